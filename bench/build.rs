@@ -45,7 +45,7 @@ fn main() {
     }
     // Over many points gcc is slower, and takes minutes to compile: it is for want of clang.
     if let Some(compiler) = compilers.first() {
-        let flights: &[usize] = if *compiler == "clang" {
+        let interleaves: &[usize] = if *compiler == "clang" {
             &[1, 2, 4]
         } else {
             &[1]
@@ -54,12 +54,12 @@ fn main() {
             .into_iter()
             .flat_map(|maths| LEVELS.map(|level| (maths, level)))
         {
-            for &flight in flights {
-                tables.batch(&out, compiler, maths, level, flight);
+            for &interleave in interleaves {
+                tables.batch(&out, compiler, maths, level, interleave);
             }
         }
     }
-    fs::write(out.join("limit_tables.rs"), tables.text()).expect("OUT_DIR can be written");
+    fs::write(out.join("c_reference_tables.rs"), tables.text()).expect("OUT_DIR can be written");
 }
 
 /// Whether this build has use for a compiler, and finds it.
@@ -85,7 +85,7 @@ impl Tables {
         self.declare(&name, "point", "PointTable");
         writeln!(
             self.points,
-            "Point {{ compiler: {compiler:?}, maths: {maths:?}, table: &{name}_point }},"
+            "CPoint {{ compiler: {compiler:?}, maths: {maths:?}, table: &{name}_point }},"
         )
         .expect("writing to a string");
     }
@@ -96,24 +96,24 @@ impl Tables {
         compiler: &str,
         maths: &str,
         level: (&str, &str),
-        flight: usize,
+        interleave: usize,
     ) {
         if env::var("CARGO_CFG_TARGET_ARCH").as_deref() != Ok("x86_64") {
             return;
         }
         let (level, march) = level;
-        let name = format!("{compiler}_{maths}_{level}_{flight}");
+        let name = format!("{compiler}_{maths}_{level}_{interleave}");
         let mut build = base(out, compiler, maths, &name);
         build
             .file("c/batch.c")
-            .define("FLIGHT", flight.to_string().as_str())
+            .define("FLIGHT", interleave.to_string().as_str())
             .flag(format!("-march={march}"))
             .flag("-mprefer-vector-width=512");
         build.compile(&format!("limit_{name}"));
         self.declare(&name, "batch", "BatchTable");
         writeln!(
             self.batches,
-            "Batch {{ compiler: {compiler:?}, maths: {maths:?}, level: {level:?}, flight: {flight}, table: &{name}_batch }},"
+            "CBatch {{ compiler: {compiler:?}, maths: {maths:?}, level: {level:?}, interleave: {interleave}, table: &{name}_batch }},"
         )
         .expect("writing to a string");
     }
@@ -133,9 +133,9 @@ impl Tables {
             "// SAFETY: the build script built C that defines each of these tables, which never change, with this type.
 unsafe extern \"C\" {{\n{declarations}}}
 /// Every build of the C limit over one point; none without a C compiler.
-pub fn points() -> Vec<Point> {{ vec![{points}] }}
+pub fn points() -> Vec<CPoint> {{ vec![{points}] }}
 /// Every build of the C limit over many points.
-pub fn batches() -> Vec<Batch> {{ vec![{batches}] }}
+pub fn batches() -> Vec<CBatch> {{ vec![{batches}] }}
 "
         )
     }

@@ -1,6 +1,6 @@
 //! Access by name to globals, inputs and outputs: the way to a place, why there is none, and slots, which remember it.
 
-pub use adumbra_frontend::closest;
+pub use adumbra_frontend::closest_name;
 
 use crate::closure::ClosureView;
 use crate::value::HostValue;
@@ -116,7 +116,7 @@ fn no_step<'n>(
 ) -> AccessError {
     AccessError::Unknown {
         name: path.to_owned(),
-        closest: closest(step, known).map(|meant| path[..passed].to_owned() + meant),
+        closest: closest_name(step, known).map(|meant| path[..passed].to_owned() + meant),
     }
 }
 
@@ -124,7 +124,11 @@ fn no_step<'n>(
 ///
 /// # Errors
 /// If it leads nowhere, or to another type.
-pub(crate) fn place(values: &[impl Named], path: &str, ty: &Type) -> Result<usize, AccessError> {
+pub(crate) fn find_typed(
+    values: &[impl Named],
+    path: &str,
+    ty: &Type,
+) -> Result<usize, AccessError> {
     let (start, has) = find(values, path)?;
     if has != ty {
         return Err(AccessError::other_type(path, has, ty));
@@ -134,17 +138,17 @@ pub(crate) fn place(values: &[impl Named], path: &str, ty: &Type) -> Result<usiz
 
 /// Tells lists of named values apart: those with the same names and types in the same order have the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Signature(u64);
+pub(crate) struct Fingerprint(u64);
 
-impl Signature {
-    pub(crate) fn of(values: &[impl Named]) -> Signature {
-        Signature::of_all(values.iter().map(Named::named))
+impl Fingerprint {
+    pub(crate) fn of(values: &[impl Named]) -> Fingerprint {
+        Fingerprint::of_hashes(values.iter().map(Named::named))
     }
 
-    pub(crate) fn of_all(values: impl Iterator<Item = impl Hash>) -> Signature {
+    pub(crate) fn of_hashes(values: impl Iterator<Item = impl Hash>) -> Fingerprint {
         let mut hasher = DefaultHasher::new();
         values.for_each(|value| value.hash(&mut hasher));
-        Signature(hasher.finish())
+        Fingerprint(hasher.finish())
     }
 }
 
@@ -152,7 +156,7 @@ impl Signature {
 /// It belongs to everything that has the same values: `Of` says of which kind, [`OfGlobals`], [`OfInputs`] or [`OfOutputs`].
 pub struct Slot<Of, T> {
     scalars: usize,
-    signature: Signature,
+    signature: Fingerprint,
     marker: PhantomData<fn() -> (Of, T)>,
 }
 
@@ -171,13 +175,13 @@ pub enum OfOutputs {}
 /// Where a global stands: [`GlobalsLayout::slot`](crate::GlobalsLayout::slot).
 pub type GlobalSlot<T> = Slot<OfGlobals, T>;
 
-/// Where an input stands: [`Program::input_slot`](crate::Program::input_slot).
+/// Where an input stands: [`Program::input_slot`](crate::TypedProgram::input_slot).
 pub type InputSlot<T> = Slot<OfInputs, T>;
 
-/// Where an output stands: [`Program::output_slot`](crate::Program::output_slot).
+/// Where an output stands: [`Program::output_slot`](crate::TypedProgram::output_slot).
 pub type OutputSlot<T> = Slot<OfOutputs, T>;
 
-/// Where an output of type closure stands: [`Program::closure_slot`](crate::Program::closure_slot).
+/// Where an output of type closure stands: [`Program::closure_slot`](crate::TypedProgram::closure_slot).
 pub type ClosureSlot = OutputSlot<ClosureView<'static>>;
 
 impl<Of, T> Slot<Of, T> {
@@ -188,8 +192,8 @@ impl<Of, T> Slot<Of, T> {
         ty: &Type,
     ) -> Result<Slot<Of, T>, AccessError> {
         Ok(Slot {
-            scalars: place(values, path, ty)?,
-            signature: Signature::of(values),
+            scalars: find_typed(values, path, ty)?,
+            signature: Fingerprint::of(values),
             marker: PhantomData,
         })
     }
@@ -198,7 +202,7 @@ impl<Of, T> Slot<Of, T> {
     ///
     /// # Panics
     /// If it was found among other values.
-    pub(crate) fn scalars(&self, signature: Signature) -> usize {
+    pub(crate) fn offset(&self, signature: Fingerprint) -> usize {
         assert_eq!(
             self.signature, signature,
             "the slot was found among these values"

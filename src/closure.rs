@@ -7,7 +7,7 @@ pub use adumbra_ir::module::ClosureShape;
 pub use leaves::{ArgumentSlot, ClosureKind, ClosureReader, WeightedLeaf};
 pub use registry::{ClosureRegistry, RegistryError};
 
-use crate::value::{HostValue, HumanFloat, JsonFloat, View};
+use crate::value::{HostValue, HumanFloat, JsonFloat, ValueView};
 use adumbra_ir::host::{ClosureArena, ClosureNode, ClosureRef};
 use adumbra_ir::module::ClosureId;
 use adumbra_ir::{Scalar, Type};
@@ -72,7 +72,7 @@ impl<'a> ClosureLeaf<'a> {
         &self.tree.shapes[self.shape.index()].name
     }
 
-    /// Which of [`Program::closures`](crate::Program::closures) it is.
+    /// Which of [`Program::closures`](crate::TypedProgram::closures) it is.
     pub fn shape(&self) -> usize {
         self.shape.index()
     }
@@ -83,19 +83,19 @@ impl<'a> ClosureLeaf<'a> {
     }
 
     /// The scalars of all arguments, in order: a float by its bits, a closure by its [number](ClosureView::number), a resource by its position among
-    /// [`Program::resources`](crate::Program::resources).
+    /// [`Program::resources`](crate::TypedProgram::resources).
     pub fn words(&self) -> &'a [u32] {
         self.words
     }
 
     /// The arguments, typed as written.
-    pub fn args(&self) -> impl Iterator<Item = View<'a>> + use<'a> {
+    pub fn args(&self) -> impl Iterator<Item = ValueView<'a>> + use<'a> {
         let mut rest = self.words;
         let params = self.tree.shapes[self.shape.index()].params.iter();
         params.map(move |ty| {
             let (words, others) = rest.split_at(ty.scalar_count());
             rest = others;
-            View::new(ty, words)
+            ValueView::new(ty, words)
         })
     }
 
@@ -121,13 +121,13 @@ impl<'a> ClosureLeaf<'a> {
     /// assert_eq!(lambert.name(), "Lambert");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn closure(&self, arg: &View<'_>) -> Option<ClosureView<'a>> {
+    pub fn closure(&self, arg: &ValueView<'_>) -> Option<ClosureView<'a>> {
         let root = ClosureRef::from_word(word(arg, Scalar::Closure)?);
         Some(ClosureView { root, ..self.tree })
     }
 
     /// The name behind an argument that is a resource.
-    fn resource(&self, arg: &View<'_>) -> Option<&'a str> {
+    fn resource(&self, arg: &ValueView<'_>) -> Option<&'a str> {
         let index = word(arg, Scalar::Resource)?;
         self.tree.resources.get(index as usize).map(String::as_str)
     }
@@ -137,7 +137,7 @@ impl<'a> ClosureLeaf<'a> {
         &self,
         separator: &'static str,
         end: &'static str,
-        show: impl Fn(&View<'_>) -> String,
+        show: impl Fn(&ValueView<'_>) -> String,
         left: &mut Vec<Left<'a>>,
     ) {
         let start = left.len();
@@ -166,22 +166,22 @@ impl fmt::Display for ClosureView<'_> {
 }
 
 /// The one word of a value of that type; `None` for other types.
-fn word(value: &View<'_>, scalar: Scalar) -> Option<u32> {
+fn word(value: &ValueView<'_>, scalar: Scalar) -> Option<u32> {
     let is_one = matches!(value.ty(), Type::Scalar(is) if *is == scalar);
     value.words().next().filter(|_| is_one)
 }
 
 /// A closure tree with more nodes than are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooManyNodes;
+pub struct ClosureSizeError;
 
-impl fmt::Display for TooManyNodes {
+impl fmt::Display for ClosureSizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a closure of more than {MAX_SHOWN_NODES} nodes")
     }
 }
 
-impl std::error::Error for TooManyNodes {}
+impl std::error::Error for ClosureSizeError {}
 
 /// One thing left to print.
 enum Left<'a> {
@@ -238,12 +238,12 @@ impl<'a> ClosureView<'a> {
     ///
     /// # Errors
     /// If the tree has too many nodes.
-    pub fn text(&self) -> Result<String, TooManyNodes> {
+    pub fn text(&self) -> Result<String, ClosureSizeError> {
         self.print(|closure, out, left| match closure {
             None => out.push('0'),
             Some(Closure::Leaf(leaf)) => {
                 let _ = write!(out, "{}(", leaf.name());
-                let show = |arg: &View<'_>| match leaf.resource(arg) {
+                let show = |arg: &ValueView<'_>| match leaf.resource(arg) {
                     Some(name) => name.to_owned(),
                     None => arg.to_string(),
                 };
@@ -268,12 +268,12 @@ impl<'a> ClosureView<'a> {
     ///
     /// # Errors
     /// If the tree has too many nodes.
-    pub fn json(&self) -> Result<String, TooManyNodes> {
+    pub fn json(&self) -> Result<String, ClosureSizeError> {
         self.print(|closure, out, left| match closure {
             None => out.push_str("null"),
             Some(Closure::Leaf(leaf)) => {
                 let _ = write!(out, r#"{{"closure":{},"args":["#, json(leaf.name()));
-                let show = |arg: &View<'_>| match leaf.resource(arg) {
+                let show = |arg: &ValueView<'_>| match leaf.resource(arg) {
                     Some(name) => json(name),
                     None => json(arg),
                 };
@@ -302,14 +302,14 @@ impl<'a> ClosureView<'a> {
     fn print(
         &self,
         mut node: impl FnMut(Option<Closure<'a>>, &mut String, &mut Vec<Left<'a>>),
-    ) -> Result<String, TooManyNodes> {
+    ) -> Result<String, ClosureSizeError> {
         let mut out = String::new();
         let mut left = vec![Left::Closure(*self)];
         let mut nodes = 0;
         while let Some(next) = left.pop() {
             match next {
                 Left::Text(text) => out.push_str(&text),
-                Left::Closure(_) if nodes == MAX_SHOWN_NODES => return Err(TooManyNodes),
+                Left::Closure(_) if nodes == MAX_SHOWN_NODES => return Err(ClosureSizeError),
                 Left::Closure(view) => {
                     nodes += 1;
                     node(view.closure(), &mut out, &mut left);
@@ -365,7 +365,7 @@ mod tests {
 
     fn show(
         build: impl FnOnce(&mut ClosureArena) -> ClosureRef,
-    ) -> [Result<String, TooManyNodes>; 2] {
+    ) -> [Result<String, ClosureSizeError>; 2] {
         let mut arena = ClosureArena::default();
         let root = build(&mut arena);
         let (shapes, resources) = (shapes(), ["tab".to_owned()]);
@@ -439,6 +439,6 @@ mod tests {
             let leaf = arena.leaf(ClosureId(0), [0]);
             (0..100).fold(leaf, |sum, _| arena.add(sum, sum))
         });
-        assert_eq!((text, json), (Err(TooManyNodes), Err(TooManyNodes)));
+        assert_eq!((text, json), (Err(ClosureSizeError), Err(ClosureSizeError)));
     }
 }

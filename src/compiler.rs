@@ -1,30 +1,32 @@
 //! The driver: joins the stages and nothing else. Texts go in; a program, or the findings, come out.
 
-use crate::arenas::Arenas;
+use crate::arena_pool::ArenaPool;
 use crate::closure::registry::ClosureRegistry;
 use crate::globals::GlobalsLayout;
 use crate::program::Program;
 use crate::sources::Sources;
-use crate::stats::{Clock, Phases};
+use crate::stats::{PhaseClock, Phases};
 use adumbra_frontend::ast;
-use adumbra_frontend::check::Given;
-use adumbra_frontend::check::tree::FunctionId;
+use adumbra_frontend::check::SessionOutput;
+use adumbra_frontend::check::typed_tree::FunctionId;
 use adumbra_frontend::{Interner, lower};
-use adumbra_ir::passes::{self, AtDivergence, Derivatives, FunctionReport, Origins, PassOptions};
-use adumbra_ir::text::{self, Spans};
+use adumbra_ir::passes::{
+    self, AtDivergence, Derivatives, FunctionReport, LostShadows, PassOptions,
+};
+use adumbra_ir::text::{self, SpanComments};
 use adumbra_ir::{Diagnostic, FileId, Module};
-use adumbra_vm::FloatMode;
-use front::{fail_on_error, parse};
+use adumbra_vm::FloatEnvironment;
+use frontend::{fail_on_error, parse_sources};
 use std::fmt;
 use std::sync::Arc;
 
-mod back;
-mod front;
+mod backend;
+mod frontend;
 mod observed;
 
-use back::second_order_outputs;
-pub(crate) use back::{Back, back};
-pub(crate) use front::{Front, Main};
+use backend::second_order_warnings;
+pub(crate) use backend::{BackendOutput, run_backend};
+pub(crate) use frontend::{FrontendOutput, MainSource};
 
 /// Compiles texts for a host with certain globals.
 ///
@@ -50,7 +52,7 @@ pub struct Compiler {
     layout: GlobalsLayout,
     closures: Option<Arc<ClosureRegistry>>,
     options: Options,
-    arenas: Arenas,
+    arenas: ArenaPool,
     /// Whether programs tell all that a point does.
     observes: bool,
 }
@@ -104,23 +106,23 @@ pub struct Options {
 /// }
 /// ```
 #[derive(Clone)]
-pub struct Findings {
+pub struct Diagnostics {
     /// In the order found.
     pub diagnostics: Vec<Diagnostic>,
     /// What the spans point into.
     pub sources: Sources,
 }
 
-impl Findings {
-    pub(crate) fn new(diagnostics: Vec<Diagnostic>, sources: &Sources) -> Findings {
-        Findings {
+impl Diagnostics {
+    pub(crate) fn new(diagnostics: Vec<Diagnostic>, sources: &Sources) -> Diagnostics {
+        Diagnostics {
             diagnostics,
             sources: sources.clone(),
         }
     }
 }
 
-impl fmt::Display for Findings {
+impl fmt::Display for Diagnostics {
     /// The reports for people, without colour.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&crate::render::text(
@@ -131,14 +133,14 @@ impl fmt::Display for Findings {
     }
 }
 
-impl fmt::Debug for Findings {
+impl fmt::Debug for Diagnostics {
     /// The same reports: `main` prints its error by `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl std::error::Error for Findings {}
+impl std::error::Error for Diagnostics {}
 
 impl Compiler {
     /// For a host that fills these globals, with the usual options.
@@ -147,7 +149,7 @@ impl Compiler {
             layout,
             closures: None,
             options: Options::default(),
-            arenas: Arenas::default(),
+            arenas: ArenaPool::default(),
             observes: false,
         }
     }
@@ -185,11 +187,11 @@ impl Compiler {
     /// assert!(findings.is_empty() && phases.parse > 0.0);
     /// ```
     pub fn check_timed(&self, sources: &Sources) -> (Vec<Diagnostic>, Phases) {
-        let _mode = FloatMode::enter();
+        let _mode = FloatEnvironment::enter();
         let (arena, mut interner) = (self.arenas.take(), Interner::new());
         let mut phases = Phases::default();
-        let mut clock = Clock::start();
-        let parsed = parse(&arena, &mut interner, sources.texts(), Main::File);
+        let mut clock = PhaseClock::start();
+        let parsed = parse_sources(&arena, &mut interner, sources.as_slice(), MainSource::File);
         phases.parse = clock.lap();
         let checked = self.check_parsed(&arena, &mut interner, parsed);
         phases.check = clock.lap();
@@ -199,7 +201,7 @@ impl Compiler {
             let functions = checked.program.functions.iter().enumerate();
             for (i, _) in functions.filter(|(_, function)| function.is_shader) {
                 match lower(&checked.program, &interner, FunctionId(i as u32)) {
-                    Ok(module) => news.extend(self.findings(&module)),
+                    Ok(module) => news.extend(self.derivative_diagnostics(&module)),
                     Err(diagnostic) => news.push(diagnostic),
                 }
             }
@@ -217,8 +219,8 @@ impl Compiler {
     ///
     /// # Errors
     /// Every error that was found, with warnings between them.
-    pub fn compile(&self, sources: &Sources) -> Result<Arc<Program>, Findings> {
-        Ok(self.program(sources, Main::File)?.0)
+    pub fn compile(&self, sources: &Sources) -> Result<Arc<Program>, Diagnostics> {
+        Ok(self.program(sources, MainSource::File)?.0)
     }
 
     /// Makes a program of an expression, with one output, `value`, whose derivatives are wanted. Bare names are the host's globals; functions come
@@ -239,8 +241,8 @@ impl Compiler {
     ///
     /// # Errors
     /// Every error that was found.
-    pub fn compile_expression(&self, sources: &Sources) -> Result<Arc<Program>, Findings> {
-        Ok(self.program(sources, Main::Expression)?.0)
+    pub fn compile_expression(&self, sources: &Sources) -> Result<Arc<Program>, Diagnostics> {
+        Ok(self.program(sources, MainSource::Expression)?.0)
     }
 
     /// Makes a program of something typed into a session: entry number `index` of the first text, as [`entries`](crate::session::entries) counts them.
@@ -263,8 +265,8 @@ impl Compiler {
         &self,
         sources: &Sources,
         index: usize,
-    ) -> Result<(Arc<Program>, Vec<Given>), Findings> {
-        self.program(sources, Main::Entry(index))
+    ) -> Result<(Arc<Program>, Vec<SessionOutput>), Diagnostics> {
+        self.program(sources, MainSource::Entry(index))
     }
 
     /// The syntax tree of the first text, for people.
@@ -279,14 +281,14 @@ impl Compiler {
     ///
     /// # Errors
     /// What of it cannot be read.
-    pub fn syntax_tree(&self, sources: &Sources) -> Result<String, Findings> {
-        let _mode = FloatMode::enter();
+    pub fn syntax_tree(&self, sources: &Sources) -> Result<String, Diagnostics> {
+        let _mode = FloatEnvironment::enter();
         let (arena, mut interner) = (self.arenas.take(), Interner::new());
         let (tree, diagnostics) = match sources.get(FileId::MAIN) {
             Some(main) => adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, main.text()),
             None => return Ok(String::new()),
         };
-        fail_on_error(diagnostics).map_err(|found| Findings::new(found, sources))?;
+        fail_on_error(diagnostics).map_err(|found| Diagnostics::new(found, sources))?;
         Ok(ast::print(&tree, &interner))
     }
 
@@ -303,8 +305,8 @@ impl Compiler {
     ///
     /// # Errors
     /// As [`compile`](Compiler::compile).
-    pub fn lineage(&self, sources: &Sources) -> Result<Vec<FunctionReport>, Findings> {
-        let _mode = FloatMode::enter();
+    pub fn lineage(&self, sources: &Sources) -> Result<Vec<FunctionReport>, Diagnostics> {
+        let _mode = FloatEnvironment::enter();
         Ok(self.lineage_of(self.lowered(sources)?))
     }
 
@@ -329,14 +331,14 @@ impl Compiler {
     ///
     /// # Errors
     /// As [`compile`](Compiler::compile).
-    pub fn lowered(&self, sources: &Sources) -> Result<Module, Findings> {
-        let _mode = FloatMode::enter();
-        Ok(self.front_of(sources, Main::File)?.module)
+    pub fn lowered(&self, sources: &Sources) -> Result<Module, Diagnostics> {
+        let _mode = FloatEnvironment::enter();
+        Ok(self.front_of(sources, MainSource::File)?.module)
     }
 
-    fn front_of(&self, sources: &Sources, main: Main) -> Result<Front, Findings> {
-        self.front(sources.texts(), main, self.options.shader.as_deref())
-            .map_err(|found| Findings::new(found, sources))
+    fn front_of(&self, sources: &Sources, main: MainSource) -> Result<FrontendOutput, Diagnostics> {
+        self.run_frontend(sources.as_slice(), main, self.options.shader.as_deref())
+            .map_err(|found| Diagnostics::new(found, sources))
     }
 
     /// The intermediate representation of an expression as a pass left it the last time that it ran, as text; `None` if it did not run.
@@ -353,52 +355,52 @@ impl Compiler {
     ///
     /// # Errors
     /// Every error that was found.
-    pub fn ir_after(&self, sources: &Sources, pass: &str) -> Result<Option<String>, Findings> {
-        let _mode = FloatMode::enter();
-        let module = self.front_of(sources, Main::Expression)?.module;
+    pub fn ir_after(&self, sources: &Sources, pass: &str) -> Result<Option<String>, Diagnostics> {
+        let _mode = FloatEnvironment::enter();
+        let module = self.front_of(sources, MainSource::Expression)?.module;
         let module = self
             .derived(module)
-            .map_err(|found| Findings::new(found, sources))?;
+            .map_err(|found| Diagnostics::new(found, sources))?;
         let options = PassOptions {
             output_shadows: true,
             ..self.pass_options()
         };
         // A pass runs for each function, and in rounds: first it is counted how often.
         let mut left = 0;
-        passes::run_watched(module.clone(), &options, &mut |name, _| {
+        passes::run_observed(module.clone(), &options, &mut |name, _| {
             left += usize::from(name == pass);
         });
         let mut last = None;
-        passes::run_watched(module, &options, &mut |name, module| {
+        passes::run_observed(module, &options, &mut |name, module| {
             left -= usize::from(name == pass);
             if name == pass && left == 0 {
-                last = Some(text::print(module, Spans::Hidden));
+                last = Some(text::print(module, SpanComments::Hidden));
             }
         });
         Ok(last)
     }
 
     /// Where shaders ask for derivatives that count as 0.
-    pub(crate) fn origins(&self, module: &Module) -> Origins {
+    pub(crate) fn lost_derivatives(&self, module: &Module) -> LostShadows {
         match self.options.derivatives {
             // Neighbours differ in textures and derivatives, too: nothing counts as 0.
-            Derivatives::Quad(_) => Origins {
+            Derivatives::Quad(_) => LostShadows {
                 second_order: vec![false; module.entry().results.len()],
-                ..Origins::default()
+                ..LostShadows::default()
             },
-            _ => passes::origins(module, self.layout.without_shadows()),
+            _ => passes::lost_shadows(module, self.layout.shadowless_members()),
         }
     }
 
     /// What is to be said about the derivatives of a module that was lowered.
-    pub(crate) fn findings(&self, module: &Module) -> Vec<Diagnostic> {
+    pub(crate) fn derivative_diagnostics(&self, module: &Module) -> Vec<Diagnostic> {
         match self.options.derivatives {
             Derivatives::Quad(rule) => {
                 passes::quads(module.clone(), rule, self.options.at_divergence)
                     .err()
                     .unwrap_or_default()
             }
-            _ => self.origins(module).warnings,
+            _ => self.lost_derivatives(module).warnings,
         }
     }
 
@@ -421,15 +423,15 @@ impl Compiler {
     fn program(
         &self,
         sources: &Sources,
-        main: Main,
-    ) -> Result<(Arc<Program>, Vec<Given>), Findings> {
-        let _mode = FloatMode::enter();
+        main: MainSource,
+    ) -> Result<(Arc<Program>, Vec<SessionOutput>), Diagnostics> {
+        let _mode = FloatEnvironment::enter();
         let mut front = self.front_of(sources, main)?;
         let given = std::mem::take(&mut front.given);
         // Where a session's derivatives would be of second order, it shows none, so there is nothing to warn of.
         let shadows = match main {
-            Main::File => OutputShadows::AsOptionsSay,
-            Main::Expression | Main::Entry(_) => OutputShadows::Wanted,
+            MainSource::File => OutputShadows::FromOptions,
+            MainSource::Expression | MainSource::Entry(_) => OutputShadows::Required,
         };
         Ok((self.finish(front, sources, shadows)?, given))
     }
@@ -437,40 +439,40 @@ impl Compiler {
     /// Lowered module to program.
     pub(crate) fn finish(
         &self,
-        front: Front,
+        front: FrontendOutput,
         sources: &Sources,
         shadows: OutputShadows,
-    ) -> Result<Arc<Program>, Findings> {
-        let mut clock = Clock::start();
-        let Front {
+    ) -> Result<Arc<Program>, Diagnostics> {
+        let mut clock = PhaseClock::start();
+        let FrontendOutput {
             module,
             outputs,
             mut warnings,
             phases,
             ..
         } = front;
-        let origins = self.origins(&module);
+        let origins = self.lost_derivatives(&module);
         warnings.extend(origins.warnings);
         let mut options = self.pass_options();
         let mut of_outputs = 0;
         match shadows {
-            OutputShadows::Wanted => options.output_shadows = true,
-            OutputShadows::AsOptionsSay if options.output_shadows => {
-                let lost = second_order_outputs(&module, &outputs, &origins.second_order);
+            OutputShadows::Required => options.output_shadows = true,
+            OutputShadows::FromOptions if options.output_shadows => {
+                let lost = second_order_warnings(&module, &outputs, &origins.second_order);
                 of_outputs = lost.len();
                 warnings.extend(lost);
             }
-            OutputShadows::AsOptionsSay => {}
+            OutputShadows::FromOptions => {}
         }
         let module = match self.derived(module) {
             Ok(module) => module,
             Err(found) => {
                 warnings.extend(found);
-                return Err(Findings::new(warnings, sources));
+                return Err(Diagnostics::new(warnings, sources));
             }
         };
         let lower = clock.lap();
-        match back(module, options) {
+        match run_backend(module, options) {
             Ok(back) => {
                 let phases = Phases {
                     parse: phases.parse,
@@ -480,7 +482,7 @@ impl Compiler {
                     ..back.phases
                 };
                 let program = Program::new(
-                    Back { phases, ..back },
+                    BackendOutput { phases, ..back },
                     self.layout.clone(),
                     Some(sources.clone()),
                     warnings,
@@ -491,7 +493,7 @@ impl Compiler {
             }
             Err(diagnostic) => {
                 warnings.push(diagnostic);
-                Err(Findings::new(warnings, sources))
+                Err(Diagnostics::new(warnings, sources))
             }
         }
     }
@@ -501,7 +503,7 @@ impl Compiler {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputShadows {
     /// If the options say so; then what counts as 0 is warned of.
-    AsOptionsSay,
+    FromOptions,
     /// Yes: those of an expression are shown, unless they would be of second order.
-    Wanted,
+    Required,
 }

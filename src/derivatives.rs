@@ -1,6 +1,6 @@
 //! Where derivatives come from: dual numbers or neighbouring points, and finite differences to hold them against.
 
-pub use crate::differences::{Difference, STEP, central_differences};
+pub use crate::finite_differences::{CentralDifference, DIFFERENCE_STEP, central_differences};
 pub use adumbra_ir::passes::AtDivergence;
 pub use adumbra_ir::quad::{Corner, Quad};
 pub use adumbra_ir::{Direction, Lanes};

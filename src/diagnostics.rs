@@ -1,8 +1,8 @@
 //! Errors and warnings as data: codes, places, labels, fixes. [`render`](crate::render) makes reports of them.
 
-pub use crate::compiler::Findings;
-pub use crate::evaluator::fault_finding;
-pub use crate::pages::page;
+pub use crate::compiler::Diagnostics;
+pub use crate::error_pages::page;
+pub use crate::evaluator::fault_diagnostic;
 pub use adumbra_ir::{Code, FileId, Label, Severity, Span};
 
 /// An error or a warning, for editors and other tools that show it in a way of their own.

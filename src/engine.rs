@@ -1,7 +1,7 @@
 //! The engines, and why one cannot be had. A host matches on the same names whatever features are on.
 
-use crate::native::Native;
-use adumbra_vm::Level;
+use crate::native::NativeCompiler;
+use adumbra_vm::SimdLevel;
 use serde::Serialize;
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub enum Engine {
     /// Interprets bytecode for many points at once, which a [`BatchEvaluator`](crate::batch::BatchEvaluator) gives it. The single points of an
     /// [`Evaluator`] run alone, as by `Point`.
     Batch,
-    /// Machine code, in batches by [`Tier::Native`]: it computes what lies between calls, arrays and what the host is asked.
+    /// Machine code, in batches by [`Tier::NativeCompiler`]: it computes what lies between calls, arrays and what the host is asked.
     Native,
     /// The one that suits: `Point` for the single points of an [`Evaluator`], [`Tier::Auto`] for batches.
     Auto,
@@ -36,7 +36,7 @@ impl Engine {
     }
 
     /// Whom it chooses for points that run alone.
-    pub(crate) fn alone(self) -> Engine {
+    pub(crate) fn for_single_points(self) -> Engine {
         match self {
             Engine::Auto => Engine::Point,
             chosen => chosen,
@@ -56,11 +56,11 @@ impl Engine {
 
 /// Why an engine cannot run a program here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoEngine {
+pub enum EngineError {
     /// The reference engine was asked for, but a program that was loaded has only bytecode.
     Reference,
     /// The batch engine is to use instructions that are not there.
-    Simd(NoSimd),
+    Simd(SimdError),
     /// There is no machine code for this processor, or for the instructions that the batch engine is to use.
     Native,
     /// This build has no such engine: the feature of the crate that brings it is off.
@@ -72,12 +72,12 @@ pub enum NoEngine {
     },
 }
 
-impl NoEngine {
+impl EngineError {
     /// Why there is no machine code.
-    pub(crate) fn native() -> NoEngine {
+    pub(crate) fn native_unavailable() -> EngineError {
         match cfg!(feature = "native") {
-            true => NoEngine::Native,
-            false => NoEngine::NotBuilt {
+            true => EngineError::Native,
+            false => EngineError::NotBuilt {
                 what: "machine code",
                 feature: "native",
             },
@@ -85,17 +85,17 @@ impl NoEngine {
     }
 }
 
-impl fmt::Display for NoEngine {
+impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NoEngine::Reference => f.write_str(
+            EngineError::Reference => f.write_str(
                 "the engine `reference` needs source text; this program was loaded as bytecode",
             ),
-            NoEngine::Simd(no) => no.fmt(f),
-            NoEngine::Native => f.write_str(
+            EngineError::Simd(no) => no.fmt(f),
+            EngineError::Native => f.write_str(
                 "the engine `native` wants an x86-64 processor with AVX2 and FMA, and a SIMD level that has them, or an aarch64 processor",
             ),
-            NoEngine::NotBuilt { what, feature } => write!(
+            EngineError::NotBuilt { what, feature } => write!(
                 f,
                 "this build has no {what}: the feature `{feature}` of the crate `adumbra` is off"
             ),
@@ -103,7 +103,7 @@ impl fmt::Display for NoEngine {
     }
 }
 
-impl std::error::Error for NoEngine {}
+impl std::error::Error for EngineError {}
 
 /// Who computes the rows of a program, all else being the same: the results too, to the bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -124,37 +124,37 @@ impl Tier {
     pub fn is_available(self) -> bool {
         match self {
             Tier::Interpreter | Tier::Auto => cfg!(feature = "batch"),
-            Tier::Native => Native::is_available(),
+            Tier::Native => NativeCompiler::is_available(),
         }
     }
 }
 
 /// A level of SIMD instructions was asked for that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoSimd {
+pub enum SimdError {
     /// There is no level of that name.
     Unknown(String),
     /// This processor lacks it.
-    Lacking(Level),
+    Unsupported(SimdLevel),
 }
 
-impl fmt::Display for NoSimd {
+impl fmt::Display for SimdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NoSimd::Unknown(name) => {
-                let names = Level::ALL.map(Level::name).join("`, `");
+            SimdError::Unknown(name) => {
+                let names = SimdLevel::ALL.map(SimdLevel::name).join("`, `");
                 write!(
                     f,
                     "there is no SIMD level `{name}`; the levels are `{names}`"
                 )
             }
-            NoSimd::Lacking(level) => write!(
+            SimdError::Unsupported(level) => write!(
                 f,
                 "this processor lacks the SIMD level `{level}`; its best is `{}`",
-                Level::best()
+                SimdLevel::best()
             ),
         }
     }
 }
 
-impl std::error::Error for NoSimd {}
+impl std::error::Error for SimdError {}

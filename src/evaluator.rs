@@ -1,33 +1,33 @@
 //! Evaluation of points, by whichever engine.
 
-pub use crate::engine::{Engine, NoEngine, NoSimd, Tier};
-pub use crate::floats::in_standard_mode;
+pub use crate::engine::{Engine, EngineError, SimdError, Tier};
+pub use crate::float_environment::in_default_float_environment;
 
-use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, place};
+use crate::access::{AccessError, ClosureSlot, Fingerprint, OutputSlot, find_typed};
 use crate::closure::ClosureView;
 use crate::dual::Dual;
-use crate::globals::{PointGlobals, words_of};
+use crate::globals::{PointGlobals, point_words};
 use crate::program::{Instance, Program};
 use crate::stats::Stats;
-use crate::value::{HostValue, View};
+use crate::value::{HostValue, ValueView};
 use adumbra_ir::Diagnostic;
 use adumbra_ir::host::{
     ClosureArena, ClosureRef, Fault, Faults, Host, Limits, SampleRequest, Sampled,
 };
-use adumbra_ir::memory::Heap;
+use adumbra_ir::memory::HeapSize;
 use adumbra_ir::quad::Corner;
-use adumbra_vm::{FloatMode, Outcome, PointMachine};
-pub(crate) use parked::Home;
+use adumbra_vm::{FloatEnvironment, Outcome, PointMachine};
+pub(crate) use parked::EvaluatorContext;
 use quad::QuadMachine;
-use reference::Reference;
-use single::Single;
+use reference::ReferenceMachine;
+use single::SinglePointBatch;
 use std::fmt;
 use std::sync::Arc;
 
-pub(crate) mod neighbours;
 pub(crate) mod output;
 mod parked;
 mod quad;
+pub(crate) mod quad_neighbours;
 pub(crate) mod reference;
 #[cfg(feature = "batch")]
 mod single;
@@ -36,7 +36,7 @@ mod single;
 mod single;
 
 pub use output::OutputView;
-pub use parked::{ParkedPoint, TooManyParked, WrongEvaluator};
+pub use parked::{ParkError, ParkedPoint, ResumeError};
 
 /// Textures for shaders that sample none: all of them are white and opaque.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,17 +69,17 @@ impl<F> Host<F> for NoTextures {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Evaluator {
-    home: Arc<Home>,
-    signature: Signature,
+    home: Arc<EvaluatorContext>,
+    signature: Fingerprint,
     machine: Machine,
     /// For globals that are not laid out as the program's: of a point, or of the four of a quad.
     rooms: [Vec<u32>; 4],
 }
 
 enum Machine {
-    Reference(Box<Reference>),
+    Reference(Box<ReferenceMachine>),
     Point(Box<PointMachine>),
-    Batch(Box<Single>),
+    Batch(Box<SinglePointBatch>),
     /// Four points, each as it is alone.
     Quad(Box<QuadMachine>),
 }
@@ -88,9 +88,9 @@ enum Machine {
 fn point_machine(program: &Program, limits: Limits, engine: Engine) -> PointMachine {
     let bytecode = program.bytecode().clone();
     // Machine code has constants worked out.
-    let _mode = FloatMode::enter();
+    let _mode = FloatEnvironment::enter();
     let native = match engine {
-        Engine::Native => program.native(),
+        Engine::Native => program.native_backend(),
         _ => None,
     };
     match native {
@@ -123,27 +123,31 @@ impl Evaluator {
         instance: &Instance,
         engine: Engine,
         limits: Limits,
-    ) -> Result<Evaluator, NoEngine> {
+    ) -> Result<Evaluator, EngineError> {
         let quad = instance.program().bytecode().quad();
         let machine = match engine {
             Engine::Reference if instance.program().module().is_none() => {
-                return Err(NoEngine::Reference);
+                return Err(EngineError::Reference);
             }
-            Engine::Native if !Tier::Native.is_available() => return Err(NoEngine::native()),
-            Engine::Batch => Single::new(instance, limits).map(Machine::Batch)?,
+            Engine::Native if !Tier::Native.is_available() => {
+                return Err(EngineError::native_unavailable());
+            }
+            Engine::Batch => SinglePointBatch::new(instance, limits).map(Machine::Batch)?,
             _ if let Some(rule) = quad => {
                 let quad = QuadMachine::new(instance, rule, limits, engine);
                 Machine::Quad(Box::new(quad))
             }
-            Engine::Reference => Machine::Reference(Box::new(Reference::new(instance, limits))),
+            Engine::Reference => {
+                Machine::Reference(Box::new(ReferenceMachine::new(instance, limits)))
+            }
             Engine::Point | Engine::Native | Engine::Auto => {
                 let machine = point_machine(instance.program(), limits, engine);
                 Machine::Point(Box::new(machine))
             }
         };
         Ok(Evaluator {
-            home: Home::new(instance, engine.alone(), limits),
-            signature: Signature::of(instance.program().outputs()),
+            home: EvaluatorContext::new(instance, engine.for_single_points(), limits),
+            signature: Fingerprint::of(instance.program().outputs()),
             machine,
             rooms: Default::default(),
         })
@@ -166,7 +170,7 @@ impl Evaluator {
     /// If the globals are laid out otherwise than the program's.
     pub fn evaluate<G: PointGlobals>(&mut self, globals: &G, host: &mut dyn Host) -> Outcome {
         let instance = &self.home.instance;
-        let globals = words_of(globals, instance.program().globals(), &mut self.rooms[0]);
+        let globals = point_words(globals, instance.program().globals(), &mut self.rooms[0]);
         match &mut self.machine {
             Machine::Point(machine) => machine.run(globals, instance.inputs(), host),
             Machine::Batch(single) => single.run(instance, globals, host),
@@ -214,7 +218,7 @@ impl Evaluator {
         let mut rooms = self.rooms.iter_mut();
         let globals = globals.map(|globals| {
             let room = rooms.next().expect("one for each of the four");
-            words_of(globals, layout, room)
+            point_words(globals, layout, room)
         });
         match &mut self.machine {
             Machine::Quad(quad) => quad.run(instance, globals, helpers, host),
@@ -231,7 +235,7 @@ impl Evaluator {
     pub fn show(&mut self, corner: Corner) -> Outcome {
         match &mut self.machine {
             Machine::Quad(quad) => {
-                quad.shown = corner;
+                quad.selected = corner;
                 quad.outcome(corner)
             }
             Machine::Batch(single) if single.is_in_quads() => single.show(corner),
@@ -245,7 +249,7 @@ impl Evaluator {
         match &self.machine {
             Machine::Point(machine) => machine.request(),
             Machine::Batch(single) => single.request(),
-            Machine::Reference(reference) => reference.waiting.as_ref()?.request(),
+            Machine::Reference(reference) => reference.suspended.as_ref()?.request(),
             Machine::Quad(quad) => quad.request(),
         }
     }
@@ -304,14 +308,14 @@ impl Evaluator {
     ///
     /// # Panics
     /// If no point waits.
-    pub fn park(&mut self) -> Result<ParkedPoint, TooManyParked> {
+    pub fn park(&mut self) -> Result<ParkedPoint, ParkError> {
         let state = match &mut self.machine {
-            Machine::Point(machine) => self.home.park(machine)?,
+            Machine::Point(machine) => self.home.park_point(machine)?,
             Machine::Batch(single) => return single.park(&self.home),
-            Machine::Reference(reference) => self.home.keep(reference)?,
+            Machine::Reference(reference) => self.home.park_reference(reference)?,
             Machine::Quad(quad) => {
                 assert!(quad.request().is_some(), "a point waits");
-                self.home.exchange(quad)?
+                self.home.park_quad(quad)?
             }
         };
         Ok(ParkedPoint::new(&self.home, state))
@@ -327,7 +331,7 @@ impl Evaluator {
         point: ParkedPoint,
         texel: [f32; 4],
         host: &mut dyn Host,
-    ) -> Result<Outcome, WrongEvaluator> {
+    ) -> Result<Outcome, ResumeError> {
         point.unpark(&self.home, &mut self.machine)?;
         Ok(self.answer(texel, host))
     }
@@ -341,7 +345,7 @@ impl Evaluator {
             Machine::Reference(reference) => reference.memory(),
             Machine::Quad(quad) => quad.memory(),
         };
-        size_of::<Evaluator>() + machine + self.home.memory() + self.rooms.heap()
+        size_of::<Evaluator>() + machine + self.home.memory() + self.rooms.heap_bytes()
     }
 
     /// The figures of its program, with the memory of the instance and of itself.
@@ -353,12 +357,12 @@ impl Evaluator {
 
     /// How many points are parked from here: neither resumed nor dropped yet.
     pub fn parked(&self) -> u32 {
-        self.home.parked()
+        self.home.parked_count()
     }
 
     /// Every output of the last evaluation, in order.
     pub fn outputs(&self) -> impl Iterator<Item = OutputView<'_>> {
-        output::views(self.instance().program(), self.words(), self.arena())
+        output::output_views(self.instance().program(), self.words(), self.arena())
     }
 
     /// The output of that name; `None` if there is none.
@@ -367,13 +371,13 @@ impl Evaluator {
     }
 
     /// An output, or a member of one that is a struct (`ray.origin`), with its derivatives. They are zero unless the program was compiled with
-    /// [`output_derivatives`](crate::Options::output_derivatives).
+    /// [`output_derivatives`](crate::EvalOptions::output_derivatives).
     ///
     /// # Errors
     /// If there is no such output or it has another type.
     pub fn get<T: HostValue>(&self, path: &str) -> Result<Dual<T>, AccessError> {
         let outputs = self.instance().program().outputs();
-        Ok(self.read_at(place(outputs, path, &T::ty())?))
+        Ok(self.read_at(find_typed(outputs, path, &T::ty())?))
     }
 
     /// An output with its derivatives, as [`get`](Evaluator::get) gives it, without looking for its name.
@@ -381,7 +385,7 @@ impl Evaluator {
     /// # Panics
     /// If the slot was found in a program with other outputs.
     pub fn read<T: HostValue>(&self, slot: OutputSlot<T>) -> Dual<T> {
-        self.read_at(slot.scalars(self.signature))
+        self.read_at(slot.offset(self.signature))
     }
 
     /// An output of type closure, without looking for its name.
@@ -389,7 +393,7 @@ impl Evaluator {
     /// # Panics
     /// If the slot was found in a program with other outputs.
     pub fn closure(&self, slot: ClosureSlot) -> ClosureView<'_> {
-        self.numbered_closure(self.words()[3 * slot.scalars(self.signature)])
+        self.numbered_closure(self.words()[3 * slot.offset(self.signature)])
     }
 
     /// The output that stands behind so many scalars.
@@ -397,7 +401,7 @@ impl Evaluator {
         let ty = T::ty();
         let words = &self.words()[3 * scalars..];
         Dual::of_parts(|part| {
-            let view = View::strided(&ty, &words[part..], 3);
+            let view = ValueView::strided(&ty, &words[part..], 3);
             view.get().expect("a view of its own type")
         })
     }
@@ -469,7 +473,7 @@ impl Evaluator {
 /// assert!(render::text(&findings, &sources, false).contains("division by zero"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn fault_finding(fault: Fault) -> Diagnostic {
+pub fn fault_diagnostic(fault: Fault) -> Diagnostic {
     let code = fault.kind.code();
     let what = if fault.kind.stops() {
         "stopped here"

@@ -1,8 +1,8 @@
 //! Texts in files, and what they include: a loader for hosts that keep shaders in a folder, and compilations that begin with a name.
 
-use crate::compiler::Findings;
+use crate::compiler::Diagnostics;
 use crate::group::Group;
-use crate::sources::{Loader, MAX_SOURCE, Sources};
+use crate::sources::{Loader, MAX_SOURCE_BYTES, Sources};
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 use std::fs::File;
 use std::io::Read;
@@ -61,11 +61,13 @@ impl Loader for Folder {
             return Err(format!("{} is not a file", path.display()));
         }
         let mut bytes = Vec::new();
-        let mut file = File::open(&path).map_err(why)?.take(MAX_SOURCE as u64 + 1);
+        let mut file = File::open(&path)
+            .map_err(why)?
+            .take(MAX_SOURCE_BYTES as u64 + 1);
         file.read_to_end(&mut bytes).map_err(why)?;
-        if bytes.len() > MAX_SOURCE {
+        if bytes.len() > MAX_SOURCE_BYTES {
             return Err(format!(
-                "{} has more than {MAX_SOURCE} bytes",
+                "{} has more than {MAX_SOURCE_BYTES} bytes",
                 path.display()
             ));
         }
@@ -76,7 +78,7 @@ impl Loader for Folder {
 }
 
 /// The name and the text of what a compilation begins with.
-fn begin(path: &str, loader: &dyn Loader, code: Code) -> Result<(String, String), Findings> {
+fn begin(path: &str, loader: &dyn Loader, code: Code) -> Result<(String, String), Diagnostics> {
     let loaded = loader.resolve(path, "").and_then(|name| {
         let text = loader.load(&name)?;
         Ok((name, text))
@@ -85,7 +87,7 @@ fn begin(path: &str, loader: &dyn Loader, code: Code) -> Result<(String, String)
         let span = Span::new(FileId::MAIN, 0, 0);
         let diagnostic = Diagnostic::new(code, span, format!("`{path}` cannot be loaded: {why}"))
             .help("name a text that the loader has");
-        Findings {
+        Diagnostics {
             diagnostics: vec![diagnostic],
             sources: Sources::new(path, ""),
         }
@@ -118,7 +120,7 @@ impl Sources {
     ///
     /// # Errors
     /// If there is no such text; as [`Sources::including`].
-    pub fn load(path: &str, loader: &dyn Loader) -> Result<Sources, Findings> {
+    pub fn load(path: &str, loader: &dyn Loader) -> Result<Sources, Diagnostics> {
         let (name, text) = begin(path, loader, Code::IncludeNotFound)?;
         Sources::new(name, text).including(loader)
     }
@@ -137,8 +139,8 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// If there is no such file; as [`Group::from_json`] and [`Group::including`].
-    pub fn load(path: &str, loader: &dyn Loader) -> Result<Group, Findings> {
+    /// If there is no such file; as [`ActivePoints::from_json`] and [`ActivePoints::including`].
+    pub fn load(path: &str, loader: &dyn Loader) -> Result<Group, Diagnostics> {
         let (name, text) = begin(path, loader, Code::GroupFile)?;
         let group = Group::from_json(&name, &text, |unit| {
             let unit = loader.resolve(unit, &name)?;
@@ -232,7 +234,7 @@ mod tests {
     fn what_is_no_text_is_refused() {
         let place = Temporary::new("refused");
         place.write("bytes.adu", b"shader \xff() {}");
-        place.write("long.adu", vec![b' '; MAX_SOURCE + 1]);
+        place.write("long.adu", vec![b' '; MAX_SOURCE_BYTES + 1]);
         let folder = Folder::new(&place.0);
         for (name, why) in [
             ("none.adu", "cannot read "),

@@ -3,12 +3,12 @@
 //! The layout is the one of the SORT post: members in the order declared, each as value, ddx, ddy, each of those as packed
 //! four-byte scalars. Members that cannot have a derivative (int, uint, bool) have the room all the same; what is in it means nothing.
 
-use crate::access::{AccessError, GlobalSlot, Named, Signature, Slot, find, place};
+use crate::access::{AccessError, Fingerprint, GlobalSlot, Named, Slot, find, find_typed};
 use crate::dual::Dual;
-use crate::value::{HostValue, View};
-use adumbra_ir::memory::Heap;
+use crate::value::{HostValue, ValueView};
+use adumbra_ir::memory::HeapSize;
 use adumbra_ir::{Type, heap_of};
-use host_struct::{Comparing, Listing};
+use host_struct::{LayoutBuilder, LayoutComparison};
 use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ mod host_struct;
 #[cfg(feature = "batch")]
 pub(crate) use columns::columns;
 pub use declared::{HostMember, MAX_HOST_MEMBERS};
-pub(crate) use host_struct::words_of;
+pub(crate) use host_struct::point_words;
 pub use host_struct::{Flag, GlobalValue, Member, MemberVisitor, PointGlobals, ShaderGlobals};
 
 /// The members of a host's globals, in order.
@@ -50,9 +50,9 @@ heap_of! {
     GlobalMember { name, ty, start }
 }
 
-impl Heap for GlobalsLayout {
-    fn heap(&self) -> usize {
-        self.members.heap() + self.shadowless.heap()
+impl HeapSize for GlobalsLayout {
+    fn heap_bytes(&self) -> usize {
+        self.members.heap_bytes() + self.shadowless.heap_bytes()
     }
 }
 
@@ -78,7 +78,7 @@ pub struct GlobalMember {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutError {
     /// The name is there already.
-    Twice(String),
+    Duplicate(String),
     /// A global cannot be of that type: only bool, int, uint, float, vectors and matrices can.
     Type(String),
 }
@@ -86,7 +86,7 @@ pub enum LayoutError {
 impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LayoutError::Twice(name) => write!(f, "the global `{name}` is declared twice"),
+            LayoutError::Duplicate(name) => write!(f, "the global `{name}` is declared twice"),
             LayoutError::Type(ty) => write!(
                 f,
                 "a global cannot be of type `{ty}`: only bool, int, uint, float, vectors and matrices can"
@@ -148,8 +148,8 @@ impl GlobalsLayout {
     /// # Panics
     /// If the trait was implemented by hand and gives two members one name.
     pub fn of<S: ShaderGlobals>() -> GlobalsLayout {
-        let mut listing = Listing::default();
-        S::members::<Listing>(&mut listing);
+        let mut listing = LayoutBuilder::default();
+        S::members::<LayoutBuilder>(&mut listing);
         GlobalsLayout {
             of: Some(TypeId::of::<S>()),
             ..listing.0
@@ -158,12 +158,12 @@ impl GlobalsLayout {
 
     /// Whether its members are those of the struct.
     pub(crate) fn is_of<S: ShaderGlobals>(&self) -> bool {
-        self.of == Some(TypeId::of::<S>()) || Comparing::is_same::<S>(self)
+        self.of == Some(TypeId::of::<S>()) || LayoutComparison::is_same::<S>(self)
     }
 
     /// The six members that a hit of the SORT renderer has: uvw, position, normal, gnormal, I and tangent, each a float3.
     pub fn hit() -> GlobalsLayout {
-        adumbra_frontend::check::HIT
+        adumbra_frontend::check::HIT_GLOBALS
             .into_iter()
             .try_fold(GlobalsLayout::new(), |layout, name| {
                 layout.with(name, Type::Vector(3))
@@ -178,7 +178,7 @@ impl GlobalsLayout {
     pub fn with(mut self, name: impl Into<String>, ty: Type) -> Result<GlobalsLayout, LayoutError> {
         let name = name.into();
         if self.member(&name).is_some() {
-            return Err(LayoutError::Twice(name));
+            return Err(LayoutError::Duplicate(name));
         }
         let allowed = match &ty {
             Type::Scalar(scalar) => !scalar.is_handle(),
@@ -216,7 +216,7 @@ impl GlobalsLayout {
     }
 
     /// Members whose derivatives the host never sets.
-    pub(crate) fn without_shadows(&self) -> &[String] {
+    pub(crate) fn shadowless_members(&self) -> &[String] {
         &self.shadowless
     }
 
@@ -268,7 +268,7 @@ impl GlobalsLayout {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Globals {
     layout: GlobalsLayout,
-    signature: Signature,
+    signature: Fingerprint,
     words: Vec<u32>,
 }
 
@@ -277,7 +277,7 @@ impl Globals {
     pub fn new(layout: &GlobalsLayout) -> Globals {
         Globals {
             layout: layout.clone(),
-            signature: Signature::of(&layout.members),
+            signature: Fingerprint::of(&layout.members),
             words: vec![0; layout.words],
         }
     }
@@ -298,7 +298,7 @@ impl Globals {
         ddx: T,
         ddy: T,
     ) -> Result<(), AccessError> {
-        let scalars = place(&self.layout.members, name, &T::ty())?;
+        let scalars = find_typed(&self.layout.members, name, &T::ty())?;
         self.write_at(scalars, Dual { value, ddx, ddy });
         Ok(())
     }
@@ -308,7 +308,7 @@ impl Globals {
     /// # Errors
     /// If there is no such member or it has another type.
     pub fn get<T: HostValue>(&self, name: &str) -> Result<Dual<T>, AccessError> {
-        Ok(self.read_at(place(&self.layout.members, name, &T::ty())?))
+        Ok(self.read_at(find_typed(&self.layout.members, name, &T::ty())?))
     }
 
     /// Sets a member and its derivatives per pixel along x and y.
@@ -316,7 +316,7 @@ impl Globals {
     /// # Panics
     /// If the slot was found in another layout.
     pub fn write<T: HostValue>(&mut self, slot: GlobalSlot<T>, value: Dual<T>) {
-        self.write_at(slot.scalars(self.signature), value);
+        self.write_at(slot.offset(self.signature), value);
     }
 
     /// A member with its derivatives.
@@ -324,7 +324,7 @@ impl Globals {
     /// # Panics
     /// If the slot was found in another layout.
     pub fn read<T: HostValue>(&self, slot: GlobalSlot<T>) -> Dual<T> {
-        self.read_at(slot.scalars(self.signature))
+        self.read_at(slot.offset(self.signature))
     }
 
     /// Sets the member that stands behind so many scalars.
@@ -344,9 +344,9 @@ impl Globals {
     }
 
     /// A member of whatever type; `None` if there is none of that name.
-    pub fn view(&self, name: &str) -> Option<Dual<View<'_>>> {
+    pub fn view(&self, name: &str) -> Option<Dual<ValueView<'_>>> {
         let member = self.layout.member(name)?;
-        let part = |part| View::new(&member.ty, &self.words[member.part(part)]);
+        let part = |part| ValueView::new(&member.ty, &self.words[member.part(part)]);
         Some(Dual::of_parts(part))
     }
 
@@ -354,9 +354,12 @@ impl Globals {
     ///
     /// # Errors
     /// If there is no such member or it has another type.
-    pub fn set_view(&mut self, name: &str, value: Dual<View<'_>>) -> Result<(), AccessError> {
+    pub fn set_view(&mut self, name: &str, value: Dual<ValueView<'_>>) -> Result<(), AccessError> {
         let ty = value.value.ty();
-        let (scalars, count) = (place(&self.layout.members, name, ty)?, ty.scalar_count());
+        let (scalars, count) = (
+            find_typed(&self.layout.members, name, ty)?,
+            ty.scalar_count(),
+        );
         let parts = self.words[3 * scalars..][..3 * count].chunks_exact_mut(count);
         for (words, view) in parts.zip([value.value, value.ddx, value.ddy]) {
             words
@@ -411,7 +414,7 @@ mod tests {
         let layout = GlobalsLayout::hit();
         assert_eq!(
             layout.clone().with("uvw", Type::FLOAT),
-            Err(LayoutError::Twice("uvw".to_owned()))
+            Err(LayoutError::Duplicate("uvw".to_owned()))
         );
         let array = Type::Array(Arc::new(Type::FLOAT), 2);
         assert_eq!(

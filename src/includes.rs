@@ -3,7 +3,7 @@
 //! A text comes in once, however often it is included; the compiler declares what it holds before what includes it. Where texts
 //! come from is for the host to say. Hostile texts are bounded in how many others they bring, how long those are together, and how deep they stand.
 
-use crate::compiler::Findings;
+use crate::compiler::Diagnostics;
 use crate::sources::Sources;
 use adumbra_frontend::Include;
 use adumbra_ir::{Code, Diagnostic, FileId};
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// Most texts that a compilation may have with those that are included.
 pub const MAX_INCLUDED: usize = 1_000;
 /// Most bytes that included texts may have together.
-pub const MAX_INCLUDED_BYTES: usize = 4 * adumbra_frontend::limits::MAX_SOURCE;
+pub const MAX_INCLUDED_BYTES: usize = 4 * adumbra_frontend::limits::MAX_SOURCE_BYTES;
 /// Most texts that include each other in a row.
 pub const MAX_INCLUDE_DEPTH: usize = 64;
 
@@ -60,7 +60,7 @@ impl Sources {
     ///
     /// # Errors
     /// What cannot be loaded, and where it is included; texts that include each other in a circle.
-    pub fn including(&self, loader: &dyn Loader) -> Result<Sources, Findings> {
+    pub fn including(&self, loader: &dyn Loader) -> Result<Sources, Diagnostics> {
         let names = self.iter().map(|(id, file)| (file.name().to_owned(), id));
         let mut gathering = Gathering {
             loader,
@@ -75,7 +75,7 @@ impl Sources {
         }
         match gathering.found.is_empty() {
             true => Ok(gathering.sources),
-            false => Err(Findings {
+            false => Err(Diagnostics {
                 diagnostics: gathering.found,
                 sources: gathering.sources,
             }),
@@ -106,7 +106,7 @@ impl Gathering<'_> {
         };
         let (name, text) = (file.name().to_owned(), file.text().to_owned());
         let mut included = Vec::new();
-        for include in adumbra_frontend::includes(id, &text) {
+        for include in adumbra_frontend::find_includes(id, &text) {
             if self.found.len() >= adumbra_frontend::limits::MAX_DIAGNOSTICS {
                 break;
             }

@@ -1,7 +1,7 @@
 //! A program's interface for programs: one JSON object.
 
 use crate::program::Program;
-use crate::value::{JsonFloat, View};
+use crate::value::{JsonFloat, ValueView};
 use adumbra_ir::Type;
 use adumbra_ir::metadata::{Metadata, MetadataValue};
 use adumbra_ir::module::{Input, Output};
@@ -32,7 +32,7 @@ struct JsonPort<'a> {
     #[serde(rename = "type", serialize_with = "as_text")]
     ty: &'a Type,
     #[serde(skip_serializing_if = "Option::is_none")]
-    default: Option<View<'a>>,
+    default: Option<ValueView<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "by_name")]
     metadata: &'a [Metadata],
 }
@@ -43,7 +43,7 @@ impl<'a> JsonInterface<'a> {
         let input = |input: &'a Input| JsonPort {
             name: &input.name,
             ty: &input.ty,
-            default: Some(View::new(&input.ty, &input.default)),
+            default: Some(ValueView::new(&input.ty, &input.default)),
             metadata: &input.metadata,
         };
         let output = |output: &'a Output| JsonPort {
@@ -77,7 +77,7 @@ impl<'a> JsonMetadata<'a> {
             MetadataValue::Int(value) => JsonMetadata::Int(*value),
             MetadataValue::Uint(value) => JsonMetadata::Uint(*value),
             MetadataValue::Float(value) => JsonMetadata::Float(JsonFloat(*value)),
-            MetadataValue::Text(text) => JsonMetadata::Text(text),
+            MetadataValue::String(text) => JsonMetadata::Text(text),
         }
     }
 }

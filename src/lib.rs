@@ -40,14 +40,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The way of the data is [`Sources`] → [`Compiler`] → [`Program`] → [`Instance`] → [`Evaluator`]. Nothing here is global: programs are
+//! The way of the data is [`Sources`] → [`Compiler`] → [`TypedProgram`] → [`Instance`] → [`Evaluator`]. Nothing here is global: programs are
 //! immutable and shared, evaluators own their memory. Errors are data ([`Findings`]); [`render`] turns them into text.
 //!
 //! What most hosts need is here; the rest is in modules by subject: [`batch`] for many points at once, [`closure`] for reflections, [`group`] for shaders wired to one
 //! another, [`host`] for textures, limits and faults, [`inspect`] for what a compiler knows of a shader.
 
 pub mod access;
-mod arenas;
+mod arena_pool;
 #[cfg(feature = "disassembly")]
 pub mod assembly;
 #[cfg(feature = "batch")]
@@ -58,11 +58,12 @@ pub mod closure;
 mod compiler;
 pub mod derivatives;
 pub mod diagnostics;
-mod differences;
 mod dual;
 mod engine;
+mod error_pages;
 pub mod evaluator;
-mod floats;
+mod finite_differences;
+mod float_environment;
 mod folder;
 pub mod globals;
 pub mod group;
@@ -70,11 +71,10 @@ pub mod host;
 mod includes;
 pub mod inspect;
 mod interface;
+mod nan_origins;
 mod native;
 #[cfg(feature = "objects")]
 pub mod object;
-mod origins;
-mod pages;
 pub mod program;
 pub mod render;
 pub mod session;
@@ -107,7 +107,7 @@ pub use adumbra_ir::Scalar;
 pub use adumbra_ir::Type;
 #[doc(inline)]
 pub use adumbra_vm::Outcome;
-pub use compiler::{Compiler, Findings, Options};
+pub use compiler::{Compiler, Diagnostics, Options};
 #[doc(inline)]
 pub use derivatives::Derivatives;
 #[doc(inline)]

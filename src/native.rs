@@ -1,23 +1,23 @@
 //! Machine code, or what stands in for it where the feature `native` is off: a backend that no program has.
 
-pub(crate) use found::{Native, translator};
+pub(crate) use found::{NativeCompiler, native_backend};
 
 #[cfg(feature = "native")]
 mod found {
-    use adumbra_vm::native::Translator;
+    use adumbra_vm::native::NativeBackend;
     use std::sync::Arc;
 
-    pub(crate) use adumbra_aot::Native;
+    pub(crate) use adumbra_aot::NativeCompiler;
 
     /// The backend, as engines take it.
-    pub(crate) fn translator(native: &Arc<Native>) -> Arc<dyn Translator> {
+    pub(crate) fn native_backend(native: &Arc<NativeCompiler>) -> Arc<dyn NativeBackend> {
         native.clone()
     }
 }
 
 #[cfg(not(feature = "native"))]
 mod found {
-    use adumbra_vm::native::Translator;
+    use adumbra_vm::native::NativeBackend;
     use std::sync::Arc;
     use std::time::Duration;
 
@@ -33,8 +33,8 @@ mod found {
         pub(crate) refused: usize,
     }
 
-    impl Native {
-        pub(crate) fn new(_: &str) -> Option<Native> {
+    impl NativeCompiler {
+        pub(crate) fn new(_: &str) -> Option<NativeCompiler> {
             None
         }
 
@@ -55,7 +55,7 @@ mod found {
         }
     }
 
-    pub(crate) fn translator(native: &Arc<Native>) -> Arc<dyn Translator> {
+    pub(crate) fn translator(native: &Arc<NativeCompiler>) -> Arc<dyn NativeBackend> {
         match **native {}
     }
 }

@@ -4,32 +4,32 @@ pub use crate::interface::JsonInterface;
 pub use adumbra_ir::metadata::{Metadata, MetadataValue};
 pub use adumbra_ir::module::{Input, Output};
 
-use crate::access::{AccessError, InputSlot, Signature, find};
-use crate::compiler::Back;
+use crate::access::{AccessError, Fingerprint, InputSlot, find};
+use crate::compiler::BackendOutput;
 use crate::globals::GlobalsLayout;
-use crate::group::converted;
-use crate::native::{self, Native};
+use crate::group::convert_value;
+use crate::native::{self, NativeCompiler};
 use crate::sources::Sources;
-use crate::stats::{Memory, NativeStats, Phases, Stats, micros};
-use crate::tier::shared::Tiers;
-use crate::value::{HostValue, MAX_HOST_SCALARS, View};
-use adumbra_ir::memory::Heap;
+use crate::stats::{MemoryStats, NativeStats, Phases, Stats, micros};
+use crate::tier::shared::TierState;
+use crate::value::{HostValue, MAX_HOST_SCALARS, ValueView};
+use adumbra_ir::memory::HeapSize;
 use adumbra_ir::passes::{self, FunctionReport, PassOptions};
 use adumbra_ir::quad::Quad;
-use adumbra_ir::text::{self, Spans};
+use adumbra_ir::text::{self, SpanComments};
 use adumbra_ir::{Code, Diagnostic, Module, Span};
 use adumbra_vm::bytecode::{Interface, Opcode};
-use adumbra_vm::native::Translator;
-use adumbra_vm::{Bytecode, FloatMode};
+use adumbra_vm::native::NativeBackend;
+use adumbra_vm::{Bytecode, FloatEnvironment};
 use std::sync::{Arc, OnceLock};
 
 mod fold;
 mod interface;
 
-pub use fold::CannotFold;
+pub use fold::FoldError;
 
 /// Bytes that stand beside a value in an [`Arc`].
-pub(crate) const IN_ARC: usize = 2 * size_of::<usize>();
+pub(crate) const ARC_OVERHEAD: usize = 2 * size_of::<usize>();
 
 /// A compiled shader, or group of shaders: immutable, shared by `Arc` between threads and evaluators.
 #[derive(Debug)]
@@ -46,24 +46,24 @@ pub struct Program {
     /// Per scalar of the outputs, whether it depends on a derivative; empty for a program that was loaded.
     second_order: Vec<bool>,
     /// What folding starts from; `None` without inputs, and for a program that was loaded.
-    prepared: Option<Prepared>,
+    prepared: Option<PreparedModule>,
     phases: Phases,
     /// Its machine code, once somebody wants any; nothing if there is none for this processor.
-    native: OnceLock<Option<Arc<Native>>>,
+    native: OnceLock<Option<Arc<NativeCompiler>>>,
     /// What its evaluators found out about tiers.
-    pub(crate) tiers: Arc<Tiers>,
+    pub(crate) tiers: Arc<TierState>,
 }
 
 /// A module before anything is known of its shadows, and what the passes were asked for.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedModule {
     pub(crate) module: Module,
     pub(crate) options: PassOptions,
 }
 
 impl Program {
     pub(crate) fn new(
-        back: Back,
+        back: BackendOutput,
         layout: GlobalsLayout,
         sources: Option<Sources>,
         warnings: Vec<Diagnostic>,
@@ -105,13 +105,13 @@ impl Program {
     /// # Errors
     /// What is wrong with the bytes.
     pub fn from_bytecode(bytes: &[u8]) -> Result<Arc<Program>, Diagnostic> {
-        Program::loaded(bytes, |_| OnceLock::new())
+        Program::from_serialised(bytes, |_| OnceLock::new())
     }
 
     /// A program from its serialised form.
-    pub(crate) fn loaded(
+    pub(crate) fn from_serialised(
         bytes: &[u8],
-        native: impl FnOnce(&Bytecode) -> OnceLock<Option<Arc<Native>>>,
+        native: impl FnOnce(&Bytecode) -> OnceLock<Option<Arc<NativeCompiler>>>,
     ) -> Result<Arc<Program>, Diagnostic> {
         let bytecode = Bytecode::from_bytes(bytes)?;
         let layout = bytecode
@@ -156,7 +156,7 @@ impl Program {
         &self.warnings
     }
 
-    /// The [`warnings`](Program::warnings) for who looks at one output alone: nothing is said of the derivatives of the others.
+    /// The [`warnings`](TypedProgram::warnings) for who looks at one output alone: nothing is said of the derivatives of the others.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Options, Sources};
@@ -254,28 +254,36 @@ impl Program {
             tiers,
         } = self;
         // Evaluators hold the bytecode, too, but it is the program's.
-        let bytecode = IN_ARC + size_of::<Bytecode>() + (**bytecode).heap();
-        let module = module.heap() + prepared.as_ref().map_or(0, |p| p.module.heap());
-        let rest = layout.heap() + sources.heap() + warnings.heap() + second_order.heap();
+        let bytecode = ARC_OVERHEAD + size_of::<Bytecode>() + (**bytecode).heap_bytes();
+        let module = module.heap_bytes() + prepared.as_ref().map_or(0, |p| p.module.heap_bytes());
+        let rest = layout.heap_bytes()
+            + sources.heap_bytes()
+            + warnings.heap_bytes()
+            + second_order.heap_bytes();
         let code = match native.get() {
             Some(Some(native)) => {
-                IN_ARC + size_of::<Native>() + native.heap() + native.stats().bytes
+                ARC_OVERHEAD
+                    + size_of::<NativeCompiler>()
+                    + native.heap_bytes()
+                    + native.stats().bytes
             }
             _ => 0,
         };
-        let tiers = IN_ARC + size_of::<Tiers>() + tiers.heap();
-        IN_ARC + size_of::<Program>() + bytecode + module + rest + code + tiers
+        let tiers = ARC_OVERHEAD + size_of::<TierState>() + tiers.heap();
+        ARC_OVERHEAD + size_of::<Program>() + bytecode + module + rest + code + tiers
     }
 
     /// What makes its machine code, which all evaluators share.
-    pub(crate) fn native(&self) -> Option<Arc<dyn Translator>> {
+    pub(crate) fn native_backend(&self) -> Option<Arc<dyn NativeBackend>> {
         let name = self.bytecode.shader_name();
-        let native = self.native.get_or_init(|| Native::new(name).map(Arc::new));
-        native.as_ref().map(native::translator)
+        let native = self
+            .native
+            .get_or_init(|| NativeCompiler::new(name).map(Arc::new));
+        native.as_ref().map(native::native_backend)
     }
 
     /// For each piece of machine code that evaluators made of it so far, a line by which `perf report` knows it: address, bytes, and a name, `SHADER::kernelN` for the kernel that
-    /// [`assembly`](Program::assembly) gives that number where no globals are uniform, and `SHADER::entryN` for where the code of single points is entered. Empty if there is none.
+    /// [`assembly`](TypedProgram::assembly) gives that number where no globals are uniform, and `SHADER::entryN` for where the code of single points is entered. Empty if there is none.
     ///
     /// A host that is asked to be profiled appends it to `/tmp/perf-PID.map`, where PID is its process.
     ///
@@ -319,9 +327,9 @@ impl Program {
             bytecode_bytes: code.bytes,
             lanes: code.lanes,
             registers: code.registers,
-            memory: Memory {
+            memory: MemoryStats {
                 program: self.memory(),
-                ..Memory::default()
+                ..MemoryStats::default()
             },
             tier: None,
             native: None,
@@ -332,7 +340,7 @@ impl Program {
     pub(crate) fn native_stats(&self) -> Option<NativeStats> {
         let stats = self.native.get()?.as_ref()?.stats();
         Some(NativeStats {
-            compile_us: micros(stats.time),
+            compile_us: micros(stats.compile_time),
             code_bytes: stats.bytes,
             linked_bytes: stats.linked_bytes,
             refused: stats.refused,
@@ -351,9 +359,9 @@ impl Program {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn ir(&self) -> Option<String> {
-        let _mode = FloatMode::enter();
+        let _mode = FloatEnvironment::enter();
         let module = self.module.as_ref()?;
-        Some(text::print(module, Spans::Hidden))
+        Some(text::print(module, SpanComments::Hidden))
     }
 
     /// Which derivatives of which values are computed.
@@ -383,7 +391,7 @@ impl Program {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn listing(&self) -> String {
-        let _mode = FloatMode::enter();
+        let _mode = FloatEnvironment::enter();
         self.bytecode.to_string()
     }
 
@@ -429,7 +437,7 @@ impl Program {
 #[derive(Clone, Debug)]
 pub struct Instance {
     program: Arc<Program>,
-    signature: Signature,
+    signature: Fingerprint,
     inputs: Vec<u32>,
 }
 
@@ -439,7 +447,7 @@ impl Instance {
         let inputs = program.inputs().iter();
         Instance {
             program: program.clone(),
-            signature: Signature::of(program.inputs()),
+            signature: Fingerprint::of(program.inputs()),
             inputs: inputs.flat_map(|input| input.default.clone()).collect(),
         }
     }
@@ -449,7 +457,7 @@ impl Instance {
         &self.program
     }
 
-    /// Sets an input, or a member of one that is a struct (`ray.origin`). Inputs have no derivatives. A value converts as [`Group::set`](crate::group::Group::set) says: an
+    /// Sets an input, or a member of one that is a struct (`ray.origin`). Inputs have no derivatives. A value converts as [`Group::set`](crate::group::ActivePoints::set) says: an
     /// int to float, a number to a vector of it.
     ///
     /// ```
@@ -472,7 +480,7 @@ impl Instance {
         let (ty, mut words) = (T::ty(), [0; MAX_HOST_SCALARS]);
         let words = &mut words[..ty.scalar_count()];
         value.write(words);
-        self.set_view(path, View::new(&ty, words))
+        self.set_view(path, ValueView::new(&ty, words))
     }
 
     /// Sets an input.
@@ -480,7 +488,7 @@ impl Instance {
     /// # Panics
     /// If the slot was found in a program with other inputs.
     pub fn write<T: HostValue>(&mut self, slot: InputSlot<T>, value: T) {
-        self.write_at(slot.scalars(self.signature), value);
+        self.write_at(slot.offset(self.signature), value);
     }
 
     fn write_at<T: HostValue>(&mut self, start: usize, value: T) {
@@ -491,16 +499,16 @@ impl Instance {
     ///
     /// # Errors
     /// If there is no such input or the value cannot be one of its type.
-    pub fn set_view(&mut self, path: &str, value: View<'_>) -> Result<(), AccessError> {
+    pub fn set_view(&mut self, path: &str, value: ValueView<'_>) -> Result<(), AccessError> {
         let (start, ty) = find(self.program.inputs(), path)?;
         let inputs = self.inputs[start..].iter_mut();
         if ty == value.ty() {
             inputs.zip(value.words()).for_each(|(to, from)| *to = from);
             return Ok(());
         }
-        let _mode = FloatMode::enter();
+        let _mode = FloatEnvironment::enter();
         let words: Vec<u32> = value.words().collect();
-        let words = converted(value.ty(), &words, ty);
+        let words = convert_value(value.ty(), &words, ty);
         let words = words.ok_or_else(|| AccessError::other_type(path, ty, value.ty()))?;
         inputs.zip(words).for_each(|(to, from)| *to = from);
         Ok(())
@@ -508,7 +516,7 @@ impl Instance {
 
     /// Bytes that it takes, its own included, beside its program.
     pub fn memory(&self) -> usize {
-        size_of::<Instance>() + self.inputs.heap()
+        size_of::<Instance>() + self.inputs.heap_bytes()
     }
 
     /// The words of all inputs, in order.

@@ -83,7 +83,7 @@ impl JsonSpan {
     /// The place of a span.
     pub fn new(span: Span, sources: &Sources) -> JsonSpan {
         let file = sources.get(span.file).filter(|file| knows(file, span));
-        let place = file.map(|file| file.place(span.start));
+        let place = file.map(|file| file.line_column(span.start));
         JsonSpan {
             start: span.start,
             end: span.end,
@@ -181,7 +181,9 @@ fn draw(
     // Lines in their order are one excerpt, whichever of them is the primary one.
     labels.sort_by_key(|(span, _)| {
         let last = span.end.saturating_sub(1).max(span.start);
-        let line = sources.get(span.file).map(|file| file.place(last).line);
+        let line = sources
+            .get(span.file)
+            .map(|file| file.line_column(last).line);
         (span.file != diagnostic.span.file, span.file, line)
     });
     report.add_labels(labels.into_iter().map(|(_, label)| label));
@@ -236,7 +238,7 @@ fn can_be_drawn(span: Span, sources: &Sources) -> bool {
     let Some(file) = sources.get(span.file) else {
         return false;
     };
-    let is_short = |byte| file.line_range(file.place(byte).line).len() <= MAX_DRAWN_LINE;
+    let is_short = |byte| file.line_range(file.line_column(byte).line).len() <= MAX_DRAWN_LINE;
     !file.text().is_empty() && is_short(span.start) && is_short(span.end)
 }
 
@@ -271,7 +273,7 @@ fn quote(diagnostic: &Diagnostic, sources: &Sources, out: &mut String) {
             };
             continue;
         }
-        let place = file.place(span.start);
+        let place = file.line_column(span.start);
         let line = &file.text()[file.line_range(place.line)];
         let at = place.column as usize - 1;
         let near: String = line

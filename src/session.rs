@@ -1,29 +1,29 @@
 //! What is typed into a session: one text may hold several entries, each of which is a declaration or something to evaluate.
 
-use adumbra_frontend::ast::{Entry, Expr, Stmt, StmtKind, TypeName};
-use adumbra_frontend::kind::TypeKeyword;
-use adumbra_frontend::{Interner, Reply, parse_repl};
+use adumbra_frontend::ast::{Expr, ReplEntry, Stmt, StmtKind, TypeName};
+use adumbra_frontend::token_kind::TypeKeyword;
+use adumbra_frontend::{Interner, ReplParse, parse_repl};
 use adumbra_ir::{Diagnostic, FileId, Span};
-use adumbra_vm::FloatMode;
+use adumbra_vm::FloatEnvironment;
 use bumpalo::Bump;
 use std::ops::Range;
 
-pub use adumbra_frontend::check::Given;
+pub use adumbra_frontend::check::SessionOutput;
 
 /// What a typed text holds.
 #[derive(Clone, Debug)]
-pub enum Entries {
+pub enum SessionEntries {
     /// These, in order.
-    Complete(Vec<EntryKind>),
+    Complete(Vec<SessionEntry>),
     /// It may become right with further lines: a bracket or comment is open, or a body is still to come. What is wrong if none comes.
-    Unfinished(Vec<Diagnostic>),
+    Incomplete(Vec<Diagnostic>),
     /// No further line mends it.
-    Wrong(Vec<Diagnostic>),
+    Invalid(Vec<Diagnostic>),
 }
 
 /// One entry of a typed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EntryKind {
+pub enum SessionEntry {
     /// A function, struct, constant or texture, by its bytes: to be kept among the texts of later compilations.
     Item(Range<usize>),
     /// An expression, an assignment, another statement, or a variable with its derivatives, by its bytes: to be compiled and evaluated.
@@ -39,23 +39,27 @@ pub enum EntryKind {
 /// assert!(matches!(entries("float f(float x) {"), Entries::Unfinished(_)));
 /// assert!(matches!(entries("1 + )"), Entries::Wrong(_)));
 /// ```
-pub fn entries(text: &str) -> Entries {
-    let _mode = FloatMode::enter();
+pub fn parse_entries(text: &str) -> SessionEntries {
+    let _mode = FloatEnvironment::enter();
     let (arena, mut interner) = (Bump::new(), Interner::new());
     match parse_repl(&arena, &mut interner, FileId::MAIN, text) {
-        Reply::Incomplete(diagnostics) => Entries::Unfinished(diagnostics),
-        Reply::Wrong(diagnostics) => Entries::Wrong(diagnostics),
-        Reply::Complete(entries) => Entries::Complete(entries.iter().map(kind).collect()),
+        ReplParse::Incomplete(diagnostics) => SessionEntries::Incomplete(diagnostics),
+        ReplParse::Invalid(diagnostics) => SessionEntries::Invalid(diagnostics),
+        ReplParse::Complete(entries) => {
+            SessionEntries::Complete(entries.iter().map(kind).collect())
+        }
     }
 }
 
-fn kind(entry: &Entry<'_>) -> EntryKind {
+fn kind(entry: &ReplEntry<'_>) -> SessionEntry {
     let span = entry.span();
     let bytes = span.start as usize..span.end as usize;
     match entry {
-        Entry::Item(_) => EntryKind::Item(bytes),
-        Entry::Statement(statement) if declares_resource(statement) => EntryKind::Item(bytes),
-        Entry::Seed { .. } | Entry::Statement(_) => EntryKind::Run(bytes),
+        ReplEntry::Item(_) => SessionEntry::Item(bytes),
+        ReplEntry::Statement(statement) if declares_resource(statement) => {
+            SessionEntry::Item(bytes)
+        }
+        ReplEntry::Seed { .. } | ReplEntry::Statement(_) => SessionEntry::Run(bytes),
     }
 }
 
@@ -80,8 +84,8 @@ pub fn item_at(text: &str, byte: u32) -> Option<Range<usize>> {
 }
 
 /// An expression as an entry.
-pub(crate) fn of_expression<'a>(expr: &'a Expr<'a>, arena: &'a Bump) -> Entry<'a> {
-    Entry::Statement(arena.alloc(Stmt {
+pub(crate) fn expression_entry<'a>(expr: &'a Expr<'a>, arena: &'a Bump) -> ReplEntry<'a> {
+    ReplEntry::Statement(arena.alloc(Stmt {
         kind: StmtKind::Expr(expr),
         span: expr.span,
     }))

@@ -2,9 +2,9 @@
 
 pub use crate::folder::Folder;
 pub use crate::includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
-pub use adumbra_frontend::limits::MAX_SOURCE;
+pub use adumbra_frontend::limits::MAX_SOURCE_BYTES;
 
-use adumbra_frontend::LIBRARY;
+use adumbra_frontend::STDLIB_FILE;
 use adumbra_ir::{FileId, heap_of};
 use std::sync::{Arc, OnceLock};
 
@@ -28,7 +28,7 @@ heap_of! {
 
 /// Neighbouring texts of a compilation: those that one shader is made from, the first of which holds it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Texts<'s> {
+pub(crate) struct SourceSlice<'s> {
     sources: &'s Sources,
     first: u16,
     count: u16,
@@ -47,7 +47,7 @@ pub struct SourceFile {
 
 /// A place for people: both counted from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct LineColumn {
     /// Line, counted by line feeds.
     pub line: u32,
     /// Character in the line.
@@ -55,7 +55,7 @@ pub struct Place {
 }
 
 /// The most texts of one compilation: spans name theirs by 16 bits, and the last number is the library's.
-pub const MAX_TEXTS: usize = LIBRARY.0 as usize;
+pub const MAX_SOURCE_COUNT: usize = STDLIB_FILE.0 as usize;
 
 impl Sources {
     /// A compilation of one text.
@@ -68,7 +68,7 @@ impl Sources {
     /// Adds a text whose functions, structs and constants the first may use.
     ///
     /// # Panics
-    /// If there are [`MAX_TEXTS`] already.
+    /// If there are [`MAX_SOURCE_COUNT`] already.
     pub fn add(&mut self, name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> FileId {
         let id = self.next_id();
         self.files.push(SourceFile::new(name.into(), text.into()));
@@ -78,9 +78,12 @@ impl Sources {
     /// What the next text will be numbered.
     ///
     /// # Panics
-    /// If there are [`MAX_TEXTS`] already.
+    /// If there are [`MAX_SOURCE_COUNT`] already.
     fn next_id(&self) -> FileId {
-        assert!(self.files.len() < MAX_TEXTS, "no more than MAX_TEXTS");
+        assert!(
+            self.files.len() < MAX_SOURCE_COUNT,
+            "no more than MAX_TEXTS"
+        );
         FileId(self.files.len() as u16)
     }
 
@@ -110,8 +113,8 @@ impl Sources {
     }
 
     /// All of them.
-    pub(crate) fn texts(&self) -> Texts<'_> {
-        Texts {
+    pub(crate) fn as_slice(&self) -> SourceSlice<'_> {
+        SourceSlice {
             sources: self,
             first: 0,
             count: self.files.len() as u16,
@@ -119,8 +122,8 @@ impl Sources {
     }
 
     /// So many of them.
-    pub(crate) fn some_texts(&self, first: FileId, count: usize) -> Texts<'_> {
-        Texts {
+    pub(crate) fn slice(&self, first: FileId, count: usize) -> SourceSlice<'_> {
+        SourceSlice {
             sources: self,
             first: first.0,
             count: count as u16,
@@ -134,7 +137,7 @@ impl Sources {
     }
 }
 
-impl<'s> Texts<'s> {
+impl<'s> SourceSlice<'s> {
     /// The text that holds the shader.
     pub(crate) fn main(self) -> FileId {
         FileId(self.first)
@@ -149,7 +152,7 @@ impl<'s> Texts<'s> {
     }
 
     /// The same, each behind those that it includes.
-    pub(crate) fn in_order(self) -> Vec<(FileId, &'s SourceFile)> {
+    pub(crate) fn included_first(self) -> Vec<(FileId, &'s SourceFile)> {
         let files: Vec<(FileId, &SourceFile)> = self.iter().collect();
         let mut taken = vec![false; files.len()];
         let mut order = Vec::with_capacity(files.len());
@@ -205,11 +208,11 @@ impl SourceFile {
     }
 
     /// The line and column of a byte; a byte inside a character counts as its first, one behind the end as the end.
-    pub fn place(&self, byte: u32) -> Place {
+    pub fn line_column(&self, byte: u32) -> LineColumn {
         let byte = self.text.floor_char_boundary(byte as usize);
         let line = self.line_of(byte as u32);
         let before = &self.text[self.line_range(line).start..byte];
-        Place {
+        LineColumn {
             line,
             column: before.chars().count() as u32 + 1,
         }
@@ -249,8 +252,8 @@ mod tests {
     fn there_are_so_many_texts_and_no_more() {
         let mut sources = Sources::new("a", "");
         let text: Arc<str> = "".into();
-        let last = (1..MAX_TEXTS).map(|_| sources.add(text.clone(), text.clone()));
-        assert_eq!(last.last(), Some(FileId(LIBRARY.0 - 1)));
+        let last = (1..MAX_SOURCE_COUNT).map(|_| sources.add(text.clone(), text.clone()));
+        assert_eq!(last.last(), Some(FileId(STDLIB_FILE.0 - 1)));
         let more = std::panic::AssertUnwindSafe(|| sources.add("more", ""));
         assert!(std::panic::catch_unwind(more).is_err());
     }
@@ -259,7 +262,7 @@ mod tests {
     fn places_count_characters_and_survive_any_byte() {
         let sources = Sources::new("a", "é = 1;\nsin(é);\n");
         let file = sources.get(FileId::MAIN).unwrap();
-        let place = |byte| (file.place(byte).line, file.place(byte).column);
+        let place = |byte| (file.line_column(byte).line, file.line_column(byte).column);
         assert_eq!(place(0), (1, 1));
         assert_eq!(place(1), (1, 1));
         assert_eq!(place(2), (1, 2));

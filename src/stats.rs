@@ -22,7 +22,7 @@ pub struct Stats {
     pub registers: usize,
     /// What it takes in memory.
     #[serde(rename = "memory_bytes")]
-    pub memory: Memory,
+    pub memory: MemoryStats,
     /// Who computes its rows in an evaluator's batches: the interpreter or machine code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
@@ -72,8 +72,8 @@ impl Stats {
 
 /// Bytes that a program takes in memory, and what is made of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Memory {
-    /// See [`Program::memory`](crate::Program::memory).
+pub struct MemoryStats {
+    /// See [`Program::memory`](crate::TypedProgram::memory).
     pub program: usize,
     /// See [`Instance::memory`](crate::Instance::memory), where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,15 +123,15 @@ impl std::ops::Add for Phases {
 
 /// Measures phases one behind the other.
 #[derive(Debug)]
-pub(crate) struct Clock {
+pub(crate) struct PhaseClock {
     start: Instant,
     last: Instant,
 }
 
-impl Clock {
-    pub(crate) fn start() -> Clock {
+impl PhaseClock {
+    pub(crate) fn start() -> PhaseClock {
         let now = Instant::now();
-        Clock {
+        PhaseClock {
             start: now,
             last: now,
         }

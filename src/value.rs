@@ -2,7 +2,7 @@
 
 use crate::globals::Flag;
 use adumbra_ir::{Scalar, Type};
-use adumbra_vm::FloatMode;
+use adumbra_vm::FloatEnvironment;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use std::fmt;
 
@@ -101,7 +101,7 @@ host_floats! { 2 3 4 }
 /// assert_eq!(serde_json::to_string(&view).unwrap(), r#"[0.1,"inf"]"#);
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub struct ValueView<'a> {
     ty: &'a Type,
     words: &'a [u32],
     /// Words from one scalar to the next: engines give value, ddx and ddy of a scalar side by side.
@@ -111,19 +111,19 @@ pub struct View<'a> {
 /// The most scalars of a [`HostValue`]: a 4×4 matrix.
 pub(crate) const MAX_HOST_SCALARS: usize = 16;
 
-impl<'a> View<'a> {
+impl<'a> ValueView<'a> {
     /// The words as a value of that type.
     ///
     /// # Panics
     /// If there is not one word for each scalar of the type.
-    pub fn new(ty: &'a Type, words: &'a [u32]) -> View<'a> {
+    pub fn new(ty: &'a Type, words: &'a [u32]) -> ValueView<'a> {
         assert_eq!(words.len(), ty.scalar_count(), "one word for each scalar");
-        View::strided(ty, words, 1)
+        ValueView::strided(ty, words, 1)
     }
 
     /// A scalar's word in every so many.
-    pub(crate) fn strided(ty: &'a Type, words: &'a [u32], stride: usize) -> View<'a> {
-        View { ty, words, stride }
+    pub(crate) fn strided(ty: &'a Type, words: &'a [u32], stride: usize) -> ValueView<'a> {
+        ValueView { ty, words, stride }
     }
 
     /// What the words mean.
@@ -150,7 +150,7 @@ impl<'a> View<'a> {
     }
 
     /// The parts that a vector, matrix (rows), array or struct consists of, structs' with their names. A scalar has none.
-    fn for_each_part(&self, mut f: impl FnMut(Option<&'a str>, View<'a>)) {
+    fn for_each_part(&self, mut f: impl FnMut(Option<&'a str>, ValueView<'a>)) {
         const FLOAT: &Type = &Type::FLOAT;
         const ROWS: [&Type; 3] = [&Type::Vector(2), &Type::Vector(3), &Type::Vector(4)];
         let mut rest = self.words;
@@ -159,7 +159,7 @@ impl<'a> View<'a> {
             rest = rest
                 .get(ty.scalar_count() * self.stride..)
                 .unwrap_or_default();
-            f(name, View { ty, words, ..*self });
+            f(name, ValueView { ty, words, ..*self });
         };
         match self.ty {
             Type::Scalar(_) => {}
@@ -192,7 +192,7 @@ pub struct HumanFloat(pub f32);
 impl fmt::Display for HumanFloat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A number gets no exponent if it compares as 0, which denormals must not.
-        let _mode = FloatMode::enter();
+        let _mode = FloatEnvironment::enter();
         if self.0.is_nan() {
             f.write_str("nan")
         } else {
@@ -201,7 +201,7 @@ impl fmt::Display for HumanFloat {
     }
 }
 
-impl Serialize for View<'_> {
+impl Serialize for ValueView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.ty {
             Type::Scalar(scalar) => {
@@ -240,7 +240,7 @@ impl Serialize for View<'_> {
     }
 }
 
-impl fmt::Display for View<'_> {
+impl fmt::Display for ValueView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Type::Scalar(scalar) = self.ty {
             let word = self.words[0];
@@ -324,7 +324,7 @@ mod tests {
         }));
         let [one, half] = [1.0_f32, 0.5].map(f32::to_bits);
         let words = [-3_i32 as u32, 1, 0, one, half, half, one];
-        let view = View::new(&pair, &words);
+        let view = ValueView::new(&pair, &words);
         assert_eq!(
             view.to_string(),
             "{ n: -3, flags: [true, false], m: [(1.0, 0.5), (0.5, 1.0)] }"

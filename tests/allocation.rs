@@ -119,7 +119,9 @@ fn evaluating_chunks_allocates_nothing() {
     let x: Vec<f32> = (0..POINTS).map(|i| i as f32 * 0.01).collect();
     let mut globals = BatchGlobals::new(program.globals());
     let (ddx, ddy) = ([0.1, 0.0, 0.0], [0.0, 0.1, 0.0]);
-    globals.same("position", [0.0, 2.0, 3.0], ddx, ddy).unwrap();
+    globals
+        .uniform("position", [0.0, 2.0, 3.0], ddx, ddy)
+        .unwrap();
     globals.plane("position", Part::Value, 0, &x, 1).unwrap();
     let mut out = vec![0.0_f32; POINTS];
     let mut listener = Listener(0);

@@ -9,9 +9,9 @@ use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi};
 use std::marker::PhantomData;
 
 /// What references of a processor are.
-pub(crate) trait References: Relocation {
+pub(crate) trait RelocationFormat: Relocation {
     /// How those are encoded that are nothing but a distance of 32 bits, if there are such. They are filled in without asking the assembler how.
-    const DISTANCE: Option<u8>;
+    const REL32: Option<u8>;
 }
 
 /// Code that is being written, for a processor whose references are `R`.
@@ -39,7 +39,7 @@ struct Reference {
     kind: u8,
 }
 
-impl<R: References> Assembler<R> {
+impl<R: RelocationFormat> Assembler<R> {
     /// Nothing yet, and room for so many bytes, references and labels.
     pub(crate) fn new(bytes: usize, references: usize, labels: usize) -> Assembler<R> {
         Assembler {
@@ -57,7 +57,7 @@ impl<R: References> Assembler<R> {
 
     /// Writes the first bytes, the lowest one first.
     #[inline]
-    pub(crate) fn instruction(&mut self, bytes: u128, length: usize) {
+    pub(crate) fn push_instruction(&mut self, bytes: u128, length: usize) {
         let end = self.bytes.len() + length;
         self.bytes.extend_from_slice(&bytes.to_le_bytes());
         self.bytes.truncate(end);
@@ -70,7 +70,7 @@ impl<R: References> Assembler<R> {
         }
         for reference in &self.references {
             let AssemblyOffset(target) = self.labels.resolve_dynamic(reference.label).ok()?;
-            if Some(reference.kind) == R::DISTANCE {
+            if Some(reference.kind) == R::REL32 {
                 let from = reference.at - u32::from(reference.origin);
                 let distance = i32::try_from(target as i64 - i64::from(from)).ok()?;
                 let field = (reference.at - u32::from(reference.field)) as usize;

@@ -2,10 +2,10 @@
 //!
 //! A small program (`emulator/harness.c`) is built once and runs as many kernels as it is given: starting a process takes longer than most of them.
 
-use crate::listing::Compiled;
-use crate::trial::region::{self, Loop};
-use crate::trial::{EXIT, PACK_BYTES, POINTS, Planes, RUNS, STEPS, Trial};
-use adumbra_vm::native::Run;
+use crate::differential::compiled_loop::{self, LoopCase};
+use crate::differential::{DifferentialCase, EXIT, PACK_BYTES, POINTS, Planes, RUNS, STEPS};
+use crate::machine_code::MachineCode;
+use adumbra_vm::native::VectorRun;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::Command;
@@ -50,7 +50,7 @@ impl Emulator {
     }
 
     /// What the words of each trial hold when its code, one kernel, has run.
-    pub(crate) fn run(&self, jobs: &[(&Trial, Compiled)]) -> Vec<Planes> {
+    pub(crate) fn run(&self, jobs: &[(&DifferentialCase, MachineCode)]) -> Vec<Planes> {
         let mut input = Vec::new();
         for (trial, code) in jobs {
             let planes = trial.planes.iter().map(|plane| &plane[..]);
@@ -64,10 +64,16 @@ impl Emulator {
     }
 
     /// The same of a loop.
-    pub(crate) fn run_loop(&self, trial: &Loop, code: &Compiled) -> Planes {
+    pub(crate) fn run_loop(&self, trial: &LoopCase, code: &MachineCode) -> Planes {
         let mut input = Vec::new();
         let planes = trial.planes.iter().map(|plane| &plane[..]);
-        push_job(&mut input, code, planes, &region::RUNS, Some(trial.words));
+        push_job(
+            &mut input,
+            code,
+            planes,
+            &compiled_loop::RUNS,
+            Some(trial.first_state_plane),
+        );
         let words = self.answer(&input);
         let planes = words.chunks(POINTS);
         let plane = |words: &[u32]| words.try_into().expect("planes are whole");
@@ -75,10 +81,10 @@ impl Emulator {
     }
 
     /// The same of code for one point, which has run at one after the other.
-    pub(crate) fn run_alone(&self, jobs: &[(&Trial, Compiled)]) -> Vec<Planes> {
+    pub(crate) fn run_points(&self, jobs: &[(&DifferentialCase, MachineCode)]) -> Vec<Planes> {
         let mut input = Vec::new();
         for (trial, code) in jobs {
-            let files = trial.files();
+            let files = trial.register_files();
             push_job(
                 &mut input,
                 code,
@@ -88,15 +94,15 @@ impl Emulator {
             );
         }
         let mut words = self.answer(&input).into_iter();
-        let mut file = |trial: &Trial| {
+        let mut file = |trial: &DifferentialCase| {
             let count = trial.planes.len();
             words.by_ref().take(count).collect::<Vec<u32>>()
         };
         (jobs.iter())
             .map(|(trial, _)| {
-                let files = trial.files();
+                let files = trial.register_files();
                 let found: Vec<_> = files.iter().map(|_| file(trial)).collect();
-                trial.planes_of(&found)
+                trial.planes_from_files(&found)
             })
             .collect()
     }
@@ -122,9 +128,9 @@ impl Emulator {
 /// that what it is told of points begins with.
 fn push_job<'p>(
     input: &mut Vec<u8>,
-    code: &Compiled,
+    code: &MachineCode,
     planes: impl Iterator<Item = &'p [u32]> + Clone,
-    runs: &[Run],
+    runs: &[VectorRun],
     points: Option<usize>,
 ) {
     let entry = code.kernels[0].expect("stretches have code").start as u32;
@@ -148,7 +154,7 @@ fn push_job<'p>(
     push(input, &header);
     input.extend(&code.bytes);
     for run in runs {
-        push(input, &[run.start, run.packs]);
+        push(input, &[run.start, run.vectors]);
     }
     planes.for_each(|plane| push(input, plane));
 }

@@ -7,24 +7,24 @@ mod node;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use node::{Code, Id, Node};
+pub(crate) use node::{Node, NodeId, NodeOp};
 
+use crate::gvn::ValueNumbers;
 use crate::optimisation::{Optimisation, Optimisations};
-use crate::seen::Seen;
-use adumbra_ops::field::{Field, Lane, Word};
+use adumbra_ops::field::{Field, FloatField, WordField};
 use std::ops::Range;
 
 /// A rare way as it is taken: the routine, and where what it is given stands among the graph's inputs.
 #[derive(Clone, Debug)]
-pub(crate) struct Detour {
+pub(crate) struct SlowPathCall {
     /// What the mask is in lanes that take it.
-    pub(crate) is_set: bool,
+    pub(crate) taken_if_set: bool,
     pub(crate) routine: u32,
     inputs: Range<u32>,
 }
 
 /// Every bit of a word.
-pub(crate) const ONES: u32 = u32::MAX;
+pub(crate) const ALL_ONES: u32 = u32::MAX;
 const SIGN: u32 = 1 << 31;
 
 /// Nodes, each once.
@@ -34,14 +34,14 @@ pub(crate) struct Graph {
     pub(crate) nodes: Vec<Node>,
     /// Whether each is a mask.
     is_mask: Vec<bool>,
-    seen: Seen,
+    value_numbers: ValueNumbers,
     /// The tables that lookups name.
     pub(crate) tables: Vec<&'static [u32]>,
     /// The words whose cells are nodes.
-    pub(crate) cells: Vec<u32>,
-    pub(crate) detours: Vec<Detour>,
+    pub(crate) uniforms: Vec<u32>,
+    pub(crate) slow_paths: Vec<SlowPathCall>,
     /// What detours are given.
-    pub(crate) inputs: Vec<Id>,
+    pub(crate) inputs: Vec<NodeId>,
 }
 
 impl Graph {
@@ -54,7 +54,7 @@ impl Graph {
     }
 
     /// The node for this, or for what is simpler and the same.
-    pub(crate) fn push(&mut self, code: Code, a: u32, b: u32, c: u32) -> Id {
+    pub(crate) fn push(&mut self, code: NodeOp, a: u32, b: u32, c: u32) -> NodeId {
         let node = Node::new(code, a, b, c);
         if !self.optimisations.has(Optimisation::Simplification) {
             return self.intern(node);
@@ -67,24 +67,29 @@ impl Graph {
 
     // Where it stands in another function, the parts of the node need not pass through memory.
     #[inline(always)]
-    fn intern(&mut self, node: Node) -> Id {
-        let shares = node.code.is_fixed() || self.optimisations.has(Optimisation::ValueNumbering);
-        let at = match self.seen.find(&node, &self.nodes) {
+    fn intern(&mut self, node: Node) -> NodeId {
+        let shares =
+            node.op.needs_no_location() || self.optimisations.has(Optimisation::ValueNumbering);
+        let at = match self.value_numbers.find(&node, &self.nodes) {
             Ok(id) if shares => return id,
             Ok(_) => None,
             Err(at) => Some(at),
         };
-        let is_mask = |id: Id| self.is_mask[id as usize];
-        let is = match node.code {
-            Code::Lt | Code::Le | Code::Eq | Code::ILt | Code::IEq | Code::Active => true,
-            Code::Const => node.a == 0 || node.a == ONES,
-            Code::And | Code::Or | Code::Xor | Code::AndNot => is_mask(node.a) && is_mask(node.b),
-            Code::Select => is_mask(node.b) && is_mask(node.c),
+        let is_mask = |id: NodeId| self.is_mask[id as usize];
+        let is = match node.op {
+            NodeOp::Lt | NodeOp::Le | NodeOp::Eq | NodeOp::ILt | NodeOp::IEq | NodeOp::Active => {
+                true
+            }
+            NodeOp::Const => node.a == 0 || node.a == ALL_ONES,
+            NodeOp::And | NodeOp::Or | NodeOp::Xor | NodeOp::AndNot => {
+                is_mask(node.a) && is_mask(node.b)
+            }
+            NodeOp::Select => is_mask(node.b) && is_mask(node.c),
             _ => false,
         };
-        let id = self.nodes.len() as Id;
+        let id = self.nodes.len() as NodeId;
         if let Some(at) = at {
-            self.seen.put(at, id);
+            self.value_numbers.insert(at, id);
         }
         self.nodes.push(node);
         self.is_mask.push(is);
@@ -92,53 +97,53 @@ impl Graph {
     }
 
     /// These bits in every lane.
-    pub(crate) fn constant(&mut self, bits: u32) -> Id {
-        self.intern(Node::new(Code::Const, bits, 0, 0))
+    pub(crate) fn constant(&mut self, bits: u32) -> NodeId {
+        self.intern(Node::new(NodeOp::Const, bits, 0, 0))
     }
 
-    pub(crate) fn node(&self, id: Id) -> Node {
+    pub(crate) fn node(&self, id: NodeId) -> Node {
         self.nodes[id as usize]
     }
 
-    fn bits(&self, id: Id) -> Option<u32> {
+    fn bits(&self, id: NodeId) -> Option<u32> {
         let node = self.node(id);
-        (node.code == Code::Const).then_some(node.a)
+        (node.op == NodeOp::Const).then_some(node.a)
     }
 
-    fn is(&self, id: Id, bits: u32) -> bool {
+    fn is(&self, id: NodeId, bits: u32) -> bool {
         self.bits(id) == Some(bits)
     }
 
     /// What this is the negation of, if it is one: as a float (the sign changed) or as a mask (all bits).
-    fn flipped(&self, id: Id, by: u32) -> Option<Id> {
+    fn flipped(&self, id: NodeId, by: u32) -> Option<NodeId> {
         let node = self.node(id);
-        (node.code == Code::Xor && self.is(node.b, by)).then_some(node.a)
+        (node.op == NodeOp::Xor && self.is(node.b, by)).then_some(node.a)
     }
 
-    fn simplify(&mut self, mut node: Node) -> Result<Id, Node> {
-        use Code::*;
+    fn simplify(&mut self, mut node: Node) -> Result<NodeId, Node> {
+        use NodeOp::*;
         if let Some(bits) = self.fold(node) {
             return Ok(self.constant(bits));
         }
-        if node.code.commutes() && self.bits(node.a).is_some() {
+        if node.op.is_commutative() && self.bits(node.a).is_some() {
             (node.a, node.b) = (node.b, node.a);
         }
-        let Node { code, a, b, c } = node;
+        let Node { op: code, a, b, c } = node;
         match code {
             And | Or if a == b => return Ok(a),
-            And if self.is(b, ONES) => return Ok(a),
+            And if self.is(b, ALL_ONES) => return Ok(a),
             And | Or | Xor if self.is(b, 0) => {
                 return Ok(if code == And { b } else { a });
             }
             Xor if let Some(inner) = self.both_flips(a, b) => return Ok(inner),
-            And if let Some(inverse) = self.flipped(a, ONES) => {
+            And if let Some(inverse) = self.flipped(a, ALL_ONES) => {
                 return Ok(self.push(AndNot, inverse, b, 0));
             }
-            And if let Some(inverse) = self.flipped(b, ONES) => {
+            And if let Some(inverse) = self.flipped(b, ALL_ONES) => {
                 return Ok(self.push(AndNot, inverse, a, 0));
             }
             AndNot if self.is(a, 0) => return Ok(b),
-            AndNot if let Some(inverse) = self.flipped(a, ONES) => {
+            AndNot if let Some(inverse) = self.flipped(a, ALL_ONES) => {
                 return Ok(self.push(And, inverse, b, 0));
             }
             IAdd | ISub if self.is(b, 0) => return Ok(a),
@@ -165,13 +170,13 @@ impl Graph {
             Select if let Some(mask) = self.bits(a) => {
                 return Ok(if mask == 0 { c } else { b });
             }
-            Rare if self.is(a, 0) => return Ok(b),
-            Select if let Some(inverse) = self.flipped(a, ONES) => {
+            SlowPath if self.is(a, 0) => return Ok(b),
+            Select if let Some(inverse) = self.flipped(a, ALL_ONES) => {
                 return Ok(self.push(Select, inverse, c, b));
             }
             Select if self.is(c, 0) => return Ok(self.push(And, a, b, 0)),
             Select if self.is(b, 0) => return Ok(self.push(AndNot, a, c, 0)),
-            Select if self.node(a).code == Lt => {
+            Select if self.node(a).op == Lt => {
                 let test = self.node(a);
                 if (test.a, test.b) == (b, c) {
                     return Ok(self.push(Min, b, c, 0));
@@ -188,19 +193,19 @@ impl Graph {
             // No absolute value is less than 0.
             Lt if self.is(b, 0) && self.is_short(a) => return Ok(b),
             // A truth value that became a float and is asked about.
-            Eq if self.is(b, 0) && self.node(a).code == FromI32 => {
+            Eq if self.is(b, 0) && self.node(a).op == FromI32 => {
                 return Ok(self.push(IEq, self.node(a).a, b, 0));
             }
             IEq if self.is(b, 0) => {
                 let one = self.node(a);
-                let is_truth = matches!(one.code, And | AndNot)
+                let is_truth = matches!(one.op, And | AndNot)
                     && self.is(one.b, 1)
                     && self.is_mask[one.a as usize];
-                if is_truth && one.code == AndNot {
+                if is_truth && one.op == AndNot {
                     return Ok(one.a);
                 }
                 if is_truth {
-                    let ones = self.constant(ONES);
+                    let ones = self.constant(ALL_ONES);
                     return Ok(self.push(Xor, one.a, ones, 0));
                 }
             }
@@ -210,77 +215,77 @@ impl Graph {
     }
 
     /// The word whose upper half times 65,536 is `high`, and whose lower half is `low`, if it is the same as a signed one.
-    fn halves(&self, high: Id, low: Id) -> Option<Id> {
+    fn halves(&self, high: NodeId, low: NodeId) -> Option<NodeId> {
         let (product, low) = (self.node(high), self.node(low));
-        if product.code != Code::Mul || !self.is(product.b, 65_536_f32.to_bits()) {
+        if product.op != NodeOp::Mul || !self.is(product.b, 65_536_f32.to_bits()) {
             return None;
         }
         let high = self.node(product.a);
-        if (high.code, low.code) != (Code::FromI32, Code::FromI32) {
+        if (high.op, low.op) != (NodeOp::FromI32, NodeOp::FromI32) {
             return None;
         }
         let (high, low) = (self.node(high.a), self.node(low.a));
-        let are_halves = (high.code, high.b) == (Code::ShrBy, 16)
-            && low.code == Code::And
+        let are_halves = (high.op, high.b) == (NodeOp::ShrBy, 16)
+            && low.op == NodeOp::And
             && self.is(low.b, 0xffff)
             && high.a == low.a;
         (are_halves && self.is_short(high.a)).then_some(high.a)
     }
 
     /// Whether the highest bit is known to be 0.
-    fn is_short(&self, id: Id) -> bool {
+    fn is_short(&self, id: NodeId) -> bool {
         let node = self.node(id);
-        match node.code {
-            Code::And | Code::AndNot => self.bits(node.b).is_some_and(|mask| mask >> 31 == 0),
-            Code::ShrBy => node.b > 0,
+        match node.op {
+            NodeOp::And | NodeOp::AndNot => self.bits(node.b).is_some_and(|mask| mask >> 31 == 0),
+            NodeOp::ShrBy => node.b > 0,
             _ => false,
         }
     }
 
     /// What alone is left of two words that were united, where they are shifted and of the other one nothing stays: as a hash ends that was mixed with its upper half, which
     /// is asked for next.
-    fn shifted_in(&self, id: Id, by: u32) -> Option<Id> {
-        let Node { code, a, b, .. } = self.node(id);
-        let is_out = |id: Id| {
+    fn shifted_in(&self, id: NodeId, by: u32) -> Option<NodeId> {
+        let Node { op: code, a, b, .. } = self.node(id);
+        let is_out = |id: NodeId| {
             let node = self.node(id);
-            node.code == Code::ShrBy && node.b + by >= u32::BITS
+            node.op == NodeOp::ShrBy && node.b + by >= u32::BITS
         };
         match code {
-            Code::Xor | Code::Or if is_out(b) => Some(a),
-            Code::Xor | Code::Or if is_out(a) => Some(b),
+            NodeOp::Xor | NodeOp::Or if is_out(b) => Some(a),
+            NodeOp::Xor | NodeOp::Or if is_out(a) => Some(b),
             _ => None,
         }
     }
 
     /// The product of a word that was multiplied before by the same constant, and by how much the one of the word and a constant is more: a hash is asked for at neighbouring
     /// cells.
-    fn multiplied(&mut self, id: Id, by: Id) -> Option<(Id, u32)> {
+    fn multiplied(&mut self, id: NodeId, by: NodeId) -> Option<(NodeId, u32)> {
         let (sum, factor) = (self.node(id), self.bits(by)?);
-        if sum.code != Code::IAdd {
+        if sum.op != NodeOp::IAdd {
             return None;
         }
         let more = self.bits(sum.b)?;
-        let product = Node::new(Code::IMul, sum.a, by, 0);
-        let product = self.seen.find(&product, &self.nodes).ok()?;
+        let product = Node::new(NodeOp::IMul, sum.a, by, 0);
+        let product = self.value_numbers.find(&product, &self.nodes).ok()?;
         Some((product, more.wrapping_mul(factor)))
     }
 
     /// What is left where the same bits are changed twice.
-    fn both_flips(&self, a: Id, b: Id) -> Option<Id> {
+    fn both_flips(&self, a: NodeId, b: NodeId) -> Option<NodeId> {
         self.flipped(a, self.bits(b)?)
     }
 
     /// Signs of operands go into the code.
-    fn simplify_product(&mut self, node: Node) -> Result<Id, Node> {
-        use Code::*;
-        let (mut product, mut sum) = match node.code {
+    fn simplify_product(&mut self, node: Node) -> Result<NodeId, Node> {
+        use NodeOp::*;
+        let (mut product, mut sum) = match node.op {
             MulAdd => (false, false),
             NegMulAdd => (true, false),
             MulSub => (false, true),
             _ => (true, true),
         };
         let mut new = node;
-        let unsigned = |operand: &mut Id, sign: &mut bool| {
+        let unsigned = |operand: &mut NodeId, sign: &mut bool| {
             if let Some(inner) = self.flipped(*operand, SIGN) {
                 *operand = inner;
                 *sign = !*sign;
@@ -289,7 +294,7 @@ impl Graph {
         unsigned(&mut new.a, &mut product);
         unsigned(&mut new.b, &mut product);
         unsigned(&mut new.c, &mut sum);
-        new.code = match (product, sum) {
+        new.op = match (product, sum) {
             (false, false) => MulAdd,
             (true, false) => NegMulAdd,
             (false, true) => MulSub,
@@ -300,12 +305,12 @@ impl Graph {
 
     /// The bits of a node whose operands are constants.
     fn fold(&self, node: Node) -> Option<u32> {
-        use Code::*;
-        let count = node.code.operands();
+        use NodeOp::*;
+        let count = node.op.operand_count();
         if count == 0 {
             return None;
         }
-        let word = |id: Id, index: usize| {
+        let word = |id: NodeId, index: usize| {
             if index < count {
                 self.bits(id)
             } else {
@@ -314,18 +319,18 @@ impl Graph {
         };
         let (a, b, c) = (word(node.a, 0)?, word(node.b, 1)?, word(node.c, 2)?);
         let (x, y, z) = (f32::from_bits(a), f32::from_bits(b), f32::from_bits(c));
-        let mask = |holds: bool| if holds { ONES } else { 0 };
+        let mask = |holds: bool| if holds { ALL_ONES } else { 0 };
         let float = |value: f32| value.to_bits();
-        Some(match node.code {
+        Some(match node.op {
             Add => float(x + y),
             Sub => float(x - y),
             Mul => float(x * y),
             Div => float(x / y),
             Sqrt => float(x.square_root()),
-            MulAdd => float(Lane::mul_add(x, y, z)),
-            NegMulAdd => float(Lane::mul_add(-x, y, z)),
-            MulSub => float(Lane::mul_add(x, y, -z)),
-            NegMulSub => float(Lane::mul_add(-x, y, -z)),
+            MulAdd => float(FloatField::mul_add(x, y, z)),
+            NegMulAdd => float(FloatField::mul_add(-x, y, z)),
+            MulSub => float(FloatField::mul_add(x, y, -z)),
+            NegMulSub => float(FloatField::mul_add(-x, y, -z)),
             RoundEven => float(x.round_even()),
             RoundDown => float(x.round_down()),
             RoundUp => float(x.round_up()),
@@ -333,14 +338,14 @@ impl Graph {
             Lt => mask(x < y),
             Le => mask(x <= y),
             Eq => mask(x == y),
-            Min | GuessedMin => {
+            Min | BranchMin => {
                 if x < y {
                     a
                 } else {
                     b
                 }
             }
-            Max | GuessedMax => {
+            Max | BranchMax => {
                 if x > y {
                     a
                 } else {
@@ -356,12 +361,12 @@ impl Graph {
             IAdd => a.plus(b),
             ISub => a.minus(b),
             IMul | IMulEach => a.times(b),
-            Shl => Word::shl(a, b),
-            Shr => Word::shr(a, b),
-            Sar => Word::sar(a, b),
-            ShlBy => Word::shl(a, node.b),
-            ShrBy => Word::shr(a, node.b),
-            SarBy => Word::sar(a, node.b),
+            Shl => WordField::shl(a, b),
+            Shr => WordField::shr(a, b),
+            Sar => WordField::sar(a, b),
+            ShlBy => WordField::shl(a, node.b),
+            ShrBy => WordField::shr(a, node.b),
+            SarBy => WordField::sar(a, node.b),
             ILt => mask(a.lt_signed(b)),
             IEq => mask(a == b),
             IMin => (a as i32).min(b as i32) as u32,
@@ -371,15 +376,16 @@ impl Graph {
             ToI32 => x.to_i32(),
             ToU32 => x.to_u32(),
             // Lanes are alike, so pairs of them are as well.
-            Const | Plane | Cell | Slot | Global | Param | Active | MulWide | ShrWide | ShlWide
-            | Lookup | Join | Halves | Interleave | Upper | Broadcast | CallOut | Rare => {
+            Const | Plane | Uniform | VmRegister | Global | Param | Active | MulWide | ShrWide
+            | ShlWide | Lookup | Join | Duplicate | Interleave | UpperHalf | Broadcast
+            | Libcall | SlowPath => {
                 return None;
             }
         })
     }
 
     /// These nodes, which are as simple as they will be, and nothing to be found.
-    pub(crate) fn of(nodes: Vec<Node>, like: &Graph) -> Graph {
+    pub(crate) fn from_nodes(nodes: Vec<Node>, like: &Graph) -> Graph {
         Graph {
             nodes,
             tables: like.tables.clone(),
@@ -392,53 +398,53 @@ impl Graph {
         let graph = Graph {
             nodes: self.nodes.as_slice().to_vec(),
             tables: std::mem::take(&mut self.tables),
-            cells: std::mem::take(&mut self.cells),
-            detours: self.detours.as_slice().to_vec(),
+            uniforms: std::mem::take(&mut self.uniforms),
+            slow_paths: self.slow_paths.as_slice().to_vec(),
             inputs: self.inputs.as_slice().to_vec(),
             ..Graph::default()
         };
         self.nodes.clear();
         self.is_mask.clear();
-        self.detours.clear();
+        self.slow_paths.clear();
         self.inputs.clear();
-        self.seen.clear();
+        self.value_numbers.clear();
         graph
     }
 
     /// The cell of a word.
-    pub(crate) fn cell(&mut self, word: u32) -> Id {
-        self.cells.push(word);
-        self.push(Code::Cell, word, 0, 0)
+    pub(crate) fn uniform(&mut self, word: u32) -> NodeId {
+        self.uniforms.push(word);
+        self.push(NodeOp::Uniform, word, 0, 0)
     }
 
     /// The result of a routine for what it is given where a mask is set, else the usual one. Mostly it is known where the usual one holds: masks that are negations
     /// are not computed.
-    pub(crate) fn detour(
+    pub(crate) fn slow_path(
         &mut self,
-        mask: Id,
-        usual: Id,
+        mask: NodeId,
+        usual: NodeId,
         routine: u32,
-        inputs: impl Iterator<Item = Id>,
-    ) -> Id {
+        inputs: impl Iterator<Item = NodeId>,
+    ) -> NodeId {
         let start = self.inputs.len() as u32;
         self.inputs.extend(inputs);
         let inputs = start..self.inputs.len() as u32;
-        let (mask, is_set) = match self.flipped(mask, ONES) {
+        let (mask, is_set) = match self.flipped(mask, ALL_ONES) {
             Some(inverse) => (inverse, false),
             None => (mask, true),
         };
-        self.detours.push(Detour {
-            is_set,
+        self.slow_paths.push(SlowPathCall {
+            taken_if_set: is_set,
             routine,
             inputs,
         });
         // Not simplified: what a mask of zeros means is told by the detour.
-        let detour = self.detours.len() as u32 - 1;
-        self.intern(Node::new(Code::Rare, mask, usual, detour))
+        let detour = self.slow_paths.len() as u32 - 1;
+        self.intern(Node::new(NodeOp::SlowPath, mask, usual, detour))
     }
 
     /// What a detour is given.
-    pub(crate) fn inputs(&self, detour: &Detour) -> &[Id] {
+    pub(crate) fn inputs(&self, detour: &SlowPathCall) -> &[NodeId] {
         let Range { start, end } = detour.inputs;
         &self.inputs[start as usize..end as usize]
     }
@@ -449,16 +455,16 @@ impl Graph {
     }
 
     /// Nodes from `start` on are not to be found again: they are computed on a rare way alone.
-    pub(crate) fn forget_from(&mut self, start: usize) {
+    pub(crate) fn hide_from(&mut self, start: usize) {
         for node in &self.nodes[start..] {
-            self.seen.forget(node, &self.nodes);
+            self.value_numbers.remove(node, &self.nodes);
         }
     }
 
     /// How many parameters a routine has, which stand first, in order.
-    pub(crate) fn params(&self) -> usize {
+    pub(crate) fn param_count(&self) -> usize {
         let nodes = self.nodes.iter();
-        let params = nodes.take_while(|node| node.code == Code::Param);
+        let params = nodes.take_while(|node| node.op == NodeOp::Param);
         // The result is left where the first one was.
         params.count().max(1)
     }
@@ -474,10 +480,10 @@ impl Graph {
 
     /// All nodes that a node needs, those of a rare way included.
     #[inline]
-    pub(crate) fn each_operand(&self, node: Node, mut each: impl FnMut(Id)) {
-        node.each_operand(&mut each);
-        if node.code == Code::Rare {
-            let inputs = self.inputs(&self.detours[node.c as usize]);
+    pub(crate) fn for_each_operand(&self, node: Node, mut each: impl FnMut(NodeId)) {
+        node.for_each_operand(&mut each);
+        if node.op == NodeOp::SlowPath {
+            let inputs = self.inputs(&self.slow_paths[node.c as usize]);
             inputs.iter().copied().for_each(each);
         }
     }

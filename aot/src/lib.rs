@@ -8,49 +8,49 @@
 #![allow(unsafe_code)]
 
 mod a64;
-mod allocate;
 mod assembler;
-mod carry;
-mod chain;
-mod choice;
-mod compute;
+mod code_symbols;
+mod critical_path;
+#[cfg(test)]
+mod differential;
 mod emit;
 #[cfg(test)]
 mod emulator;
-mod entries;
-mod flow;
-#[cfg(feature = "objects")]
-mod gdb;
+mod extended_blocks;
 #[cfg(not(feature = "objects"))]
 #[path = "no_gdb.rs"]
 mod gdb;
 mod graph;
-mod lane;
-mod listing;
-mod live;
-mod machine;
-mod memory;
+mod graph_builder;
+mod gvn;
+mod hyperblock;
+#[cfg(feature = "objects")]
+mod jit_interface;
+mod kernel_pointers;
+mod liveness;
+mod loop_carried;
+mod machine_code;
+mod macro_assembler;
+mod native_compiler;
 mod object;
 mod optimisation;
-mod order;
-mod pair;
-mod seen;
+mod register_allocation;
+mod renumber;
+mod select_to_branch;
+mod shadow_pairs;
 mod superword;
-mod symbols;
 mod target;
 mod template;
-mod trace;
-#[cfg(test)]
-mod trial;
+mod tracer;
 mod x64;
 
 #[cfg(feature = "objects")]
-pub use gdb::tell_debuggers;
-pub use listing::{Compiled, Extent, Part};
-pub use memory::{CodeStats, Native};
-pub use object::{ObjectShader, OtherVersion};
+pub use jit_interface::register_with_debuggers;
+pub use machine_code::{KernelExtent, KernelPart, MachineCode};
+pub use native_compiler::{CodeStats, NativeCompiler};
 #[cfg(feature = "objects")]
-pub use object::{Platform, Shader, TooLong, object};
+pub use object::{CodeSizeError, Platform, ShaderObject, write_object};
+pub use object::{ObjectShader, ObjectVersionError};
 #[doc(hidden)]
 pub use optimisation::{Optimisation, Optimisations};
 pub use target::Target;

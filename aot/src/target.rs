@@ -1,12 +1,12 @@
 //! The processors that code can be written for, on any host.
 
-use crate::a64::A64;
-use crate::emit::{compile, compile_flows};
-use crate::listing::Compiled;
-use crate::machine::Machine;
+use crate::a64::A64Assembler;
+use crate::emit::{compile_batch, compile_points};
+use crate::machine_code::MachineCode;
+use crate::macro_assembler::MacroAssembler;
 use crate::optimisation::Optimisations;
-use crate::x64::{Point, X64};
-use adumbra_vm::native::{Flow, Unit};
+use crate::x64::{X64Batch, X64Point};
+use adumbra_vm::native::{CompileUnit, PointCfg};
 
 /// A processor that code can be written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Target {
     }
 
     /// The code of units on this processor; nothing if it is too long for its own jumps. `in_parts` says whether it tells what its parts are for.
-    pub fn compile(self, units: &[Unit], in_parts: bool) -> Option<Compiled> {
+    pub fn compile_batch(self, units: &[CompileUnit], in_parts: bool) -> Option<MachineCode> {
         self.compile_with(Optimisations::ALL, units, in_parts)
     }
 
@@ -50,17 +50,24 @@ impl Target {
     pub fn compile_with(
         self,
         optimisations: Optimisations,
-        units: &[Unit],
+        units: &[CompileUnit],
         in_parts: bool,
-    ) -> Option<Compiled> {
+    ) -> Option<MachineCode> {
         match self {
-            Target::X86_64 => compile::<X64>(optimisations, units, X64::REGISTERS, in_parts),
-            Target::Aarch64 => compile::<A64>(optimisations, units, A64::REGISTERS, in_parts),
+            Target::X86_64 => {
+                compile_batch::<X64Batch>(optimisations, units, X64Batch::VALUE_REGISTERS, in_parts)
+            }
+            Target::Aarch64 => compile_batch::<A64Assembler>(
+                optimisations,
+                units,
+                A64Assembler::VALUE_REGISTERS,
+                in_parts,
+            ),
         }
     }
 
     /// The same of flows, each entry of which is a kernel.
-    pub fn compile_flows(self, flows: &[Flow], in_parts: bool) -> Option<Compiled> {
+    pub fn compile_points(self, flows: &[PointCfg], in_parts: bool) -> Option<MachineCode> {
         self.compile_flows_with(Optimisations::ALL, flows, in_parts)
     }
 
@@ -69,14 +76,22 @@ impl Target {
     pub fn compile_flows_with(
         self,
         optimisations: Optimisations,
-        flows: &[Flow],
+        flows: &[PointCfg],
         in_parts: bool,
-    ) -> Option<Compiled> {
+    ) -> Option<MachineCode> {
         match self {
-            Target::X86_64 => {
-                compile_flows::<Point>(optimisations, flows, Point::REGISTERS, in_parts)
-            }
-            Target::Aarch64 => compile_flows::<A64>(optimisations, flows, A64::REGISTERS, in_parts),
+            Target::X86_64 => compile_points::<X64Point>(
+                optimisations,
+                flows,
+                X64Point::VALUE_REGISTERS,
+                in_parts,
+            ),
+            Target::Aarch64 => compile_points::<A64Assembler>(
+                optimisations,
+                flows,
+                A64Assembler::VALUE_REGISTERS,
+                in_parts,
+            ),
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Templates: what a row computes, as a graph of its operands. Each is written down once, by running the row on [`Floats`] or [`Words`], and copied to
+//! Templates: what a row computes, as a graph of its operands. Each is written down once, by running the row on [`TracedFloat`] or [`Words`], and copied to
 //! wherever the row occurs, in whatever program. Its rare ways become routines, which all copies in a program's code share.
 
-use crate::graph::{Code, Graph, Id, Node};
-use crate::lane::{Floats, Pad, Rare, Words};
-use adumbra_ops::field::{Lane, Word};
-use adumbra_ops::row::{Kind, Row, WordRow, tangent};
+use crate::graph::{Graph, Node, NodeId, NodeOp};
+use crate::tracer::{TracedFloat, TracedSlowPath, TracedWord, Tracer};
+use adumbra_ops::definition::{BitOpDef, OpDef, OperandKind, tangent};
+use adumbra_ops::field::{FloatField, WordField};
 use adumbra_ops::{Op, OpVisitor};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::RefCell;
@@ -16,13 +16,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 const MAX_KEPT: usize = 1 << 10;
 
 /// Nodes that rows of a program become at most. What comes behind them is interpreted: noise is thousands of them, and a shader of many noises would be machine code of gigabytes.
-pub(crate) const MAX_NODES: usize = 1 << 22;
+pub(crate) const MAX_PROGRAM_NODES: usize = 1 << 22;
 
 /// Which shadows a row's result and each of its operands have, along x and y: two bits each, the result's lowest.
-pub(crate) type Shadows = u16;
+pub(crate) type ShadowMask = u16;
 
 /// The value of a row, and those of its shadows that it has.
-pub(crate) type Results = [Option<Id>; 3];
+pub(crate) type TracedResults = [Option<NodeId>; 3];
 
 /// A row as a graph. Its parameters are the operands, each followed by its shadows.
 #[derive(Debug)]
@@ -31,20 +31,20 @@ struct Template {
     /// The nodes that are computed in any case: those between the rare ways.
     usual: Vec<Range<usize>>,
     ways: Vec<RareWay>,
-    results: Results,
+    results: TracedResults,
 }
 
 /// A rare way of a template.
 #[derive(Debug)]
 struct RareWay {
     /// The nodes before it that it reads and that are no constants: what it is given.
-    inputs: Vec<Id>,
+    inputs: Vec<NodeId>,
     /// As a graph of its own, whose parameters are what it is given, and its result.
-    routine: (Graph, Id),
+    routine: (Graph, NodeId),
 }
 
 /// Templates by row.
-type ByRow<T> = FxHashMap<(Op, Shadows), T>;
+type ByRow<T> = FxHashMap<(Op, ShadowMask), T>;
 
 /// Those that were written down in this process, for machines that do not saturate and for those that do.
 static KEPT: [RwLock<ByRow<Arc<Template>>>; 2] =
@@ -52,36 +52,36 @@ static KEPT: [RwLock<ByRow<Arc<Template>>>; 2] =
 
 /// The rows of a program, and the routines for their rare ways.
 #[derive(Debug)]
-pub(crate) struct Templates {
+pub(crate) struct OpTemplates {
     saturates: bool,
     /// Each with the numbers that the routines of its rare ways have, once somebody may take them.
     by_row: ByRow<(Arc<Template>, Vec<Option<u32>>)>,
     /// A template and one of its rare ways.
     routines: Vec<(Arc<Template>, u32)>,
-    numbers: Vec<Id>,
+    numbers: Vec<NodeId>,
     /// How many nodes may still be copied; nothing once a row found no room.
     room: Option<usize>,
 }
 
 /// Writes a row down.
 struct Write<'p> {
-    pad: &'p RefCell<Pad>,
-    shadows: Shadows,
+    pad: &'p RefCell<Tracer>,
+    shadows: ShadowMask,
 }
 
 /// Whether operand `index` (0 is the result, 1 the first operand) has a shadow along a direction.
-fn has(shadows: Shadows, index: usize, direction: usize) -> bool {
+fn has(shadows: ShadowMask, index: usize, direction: usize) -> bool {
     shadows >> (2 * index + direction) & 1 == 1
 }
 
 impl OpVisitor for Write<'_> {
-    type Out = Results;
+    type Out = TracedResults;
 
-    fn float<R: Row<N>, const N: usize>(self) -> Results {
+    fn float<R: OpDef<N>, const N: usize>(self) -> TracedResults {
         let mut number = 0..;
         let mut next = || {
             let number = number.next().expect("there are more");
-            Words::param(self.pad, number)
+            TracedWord::param(self.pad, number)
         };
         let mut along = [[None; N]; 2];
         let mut operand = |i: usize| {
@@ -90,17 +90,17 @@ impl OpVisitor for Write<'_> {
                 along[i] = has(self.shadows, i + 1, direction).then(|| next().float());
             }
             match R::INFO.operands[i] {
-                Kind::Float => value.float(),
+                OperandKind::Float => value.float(),
                 // A truth value, 0 or 1.
                 _ => value.i32_to_float(),
             }
         };
-        let operands: [Floats<'_>; N] = std::array::from_fn(&mut operand);
-        let id = |float: Floats<'_>| Some(float.bits().id());
+        let operands: [TracedFloat<'_>; N] = std::array::from_fn(&mut operand);
+        let id = |float: TracedFloat<'_>| Some(float.bits().id());
         if self.shadows & 3 == 0 {
             return [id(R::value(operands)), None, None];
         }
-        let (value, partials) = R::both(operands);
+        let (value, partials) = R::value_and_partials(operands);
         let [x, y] = [0, 1].map(|direction| {
             has(self.shadows, 0, direction)
                 .then(|| tangent(&partials, along[direction], value).bits().id())
@@ -108,20 +108,20 @@ impl OpVisitor for Write<'_> {
         [id(value), x, y]
     }
 
-    fn word<R: WordRow<N>, const N: usize>(self) -> Results {
-        let operands = std::array::from_fn(|i| Words::param(self.pad, i as u32));
+    fn bits<R: BitOpDef<N>, const N: usize>(self) -> TracedResults {
+        let operands = std::array::from_fn(|i| TracedWord::param(self.pad, i as u32));
         [Some(R::value(operands).id()), None, None]
     }
 }
 
 impl Template {
-    fn new(op: Op, shadows: Shadows, saturates: bool) -> Template {
-        let pad = RefCell::new(Pad::new(saturates));
+    fn new(op: Op, shadows: ShadowMask, saturates: bool) -> Template {
+        let pad = RefCell::new(Tracer::new(saturates));
         let results = op.visit(Write { pad: &pad, shadows });
         let (graph, rare) = pad.borrow_mut().take();
         let mut usual = Vec::with_capacity(rare.len() + 1);
         let mut start = 0;
-        for Rare { nodes, .. } in &rare {
+        for TracedSlowPath { nodes, .. } in &rare {
             usual.push(start..nodes.start);
             start = nodes.end;
         }
@@ -137,45 +137,45 @@ impl Template {
 }
 
 impl RareWay {
-    fn new(graph: &Graph, rare: Rare) -> RareWay {
-        let Rare { nodes, result } = rare;
+    fn new(graph: &Graph, rare: TracedSlowPath) -> RareWay {
+        let TracedSlowPath { nodes, result } = rare;
         let mut is_known = vec![false; nodes.start];
         let (mut inputs, mut constants) = (Vec::new(), Vec::new());
-        let mut read = |id: Id| {
+        let mut read = |id: NodeId| {
             let outside = is_known.get_mut(id as usize);
             if outside.is_some_and(|is_known| !std::mem::replace(is_known, true)) {
-                match graph.node(id).code {
-                    Code::Const => constants.push(id),
+                match graph.node(id).op {
+                    NodeOp::Const => constants.push(id),
                     _ => inputs.push(id),
                 }
             }
         };
         for node in &graph.nodes[nodes.clone()] {
-            node.each_operand(&mut read);
+            node.for_each_operand(&mut read);
         }
         read(result);
 
-        let params = (0..).map(|number| Node::new(Code::Param, number, 0, 0));
+        let params = (0..).map(|number| Node::new(NodeOp::Param, number, 0, 0));
         let known = constants.iter().map(|&id| graph.node(id));
         let mut own: Vec<Node> = params.take(inputs.len()).chain(known).collect();
-        let mut numbers = vec![Id::MAX; nodes.end];
+        let mut numbers = vec![NodeId::MAX; nodes.end];
         for (&id, number) in inputs.iter().chain(&constants).zip(0..) {
             numbers[id as usize] = number;
         }
         own.reserve(nodes.len());
         for id in nodes {
-            numbers[id] = own.len() as Id;
-            own.push(graph.nodes[id].renamed(|id| numbers[id as usize]));
+            numbers[id] = own.len() as NodeId;
+            own.push(graph.nodes[id].map_operands(|id| numbers[id as usize]));
         }
         RareWay {
             inputs,
-            routine: (Graph::of(own, graph), numbers[result as usize]),
+            routine: (Graph::from_nodes(own, graph), numbers[result as usize]),
         }
     }
 }
 
 /// A row as it was written down, now or before.
-fn template(op: Op, shadows: Shadows, saturates: bool) -> Arc<Template> {
+fn template(op: Op, shadows: ShadowMask, saturates: bool) -> Arc<Template> {
     let kept = &KEPT[usize::from(saturates)];
     // Whoever was interrupted put in a whole template or none.
     let found = kept.read().unwrap_or_else(PoisonError::into_inner);
@@ -191,15 +191,15 @@ fn template(op: Op, shadows: Shadows, saturates: bool) -> Arc<Template> {
     template
 }
 
-impl Templates {
+impl OpTemplates {
     /// None yet. Says whether the machine has instructions for conversions that saturate.
-    pub(crate) fn new(saturates: bool) -> Templates {
-        Templates {
+    pub(crate) fn new(saturates: bool) -> OpTemplates {
+        OpTemplates {
             saturates,
             by_row: ByRow::default(),
             routines: Vec::new(),
             numbers: Vec::new(),
-            room: Some(MAX_NODES),
+            room: Some(MAX_PROGRAM_NODES),
         }
     }
 
@@ -209,20 +209,20 @@ impl Templates {
     }
 
     /// A routine as a graph with parameters, and its result.
-    pub(crate) fn routine(&self, number: u32) -> &(Graph, Id) {
+    pub(crate) fn routine(&self, number: u32) -> &(Graph, NodeId) {
         let (template, way) = &self.routines[number as usize];
         &template.ways[*way as usize].routine
     }
 
     /// Copies a row into a graph. Operands, each followed by its shadows, are nodes of the graph.
-    pub(crate) fn copy(
+    pub(crate) fn instantiate(
         &mut self,
         op: Op,
-        shadows: Shadows,
-        operands: &[Id],
+        shadows: ShadowMask,
+        operands: &[NodeId],
         to: &mut Graph,
-    ) -> Results {
-        let Templates {
+    ) -> TracedResults {
+        let OpTemplates {
             saturates,
             by_row,
             routines,
@@ -245,15 +245,15 @@ impl Templates {
             let zero = to.constant(0);
             return results.map(|id| id.map(|_| zero));
         }
-        numbers.resize(numbers.len().max(graph.len()), Id::MAX);
+        numbers.resize(numbers.len().max(graph.len()), NodeId::MAX);
         for range in usual {
             for (at, node) in range.clone().zip(&graph.nodes[range.clone()]) {
-                let Node { code, a, b, c } = *node;
+                let Node { op: code, a, b, c } = *node;
                 numbers[at] = match code {
-                    Code::Param => operands[a as usize],
-                    Code::Rare => {
+                    NodeOp::Param => operands[a as usize],
+                    NodeOp::SlowPath => {
                         let (mask, fast) = (numbers[a as usize], numbers[b as usize]);
-                        let never = to.node(mask) == Node::new(Code::Const, 0, 0, 0);
+                        let never = to.node(mask) == Node::new(NodeOp::Const, 0, 0, 0);
                         if never {
                             fast
                         } else {
@@ -263,15 +263,15 @@ impl Templates {
                             });
                             let inputs = ways[c as usize].inputs.iter();
                             let inputs = inputs.map(|&id| numbers[id as usize]);
-                            to.detour(mask, fast, routine, inputs)
+                            to.slow_path(mask, fast, routine, inputs)
                         }
                     }
-                    Code::Lookup => {
+                    NodeOp::Lookup => {
                         let table = to.table(graph.tables[b as usize]);
-                        to.push(Code::Lookup, numbers[a as usize], table, 0)
+                        to.push(NodeOp::Lookup, numbers[a as usize], table, 0)
                     }
                     _ => {
-                        let node = node.renamed(|id| numbers[id as usize]);
+                        let node = node.map_operands(|id| numbers[id as usize]);
                         to.push(code, node.a, node.b, node.c)
                     }
                 };
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn so_many_templates_are_kept_and_others_are_as_good() {
-        let operands = |shadows: Shadows| (1..8).fold(0, |all, i| all | shadows >> (2 * i) & 3);
+        let operands = |shadows: ShadowMask| (1..8).fold(0, |all, i| all | shadows >> (2 * i) & 3);
         let patterns = |op: Op| {
             let all = 0..1 << (2 + 2 * op.arity());
             all.filter(move |&shadows| shadows & 3 & !operands(shadows) == 0)
@@ -295,7 +295,7 @@ mod tests {
         let rows = Op::ALL
             .iter()
             .flat_map(|&op| patterns(op).map(move |s| (op, s)));
-        let rows: Vec<(Op, Shadows)> = rows.take(MAX_KEPT + 100).collect();
+        let rows: Vec<(Op, ShadowMask)> = rows.take(MAX_KEPT + 100).collect();
         assert_eq!(rows.len(), MAX_KEPT + 100);
         for saturates in [false, true] {
             for &(op, shadows) in &rows {

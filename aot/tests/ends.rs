@@ -2,11 +2,11 @@
 #![cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #![allow(unsafe_code)]
 
-use adumbra_aot::Native;
+use adumbra_aot::NativeCompiler;
 use adumbra_ir::host::{ConstantTexture, Limits};
 use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
-use adumbra_vm::{BatchMachine, BatchOptions, Level, Outcome, Source, lower};
+use adumbra_vm::{BatchMachine, BatchOptions, GlobalSource, Outcome, SimdLevel, lower};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
@@ -102,13 +102,13 @@ const SUM: &str = "adumbra ir 1
 #[test]
 #[cfg_attr(miri, ignore = "Miri runs no machine code")]
 fn loops_read_no_plane_past_its_end() {
-    let Some(native) = Native::new("sum") else {
+    let Some(native) = NativeCompiler::new("sum") else {
         return;
     };
     let module = parse(SUM, FileId::MAIN).expect("the text is IR");
     let program = Arc::new(lower(&module).expect("it is small"));
-    let native: Arc<dyn adumbra_vm::native::Translator> = Arc::new(native);
-    for level in Level::available() {
+    let native: Arc<dyn adumbra_vm::native::NativeBackend> = Arc::new(native);
+    for level in SimdLevel::available() {
         let options = BatchOptions {
             level: Some(level),
             native: Some(native.clone()),
@@ -119,11 +119,11 @@ fn loops_read_no_plane_past_its_end() {
             let turns: Vec<u32> = (0..points).map(|point| point % 7).collect();
             let numbers: Vec<u32> = (0..points).map(|p| (p as f32).to_bits()).collect();
             let planes = [Ending::new(&turns), Ending::new(&numbers)];
-            let plane = |index: usize| Source::Plane {
+            let plane = |index: usize| GlobalSource::Varying {
                 words: planes[index].words(),
                 stride: 1,
             };
-            let same = Source::Same(0);
+            let same = GlobalSource::Uniform(0);
             let globals = [plane(0), same, same, plane(1), same, same];
             let mut host = ConstantTexture([0.0; 4]);
             machine.run(&globals, &[], 0, points as usize, &mut host);

@@ -1,7 +1,7 @@
 //! Single points by machine code, beside the interpreter: random modules, budgets that end anywhere, hosts without patience, textures that come late, and points that move between
 //! both.
 
-use adumbra_aot::Native;
+use adumbra_aot::NativeCompiler;
 use adumbra_ir::host::{ConstantTexture, Host, Limits, SampleRequest, Sampled};
 use adumbra_ir::module::{MessageId, Module};
 use adumbra_ir::passes::{self, PassOptions};
@@ -71,7 +71,7 @@ fn shown(machine: &PointMachine, host: Listener) -> (Outcome, Vec<u32>, String, 
 
 /// One with machine code and one without.
 fn machines(program: &Arc<Bytecode>, limits: Limits) -> Option<[PointMachine; 2]> {
-    let native = Native::new("random")?;
+    let native = NativeCompiler::new("random")?;
     let machine = PointMachine::with_code(program.clone(), limits, &native);
     assert_eq!(native.stats().refused, 0);
     Some([PointMachine::new(program.clone(), limits), machine])
@@ -105,7 +105,7 @@ fn point(module: &Module, random: &mut Random) -> (Vec<u32>, Vec<u32>) {
 #[test]
 #[cfg_attr(miri, ignore = "Miri runs no machine code")]
 fn points_show_what_they_show_when_interpreted() {
-    if !Native::is_available() {
+    if !NativeCompiler::is_available() {
         return;
     }
     let (mut stopped, mut waited, mut points) = (0, 0, 0);

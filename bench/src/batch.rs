@@ -1,24 +1,25 @@
 //! Many points at once: the batch engine beside the C limit at each SIMD level.
 
-use crate::case::{Case, FIRST50};
-use crate::limit::{Batch, Dual, batches};
+use crate::c_reference::{CBatch, Dual, batches};
+use crate::case::{BenchCase, FIRST50};
 use adumbra::{
     batch::{SimdLevel, Tier},
     evaluator::Engine,
 };
 use adumbra_cli::benchmarks::{
-    Batches, Contender, Points, ROUNDS, Report, grid, planes, planes_out, program, race, tiers, w4,
+    BatchRunner, BenchCandidate, BenchReport, PointRunner, ROUNDS, grid, input_planes,
+    output_planes, program, tiers, time_round_robin, w4,
 };
 use std::cell::RefCell;
 use std::hint::black_box;
 
 /// Checks and times W1 to W4.
-pub fn run(report: &mut Report) {
+pub fn run(report: &mut BenchReport) {
     let limits = batches();
     check_first50(&limits);
-    for case in Case::all() {
+    for case in BenchCase::all() {
         for level in SimdLevel::available() {
-            let limits: Vec<&Batch> = limits.iter().filter(|c| c.level == level.name()).collect();
+            let limits: Vec<&CBatch> = limits.iter().filter(|c| c.level == level.name()).collect();
             if limits.is_empty() {
                 continue;
             }
@@ -40,22 +41,22 @@ fn at([values, ddx, ddy]: &[Vec<f32>; 3], point: usize) -> Dual {
 }
 
 /// All points are as near to ours as they should be. That ours are those of the point engine was seen before.
-fn check(case: &Case, limits: &[&Batch], level: SimdLevel, shadows: bool) {
+fn check(case: &BenchCase, limits: &[&CBatch], level: SimdLevel, shadows: bool) {
     let points = &case.workload.points;
-    let planes = planes(points);
+    let planes = input_planes(points);
     let interpreter = Tier::Interpreter;
-    let program = program(&case.workload.shader, shadows);
-    let mut ours = Batches::new(&program, level, interpreter, points);
+    let program = program(&case.workload.source, shadows);
+    let mut ours = BatchRunner::new(&program, level, interpreter, points);
     ours.run();
     for limit in limits {
-        let mut out = planes_out(points.len());
+        let mut out = output_planes(points.len());
         limit.run(case.index, shadows, &planes, &mut out);
         let name = case.workload.name;
         let what = format!("{name}, {} {} {level}", limit.compiler, limit.maths);
         let pairs = (0..points.len()).map(|i| (at(&out, i), ours.at(i)));
         case.likeness.hold(&what, pairs);
         if shadows && limit.has_forward(case.index) {
-            let mut out = planes_out(points.len());
+            let mut out = output_planes(points.len());
             limit.run_forward(case.index, &planes, &mut out);
             let pairs = (0..points.len()).map(|i| (at(&out, i), ours.at(i)));
             case.likeness.hold(&format!("{what} forward"), pairs);
@@ -70,54 +71,63 @@ fn check(case: &Case, limits: &[&Batch], level: SimdLevel, shadows: bool) {
 }
 
 /// Of W4's shadows only those of the first 50 statements can be checked, by tolerance.
-fn check_first50(limits: &[Batch]) {
+fn check_first50(limits: &[CBatch]) {
     let points = grid(16);
-    let planes = planes(&points);
-    let mut ours = Points::new(&program(&w4(50), true), Engine::Point);
+    let planes = input_planes(&points);
+    let mut ours = PointRunner::new(&program(&w4(50), true), Engine::Point);
     let expected: Vec<Dual> = points.iter().map(|point| ours.at(point)).collect();
     for limit in limits {
-        let mut out = planes_out(points.len());
+        let mut out = output_planes(points.len());
         limit.run_first50(&planes, &mut out);
         let pairs = (expected.iter().enumerate()).map(|(i, &expected)| (at(&out, i), expected));
         FIRST50.hold(limit.compiler, pairs);
     }
 }
 
-fn time(case: &Case, limits: &[&Batch], level: SimdLevel, shadows: bool, report: &mut Report) {
+fn time(
+    case: &BenchCase,
+    limits: &[&CBatch],
+    level: SimdLevel,
+    shadows: bool,
+    report: &mut BenchReport,
+) {
     let points = &case.workload.points;
     // The same for all: a contender that came to memory of its own would wait for it.
-    let (planes, out) = (&planes(points), &RefCell::new(planes_out(points.len())));
-    let program = program(&case.workload.shader, shadows);
+    let (planes, out) = (
+        &input_planes(points),
+        &RefCell::new(output_planes(points.len())),
+    );
+    let program = program(&case.workload.source, shadows);
     let mut contenders = Vec::new();
     for tier in tiers(level) {
-        let mut ours = Batches::new(&program, level, tier, points);
+        let mut ours = BatchRunner::new(&program, level, tier, points);
         let title = tier_name(tier);
-        contenders.push(Contender::new(title, move || {
+        contenders.push(BenchCandidate::new(title, move || {
             ours.run_on(planes, &mut out.borrow_mut());
         }));
     }
     for limit in limits {
-        let title = format!("c_{}_{}_{}", limit.maths, limit.compiler, limit.flight);
-        contenders.push(Contender::new(title, move || {
+        let title = format!("c_{}_{}_{}", limit.maths, limit.compiler, limit.interleave);
+        contenders.push(BenchCandidate::new(title, move || {
             limit.run(case.index, shadows, planes, &mut out.borrow_mut());
             black_box(out);
         }));
         if shadows && limit.maths == "equal" && limit.has_forward(case.index) {
-            let title = format!("c_forward_{}_{}", limit.compiler, limit.flight);
-            contenders.push(Contender::new(title, move || {
+            let title = format!("c_forward_{}_{}", limit.compiler, limit.interleave);
+            contenders.push(BenchCandidate::new(title, move || {
                 limit.run_forward(case.index, planes, &mut out.borrow_mut());
                 black_box(out);
             }));
         }
     }
-    let samples = race(&mut contenders, ROUNDS, points.len());
+    let samples = time_round_robin(&mut contenders, ROUNDS, points.len());
     let what = if shadows { "dual" } else { "value" };
     let name = case.workload.name;
     report.title(format!(
         "{name}: {what} of many points at {level}, nanoseconds a point (C: algorithms, compiler, vectors in flight)"
     ));
     for (contender, sample) in &samples {
-        report.figure(format!("{name}_{level}_{what}_{contender}"), "ns", *sample);
+        report.timing(format!("{name}_{level}_{what}_{contender}"), "ns", *sample);
     }
     let best = |prefix: &str| {
         let builds = samples.iter().filter(|(n, _)| n.starts_with(prefix));

@@ -1,29 +1,29 @@
 //! The benchmark programs as they stand against the C limit.
 
-use crate::limit::Dual;
-use adumbra_cli::benchmarks::{Goal, Workload, workloads};
+use crate::c_reference::Dual;
+use adumbra_cli::benchmarks::{RatioGoal, Workload, workloads};
 
 /// One of them.
-pub struct Case {
+pub struct BenchCase {
     /// The program, and where it runs.
     pub workload: Workload,
     /// Its place in the tables of the C limit.
     pub index: usize,
     /// How results compare.
-    pub likeness: Likeness,
+    pub likeness: Tolerance,
     /// Ours over C at one point, derivatives included.
-    pub point: Option<Goal>,
+    pub point: Option<RatioGoal>,
     /// Ours over C in batches at the same SIMD level: value alone, and with derivatives.
-    pub batch: [Option<Goal>; 2],
+    pub batch: [Option<RatioGoal>; 2],
     /// Machine code over C at AVX2, both alike.
-    pub native: Option<Goal>,
+    pub native: Option<RatioGoal>,
     /// The same at one point.
-    pub native_point: Option<Goal>,
+    pub native_point: Option<RatioGoal>,
 }
 
 /// How near two ways to run a program are.
 #[derive(Clone, Copy)]
-pub struct Likeness {
+pub struct Tolerance {
     /// How far a result may be away, relative to what is expected or to 1.
     pub tolerance: f32,
     /// The part of the points that must be as near as that.
@@ -33,23 +33,23 @@ pub struct Likeness {
 }
 
 /// How the first 50 statements of W4 compare: of all 2,000 nothing but bits does.
-pub const FIRST50: Likeness = Likeness {
+pub const FIRST50: Tolerance = Tolerance {
     tolerance: 2e-3,
     points: 1.0,
     bits: false,
 };
 
-impl Case {
+impl BenchCase {
     /// W1 to W4.
-    pub fn all() -> [Case; 4] {
-        let near = |tolerance| Likeness {
+    pub fn all() -> [BenchCase; 4] {
+        let near = |tolerance| Tolerance {
             tolerance,
             points: 1.0,
             bits: false,
         };
         let how = [
             (
-                Likeness {
+                Tolerance {
                     bits: true,
                     ..near(1e-5)
                 },
@@ -59,7 +59,7 @@ impl Case {
             (near(1e-4), None, [1.5, 1.8]),
             // Where a march ends a step earlier, or passes an edge, it is elsewhere.
             (
-                Likeness {
+                Tolerance {
                     points: 0.97,
                     ..near(2e-3)
                 },
@@ -68,7 +68,7 @@ impl Case {
             ),
             // The 2,000 statements are ill-conditioned on purpose: the bits must do, and the first 50 of them.
             (
-                Likeness {
+                Tolerance {
                     bits: true,
                     points: 0.0,
                     ..near(0.0)
@@ -82,20 +82,20 @@ impl Case {
         cases.map(|(workload, index)| {
             let (likeness, point, batch) = how[index];
             let native = if workload.name == "w3" { 1.5 } else { 1.25 };
-            Case {
+            BenchCase {
                 workload,
                 index,
                 likeness,
-                point: point.map(Goal::AtMost),
-                batch: batch.map(|goal| Some(Goal::AtMost(goal))),
-                native: Some(Goal::AtMost(native)),
-                native_point: Some(Goal::AtMost(1.3)),
+                point: point.map(RatioGoal::AtMost),
+                batch: batch.map(|goal| Some(RatioGoal::AtMost(goal))),
+                native: Some(RatioGoal::AtMost(native)),
+                native_point: Some(RatioGoal::AtMost(1.3)),
             }
         })
     }
 }
 
-impl Likeness {
+impl Tolerance {
     /// Whether two results are as near.
     pub fn near(self, found: Dual, expected: Dual) -> bool {
         let pairs = [

@@ -5,12 +5,14 @@
 
 use adumbra::{Compiler, GlobalsLayout, Options, Sources};
 use adumbra_aot::{Optimisation, Optimisations, Target};
-use adumbra_cli::benchmarks::{Contender, Pixel, ROUNDS, program, race, workloads};
+use adumbra_cli::benchmarks::{
+    BenchCandidate, PixelGlobals, ROUNDS, program, time_round_robin, workloads,
+};
 use adumbra_fuzz::bits::{materials, root};
 use adumbra_fuzz::generate::{GlobalValue, Point};
 use adumbra_fuzz::surface::{SIDE, middle, point};
-use adumbra_fuzz::switches::{Engine, Subject};
-use adumbra_vm::{Fusion, Fusions, Level};
+use adumbra_fuzz::switches::{SwitchEngine, SwitchSubject};
+use adumbra_vm::{SimdLevel, Superinstruction, SuperinstructionSet};
 
 /// The most points of a program: what a chunk has, several times.
 const MAX_POINTS: usize = 4096;
@@ -37,27 +39,27 @@ struct Gain {
 /// Measures, and prints a table for each kind of engine.
 pub fn run() {
     let subjects = subjects();
-    let table = |title: &str, of: &dyn Fn(&Subject) -> Vec<Gain>| {
+    let table = |title: &str, of: &dyn Fn(&SwitchSubject) -> Vec<Gain>| {
         let gains: Vec<Gain> = subjects.iter().flat_map(of).collect();
         print_table(title, &gains);
     };
     table("Batches by machine code", &|subject| {
-        native(subject, 0, Engine::NativeBatch)
+        native(subject, 0, SwitchEngine::NativeBatch)
     });
     table("Single points by machine code", &|subject| {
-        native(subject, 1, Engine::NativePoint)
+        native(subject, 1, SwitchEngine::NativePoint)
     });
     table("Batches by the interpreter: superinstructions", &fusions);
 }
 
 /// The benchmark programs and the materials, with the derivatives of their outputs.
-fn subjects() -> Vec<Subject> {
+fn subjects() -> Vec<SwitchSubject> {
     let mut subjects = Vec::new();
     for workload in workloads() {
         let pixels = workload.points.iter().take(MAX_POINTS);
         let points: Vec<Point> = pixels.map(members).collect();
-        let program = program(&workload.shader, true);
-        subjects.push(Subject::of(workload.name, &program, &points));
+        let program = program(&workload.source, true);
+        subjects.push(SwitchSubject::of(workload.name, &program, &points));
     }
     let points: Vec<Point> = (0..SIDE * SIDE).map(|i| point(middle(i))).collect();
     let points = &points[..MAX_POINTS.min(points.len())];
@@ -70,13 +72,17 @@ fn subjects() -> Vec<Subject> {
         let program = compiler.compile(&Sources::new(&*path, text));
         let program = program.unwrap_or_else(|found| panic!("{path} is wrong:\n{found}"));
         let name = path.rsplit('/').next().unwrap_or(&path);
-        subjects.push(Subject::of(name.trim_end_matches(".adu"), &program, points));
+        subjects.push(SwitchSubject::of(
+            name.trim_end_matches(".adu"),
+            &program,
+            points,
+        ));
     }
     subjects
 }
 
 /// The members of a benchmark program's globals.
-fn members(pixel: &Pixel) -> Point {
+fn members(pixel: &PixelGlobals) -> Point {
     let members = [pixel.x, pixel.y].map(|member| GlobalValue {
         value: vec![member.value.to_bits()],
         ddx: vec![member.ddx.to_bits()],
@@ -86,7 +92,11 @@ fn members(pixel: &Pixel) -> Point {
 }
 
 /// The gains of machine code's optimisations; `kind` says which of a subject's code is meant.
-fn native(subject: &Subject, kind: usize, engine: fn(Optimisations) -> Engine) -> Vec<Gain> {
+fn native(
+    subject: &SwitchSubject,
+    kind: usize,
+    engine: fn(Optimisations) -> SwitchEngine,
+) -> Vec<Gain> {
     let Some(target) = Target::host() else {
         return Vec::new();
     };
@@ -103,31 +113,42 @@ fn native(subject: &Subject, kind: usize, engine: fn(Optimisations) -> Engine) -
 }
 
 /// The gains of fusions.
-fn fusions(subject: &Subject) -> Vec<Gain> {
-    let level = Level::best();
-    let engine = |without| Engine::Batch { level, without };
-    let whole = subject.on(engine(Fusions::NONE));
+fn fusions(subject: &SwitchSubject) -> Vec<Gain> {
+    let level = SimdLevel::best();
+    let engine = |without| SwitchEngine::Batch { level, without };
+    let whole = subject.on(engine(SuperinstructionSet::NONE));
     let used = whole.expect("the level is available").joined_by();
-    let used = Fusion::ALL.iter().filter(|&&fusion| used.has(fusion));
-    let each = used.map(|&fusion| (format!("{fusion:?}"), engine(Fusions::NONE.with(fusion))));
-    let all = each.chain([(ALL.to_owned(), engine(Fusions::ALL))]);
-    measure(subject, engine(Fusions::NONE), all.collect())
+    let used = Superinstruction::ALL
+        .iter()
+        .filter(|&&fusion| used.has(fusion));
+    let each = used.map(|&fusion| {
+        (
+            format!("{fusion:?}"),
+            engine(SuperinstructionSet::NONE.with(fusion)),
+        )
+    });
+    let all = each.chain([(ALL.to_owned(), engine(SuperinstructionSet::ALL))]);
+    measure(subject, engine(SuperinstructionSet::NONE), all.collect())
 }
 
 /// What each way to run a subject takes over the whole.
-fn measure(subject: &Subject, whole: Engine, others: Vec<(String, Engine)>) -> Vec<Gain> {
+fn measure(
+    subject: &SwitchSubject,
+    whole: SwitchEngine,
+    others: Vec<(String, SwitchEngine)>,
+) -> Vec<Gain> {
     let mut ways = vec![(String::new(), whole), (CONTROL.to_owned(), whole)];
     ways.extend(others);
     let mut least = vec![f64::INFINITY; ways.len()];
     for _ in 0..MEMORIES {
         let contenders = ways.iter().filter_map(|(name, engine)| {
             let mut runner = subject.on(*engine)?;
-            Some(Contender::new(&**name, move || {
+            Some(BenchCandidate::new(&**name, move || {
                 (0..TIMES).for_each(|_| runner.run())
             }))
         });
-        let mut contenders: Vec<Contender<'_>> = contenders.collect();
-        let samples = race(&mut contenders, ROUNDS / MEMORIES, subject.points());
+        let mut contenders: Vec<BenchCandidate<'_>> = contenders.collect();
+        let samples = time_round_robin(&mut contenders, ROUNDS / MEMORIES, subject.points());
         for (least, (_, sample)) in least.iter_mut().zip(&samples) {
             *least = least.min(sample.min);
         }

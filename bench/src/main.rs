@@ -5,14 +5,14 @@
 //!
 //! `-- gains` says what each optimisation gains, in place of all that.
 
+mod baselines;
 mod batch;
+mod c_reference;
 mod case;
 mod gains;
-mod limit;
-mod peers;
 mod point;
 
-use adumbra_cli::benchmarks::{ROUNDS, Report, engines};
+use adumbra_cli::benchmarks::{BenchReport, ROUNDS, measure_engines};
 
 fn main() {
     let json = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
@@ -24,11 +24,11 @@ fn main() {
             std::process::exit(2);
         }
     };
-    let mut report = Report::default();
-    engines(ROUNDS, &mut report);
+    let mut report = BenchReport::default();
+    measure_engines(ROUNDS, &mut report);
     point::run(&mut report);
     batch::run(&mut report);
-    peers::run(&mut report);
+    baselines::run(&mut report);
     if json {
         println!("{}", report.json());
     } else {

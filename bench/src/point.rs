@@ -1,22 +1,23 @@
 //! One point at a time: the point engine and machine code beside the C limit.
 
-use crate::case::{Case, FIRST50};
-use crate::limit::{Dual, Point, points as builds};
+use crate::c_reference::{CPoint, Dual, points as builds};
+use crate::case::{BenchCase, FIRST50};
 use adumbra::evaluator::Engine;
 use adumbra_cli::benchmarks::{
-    Contender, Points, ROUNDS, Report, grid, point_engines, program, race, suffix, w4,
+    BenchCandidate, BenchReport, PointRunner, ROUNDS, grid, point_engines, program, tier_suffix,
+    time_round_robin, w4,
 };
 use std::hint::black_box;
 
 /// Checks and times W1 to W4.
-pub fn run(report: &mut Report) {
+pub fn run(report: &mut BenchReport) {
     let limits = builds();
     if limits.is_empty() {
-        report.notice("no C compiler was found, or this is a debug build: the C limit is skipped");
+        report.note("no C compiler was found, or this is a debug build: the C limit is skipped");
         return;
     }
     check_first50(&limits);
-    for case in Case::all() {
+    for case in BenchCase::all() {
         check(&case, &limits);
         for shadows in [false, true] {
             time(&case, &limits, shadows, report);
@@ -24,8 +25,8 @@ pub fn run(report: &mut Report) {
     }
 }
 
-fn check(case: &Case, limits: &[Point]) {
-    let mut ours = Points::new(&program(&case.workload.shader, true), Engine::Point);
+fn check(case: &BenchCase, limits: &[CPoint]) {
+    let mut ours = PointRunner::new(&program(&case.workload.source, true), Engine::Point);
     let points = || case.workload.points.iter().step_by(97);
     let expected: Vec<Dual> = points().map(|point| ours.at(point)).collect();
     for limit in limits {
@@ -49,8 +50,8 @@ fn check(case: &Case, limits: &[Point]) {
 }
 
 /// Of W4 only the first 50 statements can be checked by tolerance.
-fn check_first50(limits: &[Point]) {
-    let mut ours = Points::new(&program(&w4(50), true), Engine::Point);
+fn check_first50(limits: &[CPoint]) {
+    let mut ours = PointRunner::new(&program(&w4(50), true), Engine::Point);
     for limit in limits {
         let pairs = grid(97).into_iter().map(|point| {
             let mut c = Dual::default();
@@ -61,21 +62,21 @@ fn check_first50(limits: &[Point]) {
     }
 }
 
-fn time(case: &Case, limits: &[Point], shadows: bool, report: &mut Report) {
+fn time(case: &BenchCase, limits: &[CPoint], shadows: bool, report: &mut BenchReport) {
     let (name, points) = (case.workload.name, &case.workload.points);
-    let program = program(&case.workload.shader, shadows);
+    let program = program(&case.workload.source, shadows);
     let mut contenders = Vec::new();
     for engine in point_engines() {
-        let mut ours = Points::new(&program, engine);
-        let title = format!("point{}", suffix(engine.tier()));
-        contenders.push(Contender::new(title, move || {
+        let mut ours = PointRunner::new(&program, engine);
+        let title = format!("point{}", tier_suffix(engine.tier()));
+        contenders.push(BenchCandidate::new(title, move || {
             points.iter().for_each(|p| ours.run(p));
         }));
     }
     for limit in limits {
         let c = &limit.table.programs[case.index];
         let title = format!("c_{}_{}", limit.maths, limit.compiler);
-        contenders.push(Contender::new(title, move || match shadows {
+        contenders.push(BenchCandidate::new(title, move || match shadows {
             true => {
                 let mut out = Dual::default();
                 for point in points {
@@ -88,13 +89,13 @@ fn time(case: &Case, limits: &[Point], shadows: bool, report: &mut Report) {
             }),
         }));
     }
-    let samples = race(&mut contenders, ROUNDS, points.len());
+    let samples = time_round_robin(&mut contenders, ROUNDS, points.len());
     let what = if shadows { "dual" } else { "value" };
     report.title(format!(
         "{name}: {what} of one point at a time, nanoseconds a point"
     ));
     for (contender, sample) in &samples {
-        report.figure(format!("{name}_point_{what}_{contender}"), "ns", *sample);
+        report.timing(format!("{name}_point_{what}_{contender}"), "ns", *sample);
     }
     for ((contender, ours), engine) in samples.iter().zip(point_engines()) {
         let goal = match engine {

@@ -1,17 +1,22 @@
 //! Evaluation of many points at once.
 
 use crate::batch_globals::AdumbraBatchGlobals;
-use crate::batch_options::{AdumbraBatchOptions, AdumbraTier, setup};
+use crate::batch_options::{AdumbraBatchOptions, AdumbraTier, batch_setup};
 use crate::closure::{self, AdumbraClosure, AdumbraLeaf};
-use crate::evaluator::tell_outcome;
-use crate::findings::{AdumbraFindings, of_faults, tell};
-use crate::guard::{Result, guard, lock};
-use crate::host::{AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, Rows, texel};
+use crate::diagnostics::{AdumbraDiagnostics, fault_diagnostics, store_diagnostics};
+use crate::evaluator::store_outcome;
+use crate::guard::{Result, guard, lock_or_busy};
+use crate::host::{
+    AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, RequestColumns, texel,
+};
 use crate::instance::AdumbraInstance;
-use crate::options::part;
-use crate::parked::{AdumbraParkedPoint, park};
-use crate::pointer::{self, buffer, fill, free_unlocked, give, handle, out, shared, wanted};
-use crate::prefixed::{self, read_or_usual};
+use crate::options::part_from_number;
+use crate::parked::{AdumbraParkedPoint, store_parked};
+use crate::pointer::{
+    self, borrow, borrow_optional_out, borrow_out, fill_buffer, free_locked_handle, out_handle,
+    out_slice, store_handle,
+};
+use crate::sized_struct::{self, read_struct_or_default};
 use crate::status::AdumbraStatus;
 use adumbra::{
     Program,
@@ -31,7 +36,7 @@ pub struct AdumbraBatchEvaluator {
 struct Inside {
     evaluator: BatchEvaluator,
     program: Arc<Program>,
-    rows: Rows,
+    rows: RequestColumns,
     /// The number of the first point of the last evaluation in its batch.
     first: usize,
     /// Which of its points were evaluated for their neighbours alone.
@@ -53,9 +58,9 @@ impl Inside {
     /// What a point asks that waits.
     fn request(&self, point: usize) -> Result<AdumbraSampleRequest> {
         self.check(point)?;
-        let mut waiting = self.evaluator.waiting();
+        let mut waiting = self.evaluator.suspended();
         let asked = waiting.find(|(waits, _)| *waits == point);
-        let (_, request) = asked.ok_or(AdumbraStatus::NotWaiting)?;
+        let (_, request) = asked.ok_or(AdumbraStatus::NotSuspended)?;
         let is_helper = self.helpers.get(point).is_some_and(|&helper| helper);
         Ok(AdumbraSampleRequest::new(
             request,
@@ -75,8 +80,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_new(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (to, instance, setup) = unsafe {
-            let (to, options) = (handle(evaluator)?, read_or_usual(options)?);
-            (to, shared(instance)?, setup(&options)?)
+            let (to, options) = (out_handle(evaluator)?, read_struct_or_default(options)?);
+            (to, borrow(instance)?, batch_setup(&options)?)
         };
         let instance = instance.get()?;
         let layout = instance.program().globals();
@@ -91,13 +96,13 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_new(
         let inside = Inside {
             evaluator: evaluator.map_err(|_| AdumbraStatus::Unavailable)?,
             program: instance.program().clone(),
-            rows: Rows::default(),
+            rows: RequestColumns::default(),
             first: 0,
             helpers: Vec::new(),
             weights: Vec::new(),
         };
         let inside = Mutex::new(inside);
-        give(to, AdumbraBatchEvaluator { inside });
+        store_handle(to, AdumbraBatchEvaluator { inside });
         Ok(())
     })
 }
@@ -110,8 +115,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_width(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, width) = unsafe { (shared(evaluator)?, out(width)?) };
-        width.write(lock(&evaluator.inside)?.evaluator.width());
+        let (evaluator, width) = unsafe { (borrow(evaluator)?, borrow_out(width)?) };
+        width.write(lock_or_busy(&evaluator.inside)?.evaluator.width());
         Ok(())
     })
 }
@@ -124,8 +129,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_tier(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, tier) = unsafe { (shared(evaluator)?, out(tier)?) };
-        let used = match lock(&evaluator.inside)?.evaluator.tier() {
+        let (evaluator, tier) = unsafe { (borrow(evaluator)?, borrow_out(tier)?) };
+        let used = match lock_or_busy(&evaluator.inside)?.evaluator.tier() {
             Tier::Native => AdumbraTier::Native,
             _ => AdumbraTier::Interpreter,
         };
@@ -142,8 +147,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_simd(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, name) = unsafe { (shared(evaluator)?, out(name)?) };
-        let text: &CStr = match lock(&evaluator.inside)?.evaluator.simd() {
+        let (evaluator, name) = unsafe { (borrow(evaluator)?, borrow_out(name)?) };
+        let text: &CStr = match lock_or_busy(&evaluator.inside)?.evaluator.simd() {
             SimdLevel::Baseline => c"baseline",
             SimdLevel::Avx2 => c"avx2",
             SimdLevel::Avx512 => c"avx512",
@@ -169,8 +174,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_evaluate(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, globals) = unsafe { (shared(evaluator)?, shared(globals)?) };
-        let mut inside = lock(&evaluator.inside)?;
+        let (evaluator, globals) = unsafe { (borrow(evaluator)?, borrow(globals)?) };
+        let mut inside = lock_or_busy(&evaluator.inside)?;
         let inside = &mut *inside;
         let end = match points {
             0 => 0,
@@ -185,7 +190,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_evaluate(
         }
         // SAFETY: as above.
         let (helpers, mut host) = unsafe {
-            let given = (!helpers.is_null()).then(|| pointer::values(helpers, points));
+            let given = (!helpers.is_null()).then(|| pointer::read_slice(helpers, points));
             let host = Callbacks::new(host, &inside.program, &mut inside.rows)?;
             (given.transpose()?, host)
         };
@@ -217,12 +222,12 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_outcomes(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { shared(evaluator)? };
-        let inside = lock(&evaluator.inside)?;
+        let evaluator = unsafe { borrow(evaluator)? };
+        let inside = lock_or_busy(&evaluator.inside)?;
         let all = inside.evaluator.outcomes().iter();
         let all: Vec<u32> = all.map(|&o| AdumbraOutcome::from(o) as u32).collect();
         // SAFETY: as above; an outcome is such a number.
-        unsafe { fill(&all, outcomes.cast(), capacity, needed) }
+        unsafe { fill_buffer(&all, outcomes.cast(), capacity, needed) }
     })
 }
 
@@ -239,10 +244,14 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, plane) =
-            unsafe { (shared(evaluator)?, buffer::<u32>(plane.cast(), capacity)?) };
-        let part = self::part(part)?;
-        let inside = lock(&evaluator.inside)?;
+        let (evaluator, plane) = unsafe {
+            (
+                borrow(evaluator)?,
+                out_slice::<u32>(plane.cast(), capacity)?,
+            )
+        };
+        let part = self::part_from_number(part)?;
+        let inside = lock_or_busy(&evaluator.inside)?;
         let mut left = scalar;
         let mut outputs = inside.program.outputs().iter();
         let output = outputs.find(|output| {
@@ -278,14 +287,14 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_faulty(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { shared(evaluator)? };
-        let inside = lock(&evaluator.inside)?;
+        let evaluator = unsafe { borrow(evaluator)? };
+        let inside = lock_or_busy(&evaluator.inside)?;
         let all = 0..inside.evaluator.outcomes().len();
         let faulty: Vec<usize> = all
             .filter(|&point| !inside.evaluator.faults(point).is_empty())
             .collect();
         // SAFETY: as above.
-        unsafe { fill(&faulty, points, capacity, needed) }
+        unsafe { fill_buffer(&faulty, points, capacity, needed) }
     })
 }
 
@@ -294,15 +303,15 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_faulty(
 pub unsafe extern "C" fn adumbra_batch_evaluator_faults(
     evaluator: *const AdumbraBatchEvaluator,
     point: usize,
-    findings: *mut *mut AdumbraFindings,
+    findings: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, evaluator) = unsafe { (handle(findings)?, shared(evaluator)?) };
-        let inside = lock(&evaluator.inside)?;
+        let (to, evaluator) = unsafe { (out_handle(findings)?, borrow(evaluator)?) };
+        let inside = lock_or_busy(&evaluator.inside)?;
         inside.check(point)?;
-        let found = of_faults(inside.evaluator.faults(point), &inside.program);
-        tell(Some(to), found);
+        let found = fault_diagnostics(inside.evaluator.faults(point), &inside.program);
+        store_diagnostics(Some(to), found);
         Ok(())
     })
 }
@@ -317,10 +326,10 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_closure(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::place(closure)?) };
-        let inside = lock(&evaluator.inside)?;
+        let (evaluator, to) = unsafe { (borrow(evaluator)?, sized_struct::out_struct(closure)?) };
+        let inside = lock_or_busy(&evaluator.inside)?;
         inside.check(point)?;
-        closure::show(inside.evaluator.numbered_closure(number, point), to);
+        closure::fill_closure(inside.evaluator.numbered_closure(number, point), to);
         Ok(())
     })
 }
@@ -337,12 +346,12 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_closure_arguments(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { shared(evaluator)? };
-        let inside = lock(&evaluator.inside)?;
+        let evaluator = unsafe { borrow(evaluator)? };
+        let inside = lock_or_busy(&evaluator.inside)?;
         inside.check(point)?;
         let leaf = inside.evaluator.numbered_closure(number, point);
         // SAFETY: as above.
-        unsafe { closure::arguments(leaf, to.cast(), capacity, needed) }
+        unsafe { closure::read_arguments(leaf, to.cast(), capacity, needed) }
     })
 }
 
@@ -358,19 +367,19 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_leaves(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { shared(evaluator)? };
-        let mut inside = lock(&evaluator.inside)?;
+        let evaluator = unsafe { borrow(evaluator)? };
+        let mut inside = lock_or_busy(&evaluator.inside)?;
         let inside = &mut *inside;
         inside.check(point)?;
         let tree = inside.evaluator.numbered_closure(number, point);
         // SAFETY: as above.
-        unsafe { closure::leaves(tree, &mut inside.weights, leaves, capacity, needed) }
+        unsafe { closure::fill_leaves(tree, &mut inside.weights, leaves, capacity, needed) }
     })
 }
 
-/// A whole closure tree of a point as a text, as `adumbra_evaluator_closure_text` writes it.
+/// A whole closure tree of a point as a text, as `adumbra_evaluator_closure_render` writes it.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn adumbra_batch_evaluator_closure_text(
+pub unsafe extern "C" fn adumbra_batch_evaluator_closure_render(
     evaluator: *const AdumbraBatchEvaluator,
     point: usize,
     number: u32,
@@ -381,18 +390,18 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_closure_text(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { shared(evaluator)? };
-        let inside = lock(&evaluator.inside)?;
+        let evaluator = unsafe { borrow(evaluator)? };
+        let inside = lock_or_busy(&evaluator.inside)?;
         inside.check(point)?;
         let tree = inside.evaluator.numbered_closure(number, point);
         // SAFETY: as above.
-        unsafe { closure::text(tree, format, buffer, capacity, needed) }
+        unsafe { closure::render_closure(tree, format, buffer, capacity, needed) }
     })
 }
 
 /// The points of the last evaluation that wait for textures. `needed`, unless it is NULL, is how many there are, also if the buffer is too small.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn adumbra_batch_evaluator_waiting(
+pub unsafe extern "C" fn adumbra_batch_evaluator_suspended(
     evaluator: *const AdumbraBatchEvaluator,
     points: *mut usize,
     capacity: usize,
@@ -400,11 +409,15 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_waiting(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { shared(evaluator)? };
-        let inside = lock(&evaluator.inside)?;
-        let waiting: Vec<usize> = inside.evaluator.waiting().map(|(point, _)| point).collect();
+        let evaluator = unsafe { borrow(evaluator)? };
+        let inside = lock_or_busy(&evaluator.inside)?;
+        let waiting: Vec<usize> = inside
+            .evaluator
+            .suspended()
+            .map(|(point, _)| point)
+            .collect();
         // SAFETY: as above.
-        unsafe { fill(&waiting, points, capacity, needed) }
+        unsafe { fill_buffer(&waiting, points, capacity, needed) }
     })
 }
 
@@ -417,8 +430,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_request(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::place(request)?) };
-        let inside = lock(&evaluator.inside)?;
+        let (evaluator, to) = unsafe { (borrow(evaluator)?, sized_struct::out_struct(request)?) };
+        let inside = lock_or_busy(&evaluator.inside)?;
         to.write(inside.request(point)?);
         Ok(())
     })
@@ -435,14 +448,19 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_answer(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, texel, outcome) =
-            unsafe { (shared(evaluator)?, self::texel(texel)?, wanted(outcome)?) };
-        let mut inside = lock(&evaluator.inside)?;
+        let (evaluator, texel, outcome) = unsafe {
+            (
+                borrow(evaluator)?,
+                self::texel(texel)?,
+                borrow_optional_out(outcome)?,
+            )
+        };
+        let mut inside = lock_or_busy(&evaluator.inside)?;
         let inside = &mut *inside;
         inside.request(point)?;
         // SAFETY: as above.
         let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
-        tell_outcome(outcome, inside.evaluator.answer(point, texel, &mut host));
+        store_outcome(outcome, inside.evaluator.answer(point, texel, &mut host));
         Ok(())
     })
 }
@@ -457,10 +475,10 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_park(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, evaluator) = unsafe { (handle(parked)?, shared(evaluator)?) };
-        let mut inside = lock(&evaluator.inside)?;
+        let (to, evaluator) = unsafe { (out_handle(parked)?, borrow(evaluator)?) };
+        let mut inside = lock_or_busy(&evaluator.inside)?;
         inside.request(point)?;
-        park(inside.evaluator.park(point), to)
+        store_parked(inside.evaluator.park(point), to)
     })
 }
 
@@ -472,8 +490,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_memory(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, bytes) = unsafe { (shared(evaluator)?, out(bytes)?) };
-        bytes.write(lock(&evaluator.inside)?.evaluator.memory());
+        let (evaluator, bytes) = unsafe { (borrow(evaluator)?, borrow_out(bytes)?) };
+        bytes.write(lock_or_busy(&evaluator.inside)?.evaluator.memory());
         Ok(())
     })
 }
@@ -482,5 +500,5 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_memory(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_free(evaluator: *mut AdumbraBatchEvaluator) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_unlocked(evaluator, |evaluator| &evaluator.inside) });
+    guard(|| unsafe { free_locked_handle(evaluator, |evaluator| &evaluator.inside) });
 }

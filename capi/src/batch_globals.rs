@@ -1,8 +1,8 @@
 //! The globals of many points: planes of the caller's, of which only addresses are kept between calls.
 
-use crate::guard::{Result, guard, lock};
-use crate::options::part;
-use crate::pointer::{free_unlocked, give, handle, name, shared, words};
+use crate::guard::{Result, guard, lock_or_busy};
+use crate::options::part_from_number;
+use crate::pointer::{borrow, free_locked_handle, out_handle, read_name, read_words, store_handle};
 use crate::program::AdumbraProgram;
 use crate::status::AdumbraStatus;
 use adumbra::{
@@ -57,7 +57,7 @@ impl AdumbraBatchGlobals {
         end: usize,
         evaluate: impl FnOnce(&BatchGlobals<'_>),
     ) -> Result {
-        let mut inside = lock(&self.inside)?;
+        let mut inside = lock_or_busy(&self.inside)?;
         if inside.layout != *layout {
             return Err(AdumbraStatus::WrongGlobals);
         }
@@ -70,14 +70,14 @@ impl AdumbraBatchGlobals {
         };
         for (at, &word) in inside.words.iter().enumerate() {
             match word {
-                Word::Same(value) => lent.same_word(at, value),
+                Word::Same(value) => lent.uniform_word(at, value),
                 Word::Plane {
                     start,
                     count,
                     stride,
                 } => {
                     // SAFETY: as promised; address and length were looked at when the plane was set.
-                    let plane = unsafe { words(start.cast(), count)? };
+                    let plane = unsafe { read_words(start.cast(), count)? };
                     lent.plane_word(at, plane, stride);
                 }
             }
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn adumbra_batch_globals_new(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, program) = unsafe { (handle(globals)?, shared(program)?) };
+        let (to, program) = unsafe { (out_handle(globals)?, borrow(program)?) };
         let layout = program.program.globals().clone();
         let inside = Inside {
             words: vec![Word::Same(0); layout.size() / 4],
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn adumbra_batch_globals_new(
             layout,
         };
         let inside = Mutex::new(inside);
-        give(to, AdumbraBatchGlobals { inside });
+        store_handle(to, AdumbraBatchGlobals { inside });
         Ok(())
     })
 }
@@ -151,11 +151,11 @@ pub unsafe extern "C" fn adumbra_batch_globals_plane(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (globals, name) = unsafe {
-            words(plane, count)?;
-            (shared(globals)?, self::name(name)?)
+            read_words(plane, count)?;
+            (borrow(globals)?, self::read_name(name)?)
         };
-        let mut inside = lock(&globals.inside)?;
-        let range = words_of(inside.find(name)?, self::part(part)?);
+        let mut inside = lock_or_busy(&globals.inside)?;
+        let range = words_of(inside.find(name)?, self::part_from_number(part)?);
         let word = range.start.saturating_add(scalar);
         if !range.contains(&word) {
             return Err(AdumbraStatus::Index);
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn adumbra_batch_globals_plane(
 /// Sets value, ddx or ddy (`part` is an `AdumbraPart`) of a global, the same for all points: all of its scalars, `count` numbers of four bytes, which
 /// are copied.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn adumbra_batch_globals_same(
+pub unsafe extern "C" fn adumbra_batch_globals_uniform(
     globals: *mut AdumbraBatchGlobals,
     name: *const c_char,
     part: u32,
@@ -181,10 +181,15 @@ pub unsafe extern "C" fn adumbra_batch_globals_same(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (globals, name, values) =
-            unsafe { (shared(globals)?, self::name(name)?, words(values, count)?) };
-        let mut inside = lock(&globals.inside)?;
-        let range = words_of(inside.find(name)?, self::part(part)?);
+        let (globals, name, values) = unsafe {
+            (
+                borrow(globals)?,
+                self::read_name(name)?,
+                read_words(values, count)?,
+            )
+        };
+        let mut inside = lock_or_busy(&globals.inside)?;
+        let range = words_of(inside.find(name)?, self::part_from_number(part)?);
         if range.len() != count {
             return Err(AdumbraStatus::Size);
         }
@@ -204,12 +209,12 @@ pub unsafe extern "C" fn adumbra_batch_globals_points(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let globals = unsafe { shared(globals)? };
-        let mut inside = lock(&globals.inside)?;
+        let globals = unsafe { borrow(globals)? };
+        let mut inside = lock_or_busy(&globals.inside)?;
         let stride = inside.words.len();
         let count = points.checked_mul(stride).ok_or(AdumbraStatus::Size)?;
         // SAFETY: as above.
-        let whole = unsafe { words(array, count)? };
+        let whole = unsafe { read_words(array, count)? };
         for (at, word) in inside.words.iter_mut().enumerate() {
             let plane = whole.get(at..).unwrap_or_default();
             *word = Word::Plane {
@@ -226,5 +231,5 @@ pub unsafe extern "C" fn adumbra_batch_globals_points(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_globals_free(globals: *mut AdumbraBatchGlobals) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_unlocked(globals, |globals| &globals.inside) });
+    guard(|| unsafe { free_locked_handle(globals, |globals| &globals.inside) });
 }

@@ -1,9 +1,9 @@
 //! How batch evaluators are to be: who computes, and how many points at once.
 
 use crate::guard::{Result, guard};
-use crate::options::{AdumbraLimits, limits, one_of};
-use crate::pointer::{self, optional_name, out};
-use crate::prefixed::Prefixed;
+use crate::options::{AdumbraLimits, from_number, read_limits};
+use crate::pointer::{self, borrow_out, read_optional_name};
+use crate::sized_struct::SizedStruct;
 use crate::status::AdumbraStatus;
 use adumbra::batch::{BatchSetup, CompileWhen, HOT_POINTS, MAX_WIDTH, SimdLevel, Tier, TierUp};
 use std::ffi::c_char;
@@ -30,7 +30,7 @@ pub enum AdumbraCompileWhen {
     /// process ran must not be unloaded once there was such an evaluator.
     Background = 0,
     /// The evaluator that finds that it is time, at once: its batch begins later.
-    AtOnce = 1,
+    Immediately = 1,
     /// Nobody.
     Never = 2,
 }
@@ -60,24 +60,24 @@ pub struct AdumbraBatchOptions {
 }
 
 // SAFETY: numbers and pointers, of which zeros are some.
-unsafe impl Prefixed for AdumbraBatchOptions {
+unsafe impl SizedStruct for AdumbraBatchOptions {
     const FIRST: usize = offset_of!(AdumbraBatchOptions, tier);
 }
 
 /// # Safety
 /// Names and limits are the caller's, by the contract of the crate.
-pub(crate) unsafe fn setup(options: &AdumbraBatchOptions) -> Result<BatchSetup> {
+pub(crate) unsafe fn batch_setup(options: &AdumbraBatchOptions) -> Result<BatchSetup> {
     let width = options.width as usize;
     if width > MAX_WIDTH {
         return Err(AdumbraStatus::Size);
     }
     // SAFETY: as promised.
     let (limits, simd, uniform) = unsafe {
-        let names = pointer::values(options.uniform, options.uniform_count)?.iter();
-        let names = names.map(|&name| Ok(pointer::name(name)?.to_owned()));
+        let names = pointer::read_slice(options.uniform, options.uniform_count)?.iter();
+        let names = names.map(|&name| Ok(pointer::read_name(name)?.to_owned()));
         (
-            limits(options.limits)?,
-            optional_name(options.simd)?,
+            read_limits(options.limits)?,
+            read_optional_name(options.simd)?,
             names.collect::<Result<_>>()?,
         )
     };
@@ -89,7 +89,7 @@ pub(crate) unsafe fn setup(options: &AdumbraBatchOptions) -> Result<BatchSetup> 
         uniform,
         tier: tier(options.tier)?,
         tier_up: TierUp {
-            when: one_of(&WHEN, options.compile_when)?,
+            when: from_number(&WHEN, options.compile_when)?,
             after: match options.compile_after {
                 0 => HOT_POINTS,
                 after => after,
@@ -106,7 +106,7 @@ const WHEN: [CompileWhen; 3] = [
 ];
 
 fn tier(number: u32) -> Result<Tier> {
-    one_of(&[Tier::Interpreter, Tier::Native, Tier::Auto], number)
+    from_number(&[Tier::Interpreter, Tier::Native, Tier::Auto], number)
 }
 
 /// Whether an `AdumbraTier` is there for this processor: 1, or 0. Evaluators that are to use one that is not get `ADUMBRA_STATUS_UNAVAILABLE`, as they do for
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn adumbra_tier_is_available(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let available = unsafe { out(available)? };
+        let available = unsafe { borrow_out(available)? };
         available.write(self::tier(tier)?.is_available().into());
         Ok(())
     })

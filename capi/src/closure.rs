@@ -1,9 +1,9 @@
 //! Closure trees node by node: what evaluators of points and of batches show alike.
 
 use crate::guard::Result;
-use crate::options::{AdumbraFormat, format};
-use crate::pointer::{Plain, fill, fill_from, fill_text};
-use crate::prefixed::{Place, Prefixed};
+use crate::options::{AdumbraFormat, report_format};
+use crate::pointer::{PlainOldData, fill_buffer, fill_buffer_from, fill_string};
+use crate::sized_struct::{SizedOut, SizedStruct};
 use crate::status::AdumbraStatus;
 use adumbra::closure::{Closure, ClosureView};
 use std::ffi::c_char;
@@ -46,7 +46,7 @@ pub struct AdumbraClosure {
 }
 
 // SAFETY: numbers, of which zeros are some.
-unsafe impl Prefixed for AdumbraClosure {}
+unsafe impl SizedStruct for AdumbraClosure {}
 
 /// A leaf of a closure tree, with all that it is multiplied by on the way to it. A list has them one behind the other, so this struct never grows.
 #[derive(Clone, Copy, Debug)]
@@ -66,11 +66,11 @@ pub struct AdumbraLeaf {
 }
 
 // SAFETY: numbers and a pointer, of which any bits are one.
-unsafe impl Plain for AdumbraLeaf {}
+unsafe impl PlainOldData for AdumbraLeaf {}
 
 /// # Safety
-/// As for [`fill_from`].
-pub(crate) unsafe fn leaves(
+/// As for [`fill_buffer_from`].
+pub(crate) unsafe fn fill_leaves(
     view: ClosureView<'_>,
     weights: &mut Vec<[f32; 3]>,
     to: *mut AdumbraLeaf,
@@ -85,10 +85,10 @@ pub(crate) unsafe fn leaves(
         number: leaf.number(),
     });
     // SAFETY: as promised.
-    unsafe { fill_from(leaves, to, capacity, needed) }
+    unsafe { fill_buffer_from(leaves, to, capacity, needed) }
 }
 
-pub(crate) fn show(view: ClosureView<'_>, to: Place<AdumbraClosure>) {
+pub(crate) fn fill_closure(view: ClosureView<'_>, to: SizedOut<AdumbraClosure>) {
     let empty = AdumbraClosure {
         size: 0,
         kind: AdumbraClosureKind::Empty as u32,
@@ -129,7 +129,7 @@ pub(crate) fn show(view: ClosureView<'_>, to: Place<AdumbraClosure>) {
 
 /// # Safety
 /// As for [`fill`].
-pub(crate) unsafe fn arguments(
+pub(crate) unsafe fn read_arguments(
     view: ClosureView<'_>,
     words: *mut u32,
     capacity: usize,
@@ -139,23 +139,23 @@ pub(crate) unsafe fn arguments(
         return Err(AdumbraStatus::WrongType);
     };
     // SAFETY: as promised.
-    unsafe { fill(leaf.words(), words, capacity, needed) }
+    unsafe { fill_buffer(leaf.words(), words, capacity, needed) }
 }
 
 /// # Safety
-/// As for [`fill_text`].
-pub(crate) unsafe fn text(
+/// As for [`fill_string`].
+pub(crate) unsafe fn render_closure(
     view: ClosureView<'_>,
     format: u32,
     buffer: *mut c_char,
     capacity: usize,
     needed: *mut usize,
 ) -> Result {
-    let text = match self::format(format)? {
+    let text = match self::report_format(format)? {
         AdumbraFormat::Text => view.text(),
         AdumbraFormat::Json => view.json(),
     };
     let text = text.map_err(|_| AdumbraStatus::Size)?;
     // SAFETY: as promised.
-    unsafe { fill_text(text, buffer, capacity, needed) }
+    unsafe { fill_string(text, buffer, capacity, needed) }
 }

@@ -1,9 +1,9 @@
 //! Which closures a host knows.
 
-use crate::guard::{Result, guard, wait};
-use crate::pointer::{free_unlocked, give, handle, name, shared, values};
+use crate::guard::{Result, guard, lock_blocking};
+use crate::pointer::{borrow, free_locked_handle, out_handle, read_name, read_slice, store_handle};
 use crate::status::AdumbraStatus;
-use crate::variable::type_of;
+use crate::variable::type_from_number;
 use adumbra::{
     Type,
     closure::{ClosureRegistry, RegistryError},
@@ -19,7 +19,7 @@ pub struct AdumbraClosures {
 
 impl AdumbraClosures {
     pub(crate) fn get(&self) -> Result<ClosureRegistry> {
-        Ok(wait(&self.registry)?.clone())
+        Ok(lock_blocking(&self.registry)?.clone())
     }
 }
 
@@ -30,9 +30,9 @@ pub unsafe extern "C" fn adumbra_closures_new(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let to = unsafe { handle(closures)? };
+        let to = unsafe { out_handle(closures)? };
         let registry = Mutex::default();
-        give(to, AdumbraClosures { registry });
+        store_handle(to, AdumbraClosures { registry });
         Ok(())
     })
 }
@@ -49,24 +49,26 @@ pub unsafe extern "C" fn adumbra_closures_add(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (closures, name, names, types) = unsafe {
-            let names = values(parameter_names, parameters)?.iter();
+            let names = read_slice(parameter_names, parameters)?.iter();
             (
-                shared(closures)?,
-                self::name(name)?,
-                names.map(|&text| self::name(text)),
-                values(parameter_types, parameters)?,
+                borrow(closures)?,
+                self::read_name(name)?,
+                names.map(|&text| self::read_name(text)),
+                read_slice(parameter_types, parameters)?,
             )
         };
         let given = names.zip(types);
         let given: Vec<(&str, Type)> = given
-            .map(|(name, &ty)| Ok((name?, type_of(ty)?)))
+            .map(|(name, &ty)| Ok((name?, type_from_number(ty)?)))
             .collect::<Result<_>>()?;
-        let mut registry = wait(&closures.registry)?;
+        let mut registry = lock_blocking(&closures.registry)?;
         *registry = registry
             .clone()
             .with(name, &given)
             .map_err(|error| match error {
-                RegistryError::Twice(_) | RegistryError::ParameterTwice(_) => AdumbraStatus::Twice,
+                RegistryError::Duplicate(_) | RegistryError::DuplicateParameter(_) => {
+                    AdumbraStatus::Duplicate
+                }
                 RegistryError::Type(_) | RegistryError::Unregistered(_) => AdumbraStatus::WrongType,
             })?;
         Ok(())
@@ -77,5 +79,5 @@ pub unsafe extern "C" fn adumbra_closures_add(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_closures_free(closures: *mut AdumbraClosures) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_unlocked(closures, |closures| &closures.registry) });
+    guard(|| unsafe { free_locked_handle(closures, |closures| &closures.registry) });
 }

@@ -1,17 +1,20 @@
 //! Compilation: texts in, a program or findings out.
 
 use crate::closures::AdumbraClosures;
-use crate::findings::{AdumbraFindings, tell};
+use crate::diagnostics::{AdumbraDiagnostics, store_diagnostics};
 use crate::guard::{Result, guard};
 use crate::layout::AdumbraLayout;
-use crate::options::one_of;
-use crate::pointer::{self, free, give, handle, name, optional_name, shared, wanted_handle};
-use crate::prefixed::{Prefixed, read_or_usual};
+use crate::options::from_number;
+use crate::pointer::{
+    self, borrow, free_handle, optional_out_handle, out_handle, read_name, read_optional_name,
+    store_handle,
+};
 use crate::program::AdumbraProgram;
+use crate::sized_struct::{SizedStruct, read_struct_or_default};
 use crate::sources::AdumbraSources;
 use crate::status::AdumbraStatus;
 use adumbra::{
-    Compiler, Derivatives, Findings, Options, Sources,
+    Compiler, Derivatives, Diagnostics, Options, Sources,
     derivatives::{AtDivergence, Corner, Quad},
 };
 use std::ffi::c_char;
@@ -43,7 +46,7 @@ pub enum AdumbraAtDivergence {
     /// They are refused.
     Refuse = 0,
     /// Both arms of such branches are evaluated where they only compute; the rest is refused.
-    Live = 1,
+    Flatten = 1,
 }
 
 /// What a compiler is asked for. Zero everywhere is the usual.
@@ -67,7 +70,7 @@ pub struct AdumbraCompilerOptions {
 }
 
 // SAFETY: numbers and pointers, of which zeros are some.
-unsafe impl Prefixed for AdumbraCompilerOptions {}
+unsafe impl SizedStruct for AdumbraCompilerOptions {}
 
 /// Compiles texts for a host with certain globals. Several threads may compile with it at once.
 #[derive(Debug)]
@@ -77,11 +80,11 @@ pub struct AdumbraCompiler {
 
 /// What is said by 0 or 1.
 fn flag(number: u32) -> Result<bool> {
-    one_of(&[false, true], number)
+    from_number(&[false, true], number)
 }
 
 /// # Safety
-/// The texts are as [`optional_name`] wants them.
+/// The texts are as [`read_optional_name`] wants them.
 unsafe fn options(given: &AdumbraCompilerOptions) -> Result<Options> {
     let derivatives = [
         Derivatives::Dual,
@@ -93,12 +96,12 @@ unsafe fn options(given: &AdumbraCompilerOptions) -> Result<Options> {
         Derivatives::Quad(Quad::Coarse(Corner::LowerRight)),
     ];
     // SAFETY: as promised.
-    let shader = unsafe { optional_name(given.shader)? };
+    let shader = unsafe { read_optional_name(given.shader)? };
     Ok(Options {
         shader: shader.map(str::to_owned),
-        derivatives: one_of(&derivatives, given.derivatives)?,
-        at_divergence: one_of(
-            &[AtDivergence::Refuse, AtDivergence::Live],
+        derivatives: from_number(&derivatives, given.derivatives)?,
+        at_divergence: from_number(
+            &[AtDivergence::Refuse, AtDivergence::Flatten],
             given.at_divergence,
         )?,
         merge_demand: flag(given.merge_demand)?,
@@ -116,10 +119,10 @@ pub unsafe extern "C" fn adumbra_compiler_new(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (to, layout, closures, options) = unsafe {
-            let to = handle(compiler)?;
-            let given = read_or_usual(options)?;
-            let layout = (!layout.is_null()).then(|| shared(layout)).transpose()?;
-            let closures = (!given.closures.is_null()).then(|| shared(given.closures));
+            let to = out_handle(compiler)?;
+            let given = read_struct_or_default(options)?;
+            let layout = (!layout.is_null()).then(|| borrow(layout)).transpose()?;
+            let closures = (!given.closures.is_null()).then(|| borrow(given.closures));
             (to, layout, closures.transpose()?, self::options(&given)?)
         };
         let layout = layout.map(AdumbraLayout::get).transpose()?;
@@ -127,7 +130,7 @@ pub unsafe extern "C" fn adumbra_compiler_new(
         if let Some(closures) = closures {
             compiler = compiler.with_closures(closures.get()?);
         }
-        give(to, AdumbraCompiler { compiler });
+        store_handle(to, AdumbraCompiler { compiler });
         Ok(())
     })
 }
@@ -136,7 +139,7 @@ fn compile(
     compiler: &AdumbraCompiler,
     sources: &Sources,
     program: &mut *mut AdumbraProgram,
-    findings: Option<&mut *mut AdumbraFindings>,
+    findings: Option<&mut *mut AdumbraDiagnostics>,
 ) -> Result {
     match compiler.compiler.compile(sources) {
         Ok(compiled) => {
@@ -144,19 +147,19 @@ fn compile(
             if !warnings.is_empty() {
                 let sources = sources.clone();
                 let diagnostics = warnings;
-                tell(
+                store_diagnostics(
                     findings,
-                    Findings {
+                    Diagnostics {
                         diagnostics,
                         sources,
                     },
                 );
             }
-            give(program, AdumbraProgram::new(compiled));
+            store_handle(program, AdumbraProgram::new(compiled));
             Ok(())
         }
         Err(found) => {
-            tell(findings, found);
+            store_diagnostics(findings, found);
             Err(AdumbraStatus::Refused)
         }
     }
@@ -169,13 +172,13 @@ pub unsafe extern "C" fn adumbra_compile(
     compiler: *const AdumbraCompiler,
     sources: *const AdumbraSources,
     program: *mut *mut AdumbraProgram,
-    findings: *mut *mut AdumbraFindings,
+    findings: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
         let (program, findings, compiler, sources) = unsafe {
-            let (program, findings) = (handle(program)?, wanted_handle(findings)?);
-            (program, findings, shared(compiler)?, shared(sources)?)
+            let (program, findings) = (out_handle(program)?, optional_out_handle(findings)?);
+            (program, findings, borrow(compiler)?, borrow(sources)?)
         };
         compile(compiler, &sources.get()?, program, findings)
     })
@@ -183,24 +186,24 @@ pub unsafe extern "C" fn adumbra_compile(
 
 /// The same of one text, which is not copied by the caller: of so many bytes, or one that ends with NUL if the length is `ADUMBRA_TO_NUL`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn adumbra_compile_text(
+pub unsafe extern "C" fn adumbra_compile_source(
     compiler: *const AdumbraCompiler,
     name: *const c_char,
     text: *const c_char,
     length: usize,
     program: *mut *mut AdumbraProgram,
-    findings: *mut *mut AdumbraFindings,
+    findings: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
         let (program, findings, compiler, name, text) = unsafe {
-            let (program, findings) = (handle(program)?, wanted_handle(findings)?);
+            let (program, findings) = (out_handle(program)?, optional_out_handle(findings)?);
             (
                 program,
                 findings,
-                shared(compiler)?,
-                self::name(name)?,
-                pointer::text(text, length)?,
+                borrow(compiler)?,
+                self::read_name(name)?,
+                pointer::read_string(text, length)?,
             )
         };
         compile(compiler, &Sources::new(name, text), program, findings)
@@ -211,5 +214,5 @@ pub unsafe extern "C" fn adumbra_compile_text(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_compiler_free(compiler: *mut AdumbraCompiler) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free(compiler) });
+    guard(|| unsafe { free_handle(compiler) });
 }

@@ -1,20 +1,25 @@
 //! Evaluation of single points.
 
 use crate::closure::{self, AdumbraClosure, AdumbraLeaf};
-use crate::findings::{AdumbraFindings, of_faults, tell};
-use crate::guard::{Result, guard, lock};
-use crate::host::{AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, Rows, texel};
-use crate::instance::AdumbraInstance;
-use crate::options::{AdumbraLimits, corner, limits, one_of, part};
-use crate::parked::{AdumbraParkedPoint, park};
-use crate::pointer::{
-    buffer, free, free_unlocked, give, handle, out, shared, values, wanted, words,
+use crate::diagnostics::{AdumbraDiagnostics, fault_diagnostics, store_diagnostics};
+use crate::guard::{Result, guard, lock_or_busy};
+use crate::host::{
+    AdumbraHost, AdumbraOutcome, AdumbraSampleRequest, Callbacks, RequestColumns, texel,
 };
-use crate::prefixed::{self, Prefixed, read_or_usual};
+use crate::instance::AdumbraInstance;
+use crate::options::{
+    AdumbraLimits, corner_from_number, from_number, part_from_number, read_limits,
+};
+use crate::parked::{AdumbraParkedPoint, store_parked};
+use crate::pointer::{
+    borrow, borrow_optional_out, borrow_out, free_handle, free_locked_handle, out_handle,
+    out_slice, read_slice, read_words, store_handle,
+};
+use crate::sized_struct::{self, SizedStruct, read_struct_or_default};
 use crate::status::AdumbraStatus;
 use adumbra::{
     Evaluator, Globals, Outcome, Program,
-    evaluator::{Engine, WrongEvaluator},
+    evaluator::{Engine, ResumeError},
 };
 use std::ffi::{c_char, c_void};
 use std::sync::{Arc, Mutex};
@@ -48,7 +53,7 @@ pub struct AdumbraEvaluatorOptions {
 }
 
 // SAFETY: numbers and a pointer, of which zeros are some.
-unsafe impl Prefixed for AdumbraEvaluatorOptions {}
+unsafe impl SizedStruct for AdumbraEvaluatorOptions {}
 
 /// One thread's means to evaluate an instance at single points. What came out can be read until the next evaluation.
 #[derive(Debug)]
@@ -62,7 +67,7 @@ struct Inside {
     program: Arc<Program>,
     /// Those of a point, or of a quad.
     globals: [Globals; 4],
-    rows: Rows,
+    rows: RequestColumns,
     scalars: usize,
     /// Memory for the weights of closures.
     weights: Vec<[f32; 3]>,
@@ -88,7 +93,7 @@ impl Inside {
 }
 
 /// Tells a caller who wants to know how far a point came.
-pub(crate) fn tell_outcome(
+pub(crate) fn store_outcome(
     to: Option<&mut std::mem::MaybeUninit<AdumbraOutcome>>,
     outcome: Outcome,
 ) {
@@ -106,7 +111,7 @@ unsafe fn globals_of<'a>(globals: *const c_void, bytes: usize) -> Result<&'a [u3
         return Err(AdumbraStatus::WrongGlobals);
     }
     // SAFETY: as promised.
-    unsafe { words(globals, bytes / 4) }
+    unsafe { read_words(globals, bytes / 4) }
 }
 
 /// Makes an evaluator; `options` may be NULL.
@@ -119,8 +124,8 @@ pub unsafe extern "C" fn adumbra_evaluator_new(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (to, instance, options, limits) = unsafe {
-            let (to, options) = (handle(evaluator)?, read_or_usual(options)?);
-            (to, shared(instance)?, options, limits(options.limits)?)
+            let (to, options) = (out_handle(evaluator)?, read_struct_or_default(options)?);
+            (to, borrow(instance)?, options, read_limits(options.limits)?)
         };
         let engines = [
             Engine::Point,
@@ -129,7 +134,7 @@ pub unsafe extern "C" fn adumbra_evaluator_new(
             Engine::Native,
             Engine::Auto,
         ];
-        let engine = one_of(&engines, options.engine)?;
+        let engine = from_number(&engines, options.engine)?;
         let instance = instance.get()?;
         let evaluator = Evaluator::with(&instance, engine, limits);
         let evaluator = evaluator.map_err(|_| AdumbraStatus::Unavailable)?;
@@ -138,13 +143,13 @@ pub unsafe extern "C" fn adumbra_evaluator_new(
         let inside = Inside {
             evaluator,
             globals: [(); 4].map(|()| Globals::new(program.globals())),
-            rows: Rows::default(),
+            rows: RequestColumns::default(),
             weights: Vec::new(),
             scalars: outputs.map(|output| output.ty.scalar_count()).sum(),
             program,
         };
         let inside = Mutex::new(inside);
-        give(to, AdumbraEvaluator { inside });
+        store_handle(to, AdumbraEvaluator { inside });
         Ok(())
     })
 }
@@ -164,21 +169,21 @@ pub unsafe extern "C" fn adumbra_evaluator_evaluate(
         // SAFETY: the contract of the crate.
         let (evaluator, globals, outcome) = unsafe {
             let globals = globals_of(globals, bytes)?;
-            (shared(evaluator)?, globals, wanted(outcome)?)
+            (borrow(evaluator)?, globals, borrow_optional_out(outcome)?)
         };
-        let mut inside = lock(&evaluator.inside)?;
+        let mut inside = lock_or_busy(&evaluator.inside)?;
         let inside = &mut *inside;
         inside.set_globals(0, globals)?;
         // SAFETY: as above.
         let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
         let reached = inside.evaluator.evaluate(&inside.globals[0], &mut host);
-        tell_outcome(outcome, reached);
+        store_outcome(outcome, reached);
         Ok(())
     })
 }
 
 /// Evaluates the four points of a quad, row by row from the upper left one: `globals` are four addresses of so many bytes each, `helpers` four numbers,
-/// other than 0 for points that are evaluated for their neighbours alone, or NULL. What comes out is read of one after the other by `adumbra_evaluator_show`;
+/// other than 0 for points that are evaluated for their neighbours alone, or NULL. What comes out is read of one after the other by `adumbra_evaluator_select`;
 /// `outcome` is that of the first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_evaluate_quad(
@@ -194,12 +199,17 @@ pub unsafe extern "C" fn adumbra_evaluator_evaluate_quad(
         let (evaluator, globals, helpers, outcome) = unsafe {
             let helpers = match helpers.is_null() {
                 true => &[0; 4],
-                false => values(helpers, 4)?,
+                false => read_slice(helpers, 4)?,
             };
-            let globals = values(globals, 4)?;
-            (shared(evaluator)?, globals, helpers, wanted(outcome)?)
+            let globals = read_slice(globals, 4)?;
+            (
+                borrow(evaluator)?,
+                globals,
+                helpers,
+                borrow_optional_out(outcome)?,
+            )
         };
-        let mut inside = lock(&evaluator.inside)?;
+        let mut inside = lock_or_busy(&evaluator.inside)?;
         let inside = &mut *inside;
         inside.check_quads()?;
         for (at, &globals) in globals.iter().enumerate() {
@@ -211,25 +221,25 @@ pub unsafe extern "C" fn adumbra_evaluator_evaluate_quad(
         let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
         let globals = inside.globals.each_ref();
         let reached = inside.evaluator.evaluate_quad(globals, helpers, &mut host);
-        tell_outcome(outcome, reached);
+        store_outcome(outcome, reached);
         Ok(())
     })
 }
 
 /// Says of which point of the quad, an `AdumbraCorner`, is read from here on until the next evaluation; `outcome` is that point's, or NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn adumbra_evaluator_show(
+pub unsafe extern "C" fn adumbra_evaluator_select(
     evaluator: *mut AdumbraEvaluator,
     corner: u32,
     outcome: *mut AdumbraOutcome,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, outcome) = unsafe { (shared(evaluator)?, wanted(outcome)?) };
-        let corner = self::corner(corner)?;
-        let mut inside = lock(&evaluator.inside)?;
+        let (evaluator, outcome) = unsafe { (borrow(evaluator)?, borrow_optional_out(outcome)?) };
+        let corner = self::corner_from_number(corner)?;
+        let mut inside = lock_or_busy(&evaluator.inside)?;
         inside.check_quads()?;
-        tell_outcome(outcome, inside.evaluator.show(corner));
+        store_outcome(outcome, inside.evaluator.show(corner));
         Ok(())
     })
 }
@@ -246,9 +256,9 @@ pub unsafe extern "C" fn adumbra_evaluator_read(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (shared(evaluator)?, buffer::<u32>(to.cast(), count)?) };
-        let part = self::part(part)? as usize;
-        let inside = lock(&evaluator.inside)?;
+        let (evaluator, to) = unsafe { (borrow(evaluator)?, out_slice::<u32>(to.cast(), count)?) };
+        let part = self::part_from_number(part)? as usize;
+        let inside = lock_or_busy(&evaluator.inside)?;
         let end = first.checked_add(count);
         if end.is_none_or(|end| end > inside.scalars) {
             return Err(AdumbraStatus::Index);
@@ -269,8 +279,8 @@ pub unsafe extern "C" fn adumbra_evaluator_fault_count(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, count) = unsafe { (shared(evaluator)?, out(count)?) };
-        let inside = lock(&evaluator.inside)?;
+        let (evaluator, count) = unsafe { (borrow(evaluator)?, borrow_out(count)?) };
+        let inside = lock_or_busy(&evaluator.inside)?;
         count.write(inside.evaluator.faults().iter().count());
         Ok(())
     })
@@ -280,14 +290,14 @@ pub unsafe extern "C" fn adumbra_evaluator_fault_count(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_faults(
     evaluator: *const AdumbraEvaluator,
-    findings: *mut *mut AdumbraFindings,
+    findings: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, evaluator) = unsafe { (handle(findings)?, shared(evaluator)?) };
-        let inside = lock(&evaluator.inside)?;
-        let found = of_faults(inside.evaluator.faults(), &inside.program);
-        tell(Some(to), found);
+        let (to, evaluator) = unsafe { (out_handle(findings)?, borrow(evaluator)?) };
+        let inside = lock_or_busy(&evaluator.inside)?;
+        let found = fault_diagnostics(inside.evaluator.faults(), &inside.program);
+        store_diagnostics(Some(to), found);
         Ok(())
     })
 }
@@ -301,9 +311,9 @@ pub unsafe extern "C" fn adumbra_evaluator_closure(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::place(closure)?) };
-        let inside = lock(&evaluator.inside)?;
-        closure::show(inside.evaluator.numbered_closure(number), to);
+        let (evaluator, to) = unsafe { (borrow(evaluator)?, sized_struct::out_struct(closure)?) };
+        let inside = lock_or_busy(&evaluator.inside)?;
+        closure::fill_closure(inside.evaluator.numbered_closure(number), to);
         Ok(())
     })
 }
@@ -320,11 +330,11 @@ pub unsafe extern "C" fn adumbra_evaluator_closure_arguments(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { shared(evaluator)? };
-        let inside = lock(&evaluator.inside)?;
+        let evaluator = unsafe { borrow(evaluator)? };
+        let inside = lock_or_busy(&evaluator.inside)?;
         let leaf = inside.evaluator.numbered_closure(number);
         // SAFETY: as above.
-        unsafe { closure::arguments(leaf, to.cast(), capacity, needed) }
+        unsafe { closure::read_arguments(leaf, to.cast(), capacity, needed) }
     })
 }
 
@@ -340,19 +350,19 @@ pub unsafe extern "C" fn adumbra_evaluator_leaves(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { shared(evaluator)? };
-        let mut inside = lock(&evaluator.inside)?;
+        let evaluator = unsafe { borrow(evaluator)? };
+        let mut inside = lock_or_busy(&evaluator.inside)?;
         let inside = &mut *inside;
         let tree = inside.evaluator.numbered_closure(number);
         // SAFETY: as above.
-        unsafe { closure::leaves(tree, &mut inside.weights, leaves, capacity, needed) }
+        unsafe { closure::fill_leaves(tree, &mut inside.weights, leaves, capacity, needed) }
     })
 }
 
 /// A whole closure tree as a text: by `format`, an `AdumbraFormat`, as the language would write it, or as JSON. `ADUMBRA_STATUS_SIZE` says that it has too many
 /// nodes to be written. The text ends with NUL, and `needed`, unless it is NULL, is its length with that NUL, also if the buffer is too small.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn adumbra_evaluator_closure_text(
+pub unsafe extern "C" fn adumbra_evaluator_closure_render(
     evaluator: *const AdumbraEvaluator,
     number: u32,
     format: u32,
@@ -362,11 +372,11 @@ pub unsafe extern "C" fn adumbra_evaluator_closure_text(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let evaluator = unsafe { shared(evaluator)? };
-        let inside = lock(&evaluator.inside)?;
+        let evaluator = unsafe { borrow(evaluator)? };
+        let inside = lock_or_busy(&evaluator.inside)?;
         let tree = inside.evaluator.numbered_closure(number);
         // SAFETY: as above.
-        unsafe { closure::text(tree, format, buffer, capacity, needed) }
+        unsafe { closure::render_closure(tree, format, buffer, capacity, needed) }
     })
 }
 
@@ -378,10 +388,10 @@ pub unsafe extern "C" fn adumbra_evaluator_request(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, to) = unsafe { (shared(evaluator)?, prefixed::place(request)?) };
-        let inside = lock(&evaluator.inside)?;
+        let (evaluator, to) = unsafe { (borrow(evaluator)?, sized_struct::out_struct(request)?) };
+        let inside = lock_or_busy(&evaluator.inside)?;
         let asked = inside.evaluator.request();
-        let asked = asked.ok_or(AdumbraStatus::NotWaiting)?;
+        let asked = asked.ok_or(AdumbraStatus::NotSuspended)?;
         to.write(AdumbraSampleRequest::new(asked, 0, false));
         Ok(())
     })
@@ -397,16 +407,21 @@ pub unsafe extern "C" fn adumbra_evaluator_answer(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, texel, outcome) =
-            unsafe { (shared(evaluator)?, self::texel(texel)?, wanted(outcome)?) };
-        let mut inside = lock(&evaluator.inside)?;
+        let (evaluator, texel, outcome) = unsafe {
+            (
+                borrow(evaluator)?,
+                self::texel(texel)?,
+                borrow_optional_out(outcome)?,
+            )
+        };
+        let mut inside = lock_or_busy(&evaluator.inside)?;
         let inside = &mut *inside;
         if inside.evaluator.request().is_none() {
-            return Err(AdumbraStatus::NotWaiting);
+            return Err(AdumbraStatus::NotSuspended);
         }
         // SAFETY: as above.
         let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
-        tell_outcome(outcome, inside.evaluator.answer(texel, &mut host));
+        store_outcome(outcome, inside.evaluator.answer(texel, &mut host));
         Ok(())
     })
 }
@@ -419,12 +434,12 @@ pub unsafe extern "C" fn adumbra_evaluator_park(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, evaluator) = unsafe { (handle(parked)?, shared(evaluator)?) };
-        let mut inside = lock(&evaluator.inside)?;
+        let (to, evaluator) = unsafe { (out_handle(parked)?, borrow(evaluator)?) };
+        let mut inside = lock_or_busy(&evaluator.inside)?;
         if inside.evaluator.request().is_none() {
-            return Err(AdumbraStatus::NotWaiting);
+            return Err(AdumbraStatus::NotSuspended);
         }
-        park(inside.evaluator.park(), to)
+        store_parked(inside.evaluator.park(), to)
     })
 }
 
@@ -441,25 +456,30 @@ pub unsafe extern "C" fn adumbra_evaluator_resume(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (evaluator, point, texel, outcome) = unsafe {
-            let (evaluator, parked) = (shared(evaluator)?, shared(parked)?);
-            (evaluator, parked, self::texel(texel)?, wanted(outcome)?)
+            let (evaluator, parked) = (borrow(evaluator)?, borrow(parked)?);
+            (
+                evaluator,
+                parked,
+                self::texel(texel)?,
+                borrow_optional_out(outcome)?,
+            )
         };
-        let mut inside = lock(&evaluator.inside)?;
+        let mut inside = lock_or_busy(&evaluator.inside)?;
         let inside = &mut *inside;
         // SAFETY: as above.
         let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
-        let mut place = lock(&point.point)?;
-        let point = place.take().ok_or(AdumbraStatus::NotWaiting)?;
+        let mut place = lock_or_busy(&point.point)?;
+        let point = place.take().ok_or(AdumbraStatus::NotSuspended)?;
         match inside.evaluator.resume(point, texel, &mut host) {
-            Ok(reached) => tell_outcome(outcome, reached),
-            Err(WrongEvaluator(point)) => {
+            Ok(reached) => store_outcome(outcome, reached),
+            Err(ResumeError(point)) => {
                 *place = Some(point);
                 return Err(AdumbraStatus::WrongEvaluator);
             }
         }
         drop(place);
         // SAFETY: as above; its lock is open again, and nothing refers to it any more.
-        unsafe { free(parked) }
+        unsafe { free_handle(parked) }
     })
 }
 
@@ -471,8 +491,8 @@ pub unsafe extern "C" fn adumbra_evaluator_memory(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (evaluator, bytes) = unsafe { (shared(evaluator)?, out(bytes)?) };
-        bytes.write(lock(&evaluator.inside)?.evaluator.memory());
+        let (evaluator, bytes) = unsafe { (borrow(evaluator)?, borrow_out(bytes)?) };
+        bytes.write(lock_or_busy(&evaluator.inside)?.evaluator.memory());
         Ok(())
     })
 }
@@ -481,5 +501,5 @@ pub unsafe extern "C" fn adumbra_evaluator_memory(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_free(evaluator: *mut AdumbraEvaluator) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_unlocked(evaluator, |evaluator| &evaluator.inside) });
+    guard(|| unsafe { free_locked_handle(evaluator, |evaluator| &evaluator.inside) });
 }

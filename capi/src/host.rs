@@ -1,7 +1,7 @@
 //! The host's callbacks: textures, messages, patience.
 
 use crate::guard::Result;
-use crate::prefixed::{Prefixed, read_or_usual};
+use crate::sized_struct::{SizedStruct, read_struct_or_default};
 use crate::status::AdumbraStatus;
 use adumbra::{Host, Outcome, Program, SampleRequest, Sampled, host::MessageId};
 use std::ffi::{c_char, c_void};
@@ -70,7 +70,7 @@ pub struct AdumbraSampleRequest {
 }
 
 // SAFETY: numbers, of which zeros are some.
-unsafe impl Prefixed for AdumbraSampleRequest {}
+unsafe impl SizedStruct for AdumbraSampleRequest {}
 
 impl AdumbraSampleRequest {
     pub(crate) fn new(request: &SampleRequest, point: usize, is_helper: bool) -> Self {
@@ -168,18 +168,18 @@ pub struct AdumbraHost {
 }
 
 // SAFETY: a number, a pointer and functions that may be missing, of which zeros are some.
-unsafe impl Prefixed for AdumbraHost {}
+unsafe impl SizedStruct for AdumbraHost {}
 
 /// Memory for the rows of requests, kept from one sample to the next.
 #[derive(Debug, Default)]
-pub(crate) struct Rows {
+pub(crate) struct RequestColumns {
     /// u, v, their four changes, and levels.
     fields: [Vec<f32>; 7],
     texels: Vec<[f32; 4]>,
     answers: Vec<u8>,
 }
 
-impl Rows {
+impl RequestColumns {
     fn take(&mut self, requests: &[SampleRequest]) {
         let of = |field: fn(&SampleRequest) -> f32| requests.iter().map(field);
         let fields: [fn(&SampleRequest) -> f32; 7] = [
@@ -206,21 +206,21 @@ impl Rows {
 pub(crate) struct Callbacks<'a> {
     host: AdumbraHost,
     program: &'a Program,
-    rows: &'a mut Rows,
+    rows: &'a mut RequestColumns,
     point: usize,
 }
 
 impl<'a> Callbacks<'a> {
     /// # Safety
-    /// As for [`read_or_usual`]; the callbacks are functions of the types that the struct says, and return.
+    /// As for [`read_struct_or_default`]; the callbacks are functions of the types that the struct says, and return.
     pub(crate) unsafe fn new(
         host: *const AdumbraHost,
         program: &'a Program,
-        rows: &'a mut Rows,
+        rows: &'a mut RequestColumns,
     ) -> Result<Callbacks<'a>> {
         Ok(Callbacks {
             // SAFETY: as promised.
-            host: unsafe { read_or_usual(host)? },
+            host: unsafe { read_struct_or_default(host)? },
             program,
             rows,
             point: 0,
@@ -305,7 +305,7 @@ impl Host for Callbacks<'_> {
         let Some(take) = self.host.message else {
             return;
         };
-        let mut text = self.program.messages()[message.index()].text(args);
+        let mut text = self.program.messages()[message.index()].render(args);
         let length = text.len();
         text.push('\0');
         // SAFETY: the caller's function, by its contract; the text lives until it returns.
@@ -328,6 +328,6 @@ impl Host for Callbacks<'_> {
 /// As for [`values`](crate::pointer::values), of four numbers.
 pub(crate) unsafe fn texel(pointer: *const f32) -> Result<[f32; 4]> {
     // SAFETY: as promised.
-    let values = unsafe { crate::pointer::values(pointer, 4)? };
+    let values = unsafe { crate::pointer::read_slice(pointer, 4)? };
     values.try_into().map_err(|_| AdumbraStatus::Size)
 }

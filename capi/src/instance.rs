@@ -1,11 +1,11 @@
 //! Instances: a program with values for its parameters.
 
-use crate::guard::{Result, guard, wait};
-use crate::options::one_of;
-use crate::pointer::{free_unlocked, give, handle, name, shared, words};
+use crate::guard::{Result, guard, lock_blocking};
+use crate::options::from_number;
+use crate::pointer::{borrow, free_locked_handle, out_handle, read_name, read_words, store_handle};
 use crate::program::AdumbraProgram;
 use crate::status::AdumbraStatus;
-use adumbra::{Instance, Scalar, value::View};
+use adumbra::{Instance, Scalar, value::ValueView};
 use std::ffi::{c_char, c_void};
 use std::sync::Mutex;
 
@@ -17,7 +17,7 @@ pub struct AdumbraInstance {
 
 impl AdumbraInstance {
     pub(crate) fn get(&self) -> Result<Instance> {
-        Ok(wait(&self.instance)?.clone())
+        Ok(lock_blocking(&self.instance)?.clone())
     }
 }
 
@@ -29,9 +29,9 @@ pub unsafe extern "C" fn adumbra_instance_new(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, program) = unsafe { (handle(instance)?, shared(program)?) };
+        let (to, program) = unsafe { (out_handle(instance)?, borrow(program)?) };
         let instance = Mutex::new(Instance::new(&program.program));
-        give(to, AdumbraInstance { instance });
+        store_handle(to, AdumbraInstance { instance });
         Ok(())
     })
 }
@@ -49,12 +49,12 @@ pub unsafe extern "C" fn adumbra_instance_set(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (instance, path, words) = unsafe {
-            let words = words(values, count)?;
-            (shared(instance)?, name(path)?, words)
+            let words = read_words(values, count)?;
+            (borrow(instance)?, read_name(path)?, words)
         };
         let scalars = [Scalar::Bool, Scalar::I32, Scalar::U32, Scalar::F32];
-        let scalar = one_of(&scalars, scalar)?;
-        let mut instance = wait(&instance.instance)?;
+        let scalar = from_number(&scalars, scalar)?;
+        let mut instance = lock_blocking(&instance.instance)?;
         let program = instance.program().clone();
         let (_, ty) = program.find_input(path).ok_or(AdumbraStatus::UnknownName)?;
         let mut is_all_of_it = true;
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn adumbra_instance_set(
             _ => word,
         });
         let words: Vec<u32> = words.collect();
-        let set = instance.set_view(path, View::new(ty, &words));
+        let set = instance.set_view(path, ValueView::new(ty, &words));
         set.map_err(|_| AdumbraStatus::WrongType)
     })
 }
@@ -79,5 +79,5 @@ pub unsafe extern "C" fn adumbra_instance_set(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_instance_free(instance: *mut AdumbraInstance) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_unlocked(instance, |instance| &instance.instance) });
+    guard(|| unsafe { free_locked_handle(instance, |instance| &instance.instance) });
 }

@@ -1,14 +1,15 @@
 //! Which globals a host has.
 
-use crate::findings::{AdumbraFindings, tell};
-use crate::guard::{Result, guard, wait};
+use crate::diagnostics::{AdumbraDiagnostics, store_diagnostics};
+use crate::guard::{Result, guard, lock_blocking};
 use crate::pointer::{
-    Plain, fill_text, free_unlocked, give, handle, name, out, shared, values, wanted_handle,
+    PlainOldData, borrow, borrow_out, fill_string, free_locked_handle, optional_out_handle,
+    out_handle, read_name, read_slice, store_handle,
 };
 use crate::program::AdumbraProgram;
 use crate::status::AdumbraStatus;
-use crate::variable::type_of;
-use adumbra::access::closest;
+use crate::variable::type_from_number;
+use adumbra::access::closest_name;
 use adumbra::globals::{HostMember, LayoutError};
 use adumbra::{GlobalsLayout, Type};
 use std::ffi::c_char;
@@ -38,11 +39,11 @@ pub struct AdumbraMember {
 }
 
 // SAFETY: numbers and a pointer, of which any bits are one.
-unsafe impl Plain for AdumbraMember {}
+unsafe impl PlainOldData for AdumbraMember {}
 
 impl AdumbraLayout {
     pub(crate) fn get(&self) -> Result<GlobalsLayout> {
-        Ok(wait(&self.layout)?.clone())
+        Ok(lock_blocking(&self.layout)?.clone())
     }
 }
 
@@ -51,9 +52,9 @@ impl AdumbraLayout {
 pub unsafe extern "C" fn adumbra_layout_new(layout: *mut *mut AdumbraLayout) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let to = unsafe { handle(layout)? };
+        let to = unsafe { out_handle(layout)? };
         let layout = Mutex::default();
-        give(to, AdumbraLayout { layout });
+        store_handle(to, AdumbraLayout { layout });
         Ok(())
     })
 }
@@ -63,9 +64,9 @@ pub unsafe extern "C" fn adumbra_layout_new(layout: *mut *mut AdumbraLayout) -> 
 pub unsafe extern "C" fn adumbra_layout_new_hit(layout: *mut *mut AdumbraLayout) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let to = unsafe { handle(layout)? };
+        let to = unsafe { out_handle(layout)? };
         let layout = Mutex::new(GlobalsLayout::hit());
-        give(to, AdumbraLayout { layout });
+        store_handle(to, AdumbraLayout { layout });
         Ok(())
     })
 }
@@ -79,11 +80,11 @@ pub unsafe extern "C" fn adumbra_layout_add(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (layout, name) = unsafe { (shared(layout)?, self::name(name)?) };
-        let ty = type_of(r#type)?;
-        let mut layout = wait(&layout.layout)?;
+        let (layout, name) = unsafe { (borrow(layout)?, self::read_name(name)?) };
+        let ty = type_from_number(r#type)?;
+        let mut layout = lock_blocking(&layout.layout)?;
         *layout = layout.clone().with(name, ty).map_err(|error| match error {
-            LayoutError::Twice(_) => AdumbraStatus::Twice,
+            LayoutError::Duplicate(_) => AdumbraStatus::Duplicate,
             LayoutError::Type(_) => AdumbraStatus::WrongType,
         })?;
         Ok(())
@@ -98,8 +99,8 @@ pub unsafe extern "C" fn adumbra_layout_shadowless(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (layout, name) = unsafe { (shared(layout)?, self::name(name)?) };
-        let mut layout = wait(&layout.layout)?;
+        let (layout, name) = unsafe { (borrow(layout)?, self::read_name(name)?) };
+        let mut layout = lock_blocking(&layout.layout)?;
         let said = layout.clone().shadowless(name);
         *layout = said.map_err(|_| AdumbraStatus::UnknownName)?;
         Ok(())
@@ -114,7 +115,7 @@ pub unsafe extern "C" fn adumbra_layout_bytes(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (layout, bytes) = unsafe { (shared(layout)?, out(bytes)?) };
+        let (layout, bytes) = unsafe { (borrow(layout)?, borrow_out(bytes)?) };
         bytes.write(layout.get()?.size());
         Ok(())
     })
@@ -128,17 +129,20 @@ pub unsafe extern "C" fn adumbra_layout_check(
     members: *const AdumbraMember,
     count: usize,
     bytes: usize,
-    findings: *mut *mut AdumbraFindings,
+    findings: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
         let (findings, layout, members) = unsafe {
-            let findings = wanted_handle(findings)?;
-            (findings, shared(layout)?, values(members, count)?)
+            let findings = optional_out_handle(findings)?;
+            (findings, borrow(layout)?, read_slice(members, count)?)
         };
         let given = members.iter().map(|member| {
             // SAFETY: as above.
-            Ok((unsafe { name(member.name)? }, type_of(member.r#type)?))
+            Ok((
+                unsafe { read_name(member.name)? },
+                type_from_number(member.r#type)?,
+            ))
         });
         let given: Vec<(&str, Type)> = given.collect::<Result<_>>()?;
         let given = given.iter().zip(members);
@@ -149,7 +153,7 @@ pub unsafe extern "C" fn adumbra_layout_check(
         });
         let given: Vec<HostMember<'_>> = given.collect();
         layout.get()?.check(&given, bytes).map_err(|found| {
-            tell(findings, found);
+            store_diagnostics(findings, found);
             AdumbraStatus::WrongGlobals
         })
     })
@@ -167,15 +171,15 @@ pub unsafe extern "C" fn adumbra_layout_closest(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (layout, name) = unsafe { (shared(layout)?, self::name(name)?) };
+        let (layout, name) = unsafe { (borrow(layout)?, self::read_name(name)?) };
         let layout = layout.get()?;
         let meant = match layout.member(name) {
             Some(_) => Some(name),
-            None => closest(name, layout.members().iter().map(|member| member.name())),
+            None => closest_name(name, layout.members().iter().map(|member| member.name())),
         };
         let meant = meant.ok_or(AdumbraStatus::UnknownName)?;
         // SAFETY: as above.
-        unsafe { fill_text(meant.to_owned(), buffer, capacity, needed) }
+        unsafe { fill_string(meant.to_owned(), buffer, capacity, needed) }
     })
 }
 
@@ -187,9 +191,9 @@ pub unsafe extern "C" fn adumbra_program_layout(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, program) = unsafe { (handle(layout)?, shared(program)?) };
+        let (to, program) = unsafe { (out_handle(layout)?, borrow(program)?) };
         let layout = Mutex::new(program.program.globals().clone());
-        give(to, AdumbraLayout { layout });
+        store_handle(to, AdumbraLayout { layout });
         Ok(())
     })
 }
@@ -198,5 +202,5 @@ pub unsafe extern "C" fn adumbra_program_layout(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_layout_free(layout: *mut AdumbraLayout) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_unlocked(layout, |layout| &layout.layout) });
+    guard(|| unsafe { free_locked_handle(layout, |layout| &layout.layout) });
 }

@@ -1,8 +1,8 @@
 //! Shaders that were compiled ahead of time, and linked.
 
-use crate::findings::{AdumbraFindings, of_bytes, tell};
+use crate::diagnostics::{AdumbraDiagnostics, bytecode_diagnostics, store_diagnostics};
 use crate::guard::guard;
-use crate::pointer::{give, handle, shared, wanted_handle};
+use crate::pointer::{borrow, optional_out_handle, out_handle, store_handle};
 use crate::program::AdumbraProgram;
 use crate::status::AdumbraStatus;
 use adumbra::{Program, object::ObjectShader};
@@ -19,21 +19,21 @@ pub struct AdumbraObjectShader {
 pub unsafe extern "C" fn adumbra_program_from_object(
     shader: *const AdumbraObjectShader,
     program: *mut *mut AdumbraProgram,
-    findings: *mut *mut AdumbraFindings,
+    findings: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate; the header declares such shaders as constants of an object file.
         let (program, findings, shader) = unsafe {
-            let (program, findings) = (handle(program)?, wanted_handle(findings)?);
-            (program, findings, shared(shader.cast::<ObjectShader>())?)
+            let (program, findings) = (out_handle(program)?, optional_out_handle(findings)?);
+            (program, findings, borrow(shader.cast::<ObjectShader>())?)
         };
         match Program::from_object(shader) {
             Ok(linked) => {
-                give(program, AdumbraProgram::new(linked));
+                store_handle(program, AdumbraProgram::new(linked));
                 Ok(())
             }
             Err(diagnostic) => {
-                tell(findings, of_bytes(diagnostic));
+                store_diagnostics(findings, bytecode_diagnostics(diagnostic));
                 Err(AdumbraStatus::Refused)
             }
         }

@@ -1,7 +1,7 @@
 //! What bounds points, and numbers that name one of an enumeration.
 
 use crate::guard::Result;
-use crate::prefixed::{Prefixed, read_or_usual};
+use crate::sized_struct::{SizedStruct, read_struct_or_default};
 use crate::status::AdumbraStatus;
 use adumbra::{Limits, batch::Part, derivatives::Corner};
 
@@ -62,31 +62,31 @@ pub struct AdumbraLimits {
 }
 
 // SAFETY: numbers, of which zeros are some.
-unsafe impl Prefixed for AdumbraLimits {}
+unsafe impl SizedStruct for AdumbraLimits {}
 
 /// The one of an enumeration that a number of the caller's names; they are numbered from 0.
-pub(crate) fn one_of<T: Copy>(all: &[T], number: u32) -> Result<T> {
+pub(crate) fn from_number<T: Copy>(all: &[T], number: u32) -> Result<T> {
     let one = all.get(number as usize).copied();
     one.ok_or(AdumbraStatus::InvalidValue)
 }
 
-pub(crate) fn part(number: u32) -> Result<Part> {
-    one_of(&Part::ALL, number)
+pub(crate) fn part_from_number(number: u32) -> Result<Part> {
+    from_number(&Part::ALL, number)
 }
 
-pub(crate) fn corner(number: u32) -> Result<Corner> {
-    one_of(&Corner::ALL, number)
+pub(crate) fn corner_from_number(number: u32) -> Result<Corner> {
+    from_number(&Corner::ALL, number)
 }
 
-pub(crate) fn format(number: u32) -> Result<AdumbraFormat> {
-    one_of(&[AdumbraFormat::Text, AdumbraFormat::Json], number)
+pub(crate) fn report_format(number: u32) -> Result<AdumbraFormat> {
+    from_number(&[AdumbraFormat::Text, AdumbraFormat::Json], number)
 }
 
 /// # Safety
-/// As for [`read_or_usual`].
-pub(crate) unsafe fn limits(pointer: *const AdumbraLimits) -> Result<Limits> {
+/// As for [`read_struct_or_default`].
+pub(crate) unsafe fn read_limits(pointer: *const AdumbraLimits) -> Result<Limits> {
     // SAFETY: as promised.
-    let given = unsafe { read_or_usual(pointer)? };
+    let given = unsafe { read_struct_or_default(pointer)? };
     fn or<T: Default + PartialEq>(given: T, usual: T) -> T {
         if given == T::default() { usual } else { given }
     }

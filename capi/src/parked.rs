@@ -1,11 +1,11 @@
 //! Points that wait for textures apart from any evaluator.
 
-use crate::guard::{Result, guard, lock};
+use crate::guard::{Result, guard, lock_or_busy};
 use crate::host::AdumbraSampleRequest;
-use crate::pointer::{free_unlocked, give, shared};
-use crate::prefixed;
+use crate::pointer::{borrow, free_locked_handle, store_handle};
+use crate::sized_struct;
 use crate::status::AdumbraStatus;
-use adumbra::evaluator::{ParkedPoint, TooManyParked};
+use adumbra::evaluator::{ParkError, ParkedPoint};
 use std::sync::Mutex;
 
 /// A point that waits for a texture apart from any evaluator. Freeing it gives the point up.
@@ -15,13 +15,13 @@ pub struct AdumbraParkedPoint {
     pub(crate) point: Mutex<Option<ParkedPoint>>,
 }
 
-pub(crate) fn park(
-    parked: std::result::Result<ParkedPoint, TooManyParked>,
+pub(crate) fn store_parked(
+    parked: std::result::Result<ParkedPoint, ParkError>,
     to: &mut *mut AdumbraParkedPoint,
 ) -> Result {
     let point = parked.map_err(|_| AdumbraStatus::TooManyParked)?;
     let point = Mutex::new(Some(point));
-    give(to, AdumbraParkedPoint { point });
+    store_handle(to, AdumbraParkedPoint { point });
     Ok(())
 }
 
@@ -33,9 +33,9 @@ pub unsafe extern "C" fn adumbra_parked_point_request(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (parked, request) = unsafe { (shared(parked)?, prefixed::place(request)?) };
-        let point = lock(&parked.point)?;
-        let asked = point.as_ref().ok_or(AdumbraStatus::NotWaiting)?.request();
+        let (parked, request) = unsafe { (borrow(parked)?, sized_struct::out_struct(request)?) };
+        let point = lock_or_busy(&parked.point)?;
+        let asked = point.as_ref().ok_or(AdumbraStatus::NotSuspended)?.request();
         request.write(AdumbraSampleRequest::new(asked, 0, false));
         Ok(())
     })
@@ -45,5 +45,5 @@ pub unsafe extern "C" fn adumbra_parked_point_request(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_parked_point_free(parked: *mut AdumbraParkedPoint) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_unlocked(parked, |parked| &parked.point) });
+    guard(|| unsafe { free_locked_handle(parked, |parked| &parked.point) });
 }

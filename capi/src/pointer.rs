@@ -15,21 +15,21 @@ pub const ADUMBRA_TO_NUL: usize = usize::MAX;
 ///
 /// # Safety
 /// Every pattern of bits is a value.
-pub(crate) unsafe trait Plain: Copy {}
+pub(crate) unsafe trait PlainOldData: Copy {}
 
 // SAFETY: numbers and pointers, of which any bits are one.
-unsafe impl Plain for u8 {}
+unsafe impl PlainOldData for u8 {}
 // SAFETY: as above.
-unsafe impl Plain for u32 {}
+unsafe impl PlainOldData for u32 {}
 // SAFETY: as above.
-unsafe impl Plain for usize {}
+unsafe impl PlainOldData for usize {}
 // SAFETY: as above.
-unsafe impl Plain for f32 {}
+unsafe impl PlainOldData for f32 {}
 // SAFETY: as above.
-unsafe impl<T> Plain for *const T {}
+unsafe impl<T> PlainOldData for *const T {}
 
 /// A pointer that is neither null nor misaligned.
-pub(crate) fn sound<T>(pointer: *const T) -> Result<NonNull<T>> {
+pub(crate) fn check_pointer<T>(pointer: *const T) -> Result<NonNull<T>> {
     let pointer = NonNull::new(pointer.cast_mut()).ok_or(AdumbraStatus::Null)?;
     match pointer.is_aligned() {
         true => Ok(pointer),
@@ -42,7 +42,7 @@ fn row<T>(pointer: *const T, count: usize) -> Result<NonNull<T>> {
     if count == 0 {
         return Ok(NonNull::dangling());
     }
-    let start = sound(pointer)?;
+    let start = check_pointer(pointer)?;
     let bytes = count.checked_mul(size_of::<T>());
     let bytes = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
     let end = bytes.and_then(|bytes| start.addr().get().checked_add(bytes));
@@ -53,37 +53,42 @@ fn row<T>(pointer: *const T, count: usize) -> Result<NonNull<T>> {
 ///
 /// # Safety
 /// If it is neither null nor misaligned, it points at a `T` that lives as long as the call, and that nobody writes but behind a lock.
-pub(crate) unsafe fn shared<'a, T>(pointer: *const T) -> Result<&'a T> {
+pub(crate) unsafe fn borrow<'a, T>(pointer: *const T) -> Result<&'a T> {
     // SAFETY: as promised.
-    Ok(unsafe { sound(pointer)?.as_ref() })
+    Ok(unsafe { check_pointer(pointer)?.as_ref() })
 }
 
 /// Where a result goes.
 ///
 /// # Safety
 /// If it is neither null nor misaligned, it points at room for a `T` that nobody else uses during the call.
-pub(crate) unsafe fn out<'a, T>(pointer: *mut T) -> Result<&'a mut MaybeUninit<T>> {
+pub(crate) unsafe fn borrow_out<'a, T>(pointer: *mut T) -> Result<&'a mut MaybeUninit<T>> {
     // SAFETY: as promised; whether it holds a value already does not matter.
-    Ok(unsafe { sound(pointer)?.cast().as_mut() })
+    Ok(unsafe { check_pointer(pointer)?.cast().as_mut() })
 }
 
 /// Where a result goes that the caller may do without.
 ///
 /// # Safety
 /// As for [`out`].
-pub(crate) unsafe fn wanted<'a, T>(pointer: *mut T) -> Result<Option<&'a mut MaybeUninit<T>>> {
+pub(crate) unsafe fn borrow_optional_out<'a, T>(
+    pointer: *mut T,
+) -> Result<Option<&'a mut MaybeUninit<T>>> {
     if pointer.is_null() {
         return Ok(None);
     }
     // SAFETY: as promised.
-    unsafe { out(pointer) }.map(Some)
+    unsafe { borrow_out(pointer) }.map(Some)
 }
 
 /// Values to be read. None of no address at all is none.
 ///
 /// # Safety
 /// If the pointer is neither null nor misaligned, it points at so many values, which nobody writes during the call.
-pub(crate) unsafe fn values<'a, T: Plain>(pointer: *const T, count: usize) -> Result<&'a [T]> {
+pub(crate) unsafe fn read_slice<'a, T: PlainOldData>(
+    pointer: *const T,
+    count: usize,
+) -> Result<&'a [T]> {
     let start = row(pointer, count)?;
     // SAFETY: as promised; there can be memory of this size, and any bits are values.
     Ok(unsafe { slice::from_raw_parts(start.as_ptr(), count) })
@@ -93,16 +98,16 @@ pub(crate) unsafe fn values<'a, T: Plain>(pointer: *const T, count: usize) -> Re
 ///
 /// # Safety
 /// As for [`values`].
-pub(crate) unsafe fn words<'a>(pointer: *const c_void, count: usize) -> Result<&'a [u32]> {
+pub(crate) unsafe fn read_words<'a>(pointer: *const c_void, count: usize) -> Result<&'a [u32]> {
     // SAFETY: as promised.
-    unsafe { values(pointer.cast(), count) }
+    unsafe { read_slice(pointer.cast(), count) }
 }
 
 /// Where many results go. What was there is not asked, since the caller need not have set it, and not changed where no result goes.
 ///
 /// # Safety
 /// If the pointer is neither null nor misaligned, it points at memory for so many values that nobody else uses during the call.
-pub(crate) unsafe fn buffer<'a, T: Plain>(
+pub(crate) unsafe fn out_slice<'a, T: PlainOldData>(
     pointer: *mut T,
     count: usize,
 ) -> Result<&'a mut [MaybeUninit<T>]> {
@@ -115,9 +120,9 @@ pub(crate) unsafe fn buffer<'a, T: Plain>(
 ///
 /// # Safety
 /// If it is not null, it points at a text that ends with NUL and that nobody writes during the call.
-pub(crate) unsafe fn name<'a>(pointer: *const c_char) -> Result<&'a str> {
+pub(crate) unsafe fn read_name<'a>(pointer: *const c_char) -> Result<&'a str> {
     // SAFETY: as promised.
-    let text = unsafe { CStr::from_ptr(sound(pointer)?.as_ptr()) };
+    let text = unsafe { CStr::from_ptr(check_pointer(pointer)?.as_ptr()) };
     text.to_str().map_err(|_| AdumbraStatus::NotUtf8)
 }
 
@@ -125,25 +130,25 @@ pub(crate) unsafe fn name<'a>(pointer: *const c_char) -> Result<&'a str> {
 ///
 /// # Safety
 /// As for [`name`].
-pub(crate) unsafe fn optional_name<'a>(pointer: *const c_char) -> Result<Option<&'a str>> {
+pub(crate) unsafe fn read_optional_name<'a>(pointer: *const c_char) -> Result<Option<&'a str>> {
     if pointer.is_null() {
         return Ok(None);
     }
     // SAFETY: as promised.
-    unsafe { name(pointer) }.map(Some)
+    unsafe { read_name(pointer) }.map(Some)
 }
 
 /// A text of so many bytes, or one that ends with NUL.
 ///
 /// # Safety
 /// As for [`values`], and for [`name`] if the length is [`ADUMBRA_TO_NUL`].
-pub(crate) unsafe fn text<'a>(pointer: *const c_char, length: usize) -> Result<&'a str> {
+pub(crate) unsafe fn read_string<'a>(pointer: *const c_char, length: usize) -> Result<&'a str> {
     if length == ADUMBRA_TO_NUL {
         // SAFETY: as promised.
-        return unsafe { name(pointer) };
+        return unsafe { read_name(pointer) };
     }
     // SAFETY: as promised.
-    let bytes = unsafe { values::<u8>(pointer.cast(), length)? };
+    let bytes = unsafe { read_slice::<u8>(pointer.cast(), length)? };
     str::from_utf8(bytes).map_err(|_| AdumbraStatus::NotUtf8)
 }
 
@@ -151,28 +156,28 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, length: usize) -> Result<&
 ///
 /// # Safety
 /// The buffer as for [`buffer`], `needed` as for [`out`].
-pub(crate) unsafe fn fill<T: Plain>(
+pub(crate) unsafe fn fill_buffer<T: PlainOldData>(
     from: &[T],
     to: *mut T,
     capacity: usize,
     needed: *mut usize,
 ) -> Result {
     // SAFETY: as promised.
-    unsafe { fill_from(from.iter().copied(), to, capacity, needed) }
+    unsafe { fill_buffer_from(from.iter().copied(), to, capacity, needed) }
 }
 
 /// The same for values that stand nowhere yet; they are counted first.
 ///
 /// # Safety
 /// As for [`fill`].
-pub(crate) unsafe fn fill_from<T: Plain>(
+pub(crate) unsafe fn fill_buffer_from<T: PlainOldData>(
     from: impl Iterator<Item = T> + Clone,
     to: *mut T,
     capacity: usize,
     needed: *mut usize,
 ) -> Result {
     // SAFETY: as promised.
-    let (to, needed) = unsafe { (buffer(to, capacity)?, wanted(needed)?) };
+    let (to, needed) = unsafe { (out_slice(to, capacity)?, borrow_optional_out(needed)?) };
     let count = from.clone().count();
     if let Some(needed) = needed {
         needed.write(count);
@@ -188,7 +193,7 @@ pub(crate) unsafe fn fill_from<T: Plain>(
 ///
 /// # Safety
 /// As for [`fill`].
-pub(crate) unsafe fn fill_text(
+pub(crate) unsafe fn fill_string(
     mut text: String,
     buffer: *mut c_char,
     capacity: usize,
@@ -196,30 +201,32 @@ pub(crate) unsafe fn fill_text(
 ) -> Result {
     text.push('\0');
     // SAFETY: as promised.
-    unsafe { fill(text.as_bytes(), buffer.cast(), capacity, needed) }
+    unsafe { fill_buffer(text.as_bytes(), buffer.cast(), capacity, needed) }
 }
 
 /// Where a handle goes: null until there is one.
 ///
 /// # Safety
 /// As for [`out`].
-pub(crate) unsafe fn handle<'a, T>(pointer: *mut *mut T) -> Result<&'a mut *mut T> {
+pub(crate) unsafe fn out_handle<'a, T>(pointer: *mut *mut T) -> Result<&'a mut *mut T> {
     // SAFETY: as promised.
-    Ok(unsafe { out(pointer)? }.write(null_mut()))
+    Ok(unsafe { borrow_out(pointer)? }.write(null_mut()))
 }
 
 /// The same for a handle that the caller may do without.
 ///
 /// # Safety
 /// As for [`out`].
-pub(crate) unsafe fn wanted_handle<'a, T>(pointer: *mut *mut T) -> Result<Option<&'a mut *mut T>> {
+pub(crate) unsafe fn optional_out_handle<'a, T>(
+    pointer: *mut *mut T,
+) -> Result<Option<&'a mut *mut T>> {
     // SAFETY: as promised.
-    let place = unsafe { wanted(pointer)? };
+    let place = unsafe { borrow_optional_out(pointer)? };
     Ok(place.map(|place| place.write(null_mut())))
 }
 
 /// Puts a handle where the caller wants it. Any thread may use it, which C cannot check and this bound does.
-pub(crate) fn give<T: Send + Sync>(to: &mut *mut T, value: T) {
+pub(crate) fn store_handle<T: Send + Sync>(to: &mut *mut T, value: T) {
     *to = Box::into_raw(Box::new(value));
 }
 
@@ -227,9 +234,9 @@ pub(crate) fn give<T: Send + Sync>(to: &mut *mut T, value: T) {
 ///
 /// # Safety
 /// It is null, or was made by [`give`] and not freed yet.
-pub(crate) unsafe fn free<T>(handle: *mut T) -> Result {
+pub(crate) unsafe fn free_handle<T>(handle: *mut T) -> Result {
     if !handle.is_null() {
-        sound(handle)?;
+        check_pointer(handle)?;
         // SAFETY: as promised.
         drop(unsafe { Box::from_raw(handle) });
     }
@@ -240,16 +247,16 @@ pub(crate) unsafe fn free<T>(handle: *mut T) -> Result {
 ///
 /// # Safety
 /// As for [`free`].
-pub(crate) unsafe fn free_unlocked<T, L>(handle: *mut T, lock: fn(&T) -> &Mutex<L>) -> Result {
+pub(crate) unsafe fn free_locked_handle<T, L>(handle: *mut T, lock: fn(&T) -> &Mutex<L>) -> Result {
     if !handle.is_null() {
         // SAFETY: as promised.
-        let inside = unsafe { shared(handle)? };
+        let inside = unsafe { borrow(handle)? };
         if let Err(TryLockError::WouldBlock) = lock(inside).try_lock() {
             return Err(AdumbraStatus::Busy);
         }
     }
     // SAFETY: as promised.
-    unsafe { free(handle) }
+    unsafe { free_handle(handle) }
 }
 
 #[cfg(test)]
@@ -260,8 +267,11 @@ mod tests {
     fn what_can_be_known_of_a_pointer_is_looked_at() {
         let numbers = [1_u32, 2, 3];
         let odd = numbers.as_ptr().wrapping_byte_add(2);
-        assert_eq!(sound::<u32>(std::ptr::null()), Err(AdumbraStatus::Null));
-        assert_eq!(sound(odd), Err(AdumbraStatus::Misaligned));
+        assert_eq!(
+            check_pointer::<u32>(std::ptr::null()),
+            Err(AdumbraStatus::Null)
+        );
+        assert_eq!(check_pointer(odd), Err(AdumbraStatus::Misaligned));
         assert_eq!(row(odd, 2), Err(AdumbraStatus::Misaligned));
         for count in [usize::MAX, usize::MAX / 4, isize::MAX as usize / 4 + 1] {
             assert_eq!(row(numbers.as_ptr(), count), Err(AdumbraStatus::Size));

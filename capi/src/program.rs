@@ -1,14 +1,15 @@
 //! Programs: what they take and give, their size, and their form as a file.
 
-use crate::findings::{AdumbraFindings, of_bytes, tell};
+use crate::diagnostics::{AdumbraDiagnostics, bytecode_diagnostics, store_diagnostics};
 use crate::guard::guard;
-use crate::options::one_of;
+use crate::options::from_number;
 use crate::pointer::{
-    fill, fill_text, free, give, handle, name, out, shared, values, wanted_handle,
+    borrow, borrow_out, fill_buffer, fill_string, free_handle, optional_out_handle, out_handle,
+    read_name, read_slice, store_handle,
 };
-use crate::prefixed::{self, Prefixed};
+use crate::sized_struct::{self, SizedStruct};
 use crate::status::AdumbraStatus;
-use crate::variable::{AdumbraVariable, Interface, LISTS};
+use crate::variable::{AdumbraVariable, LISTS, ProgramInterface};
 use adumbra::{Program, program::JsonInterface};
 use std::ffi::c_char;
 use std::sync::{Arc, OnceLock};
@@ -18,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 pub struct AdumbraProgram {
     pub(crate) program: Arc<Program>,
     /// Made when first asked for.
-    interface: OnceLock<Interface>,
+    interface: OnceLock<ProgramInterface>,
 }
 
 /// How large a program is, and how long it took to make.
@@ -46,7 +47,7 @@ pub struct AdumbraStats {
 }
 
 // SAFETY: numbers, of which zeros are some.
-unsafe impl Prefixed for AdumbraStats {}
+unsafe impl SizedStruct for AdumbraStats {}
 
 impl AdumbraProgram {
     pub(crate) fn new(program: Arc<Program>) -> AdumbraProgram {
@@ -56,8 +57,9 @@ impl AdumbraProgram {
         }
     }
 
-    fn interface(&self) -> &Interface {
-        self.interface.get_or_init(|| Interface::new(&self.program))
+    fn interface(&self) -> &ProgramInterface {
+        self.interface
+            .get_or_init(|| ProgramInterface::new(&self.program))
     }
 }
 
@@ -70,8 +72,8 @@ pub unsafe extern "C" fn adumbra_program_count(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, count) = unsafe { (shared(program)?, out(count)?) };
-        let list = one_of(&LISTS, list)?;
+        let (program, count) = unsafe { (borrow(program)?, borrow_out(count)?) };
+        let list = from_number(&LISTS, list)?;
         count.write(program.interface().count(list));
         Ok(())
     })
@@ -87,8 +89,9 @@ pub unsafe extern "C" fn adumbra_program_variable(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, variable) = unsafe { (shared(program)?, prefixed::place(variable)?) };
-        let list = one_of(&LISTS, list)?;
+        let (program, variable) =
+            unsafe { (borrow(program)?, sized_struct::out_struct(variable)?) };
+        let list = from_number(&LISTS, list)?;
         variable.write(program.interface().variable(list, index)?);
         Ok(())
     })
@@ -105,10 +108,10 @@ pub unsafe extern "C" fn adumbra_program_find(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (program, path, variable) = unsafe {
-            let variable = prefixed::place(variable)?;
-            (shared(program)?, name(path)?, variable)
+            let variable = sized_struct::out_struct(variable)?;
+            (borrow(program)?, read_name(path)?, variable)
         };
-        let (list, interface) = (one_of(&LISTS, list)?, program.interface());
+        let (list, interface) = (from_number(&LISTS, list)?, program.interface());
         variable.write(interface.find(&program.program, list, path)?);
         Ok(())
     })
@@ -127,12 +130,12 @@ pub unsafe extern "C" fn adumbra_program_closest(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, path) = unsafe { (shared(program)?, name(path)?) };
-        let list = one_of(&LISTS, list)?;
+        let (program, path) = unsafe { (borrow(program)?, read_name(path)?) };
+        let list = from_number(&LISTS, list)?;
         let meant = program.interface().closest(&program.program, list, path);
         let meant = meant.ok_or(AdumbraStatus::UnknownName)?;
         // SAFETY: as above.
-        unsafe { fill_text(meant, buffer, capacity, needed) }
+        unsafe { fill_string(meant, buffer, capacity, needed) }
     })
 }
 
@@ -146,7 +149,8 @@ pub unsafe extern "C" fn adumbra_program_closure_parameter(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, variable) = unsafe { (shared(program)?, prefixed::place(variable)?) };
+        let (program, variable) =
+            unsafe { (borrow(program)?, sized_struct::out_struct(variable)?) };
         variable.write(program.interface().argument(closure, index)?);
         Ok(())
     })
@@ -163,11 +167,11 @@ pub unsafe extern "C" fn adumbra_program_json(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let program = unsafe { shared(program)? };
+        let program = unsafe { borrow(program)? };
         let json = serde_json::to_string(&JsonInterface::new(&program.program));
         let json = json.expect("texts and numbers serialise");
         // SAFETY: as above.
-        unsafe { fill_text(json, buffer, capacity, needed) }
+        unsafe { fill_string(json, buffer, capacity, needed) }
     })
 }
 
@@ -179,7 +183,7 @@ pub unsafe extern "C" fn adumbra_program_stats(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, to) = unsafe { (shared(program)?, prefixed::place(stats)?) };
+        let (program, to) = unsafe { (borrow(program)?, sized_struct::out_struct(stats)?) };
         let stats = program.program.stats();
         to.write(AdumbraStats {
             size: 0,
@@ -207,10 +211,10 @@ pub unsafe extern "C" fn adumbra_program_save(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let program = unsafe { shared(program)? };
+        let program = unsafe { borrow(program)? };
         let bytes = program.program.to_bytecode();
         // SAFETY: as above.
-        unsafe { fill(&bytes, buffer, capacity, needed) }
+        unsafe { fill_buffer(&bytes, buffer, capacity, needed) }
     })
 }
 
@@ -220,21 +224,21 @@ pub unsafe extern "C" fn adumbra_program_load(
     bytes: *const u8,
     length: usize,
     program: *mut *mut AdumbraProgram,
-    findings: *mut *mut AdumbraFindings,
+    findings: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
         let (program, findings, bytes) = unsafe {
-            let (program, findings) = (handle(program)?, wanted_handle(findings)?);
-            (program, findings, values(bytes, length)?)
+            let (program, findings) = (out_handle(program)?, optional_out_handle(findings)?);
+            (program, findings, read_slice(bytes, length)?)
         };
         match Program::from_bytecode(bytes) {
             Ok(loaded) => {
-                give(program, AdumbraProgram::new(loaded));
+                store_handle(program, AdumbraProgram::new(loaded));
                 Ok(())
             }
             Err(diagnostic) => {
-                tell(findings, of_bytes(diagnostic));
+                store_diagnostics(findings, bytecode_diagnostics(diagnostic));
                 Err(AdumbraStatus::Refused)
             }
         }
@@ -245,5 +249,5 @@ pub unsafe extern "C" fn adumbra_program_load(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_free(program: *mut AdumbraProgram) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free(program) });
+    guard(|| unsafe { free_handle(program) });
 }

@@ -1,13 +1,15 @@
 //! Texts, and where those come from that they include.
 
-use crate::findings::{AdumbraFindings, tell};
-use crate::guard::{Result, guard, lock};
-use crate::pointer::{self, free_unlocked, give, handle, name, shared, wanted_handle};
-use crate::prefixed::{Prefixed, read};
+use crate::diagnostics::{AdumbraDiagnostics, store_diagnostics};
+use crate::guard::{Result, guard, lock_or_busy};
+use crate::pointer::{
+    self, borrow, free_locked_handle, optional_out_handle, out_handle, read_name, store_handle,
+};
+use crate::sized_struct::{SizedStruct, read_struct};
 use crate::status::AdumbraStatus;
 use adumbra::{
     Sources,
-    sources::{Loader, MAX_TEXTS},
+    sources::{Loader, MAX_SOURCE_COUNT},
 };
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Mutex;
@@ -20,7 +22,7 @@ pub struct AdumbraSources {
 
 impl AdumbraSources {
     pub(crate) fn get(&self) -> Result<Sources> {
-        Ok(lock(&self.sources)?.clone())
+        Ok(lock_or_busy(&self.sources)?.clone())
     }
 }
 
@@ -55,7 +57,7 @@ pub struct AdumbraLoader {
 }
 
 // SAFETY: a number, a pointer and functions that may be missing, of which zeros are some.
-unsafe impl Prefixed for AdumbraLoader {}
+unsafe impl SizedStruct for AdumbraLoader {}
 
 impl AdumbraLoader {
     /// Asks one of the callbacks.
@@ -73,7 +75,9 @@ impl AdumbraLoader {
         let mut reply = AdumbraReply::default();
         // SAFETY: the caller's function, by its contract; what it is given lives until it returns.
         let failed = unsafe { callback(self.user, name.as_ptr(), from, &raw mut reply) };
-        let text = lock(&reply.text).ok().and_then(|mut text| text.take());
+        let text = lock_or_busy(&reply.text)
+            .ok()
+            .and_then(|mut text| text.take());
         match failed {
             0 => text.ok_or("the host gave no text in UTF-8".to_owned()),
             _ => Err(text.unwrap_or("the host has none".to_owned())),
@@ -103,8 +107,8 @@ pub unsafe extern "C" fn adumbra_reply(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (reply, text) = unsafe { (shared(reply)?, pointer::text(text, length)?) };
-        *lock(&reply.text)? = Some(text.to_owned());
+        let (reply, text) = unsafe { (borrow(reply)?, pointer::read_string(text, length)?) };
+        *lock_or_busy(&reply.text)? = Some(text.to_owned());
         Ok(())
     })
 }
@@ -121,11 +125,15 @@ pub unsafe extern "C" fn adumbra_sources_new(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (to, name, text) = unsafe {
-            let to = handle(sources)?;
-            (to, self::name(name)?, pointer::text(text, length)?)
+            let to = out_handle(sources)?;
+            (
+                to,
+                self::read_name(name)?,
+                pointer::read_string(text, length)?,
+            )
         };
         let sources = Mutex::new(Sources::new(name, text));
-        give(to, AdumbraSources { sources });
+        store_handle(to, AdumbraSources { sources });
         Ok(())
     })
 }
@@ -141,11 +149,15 @@ pub unsafe extern "C" fn adumbra_sources_add(
     guard(|| {
         // SAFETY: the contract of the crate.
         let (sources, name, text) = unsafe {
-            let sources = shared(sources)?;
-            (sources, self::name(name)?, pointer::text(text, length)?)
+            let sources = borrow(sources)?;
+            (
+                sources,
+                self::read_name(name)?,
+                pointer::read_string(text, length)?,
+            )
         };
-        let mut sources = lock(&sources.sources)?;
-        if sources.iter().len() >= MAX_TEXTS {
+        let mut sources = lock_or_busy(&sources.sources)?;
+        if sources.iter().len() >= MAX_SOURCE_COUNT {
             return Err(AdumbraStatus::Size);
         }
         sources.add(name, text);
@@ -159,22 +171,22 @@ pub unsafe extern "C" fn adumbra_sources_add(
 pub unsafe extern "C" fn adumbra_sources_include(
     sources: *mut AdumbraSources,
     loader: *const AdumbraLoader,
-    findings: *mut *mut AdumbraFindings,
+    findings: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
         let (findings, sources, loader) = unsafe {
-            let findings = wanted_handle(findings)?;
-            (findings, shared(sources)?, read(loader)?)
+            let findings = optional_out_handle(findings)?;
+            (findings, borrow(sources)?, read_struct(loader)?)
         };
-        let mut sources = lock(&sources.sources)?;
+        let mut sources = lock_or_busy(&sources.sources)?;
         match sources.including(&loader) {
             Ok(all) => {
                 *sources = all;
                 Ok(())
             }
             Err(found) => {
-                tell(findings, found);
+                store_diagnostics(findings, found);
                 Err(AdumbraStatus::Refused)
             }
         }
@@ -185,5 +197,5 @@ pub unsafe extern "C" fn adumbra_sources_include(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_sources_free(sources: *mut AdumbraSources) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_unlocked(sources, |sources| &sources.sources) });
+    guard(|| unsafe { free_locked_handle(sources, |sources| &sources.sources) });
 }

@@ -21,7 +21,7 @@ pub enum AdumbraStatus {
     /// There is nothing of that name.
     UnknownName = 6,
     /// The name is there already.
-    Twice = 7,
+    Duplicate = 7,
     /// It has another type, or can have no such type.
     WrongType = 8,
     /// There is nothing of that number.
@@ -36,7 +36,7 @@ pub enum AdumbraStatus {
     /// The handle is being used, by another thread or by the evaluation that calls back.
     Busy = 13,
     /// No point waits for a texture.
-    NotWaiting = 14,
+    NotSuspended = 14,
     /// As many points are parked as the limits allow, or the memory that they allow is full.
     TooManyParked = 15,
     /// The point was parked by an evaluator of another instance, engine or limits.
@@ -59,14 +59,14 @@ impl AdumbraStatus {
         AdumbraStatus::BufferTooSmall,
         AdumbraStatus::NotUtf8,
         AdumbraStatus::UnknownName,
-        AdumbraStatus::Twice,
+        AdumbraStatus::Duplicate,
         AdumbraStatus::WrongType,
         AdumbraStatus::Index,
         AdumbraStatus::InvalidValue,
         AdumbraStatus::Refused,
         AdumbraStatus::Unavailable,
         AdumbraStatus::Busy,
-        AdumbraStatus::NotWaiting,
+        AdumbraStatus::NotSuspended,
         AdumbraStatus::TooManyParked,
         AdumbraStatus::WrongEvaluator,
         AdumbraStatus::Quads,
@@ -83,14 +83,14 @@ impl AdumbraStatus {
             AdumbraStatus::BufferTooSmall => c"the buffer is too small",
             AdumbraStatus::NotUtf8 => c"a text is not UTF-8",
             AdumbraStatus::UnknownName => c"there is nothing of that name",
-            AdumbraStatus::Twice => c"the name is there already",
+            AdumbraStatus::Duplicate => c"the name is there already",
             AdumbraStatus::WrongType => c"it has another type",
             AdumbraStatus::Index => c"there is nothing of that number",
             AdumbraStatus::InvalidValue => c"a number names none of its enumeration",
             AdumbraStatus::Refused => c"the text is at fault; see the findings",
             AdumbraStatus::Unavailable => c"it cannot be done on this machine or with this program",
             AdumbraStatus::Busy => c"the handle is being used",
-            AdumbraStatus::NotWaiting => c"no point waits for a texture",
+            AdumbraStatus::NotSuspended => c"no point waits for a texture",
             AdumbraStatus::TooManyParked => c"too many points are parked, or too large ones",
             AdumbraStatus::WrongEvaluator => {
                 c"the point was parked by an evaluator of another instance, engine or limits"
@@ -104,7 +104,7 @@ impl AdumbraStatus {
 
 /// What a status means, for people; "no status" for other numbers. The text lives for ever.
 #[unsafe(no_mangle)]
-pub extern "C" fn adumbra_status_text(status: u32) -> *const c_char {
+pub extern "C" fn adumbra_status_message(status: u32) -> *const c_char {
     let known = AdumbraStatus::ALL.into_iter();
     let text = known.map(AdumbraStatus::text).nth(status as usize);
     text.unwrap_or(c"no status").as_ptr()
@@ -119,12 +119,15 @@ mod tests {
         let texts = AdumbraStatus::ALL.map(AdumbraStatus::text);
         for (number, status) in AdumbraStatus::ALL.into_iter().enumerate() {
             assert_eq!(status as usize, number);
-            assert_eq!(adumbra_status_text(number as u32), texts[number].as_ptr());
+            assert_eq!(
+                adumbra_status_message(number as u32),
+                texts[number].as_ptr()
+            );
             assert!(!texts[..number].contains(&texts[number]));
         }
         for other in [AdumbraStatus::ALL.len() as u32, u32::MAX] {
             // SAFETY: the text is a constant that ends with NUL.
-            let text = unsafe { CStr::from_ptr(adumbra_status_text(other)) };
+            let text = unsafe { CStr::from_ptr(adumbra_status_message(other)) };
             assert_eq!(text, c"no status");
         }
     }

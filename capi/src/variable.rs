@@ -1,9 +1,9 @@
 //! What a program takes and gives, as C sees it: names and types that live as long as the program.
 
 use crate::guard::Result;
-use crate::prefixed::Prefixed;
+use crate::sized_struct::SizedStruct;
 use crate::status::AdumbraStatus;
-use adumbra::access::{AccessError, closest};
+use adumbra::access::{AccessError, closest_name};
 use adumbra::{Program, Scalar, Type};
 use std::ffi::{CString, c_char};
 use std::ptr::null;
@@ -92,10 +92,10 @@ pub struct AdumbraVariable {
 }
 
 // SAFETY: numbers and pointers, of which zeros are some.
-unsafe impl Prefixed for AdumbraVariable {}
+unsafe impl SizedStruct for AdumbraVariable {}
 
 /// The type that a number of the caller's names, if it is one that can be named so.
-pub(crate) fn type_of(number: u32) -> Result<Type> {
+pub(crate) fn type_from_number(number: u32) -> Result<Type> {
     Ok(match number {
         0 => Type::Scalar(Scalar::Bool),
         1 => Type::Scalar(Scalar::I32),
@@ -130,14 +130,14 @@ fn number_of(ty: &Type) -> AdumbraType {
 }
 
 /// A text for C. What would end it early is left out.
-pub(crate) fn c_text(text: &str) -> CString {
+pub(crate) fn c_string(text: &str) -> CString {
     let bytes: Vec<u8> = text.bytes().filter(|&byte| byte != 0).collect();
     CString::new(bytes).unwrap_or_default()
 }
 
 /// Everything named of a program, with texts that C can read.
 #[derive(Debug)]
-pub(crate) struct Interface {
+pub(crate) struct ProgramInterface {
     lists: [Vec<Variable>; 6],
     /// Of each closure.
     arguments: Vec<Vec<Variable>>,
@@ -177,9 +177,9 @@ fn in_a_row<'t>(named: impl Iterator<Item = (&'t str, &'t Type)>) -> Vec<Variabl
             let scalars = ty.scalar_count();
             first += scalars;
             Variable {
-                name: c_text(name),
+                name: c_string(name),
                 ty: number_of(ty),
-                type_name: c_text(&ty.to_string()),
+                type_name: c_string(&ty.to_string()),
                 first: first - scalars,
                 scalars,
                 is_read: true,
@@ -197,7 +197,7 @@ fn names<'t>(names: impl Iterator<Item = (&'t str, usize)>, ty: AdumbraType) -> 
     };
     names
         .map(|(name, scalars)| Variable {
-            name: c_text(name),
+            name: c_string(name),
             ty,
             type_name: type_name.into(),
             first: 0,
@@ -207,8 +207,8 @@ fn names<'t>(names: impl Iterator<Item = (&'t str, usize)>, ty: AdumbraType) -> 
         .collect()
 }
 
-impl Interface {
-    pub(crate) fn new(program: &Program) -> Interface {
+impl ProgramInterface {
+    pub(crate) fn new(program: &Program) -> ProgramInterface {
         let outputs = program.outputs().iter();
         let inputs = program.inputs().iter();
         let members = program.globals().members().iter();
@@ -233,7 +233,7 @@ impl Interface {
             let unnamed = shape.params.iter().map(|ty| ("", ty));
             in_a_row(unnamed)
         });
-        Interface {
+        ProgramInterface {
             lists: [
                 in_a_row(outputs.map(|output| (output.name.as_str(), &output.ty))),
                 in_a_row(inputs.map(|input| (input.name.as_str(), &input.ty))),
@@ -302,7 +302,7 @@ impl Interface {
             _ => {
                 let variables = self.lists[list as usize].iter();
                 let names = variables.filter_map(|variable| variable.name.to_str().ok());
-                return closest(path, names).map(str::to_owned);
+                return closest_name(path, names).map(str::to_owned);
             }
         };
         match error {
@@ -322,7 +322,7 @@ fn add_types(ty: &Type, types: &mut Vec<(Type, CString)>) {
     if types.iter().any(|(known, _)| known == ty) {
         return;
     }
-    types.push((ty.clone(), c_text(&ty.to_string())));
+    types.push((ty.clone(), c_string(&ty.to_string())));
     if let Type::Struct(whole) = ty {
         for (_, member) in &whole.members {
             add_types(member, types);
@@ -337,13 +337,13 @@ mod tests {
     #[test]
     fn types_and_their_numbers_are_one_to_one() {
         for number in 0..=11 {
-            assert_eq!(number_of(&type_of(number).unwrap()) as u32, number);
+            assert_eq!(number_of(&type_from_number(number).unwrap()) as u32, number);
         }
         for number in 12..=14 {
-            assert_eq!(type_of(number), Err(AdumbraStatus::WrongType));
+            assert_eq!(type_from_number(number), Err(AdumbraStatus::WrongType));
         }
-        assert_eq!(type_of(15), Err(AdumbraStatus::InvalidValue));
-        assert_eq!(type_of(u32::MAX), Err(AdumbraStatus::InvalidValue));
+        assert_eq!(type_from_number(15), Err(AdumbraStatus::InvalidValue));
+        assert_eq!(type_from_number(u32::MAX), Err(AdumbraStatus::InvalidValue));
     }
 
     #[test]
@@ -355,6 +355,6 @@ mod tests {
 
     #[test]
     fn texts_for_c_end_where_they_should() {
-        assert_eq!(c_text("a\0b").as_bytes(), b"ab");
+        assert_eq!(c_string("a\0b").as_bytes(), b"ab");
     }
 }

@@ -101,7 +101,7 @@ fn use_all(round: usize) {
     call!(adumbra_batch_globals_free(globals));
     call!(adumbra_batch_evaluator_free(many));
     call!(adumbra_evaluator_free(one));
-    call!(adumbra_findings_free(faults));
+    call!(adumbra_diagnostics_free(faults));
     if !is_early {
         free_origins();
     }

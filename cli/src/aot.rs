@@ -1,25 +1,25 @@
 //! `adumbra aot FILE… -o OUT.o --header OUT.h`: shaders compiled ahead of time, for a linker.
 
 use crate::args::AotArgs;
+use crate::error::{CliError, CliResult};
 use crate::files;
-use crate::load::{Wanted, load};
-use crate::outcome::{Failure, Outcome};
-use crate::report::{self, Format};
+use crate::load::{ProgramRequest, load};
+use crate::report::{self, OutputFormat};
 use crate::setup::Setup;
 use adumbra::object::{ObjectFile, Platform};
 use std::path::Path;
 
 /// # Errors
 /// If a file is at fault, or the options are, or a file cannot be written.
-pub fn aot(args: AotArgs) -> Outcome {
+pub fn aot(args: AotArgs) -> CliResult {
     if args.files.len() > 1 && !args.shaders.is_empty() {
-        return Err(Failure::usage(
+        return Err(CliError::usage(
             "--shader chooses among the shaders of one file; several are given",
         ));
     }
     let written = [Some(&args.output), args.header.as_ref()].into_iter();
     let written = written.flatten().map(|path| &**path);
-    files::are_apart(written, args.files.iter().map(|path| &**path))?;
+    files::check_no_overwrite(written, args.files.iter().map(|path| &**path))?;
     let mut file = ObjectFile::new(platform(args.target.as_deref())?);
     let setup = Setup::new(&args.compile)?;
     let names: Vec<Option<&str>> = match &args.shaders[..] {
@@ -28,30 +28,30 @@ pub fn aot(args: AotArgs) -> Outcome {
     };
     for path in &args.files {
         for &shader in &names {
-            let wanted = Wanted {
+            let wanted = ProgramRequest {
                 file: path,
                 group: false,
                 shader,
                 derivs: args.derivs,
                 is_evaluated: false,
-                format: Format::of(false),
+                format: OutputFormat::of(false),
                 compile: &args.compile,
             };
             let (program, sources) = load(&wanted, &setup)?;
-            report::to_stderr(program.warnings(), &sources, wanted.format);
+            report::diagnostics_to_stderr(program.warnings(), &sources, wanted.format);
             let added = file.add(program.name(), &program, &args.same);
-            added.map_err(Failure::usage)?;
+            added.map_err(CliError::usage)?;
             if args.compile.stats {
-                report::stats(&program.stats(), Format::of(false));
+                report::stats_to_stderr(&program.stats(), OutputFormat::of(false));
             }
         }
     }
-    let bytes = file.to_bytes().map_err(Failure::usage)?;
+    let bytes = file.to_bytes().map_err(CliError::usage)?;
     // The object last: who sees a new one has its header.
     if let Some(path) = &args.header {
-        files::write(path, file.header(&name(path)).as_bytes())?;
+        files::write_file(path, file.header(&name(path)).as_bytes())?;
     }
-    files::write(&args.output, &bytes)
+    files::write_file(&args.output, &bytes)
 }
 
 /// The name of a file without its folders.
@@ -61,17 +61,17 @@ fn name(path: &Path) -> String {
 }
 
 /// The one that is asked for, or this host's.
-fn platform(name: Option<&str>) -> Outcome<Platform> {
+fn platform(name: Option<&str>) -> CliResult<Platform> {
     let all = || Platform::ALL.map(Platform::name).join(", ");
     match name {
-        Some(name) => Platform::of_name(name).ok_or_else(|| {
-            Failure::usage(format!(
+        Some(name) => Platform::from_name(name).ok_or_else(|| {
+            CliError::usage(format!(
                 "no objects are made for `{name}`; there are {}",
                 all()
             ))
         }),
         None => Platform::host().ok_or_else(|| {
-            Failure::usage(format!("say by --target what the object is for: {}", all()))
+            CliError::usage(format!("say by --target what the object is for: {}", all()))
         }),
     }
 }

@@ -1,9 +1,9 @@
 //! The command line: what may be written and what it means. `docs` of each item are the help texts.
 
 use crate::image::ImageArgs;
-use crate::picture;
-use crate::report::Format;
-use crate::setting::{Argument, Setting};
+use crate::image_globals;
+use crate::report::OutputFormat;
+use crate::setting::{GlobalSetting, InputSetting};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ pub struct Cli {
 
 impl Cli {
     /// For whom the command writes.
-    pub fn format(&self) -> Format {
+    pub fn format(&self) -> OutputFormat {
         let json = match &self.command {
             Some(Command::Eval(args)) => args.json,
             Some(Command::Run(args)) => args.json,
@@ -42,7 +42,7 @@ impl Cli {
             Some(Command::Image(args)) => args.json,
             Some(Command::Repl(_) | Command::Aot(_)) | None => false,
         };
-        Format::of(json)
+        OutputFormat::of(json)
     }
 }
 
@@ -111,7 +111,7 @@ pub struct RunArgs {
 
     /// Set an input of the shader, read by its declared type: `gain=2`, `axis=0,1,0`; it is folded into the program
     #[arg(long = "arg", value_name = "NAME=VALUE")]
-    pub arguments: Vec<Argument>,
+    pub arguments: Vec<InputSetting>,
 
     /// Give the outputs' derivatives too
     #[arg(long)]
@@ -183,7 +183,7 @@ pub struct EmitArgs {
 
     /// Fold an input of the shader into the program, read by its declared type: `gain=2`, `axis=0,1,0`
     #[arg(long = "arg", value_name = "NAME=VALUE")]
-    pub arguments: Vec<Argument>,
+    pub arguments: Vec<InputSetting>,
 
     /// Ask for the outputs' derivatives too
     #[arg(long)]
@@ -262,7 +262,7 @@ pub struct CompileArgs {
         value_name = "NAME=VALUE[:DDX[:DDY]]",
         allow_hyphen_values = true
     )]
-    pub globals_set: Vec<Setting>,
+    pub global_settings: Vec<GlobalSetting>,
 
     /// Declare a set of globals, for -g to set; may be given for each set
     #[arg(long, value_enum, value_name = "SET")]
@@ -310,13 +310,17 @@ pub struct CompileArgs {
 impl CompileArgs {
     /// Whether `-g` sets the global of that name.
     pub fn sets(&self, name: &str) -> bool {
-        self.globals_set.iter().any(|setting| setting.name == name)
+        self.global_settings
+            .iter()
+            .any(|setting| setting.name == name)
     }
 
     /// Whether the global of that name has a value by a set of `--globals`.
     pub fn has_value(&self, name: &str) -> bool {
         self.globals.contains(&GlobalSet::Picture)
-            && picture::GLOBALS.iter().any(|global| global.name == name)
+            && image_globals::IMAGE_GLOBALS
+                .iter()
+                .any(|global| global.name == name)
     }
 }
 

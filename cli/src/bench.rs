@@ -1,15 +1,15 @@
 //! `adumbra bench`: what our engines cost on this machine.
 
 use crate::args::BenchArgs;
-use crate::outcome::Outcome;
-use adumbra_cli::benchmarks::{Report, engines};
+use crate::error::CliResult;
+use adumbra_cli::benchmarks::{BenchReport, measure_engines};
 use std::io::{self, Write};
 
 /// # Errors
 /// If the output cannot be written.
-pub fn bench(args: BenchArgs) -> Outcome {
-    let mut report = Report::default();
-    engines(args.rounds.into(), &mut report);
+pub fn bench(args: BenchArgs) -> CliResult {
+    let mut report = BenchReport::default();
+    measure_engines(args.rounds.into(), &mut report);
     let mut stdout = io::stdout().lock();
     match args.json {
         true => writeln!(stdout, "{}", report.json())?,

@@ -1,38 +1,38 @@
 //! `adumbra check FILE…`: errors and warnings, nothing else.
 
 use crate::args::CheckArgs;
+use crate::error::{CliError, CliResult};
 use crate::files;
 use crate::input;
-use crate::outcome::{Failure, Outcome};
-use crate::report::{self, Format};
+use crate::report::{self, OutputFormat};
 use crate::setup::Setup;
-use adumbra::{Compiler, Findings, Sources, inspect::Stats};
+use adumbra::{Compiler, Diagnostics, Sources, inspect::Stats};
 use std::io;
 
 /// # Errors
 /// If a file has errors or cannot be read; all others are checked all the same.
-pub fn check(args: CheckArgs) -> Outcome {
+pub fn check(args: CheckArgs) -> CliResult {
     let setup = Setup::new(&args.compile)?;
     let compiler = Compiler::new(setup.globals.layout().clone()).with_options(setup.options);
     let mut failed = false;
     let mut unread = None;
     for path in &args.files {
-        let (name, bytes) = match input::bytes(path) {
+        let (name, bytes) = match input::read_bytes(path) {
             Ok(read) => read,
             Err(failure) => {
-                if let Some(Failure::Usage(before)) = unread.replace(failure) {
-                    report::error(&before, Format::of(args.json));
+                if let Some(CliError::Usage(before)) = unread.replace(failure) {
+                    report::error(&before, OutputFormat::of(args.json));
                 }
                 continue;
             }
         };
-        let checked = input::text(&name, bytes).and_then(|text| {
+        let checked = input::decode_source(&name, bytes).and_then(|text| {
             Ok(match args.group {
-                true => compiler.check_group_timed(&input::group(path, &name, &text)?),
+                true => compiler.check_group_timed(&input::read_group(path, &name, &text)?),
                 false => {
-                    let sources = files::including(Sources::new(name, text))?;
+                    let sources = files::with_includes(Sources::new(name, text))?;
                     let (diagnostics, phases) = compiler.check_timed(&sources);
-                    let findings = Findings {
+                    let findings = Diagnostics {
                         sources,
                         diagnostics,
                     };
@@ -47,7 +47,7 @@ pub fn check(args: CheckArgs) -> Outcome {
                         phases_us,
                         ..Stats::default()
                     };
-                    report::stats(&stats, Format::of(args.json));
+                    report::stats_to_stderr(&stats, OutputFormat::of(args.json));
                 }
                 findings
             }
@@ -58,12 +58,16 @@ pub fn check(args: CheckArgs) -> Outcome {
             let mut stdout = io::stdout().lock();
             report::json_lines(&findings.diagnostics, &findings.sources, &mut stdout)?;
         } else {
-            report::to_stderr(&findings.diagnostics, &findings.sources, Format::Text);
+            report::diagnostics_to_stderr(
+                &findings.diagnostics,
+                &findings.sources,
+                OutputFormat::Text,
+            );
         }
     }
     match (unread, failed) {
         (Some(failure), _) => Err(failure),
-        (None, true) => Err(Failure::Reported),
+        (None, true) => Err(CliError::Reported),
         (None, false) => Ok(()),
     }
 }

@@ -1,16 +1,16 @@
 //! `adumbra emit FILE --stage STAGE`: what a stage of the compiler makes of a shader.
 
 use crate::args::{EmitArgs, Stage, TargetName};
+use crate::error::{CliError, CliResult};
 use crate::files;
 use crate::input;
-use crate::load::refused_for;
-use crate::outcome::{Failure, Outcome};
-use crate::report::{self, Format, reported};
-use crate::run::instance;
+use crate::load::report_compile_error;
+use crate::report::{self, OutputFormat, report_diagnostics};
+use crate::run::folded_instance;
 use crate::setup::Setup;
 use crate::show;
 use adumbra::{
-    Compiler, Findings, Options, Program, Sources, assembly::Assembly, group::Group,
+    Compiler, Diagnostics, Options, Program, Sources, assembly::Assembly, group::Group,
     inspect::FunctionReport, object::Target,
 };
 use serde::Serialize;
@@ -48,16 +48,16 @@ struct JsonLanes<'a> {
 
 /// # Errors
 /// If the file is at fault, or it is not said for which processor.
-pub fn emit(args: EmitArgs) -> Outcome {
+pub fn emit(args: EmitArgs) -> CliResult {
     if args.target.is_some() && args.stage != Stage::Asm {
-        return Err(Failure::usage("--target is for `--stage asm`"));
+        return Err(CliError::usage("--target is for `--stage asm`"));
     }
     let written = args.output.iter().map(|path| &**path);
-    files::are_apart(written, [&*args.file].into_iter())?;
+    files::check_no_overwrite(written, [&*args.file].into_iter())?;
     let setup = Setup::new(&args.compile)?;
-    let (name, bytes) = input::bytes(&args.file)?;
-    let text =
-        input::text(&name, bytes).map_err(|findings| reported(&findings, Format::of(args.json)))?;
+    let (name, bytes) = input::read_bytes(&args.file)?;
+    let text = input::decode_source(&name, bytes)
+        .map_err(|findings| report_diagnostics(&findings, OutputFormat::of(args.json)))?;
     let options = Options {
         shader: args.shader.clone(),
         output_derivatives: args.derivs,
@@ -65,16 +65,20 @@ pub fn emit(args: EmitArgs) -> Outcome {
     };
     let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);
     let input = match args.group {
-        true => input::group(&args.file, &name, &text).map(Input::Group),
-        false => files::including(Sources::new(name, text)).map(Input::Texts),
+        true => input::read_group(&args.file, &name, &text).map(Input::Group),
+        false => files::with_includes(Sources::new(name, text)).map(Input::Texts),
     };
     let bytes = input
         .and_then(|input| stage(&args, &compiler, &input))
         .map_err(|findings| {
-            refused_for(findings, args.shader.as_deref(), Format::of(args.json))
+            report_compile_error(
+                findings,
+                args.shader.as_deref(),
+                OutputFormat::of(args.json),
+            )
         })??;
     match &args.output {
-        Some(path) => files::write(path, &bytes),
+        Some(path) => files::write_file(path, &bytes),
         None => Ok(io::stdout().lock().write_all(&bytes)?),
     }
 }
@@ -90,9 +94,9 @@ fn stage(
     args: &EmitArgs,
     compiler: &Compiler,
     input: &Input,
-) -> Result<Outcome<Vec<u8>>, Findings> {
+) -> Result<CliResult<Vec<u8>>, Diagnostics> {
     if matches!(args.stage, Stage::Ast | Stage::Lineage) && !args.arguments.is_empty() {
-        return Ok(Err(Failure::usage(
+        return Ok(Err(CliError::usage(
             "--arg is for the stages `ir`, `demand`, `bytecode` and `asm`",
         )));
     }
@@ -101,7 +105,7 @@ fn stage(
             return Ok(Ok(text_of(args, "ast", compiler.syntax_tree(sources)?)));
         }
         (Stage::Ast, Input::Group(_)) => {
-            return Ok(Err(Failure::usage(
+            return Ok(Err(CliError::usage(
                 "a group has no syntax tree: give a unit's file",
             )));
         }
@@ -114,18 +118,20 @@ fn stage(
         (_, Input::Texts(sources)) => compiler.compile(sources)?,
         (_, Input::Group(group)) => compiler.compile_group(group)?,
     };
-    Ok(instance(&args.arguments, &program).and_then(|instance| {
-        let sources = program.sources().expect("it was compiled");
-        report::to_stderr(program.warnings(), sources, Format::of(args.json));
-        let program = instance.program();
-        if args.compile.stats {
-            report::stats(&program.stats(), Format::of(args.json));
-        }
-        of_program(args, program)
-    }))
+    Ok(
+        folded_instance(&args.arguments, &program).and_then(|instance| {
+            let sources = program.sources().expect("it was compiled");
+            report::diagnostics_to_stderr(program.warnings(), sources, OutputFormat::of(args.json));
+            let program = instance.program();
+            if args.compile.stats {
+                report::stats_to_stderr(&program.stats(), OutputFormat::of(args.json));
+            }
+            of_program(args, program)
+        }),
+    )
 }
 
-fn of_program(args: &EmitArgs, program: &Arc<Program>) -> Outcome<Vec<u8>> {
+fn of_program(args: &EmitArgs, program: &Arc<Program>) -> CliResult<Vec<u8>> {
     Ok(match args.stage {
         Stage::Ir => text_of(args, "ir", program.ir().unwrap_or_default()),
         Stage::Demand => lanes_of(args, &program.demand()),
@@ -135,7 +141,7 @@ fn of_program(args: &EmitArgs, program: &Arc<Program>) -> Outcome<Vec<u8>> {
     })
 }
 
-fn assembly_of(args: &EmitArgs, program: &Program) -> Outcome<Vec<u8>> {
+fn assembly_of(args: &EmitArgs, program: &Program) -> CliResult<Vec<u8>> {
     let target = match args.target {
         Some(TargetName::X86_64) => Some(Target::X86_64),
         Some(TargetName::Aarch64) => Some(Target::Aarch64),
@@ -143,7 +149,7 @@ fn assembly_of(args: &EmitArgs, program: &Program) -> Outcome<Vec<u8>> {
     };
     let Some(target) = target else {
         let message = "there is no machine code for this processor: say which by --target";
-        return Err(Failure::usage(message));
+        return Err(CliError::usage(message));
     };
     let assembly = program.assembly(target);
     Ok(match args.json {

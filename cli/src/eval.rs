@@ -2,32 +2,32 @@
 
 use crate::args::EvalArgs;
 use crate::blank::blanked;
-use crate::checker::Checker;
+use crate::checkerboard::CheckerboardHost;
+use crate::error::CliResult;
 use crate::files;
+use crate::global_notes::{self, UnreadGlobals};
 use crate::input;
-use crate::outcome::Outcome;
-use crate::point::{Nothing, Point};
-use crate::report::{self, Format, reported};
+use crate::point_report::{NoOutputs, PointReport};
+use crate::report::{self, OutputFormat, report_diagnostics};
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
-use crate::slips::{self, Unread};
 use adumbra::{
-    Compiler, Findings, Instance, Sources,
-    session::{Entries, EntryKind, entries},
+    Compiler, Diagnostics, Instance, Sources,
+    session::{SessionEntries, SessionEntry, parse_entries},
 };
 use std::path::PathBuf;
 
 /// # Errors
 /// If the expression, or a file given with it, is at fault, or the point was stopped.
-pub fn eval(args: EvalArgs) -> Outcome {
+pub fn eval(args: EvalArgs) -> CliResult {
     let setup = Setup::new(&args.compile)?;
-    let format = Format::of(args.json);
-    let text = Text::of(args.expr).map_err(|findings| reported(&findings, format))?;
+    let format = OutputFormat::of(args.json);
+    let text = Text::of(args.expr).map_err(|findings| report_diagnostics(&findings, format))?;
     let sources = |parts: [&str; 2]| {
         let mut sources = Sources::new(EXPRESSION, parts[0]);
         sources.add(DECLARATIONS, parts[1]);
         add_files(&mut sources, &args.with, format)?;
-        files::including(sources).map_err(|findings| reported(&findings, format))
+        files::with_includes(sources).map_err(|findings| report_diagnostics(&findings, format))
     };
     let compiled_from = sources([&text.expression, &text.declarations])?;
     // What is reported is shown as it was typed.
@@ -37,22 +37,22 @@ pub fn eval(args: EvalArgs) -> Outcome {
     let compiled = compiler.compile_expression(&compiled_from);
     let program = compiled.map_err(|findings| {
         let sources = sources.clone();
-        reported(
-            &Findings {
+        report_diagnostics(
+            &Diagnostics {
                 sources,
                 ..findings
             },
             format,
         )
     })?;
-    report::to_stderr(program.warnings(), &sources, format);
-    slips::tell(&args.compile, &program, Unread::All, format);
+    report::diagnostics_to_stderr(program.warnings(), &sources, format);
+    global_notes::note_unread_and_unset(&args.compile, &program, UnreadGlobals::All, format);
 
     let mut evaluator = setup.evaluator(&Instance::new(&program))?;
-    let mut checker = Checker::default();
+    let mut checker = CheckerboardHost::default();
     evaluator.evaluate(&setup.globals, &mut checker);
-    setup.name_code(&program)?;
-    let point = Point {
+    setup.write_perf_map(&program)?;
+    let point = PointReport {
         evaluator: &evaluator,
         checker: &checker,
         sources: &sources,
@@ -61,11 +61,15 @@ pub fn eval(args: EvalArgs) -> Outcome {
     let output = evaluator.outputs().next();
     let derivatives = output.is_some_and(|output| !output.is_second_order());
     match (output, format) {
-        (Some(output), Format::Json) => point.json(JsonValue::new(&output, derivatives)),
-        (Some(output), Format::Text) => point.text(&show::lines(&output, derivatives)),
+        (Some(output), OutputFormat::Json) => {
+            point.print_json(JsonValue::new(&output, derivatives))
+        }
+        (Some(output), OutputFormat::Text) => {
+            point.print_text(&show::value_lines(&output, derivatives))
+        }
         // Of a call of something void there is nothing to show but what it says.
-        (None, Format::Json) => point.json(Nothing {}),
-        (None, Format::Text) => point.text(""),
+        (None, OutputFormat::Json) => point.print_json(NoOutputs {}),
+        (None, OutputFormat::Text) => point.print_text(""),
     }
 }
 
@@ -84,16 +88,16 @@ struct Text {
 impl Text {
     /// # Errors
     /// If there are declarations, and not all of it can be read.
-    fn of(typed: String) -> Result<Text, Findings> {
+    fn of(typed: String) -> Result<Text, Diagnostics> {
         let mut text = Text {
             expression: typed.clone(),
             declarations: blanked(&typed, 0..typed.len()),
             typed,
         };
-        match entries(&text.typed) {
-            Entries::Complete(entries) => {
+        match parse_entries(&text.typed) {
+            SessionEntries::Complete(entries) => {
                 for entry in entries {
-                    if let EntryKind::Item(bytes) = entry {
+                    if let SessionEntry::Item(bytes) = entry {
                         text.declarations
                             .replace_range(bytes.clone(), &text.typed[bytes.clone()]);
                         text.expression = blanked(&text.expression, bytes);
@@ -101,26 +105,29 @@ impl Text {
                 }
                 Ok(text)
             }
-            Entries::Wrong(diagnostics) | Entries::Unfinished(diagnostics) => Err(Findings {
-                sources: Sources::new(EXPRESSION, text.typed),
-                diagnostics,
-            }),
+            SessionEntries::Invalid(diagnostics) | SessionEntries::Incomplete(diagnostics) => {
+                Err(Diagnostics {
+                    sources: Sources::new(EXPRESSION, text.typed),
+                    diagnostics,
+                })
+            }
         }
     }
 }
 
 /// Adds the files of `--with`, each once.
-pub fn add_files(sources: &mut Sources, paths: &[PathBuf], format: Format) -> Outcome {
+pub fn add_files(sources: &mut Sources, paths: &[PathBuf], format: OutputFormat) -> CliResult {
     for path in paths {
-        input::admit(sources.iter().len())?;
-        let (name, bytes) = input::bytes(path)?;
+        input::check_source_count(sources.iter().len())?;
+        let (name, bytes) = input::read_bytes(path)?;
         if sources
             .iter()
-            .any(|(_, known)| files::are_one(known.name(), &name))
+            .any(|(_, known)| files::is_same_file(known.name(), &name))
         {
             continue;
         }
-        let text = input::text(&name, bytes).map_err(|findings| reported(&findings, format))?;
+        let text = input::decode_source(&name, bytes)
+            .map_err(|findings| report_diagnostics(&findings, format))?;
         sources.add(name, text);
     }
     Ok(())

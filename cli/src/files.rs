@@ -1,31 +1,31 @@
 //! Files by name: included ones stand relative to the file that includes them, and one file is one text, however it is spelled. What is written is written here, too.
 
+use crate::error::{CliError, CliResult};
 use crate::input;
-use crate::outcome::{Failure, Outcome};
-use adumbra::{Findings, Sources, sources::Loader};
+use adumbra::{Diagnostics, Sources, sources::Loader};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 /// The file system, with the names that files have got so far.
 #[derive(Debug, Default)]
-pub struct Files {
+pub struct FileLoader {
     /// By where the file really is.
     names: RefCell<HashMap<PathBuf, String>>,
 }
 
-impl Files {
+impl FileLoader {
     /// The file system, for texts that have their names already.
-    pub fn knowing(sources: &Sources) -> Files {
-        let files = Files::default();
+    pub fn with_names_of(sources: &Sources) -> FileLoader {
+        let files = FileLoader::default();
         for (_, file) in sources.iter() {
-            files.call(Path::new(file.name()), file.name());
+            files.register(Path::new(file.name()), file.name());
         }
         files
     }
 
     /// What a file is called: `name`, unless it has a name.
-    pub fn call(&self, path: &Path, name: &str) -> String {
+    pub fn register(&self, path: &Path, name: &str) -> String {
         // What is not there is found missing when it is read.
         let Ok(place) = path.canonicalize() else {
             return name.to_owned();
@@ -38,7 +38,7 @@ impl Files {
     }
 }
 
-impl Loader for Files {
+impl Loader for FileLoader {
     fn resolve(&self, path: &str, from: &str) -> Result<String, String> {
         if path.contains(['\\', '\0']) {
             return Err("folders are separated by `/`".to_owned());
@@ -48,7 +48,7 @@ impl Loader for Files {
         }
         let folder = Path::new(from).parent().unwrap_or(Path::new(""));
         let found = folder.join(path);
-        Ok(self.call(&found, &plain(&found).display().to_string()))
+        Ok(self.register(&found, &plain(&found).display().to_string()))
     }
 
     fn load(&self, name: &str) -> Result<String, String> {
@@ -58,11 +58,11 @@ impl Loader for Files {
             Ok(_) => return Err(format!("{name} is not a file")),
             Err(error) => return Err(format!("cannot read {name}: {error}")),
         }
-        let (name, bytes) = input::bytes(path).map_err(|failure| match failure {
-            Failure::Usage(why) => why,
+        let (name, bytes) = input::read_bytes(path).map_err(|failure| match failure {
+            CliError::Usage(why) => why,
             _ => format!("cannot read {name}"),
         })?;
-        input::text(&name, bytes).map_err(|found| found.diagnostics[0].message.clone())
+        input::decode_source(&name, bytes).map_err(|found| found.diagnostics[0].message.clone())
     }
 }
 
@@ -84,7 +84,7 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 /// Whether two names are of one file.
-pub fn are_one(a: &str, b: &str) -> bool {
+pub fn is_same_file(a: &str, b: &str) -> bool {
     let place = |name| Path::new(name).canonicalize();
     a == b || matches!((place(a), place(b)), (Ok(a), Ok(b)) if a == b)
 }
@@ -93,32 +93,32 @@ pub fn are_one(a: &str, b: &str) -> bool {
 ///
 /// # Errors
 /// What cannot be included.
-pub fn including(sources: Sources) -> Result<Sources, Findings> {
-    sources.including(&Files::knowing(&sources))
+pub fn with_includes(sources: Sources) -> Result<Sources, Diagnostics> {
+    sources.including(&FileLoader::with_names_of(&sources))
 }
 
 /// Sees to it that what is written replaces nothing that is read, or written as well.
 ///
 /// # Errors
 /// If a file of the one list is in the other, or twice in the first.
-pub fn are_apart<'a>(
+pub fn check_no_overwrite<'a>(
     written: impl Iterator<Item = &'a Path> + Clone,
     read: impl Iterator<Item = &'a Path>,
-) -> Outcome {
+) -> CliResult {
     let name = |path: &Path| path.to_string_lossy().into_owned();
     // A device takes whatever comes.
     let written =
         written.filter(|path| path.metadata().is_ok_and(|found| found.is_file()) || !path.exists());
     for other in read {
-        if let Some(path) = (written.clone()).find(|path| are_one(&name(path), &name(other))) {
+        if let Some(path) = (written.clone()).find(|path| is_same_file(&name(path), &name(other))) {
             let message = format!("{} is read, and would be written over", path.display());
-            return Err(Failure::usage(message));
+            return Err(CliError::usage(message));
         }
     }
     for (i, path) in written.clone().enumerate() {
-        if (written.clone().take(i)).any(|other| are_one(&name(path), &name(other))) {
+        if (written.clone().take(i)).any(|other| is_same_file(&name(path), &name(other))) {
             let message = format!("{} would be written twice", path.display());
-            return Err(Failure::usage(message));
+            return Err(CliError::usage(message));
         }
     }
     Ok(())
@@ -128,9 +128,9 @@ pub fn are_apart<'a>(
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write(path: &Path, bytes: &[u8]) -> Outcome {
+pub fn write_file(path: &Path, bytes: &[u8]) -> CliResult {
     std::fs::write(path, bytes)
-        .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))
+        .map_err(|error| CliError::usage(format!("cannot write {}: {error}", path.display())))
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn paths_begin_where_the_including_file_is() {
-        let files = Files::default();
+        let files = FileLoader::default();
         let resolve = |path, from| files.resolve(path, from);
         assert_eq!(resolve("b.adu", "a.adu").unwrap(), "b.adu");
         assert_eq!(resolve("b.adu", "x/y/a.adu").unwrap(), "x/y/b.adu");
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_file_has_one_name_however_it_is_spelled() {
         let sources = Sources::new("./src/lib.rs", "");
-        let files = Files::knowing(&sources);
+        let files = FileLoader::with_names_of(&sources);
         for (path, from) in [
             ("src/lib.rs", "a.adu"),
             ("lib.rs", "src/a.adu"),
@@ -165,8 +165,8 @@ mod tests {
         ] {
             assert_eq!(files.resolve(path, from).unwrap(), "./src/lib.rs", "{path}");
         }
-        assert!(are_one("src/lib.rs", "src/repl/../lib.rs"));
-        assert!(!are_one("src/lib.rs", "src/main.rs"));
-        assert!(are_one("<stdin>", "<stdin>") && !are_one("no", "other"));
+        assert!(is_same_file("src/lib.rs", "src/repl/../lib.rs"));
+        assert!(!is_same_file("src/lib.rs", "src/main.rs"));
+        assert!(is_same_file("<stdin>", "<stdin>") && !is_same_file("no", "other"));
     }
 }

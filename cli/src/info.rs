@@ -1,34 +1,34 @@
 //! `adumbra info FILE`: what a host may set and read, with what the shader says about it, and the textures that it samples.
 
 use crate::args::InfoArgs;
-use crate::load::{Wanted, load};
-use crate::outcome::Outcome;
-use crate::report::{self, Format};
+use crate::error::CliResult;
+use crate::load::{ProgramRequest, load};
+use crate::report::{self, OutputFormat};
 use crate::setup::Setup;
 use crate::show;
 use adumbra::render::harmless;
 use adumbra::{
     Program, Type,
     program::{JsonInterface, Metadata},
-    value::View,
+    value::ValueView,
 };
 use std::io::{self, Write};
 
 /// # Errors
 /// If the file is at fault.
-pub fn info(args: InfoArgs) -> Outcome {
+pub fn info(args: InfoArgs) -> CliResult {
     let setup = Setup::new(&args.compile)?;
-    let wanted = Wanted {
+    let wanted = ProgramRequest {
         file: &args.file,
         group: args.group,
         shader: args.shader.as_deref(),
         derivs: false,
         is_evaluated: false,
-        format: Format::of(args.json),
+        format: OutputFormat::of(args.json),
         compile: &args.compile,
     };
     let (program, sources) = load(&wanted, &setup)?;
-    report::to_stderr(program.warnings(), &sources, wanted.format);
+    report::diagnostics_to_stderr(program.warnings(), &sources, wanted.format);
     let mut stdout = io::stdout().lock();
     match args.json {
         true => {
@@ -51,7 +51,7 @@ fn text(program: &Program) -> String {
         cells.map(str::to_owned).to_vec()
     };
     let inputs = program.inputs().iter().map(|input| {
-        let default = View::new(&input.ty, &input.default).to_string();
+        let default = ValueView::new(&input.ty, &input.default).to_string();
         row("input", &input.name, &input.ty, default, &input.metadata)
     });
     let outputs = program.outputs().iter().map(|output| {

@@ -1,9 +1,9 @@
 //! Reading the files that a command is given.
 
-use crate::files::Files;
-use crate::outcome::{Failure, Outcome};
+use crate::error::{CliError, CliResult};
+use crate::files::FileLoader;
 use adumbra::{
-    Diagnostic, Findings, Sources,
+    Diagnostic, Diagnostics, Sources,
     diagnostics::{Code, FileId, Span},
     group::Group,
 };
@@ -12,23 +12,23 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// Most bytes that are read of one file. A text may have fewer still; serialised bytecode is larger than its source.
-pub const MAX_FILE: u64 = 1 << 26;
+pub const MAX_FILE_BYTES: u64 = 1 << 26;
 
 /// Most texts that a compilation joins. Each compilation of a session reads all of them.
-pub const MAX_TEXTS: usize = 1_000;
+pub const MAX_SOURCE_FILES: usize = 1_000;
 
-/// A file's bytes with the name to call it by; `-` is standard input. Of one beyond [`MAX_FILE`] there is one byte more.
+/// A file's bytes with the name to call it by; `-` is standard input. Of one beyond [`MAX_FILE_BYTES`] there is one byte more.
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn bytes(path: &Path) -> Outcome<(String, Vec<u8>)> {
+pub fn read_bytes(path: &Path) -> CliResult<(String, Vec<u8>)> {
     let name = match is_stdin(path) {
         true => "<stdin>".to_owned(),
         false => path.display().to_string(),
     };
     match read(path) {
         Ok(bytes) => Ok((name, bytes)),
-        Err(error) => Err(Failure::usage(format!("cannot read {name}: {error}"))),
+        Err(error) => Err(CliError::usage(format!("cannot read {name}: {error}"))),
     }
 }
 
@@ -42,11 +42,10 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     match is_stdin(path) {
         true => io::stdin()
             .lock()
-            .take(MAX_FILE + 1)
+            .take(MAX_FILE_BYTES + 1)
             .read_to_end(&mut bytes),
-        false => {
-            fs::File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes))
-        }
+        false => fs::File::open(path)
+            .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)),
     }?;
     Ok(bytes)
 }
@@ -55,15 +54,15 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// What is wrong with its form, and which of the units' files cannot be read.
-pub fn group(path: &Path, name: &str, text: &str) -> Result<Group, Findings> {
+pub fn read_group(path: &Path, name: &str, text: &str) -> Result<Group, Diagnostics> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let files = Files::default();
+    let files = FileLoader::default();
     Group::from_json(name, text, |unit| {
         let path = folder.join(unit);
         let bytes = read(&path).map_err(|error| error.to_string())?;
-        let name = files.call(&path, &path.display().to_string());
-        let text =
-            self::text(&name, bytes).map_err(|found| found.diagnostics[0].message.clone())?;
+        let name = files.register(&path, &path.display().to_string());
+        let text = self::decode_source(&name, bytes)
+            .map_err(|found| found.diagnostics[0].message.clone())?;
         Ok((name, text))
     })?
     .including(&files)
@@ -73,10 +72,10 @@ pub fn group(path: &Path, name: &str, text: &str) -> Result<Group, Findings> {
 ///
 /// # Errors
 /// If there are as many as may be.
-pub fn admit(texts: usize) -> Outcome {
-    match texts < MAX_TEXTS {
+pub fn check_source_count(texts: usize) -> CliResult {
+    match texts < MAX_SOURCE_FILES {
         true => Ok(()),
-        false => Err(Failure::usage(format!(
+        false => Err(CliError::usage(format!(
             "there are {texts} texts in scope already; put several into one file"
         ))),
     }
@@ -86,7 +85,7 @@ pub fn admit(texts: usize) -> Outcome {
 ///
 /// # Errors
 /// A finding at the first byte that is not UTF-8.
-pub fn text(name: &str, bytes: Vec<u8>) -> Result<String, Findings> {
+pub fn decode_source(name: &str, bytes: Vec<u8>) -> Result<String, Diagnostics> {
     let without_mark = |text: String| match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
         None => text,
@@ -103,7 +102,7 @@ pub fn text(name: &str, bytes: Vec<u8>) -> Result<String, Findings> {
         )
         .here("what follows is no text")
         .help("save the file as UTF-8; serialised bytecode is for `run`, `info`, `image` and `aot`, and no group");
-        Findings {
+        Diagnostics {
             sources: Sources::new(name, before),
             diagnostics: vec![diagnostic],
         }

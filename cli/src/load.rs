@@ -1,17 +1,17 @@
 //! A program from a file: source text, a group, or serialised bytecode.
 
 use crate::args::{CompileArgs, DerivativesName, EngineName};
+use crate::error::{CliError, CliResult};
 use crate::files;
 use crate::input;
-use crate::outcome::{Failure, Outcome};
-use crate::report::{Format, reported};
+use crate::report::{OutputFormat, report_diagnostics};
 use crate::setup::Setup;
-use adumbra::{Compiler, Diagnostic, Findings, Options, Program, Sources, diagnostics::Code};
+use adumbra::{Compiler, Diagnostic, Diagnostics, Options, Program, Sources, diagnostics::Code};
 use std::path::Path;
 use std::sync::Arc;
 
 /// What a command line says about the program that it wants.
-pub struct Wanted<'a> {
+pub struct ProgramRequest<'a> {
     pub file: &'a Path,
     pub group: bool,
     pub shader: Option<&'a str>,
@@ -20,7 +20,7 @@ pub struct Wanted<'a> {
     /// Whether it is for a point with the globals as they are set.
     pub is_evaluated: bool,
     /// Whether findings are for programs.
-    pub format: Format,
+    pub format: OutputFormat,
     pub compile: &'a CompileArgs,
 }
 
@@ -29,21 +29,21 @@ pub struct Wanted<'a> {
 ///
 /// # Errors
 /// If the file cannot be read or has errors, which are reported.
-pub fn load(wanted: &Wanted, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> {
-    let (name, bytes) = input::bytes(wanted.file)?;
-    let refused = |findings: Findings| reported(&findings, wanted.format);
+pub fn load(wanted: &ProgramRequest, setup: &Setup) -> CliResult<(Arc<Program>, Sources)> {
+    let (name, bytes) = input::read_bytes(wanted.file)?;
+    let refused = |findings: Diagnostics| report_diagnostics(&findings, wanted.format);
     if Program::is_bytecode(&bytes) && !wanted.group {
         refuse_for_bytecode(wanted)?;
         let sources = Sources::new(name, "");
         return match Program::from_bytecode(&bytes) {
             Ok(program) => Ok((program, sources)),
-            Err(diagnostic) => Err(refused(Findings {
+            Err(diagnostic) => Err(refused(Diagnostics {
                 sources,
                 diagnostics: vec![diagnostic],
             })),
         };
     }
-    let text = input::text(&name, bytes).map_err(refused)?;
+    let text = input::decode_source(&name, bytes).map_err(refused)?;
     let options = Options {
         output_derivatives: wanted.derivs,
         shader: wanted.shader.map(str::to_owned),
@@ -55,30 +55,33 @@ pub fn load(wanted: &Wanted, setup: &Setup) -> Outcome<(Arc<Program>, Sources)> 
     };
     let compiler = Compiler::new(layout).with_options(options);
     let compiled = match wanted.group {
-        true => {
-            input::group(wanted.file, &name, &text).and_then(|group| compiler.compile_group(&group))
-        }
-        false => files::including(Sources::new(name, text))
+        true => input::read_group(wanted.file, &name, &text)
+            .and_then(|group| compiler.compile_group(&group)),
+        false => files::with_includes(Sources::new(name, text))
             .and_then(|sources| compiler.compile(&sources)),
     };
-    let program =
-        compiled.map_err(|findings| refused_for(findings, wanted.shader, wanted.format))?;
+    let program = compiled
+        .map_err(|findings| report_compile_error(findings, wanted.shader, wanted.format))?;
     let sources = program.sources().expect("it was compiled").clone();
     Ok((program, sources))
 }
 
 /// Reports why there is no program. A shader that is named on the command line, and not there, is bad usage as any other name there is.
-pub fn refused_for(findings: Findings, shader: Option<&str>, format: Format) -> Failure {
+pub fn report_compile_error(
+    findings: Diagnostics,
+    shader: Option<&str>,
+    format: OutputFormat,
+) -> CliError {
     let is_unknown = |found: &Diagnostic| found.code == Code::UnknownShader;
     let is_misused = shader.is_some() && findings.diagnostics.iter().any(is_unknown);
-    match (reported(&findings, format), is_misused) {
-        (Failure::Reported, true) => Failure::Misused,
+    match (report_diagnostics(&findings, format), is_misused) {
+        (CliError::Reported, true) => CliError::UsageReported,
         (failure, _) => failure,
     }
 }
 
 /// Options that say how to compile mean nothing for what is compiled already.
-fn refuse_for_bytecode(wanted: &Wanted) -> Outcome {
+fn refuse_for_bytecode(wanted: &ProgramRequest) -> CliResult {
     let compile = wanted.compile;
     let meant = [
         (wanted.shader.is_some(), "--shader"),
@@ -94,7 +97,7 @@ fn refuse_for_bytecode(wanted: &Wanted) -> Outcome {
     ];
     match meant.into_iter().find(|(given, _)| *given) {
         None => Ok(()),
-        Some((_, option)) => Err(Failure::usage(format!(
+        Some((_, option)) => Err(CliError::usage(format!(
             "{option} is for source text; this file is compiled already"
         ))),
     }

@@ -8,31 +8,31 @@ mod args;
 mod bench;
 mod blank;
 mod check;
-mod checker;
+mod checkerboard;
 mod emit;
+mod error;
 mod eval;
 mod files;
+mod global_notes;
 mod image;
+mod image_globals;
 mod info;
 mod input;
 mod load;
 mod messages;
-mod outcome;
-mod picture;
-mod point;
+mod point_report;
 mod repl;
 mod report;
 mod run;
 mod setting;
 mod setup;
 mod show;
-mod slips;
 
 use args::{Cli, Command};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
-use outcome::{Failure, Outcome};
-use report::Format;
+use error::{CliError, CliResult};
+use report::OutputFormat;
 use signal_hook::consts::SIGINT;
 use signal_hook::low_level::emulate_default_handler;
 use std::io::{self, Write};
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         Err(error) => {
             if !error.use_stderr() {
                 let written = error.print().and_then(|()| io::stdout().flush());
-                return ended(written.map_err(Failure::Output), Format::Text);
+                return ended(written.map_err(CliError::Output), OutputFormat::Text);
             }
             // Nobody is left to be told when this cannot be written.
             let _ = error.print();
@@ -61,24 +61,24 @@ fn main() -> ExitCode {
 }
 
 /// The exit status, once what is still to be said was said.
-fn ended(outcome: Outcome, format: Format) -> ExitCode {
+fn ended(outcome: CliResult, format: OutputFormat) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Reported) => ExitCode::from(1),
-        Err(Failure::Misused) => ExitCode::from(2),
-        Err(Failure::Usage(message)) => {
+        Err(CliError::Reported) => ExitCode::from(1),
+        Err(CliError::UsageReported) => ExitCode::from(2),
+        Err(CliError::Usage(message)) => {
             report::error(&message, format);
             ExitCode::from(2)
         }
         // Whoever reads our output has seen enough.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+        Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
-        Err(Failure::Output(error)) => {
+        Err(CliError::Output(error)) => {
             report::error(&format!("cannot write standard output: {error}"), format);
             ExitCode::from(2)
         }
-        Err(Failure::Interrupted) => {
+        Err(CliError::Interrupted) => {
             // Who started the command sees that it was ended by the signal, as if nobody had listened. Where that cannot be, by the usual number.
             let _ = emulate_default_handler(SIGINT);
             ExitCode::from(130)
@@ -95,7 +95,7 @@ fn shader_in_place_of_command(error: &clap::Error) -> Option<&str> {
     (extension == "adu" || extension == "adub").then_some(word)
 }
 
-fn execute(cli: Cli) -> Outcome {
+fn execute(cli: Cli) -> CliResult {
     match cli.command.unwrap_or(Command::Repl(cli.repl)) {
         Command::Repl(args) => repl::repl(args),
         Command::Eval(args) => eval::eval(args),

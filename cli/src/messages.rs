@@ -5,22 +5,23 @@ use adumbra::{Program, host::MessageId};
 /// Most messages that are kept of one point; further ones are counted.
 pub const MAX_MESSAGES: usize = 1_000;
 /// Most words that their arguments may have together.
-pub const MAX_WORDS: usize = 1 << 16;
+pub const MAX_ARGUMENT_WORDS: usize = 1 << 16;
 /// Most bytes of their texts together.
-pub const MAX_BYTES: usize = 1 << 20;
+pub const MAX_FORMATTED_BYTES: usize = 1 << 20;
 
 /// The messages of one point, in the order given.
 #[derive(Debug, Default)]
-pub struct Messages {
+pub struct MessageBuffer {
     kept: Vec<(MessageId, Box<[u32]>)>,
     words: usize,
     more: usize,
 }
 
-impl Messages {
+impl MessageBuffer {
     /// Takes a message, or counts it.
     pub fn add(&mut self, message: MessageId, args: &[u32]) {
-        let is_full = self.kept.len() == MAX_MESSAGES || self.words + args.len() > MAX_WORDS;
+        let is_full =
+            self.kept.len() == MAX_MESSAGES || self.words + args.len() > MAX_ARGUMENT_WORDS;
         if is_full || self.more > 0 {
             self.more += 1;
             return;
@@ -30,12 +31,12 @@ impl Messages {
     }
 
     /// The texts of the first ones, and how many there were beyond.
-    pub fn texts(&self, program: &Program) -> (Vec<String>, usize) {
+    pub fn formatted(&self, program: &Program) -> (Vec<String>, usize) {
         let mut bytes = 0;
         let texts = self.kept.iter().map(|(message, args)| {
-            let text = program.messages()[message.index()].text(args);
+            let text = program.messages()[message.index()].render(args);
             bytes += text.len();
-            (bytes <= MAX_BYTES).then_some(text)
+            (bytes <= MAX_FORMATTED_BYTES).then_some(text)
         });
         let texts: Vec<String> = texts.map_while(|text| text).collect();
         let more = self.more + self.kept.len() - texts.len();
@@ -43,8 +44,8 @@ impl Messages {
     }
 
     /// All of it for people: the texts as they are, the end of a line behind the last.
-    pub fn printed(&self, program: &Program) -> String {
-        let (texts, more) = self.texts(program);
+    pub fn to_text(&self, program: &Program) -> String {
+        let (texts, more) = self.formatted(program);
         let mut all = texts.concat();
         if !all.is_empty() && !all.ends_with('\n') {
             all.push('\n');
@@ -63,14 +64,14 @@ mod tests {
 
     #[test]
     fn messages_beyond_the_number_or_the_words_are_counted() {
-        let mut messages = Messages::default();
+        let mut messages = MessageBuffer::default();
         for _ in 0..MAX_MESSAGES + 3 {
             messages.add(MessageId(0), &[]);
         }
         assert_eq!((messages.kept.len(), messages.more), (MAX_MESSAGES, 3));
 
-        let mut messages = Messages::default();
-        messages.add(MessageId(0), &[0; MAX_WORDS]);
+        let mut messages = MessageBuffer::default();
+        messages.add(MessageId(0), &[0; MAX_ARGUMENT_WORDS]);
         messages.add(MessageId(0), &[0]);
         // What comes after something that is missing is missing too.
         messages.add(MessageId(0), &[]);
@@ -79,19 +80,19 @@ mod tests {
 
     #[test]
     fn texts_end_where_they_have_enough_bytes() {
-        let long = "a".repeat(2 * MAX_BYTES / MAX_MESSAGES);
+        let long = "a".repeat(2 * MAX_FORMATTED_BYTES / MAX_MESSAGES);
         let text = format!("shader s() {{ printf(\"{long}\"); }}");
         let sources = Sources::new("long.adu", text);
         let compiled = Compiler::new(GlobalsLayout::new()).compile(&sources);
         let program = compiled.unwrap_or_else(|findings| panic!("{findings}"));
-        let mut messages = Messages::default();
+        let mut messages = MessageBuffer::default();
         for _ in 0..MAX_MESSAGES {
             messages.add(MessageId(0), &[]);
         }
-        let (texts, more) = messages.texts(&program);
-        assert_eq!(texts.len(), MAX_BYTES / long.len());
+        let (texts, more) = messages.formatted(&program);
+        assert_eq!(texts.len(), MAX_FORMATTED_BYTES / long.len());
         assert_eq!(texts.len() + more, MAX_MESSAGES);
         let end = format!("… and {more} more messages\n");
-        assert!(messages.printed(&program).ends_with(&end));
+        assert!(messages.to_text(&program).ends_with(&end));
     }
 }

@@ -1,12 +1,12 @@
 //! Findings and faults on their way out: reports for people, one JSON object a line for programs.
 
-use crate::outcome::Failure;
+use crate::error::CliError;
 use crate::show;
 use adumbra::render::{self, JsonDiagnostic, JsonSpan};
 use adumbra::{
-    Diagnostic, Evaluator, Findings, Sources,
+    Diagnostic, Diagnostics, Evaluator, Sources,
     batch::Tier,
-    diagnostics::fault_finding,
+    diagnostics::fault_diagnostic,
     host::FaultKind,
     inspect::{NativeStats, Stats},
 };
@@ -15,27 +15,31 @@ use std::io::{self, Write};
 
 /// Whom the command writes for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum OutputFormat {
     /// People.
     Text,
     /// Programs: `--json`.
     Json,
 }
 
-impl Format {
+impl OutputFormat {
     /// What `--json` says.
-    pub fn of(json: bool) -> Format {
-        if json { Format::Json } else { Format::Text }
+    pub fn of(json: bool) -> OutputFormat {
+        if json {
+            OutputFormat::Json
+        } else {
+            OutputFormat::Text
+        }
     }
 }
 
 /// Tells people, or programs, on standard error. Standard output belongs to results.
-pub fn to_stderr(diagnostics: &[Diagnostic], sources: &Sources, format: Format) {
+pub fn diagnostics_to_stderr(diagnostics: &[Diagnostic], sources: &Sources, format: OutputFormat) {
     let mut stderr = anstream::stderr();
     // There is nowhere to report a failure of standard error to.
     let _ = match format {
-        Format::Json => json_lines(diagnostics, sources, &mut stderr),
-        Format::Text => {
+        OutputFormat::Json => json_lines(diagnostics, sources, &mut stderr),
+        OutputFormat::Text => {
             let text = render::text(diagnostics, sources, true);
             stderr.write_all(text.as_bytes())
         }
@@ -43,9 +47,9 @@ pub fn to_stderr(diagnostics: &[Diagnostic], sources: &Sources, format: Format) 
 }
 
 /// Reports why there is no program.
-pub fn reported(findings: &Findings, format: Format) -> Failure {
-    to_stderr(&findings.diagnostics, &findings.sources, format);
-    Failure::Reported
+pub fn report_diagnostics(findings: &Diagnostics, format: OutputFormat) -> CliError {
+    diagnostics_to_stderr(&findings.diagnostics, &findings.sources, format);
+    CliError::Reported
 }
 
 /// One object a line.
@@ -68,13 +72,13 @@ pub fn message(message: &str) {
 }
 
 /// A message of the command itself, which for programs is an object of that severity.
-fn said(severity: &str, text: &str, format: Format) {
+fn said(severity: &str, text: &str, format: OutputFormat) {
     #[derive(Serialize)]
     struct Line<'a> {
         severity: &'a str,
         message: &'a str,
     }
-    if format == Format::Text {
+    if format == OutputFormat::Text {
         return message(text);
     }
     let line = Line {
@@ -87,19 +91,19 @@ fn said(severity: &str, text: &str, format: Format) {
 }
 
 /// Something to know that is no finding.
-pub fn note(text: &str, format: Format) {
+pub fn note(text: &str, format: OutputFormat) {
     said("note", text, format);
 }
 
 /// Why the command did not do what was asked, if it is no finding.
-pub fn error(text: &str, format: Format) {
+pub fn error(text: &str, format: OutputFormat) {
     said("error", text, format);
 }
 
 /// The faults of the last evaluation, as findings.
-pub fn faults(evaluator: &Evaluator) -> Vec<Diagnostic> {
+pub fn fault_diagnostics(evaluator: &Evaluator) -> Vec<Diagnostic> {
     let faults = evaluator.faults();
-    let mut findings: Vec<Diagnostic> = faults.iter().map(fault_finding).collect();
+    let mut findings: Vec<Diagnostic> = faults.iter().map(fault_diagnostic).collect();
     if let (Some(last), Some(FaultKind::Cancelled)) = (
         findings.last_mut(),
         faults.stopped().map(|fault| fault.kind),
@@ -111,12 +115,12 @@ pub fn faults(evaluator: &Evaluator) -> Vec<Diagnostic> {
 
 /// The same for people, and how many there were beyond those that are kept.
 pub fn faults_to_stderr(evaluator: &Evaluator, sources: &Sources) {
-    to_stderr(&faults(evaluator), sources, Format::Text);
-    more_faults(evaluator.faults().more());
+    diagnostics_to_stderr(&fault_diagnostics(evaluator), sources, OutputFormat::Text);
+    note_omitted_faults(evaluator.faults().omitted_count());
 }
 
 /// Says how many faults are not listed, if there are any.
-pub fn more_faults(more: u32) {
+pub fn note_omitted_faults(more: u32) {
     if more > 0 {
         message(&format!("… and {more} more faults"));
     }
@@ -147,12 +151,12 @@ impl JsonFault {
 }
 
 /// The figures of a compilation.
-pub fn stats(stats: &Stats, format: Format) {
+pub fn stats_to_stderr(stats: &Stats, format: OutputFormat) {
     #[derive(Serialize)]
     struct Line<'a> {
         stats: &'a Stats,
     }
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         let line = serde_json::to_string(&Line { stats }).expect("numbers serialise");
         // As above.
         let _ = writeln!(anstream::stderr(), "{line}");
@@ -230,7 +234,7 @@ fn tier(tier: Tier, native: Option<NativeStats>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checker::{Checker, Interrupt};
+    use crate::checkerboard::{CheckerboardHost, Interrupt};
     use adumbra::{Compiler, Globals, GlobalsLayout, Instance, diagnostics::Code};
 
     #[test]
@@ -241,9 +245,9 @@ mod tests {
         let program = compiled.unwrap_or_else(|findings| panic!("{findings}"));
         let mut evaluator = Evaluator::new(&Instance::new(&program));
         let mut stops = |interrupt: &Interrupt| {
-            let mut checker = Checker::new(interrupt);
+            let mut checker = CheckerboardHost::new(interrupt);
             evaluator.evaluate(&Globals::new(program.globals()), &mut checker);
-            let mut faults = faults(&evaluator);
+            let mut faults = fault_diagnostics(&evaluator);
             let last = faults.pop().expect("the loop has no end");
             (last.code, last.help.expect("a fix"))
         };

@@ -1,18 +1,18 @@
 //! `adumbra run FILE`: a shader at one point, from source or from serialised bytecode.
 
 use crate::args::RunArgs;
-use crate::checker::Checker;
-use crate::load::{Wanted, load};
-use crate::outcome::{Failure, Outcome};
-use crate::point::Point;
-use crate::report::{self, Format};
-use crate::setting::Argument;
+use crate::checkerboard::CheckerboardHost;
+use crate::error::{CliError, CliResult};
+use crate::global_notes::{self, UnreadGlobals};
+use crate::load::{ProgramRequest, load};
+use crate::point_report::PointReport;
+use crate::report::{self, OutputFormat};
+use crate::setting::InputSetting;
 use crate::setup::Setup;
 use crate::show::{self, JsonValue};
-use crate::slips::{self, Unread};
 use adumbra::{
     Evaluator, Instance, Program,
-    value::{HumanFloat, View},
+    value::{HumanFloat, ValueView},
 };
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
@@ -33,15 +33,15 @@ impl Serialize for JsonOutputs<'_> {
 
 /// # Errors
 /// If the file is at fault, or the point was stopped.
-pub fn run(args: RunArgs) -> Outcome {
+pub fn run(args: RunArgs) -> CliResult {
     let setup = Setup::new(&args.compile)?;
-    let wanted = Wanted {
+    let wanted = ProgramRequest {
         file: &args.file,
         group: args.group,
         shader: args.shader.as_deref(),
         derivs: args.derivs,
         is_evaluated: true,
-        format: Format::of(args.json),
+        format: OutputFormat::of(args.json),
         compile: &args.compile,
     };
     let (program, sources) = load(&wanted, &setup)?;
@@ -49,53 +49,58 @@ pub fn run(args: RunArgs) -> Outcome {
     if program.module().is_none() {
         check_bytecode(&args, &setup, &program)?;
     }
-    let instance = instance(&args.arguments, &program)?;
-    let globals = setup.adopted(&setup.globals, &program)?;
+    let instance = folded_instance(&args.arguments, &program)?;
+    let globals = setup.adopt_globals(&setup.globals, &program)?;
     let mut evaluator = setup.evaluator(&instance)?;
-    report::to_stderr(program.warnings(), &sources, wanted.format);
-    slips::tell(&args.compile, &program, Unread::Misspelt, wanted.format);
-    let mut checker = Checker::default();
+    report::diagnostics_to_stderr(program.warnings(), &sources, wanted.format);
+    global_notes::note_unread_and_unset(
+        &args.compile,
+        &program,
+        UnreadGlobals::Misspelt,
+        wanted.format,
+    );
+    let mut checker = CheckerboardHost::default();
     evaluator.evaluate(&globals, &mut checker);
-    setup.name_code(instance.program())?;
+    setup.write_perf_map(instance.program())?;
 
-    let point = Point {
+    let point = PointReport {
         evaluator: &evaluator,
         checker: &checker,
         sources: &sources,
         stats: args.compile.stats,
     };
     if !args.json {
-        return point.text(&text(&evaluator, &checker, args.derivs));
+        return point.print_text(&text(&evaluator, &checker, args.derivs));
     }
     let outputs = evaluator.outputs();
     let outputs = outputs.map(|output| (output.name(), JsonValue::new(&output, args.derivs)));
-    point.json(JsonRun {
+    point.print_json(JsonRun {
         outputs: JsonOutputs(outputs.collect()),
     })
 }
 
 /// What a compiler would have said: a global that the host lacks is refused, derivatives that were left out are no silent zeros.
-fn check_bytecode(args: &RunArgs, setup: &Setup, program: &Program) -> Outcome {
+fn check_bytecode(args: &RunArgs, setup: &Setup, program: &Program) -> CliResult {
     let declared = setup.globals.layout();
     let mut globals = program.globals().members().iter();
     if let Some(missing) = globals.find(|global| declared.member(global.name()).is_none()) {
         let name = missing.name();
-        return Err(Failure::usage(format!(
+        return Err(CliError::usage(format!(
             "the bytecode was made for a host with the global `{name}`: declare it with `-g {name}=…`, or with `--globals hit` or `picture` if it is one of a hit or a picture"
         )));
     }
     if args.derivs && program.stats().lanes == 0 && program.quad().is_none() {
         report::note(
             "the bytecode has no derivatives, so all are 0: `emit --derivs` writes those of the outputs",
-            Format::of(args.json),
+            OutputFormat::of(args.json),
         );
     }
     Ok(())
 }
 
 /// The program with its inputs set by `--arg`, and folded in if it was compiled just now.
-pub fn instance(arguments: &[Argument], program: &Arc<Program>) -> Outcome<Instance> {
-    let instance = unfolded(arguments, program)?;
+pub fn folded_instance(arguments: &[InputSetting], program: &Arc<Program>) -> CliResult<Instance> {
+    let instance = unfolded_instance(arguments, program)?;
     if program.module().is_none() {
         return Ok(instance);
     }
@@ -103,16 +108,21 @@ pub fn instance(arguments: &[Argument], program: &Arc<Program>) -> Outcome<Insta
         .iter()
         .map(|argument| argument.name.as_str())
         .collect();
-    instance.fold_inputs(&names).map_err(Failure::usage)
+    instance.fold_inputs(&names).map_err(CliError::usage)
 }
 
 /// The program with its inputs set by `--arg`.
-pub fn unfolded(arguments: &[Argument], program: &Arc<Program>) -> Outcome<Instance> {
+pub fn unfolded_instance(
+    arguments: &[InputSetting],
+    program: &Arc<Program>,
+) -> CliResult<Instance> {
     let mut instance = Instance::new(program);
     for (index, argument) in arguments.iter().enumerate() {
         let name = &argument.name;
         if arguments[..index].iter().any(|other| other.name == *name) {
-            return Err(Failure::usage(format!("the input `{name}` is given twice")));
+            return Err(CliError::usage(format!(
+                "the input `{name}` is given twice"
+            )));
         }
         let Some(input) = program.inputs().iter().find(|input| input.name == *name) else {
             let names: Vec<String> = program
@@ -120,23 +130,23 @@ pub fn unfolded(arguments: &[Argument], program: &Arc<Program>) -> Outcome<Insta
                 .iter()
                 .map(|input| format!("`{}`", input.name))
                 .collect();
-            return Err(Failure::usage(match names.as_slice() {
+            return Err(CliError::usage(match names.as_slice() {
                 [] => format!("there is no input `{name}`: the shader has none"),
                 names => format!("there is no input `{name}`, only {}", names.join(", ")),
             }));
         };
         let words = argument
             .words(&input.ty)
-            .map_err(|error| Failure::usage(format!("--arg {name}: {error}")))?;
+            .map_err(|error| CliError::usage(format!("--arg {name}: {error}")))?;
         instance
-            .set_view(name, View::new(&input.ty, &words))
-            .map_err(Failure::usage)?;
+            .set_view(name, ValueView::new(&input.ty, &words))
+            .map_err(CliError::usage)?;
     }
     Ok(instance)
 }
 
 /// The outputs and the texture requests for people.
-fn text(evaluator: &Evaluator, checker: &Checker, derivs: bool) -> String {
+fn text(evaluator: &Evaluator, checker: &CheckerboardHost, derivs: bool) -> String {
     let mut rows = Vec::new();
     if derivs {
         rows.push(
@@ -146,7 +156,7 @@ fn text(evaluator: &Evaluator, checker: &Checker, derivs: bool) -> String {
         );
     }
     for output in evaluator.outputs() {
-        let mut row = vec![output.name().to_owned(), show::text(&output)];
+        let mut row = vec![output.name().to_owned(), show::value_text(&output)];
         if derivs && show::has_floats(output.ty()) {
             row.extend([output.ddx().to_string(), output.ddy().to_string()]);
         }

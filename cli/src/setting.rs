@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// A global with its value and derivatives, as words.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
+pub struct GlobalSetting {
     pub name: String,
     pub ty: Type,
     pub value: Vec<u32>,
@@ -17,15 +17,15 @@ pub struct Setting {
 
 /// An input of the shader: its text is read when the type is known.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Argument {
+pub struct InputSetting {
     pub name: String,
-    pub text: String,
+    pub literal: String,
 }
 
-impl FromStr for Setting {
+impl FromStr for GlobalSetting {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Setting, String> {
+    fn from_str(text: &str) -> Result<GlobalSetting, String> {
         let (name, parts) = split_name(text)?;
         let mut parts = parts.split(':');
         let (ty, value) = value_by_shape(parts.next().unwrap_or_default())?;
@@ -47,7 +47,7 @@ impl FromStr for Setting {
         if parts.next().is_some() {
             return Err("there is more than VALUE:DDX:DDY".to_owned());
         }
-        Ok(Setting {
+        Ok(GlobalSetting {
             name,
             ty,
             value,
@@ -58,24 +58,24 @@ impl FromStr for Setting {
     }
 }
 
-impl FromStr for Argument {
+impl FromStr for InputSetting {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Argument, String> {
+    fn from_str(text: &str) -> Result<InputSetting, String> {
         let (name, text) = split_name(text)?;
-        Ok(Argument {
+        Ok(InputSetting {
             name,
-            text: text.to_owned(),
+            literal: text.to_owned(),
         })
     }
 }
 
-impl Argument {
+impl InputSetting {
     /// The words of the value, read by the input's declared type.
     pub fn words(&self, ty: &Type) -> Result<Vec<u32>, String> {
         let mut scalars = Vec::new();
         ty.for_each_scalar(&mut |scalar| scalars.push(scalar));
-        let parts: Vec<&str> = self.text.split(',').map(str::trim).collect();
+        let parts: Vec<&str> = self.literal.split(',').map(str::trim).collect();
         if parts.len() != scalars.len() {
             return Err(format!(
                 "`{ty}` wants {}, here {}",
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_type_follows_the_shape() {
-        let read = |text: &str| text.parse::<Setting>().unwrap();
+        let read = |text: &str| text.parse::<GlobalSetting>().unwrap();
         let x1 = read("x1=1.5:1");
         assert_eq!((x1.name.as_str(), &x1.ty), ("x1", &Type::FLOAT));
         assert_eq!(
@@ -223,13 +223,13 @@ mod tests {
             "x=1e40",
             "x=1:-4e38",
         ] {
-            assert!(text.parse::<Setting>().is_err(), "{text}");
+            assert!(text.parse::<GlobalSetting>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn arguments_are_read_by_the_declared_type() {
-        let words = |text: &str, ty: Type| text.parse::<Argument>().unwrap().words(&ty);
+        let words = |text: &str, ty: Type| text.parse::<InputSetting>().unwrap().words(&ty);
         assert_eq!(
             words("m=1,2,3,4", Type::Matrix(2)),
             Ok(bits([1.0, 2.0, 3.0, 4.0]))

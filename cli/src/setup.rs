@@ -1,22 +1,22 @@
 //! From the options that all commands share to what the library wants. What has a name but no code yet is refused here.
 
 use crate::args::{CompileArgs, CornerName, DerivativesName, DivergentName, EngineName, GlobalSet};
-use crate::outcome::{Failure, Outcome};
-use crate::picture;
-use crate::setting::Setting;
+use crate::error::{CliError, CliResult};
+use crate::image_globals;
+use crate::setting::GlobalSetting;
 use adumbra::{
     Derivatives, Dual, Evaluator, Globals, GlobalsLayout, Instance, Limits, Options, Program, Type,
     derivatives::{AtDivergence, Corner, Quad},
     evaluator::Engine,
     host::DEFAULT_STEPS,
-    value::View,
+    value::ValueView,
 };
 use std::fs::OpenOptions;
 use std::io::Write;
 
 /// Instructions that a point may execute, about, if `--steps` does not say how many steps it may take. Steps alone do not bound its work, since a shader of many
 /// lines does much in each. A clock would, and stop another point on a busy machine.
-pub const MAX_WORK: u64 = 1 << 31;
+pub const MAX_INSTRUCTIONS_RUN: u64 = 1 << 31;
 
 /// What a compilation and an evaluation need beside the text.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct Setup {
 impl Setup {
     /// # Errors
     /// If the options contradict each other or name something that is not built yet.
-    pub fn new(args: &CompileArgs) -> Outcome<Setup> {
+    pub fn new(args: &CompileArgs) -> CliResult<Setup> {
         let engine = match args.engine {
             EngineName::Reference => Engine::Reference,
             EngineName::Point => Engine::Point,
@@ -65,31 +65,33 @@ impl Setup {
         };
         if args.coarse.is_some() && args.derivatives != DerivativesName::QuadCoarse {
             let message = "--coarse says which neighbours `--derivatives quad-coarse` takes";
-            return Err(Failure::usage(message));
+            return Err(CliError::usage(message));
         }
         let at_divergence = match args.divergent {
-            Some(DivergentName::Live) => AtDivergence::Live,
+            Some(DivergentName::Live) => AtDivergence::Flatten,
             Some(DivergentName::Refuse) | None => AtDivergence::Refuse,
         };
         if args.divergent.is_some() && !matches!(derivatives, Derivatives::Quad(_)) {
             let message = "--divergent is about `--derivatives quad-fine` and `quad-coarse`";
-            return Err(Failure::usage(message));
+            return Err(CliError::usage(message));
         }
-        if args.gdb && !adumbra::inspect::tell_debuggers(true) {
+        if args.gdb && !adumbra::inspect::register_with_debuggers(true) {
             let message = "--gdb needs a system whose programs are ELF files, on x86-64 or aarch64";
-            return Err(Failure::usage(message));
+            return Err(CliError::usage(message));
         }
         let globals = globals(args)?;
         let mut layout = globals.layout().clone();
-        let shadowless = args.globals_set.iter().filter(|s| s.is_shadowless);
+        let shadowless = args.global_settings.iter().filter(|s| s.is_shadowless);
         let mut shadowless: Vec<String> = shadowless.map(|s| s.name.clone()).collect();
         if args.globals.contains(&GlobalSet::Picture) {
-            let still = picture::GLOBALS.iter().filter(|global| !global.moves);
+            let still = image_globals::IMAGE_GLOBALS
+                .iter()
+                .filter(|global| !global.is_varying);
             let still = still.map(|global| global.name.to_owned());
             shadowless.extend(still.filter(|name| !args.sets(name)));
         }
         for name in &shadowless {
-            layout = layout.shadowless(name).map_err(Failure::usage)?;
+            layout = layout.shadowless(name).map_err(CliError::usage)?;
         }
         Ok(Setup {
             options: Options {
@@ -103,7 +105,7 @@ impl Setup {
             shadowless,
             engine,
             given: args
-                .globals_set
+                .global_settings
                 .iter()
                 .map(|set| set.name.clone())
                 .collect(),
@@ -117,7 +119,7 @@ impl Setup {
     ///
     /// # Errors
     /// If it lacks others, or has them with another type.
-    pub fn adopted(&self, globals: &Globals, program: &Program) -> Outcome<Globals> {
+    pub fn adopt_globals(&self, globals: &Globals, program: &Program) -> CliResult<Globals> {
         let mut adopted = Globals::new(program.globals());
         for member in globals.layout().members() {
             let name = member.name();
@@ -125,15 +127,15 @@ impl Setup {
                 continue;
             }
             let view = globals.view(name).expect("its own member");
-            adopted.set_view(name, view).map_err(Failure::usage)?;
+            adopted.set_view(name, view).map_err(CliError::usage)?;
         }
         Ok(adopted)
     }
 
-    /// What a point of a program may do: the steps that were asked for, or else the default; fewer in a program whose steps can do more than [`MAX_WORK`] together.
+    /// What a point of a program may do: the steps that were asked for, or else the default; fewer in a program whose steps can do more than [`MAX_INSTRUCTIONS_RUN`] together.
     pub fn limits(&self, program: &Program) -> Limits {
         let instructions = program.stats().bytecode_ops.max(1) as u64;
-        let default = DEFAULT_STEPS.min(MAX_WORK / instructions);
+        let default = DEFAULT_STEPS.min(MAX_INSTRUCTIONS_RUN / instructions);
         Limits {
             steps: self.steps.unwrap_or(default),
             ..Limits::default()
@@ -144,7 +146,7 @@ impl Setup {
     ///
     /// # Errors
     /// If the engine cannot run the program.
-    pub fn evaluator(&self, instance: &Instance) -> Outcome<Evaluator> {
+    pub fn evaluator(&self, instance: &Instance) -> CliResult<Evaluator> {
         self.evaluator_within(instance, self.limits(instance.program()))
     }
 
@@ -152,47 +154,47 @@ impl Setup {
     ///
     /// # Errors
     /// As for [`evaluator`](Setup::evaluator).
-    pub fn evaluator_within(&self, instance: &Instance, limits: Limits) -> Outcome<Evaluator> {
+    pub fn evaluator_within(&self, instance: &Instance, limits: Limits) -> CliResult<Evaluator> {
         if (self.perf_map || self.gdb) && self.engine != Engine::Native {
             let message = "--perf-map and --gdb are about machine code, which a single point has by `--engine native`";
-            return Err(Failure::usage(message));
+            return Err(CliError::usage(message));
         }
-        Evaluator::with(instance, self.engine, limits).map_err(Failure::usage)
+        Evaluator::with(instance, self.engine, limits).map_err(CliError::usage)
     }
 
     /// Tells `perf` of the machine code that ran, if it is to know.
     ///
     /// # Errors
     /// If it cannot be told.
-    pub fn name_code(&self, program: &Program) -> Outcome {
+    pub fn write_perf_map(&self, program: &Program) -> CliResult {
         if !self.perf_map {
             return Ok(());
         }
         let path = format!("/tmp/perf-{}.map", std::process::id());
         let file = OpenOptions::new().create(true).append(true).open(&path);
         file.and_then(|mut file| file.write_all(program.perf_map().as_bytes()))
-            .map_err(|error| Failure::usage(format!("cannot write {path}: {error}")))
+            .map_err(|error| CliError::usage(format!("cannot write {path}: {error}")))
     }
 }
 
-fn globals(args: &CompileArgs) -> Outcome<Globals> {
+fn globals(args: &CompileArgs) -> CliResult<Globals> {
     let mut layout = match args.globals.contains(&GlobalSet::Hit) {
         true => GlobalsLayout::hit(),
         false => GlobalsLayout::new(),
     };
     let of_picture = match args.globals.contains(&GlobalSet::Picture) {
-        true => &picture::GLOBALS[..],
+        true => &image_globals::IMAGE_GLOBALS[..],
         false => &[],
     };
     for global in of_picture {
         layout = layout
             .with(global.name, global.ty())
-            .map_err(Failure::usage)?;
+            .map_err(CliError::usage)?;
     }
-    for (index, setting) in args.globals_set.iter().enumerate() {
-        let earlier = &args.globals_set[..index];
+    for (index, setting) in args.global_settings.iter().enumerate() {
+        let earlier = &args.global_settings[..index];
         if earlier.iter().any(|other| other.name == setting.name) {
-            return Err(Failure::usage(format!(
+            return Err(CliError::usage(format!(
                 "the global `{}` is given twice",
                 setting.name
             )));
@@ -200,27 +202,27 @@ fn globals(args: &CompileArgs) -> Outcome<Globals> {
         if layout.member(&setting.name).is_none() {
             layout = layout
                 .with(&setting.name, setting.ty.clone())
-                .map_err(Failure::usage)?;
+                .map_err(CliError::usage)?;
         }
     }
     let mut globals = Globals::new(&layout);
     let mut set = |name: &str, ty: &Type, [value, ddx, ddy]: [&[u32]; 3]| {
-        let [value, ddx, ddy] = [value, ddx, ddy].map(|words| View::new(ty, words));
+        let [value, ddx, ddy] = [value, ddx, ddy].map(|words| ValueView::new(ty, words));
         let given = globals.set_view(name, Dual { value, ddx, ddy });
-        given.map_err(Failure::usage)
+        given.map_err(CliError::usage)
     };
     for global in of_picture {
-        let words = global.in_the_middle();
+        let words = global.at_centre();
         set(global.name, &global.ty(), words.each_ref().map(|w| &w[..]))?;
     }
-    for Setting {
+    for GlobalSetting {
         name,
         ty,
         value,
         ddx,
         ddy,
         ..
-    } in &args.globals_set
+    } in &args.global_settings
     {
         set(name, ty, [value, ddx, ddy])?;
     }
@@ -261,7 +263,10 @@ mod tests {
         let instructions = large.stats().bytecode_ops as u64;
         assert!(instructions > 10_000);
         let steps = setup.limits(&large).steps;
-        assert!(steps * instructions <= MAX_WORK && (steps + 1) * instructions > MAX_WORK);
+        assert!(
+            steps * instructions <= MAX_INSTRUCTIONS_RUN
+                && (steps + 1) * instructions > MAX_INSTRUCTIONS_RUN
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Values on their way out: one JSON shape for programs, aligned lines for people.
 
-use adumbra::{Scalar, Type, evaluator::OutputView, value::View};
+use adumbra::{Scalar, Type, evaluator::OutputView, value::ValueView};
 use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::value::RawValue;
@@ -13,15 +13,15 @@ pub struct JsonValue<'a> {
     ty: &'a Type,
     value: Shown<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ddx: Option<View<'a>>,
+    ddx: Option<ValueView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ddy: Option<View<'a>>,
+    ddy: Option<ValueView<'a>>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Shown<'a> {
-    Plain(View<'a>),
+    Plain(ValueView<'a>),
     Closure(Box<RawValue>),
     /// A closure that is not printed, and why.
     Unprinted {
@@ -36,7 +36,11 @@ fn as_text<S: Serializer>(ty: &Type, serializer: S) -> Result<S::Ok, S::Error> {
 
 impl<'a> JsonValue<'a> {
     /// A value that is no output, with those of its derivatives that are known.
-    pub fn of(ty: &'a Type, value: View<'a>, derivatives: [Option<View<'a>>; 2]) -> JsonValue<'a> {
+    pub fn of(
+        ty: &'a Type,
+        value: ValueView<'a>,
+        derivatives: [Option<ValueView<'a>>; 2],
+    ) -> JsonValue<'a> {
         let [ddx, ddy] = derivatives.map(|known| known.filter(|_| has_floats(ty)));
         JsonValue {
             ty,
@@ -78,7 +82,7 @@ pub fn has_floats(ty: &Type) -> bool {
 }
 
 /// What is written behind a value for one of its scalars: nothing for a float, `.x` for a vector's.
-pub fn component(ty: &Type, index: usize) -> String {
+pub fn component_suffix(ty: &Type, index: usize) -> String {
     match ty {
         Type::Scalar(Scalar::F32) => String::new(),
         Type::Vector(_) => format!(".{}", &"xyzw"[index..=index]),
@@ -91,7 +95,7 @@ pub fn component(ty: &Type, index: usize) -> String {
 }
 
 /// The value for people, in one line.
-pub fn text(output: &OutputView<'_>) -> String {
+pub fn value_text(output: &OutputView<'_>) -> String {
     match output.closure() {
         Some(closure) => closure.text().unwrap_or_else(|error| error.to_string()),
         None => output.value().to_string(),
@@ -99,8 +103,8 @@ pub fn text(output: &OutputView<'_>) -> String {
 }
 
 /// Value, ddx and ddy for people, a line each; the signs stand in a column of their own.
-pub fn lines(output: &OutputView<'_>, derivatives: bool) -> String {
-    let mut rows = vec![("value", text(output))];
+pub fn value_lines(output: &OutputView<'_>, derivatives: bool) -> String {
+    let mut rows = vec![("value", value_text(output))];
     if derivatives && has_floats(output.ty()) {
         rows.push(("ddx", output.ddx().to_string()));
         rows.push(("ddy", output.ddy().to_string()));

@@ -2,23 +2,23 @@
 //!
 //! Every node lives in the arena given to [`parse`](crate::parse), is `Copy`, and knows its span. Nothing is dropped, so a tree
 //! of any shape is let go in one step. Parentheses leave no node; they widen the span of what they enclose. No tree is higher
-//! than [`MAX_HEIGHT`](crate::limits::MAX_HEIGHT), so whoever comes after may recurse.
+//! than [`MAX_HEIGHT`](crate::limits::MAX_TREE_HEIGHT), so whoever comes after may recurse.
 //!
 //! Where the text was wrong stands a `Broken` node; it has been reported already, and later stages pass over it in silence.
 
 mod operator;
 mod print;
 
-pub use operator::{BinaryOp, Step, UnaryOp};
+pub use operator::{BinaryOp, IncDecOp, UnaryOp};
 pub use print::{print, print_expression};
 
 use crate::interner::Symbol;
-use crate::kind::TypeKeyword;
+use crate::token_kind::TypeKeyword;
 use adumbra_ir::Span;
 
 /// A word of the text and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Name {
+pub struct Ident {
     /// Which word.
     pub symbol: Symbol,
     /// Where it stands.
@@ -27,7 +27,7 @@ pub struct Name {
 
 /// A whole source text.
 #[derive(Clone, Copy, Debug)]
-pub struct File<'a> {
+pub struct SourceFile<'a> {
     /// What it declares, in the order of the text.
     pub items: &'a [Item<'a>],
     /// The whole text.
@@ -47,31 +47,31 @@ pub struct Item<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum ItemKind<'a> {
     /// A function, a prototype or a shader.
-    Function(&'a Function<'a>),
+    Function(&'a FunctionDef<'a>),
     /// `struct name { … };`
-    Struct(&'a Struct<'a>),
+    Struct(&'a StructDef<'a>),
     /// File-scope constants and arrays, `texture2d g;`, `shader_resource r;`.
     Declaration(&'a Declaration<'a>),
     /// Something that could not be read. The names that it most likely declares are as good as declared.
-    Broken(&'a [Name]),
+    Broken(&'a [Ident]),
 }
 
 /// A function, a prototype (no body) or a shader entry.
 #[derive(Clone, Copy, Debug)]
-pub struct Function<'a> {
+pub struct FunctionDef<'a> {
     /// What it returns; `None` for a `shader`.
-    pub result: Option<Type<'a>>,
+    pub result: Option<TypeExpr<'a>>,
     /// Its name.
-    pub name: Name,
+    pub name: Ident,
     /// Its parameters, in order.
-    pub parameters: &'a [Parameter<'a>],
+    pub parameters: &'a [ParamDecl<'a>],
     /// The span of `(…)`.
     pub parameters_span: Span,
     /// The statements between its braces; `None` for a prototype.
-    pub body: Option<Block<'a>>,
+    pub body: Option<BlockStmt<'a>>,
 }
 
-impl Function<'_> {
+impl FunctionDef<'_> {
     /// Whether it was introduced by `shader`.
     pub fn is_shader(&self) -> bool {
         self.result.is_none()
@@ -80,7 +80,7 @@ impl Function<'_> {
 
 /// Which way a parameter's value travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Direction {
+pub enum ParamDirection {
     /// Into the function (written or not).
     #[default]
     In,
@@ -92,35 +92,35 @@ pub enum Direction {
 
 /// One parameter of a function or input or output of a shader.
 #[derive(Clone, Copy, Debug)]
-pub struct Parameter<'a> {
+pub struct ParamDecl<'a> {
     /// `in`, `out`, `inout`.
-    pub direction: Direction,
+    pub direction: ParamDirection,
     /// Whether it says `const`.
-    pub constant: bool,
+    pub is_const: bool,
     /// Its type as written before the name.
-    pub ty: Type<'a>,
+    pub ty: TypeExpr<'a>,
     /// Its name and what follows the name: dimensions and default.
     pub declarator: Declarator<'a>,
     /// What stands between `<<<` and `>>>`.
-    pub metadata: &'a [Metadata<'a>],
+    pub metadata: &'a [MetadataItem<'a>],
     /// From its first word to its last.
     pub span: Span,
 }
 
 /// One entry of `<<< name = literal, flag >>>`.
 #[derive(Clone, Copy, Debug)]
-pub struct Metadata<'a> {
+pub struct MetadataItem<'a> {
     /// Its key.
-    pub name: Name,
+    pub name: Ident,
     /// Its value: a literal, perhaps under a sign; `None` for a flag.
     pub value: Option<&'a Expr<'a>>,
 }
 
 /// `struct name { … };`
 #[derive(Clone, Copy, Debug)]
-pub struct Struct<'a> {
+pub struct StructDef<'a> {
     /// Its name.
-    pub name: Name,
+    pub name: Ident,
     /// Its members' declarations, in order.
     pub members: &'a [Declaration<'a>],
 }
@@ -129,9 +129,9 @@ pub struct Struct<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration<'a> {
     /// Whether it says `const`.
-    pub constant: bool,
+    pub is_const: bool,
     /// The type before the names.
-    pub ty: Type<'a>,
+    pub ty: TypeExpr<'a>,
     /// The names; never empty.
     pub declarators: &'a [Declarator<'a>],
     /// From its first word to before the `;`.
@@ -142,7 +142,7 @@ pub struct Declaration<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Declarator<'a> {
     /// The name.
-    pub name: Name,
+    pub name: Ident,
     /// Dimensions after the name, outermost first; those of the type (`float[8] w`) come after them.
     pub dimensions: &'a [Dimension<'a>],
     /// What it starts with.
@@ -180,7 +180,7 @@ pub enum InitializerKind<'a> {
 
 /// A type as written.
 #[derive(Clone, Copy, Debug)]
-pub struct Type<'a> {
+pub struct TypeExpr<'a> {
     /// The type's name.
     pub name: TypeName,
     /// Dimensions directly behind it (`float[8] w`), outermost first.
@@ -202,7 +202,7 @@ pub enum TypeName {
 
 /// Statements in braces: a scope of their own.
 #[derive(Clone, Copy, Debug)]
-pub struct Block<'a> {
+pub struct BlockStmt<'a> {
     /// In order.
     pub statements: &'a [Stmt<'a>],
     /// From `{` to `}`.
@@ -226,16 +226,16 @@ pub enum StmtKind<'a> {
     /// `e;`
     Expr(&'a Expr<'a>),
     /// `{ … }`
-    Block(Block<'a>),
+    Block(BlockStmt<'a>),
     /// `if (condition) body else if (condition) body else otherwise`, any number of conditions
     If {
         /// What is asked, one after the other; never empty.
-        arms: &'a [Arm<'a>],
+        arms: &'a [IfArm<'a>],
         /// Done if none of them holds.
         otherwise: Option<&'a Stmt<'a>>,
     },
     /// `for (init; condition; step) body`
-    For(&'a For<'a>),
+    For(&'a ForLoop<'a>),
     /// `while (condition) body`
     While {
         /// Asked before each turn.
@@ -255,7 +255,7 @@ pub enum StmtKind<'a> {
         /// What is compared.
         value: &'a Expr<'a>,
         /// The labels with what follows each, in order; control falls from one into the next.
-        cases: &'a [Case<'a>],
+        cases: &'a [SwitchCase<'a>],
     },
     /// `break;`
     Break,
@@ -271,7 +271,7 @@ pub enum StmtKind<'a> {
 
 /// A condition of an `if`, and what is done where it is the first that holds.
 #[derive(Clone, Copy, Debug)]
-pub struct Arm<'a> {
+pub struct IfArm<'a> {
     /// What is asked.
     pub condition: &'a Expr<'a>,
     /// Done if so.
@@ -282,13 +282,13 @@ pub struct Arm<'a> {
 
 /// A `for` loop. Its header is a scope around its body.
 #[derive(Clone, Copy, Debug)]
-pub struct For<'a> {
+pub struct ForLoop<'a> {
     /// Done first.
     pub init: ForInit<'a>,
     /// Evaluated in order before each turn, the last one decides; empty: for ever.
     pub conditions: &'a [&'a Expr<'a>],
     /// Evaluated in order after each turn.
-    pub steps: &'a [&'a Expr<'a>],
+    pub updates: &'a [&'a Expr<'a>],
     /// Done each turn.
     pub body: &'a Stmt<'a>,
 }
@@ -304,7 +304,7 @@ pub enum ForInit<'a> {
 
 /// One label of a `switch` and the statements up to the next.
 #[derive(Clone, Copy, Debug)]
-pub struct Case<'a> {
+pub struct SwitchCase<'a> {
     /// The constant; `None` for `default`.
     pub label: Option<&'a Expr<'a>>,
     /// What follows; empty where labels share their statements.
@@ -366,9 +366,9 @@ pub enum ExprKind<'a> {
         value: &'a Expr<'a>,
     },
     /// `++a`, `a--`
-    Step {
+    IncDec {
         /// Up or down.
-        step: Step,
+        step: IncDecOp,
         /// Whether the operator stands behind: the value is then the old one.
         postfix: bool,
         /// What is stepped.
@@ -389,33 +389,33 @@ pub enum ExprKind<'a> {
     Construct(TypeKeyword, &'a [&'a Expr<'a>]),
     /// `f(x, y)`; also `color(k)` and other types that are names. Arguments that could not be read are one `Broken` in their place,
     /// here and below: their number means nothing then.
-    Call(Name, &'a [&'a Expr<'a>]),
+    Call(Ident, &'a [&'a Expr<'a>]),
     /// `a[i]`
     Index(&'a Expr<'a>, &'a Expr<'a>),
     /// `a.x`: a struct's member or a swizzle
-    Member(&'a Expr<'a>, Name),
+    Member(&'a Expr<'a>, Ident),
     /// `global_value<name>`
-    GlobalValue(Name),
+    GlobalValue(Ident),
     /// `make_closure<Name>(a, b)`
-    MakeClosure(Name, &'a [&'a Expr<'a>]),
+    MakeClosure(Ident, &'a [&'a Expr<'a>]),
     /// `texture2d_sample<name>(u, v)` and its relatives
-    TextureSample(Sample, Name, &'a [&'a Expr<'a>]),
+    TextureSample(TextureSample, Ident, &'a [&'a Expr<'a>]),
     /// Something that could not be read.
     Broken,
 }
 
 /// What a texture sample asks for, and how it chooses the level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Sample {
+pub struct TextureSample {
     /// `texture2d_sample_alpha`: the alpha instead of the colour.
     pub alpha: bool,
     /// Which form.
-    pub detail: Detail,
+    pub detail: LevelOfDetail,
 }
 
 /// How a texture sample chooses the level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Detail {
+pub enum LevelOfDetail {
     /// From the shadows of u and v.
     Shadows,
     /// `…_grad`: from gradients given as arguments.
@@ -424,27 +424,27 @@ pub enum Detail {
     Level,
 }
 
-impl Sample {
+impl TextureSample {
     /// The keyword.
-    pub const fn text(self) -> &'static str {
+    pub const fn keyword(self) -> &'static str {
         match (self.alpha, self.detail) {
-            (false, Detail::Shadows) => "texture2d_sample",
-            (false, Detail::Gradients) => "texture2d_sample_grad",
-            (false, Detail::Level) => "texture2d_sample_level",
-            (true, Detail::Shadows) => "texture2d_sample_alpha",
-            (true, Detail::Gradients) => "texture2d_sample_alpha_grad",
-            (true, Detail::Level) => "texture2d_sample_alpha_level",
+            (false, LevelOfDetail::Shadows) => "texture2d_sample",
+            (false, LevelOfDetail::Gradients) => "texture2d_sample_grad",
+            (false, LevelOfDetail::Level) => "texture2d_sample_level",
+            (true, LevelOfDetail::Shadows) => "texture2d_sample_alpha",
+            (true, LevelOfDetail::Gradients) => "texture2d_sample_alpha_grad",
+            (true, LevelOfDetail::Level) => "texture2d_sample_alpha_level",
         }
     }
 }
 
 /// One thing typed into the REPL.
 #[derive(Clone, Copy, Debug)]
-pub enum Entry<'a> {
+pub enum ReplEntry<'a> {
     /// `u = 0.25 : 1.0/512 : 0`: a variable with its shadows.
     Seed {
         /// The variable.
-        name: Name,
+        name: Ident,
         /// Its value.
         value: &'a Expr<'a>,
         /// Its change per pixel along x.
@@ -458,13 +458,13 @@ pub enum Entry<'a> {
     Item(&'a Item<'a>),
 }
 
-impl Entry<'_> {
+impl ReplEntry<'_> {
     /// Its place.
     pub fn span(&self) -> Span {
         match self {
-            Entry::Seed { name, ddx, ddy, .. } => name.span.to(ddy.unwrap_or(ddx).span),
-            Entry::Statement(statement) => statement.span,
-            Entry::Item(item) => item.span,
+            ReplEntry::Seed { name, ddx, ddy, .. } => name.span.to(ddy.unwrap_or(ddx).span),
+            ReplEntry::Statement(statement) => statement.span,
+            ReplEntry::Item(item) => item.span,
         }
     }
 }

@@ -4,21 +4,21 @@
 //! the bracket without a partner; a missing closer is put where it most likely belongs (as a token without width), a closer too many
 //! is taken out. So one forgotten bracket is one error, and the grammar can recover at any closer.
 
-use crate::kind::{Kind, KindSet};
 use crate::limits::MAX_DIAGNOSTICS;
-use crate::token::{Token, Tokens};
+use crate::token::{Token, TokenStream};
+use crate::token_kind::{Kind, TokenSet};
 use adumbra_ir::{Code, Diagnostic};
 
 /// The findings about brackets.
 #[derive(Debug, Default)]
-pub(crate) struct Balance {
+pub(crate) struct BracketBalance {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Whether all that is wrong is that the text ends too early.
     pub(crate) is_unfinished: bool,
 }
 
 /// Words that begin a statement and cannot stand in parentheses.
-const STATEMENT_WORDS: KindSet = KindSet::of(&[
+const STATEMENT_WORDS: TokenSet = TokenSet::of(&[
     Kind::If,
     Kind::Else,
     Kind::For,
@@ -32,18 +32,18 @@ const STATEMENT_WORDS: KindSet = KindSet::of(&[
 ]);
 
 /// Balances `tokens`.
-pub(crate) fn balance(tokens: &mut Tokens) -> Balance {
+pub(crate) fn balance(tokens: &mut TokenStream) -> BracketBalance {
     if is_balanced(&tokens.kinds) {
-        return Balance::default();
+        return BracketBalance::default();
     }
     let count = |kind| tokens.kinds.iter().filter(|&&k| k == kind).count();
     let lacks_braces = count(Kind::LBrace) > count(Kind::RBrace);
     let mut repair = Repair {
         old: tokens,
-        new: Tokens {
+        new: TokenStream {
             file: tokens.file,
             len: tokens.len,
-            ..Tokens::default()
+            ..TokenStream::default()
         },
         open: Vec::new(),
         lacks_braces,
@@ -57,7 +57,7 @@ pub(crate) fn balance(tokens: &mut Tokens) -> Balance {
     while repair.close(end) {}
     let (new, diagnostics) = (repair.new, repair.diagnostics);
     *tokens = new;
-    Balance {
+    BracketBalance {
         diagnostics,
         is_unfinished,
     }
@@ -74,7 +74,7 @@ fn closer(opener: Kind) -> Kind {
 fn is_balanced(kinds: &[Kind]) -> bool {
     let mut open = Vec::new();
     for &kind in kinds {
-        match kind.bracket_step() {
+        match kind.bracket_depth_change() {
             1 => open.push(closer(kind)),
             -1 if open.pop() != Some(kind) => return false,
             _ => {}
@@ -94,8 +94,8 @@ struct Opener {
 }
 
 struct Repair<'t> {
-    old: &'t Tokens,
-    new: Tokens,
+    old: &'t TokenStream,
+    new: TokenStream,
     open: Vec<Opener>,
     /// Whether the text has fewer `}` than `{`.
     lacks_braces: bool,
@@ -125,7 +125,7 @@ impl Repair<'_> {
         if self.lacks_braces && self.starts_function(at) {
             while self.close(at) {}
         }
-        match kind.bracket_step() {
+        match kind.bracket_depth_change() {
             1 => {
                 let is_for = kind == Kind::LParen && previous == Some(Kind::For);
                 self.open.push(Opener {
@@ -171,7 +171,7 @@ impl Repair<'_> {
     /// Whether a function or shader begins at `at`: `float f(…) {` at the start of a line, after the end of something. (What ends
     /// something also ends the search for the `)`, which keeps all searches together linear.)
     fn starts_function(&self, at: usize) -> bool {
-        const ENDS: KindSet = KindSet::of(&[Kind::Semicolon, Kind::LBrace, Kind::RBrace]);
+        const ENDS: TokenSet = TokenSet::of(&[Kind::Semicolon, Kind::LBrace, Kind::RBrace]);
         let after_end = at
             .checked_sub(1)
             .is_none_or(|p| ENDS.contains(self.old.kinds[p]));
@@ -181,11 +181,11 @@ impl Repair<'_> {
         match &self.old.kinds[at..] {
             [Kind::Shader, ..] => true,
             [ty, Kind::Name, Kind::LParen, rest @ ..]
-                if KindSet::TYPES.contains(*ty) || *ty == Kind::Name =>
+                if TokenSet::TYPES.contains(*ty) || *ty == Kind::Name =>
             {
                 let mut depth = 1;
                 let end = rest.iter().position(|kind| {
-                    depth += kind.bracket_step();
+                    depth += kind.bracket_depth_change();
                     depth == 0 || ENDS.contains(*kind)
                 });
                 end.is_some_and(|end| {
@@ -267,8 +267,8 @@ impl Repair<'_> {
 mod tests {
     use super::balance;
     use crate::interner::Interner;
-    use crate::kind::Kind;
     use crate::lexer::lex;
+    use crate::token_kind::Kind;
     use adumbra_ir::{Code, FileId};
 
     /// The text of the kinds after balancing, and the start of each finding.

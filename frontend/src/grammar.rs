@@ -9,20 +9,20 @@
 //! more than a few tokens. Statements and items recover at their end, blocks at their brace.
 
 mod expression;
-mod failure;
 mod item;
+mod parse_error;
 mod statement;
 
-pub(crate) use expression::{ASSIGNMENTS, LEVELS, LITERALS, UNARY};
-pub(crate) use failure::Failure;
-pub(crate) use item::{entries, file, lone_expression};
+pub(crate) use expression::{ASSIGNMENT_OPERATORS, LITERALS, PRECEDENCE_LEVELS, UNARY_OPERATORS};
+pub(crate) use item::{repl_entries, single_expression, source_file};
+pub(crate) use parse_error::ParseError;
 
-use crate::ast::{Expr, ExprKind, Name};
-use crate::audit::{Audit, Findings};
+use crate::ast::{Expr, ExprKind, Ident};
+use crate::ast_validation::{AstDiagnostics, AstValidator};
 use crate::interner::Symbol;
-use crate::kind::TypeKeyword;
-use crate::kind::{Kind, KindSet};
-use crate::token::Tokens;
+use crate::token::TokenStream;
+use crate::token_kind::TypeKeyword;
+use crate::token_kind::{Kind, TokenSet};
 use adumbra_ir::Span;
 use bumpalo::Bump;
 use chumsky::extra::{Full, SimpleState};
@@ -31,31 +31,31 @@ use chumsky::prelude::*;
 use std::cell::RefCell;
 
 /// What every rule carries along: the error type and the [`Builder`].
-pub(crate) type Extra<'t, 'a> = Full<Failure, SimpleState<Builder<'t, 'a>>, ()>;
+pub(crate) type GrammarExtra<'t, 'a> = Full<ParseError, SimpleState<NodeBuilder<'t, 'a>>, ()>;
 
 /// A rule of the grammar that yields an `O`.
-pub(crate) type Rule<'t, 'a, O> = Boxed<'t, 't, &'t [Kind], O, Extra<'t, 'a>>;
+pub(crate) type GrammarRule<'t, 'a, O> = Boxed<'t, 't, &'t [Kind], O, GrammarExtra<'t, 'a>>;
 
 /// What a rule sees of the parse when it makes a node.
-type Seen<'t, 'p, 'a> = MapExtra<'t, 'p, &'t [Kind], Extra<'t, 'a>>;
+type Seen<'t, 'p, 'a> = MapExtra<'t, 'p, &'t [Kind], GrammarExtra<'t, 'a>>;
 
 /// The input, for rules that read it by hand.
-type Reader<'t, 'p, 'a> = InputRef<'t, 'p, &'t [Kind], Extra<'t, 'a>>;
+type Reader<'t, 'p, 'a> = InputRef<'t, 'p, &'t [Kind], GrammarExtra<'t, 'a>>;
 
 /// Makes nodes: knows the tokens behind the kinds, and the arena.
 #[derive(Clone, Copy)]
-pub(crate) struct Builder<'t, 'a> {
+pub(crate) struct NodeBuilder<'t, 'a> {
     pub(crate) arena: &'a Bump,
-    pub(crate) tokens: &'t Tokens,
+    pub(crate) tokens: &'t TokenStream,
     /// What the tokens were read from.
-    pub(crate) text: &'t str,
+    pub(crate) source: &'t str,
     /// What is wrong with whole trees.
-    pub(crate) findings: &'t RefCell<Findings>,
+    pub(crate) ast_diagnostics: &'t RefCell<AstDiagnostics>,
     /// Whether the end of the input ends a statement as `;` does.
     pub(crate) end_is_semicolon: bool,
 }
 
-impl<'a> Builder<'_, 'a> {
+impl<'a> NodeBuilder<'_, 'a> {
     /// The bytes from token `start` up to before token `end`.
     fn span(self, start: usize, end: usize) -> Span {
         let first = self.tokens.span(start);
@@ -72,16 +72,19 @@ impl<'a> Builder<'_, 'a> {
     }
 
     /// The name that token `index` is.
-    fn name(self, index: usize) -> Name {
-        Name {
+    fn name(self, index: usize) -> Ident {
+        Ident {
             symbol: Symbol(self.tokens.tokens[index].value),
             span: self.tokens.span(index),
         }
     }
 
     /// Looks through a tree that is whole.
-    fn audit(self, visit: impl FnOnce(&mut Audit)) {
-        visit(&mut Audit::new(self.text, &mut self.findings.borrow_mut()));
+    fn validate(self, visit: impl FnOnce(&mut AstValidator)) {
+        visit(&mut AstValidator::new(
+            self.source,
+            &mut self.ast_diagnostics.borrow_mut(),
+        ));
     }
 
     fn expr(self, kind: ExprKind<'a>, span: Span) -> &'a Expr<'a> {
@@ -90,30 +93,30 @@ impl<'a> Builder<'_, 'a> {
 }
 
 /// The builder, and the bytes that the rule covers.
-fn seen<'t, 'a>(seen: &mut Seen<'t, '_, 'a>) -> (Builder<'t, 'a>, Span) {
+fn seen<'t, 'a>(seen: &mut Seen<'t, '_, 'a>) -> (NodeBuilder<'t, 'a>, Span) {
     let range = seen.span();
     let builder = seen.state().0;
     (builder, builder.span(range.start, range.end))
 }
 
 /// One token of the set.
-fn one<'t, 'a>(set: KindSet) -> impl Parser<'t, &'t [Kind], Kind, Extra<'t, 'a>> + Copy {
+fn one<'t, 'a>(set: TokenSet) -> impl Parser<'t, &'t [Kind], Kind, GrammarExtra<'t, 'a>> + Copy {
     custom(move |input: &mut Reader<'t, '_, 'a>| match input.peek() {
         Some(kind) if set.contains(kind) => {
             input.skip();
             Ok(kind)
         }
-        _ => Err(Failure::expected(*input.cursor().inner(), set)),
+        _ => Err(ParseError::expected(*input.cursor().inner(), set)),
     })
 }
 
 /// This token.
-fn mark<'t, 'a>(kind: Kind) -> impl Parser<'t, &'t [Kind], Kind, Extra<'t, 'a>> + Copy {
-    one(KindSet::of(&[kind]))
+fn mark<'t, 'a>(kind: Kind) -> impl Parser<'t, &'t [Kind], Kind, GrammarExtra<'t, 'a>> + Copy {
+    one(TokenSet::of(&[kind]))
 }
 
 /// A name.
-fn name<'t, 'a>() -> impl Parser<'t, &'t [Kind], Name, Extra<'t, 'a>> + Copy {
+fn name<'t, 'a>() -> impl Parser<'t, &'t [Kind], Ident, GrammarExtra<'t, 'a>> + Copy {
     mark(Kind::Name).map_with(|_, e| {
         let index = e.span().start;
         e.state().name(index)
@@ -121,17 +124,17 @@ fn name<'t, 'a>() -> impl Parser<'t, &'t [Kind], Name, Extra<'t, 'a>> + Copy {
 }
 
 /// A type that is a keyword.
-fn type_keyword<'t, 'a>() -> impl Parser<'t, &'t [Kind], TypeKeyword, Extra<'t, 'a>> + Copy {
-    one(KindSet::TYPES).filter_map(Kind::type_keyword)
+fn type_keyword<'t, 'a>() -> impl Parser<'t, &'t [Kind], TypeKeyword, GrammarExtra<'t, 'a>> + Copy {
+    one(TokenSet::TYPES).filter_map(Kind::type_keyword)
 }
 
 /// `inner` between brackets. If it cannot be read, everything up to the closer is passed over and `broken` stands in.
 fn enclosed<'t, 'a: 't, O: 't>(
     open: Kind,
-    inner: impl Parser<'t, &'t [Kind], O, Extra<'t, 'a>> + Clone + 't,
+    inner: impl Parser<'t, &'t [Kind], O, GrammarExtra<'t, 'a>> + Clone + 't,
     close: Kind,
-    broken: impl Fn(Builder<'t, 'a>, Span) -> O + Clone + 't,
-) -> impl Parser<'t, &'t [Kind], O, Extra<'t, 'a>> + Clone {
+    broken: impl Fn(NodeBuilder<'t, 'a>, Span) -> O + Clone + 't,
+) -> impl Parser<'t, &'t [Kind], O, GrammarExtra<'t, 'a>> + Clone {
     let skip = skip_to_closer().map_with(move |_, e| {
         let (builder, span) = seen(e);
         broken(builder, span)
@@ -144,30 +147,32 @@ fn enclosed<'t, 'a: 't, O: 't>(
 }
 
 /// Passes over everything up to and with the closer of the bracket we are in.
-fn skip_to_closer<'t, 'a>() -> impl Parser<'t, &'t [Kind], (), Extra<'t, 'a>> + Copy {
+fn skip_to_closer<'t, 'a>() -> impl Parser<'t, &'t [Kind], (), GrammarExtra<'t, 'a>> + Copy {
     custom(|input: &mut Reader<'t, '_, 'a>| {
         let start = *input.cursor().inner();
         let mut depth = 1;
         while let Some(kind) = input.next() {
-            depth += kind.bracket_step();
+            depth += kind.bracket_depth_change();
             if depth == 0 {
                 return Ok(());
             }
         }
-        Err(Failure::expected(start, KindSet::CLOSERS))
+        Err(ParseError::expected(start, TokenSet::CLOSERS))
     })
 }
 
 /// Passes over a statement or an item that could not be read: at least one token, then up to and with the `;` or the `}` that ends
 /// it, but neither past the closer of the bracket we are in, nor past a label, nor into a line that starts with one of `starts`.
-fn skip_to_end<'t, 'a>(starts: KindSet) -> impl Parser<'t, &'t [Kind], (), Extra<'t, 'a>> + Copy {
+fn skip_to_end<'t, 'a>(
+    starts: TokenSet,
+) -> impl Parser<'t, &'t [Kind], (), GrammarExtra<'t, 'a>> + Copy {
     custom(move |input: &mut Reader<'t, '_, 'a>| {
         let start = *input.cursor().inner();
         let mut depth = 0;
         while let Some(kind) = input.peek() {
             let at = *input.cursor().inner();
             let is_label = depth == 0 && matches!(kind, Kind::Case | Kind::Default);
-            let closes = is_label || depth + kind.bracket_step() < 0;
+            let closes = is_label || depth + kind.bracket_depth_change() < 0;
             let begins_anew = at > start
                 && depth == 0
                 && starts.contains(kind)
@@ -176,30 +181,30 @@ fn skip_to_end<'t, 'a>(starts: KindSet) -> impl Parser<'t, &'t [Kind], (), Extra
                 break;
             }
             input.skip();
-            depth += kind.bracket_step();
+            depth += kind.bracket_depth_change();
             if depth == 0 && matches!(kind, Kind::Semicolon | Kind::RBrace) {
                 return Ok(());
             }
         }
         match *input.cursor().inner() {
             end if end > start => Ok(()),
-            _ => Err(Failure::expected(start, starts)),
+            _ => Err(ParseError::expected(start, starts)),
         }
     })
 }
 
 /// The `;` of a declaration or an expression. Where it is missing at the end of a line, that is reported and all goes on as if it
 /// stood there.
-fn semicolon<'t, 'a: 't>() -> impl Parser<'t, &'t [Kind], (), Extra<'t, 'a>> + Clone {
+fn semicolon<'t, 'a: 't>() -> impl Parser<'t, &'t [Kind], (), GrammarExtra<'t, 'a>> + Clone {
     let written = custom(|input: &mut Reader<'t, '_, 'a>| match input.peek() {
         Some(Kind::Semicolon) => {
             input.skip();
             Ok(())
         }
         None if input.state().end_is_semicolon => Ok(()),
-        _ => Err(Failure::expected(
+        _ => Err(ParseError::expected(
             *input.cursor().inner(),
-            KindSet::of(&[Kind::Semicolon]),
+            TokenSet::of(&[Kind::Semicolon]),
         )),
     });
     let missing = custom(|input: &mut Reader<'t, '_, 'a>| {
@@ -207,7 +212,7 @@ fn semicolon<'t, 'a: 't>() -> impl Parser<'t, &'t [Kind], (), Extra<'t, 'a>> + C
         let builder = input.state().0;
         match builder.tokens.tokens.get(at) {
             Some(token) if !token.starts_line && builder.tokens.kinds[at] != Kind::RBrace => {
-                Err(Failure::expected(at, KindSet::of(&[Kind::Semicolon])))
+                Err(ParseError::expected(at, TokenSet::of(&[Kind::Semicolon])))
             }
             _ => Ok(()),
         }

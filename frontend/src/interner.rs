@@ -4,7 +4,7 @@
 //! the text alone and not on the hash; the keywords of the language are always the first ones. An interner serves all texts of a
 //! compilation, and, cut back by [`Interner::truncate`], one compilation after the other.
 
-use crate::kind::Kind;
+use crate::token_kind::Kind;
 use std::hash::{BuildHasher, RandomState};
 
 /// A name. Comparing symbols of one interner compares their text.
@@ -177,7 +177,7 @@ fn hash(seed: u64, bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::{Interner, Symbol};
-    use crate::kind::Kind;
+    use crate::token_kind::Kind;
 
     #[test]
     fn equal_text_has_one_symbol() {

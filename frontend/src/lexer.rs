@@ -8,24 +8,24 @@ mod define;
 mod number;
 
 use crate::interner::Interner;
-use crate::kind::Kind;
 use crate::limits::MAX_DIAGNOSTICS;
-use crate::token::{Include, Token, Tokens};
+use crate::token::{Include, Token, TokenStream};
+use crate::token_kind::Kind;
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 
 /// The outcome of lexing.
 #[derive(Debug)]
-pub struct Lexed {
+pub struct LexOutput {
     /// What it consists of.
-    pub tokens: Tokens,
+    pub tokens: TokenStream,
     /// What could not be read: at most [`MAX_DIAGNOSTICS`] and one more.
     pub diagnostics: Vec<Diagnostic>,
     /// Whether the text ends inside a comment.
     pub open_comment: bool,
 }
 
-/// Splits `text`, which is no longer than [`MAX_SOURCE`](crate::limits::MAX_SOURCE), into tokens.
-pub fn lex(interner: &mut Interner, file: FileId, text: &str) -> Lexed {
+/// Splits `text`, which is no longer than [`MAX_SOURCE`](crate::limits::MAX_SOURCE_BYTES), into tokens.
+pub fn lex(interner: &mut Interner, file: FileId, text: &str) -> LexOutput {
     // Shading code has a token every three to four bytes.
     let expected = text.len() / 3 + 8;
     let mut lexer = Lexer {
@@ -34,8 +34,8 @@ pub fn lex(interner: &mut Interner, file: FileId, text: &str) -> Lexed {
         at: 0,
         starts_line: true,
         interner,
-        lexed: Lexed {
-            tokens: Tokens {
+        lexed: LexOutput {
+            tokens: TokenStream {
                 kinds: Vec::with_capacity(expected),
                 tokens: Vec::with_capacity(expected),
                 file,
@@ -58,7 +58,7 @@ struct Lexer<'s> {
     /// Whether a line break came since the last token.
     starts_line: bool,
     interner: &'s mut Interner,
-    lexed: Lexed,
+    lexed: LexOutput,
 }
 
 impl Lexer<'_> {
@@ -141,7 +141,7 @@ impl Lexer<'_> {
 
     fn number(&mut self) {
         let after_minus = self.lexed.tokens.kinds.last() == Some(&Kind::Minus);
-        let (kind, len, value, problem) = number::read(&self.bytes[self.at..], after_minus);
+        let (kind, len, value, problem) = number::read_number(&self.bytes[self.at..], after_minus);
         if let Some(problem) = problem {
             let span = self.span(self.at, self.at + len);
             let text = &self.text[self.at..self.at + len];
@@ -276,7 +276,7 @@ impl Lexer<'_> {
             }
         }
         let help = match word {
-            "define" => &define::instead_of(behind),
+            "define" => &define::define_fix(behind),
             "import" => "write `#include \"file.adu\"`; the standard library is always there",
             "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif" => {
                 "use an ordinary `if`: what a constant condition never reaches costs nothing"

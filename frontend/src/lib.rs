@@ -3,28 +3,28 @@
 //! Nothing here knows how a program runs, and no input makes it panic, hang or exhaust the stack: the limits are in [`limits`].
 
 pub mod ast;
-mod audit;
+mod ast_validation;
 mod brackets;
 pub mod check;
-mod closest;
-mod explain;
+mod edit_distance;
 mod grammar;
 pub mod interner;
-pub mod kind;
 pub mod lexer;
 pub mod limits;
 pub mod lower;
 mod nesting;
 mod parse;
+mod syntax_error;
 #[cfg(test)]
 mod tests;
 pub mod token;
+pub mod token_kind;
 
-pub use closest::closest;
+pub use edit_distance::closest_name;
 pub use interner::{Interner, Symbol};
 pub use lower::{lower, lower_observed};
 /// The file that spans in functions of the standard library lie in.
-pub const LIBRARY: adumbra_ir::FileId = adumbra_ir::FileId(u16::MAX);
+pub const STDLIB_FILE: adumbra_ir::FileId = adumbra_ir::FileId(u16::MAX);
 
-pub use parse::{Reply, includes, parse, parse_expression, parse_repl};
+pub use parse::{ReplParse, find_includes, parse, parse_expression, parse_repl};
 pub use token::Include;

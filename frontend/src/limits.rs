@@ -1,33 +1,33 @@
 //! The limits of a source text. Each is met by a test, and each has its own error.
 
 /// Longest source text, in bytes: more than 100,000 lines.
-pub const MAX_SOURCE: usize = 4 << 20;
+pub const MAX_SOURCE_BYTES: usize = 4 << 20;
 
 /// Deepest nesting of brackets, operators that wait for their right side, and statements inside statements.
 pub const MAX_NESTING: usize = 128;
 
 /// Greatest height of the syntax tree of one declaration, counted in expressions and statements. A chain of operators that group to the
 /// left, `1+1+1+…`, is no higher than one of them, and one of conditions, `if … else if … else if …`, no higher than one `if`.
-pub const MAX_HEIGHT: usize = 256;
+pub const MAX_TREE_HEIGHT: usize = 256;
 
 /// Operators of a chain that become one tree; what they come to is a variable for those that follow.
-pub const MAX_CHAIN: usize = 64;
+pub const MAX_CHAIN_OPERATORS: usize = 64;
 
 /// Most values that the loops, `switch`es and chains of conditions of one program hand over: each way out of one hands over every variable that
 /// it may change, so that many ways out of much would need memory by their product.
-pub const MAX_HANDED_OVER: u64 = 1 << 22;
+pub const MAX_BRANCH_ARGUMENTS: u64 = 1 << 22;
 
 /// Most findings that one text reports.
 pub const MAX_DIAGNOSTICS: usize = 32;
 
 /// Longest sentence of a finding that tells of names and types, in bytes; what is longer ends in `…`. Names may be as long as a text.
-pub const MAX_SENTENCE: usize = 1024;
+pub const MAX_MESSAGE_BYTES: usize = 1024;
 
 /// Most scalars and scalar arrays that a value of one type is made of.
 pub const MAX_LEAVES: usize = 1024;
 
 /// The same for all types of one compilation together.
-pub const MAX_ALL_LEAVES: usize = 1 << 20;
+pub const MAX_TOTAL_LEAVES: usize = 1 << 20;
 
 /// Most scalars that the inputs, or the outputs, of one shader have together.
 pub const MAX_SHADER_SCALARS: u64 = 4096;
@@ -39,13 +39,13 @@ pub const MAX_TYPE_DEPTH: usize = 24;
 const _: () = assert!(MAX_TYPE_DEPTH < adumbra_ir::limits::MAX_TYPE_DEPTH);
 
 /// Most numbers in an array whose length is known only while shading. Room for all of them is cleared whenever its function is entered.
-pub const MAX_RUN_TIME_NUMBERS: u64 = 1 << 12;
+pub const MAX_RUN_TIME_ARRAY_SCALARS: u64 = 1 << 12;
 
 /// Most functions of one name.
 pub const MAX_OVERLOADS: usize = 64;
 
 /// Most names that one unknown name is compared with, to say which was probably meant.
-pub const MAX_COMPARED: usize = 10_000;
+pub const MAX_COMPARED_NAMES: usize = 10_000;
 
 /// Longest name that is compared so, in bytes.
-pub const MAX_COMPARED_LENGTH: usize = 64;
+pub const MAX_COMPARED_NAME_BYTES: usize = 64;

@@ -4,10 +4,10 @@
 //! for their right operand, statements that wait for their body. Guarantee: what passes makes the grammar, and every walk over the
 //! tree but for its left spines, recurse at most [`MAX_NESTING`] deep. Linear: each entry is pushed and popped once.
 
-use crate::grammar::{ASSIGNMENTS, LEVELS, UNARY};
-use crate::kind::{Kind, KindSet};
+use crate::grammar::{ASSIGNMENT_OPERATORS, PRECEDENCE_LEVELS, UNARY_OPERATORS};
 use crate::limits::MAX_NESTING;
-use crate::token::Tokens;
+use crate::token::TokenStream;
+use crate::token_kind::{Kind, TokenSet};
 use adumbra_ir::{Code, Diagnostic};
 
 /// What waits, ordered by how tightly it binds.
@@ -33,10 +33,10 @@ enum Waiting {
 const LEVEL: [u8; Kind::ALL.len()] = {
     let mut levels = [0; Kind::ALL.len()];
     let mut level = 0;
-    while level < LEVELS.len() {
+    while level < PRECEDENCE_LEVELS.len() {
         let mut index = 0;
-        while index < LEVELS[level].len() {
-            levels[LEVELS[level][index] as usize] = level as u8 + 1;
+        while index < PRECEDENCE_LEVELS[level].len() {
+            levels[PRECEDENCE_LEVELS[level][index] as usize] = level as u8 + 1;
             index += 1;
         }
         level += 1;
@@ -45,7 +45,7 @@ const LEVEL: [u8; Kind::ALL.len()] = {
 };
 
 /// The error for the first place that is nested too deeply, if there is one. The brackets must balance.
-pub(crate) fn check(tokens: &Tokens) -> Option<Diagnostic> {
+pub(crate) fn check_nesting(tokens: &TokenStream) -> Option<Diagnostic> {
     let mut stack = Vec::with_capacity(MAX_NESTING + 1);
     let kinds = &tokens.kinds;
     let mut after_operand = false;
@@ -53,17 +53,17 @@ pub(crate) fn check(tokens: &Tokens) -> Option<Diagnostic> {
     while let Some(&kind) = kinds.get(at) {
         let is_cast = kind == Kind::LParen
             && !after_operand
-            && matches!(kinds[at..], [_, ty, Kind::RParen, ..] if KindSet::TYPES.contains(ty));
+            && matches!(kinds[at..], [_, ty, Kind::RParen, ..] if TokenSet::TYPES.contains(ty));
         let mut step = 1;
         if is_cast {
             stack.push(Waiting::Prefix);
             step = 3;
         } else if kind.ends_operand() {
-            if kind.bracket_step() < 0 {
+            if kind.bracket_depth_change() < 0 {
                 unwind(&mut stack, Waiting::Bracket);
                 stack.pop();
             }
-        } else if !after_operand && UNARY.contains(kind) {
+        } else if !after_operand && UNARY_OPERATORS.contains(kind) {
             stack.push(Waiting::Prefix);
         } else if LEVEL[kind as usize] > 0 {
             let binary = Waiting::Binary(LEVEL[kind as usize]);
@@ -71,7 +71,7 @@ pub(crate) fn check(tokens: &Tokens) -> Option<Diagnostic> {
                 stack.pop();
             }
             stack.push(binary);
-        } else if ASSIGNMENTS.contains(kind) {
+        } else if ASSIGNMENT_OPERATORS.contains(kind) {
             unwind(&mut stack, Waiting::Right);
             stack.push(Waiting::Right);
         } else {

@@ -3,17 +3,17 @@
 //! The order of work: length, tokens, brackets, nesting, grammar, the tree's own rules. A text that is too long or too deep is not
 //! parsed; whatever else is wrong costs only its own place.
 
-use crate::ast::{Entry, Expr, ExprKind, File, Item, ItemKind, Name};
-use crate::audit::Findings;
+use crate::ast::{Expr, ExprKind, Ident, Item, ItemKind, ReplEntry, SourceFile};
+use crate::ast_validation::AstDiagnostics;
 use crate::brackets;
-use crate::explain::explain;
-use crate::grammar::{self, Builder, Failure, Rule};
+use crate::grammar::{self, GrammarRule, NodeBuilder, ParseError};
 use crate::interner::{Interner, Symbol};
-use crate::kind::Kind;
 use crate::lexer::lex;
-use crate::limits::{MAX_DIAGNOSTICS, MAX_SOURCE};
+use crate::limits::{MAX_DIAGNOSTICS, MAX_SOURCE_BYTES};
 use crate::nesting;
-use crate::token::{Include, Tokens};
+use crate::syntax_error::syntax_diagnostic;
+use crate::token::{Include, TokenStream};
+use crate::token_kind::Kind;
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -23,13 +23,13 @@ use std::cell::RefCell;
 
 /// What the REPL reads in one go.
 #[derive(Clone, Debug)]
-pub enum Reply<'a> {
+pub enum ReplParse<'a> {
     /// All of it could be read: its entries in order.
-    Complete(&'a [Entry<'a>]),
+    Complete(&'a [ReplEntry<'a>]),
     /// It may become right with further lines: a bracket or comment is open, or a body is still to come. What is wrong if none comes.
     Incomplete(Vec<Diagnostic>),
     /// No further line mends it.
-    Wrong(Vec<Diagnostic>),
+    Invalid(Vec<Diagnostic>),
 }
 
 /// Reads a whole source text. The tree stands in `arena`, its names in `interner`; several texts may share both. What could not be
@@ -40,13 +40,13 @@ pub fn parse<'a>(
     interner: &mut Interner,
     file: FileId,
     text: &str,
-) -> (File<'a>, Vec<Diagnostic>) {
+) -> (SourceFile<'a>, Vec<Diagnostic>) {
     let mut source = Source::new(interner, file, text, false);
-    let (items, failures) = source.run(arena, grammar::file());
+    let (items, failures) = source.run(arena, grammar::source_file());
     source.explain(&failures);
-    let file = File {
+    let file = SourceFile {
         items: with_macros(arena, items.unwrap_or_default(), &source.tokens),
-        span: Span::new(file, 0, text.len().min(MAX_SOURCE) as u32),
+        span: Span::new(file, 0, text.len().min(MAX_SOURCE_BYTES) as u32),
     };
     (file, source.finish())
 }
@@ -59,12 +59,12 @@ pub fn parse_expression<'a>(
     text: &str,
 ) -> (&'a Expr<'a>, Vec<Diagnostic>) {
     let mut source = Source::new(interner, file, text, true);
-    let (parsed, failures) = source.run(arena, grammar::lone_expression());
+    let (parsed, failures) = source.run(arena, grammar::single_expression());
     source.explain(&failures);
     let expr = parsed.unwrap_or_else(|| {
         arena.alloc(Expr {
             kind: ExprKind::Broken,
-            span: Span::new(file, 0, text.len().min(MAX_SOURCE) as u32),
+            span: Span::new(file, 0, text.len().min(MAX_SOURCE_BYTES) as u32),
         })
     });
     (expr, source.finish())
@@ -77,26 +77,26 @@ pub fn parse_repl<'a>(
     interner: &mut Interner,
     file: FileId,
     text: &str,
-) -> Reply<'a> {
+) -> ReplParse<'a> {
     let mut source = Source::new(interner, file, text, true);
-    let (entries, failures) = source.run(arena, grammar::entries());
+    let (entries, failures) = source.run(arena, grammar::repl_entries());
     source.explain(&failures);
     if source.is_unfinished {
-        return Reply::Incomplete(source.finish());
+        return ReplParse::Incomplete(source.finish());
     }
     match source.finish() {
-        wrong if wrong.iter().any(Diagnostic::is_error) => Reply::Wrong(wrong),
-        _ => Reply::Complete(entries.unwrap_or_default()),
+        wrong if wrong.iter().any(Diagnostic::is_error) => ReplParse::Invalid(wrong),
+        _ => ReplParse::Complete(entries.unwrap_or_default()),
     }
 }
 
 /// The items, and one for each macro: its name is not unknown, but its declaration was refused.
-fn with_macros<'a>(arena: &'a Bump, items: &'a [Item<'a>], tokens: &Tokens) -> &'a [Item<'a>] {
+fn with_macros<'a>(arena: &'a Bump, items: &'a [Item<'a>], tokens: &TokenStream) -> &'a [Item<'a>] {
     if tokens.macros.is_empty() {
         return items;
     }
     let refused = |&(symbol, span): &(Symbol, Span)| Item {
-        kind: ItemKind::Broken(arena.alloc_slice_copy(&[Name { symbol, span }])),
+        kind: ItemKind::Broken(arena.alloc_slice_copy(&[Ident { symbol, span }])),
         span,
     };
     let macros = tokens.macros.iter().map(refused);
@@ -106,10 +106,10 @@ fn with_macros<'a>(arena: &'a Bump, items: &'a [Item<'a>], tokens: &Tokens) -> &
 /// A text on its way into the grammar.
 struct Source<'s> {
     text: &'s str,
-    tokens: Tokens,
+    tokens: TokenStream,
     diagnostics: Vec<Diagnostic>,
     /// What is wrong with whole trees.
-    findings: RefCell<Findings>,
+    findings: RefCell<AstDiagnostics>,
     /// Whether the end of the text ends a statement as `;` does.
     end_is_semicolon: bool,
     /// Whether all that is wrong is that the text ends too early.
@@ -125,10 +125,10 @@ impl<'s> Source<'s> {
         text: &'s str,
         end_is_semicolon: bool,
     ) -> Source<'s> {
-        if text.len() > MAX_SOURCE {
+        if text.len() > MAX_SOURCE_BYTES {
             return Source {
                 text,
-                tokens: Tokens::default(),
+                tokens: TokenStream::default(),
                 diagnostics: vec![too_long(file, text.len())],
                 findings: RefCell::default(),
                 end_is_semicolon,
@@ -151,7 +151,7 @@ impl<'s> Source<'s> {
         if !is_swallowed {
             diagnostics.extend(balance.diagnostics);
         }
-        let deep = nesting::check(&tokens);
+        let deep = nesting::check_nesting(&tokens);
         let is_refused = deep.is_some();
         diagnostics.extend(deep);
         Source {
@@ -169,16 +169,16 @@ impl<'s> Source<'s> {
     fn run<'t, 'a: 't, O>(
         &'t self,
         arena: &'a Bump,
-        rule: Rule<'t, 'a, O>,
-    ) -> (Option<O>, Vec<Failure>) {
+        rule: GrammarRule<'t, 'a, O>,
+    ) -> (Option<O>, Vec<ParseError>) {
         if self.is_refused {
             return (None, Vec::new());
         }
-        let mut state = SimpleState(Builder {
+        let mut state = SimpleState(NodeBuilder {
             arena,
             tokens: &self.tokens,
-            text: self.text,
-            findings: &self.findings,
+            source: self.text,
+            ast_diagnostics: &self.findings,
             end_is_semicolon: self.end_is_semicolon,
         });
         let (output, failures) = rule
@@ -189,7 +189,7 @@ impl<'s> Source<'s> {
     }
 
     /// Takes in the grammar's failures, but for those that follow from what is reported already.
-    fn explain(&mut self, failures: &[Failure]) {
+    fn explain(&mut self, failures: &[ParseError]) {
         let end = self.tokens.kinds.len();
         if let (true, Some(first)) = (self.diagnostics.is_empty(), failures.first()) {
             self.is_unfinished = first.at as usize == end;
@@ -200,7 +200,8 @@ impl<'s> Source<'s> {
             let at = failure.at as usize;
             let is_news = last.replace(at) != Some(at) && !self.is_consequence(at, known);
             if is_news && self.diagnostics.len() - known <= MAX_DIAGNOSTICS {
-                let diagnostic = explain(failure, &self.tokens, self.text, self.end_is_semicolon);
+                let diagnostic =
+                    syntax_diagnostic(failure, &self.tokens, self.text, self.end_is_semicolon);
                 self.diagnostics.push(diagnostic);
             }
         }
@@ -237,8 +238,8 @@ impl<'s> Source<'s> {
 }
 
 /// What a text includes, as far as that is written well and where it can be. Nothing else is looked at.
-pub fn includes(file: FileId, text: &str) -> Vec<Include> {
-    if text.len() > MAX_SOURCE || !text.contains('#') {
+pub fn find_includes(file: FileId, text: &str) -> Vec<Include> {
+    if text.len() > MAX_SOURCE_BYTES || !text.contains('#') {
         return Vec::new();
     }
     let tokens = lex(&mut Interner::new(), file, text).tokens;
@@ -247,11 +248,14 @@ pub fn includes(file: FileId, text: &str) -> Vec<Include> {
 }
 
 /// Each include, and whether it stands between items of a file.
-fn placements(tokens: &Tokens) -> impl Iterator<Item = (&Include, bool)> {
+fn placements(tokens: &TokenStream) -> impl Iterator<Item = (&Include, bool)> {
     let (mut before, mut depth) = (0, 0);
     tokens.includes.iter().map(move |(at, include)| {
         let kinds = &tokens.kinds[before..*at];
-        depth += kinds.iter().map(|kind| kind.bracket_step()).sum::<i32>();
+        depth += kinds
+            .iter()
+            .map(|kind| kind.bracket_depth_change())
+            .sum::<i32>();
         before = *at;
         let last = at.checked_sub(1).map(|last| tokens.kinds[last]);
         let ends_item = matches!(last, None | Some(Kind::Semicolon | Kind::RBrace));
@@ -260,7 +264,7 @@ fn placements(tokens: &Tokens) -> impl Iterator<Item = (&Include, bool)> {
 }
 
 /// The error for the first include where none can be; `is_typed` says that the text is no file.
-fn misplaced_include(tokens: &Tokens, is_typed: bool) -> Option<Diagnostic> {
+fn misplaced_include(tokens: &TokenStream, is_typed: bool) -> Option<Diagnostic> {
     let mut wrong = placements(tokens).filter(|(_, is_right)| is_typed || !is_right);
     let (include, _) = wrong.next()?;
     let (message, help) = match is_typed {
@@ -282,7 +286,7 @@ fn misplaced_include(tokens: &Tokens, is_typed: bool) -> Option<Diagnostic> {
 
 fn too_long(file: FileId, len: usize) -> Diagnostic {
     let start = Span::new(file, 0, 0);
-    let message = format!("the text has {len} bytes; at most {MAX_SOURCE} are read");
+    let message = format!("the text has {len} bytes; at most {MAX_SOURCE_BYTES} are read");
     Diagnostic::new(Code::SourceTooLong, start, message)
         .here("too long")
         .help("split it into several files")

@@ -3,7 +3,7 @@
 //! The grammar sees only the [`Kind`]s, one byte each; place and value of a token lie beside them under the same index.
 
 use crate::interner::Symbol;
-use crate::kind::Kind;
+use crate::token_kind::Kind;
 use adumbra_ir::{FileId, Span};
 
 /// A token's place and value.
@@ -21,7 +21,7 @@ pub struct Token {
 
 /// The tokens of one text.
 #[derive(Clone, Debug, Default)]
-pub struct Tokens {
+pub struct TokenStream {
     /// What they are.
     pub kinds: Vec<Kind>,
     /// Where they are and what they are worth, under the same indices.
@@ -45,7 +45,7 @@ pub struct Include {
     pub span: Span,
 }
 
-impl Tokens {
+impl TokenStream {
     /// Adds a token.
     pub fn push(&mut self, kind: Kind, token: Token) {
         self.kinds.push(kind);

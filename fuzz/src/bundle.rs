@@ -3,7 +3,7 @@
 //! A line `//// NAME` begins the text of that name; what stands before the first such line is the main text, [`MAIN`]. It is a comment, so
 //! a text without includes is its own bundle.
 
-use adumbra::{Findings, Sources, sources::Loader};
+use adumbra::{Diagnostics, Sources, sources::Loader};
 
 /// What the main text is called.
 pub const MAIN: &str = "fuzz.adu";
@@ -15,7 +15,7 @@ pub const MARK: &str = "//// ";
 ///
 /// # Errors
 /// What is wrong with the includes.
-pub fn sources(bundle: &str) -> Result<Sources, Findings> {
+pub fn sources(bundle: &str) -> Result<Sources, Diagnostics> {
     let mut texts = Vec::new();
     let (mut name, mut from, mut at) = (MAIN, 0, 0);
     for line in bundle.split_inclusive('\n') {

@@ -1,17 +1,17 @@
 //! Long runs: every oracle on ever new seeds until the time is over or something does not agree.
 
 use crate::choices::bytes_of_seed;
-use crate::feature::Kind;
+use crate::coverage::InputCoverage;
+use crate::feature::ProgramKind;
 use crate::generate::{Profile, Program};
 use crate::mix::Mix;
 use crate::oracle::Disagreement;
-use crate::oracle::batch::{At, check_batch};
+use crate::oracle::batch::{TierChoice, check_batch};
 use crate::oracle::chain::{REFUSED, check_agreement, check_gradients};
-use crate::oracle::gradients::Compared;
+use crate::oracle::gradients::GradientComparison;
 use crate::oracle::quads::{QuadMix, check_quads};
 use crate::parallel::check_seeds;
-use crate::seen::Seen;
-use crate::strategy::smallest;
+use crate::strategy::shrink_failure;
 use crate::targets::TARGETS;
 use adumbra::batch::SimdLevel;
 use std::fmt;
@@ -23,7 +23,7 @@ const SHRINK_TRIES: usize = 5_000;
 
 /// What a campaign did.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct CampaignReport {
     /// How long it took.
     pub time: Duration,
     /// What programs of all kinds did: engines and compilations were compared on them.
@@ -31,33 +31,33 @@ pub struct Report {
     /// What the programs did whose derivatives were compared.
     pub gradients: Mix,
     /// How much of their derivatives was compared.
-    pub compared: Compared,
+    pub compared: GradientComparison,
     /// By target, what its inputs came to.
-    pub targets: [Seen; TARGETS.len()],
+    pub targets: [InputCoverage; TARGETS.len()],
 }
 
-impl Default for Report {
-    fn default() -> Report {
-        Report {
+impl Default for CampaignReport {
+    fn default() -> CampaignReport {
+        CampaignReport {
             time: Duration::ZERO,
-            any: Mix::of(Kind::Any),
-            gradients: Mix::of(Kind::Gradient),
-            compared: Compared::default(),
-            targets: std::array::from_fn(|_| Seen::in_time()),
+            any: Mix::of(ProgramKind::Any),
+            gradients: Mix::of(ProgramKind::Gradient),
+            compared: GradientComparison::default(),
+            targets: std::array::from_fn(|_| InputCoverage::with_deadline()),
         }
     }
 }
 
-impl Report {
+impl CampaignReport {
     /// Why the campaign says too little, if it does.
-    pub fn hollow(&self) -> Option<String> {
-        let any = self.any.hollow();
-        any.or_else(|| self.gradients.hollow())
+    pub fn missing_coverage(&self) -> Option<String> {
+        let any = self.any.missing_coverage();
+        any.or_else(|| self.gradients.missing_coverage())
             .or_else(|| self.compared.hollow())
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for CampaignReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let programs = self.any.programs + self.gradients.programs;
         let seconds = self.time.as_secs_f64();
@@ -78,9 +78,9 @@ impl fmt::Display for Report {
 
 /// Runs seeds from `first` on for that long, or up to the first finding. Gives what was done, and the finding, shrunk if it is about a
 /// program.
-pub fn run(first: u64, time: Duration) -> (Report, Option<String>) {
+pub fn run(first: u64, time: Duration) -> (CampaignReport, Option<String>) {
     let begin = Instant::now();
-    let mut report = Report::default();
+    let mut report = CampaignReport::default();
     for seed in first.. {
         // What shrinking runs does not count.
         let before = report.clone();
@@ -123,7 +123,7 @@ impl fmt::Display for BatchReport {
 
 /// Holds batches against single points on so many seeds from `first` on, on all processors, or up to the first finding. Gives what was done, and the finding,
 /// shrunk.
-pub fn run_batch(first: u64, programs: u64, at: At) -> (BatchReport, Option<String>) {
+pub fn run_batch(first: u64, programs: u64, at: TierChoice) -> (BatchReport, Option<String>) {
     let begin = Instant::now();
     let seeds = first..first.saturating_add(programs);
     let (mix, finding) = check_seeds(seeds, &Mix::default(), |seed, mix| {
@@ -136,7 +136,7 @@ pub fn run_batch(first: u64, programs: u64, at: At) -> (BatchReport, Option<Stri
 
 /// Holds quads of all engines against each other on so many seeds from `first` on, on all processors, or up to the first finding. Gives what was done, and
 /// the finding, shrunk.
-pub fn run_quads(first: u64, programs: u64, at: At) -> (QuadMix, Option<String>) {
+pub fn run_quads(first: u64, programs: u64, at: TierChoice) -> (QuadMix, Option<String>) {
     let seeds = first..first.saturating_add(programs);
     check_seeds(seeds, &QuadMix::default(), |seed, mix| {
         let program = Program::of_seed(seed, Profile::ANY);
@@ -144,8 +144,8 @@ pub fn run_quads(first: u64, programs: u64, at: At) -> (QuadMix, Option<String>)
     })
 }
 
-fn one(seed: u64, report: &mut Report) -> Result<(), String> {
-    let Report {
+fn one(seed: u64, report: &mut CampaignReport) -> Result<(), String> {
+    let CampaignReport {
         any,
         gradients,
         compared,
@@ -191,7 +191,7 @@ pub fn checked(
         return Err(first);
     }
     let kind = |report: &str| report.split(char::is_whitespace).next().map(str::to_owned);
-    let small = smallest(program.clone(), SHRINK_TRIES, |program| {
+    let small = shrink_failure(program.clone(), SHRINK_TRIES, |program| {
         let found = try_on(program);
         found.is_err_and(|report| kind(&report) == kind(&first))
     });

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// The programs that a share is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProgramKind {
     /// Programs with all that the language has.
     #[default]
     Any,
@@ -33,10 +33,10 @@ macro_rules! features {
             }
 
             /// How many programs in a hundred must have it.
-            pub const fn least(self, kind: Kind) -> f64 {
+            pub const fn min_percent(self, kind: ProgramKind) -> f64 {
                 match (self, kind) {
-                    $((Feature::$feature, Kind::Any) => $any,
-                    (Feature::$feature, Kind::Gradient) => $gradient,)*
+                    $((Feature::$feature, ProgramKind::Any) => $any,
+                    (Feature::$feature, ProgramKind::Gradient) => $gradient,)*
                 }
             }
         }

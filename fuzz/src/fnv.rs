@@ -5,18 +5,18 @@
 
 /// A hash of what was added so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fnv(u64);
+pub struct FnvHasher(u64);
 
-impl Default for Fnv {
-    fn default() -> Fnv {
-        Fnv(0xcbf2_9ce4_8422_2325)
+impl Default for FnvHasher {
+    fn default() -> FnvHasher {
+        FnvHasher(0xcbf2_9ce4_8422_2325)
     }
 }
 
-impl Fnv {
+impl FnvHasher {
     /// The hash of some bytes.
     pub fn of(bytes: &[u8]) -> u64 {
-        let mut hash = Fnv::default();
+        let mut hash = FnvHasher::default();
         hash.bytes(bytes);
         hash.get()
     }
@@ -38,7 +38,7 @@ impl Fnv {
     }
 
     /// Adds a string with its length.
-    pub fn text(&mut self, text: &str) {
+    pub fn string(&mut self, text: &str) {
         self.long(text.len() as u64);
         self.bytes(text.as_bytes());
     }
@@ -55,16 +55,16 @@ mod tests {
 
     #[test]
     fn published_strings_have_published_hashes() {
-        assert_eq!(Fnv::of(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(Fnv::of(b"a"), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(Fnv::of(b"foobar"), 0x8594_4171_f739_67e8);
+        assert_eq!(FnvHasher::of(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(FnvHasher::of(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(FnvHasher::of(b"foobar"), 0x8594_4171_f739_67e8);
     }
 
     #[test]
     fn strings_are_told_apart_by_length() {
         let both = |texts: [&str; 2]| {
-            let mut hash = Fnv::default();
-            texts.iter().for_each(|text| hash.text(text));
+            let mut hash = FnvHasher::default();
+            texts.iter().for_each(|text| hash.string(text));
             hash.get()
         };
         assert_ne!(both(["ab", "c"]), both(["a", "bc"]));

@@ -3,12 +3,12 @@
 //! A campaign prints what it ran, and fails if it found something or was hollow. A sweep prints its progress to standard error; it fails if a row is
 //! less accurate than it claims and, having looked at every float, if it is more accurate. Its hash is the same for every engine.
 
-use adumbra::batch::NoSimd;
-use adumbra_fuzz::numerics::engine::Engine;
+use adumbra::batch::SimdError;
+use adumbra_fuzz::numerics::engine::SweepEngine;
 use adumbra_fuzz::numerics::report;
-use adumbra_fuzz::oracle::batch::At;
+use adumbra_fuzz::oracle::batch::TierChoice;
 use adumbra_fuzz::{Profile, Program, bits, campaign, seeds};
-use adumbra_vm::Level;
+use adumbra_vm::SimdLevel;
 use clap::Parser;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -80,17 +80,17 @@ enum Command {
     /// Hold rows of the op table against their specs
     Numerics {
         /// Look at each Nth float; at all with 1
-        #[arg(long, value_name = "N", default_value_t = report::Options::ALL.stride, value_parser = clap::value_parser!(u32).range(1..))]
+        #[arg(long, value_name = "N", default_value_t = report::SweepOptions::ALL.stride, value_parser = clap::value_parser!(u32).range(1..))]
         stride: u32,
         /// How many pairs to draw for rows of two operands
-        #[arg(long, value_name = "N", default_value_t = report::Options::ALL.drawn)]
+        #[arg(long, value_name = "N", default_value_t = report::SweepOptions::ALL.drawn)]
         draws: u64,
         /// How many threads work
-        #[arg(long, value_name = "N", default_value_t = report::Options::ALL.threads)]
+        #[arg(long, value_name = "N", default_value_t = report::SweepOptions::ALL.threads)]
         threads: usize,
         /// What computes them: `table`, or the batch engine at `baseline`, `avx2` or `avx512`
-        #[arg(long, default_value_t = report::Options::ALL.engine, value_parser = engine)]
-        engine: Engine,
+        #[arg(long, default_value_t = report::SweepOptions::ALL.engine, value_parser = engine)]
+        engine: SweepEngine,
         /// Their names; all without any
         rows: Vec<String>,
     },
@@ -116,7 +116,7 @@ fn main() -> ExitCode {
             check,
             write,
             list,
-        } => complaining(match (list, write) {
+        } => exit_code(match (list, write) {
             (true, _) => bits::run::list(programs),
             (false, Some(file)) => bits::run::write(programs, &file),
             (false, None) => bits::run::check(programs, &check.unwrap_or_else(bits::kept)),
@@ -129,25 +129,25 @@ fn main() -> ExitCode {
             threads,
             engine,
             rows,
-        } => numerics(&report::Options {
+        } => numerics(&report::SweepOptions {
             stride,
             drawn: draws,
             engine,
             threads,
-            rows,
+            ops: rows,
         }),
     }
 }
 
 /// The engine of a name, if the processor has it.
-fn engine(name: &str) -> Result<Engine, String> {
-    match Engine::from_name(name) {
-        Some(Engine::Batch(level)) if !level.is_available() => {
-            Err(NoSimd::Lacking(level).to_string())
+fn engine(name: &str) -> Result<SweepEngine, String> {
+    match SweepEngine::from_name(name) {
+        Some(SweepEngine::Batch(level)) if !level.is_available() => {
+            Err(SimdError::Unsupported(level).to_string())
         }
         Some(engine) => Ok(engine),
         None => {
-            let levels = Level::ALL.map(Level::name).join("`, `");
+            let levels = SimdLevel::ALL.map(SimdLevel::name).join("`, `");
             Err(format!("the engines are `table`, `{levels}`"))
         }
     }
@@ -159,7 +159,7 @@ fn show(seed: u64) -> ExitCode {
 }
 
 fn write_seeds(target: &str, folder: &Path) -> ExitCode {
-    let written = seeds::of(target).and_then(|seeds| {
+    let written = seeds::seed_inputs(target).and_then(|seeds| {
         for (number, seed) in seeds.iter().enumerate() {
             std::fs::write(folder.join(format!("seed{number}")), seed)?;
         }
@@ -179,26 +179,26 @@ fn write_seeds(target: &str, folder: &Path) -> ExitCode {
 
 fn run(seconds: u64, seed: u64) -> ExitCode {
     let (report, finding) = campaign::run(seed, Duration::from_secs(seconds));
-    let finding = finding.or_else(|| report.hollow());
+    let finding = finding.or_else(|| report.missing_coverage());
     finish(&report, finding)
 }
 
 /// On which engines programs are run.
-fn at(native: bool, auto: bool) -> At {
+fn at(native: bool, auto: bool) -> TierChoice {
     match (native, auto) {
-        (true, _) => At::Native,
-        (_, true) => At::Auto,
-        _ => At::EveryEngine,
+        (true, _) => TierChoice::Native,
+        (_, true) => TierChoice::Auto,
+        _ => TierChoice::EveryEngine,
     }
 }
 
-fn batch(programs: u64, seed: u64, at: At) -> ExitCode {
+fn batch(programs: u64, seed: u64, at: TierChoice) -> ExitCode {
     let (report, finding) = campaign::run_batch(seed, programs, at);
-    let finding = finding.or_else(|| report.mix.hollow());
+    let finding = finding.or_else(|| report.mix.missing_coverage());
     finish(&report, finding)
 }
 
-fn quads(programs: u64, seed: u64, at: At) -> ExitCode {
+fn quads(programs: u64, seed: u64, at: TierChoice) -> ExitCode {
     let (mix, finding) = campaign::run_quads(seed, programs, at);
     let finding = finding.or_else(|| mix.hollow());
     finish(&mix, finding)
@@ -215,12 +215,12 @@ fn finish(report: &impl fmt::Display, finding: Option<String>) -> ExitCode {
     }
 }
 
-fn numerics(options: &report::Options) -> ExitCode {
-    complaining(report::run(options))
+fn numerics(options: &report::SweepOptions) -> ExitCode {
+    exit_code(report::run(options))
 }
 
 /// The status of a command that says whether all is well.
-fn complaining(result: Result<bool, String>) -> ExitCode {
+fn exit_code(result: Result<bool, String>) -> ExitCode {
     match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

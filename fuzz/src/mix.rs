@@ -1,6 +1,6 @@
 //! What a campaign really ran, and whether that was enough: it cannot pass by running nothing of interest.
 
-use crate::feature::{Feature, Features, Kind};
+use crate::feature::{Feature, Features, ProgramKind};
 use adumbra_ir::module::InstKind;
 use adumbra_ir::{Module, Op};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ const LEAST_LIBRARY: f64 = 90.0;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mix {
     /// What the programs were made for.
-    pub kind: Kind,
+    pub kind: ProgramKind,
     /// Programs that were run.
     pub programs: usize,
     /// Points that they were run on, all together.
@@ -35,7 +35,7 @@ pub struct Mix {
 
 impl Mix {
     /// To count programs that were made for this.
-    pub fn of(kind: Kind) -> Mix {
+    pub fn of(kind: ProgramKind) -> Mix {
         Mix {
             kind,
             ..Mix::default()
@@ -77,9 +77,9 @@ impl Mix {
 
     /// Why the campaign says too little, if it does: a feature has less than its least share, a row of the op table or much of the library
     /// is missing, or more than a fifth of the points give NaN or nothing but zeros.
-    pub fn hollow(&self) -> Option<String> {
+    pub fn missing_coverage(&self) -> Option<String> {
         for &feature in Feature::ALL {
-            if self.percent(feature) < feature.least(self.kind) {
+            if self.percent(feature) < feature.min_percent(self.kind) {
                 return Some(format!("too few programs: {}\n{self}", feature.name()));
             }
         }
@@ -88,7 +88,7 @@ impl Mix {
                 return Some(format!("no program has the row {}\n{self}", op.info().name));
             }
             if percent(self.library.len(), library_size()) < LEAST_LIBRARY {
-                let mut names = adumbra_stdlib::names();
+                let mut names = adumbra_stdlib::function_names();
                 let missing = names.find(|name| !self.library.contains(*name));
                 let missing = missing.unwrap_or_default();
                 return Some(format!("too little of the library, as {missing}\n{self}"));
@@ -128,7 +128,7 @@ impl AddAssign for Mix {
 }
 
 fn library_size() -> usize {
-    adumbra_stdlib::names().count()
+    adumbra_stdlib::function_names().count()
 }
 
 fn percent(part: usize, whole: usize) -> f64 {
@@ -148,7 +148,7 @@ impl fmt::Display for Mix {
             library_size()
         )?;
         for &feature in Feature::ALL {
-            let (percent, least) = (self.percent(feature), feature.least(self.kind));
+            let (percent, least) = (self.percent(feature), feature.min_percent(self.kind));
             writeln!(
                 f,
                 "  {percent:5.1} %  {} (at least {least} %)",
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn mixes_add_up() {
         let count = |programs: &[&[Feature]]| {
-            let mut mix = Mix::of(Kind::Gradient);
+            let mut mix = Mix::of(ProgramKind::Gradient);
             for features in programs {
                 let mut all = Features::default();
                 features.iter().for_each(|&feature| all.insert(feature));
@@ -201,11 +201,11 @@ mod tests {
         let mut mix = Mix::default();
         mix.program(&module, features);
         mix.point([1.0]);
-        assert_eq!(mix.hollow(), None);
+        assert_eq!(mix.missing_coverage(), None);
 
         // So many programs without a feature bring it below its least share.
         for &feature in Feature::ALL {
-            let least = feature.least(Kind::Any);
+            let least = feature.min_percent(ProgramKind::Any);
             let without = (100.0 / least) as usize;
             let mut still = mix.clone();
             let mut others = Features::default();
@@ -214,13 +214,16 @@ mod tests {
             for _ in 0..without {
                 still.program(&module, others);
             }
-            let why = still.hollow();
+            let why = still.missing_coverage();
             assert!(why.is_some_and(|why| why.contains(feature.name())));
         }
 
         mix.point([0.0, -0.0]);
         mix.point([1.0, f32::NAN]);
         assert_eq!((mix.nan, mix.zero), (1, 1));
-        assert!(mix.hollow().is_some_and(|why| why.contains("NaN")));
+        assert!(
+            mix.missing_coverage()
+                .is_some_and(|why| why.contains("NaN"))
+        );
     }
 }

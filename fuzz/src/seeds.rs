@@ -2,7 +2,7 @@
 
 use crate::choices::bytes_of_seed;
 use adumbra::{Compiler, GlobalsLayout, Sources, Type};
-use adumbra_ir::text::{self, Spans};
+use adumbra_ir::text::{self, SpanComments};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ const PROGRAM_BYTES: usize = 1_500;
 ///
 /// # Errors
 /// If a folder or file of the project cannot be read.
-pub fn of(target: &str) -> std::io::Result<Vec<Vec<u8>>> {
+pub fn seed_inputs(target: &str) -> std::io::Result<Vec<Vec<u8>>> {
     let programs = (0..PROGRAMS).map(|seed| bytes_of_seed(seed, PROGRAM_BYTES));
     let mut seeds: Vec<Vec<u8>> = programs.collect();
     let mut files = Vec::new();
@@ -57,7 +57,7 @@ fn seed(target: &str, source: &str) -> Option<Vec<u8>> {
         "source" => (0, source.as_bytes().to_vec()),
         "ir_text" => {
             let module = compiler.lowered(&sources).ok()?;
-            (24, text::print(&module, Spans::Hidden).into_bytes())
+            (24, text::print(&module, SpanComments::Hidden).into_bytes())
         }
         "bytecode" => (0, compiler.compile(&sources).ok()?.to_bytecode()),
         _ => return None,

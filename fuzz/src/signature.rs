@@ -4,18 +4,18 @@ use adumbra_ir::{Scalar, Type};
 
 /// One function of an entry of the library.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signature {
+pub struct LibrarySignature {
     /// The word for its result, `void` among them.
     pub returns: String,
     /// Its name; overloads share it.
     pub name: String,
     /// Its parameters.
-    pub params: Vec<Param>,
+    pub params: Vec<SignatureParam>,
 }
 
 /// One parameter of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Param {
+pub struct SignatureParam {
     /// Whether it is written: an `out` parameter.
     pub is_out: bool,
     /// The word for its type.
@@ -42,17 +42,17 @@ pub fn type_of(word: &str) -> Option<Type> {
 }
 
 /// The functions of an entry of the library, in order; none if it has no entry of that name.
-pub fn signatures(name: &str) -> Vec<Signature> {
-    let text = adumbra_stdlib::find(name).unwrap_or_default();
+pub fn signatures(name: &str) -> Vec<LibrarySignature> {
+    let text = adumbra_stdlib::function_source(name).unwrap_or_default();
     let starts = |line: &&str| line.starts_with(|c: char| c.is_ascii_alphabetic());
     text.lines().filter(starts).map(signature).collect()
 }
 
-fn signature(line: &str) -> Signature {
+fn signature(line: &str) -> LibrarySignature {
     let (head, rest) = line.split_once('(').expect("a parameter list");
     let (returns, name) = head.rsplit_once(' ').expect("a type and a name");
     let end = parameters_end(rest);
-    Signature {
+    LibrarySignature {
         returns: returns.to_owned(),
         name: name.to_owned(),
         params: rest[..end].split(", ").filter_map(param).collect(),
@@ -73,14 +73,14 @@ fn parameters_end(text: &str) -> usize {
     end.expect("a parameter list on one line")
 }
 
-fn param(text: &str) -> Option<Param> {
+fn param(text: &str) -> Option<SignatureParam> {
     let declared = text.split('=').next()?.trim();
     let (ty, name) = declared.rsplit_once(' ')?;
     let (is_out, ty) = match ty.strip_prefix("out ") {
         Some(ty) => (true, ty),
         None => (false, ty),
     };
-    Some(Param {
+    Some(SignatureParam {
         is_out,
         ty: ty.to_owned(),
         name: name.to_owned(),

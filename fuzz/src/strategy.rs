@@ -7,18 +7,18 @@
 //! ([`text`]), as long as it fails. Seeds are untouched: a seed stands for bytes, these for a program.
 
 mod choices;
-mod text;
+mod source;
 
 use crate::generate::{Profile, Program};
 use crate::oracle::Disagreement;
 use crate::oracle::chain::REFUSED;
-use choices::Choices;
+use choices::ChoiceShrinker;
 use proptest::collection::{VecStrategy, vec};
 use proptest::num::u8::Any;
 use proptest::prelude::any;
 use proptest::strategy::{NewTree, Strategy, ValueTree};
 use proptest::test_runner::{TestCaseError, TestRunner};
-use text::Text;
+use source::SourceShrinker;
 
 /// The greatest number of bytes that programs of [`programs`] are made from: mostly small ones.
 const MAX_DRAWN: usize = 1_000;
@@ -56,7 +56,7 @@ impl Strategy for Programs {
 ///
 /// # Errors
 /// If it does not agree, or refuses a program as it was generated.
-pub fn judged(program: &Program, said: Result<(), Disagreement>) -> Result<(), TestCaseError> {
+pub fn test_result(program: &Program, said: Result<(), Disagreement>) -> Result<(), TestCaseError> {
     said.map_err(|found| match program.is_cut() && is_refusal(&found) {
         true => TestCaseError::reject("the text is no program"),
         false => TestCaseError::fail(found.to_string()),
@@ -71,7 +71,7 @@ fn is_refusal(found: &Disagreement) -> bool {
 /// The smallest program found for which `fails` still holds, after at most `tries` calls of it.
 ///
 /// `fails` must say no for text that the checker refuses, or the result is not a program.
-pub fn smallest(
+pub fn shrink_failure(
     program: Program,
     tries: usize,
     mut fails: impl FnMut(&Program) -> bool,
@@ -105,16 +105,16 @@ pub struct ProgramTree {
 /// What shrinks.
 #[derive(Clone, Debug)]
 enum Stage {
-    Choices(Choices),
-    Text(Text),
+    Choices(ChoiceShrinker),
+    Text(SourceShrinker),
 }
 
 impl ProgramTree {
     /// Begins at that program. One that was not generated has a text alone.
     pub fn new(program: Program) -> ProgramTree {
         let stage = match program.choices() {
-            Some((bytes, _)) => Stage::Choices(Choices::new(bytes)),
-            None => Stage::Text(Text::new(&program.source)),
+            Some((bytes, _)) => Stage::Choices(ChoiceShrinker::new(bytes)),
+            None => Stage::Text(SourceShrinker::new(&program.source)),
         };
         ProgramTree {
             best: program,
@@ -131,7 +131,7 @@ impl ProgramTree {
                 Stage::Choices(choices) => {
                     let bytes = choices.propose();
                     let Some(bytes) = bytes.filter(|_| self.generated < MAX_GENERATED) else {
-                        self.stage = Stage::Text(Text::new(&self.best.source));
+                        self.stage = Stage::Text(SourceShrinker::new(&self.best.source));
                         continue;
                     };
                     let (_, profile) = self.best.choices().expect("it was generated");
@@ -200,7 +200,7 @@ mod tests {
                 continue;
             }
             shrunk += 1;
-            let small = smallest(program, 5_000, has_modulo);
+            let small = shrink_failure(program, 5_000, has_modulo);
             assert!(has_modulo(&small));
             assert!(small.source.trim().len() < 60, "{seed}: {}", small.source);
         }
@@ -212,7 +212,7 @@ mod tests {
         // As long as the text is not cut it is what some choices generate.
         let program = Program::of_seed(3, Profile::ANY);
         let mut seen = 0;
-        smallest(program, MAX_GENERATED, |program| {
+        shrink_failure(program, MAX_GENERATED, |program| {
             if let (false, Some((bytes, profile))) = (program.is_cut(), program.choices()) {
                 seen += 1;
                 assert_eq!(*program, Program::generate(bytes, profile));
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn tries_are_counted() {
         let mut count = 0;
-        smallest(Program::of_seed(5, Profile::ANY), 7, |_| {
+        shrink_failure(Program::of_seed(5, Profile::ANY), 7, |_| {
             count += 1;
             false
         });
@@ -256,9 +256,9 @@ mod tests {
         let found = runner.run(&programs(Profile::ANY), |program| {
             let said = |what: &str| Err(Disagreement::new(&program, None, what));
             match program.source.contains("for (") {
-                true => judged(&program, said("values")),
+                true => test_result(&program, said("values")),
                 // Text that was cut may be refused, which is no finding.
-                false if program.is_cut() => judged(&program, said(REFUSED)),
+                false if program.is_cut() => test_result(&program, said(REFUSED)),
                 false => Ok(()),
             }
         });
@@ -278,7 +278,7 @@ mod tests {
         let program = Program::of_seed(1, Profile::ANY);
         let refused = |program: &Program| {
             let found = Disagreement::new(program, None, format!("{REFUSED}\nwhy"));
-            judged(program, Err(found)).unwrap_err()
+            test_result(program, Err(found)).unwrap_err()
         };
         assert!(matches!(refused(&program), TestCaseError::Fail(_)));
         let cut = program.with_source("shader".to_owned());

@@ -1,15 +1,15 @@
 //! Engines with some of their optimisations switched off: what holds that none changes a result, and what the benchmark's table of gains is made with.
 //!
-//! A [`Subject`] is a program at some points. It runs as bytecode on the engines of the VM themselves, since hosts have no such switch.
+//! A [`SwitchSubject`] is a program at some points. It runs as bytecode on the engines of the VM themselves, since hosts have no such switch.
 
 use crate::generate::Point;
 use adumbra::Program;
-use adumbra_aot::{Native, Optimisations, Target};
+use adumbra_aot::{NativeCompiler, Optimisations, Target};
 use adumbra_ir::host::{ConstantTexture, Faults, Limits};
-use adumbra_vm::native::{Flow, Translator, Unit};
+use adumbra_vm::native::{CompileUnit, NativeBackend, PointCfg};
 use adumbra_vm::{
-    BatchMachine, BatchOptions, Bytecode, Fusions, Level, Outcome, PointMachine, Source, flows,
-    units,
+    BatchMachine, BatchOptions, Bytecode, GlobalSource, Outcome, PointMachine, SimdLevel,
+    SuperinstructionSet, compile_units, point_cfgs,
 };
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const TEXEL: [f32; 4] = [0.2, 0.4, 0.6, 0.8];
 
 /// A program, and the points that it is evaluated at.
 #[derive(Debug)]
-pub struct Subject {
+pub struct SwitchSubject {
     /// What reports call it.
     pub name: String,
     bytecode: Arc<Bytecode>,
@@ -34,7 +34,7 @@ pub struct Subject {
 
 /// How an engine runs a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
+pub enum SwitchEngine {
     /// The point interpreter, on which there is nothing to switch off.
     Point,
     /// Single points by machine code.
@@ -42,9 +42,9 @@ pub enum Engine {
     /// The batch interpreter at a level.
     Batch {
         /// The level of its routines.
-        level: Level,
-        /// Fusions that are not used.
-        without: Fusions,
+        level: SimdLevel,
+        /// SuperinstructionSet that are not used.
+        without: SuperinstructionSet,
     },
     /// Batches by machine code.
     NativeBatch(Optimisations),
@@ -52,7 +52,7 @@ pub enum Engine {
 
 /// What a point shows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct SwitchOutput {
     /// How far it came.
     pub outcome: Outcome,
     /// The words of its outputs: values and shadows.
@@ -62,10 +62,10 @@ pub struct Shown {
 }
 
 /// A subject on an engine.
-pub struct Runner<'s> {
-    subject: &'s Subject,
+pub struct SwitchRunner<'s> {
+    subject: &'s SwitchSubject,
     machine: Machine,
-    sources: Vec<Source<'s>>,
+    sources: Vec<GlobalSource<'s>>,
 }
 
 enum Machine {
@@ -73,12 +73,16 @@ enum Machine {
     Batch(Box<BatchMachine>),
 }
 
-impl Subject {
+impl SwitchSubject {
     /// Bytecode at points, of each of which all words of the globals are given.
     ///
     /// # Panics
     /// If there are no points, or some have not as many words as the globals.
-    pub fn new(name: impl Into<String>, bytecode: Bytecode, points: Vec<Vec<u32>>) -> Subject {
+    pub fn new(
+        name: impl Into<String>,
+        bytecode: Bytecode,
+        points: Vec<Vec<u32>>,
+    ) -> SwitchSubject {
         let words = bytecode.interface().global_words();
         assert!(!points.is_empty(), "there are points");
         assert!(points.iter().all(|point| point.len() == words), "all words");
@@ -86,7 +90,7 @@ impl Subject {
         let planes: Vec<Vec<u32>> = (0..words).map(plane).collect();
         let is_uniform = |plane: &Vec<u32>| plane.iter().all(|word| word == &plane[0]);
         let inputs = bytecode.interface().inputs.iter();
-        Subject {
+        SwitchSubject {
             name: name.into(),
             inputs: inputs.flat_map(|input| input.default.clone()).collect(),
             limits: Limits::default(),
@@ -100,20 +104,20 @@ impl Subject {
     /// A program at points whose members are those of its layout, in order.
     ///
     /// # Panics
-    /// As [`new`](Subject::new).
-    pub fn of(name: impl Into<String>, program: &Program, points: &[Point]) -> Subject {
+    /// As [`new`](SwitchSubject::new).
+    pub fn of(name: impl Into<String>, program: &Program, points: &[Point]) -> SwitchSubject {
         let words = |point: &Point| {
             let members = point.iter();
             let words = members.flat_map(|member| [&member.value, &member.ddx, &member.ddy]);
             words.flatten().copied().collect()
         };
         let bytecode = Bytecode::from_bytes(&program.to_bytecode()).expect("what was written");
-        Subject::new(name, bytecode, points.iter().map(words).collect())
+        SwitchSubject::new(name, bytecode, points.iter().map(words).collect())
     }
 
     /// The same within other limits.
-    pub fn within(self, limits: Limits) -> Subject {
-        Subject { limits, ..self }
+    pub fn within(self, limits: Limits) -> SwitchSubject {
+        SwitchSubject { limits, ..self }
     }
 
     /// How many points there are.
@@ -122,9 +126,9 @@ impl Subject {
     }
 
     /// It on an engine; nothing if the processor has no machine code.
-    pub fn on(&self, engine: Engine) -> Option<Runner<'_>> {
+    pub fn on(&self, engine: SwitchEngine) -> Option<SwitchRunner<'_>> {
         let native = |optimisations| {
-            let native = Native::new(&self.name)?;
+            let native = NativeCompiler::new(&self.name)?;
             Some(native.with_optimisations(optimisations))
         };
         let bytecode = || Arc::clone(&self.bytecode);
@@ -138,18 +142,18 @@ impl Subject {
             Machine::Batch(Box::new(machine))
         };
         let machine = match engine {
-            Engine::Point => point(PointMachine::new(bytecode(), self.limits)),
-            Engine::NativePoint(optimisations) => {
+            SwitchEngine::Point => point(PointMachine::new(bytecode(), self.limits)),
+            SwitchEngine::NativePoint(optimisations) => {
                 let native = native(optimisations)?;
                 point(PointMachine::with_code(bytecode(), self.limits, &native))
             }
-            Engine::Batch { level, without } => batch(BatchOptions {
+            SwitchEngine::Batch { level, without } => batch(BatchOptions {
                 level: Some(level),
                 without_fusions: without,
                 ..BatchOptions::default()
             }),
-            Engine::NativeBatch(optimisations) => {
-                let native: Arc<dyn Translator> = Arc::new(native(optimisations)?);
+            SwitchEngine::NativeBatch(optimisations) => {
+                let native: Arc<dyn NativeBackend> = Arc::new(native(optimisations)?);
                 batch(BatchOptions {
                     native: Some(native),
                     ..BatchOptions::default()
@@ -158,10 +162,10 @@ impl Subject {
         };
         let sources = self.planes.iter().zip(&self.uniform);
         let sources = sources.map(|(words, &is_uniform)| match is_uniform {
-            true => Source::Same(words[0]),
-            false => Source::Plane { words, stride: 1 },
+            true => GlobalSource::Uniform(words[0]),
+            false => GlobalSource::Varying { words, stride: 1 },
         });
-        Some(Runner {
+        Some(SwitchRunner {
             subject: self,
             machine,
             sources: sources.collect(),
@@ -170,25 +174,25 @@ impl Subject {
 
     /// Its machine code for a processor, of batches and of single points; nothing where it is too long.
     pub fn code(&self, target: Target, optimisations: Optimisations) -> [Option<Vec<u8>>; 2] {
-        let units: Vec<Unit> = units(&self.bytecode, &self.uniform);
-        let flows: Vec<Flow> = flows(&self.bytecode);
+        let units: Vec<CompileUnit> = compile_units(&self.bytecode, &self.uniform);
+        let cfgs: Vec<PointCfg> = point_cfgs(&self.bytecode);
         let batch = target.compile_with(optimisations, &units, false);
-        let point = target.compile_flows_with(optimisations, &flows, false);
+        let point = target.compile_flows_with(optimisations, &cfgs, false);
         [batch, point].map(|code| code.map(|code| code.bytes))
     }
 }
 
-impl Runner<'_> {
+impl SwitchRunner<'_> {
     /// Evaluates all points.
     pub fn run(&mut self) {
         self.each(|_| {});
     }
 
     /// What all points show.
-    pub fn shown(&mut self) -> Vec<Shown> {
+    pub fn shown(&mut self) -> Vec<SwitchOutput> {
         let mut all = Vec::with_capacity(self.subject.points());
         self.each(|machine| match machine {
-            Machine::Point(machine) => all.push(Shown {
+            Machine::Point(machine) => all.push(SwitchOutput {
                 outcome: machine.outcome(),
                 outputs: machine.outputs().to_vec(),
                 faults: machine.faults().clone(),
@@ -198,7 +202,7 @@ impl Runner<'_> {
                 for point in 0..machine.points() {
                     let parts = (0..3 * scalars).map(|i| (i / 3, i % 3));
                     let word = |(scalar, part)| machine.output(scalar, part, point);
-                    all.push(Shown {
+                    all.push(SwitchOutput {
                         outcome: machine.outcomes()[point],
                         outputs: parts.map(word).collect(),
                         faults: machine.faults(point).clone(),
@@ -210,16 +214,16 @@ impl Runner<'_> {
     }
 
     /// The fusions that its instructions are joined by.
-    pub fn joined_by(&self) -> Fusions {
+    pub fn joined_by(&self) -> SuperinstructionSet {
         match &self.machine {
-            Machine::Point(_) => Fusions::NONE,
+            Machine::Point(_) => SuperinstructionSet::NONE,
             Machine::Batch(machine) => machine.joined_by(),
         }
     }
 
     /// Evaluates all points; shows the machine after each evaluation.
     fn each(&mut self, mut seen: impl FnMut(&Machine)) {
-        let Runner {
+        let SwitchRunner {
             subject,
             machine,
             sources,

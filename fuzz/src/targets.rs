@@ -1,50 +1,50 @@
 //! What the libFuzzer targets and their smoke tests share: bytes in, what does not agree out.
 
 use crate::choices::Choices;
-use crate::generate::{Profile, Program, soup};
-use crate::oracle::chain::{Chain, NoChain, check_gradients};
+use crate::coverage::InputCoverage;
+use crate::generate::{Profile, Program, token_soup};
+use crate::oracle::chain::{ChainError, EngineChain, check_gradients};
 use crate::oracle::{
     bytecode as bytes_oracle, group as group_oracle, ir_text as ir_oracle, source as source_oracle,
 };
-use crate::seen::Seen;
-use adumbra_ir::text::{self, Spans};
+use adumbra_ir::text::{self, SpanComments};
 
 /// A target. Bytes that make it give an error are a finding, and so are those that make it panic.
 #[derive(Clone, Copy, Debug)]
-pub struct Target {
+pub struct FuzzTarget {
     /// Its name as a fuzz target.
     pub name: &'static str,
     /// What it does with bytes, which it counts.
-    pub run: fn(&[u8], &mut Seen) -> Result<(), String>,
+    pub run: fn(&[u8], &mut InputCoverage) -> Result<(), String>,
 }
 
 /// Every target.
-pub const TARGETS: [Target; 5] = [
-    Target {
+pub const TARGETS: [FuzzTarget; 5] = [
+    FuzzTarget {
         name: "source",
         run: source,
     },
-    Target {
+    FuzzTarget {
         name: "ir_text",
         run: ir_text,
     },
-    Target {
+    FuzzTarget {
         name: "bytecode",
         run: bytecode,
     },
-    Target {
+    FuzzTarget {
         name: "gradients",
         run: gradients,
     },
-    Target {
+    FuzzTarget {
         name: "group",
         run: group,
     },
 ];
 
-impl Target {
+impl FuzzTarget {
     /// The target of that name.
-    pub fn of_name(name: &str) -> Option<&'static Target> {
+    pub fn from_name(name: &str) -> Option<&'static FuzzTarget> {
         TARGETS.iter().find(|target| target.name == name)
     }
 
@@ -52,7 +52,7 @@ impl Target {
     ///
     /// # Panics
     /// With its report, if it finds something.
-    pub fn must_hold(&self, bytes: &[u8], seen: &mut Seen) {
+    pub fn assert_holds(&self, bytes: &[u8], seen: &mut InputCoverage) {
         seen.inputs += 1;
         if let Err(report) = (self.run)(bytes, seen) {
             panic!("{}: {report}", self.name);
@@ -64,15 +64,15 @@ impl Target {
 ///
 /// # Errors
 /// What the oracle says.
-fn source(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
+fn source(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     let (kind, rest) = kind(bytes);
     let text = match kind {
         0 => String::from_utf8_lossy(rest).into_owned(),
-        1 => soup::tokens(rest),
-        _ => soup::mutated(rest),
+        1 => token_soup::tokens(rest),
+        _ => token_soup::mutated(rest),
     };
     let fate = source_oracle::check(&text).map_err(|what| format!("{what}\n{text}"))?;
-    seen.fate(fate.name());
+    seen.count(fate.name());
     Ok(())
 }
 
@@ -80,7 +80,7 @@ fn source(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
 ///
 /// # Errors
 /// What the oracle says.
-fn ir_text(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
+fn ir_text(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     let (kind, rest) = kind(bytes);
     let (head, rest) = rest.split_at(rest.len().min(24));
     let text = match kind {
@@ -91,12 +91,12 @@ fn ir_text(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
                 1 => &chain.lowered,
                 _ => &chain.compiled[0],
             };
-            let text = text::print(module, Spans::Hidden);
-            soup::mutate(&text, IR_TOKENS, &mut Choices::new(head))
+            let text = text::print(module, SpanComments::Hidden);
+            token_soup::mutate(&text, IR_TOKENS, &mut Choices::new(head))
         }
     };
     let fate = ir_oracle::check(&text).map_err(|what| format!("{what}\n{text}"))?;
-    seen.fate(fate.name());
+    seen.count(fate.name());
     Ok(())
 }
 
@@ -163,14 +163,14 @@ const IR_TOKENS: &[&str] = &[
 ///
 /// # Errors
 /// What the oracle says.
-fn bytecode(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
+fn bytecode(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     const WAYS: usize = 16;
     let (kind, rest) = kind(bytes);
     let patience = seen.patience;
     let check = |file: &[u8]| bytes_oracle::check(file, patience);
     if kind == 0 {
-        for file in [rest, &bytes_oracle::headed(rest)] {
-            seen.fate(check(file)?.name());
+        for file in [rest, &bytes_oracle::with_header(rest)] {
+            seen.count(check(file)?.name());
         }
         return Ok(());
     }
@@ -179,7 +179,7 @@ fn bytecode(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
     let mut choices = Choices::new(head);
     for _ in 0..WAYS {
         let fate = check(&bytes_oracle::mutate(&file, &mut choices))?;
-        seen.fate(fate.name());
+        seen.count(fate.name());
     }
     Ok(())
 }
@@ -188,7 +188,7 @@ fn bytecode(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
 ///
 /// # Errors
 /// What the oracle says.
-fn gradients(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
+fn gradients(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     let program = Program::generate(bytes, Profile::GRADIENT);
     let found = check_gradients(&program, &mut seen.programs, &mut seen.compared);
     found.map_err(|disagreement| disagreement.to_string())
@@ -198,17 +198,17 @@ fn gradients(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
 ///
 /// # Errors
 /// What the oracle says.
-fn group(bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
+fn group(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     let compared = group_oracle::check(bytes)?;
-    seen.fates("wires", compared.wires);
-    seen.fates("points run by hand", compared.points);
+    seen.count_many("wires", compared.wires);
+    seen.count_many("points run by hand", compared.points);
     Ok(())
 }
 
-fn chain(bytes: &[u8]) -> Result<Chain, String> {
+fn chain(bytes: &[u8]) -> Result<EngineChain, String> {
     let program = Program::generate(bytes, Profile::ANY);
-    Chain::new(&program.source).map_err(|no| {
-        let (NoChain::Refused(what) | NoChain::Broken(what)) = no;
+    EngineChain::new(&program.source).map_err(|no| {
+        let (ChainError::Refused(what) | ChainError::Broken(what)) = no;
         format!("{what}\n{}", program.source)
     })
 }

@@ -6,38 +6,38 @@ use std::io;
 
 /// Why a picture cannot be read or written.
 #[derive(Debug)]
-pub enum PictureError {
+pub enum ImageError {
     /// The file cannot be read or written.
     Io(io::Error),
     /// It is neither PNG nor EXR.
-    NotAPicture,
+    UnknownFormat,
     /// It has a size that no picture may have.
     Size(SizeError),
     /// It says what it should not, ends early, or has what is not supported: why, in words.
-    Broken(String),
+    Malformed(String),
 }
 
-impl fmt::Display for PictureError {
+impl fmt::Display for ImageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PictureError::Io(error) => error.fmt(f),
-            PictureError::NotAPicture => f.write_str("it is neither a PNG nor an EXR file"),
-            PictureError::Size(error) => error.fmt(f),
-            PictureError::Broken(why) => write!(f, "the picture cannot be read: {why}"),
+            ImageError::Io(error) => error.fmt(f),
+            ImageError::UnknownFormat => f.write_str("it is neither a PNG nor an EXR file"),
+            ImageError::Size(error) => error.fmt(f),
+            ImageError::Malformed(why) => write!(f, "the picture cannot be read: {why}"),
         }
     }
 }
 
-impl std::error::Error for PictureError {}
+impl std::error::Error for ImageError {}
 
-impl From<io::Error> for PictureError {
-    fn from(error: io::Error) -> PictureError {
-        PictureError::Io(error)
+impl From<io::Error> for ImageError {
+    fn from(error: io::Error) -> ImageError {
+        ImageError::Io(error)
     }
 }
 
-impl From<SizeError> for PictureError {
-    fn from(error: SizeError) -> PictureError {
-        PictureError::Size(error)
+impl From<SizeError> for ImageError {
+    fn from(error: SizeError) -> ImageError {
+        ImageError::Size(error)
     }
 }

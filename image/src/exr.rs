@@ -1,8 +1,8 @@
 //! OpenEXR files: floats as they are.
 
-use crate::error::PictureError;
-use crate::picture::Picture;
-use crate::size::Size;
+use crate::error::ImageError;
+use crate::image::Image;
+use crate::size::ImageSize;
 use exr::error::Error;
 use exr::meta::header::Header;
 use exr::prelude::*;
@@ -15,10 +15,7 @@ pub(crate) const SIGNATURE: &[u8] = b"\x76\x2f\x31\x01";
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_exr(
-    picture: &Picture,
-    out: impl Write + Seek,
-) -> std::result::Result<(), PictureError> {
+pub fn write_exr(picture: &Image, out: impl Write + Seek) -> std::result::Result<(), ImageError> {
     let names = match picture.channels() {
         1 => &["Y"][..],
         n => &["R", "G", "B", "A"][..n],
@@ -33,7 +30,7 @@ pub fn write_exr(
         line_order: LineOrder::Increasing,
     };
     let size = picture.size();
-    let image = Image::from_encoded_channels(
+    let image = exr::image::Image::from_encoded_channels(
         (size.width() as usize, size.height() as usize),
         encoding,
         AnyChannels::sort(channels.collect()),
@@ -46,9 +43,7 @@ pub fn write_exr(
 }
 
 /// Reads an EXR file.
-pub(crate) fn read_exr(
-    mut file: impl BufRead + Seek,
-) -> std::result::Result<Picture, PictureError> {
+pub(crate) fn read_exr(mut file: impl BufRead + Seek) -> std::result::Result<Image, ImageError> {
     let meta = MetaData::read_from_buffered(&mut file, false).map_err(broken)?;
     file.rewind()?;
     let has = |header: &Header, names: &[&str]| {
@@ -61,7 +56,7 @@ pub(crate) fn read_exr(
         })
     };
     for header in &meta.headers {
-        Size::new(header.layer_size.x() as u64, header.layer_size.y() as u64)?;
+        ImageSize::new(header.layer_size.x() as u64, header.layer_size.y() as u64)?;
     }
     let read = read().no_deep_data().largest_resolution_level();
     if meta
@@ -101,7 +96,7 @@ pub(crate) fn read_exr(
         return image.layer_data.channel_data.pixels.picture(3);
     }
     let why = "no layer has channels `R`, `G`, `B` or `Y`";
-    Err(PictureError::Broken(why.to_owned()))
+    Err(ImageError::Malformed(why.to_owned()))
 }
 
 /// Pixels on the way in.
@@ -122,17 +117,17 @@ impl Pixels {
         self.pixels[at.flat_index_for_size(self.size)] = pixel;
     }
 
-    fn picture(self, channels: usize) -> std::result::Result<Picture, PictureError> {
-        let size = Size::new(self.size.x() as u64, self.size.y() as u64)?;
-        Ok(Picture::of(size, channels, self.pixels))
+    fn picture(self, channels: usize) -> std::result::Result<Image, ImageError> {
+        let size = ImageSize::new(self.size.x() as u64, self.size.y() as u64)?;
+        Ok(Image::from_pixels(size, channels, self.pixels))
     }
 }
 
-fn broken(error: Error) -> PictureError {
+fn broken(error: Error) -> ImageError {
     match error {
         Error::Io(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
-            PictureError::Io(error)
+            ImageError::Io(error)
         }
-        other => PictureError::Broken(other.to_string()),
+        other => ImageError::Malformed(other.to_string()),
     }
 }

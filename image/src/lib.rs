@@ -18,15 +18,15 @@
 
 mod error;
 mod exr;
-mod picture;
+mod image;
+mod mip_pyramid;
 mod png;
-mod pyramid;
 mod size;
 pub mod srgb;
 
-pub use error::PictureError;
+pub use error::ImageError;
 pub use exr::write_exr;
-pub use picture::{Picture, read};
-pub use png::{Png, write_png};
-pub use pyramid::{Pyramid, level};
-pub use size::{MAX_PIXELS, Size, SizeError};
+pub use image::{Image, read_image};
+pub use mip_pyramid::{MipPyramid, mip_level};
+pub use png::{PngImage, write_png};
+pub use size::{ImageSize, MAX_PIXELS, SizeError};

@@ -1,8 +1,8 @@
 //! PNG files.
 
-use crate::error::PictureError;
-use crate::picture::Picture;
-use crate::size::Size;
+use crate::error::ImageError;
+use crate::image::Image;
+use crate::size::ImageSize;
 use crate::srgb;
 use png::{BitDepth, ColorType, Decoder, Encoder, SrgbRenderingIntent, Transformations};
 use std::io::{BufRead, Seek, Write};
@@ -12,9 +12,9 @@ pub(crate) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// What a PNG file of 8 bits a channel holds.
 #[derive(Clone, Copy, Debug)]
-pub struct Png<'a> {
+pub struct PngImage<'a> {
     /// Width and height.
-    pub size: Size,
+    pub size: ImageSize,
     /// Red, green, blue, and alpha if there is one, row by row from the top.
     pub bytes: &'a [u8],
     /// Whether there is alpha.
@@ -30,7 +30,7 @@ pub struct Png<'a> {
 ///
 /// # Panics
 /// If there are not as many bytes as the size says.
-pub fn write_png(png: &Png<'_>, out: impl Write) -> Result<(), PictureError> {
+pub fn write_png(png: &PngImage<'_>, out: impl Write) -> Result<(), ImageError> {
     let channels = if png.has_alpha { 4 } else { 3 };
     assert_eq!(png.bytes.len(), channels * png.size.pixels());
     let mut encoder = Encoder::new(out, png.size.width(), png.size.height());
@@ -47,19 +47,19 @@ pub fn write_png(png: &Png<'_>, out: impl Write) -> Result<(), PictureError> {
         writer.finish()
     });
     written.map_err(|error| match error {
-        png::EncodingError::IoError(error) => PictureError::Io(error),
-        other => PictureError::Broken(other.to_string()),
+        png::EncodingError::IoError(error) => ImageError::Io(error),
+        other => ImageError::Malformed(other.to_string()),
     })
 }
 
 /// Reads a PNG file; its colours become linear.
-pub(crate) fn read_png(file: impl BufRead + Seek) -> Result<Picture, PictureError> {
+pub(crate) fn read_png(file: impl BufRead + Seek) -> Result<Image, ImageError> {
     let mut decoder = Decoder::new(file);
     decoder.set_transformations(Transformations::EXPAND);
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
     let info = decoder.read_header_info().map_err(broken)?;
-    let size = Size::new(info.width.into(), info.height.into())?;
+    let size = ImageSize::new(info.width.into(), info.height.into())?;
     let mut reader = decoder.read_info().map_err(broken)?;
     let bytes = reader.output_buffer_size().unwrap_or(usize::MAX);
     let mut bytes = vec![0; bytes.min(8 * size.pixels())];
@@ -99,18 +99,18 @@ pub(crate) fn read_png(file: impl BufRead + Seek) -> Result<Picture, PictureErro
             };
             [r, g, b, alpha]
         });
-    Ok(Picture::of(
+    Ok(Image::from_pixels(
         size,
         if has_alpha { 4 } else { 3 },
         pixels.collect(),
     ))
 }
 
-fn broken(error: png::DecodingError) -> PictureError {
+fn broken(error: png::DecodingError) -> ImageError {
     match error {
         png::DecodingError::IoError(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
-            PictureError::Io(error)
+            ImageError::Io(error)
         }
-        other => PictureError::Broken(other.to_string()),
+        other => ImageError::Malformed(other.to_string()),
     }
 }

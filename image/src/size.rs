@@ -8,7 +8,7 @@ pub const MAX_PIXELS: u64 = 1 << 25;
 
 /// Width and height, each at least 1, together at most [`MAX_PIXELS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct ImageSize {
     width: u32,
     height: u32,
 }
@@ -41,15 +41,15 @@ impl fmt::Display for SizeError {
 
 impl std::error::Error for SizeError {}
 
-impl Size {
+impl ImageSize {
     /// A size with pixels, but not too many.
     ///
     /// # Errors
     /// If there are none or more than [`MAX_PIXELS`].
-    pub fn new(width: u64, height: u64) -> Result<Size, SizeError> {
+    pub fn new(width: u64, height: u64) -> Result<ImageSize, SizeError> {
         match width.saturating_mul(height) {
             0 => Err(SizeError::Empty(width, height)),
-            1..=MAX_PIXELS => Ok(Size {
+            1..=MAX_PIXELS => Ok(ImageSize {
                 width: width as u32,
                 height: height as u32,
             }),
@@ -73,17 +73,17 @@ impl Size {
     }
 }
 
-impl fmt::Display for Size {
+impl fmt::Display for ImageSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}x{}", self.width, self.height)
     }
 }
 
 /// `640x480`.
-impl FromStr for Size {
+impl FromStr for ImageSize {
     type Err = SizeError;
 
-    fn from_str(text: &str) -> Result<Size, SizeError> {
+    fn from_str(text: &str) -> Result<ImageSize, SizeError> {
         let malformed = || SizeError::Malformed(text.to_owned());
         let side = |side: &str| match side.bytes().all(|byte| byte.is_ascii_digit()) {
             // More digits than a number has are more pixels than there may be.
@@ -91,7 +91,7 @@ impl FromStr for Size {
             _ => Err(malformed()),
         };
         let (width, height) = text.split_once(['x', 'X']).ok_or_else(malformed)?;
-        match Size::new(side(width)?, side(height)?) {
+        match ImageSize::new(side(width)?, side(height)?) {
             Err(SizeError::TooLarge(_)) => Err(SizeError::TooLarge(text.to_owned())),
             size => size,
         }
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn sizes_have_pixels_but_not_too_many() {
-        let read = |text: &str| text.parse::<Size>();
+        let read = |text: &str| text.parse::<ImageSize>();
         let size = read("640x480").unwrap();
         assert_eq!(
             (size.width(), size.height(), size.pixels()),

@@ -1,7 +1,8 @@
 //! Files: what is written is read again; what is broken, hostile or no picture is refused.
 
 use adumbra_image::{
-    MAX_PIXELS, Picture, PictureError, Png, Size, SizeError, read, srgb, write_exr, write_png,
+    Image, ImageError, ImageSize, MAX_PIXELS, PngImage, SizeError, read_image, srgb, write_exr,
+    write_png,
 };
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -12,19 +13,19 @@ fn scratch(name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
-fn size(width: u64, height: u64) -> Size {
-    Size::new(width, height).unwrap()
+fn size(width: u64, height: u64) -> ImageSize {
+    ImageSize::new(width, height).unwrap()
 }
 
-fn exr(picture: &Picture) -> Vec<u8> {
+fn exr(picture: &Image) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     write_exr(picture, &mut bytes).unwrap();
     bytes.into_inner()
 }
 
-fn png(size: Size, bytes: &[u8], has_alpha: bool) -> Vec<u8> {
+fn png(size: ImageSize, bytes: &[u8], has_alpha: bool) -> Vec<u8> {
     let mut out = Vec::new();
-    let png = Png {
+    let png = PngImage {
         size,
         bytes,
         has_alpha,
@@ -48,14 +49,14 @@ fn exr_files_keep_every_bit() {
     ];
     for channels in 1..=4 {
         let pixels = (0..35).map(|i| std::array::from_fn(|c| odd[(i + 3 * c) % odd.len()]));
-        let picture = Picture::of(size(7, 5), channels, pixels.collect());
+        let picture = Image::from_pixels(size(7, 5), channels, pixels.collect());
         let path = scratch(&format!("bits{channels}.exr"), &exr(&picture));
         if channels == 2 {
-            let refused = read(&path).unwrap_err().to_string();
+            let refused = read_image(&path).unwrap_err().to_string();
             assert!(refused.contains("`R`, `G`, `B` or `Y`"), "{refused}");
             continue;
         }
-        let again = read(&path).unwrap();
+        let again = read_image(&path).unwrap();
         assert_eq!(
             (again.size(), again.channels()),
             (size(7, 5), channels.max(3))
@@ -75,7 +76,7 @@ fn exr_files_keep_every_bit() {
 fn png_files_become_linear() {
     let bytes: Vec<u8> = (0..=255).flat_map(|i| [i, 255 - i, 0, i]).collect();
     let path = scratch("linear.png", &png(size(16, 16), &bytes, true));
-    let picture = read(&path).unwrap();
+    let picture = read_image(&path).unwrap();
     assert_eq!((picture.size(), picture.channels()), (size(16, 16), 4));
     for (i, pixel) in picture.pixels().iter().enumerate() {
         let part = i as f64 / 255.0;
@@ -87,7 +88,7 @@ fn png_files_become_linear() {
         "plain.png",
         &png(size(1, 2), &[0, 255, 0, 255, 0, 0], false),
     );
-    let picture = read(&path).unwrap();
+    let picture = read_image(&path).unwrap();
     assert_eq!(picture.channels(), 3);
     assert_eq!(
         picture.pixels(),
@@ -114,7 +115,8 @@ fn raw_png(color: png::ColorType, depth: png::BitDepth, width: u32, data: &[u8])
 #[test]
 fn png_files_of_all_kinds_are_read() {
     use png::{BitDepth::*, ColorType::*};
-    let pixels = |name: &str, bytes: &[u8]| read(&scratch(name, bytes)).unwrap().pixels().to_vec();
+    let pixels =
+        |name: &str, bytes: &[u8]| read_image(&scratch(name, bytes)).unwrap().pixels().to_vec();
     let grey = raw_png(Grayscale, Eight, 2, &[0, 255]);
     assert_eq!(pixels("grey.png", &grey), [[0.0, 0.0, 0.0, 1.0], [1.0; 4]]);
     let bits = raw_png(Grayscale, One, 2, &[0b0100_0000]);
@@ -147,53 +149,56 @@ fn with_size(mut bytes: Vec<u8>, width: u32, height: u32) -> Vec<u8> {
 #[test]
 fn what_is_no_picture_is_refused() {
     assert!(matches!(
-        read("no/such.png".as_ref()),
-        Err(PictureError::Io(_))
+        read_image("no/such.png".as_ref()),
+        Err(ImageError::Io(_))
     ));
     assert!(matches!(
-        read(env!("CARGO_MANIFEST_DIR").as_ref()),
-        Err(PictureError::Io(_))
+        read_image(env!("CARGO_MANIFEST_DIR").as_ref()),
+        Err(ImageError::Io(_))
     ));
     for (name, bytes) in [
         ("text.png", &b"not a picture at all"[..]),
         ("empty.exr", b""),
     ] {
-        let refused = read(&scratch(name, bytes));
-        assert!(matches!(refused, Err(PictureError::NotAPicture)), "{name}");
+        let refused = read_image(&scratch(name, bytes));
+        assert!(matches!(refused, Err(ImageError::UnknownFormat)), "{name}");
     }
 
     let good = png(size(4, 4), &[7; 48], false);
-    assert!(read(&scratch("good.png", &with_size(good.clone(), 4, 4))).is_ok());
+    assert!(read_image(&scratch("good.png", &with_size(good.clone(), 4, 4))).is_ok());
     let large = u32::try_from(MAX_PIXELS + 1).unwrap();
     for (width, height) in [(1_000_000_000, 1_000_000_000), (large, 1)] {
-        let refused = read(&scratch(
+        let refused = read_image(&scratch(
             "large.png",
             &with_size(good.clone(), width, height),
         ));
-        let is_refused = matches!(refused, Err(PictureError::Size(SizeError::TooLarge(..))));
+        let is_refused = matches!(refused, Err(ImageError::Size(SizeError::TooLarge(..))));
         assert!(is_refused, "{refused:?}");
     }
-    assert!(read(&scratch("none.png", &with_size(good.clone(), 0, 4))).is_err());
+    assert!(read_image(&scratch("none.png", &with_size(good.clone(), 0, 4))).is_err());
     // More rows than there are.
-    assert!(read(&scratch("short.png", &with_size(good.clone(), 4, 4000))).is_err());
+    assert!(read_image(&scratch("short.png", &with_size(good.clone(), 4, 4000))).is_err());
 
-    let picture = Picture::new(size(33, 17), 3);
+    let picture = Image::new(size(33, 17), 3);
     let good_exr = exr(&picture);
     for (name, good) in [("cut.png", &good), ("cut.exr", &good_exr)] {
         // The last bytes only say that this is the end.
         for end in (8..good.len() - 24).step_by(1 + good.len() / 40) {
-            assert!(read(&scratch(name, &good[..end])).is_err(), "{name} {end}");
+            assert!(
+                read_image(&scratch(name, &good[..end])).is_err(),
+                "{name} {end}"
+            );
         }
     }
     // Any byte may be wrong; there is a picture or an error.
     for at in 4..good_exr.len().min(600) {
         let mut bytes = good_exr.clone();
         bytes[at] ^= 0xff;
-        let _ = read(&scratch("flipped.exr", &bytes));
+        let _ = read_image(&scratch("flipped.exr", &bytes));
     }
     for at in 8..good.len() {
         let mut bytes = good.clone();
         bytes[at] ^= 0xff;
-        let _ = read(&scratch("flipped.png", &bytes));
+        let _ = read_image(&scratch("flipped.png", &bytes));
     }
 }

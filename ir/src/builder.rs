@@ -1,6 +1,6 @@
 //! Makes functions instruction by instruction.
 //!
-//! A [`Builder`] appends to the region it stands in. Regions are opened before the instruction that owns them exists, and filled one
+//! A [`FunctionBuilder`] appends to the region it stands in. Regions are opened before the instruction that owns them exists, and filled one
 //! after the other: open, append, close, then append the `If`, `Loop` or `Block`.
 
 use crate::module::*;
@@ -10,16 +10,16 @@ use adumbra_ops::Op;
 
 /// Makes one function.
 #[derive(Debug)]
-pub struct Builder {
+pub struct FunctionBuilder {
     function: Function,
     open: Vec<RegionId>,
 }
 
-impl Builder {
+impl FunctionBuilder {
     /// Starts a function and stands in its body.
-    pub fn new(name: impl Into<String>, span: Span) -> Builder {
+    pub fn new(name: impl Into<String>, span: Span) -> FunctionBuilder {
         let body = RegionId(0);
-        Builder {
+        FunctionBuilder {
             function: Function {
                 name: name.into(),
                 variant: 0,

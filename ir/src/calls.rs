@@ -136,7 +136,7 @@ impl CallGraph {
 }
 
 /// Removes functions that the entry does not reach. The others keep their order.
-pub(crate) fn drop_unreached(module: &mut Module, calls: &CallGraph) {
+pub(crate) fn drop_uncalled(module: &mut Module, calls: &CallGraph) {
     if calls.order.len() == module.functions.len() {
         return;
     }

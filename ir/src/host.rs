@@ -50,7 +50,7 @@ pub const fn array_steps(elements: u32) -> u64 {
 
 /// Whether it is time to ask if the point is to be stopped: `taken` steps were taken, 1 or more, and `left` are left.
 #[inline(always)]
-pub const fn is_time_to_ask(left: u64, taken: u64) -> bool {
+pub const fn is_cancel_check_due(left: u64, taken: u64) -> bool {
     match left % CANCEL_PERIOD {
         0 => taken > 0,
         past => taken > CANCEL_PERIOD - past,
@@ -242,7 +242,7 @@ impl Faults {
     }
 
     /// How often something happened that found no room, repetitions included.
-    pub fn more(&self) -> u32 {
+    pub fn omitted_count(&self) -> u32 {
         self.more
     }
 
@@ -314,7 +314,7 @@ pub trait Host<F = f32> {
     }
 
     /// Takes a message that the point gives, in order with its requests: its number among the program's, and its arguments as
-    /// [`Message::text`](crate::message::Message::text) wants them. Comes for each one executed, also from a point that is stopped later.
+    /// [`Message::text`](crate::message::Message::render) wants them. Comes for each one executed, also from a point that is stopped later.
     fn message(&mut self, message: MessageId, args: &[u32]) {
         let _ = (message, args);
     }

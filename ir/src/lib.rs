@@ -7,7 +7,7 @@ pub mod builder;
 pub mod calls;
 pub mod codes;
 pub mod diagnostic;
-pub mod entry;
+pub mod entry_steps;
 pub mod eval;
 pub mod host;
 pub mod limits;
@@ -25,7 +25,7 @@ pub mod types;
 pub mod verify;
 
 pub use adumbra_ops::Op;
-pub use builder::Builder;
+pub use builder::FunctionBuilder;
 pub use codes::{Code, Severity};
 pub use diagnostic::{Diagnostic, Label};
 pub use module::Module;

@@ -12,61 +12,79 @@ use crate::types::{Lanes, Scalar, StructType, Type};
 use std::sync::{Arc, OnceLock};
 
 /// What holds memory.
-pub trait Heap {
+pub trait HeapSize {
     /// Bytes on the heap that belong to it. Of what several share by [`Arc`] each has its part.
-    fn heap(&self) -> usize {
+    fn heap_bytes(&self) -> usize {
         0
     }
 }
 
-/// Implements [`Heap`](crate::memory::Heap) for structs as the sum over all of their fields.
+/// Implements [`Heap`](crate::memory::HeapSize) for structs as the sum over all of their fields.
 #[macro_export]
 macro_rules! heap_of {
     ($($name:ident { $($field:ident),* $(,)? })*) => { $(
-        impl $crate::memory::Heap for $name {
-            fn heap(&self) -> usize {
+        impl $crate::memory::HeapSize for $name {
+            fn heap_bytes(&self) -> usize {
                 let $name { $($field),* } = self;
-                0 $(+ $crate::memory::Heap::heap($field))*
+                0 $(+ $crate::memory::HeapSize::heap_bytes($field))*
             }
         }
     )* };
 }
 
 macro_rules! nothing {
-    ($($name:ty),*) => { $(impl Heap for $name {})* };
+    ($($name:ty),*) => { $(impl HeapSize for $name {})* };
 }
 
 nothing!(
-    bool, u8, u16, u32, u64, usize, Code, Span, Scalar, Lanes, FuncId, RegionId, ArrayId, ValueId,
-    FuncResult, Value, Array, Mode, Results, Quad
+    bool,
+    u8,
+    u16,
+    u32,
+    u64,
+    usize,
+    Code,
+    Span,
+    Scalar,
+    Lanes,
+    FuncId,
+    RegionId,
+    ArrayId,
+    ValueId,
+    FuncResult,
+    Value,
+    Array,
+    PassingMode,
+    Results,
+    Quad
 );
 
-impl Heap for String {
-    fn heap(&self) -> usize {
+impl HeapSize for String {
+    fn heap_bytes(&self) -> usize {
         self.capacity()
     }
 }
 
-impl<T: Heap> Heap for [T] {
-    fn heap(&self) -> usize {
-        self.iter().map(Heap::heap).sum()
+impl<T: HeapSize> HeapSize for [T] {
+    fn heap_bytes(&self) -> usize {
+        self.iter().map(HeapSize::heap_bytes).sum()
     }
 }
 
-impl<T: Heap> Heap for Vec<T> {
-    fn heap(&self) -> usize {
-        self.capacity() * size_of::<T>() + self[..].heap()
+impl<T: HeapSize> HeapSize for Vec<T> {
+    fn heap_bytes(&self) -> usize {
+        self.capacity() * size_of::<T>() + self[..].heap_bytes()
     }
 }
 
-impl<T: Heap> Heap for Box<[T]> {
-    fn heap(&self) -> usize {
-        size_of_val(&self[..]) + self[..].heap()
+impl<T: HeapSize> HeapSize for Box<[T]> {
+    fn heap_bytes(&self) -> usize {
+        size_of_val(&self[..]) + self[..].heap_bytes()
     }
 }
 
-impl Heap for Args {
-    fn heap(&self) -> usize {
+impl HeapSize for Args {
+    fn heap_bytes(&self) -> usize {
         match self.spilled() {
             true => self.capacity() * size_of::<ValueId>(),
             false => 0,
@@ -74,55 +92,55 @@ impl Heap for Args {
     }
 }
 
-impl<T: Heap> Heap for Option<T> {
-    fn heap(&self) -> usize {
-        self.as_ref().map_or(0, Heap::heap)
+impl<T: HeapSize> HeapSize for Option<T> {
+    fn heap_bytes(&self) -> usize {
+        self.as_ref().map_or(0, HeapSize::heap_bytes)
     }
 }
 
-impl<A: Heap, B: Heap> Heap for (A, B) {
-    fn heap(&self) -> usize {
-        self.0.heap() + self.1.heap()
+impl<A: HeapSize, B: HeapSize> HeapSize for (A, B) {
+    fn heap_bytes(&self) -> usize {
+        self.0.heap_bytes() + self.1.heap_bytes()
     }
 }
 
-impl<T: Heap + ?Sized> Heap for Arc<T> {
-    fn heap(&self) -> usize {
+impl<T: HeapSize + ?Sized> HeapSize for Arc<T> {
+    fn heap_bytes(&self) -> usize {
         // Before the value stand two counts, which align it.
         let inner = 2 * size_of::<usize>() + size_of_val(&**self);
-        let all = inner.next_multiple_of(align_of::<usize>()) + T::heap(self);
+        let all = inner.next_multiple_of(align_of::<usize>()) + T::heap_bytes(self);
         all / Arc::strong_count(self)
     }
 }
 
-impl Heap for str {}
+impl HeapSize for str {}
 
-impl<T: Heap> Heap for OnceLock<T> {
-    fn heap(&self) -> usize {
-        self.get().map_or(0, Heap::heap)
+impl<T: HeapSize> HeapSize for OnceLock<T> {
+    fn heap_bytes(&self) -> usize {
+        self.get().map_or(0, HeapSize::heap_bytes)
     }
 }
 
-impl Heap for Type {
-    fn heap(&self) -> usize {
+impl HeapSize for Type {
+    fn heap_bytes(&self) -> usize {
         match self {
             Type::Scalar(_) | Type::Vector(_) | Type::Matrix(_) => 0,
-            Type::Array(element, _) => element.heap(),
-            Type::Struct(ty) => ty.heap(),
+            Type::Array(element, _) => element.heap_bytes(),
+            Type::Struct(ty) => ty.heap_bytes(),
         }
     }
 }
 
-impl Heap for MetadataValue {
-    fn heap(&self) -> usize {
-        self.as_text().map_or(0, |text| text.len())
+impl HeapSize for MetadataValue {
+    fn heap_bytes(&self) -> usize {
+        self.as_str().map_or(0, |text| text.len())
     }
 }
 
-impl Heap for InstKind {
-    fn heap(&self) -> usize {
+impl HeapSize for InstKind {
+    fn heap_bytes(&self) -> usize {
         match self {
-            InstKind::Call(_, arrays) => arrays.heap(),
+            InstKind::Call(_, arrays) => arrays.heap_bytes(),
             _ => 0,
         }
     }
@@ -140,7 +158,7 @@ heap_of! {
     ClosureShape { name, params }
     Message { format, params }
     Function { name, variant, values, regions, arrays, body, results, members, library, span }
-    Member { name, ty, mode, params, results, arrays }
+    SourceParam { name, ty, mode, params, results, arrays }
     Region { params, insts }
     Inst { kind, args, results, span }
 }
@@ -157,16 +175,16 @@ mod tests {
         };
         let alone = Arc::new(ty);
         let whole = 2 * size_of::<usize>() + size_of::<StructType>() + 10;
-        assert_eq!(alone.heap(), whole);
+        assert_eq!(alone.heap_bytes(), whole);
         let both = vec![Type::Struct(alone.clone()), Type::Struct(alone)];
-        assert_eq!(both.heap(), 2 * size_of::<Type>() + whole / 2 * 2);
+        assert_eq!(both.heap_bytes(), 2 * size_of::<Type>() + whole / 2 * 2);
     }
 
     #[test]
     fn short_lists_of_operands_take_nothing() {
         let args: Args = (0..4).map(ValueId).collect();
-        assert_eq!(args.heap(), 0);
+        assert_eq!(args.heap_bytes(), 0);
         let args: Args = (0..5).map(ValueId).collect();
-        assert!(args.heap() >= 5 * size_of::<ValueId>());
+        assert!(args.heap_bytes() >= 5 * size_of::<ValueId>());
     }
 }

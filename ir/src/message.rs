@@ -21,31 +21,31 @@ pub struct Message {
 
 impl Message {
     /// Whether the format can be read and its conversions fit the types, one for one. The text of any other message is only approximate.
-    pub fn is_sound(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         let mut params = self.params.iter();
-        pieces(&self.format).all(|piece| match piece {
-            Ok(Piece::Text(_)) => true,
-            Ok(Piece::Conversion(conversion)) => {
-                params.next().is_some_and(|ty| conversion.takes(ty))
+        format_parts(&self.format).all(|piece| match piece {
+            Ok(FormatPart::Literal(_)) => true,
+            Ok(FormatPart::Conversion(conversion)) => {
+                params.next().is_some_and(|ty| conversion.accepts(ty))
             }
             Err(_) => false,
         }) && params.next().is_none()
     }
 
     /// How many words its arguments have: one for each scalar.
-    pub fn words(&self) -> usize {
+    pub fn word_count(&self) -> usize {
         self.params.iter().map(Type::scalar_count).sum()
     }
 
     /// The text for these words of the arguments; missing ones are 0.
-    pub fn text(&self, args: &[u32]) -> String {
+    pub fn render(&self, args: &[u32]) -> String {
         let mut out = String::new();
         let mut words = args.iter().copied();
         let mut params = self.params.iter();
-        for piece in pieces(&self.format) {
+        for piece in format_parts(&self.format) {
             match (piece, params.as_slice()) {
-                (Ok(Piece::Text(text)), _) => out.push_str(text),
-                (Ok(Piece::Conversion(conversion)), [ty, ..]) => {
+                (Ok(FormatPart::Literal(text)), _) => out.push_str(text),
+                (Ok(FormatPart::Conversion(conversion)), [ty, ..]) => {
                     params.next();
                     let mut word = || words.next().unwrap_or(0);
                     match *ty {
@@ -77,9 +77,9 @@ fn list(out: &mut String, count: u8, mut item: impl FnMut(&mut String)) {
 
 /// A part of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'f> {
+pub enum FormatPart<'f> {
     /// As it stands.
-    Text(&'f str),
+    Literal(&'f str),
     /// The next argument.
     Conversion(Conversion),
 }
@@ -116,7 +116,7 @@ enum Style {
 
 /// A conversion that is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BadConversion<'f> {
+pub struct ConversionError<'f> {
     /// From its `%` to the character that spoils it.
     pub text: &'f str,
     /// What is wrong with it.
@@ -126,15 +126,17 @@ pub struct BadConversion<'f> {
 }
 
 /// The parts of a format in order.
-pub fn pieces(format: &str) -> impl Iterator<Item = Result<Piece<'_>, BadConversion<'_>>> {
+pub fn format_parts(
+    format: &str,
+) -> impl Iterator<Item = Result<FormatPart<'_>, ConversionError<'_>>> {
     let mut rest = format;
     std::iter::from_fn(move || {
         let (piece, len) = match rest.find('%') {
             None if rest.is_empty() => return None,
-            None => (Ok(Piece::Text(rest)), rest.len()),
-            Some(0) if rest.starts_with("%%") => (Ok(Piece::Text("%")), 2),
+            None => (Ok(FormatPart::Literal(rest)), rest.len()),
+            Some(0) if rest.starts_with("%%") => (Ok(FormatPart::Literal("%")), 2),
             Some(0) => conversion(rest),
-            Some(len) => (Ok(Piece::Text(&rest[..len])), len),
+            Some(len) => (Ok(FormatPart::Literal(&rest[..len])), len),
         };
         rest = &rest[len..];
         Some(piece)
@@ -142,7 +144,7 @@ pub fn pieces(format: &str) -> impl Iterator<Item = Result<Piece<'_>, BadConvers
 }
 
 /// The conversion that a text begins with, and its length.
-fn conversion(text: &str) -> (Result<Piece<'_>, BadConversion<'_>>, usize) {
+fn conversion(text: &str) -> (Result<FormatPart<'_>, ConversionError<'_>>, usize) {
     let mut found = Conversion {
         style: Style::Fixed,
         left: false,
@@ -182,7 +184,7 @@ fn conversion(text: &str) -> (Result<Piece<'_>, BadConversion<'_>>, usize) {
     let end = at + letter.map_or(0, char::len_utf8);
     let bad = |problem, help| {
         let text = &text[..end];
-        let bad = BadConversion {
+        let bad = ConversionError {
             text,
             problem,
             help,
@@ -234,7 +236,7 @@ fn conversion(text: &str) -> (Result<Piece<'_>, BadConversion<'_>>, usize) {
             );
         }
     };
-    (Ok(Piece::Conversion(found)), end)
+    (Ok(FormatPart::Conversion(found)), end)
 }
 
 impl Conversion {
@@ -259,7 +261,7 @@ impl Conversion {
     }
 
     /// What it writes, in words.
-    pub fn writes(&self) -> &'static str {
+    pub fn accepted_types(&self) -> &'static str {
         match self.is_float() {
             true => "floats and vectors of them",
             false => "integers and bools",
@@ -267,7 +269,7 @@ impl Conversion {
     }
 
     /// Whether it writes values of that type.
-    pub fn takes(&self, ty: &Type) -> bool {
+    pub fn accepts(&self, ty: &Type) -> bool {
         match ty {
             Type::Scalar(Scalar::F32) => self.is_float(),
             Type::Vector(2..=4) | Type::Matrix(2..=4) => self.is_float(),
@@ -370,8 +372,8 @@ mod tests {
             format: format.to_owned(),
             params: vec![Type::FLOAT],
         };
-        assert!(message.is_sound(), "{format}");
-        message.text(&[value.to_bits()])
+        assert!(message.is_valid(), "{format}");
+        message.render(&[value.to_bits()])
     }
 
     fn word(format: &str, ty: Scalar, word: u32) -> String {
@@ -379,8 +381,8 @@ mod tests {
             format: format.to_owned(),
             params: vec![Type::Scalar(ty)],
         };
-        assert!(message.is_sound(), "{format}");
-        message.text(&[word])
+        assert!(message.is_valid(), "{format}");
+        message.render(&[word])
     }
 
     /// What `printf` of a C library gives for the same format and number.
@@ -444,11 +446,11 @@ mod tests {
             format: "p %.1f m %g n %d\n".to_owned(),
             params: vec![Type::Vector(3), Type::Matrix(2), Type::Scalar(Scalar::I32)],
         };
-        assert!(message.is_sound());
-        assert_eq!(message.words(), 8);
+        assert!(message.is_valid());
+        assert_eq!(message.word_count(), 8);
         let mut words: Vec<u32> = (1..8_u8).map(|x| f32::from(x).to_bits()).collect();
         words.push(9);
-        let text = message.text(&words);
+        let text = message.render(&words);
         assert_eq!(text, "p (1.0, 2.0, 3.0) m ((4, 5), (6, 7)) n 9\n");
     }
 
@@ -480,11 +482,11 @@ mod tests {
             ("%99999999999999999999999d", vec![int]),
         ] {
             let message = message(format, &params);
-            assert!(!message.is_sound(), "{format} {params:?}");
-            let _ = message.text(&[]);
-            let _ = message.text(&[1, 2, 3]);
+            assert!(!message.is_valid(), "{format} {params:?}");
+            let _ = message.render(&[]);
+            let _ = message.render(&[1, 2, 3]);
         }
-        assert!(message("%99.99f %%", &[Type::FLOAT]).is_sound());
-        assert!(message("", &[]).is_sound());
+        assert!(message("%99.99f %%", &[Type::FLOAT]).is_valid());
+        assert!(message("", &[]).is_valid());
     }
 }

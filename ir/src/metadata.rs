@@ -27,7 +27,7 @@ pub enum MetadataValue<T = String> {
     /// `0.5`; never NaN.
     Float(f32),
     /// `"a text"`
-    Text(T),
+    String(T),
 }
 
 impl<T> MetadataValue<T> {
@@ -45,7 +45,7 @@ impl<T> MetadataValue<T> {
             MetadataValue::Int(value) => Some(f64::from(*value)),
             MetadataValue::Uint(value) => Some(f64::from(*value)),
             MetadataValue::Float(value) => Some(f64::from(*value)),
-            MetadataValue::Bool(_) | MetadataValue::Text(_) => None,
+            MetadataValue::Bool(_) | MetadataValue::String(_) => None,
         }
     }
 
@@ -56,7 +56,7 @@ impl<T> MetadataValue<T> {
             MetadataValue::Int(value) => Ok((Scalar::I32, value.cast_unsigned())),
             MetadataValue::Uint(value) => Ok((Scalar::U32, *value)),
             MetadataValue::Float(value) => Ok((Scalar::F32, value.to_bits())),
-            MetadataValue::Text(text) => Err(text),
+            MetadataValue::String(text) => Err(text),
         }
     }
 
@@ -74,22 +74,22 @@ impl<T> MetadataValue<T> {
     }
 
     /// The same value, its text held in another way.
-    pub fn map_text<U>(self, text: impl FnOnce(T) -> U) -> MetadataValue<U> {
+    pub fn map_string<U>(self, text: impl FnOnce(T) -> U) -> MetadataValue<U> {
         match self {
             MetadataValue::Bool(value) => MetadataValue::Bool(value),
             MetadataValue::Int(value) => MetadataValue::Int(value),
             MetadataValue::Uint(value) => MetadataValue::Uint(value),
             MetadataValue::Float(value) => MetadataValue::Float(value),
-            MetadataValue::Text(value) => MetadataValue::Text(text(value)),
+            MetadataValue::String(value) => MetadataValue::String(text(value)),
         }
     }
 }
 
 impl MetadataValue {
     /// If it is a text, that text.
-    pub fn as_text(&self) -> Option<&str> {
+    pub fn as_str(&self) -> Option<&str> {
         match self {
-            MetadataValue::Text(text) => Some(text),
+            MetadataValue::String(text) => Some(text),
             _ => None,
         }
     }
@@ -103,7 +103,7 @@ impl fmt::Display for MetadataValue {
             MetadataValue::Int(value) => write!(f, "{value}"),
             MetadataValue::Uint(value) => write!(f, "{value}u"),
             MetadataValue::Float(value) => write!(f, "{value:?}"),
-            MetadataValue::Text(text) => write!(f, "{text:?}"),
+            MetadataValue::String(text) => write!(f, "{text:?}"),
         }
     }
 }
@@ -115,14 +115,14 @@ fn find<'a>(entries: &'a [Metadata], name: &str) -> Option<&'a MetadataValue> {
 
 impl Input {
     /// What the shader writer says about it under that name.
-    pub fn says(&self, name: &str) -> Option<&MetadataValue> {
+    pub fn metadata_value(&self, name: &str) -> Option<&MetadataValue> {
         find(&self.metadata, name)
     }
 }
 
 impl Output {
     /// What the shader writer says about it under that name.
-    pub fn says(&self, name: &str) -> Option<&MetadataValue> {
+    pub fn metadata_value(&self, name: &str) -> Option<&MetadataValue> {
         find(&self.metadata, name)
     }
 }
@@ -144,7 +144,7 @@ mod tests {
             let back = Value::from_scalar(ty, bits).unwrap();
             assert_eq!((back, back.scalar()), (value, value.scalar()));
         }
-        assert_eq!(Value::Text("a").scalar(), Err(&"a"));
+        assert_eq!(Value::String("a").scalar(), Err(&"a"));
         assert_eq!(Value::from_scalar(Scalar::Bool, 2), None);
         assert_eq!(Value::from_scalar(Scalar::F32, f32::NAN.to_bits()), None);
         assert_eq!(Value::from_scalar(Scalar::Closure, 0), None);
@@ -157,7 +157,7 @@ mod tests {
             (MetadataValue::Int(-3), "-3"),
             (MetadataValue::Uint(3), "3u"),
             (MetadataValue::Float(3.0), "3.0"),
-            (MetadataValue::Text("a \"b\"".to_owned()), r#""a \"b\"""#),
+            (MetadataValue::String("a \"b\"".to_owned()), r#""a \"b\"""#),
         ];
         for (value, text) in shown {
             assert_eq!(value.to_string(), text);

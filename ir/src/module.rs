@@ -5,7 +5,7 @@
 //! region, and used only where its definition dominates: later in the same region, or in regions nested behind it.
 //! What exactly holds is listed, and checked, in [`verify`](crate::verify).
 //!
-//! Vectors, matrices and structs were scalarised by lowering, so every derivative rule is a scalar rule; [`Member`]s remember what
+//! Vectors, matrices and structs were scalarised by lowering, so every derivative rule is a scalar rule; [`ArrayParam`]s remember what
 //! belonged together. A local array is memory of its own, one per scalar member, with shadows beside it.
 
 pub use crate::message::Message;
@@ -142,7 +142,7 @@ pub struct Function {
     /// Types and lanes of the results.
     pub results: Vec<FuncResult>,
     /// What belongs together among parameters, results and array parameters.
-    pub members: Vec<Member>,
+    pub members: Vec<SourceParam>,
     /// Whether it comes from the standard library: then it is not listed to the user, and takes no step where it is small and straight.
     pub library: bool,
     /// Where it is declared.
@@ -160,7 +160,7 @@ pub struct FuncResult {
 
 /// How a parameter travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum PassingMode {
     /// Copied in.
     In,
     /// Copied out; zero on entry.
@@ -173,13 +173,13 @@ pub enum Mode {
 
 /// A parameter or the return value as the source has it: which scalars it became.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Member {
+pub struct SourceParam {
     /// Its name; `return` for the return value.
     pub name: String,
     /// Its type in the source.
     pub ty: Type,
     /// How it travels.
-    pub mode: Mode,
+    pub mode: PassingMode,
     /// Positions among the function's scalar parameters, start and count.
     pub params: (u32, u32),
     /// Positions among the function's results, start and count.
@@ -211,7 +211,7 @@ pub struct Array {
     /// The shadows that each element carries; empty until the lanes pass.
     pub lanes: Lanes,
     /// How it is passed, if it is a parameter of the function. Never `Return`: an array result is an `Out` array.
-    pub mode: Option<Mode>,
+    pub mode: Option<PassingMode>,
     /// Where it is declared.
     pub span: Span,
     /// Its variable.
@@ -304,7 +304,7 @@ pub enum InstKind {
     /// `i32 index, element → 0`: sets an element. An index out of range is a fault, and clamped.
     Store(ArrayId),
     /// `u, v, what the detail takes → 3 or 1`: asks the host for a texture's colour or alpha. The results have no shadows.
-    Sample(TextureId, Channels, Detail),
+    Sample(TextureId, Channels, MipSelection),
     /// `scalars of the shape's parameters → closure`.
     MakeClosure(ClosureId),
     /// `closure, closure → closure`.
@@ -317,9 +317,9 @@ pub enum InstKind {
     Call(FuncId, Box<[ArrayId]>),
     /// `→ 0`: counts as a call does whose callee's instructions follow in its place: takes its step, and stops the point where the call would be
     /// too deep. So many such calls are open around it.
-    Enter(u32),
+    EnterInlined(u32),
     /// `→ 0`: counts as the turn of a loop does whose instructions follow in its place: takes its step.
-    Turn,
+    NextIteration,
     /// `bool → yields`: the first region if true, else the second.
     If(RegionId, RegionId),
     /// `initial values of the region's parameters → broken values`: runs the region until a break leaves it.
@@ -368,7 +368,7 @@ impl Channels {
 
 /// What tells a sample's footprint, by which the host chooses the level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Detail {
+pub enum MipSelection {
     /// The shadows of u and v.
     Shadows,
     /// Four further operands: ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y.
@@ -377,13 +377,13 @@ pub enum Detail {
     Level,
 }
 
-impl Detail {
+impl MipSelection {
     /// How many operands a sample has, u and v included.
-    pub const fn operands(self) -> usize {
+    pub const fn operand_count(self) -> usize {
         match self {
-            Detail::Shadows => 2,
-            Detail::Gradients => 6,
-            Detail::Level => 3,
+            MipSelection::Shadows => 2,
+            MipSelection::Gradients => 6,
+            MipSelection::Level => 3,
         }
     }
 }

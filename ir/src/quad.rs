@@ -1,7 +1,7 @@
 //! Quads: derivatives as GPUs take them, by differences between the points of a block of 2×2 pixels.
 //!
 //! The rule stands here once, for all engines: [`Quad::difference`]. The points of a quad are evaluated in lockstep. Each comes to a
-//! [`Difference`](crate::module::InstKind::Difference) with a value of its own and waits there ([`Awaited`]); whoever joins the four
+//! [`Difference`](crate::module::InstKind::Difference) with a value of its own and waits there ([`QuadPause`]); whoever joins the four
 //! answers each of them by this rule, and they go on.
 
 use crate::host::{Host, SampleRequest, Sampled, read_shadow};
@@ -105,7 +105,7 @@ impl Quad {
     }
 
     /// Gives each point that is there its [difference](Quad::difference).
-    pub fn give(
+    pub fn for_each_difference(
         self,
         direction: Direction,
         values: [Option<f32>; 4],
@@ -122,19 +122,19 @@ impl Quad {
 
 /// What a point waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Awaited<F = f32> {
+pub enum QuadPause<F = f32> {
     /// The host's answer to this request.
     Texel(SampleRequest<F>),
     /// The other points of its quad: the difference of this value in that direction.
     Difference(Direction, F),
 }
 
-impl<F> Awaited<F> {
+impl<F> QuadPause<F> {
     /// The request, if it is the host that the point waits for.
     pub const fn request(&self) -> Option<&SampleRequest<F>> {
         match self {
-            Awaited::Texel(request) => Some(request),
-            Awaited::Difference(..) => None,
+            QuadPause::Texel(request) => Some(request),
+            QuadPause::Difference(..) => None,
         }
     }
 }
@@ -142,16 +142,16 @@ impl<F> Awaited<F> {
 /// A point of a quad, in whichever engine.
 pub trait Lockstep {
     /// What it waits for, unless it is done.
-    fn awaited(&self) -> Option<&Awaited>;
+    fn awaited(&self) -> Option<&QuadPause>;
 
     /// Whether it waits for the host.
-    fn is_asking(&self) -> bool {
+    fn awaits_host(&self) -> bool {
         self.awaited()
             .is_some_and(|awaited| awaited.request().is_some())
     }
 
     /// Whether both wait at the same instruction, which they came to by the same calls.
-    fn is_beside(&self, other: &Self) -> bool;
+    fn is_at_same_instruction(&self, other: &Self) -> bool;
 }
 
 /// The host, as a helper sees it: a point that is evaluated for its neighbours alone.
@@ -192,11 +192,11 @@ pub fn advance<P: Lockstep>(
     mut join: impl FnMut(Corner, &mut P, f32),
 ) {
     loop {
-        if points.iter().any(P::is_asking) {
+        if points.iter().any(P::awaits_host) {
             return;
         }
         let mut waiting = points.iter().filter_map(|point| match point.awaited() {
-            Some(&Awaited::Difference(direction, _)) => Some((point, direction)),
+            Some(&QuadPause::Difference(direction, _)) => Some((point, direction)),
             _ => None,
         });
         let Some((first, direction)) = waiting.next() else {
@@ -205,11 +205,13 @@ pub fn advance<P: Lockstep>(
         let values = Corner::ALL.map(|corner| {
             let point = &points[corner as usize];
             match point.awaited() {
-                Some(&Awaited::Difference(_, value)) => point.is_beside(first).then_some(value),
+                Some(&QuadPause::Difference(_, value)) => {
+                    point.is_at_same_instruction(first).then_some(value)
+                }
                 _ => None,
             }
         });
-        rule.give(direction, values, |corner, difference| {
+        rule.for_each_difference(direction, values, |corner, difference| {
             join(corner, &mut points[corner as usize], difference);
         });
     }

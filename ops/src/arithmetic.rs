@@ -1,22 +1,22 @@
 //! The four operations and negation.
 
-use crate::field::{Field, Lane};
-use crate::row::{Class, Info, Kind, Partial, Row, between, sign};
+use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between, sign};
+use crate::field::{Field, FloatField};
 use Partial::{MinusOne, Of, One, Singular};
 
 /// −a.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Neg;
 
-impl Row<1> for Neg {
-    const INFO: Info = Info {
+impl OpDef<1> for Neg {
+    const INFO: OpInfo = OpInfo {
         name: "neg",
         usage: "-a",
         doc: "Changes the sign.",
         derivative: "-a′",
-        class: Class::Linear,
-        test: &[between(-100.0, 100.0)],
-        ..Info::SMOOTH
+        class: OpClass::Linear,
+        test_intervals: &[between(-100.0, 100.0)],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([a]: [f64; 1]) -> f64 {
@@ -24,7 +24,7 @@ impl Row<1> for Neg {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([a]: [L; 1]) -> L {
+    fn value<L: FloatField>([a]: [L; 1]) -> L {
         -a
     }
 
@@ -38,16 +38,16 @@ impl Row<1> for Neg {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Add;
 
-impl Row<2> for Add {
-    const INFO: Info = Info {
+impl OpDef<2> for Add {
+    const INFO: OpInfo = OpInfo {
         name: "add",
         usage: "a + b",
         doc: "The sum, rounded to nearest even.",
         derivative: "a′ + b′",
-        class: Class::Linear,
-        operands: &[Kind::Float; 2],
-        test: &[between(-100.0, 100.0); 2],
-        ..Info::SMOOTH
+        class: OpClass::Linear,
+        operands: &[OperandKind::Float; 2],
+        test_intervals: &[between(-100.0, 100.0); 2],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([a, b]: [f64; 2]) -> f64 {
@@ -55,7 +55,7 @@ impl Row<2> for Add {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([a, b]: [L; 2]) -> L {
+    fn value<L: FloatField>([a, b]: [L; 2]) -> L {
         a + b
     }
 
@@ -69,16 +69,16 @@ impl Row<2> for Add {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sub;
 
-impl Row<2> for Sub {
-    const INFO: Info = Info {
+impl OpDef<2> for Sub {
+    const INFO: OpInfo = OpInfo {
         name: "sub",
         usage: "a - b",
         doc: "The difference, rounded to nearest even.",
         derivative: "a′ - b′",
-        class: Class::Linear,
-        operands: &[Kind::Float; 2],
-        test: &[between(-100.0, 100.0); 2],
-        ..Info::SMOOTH
+        class: OpClass::Linear,
+        operands: &[OperandKind::Float; 2],
+        test_intervals: &[between(-100.0, 100.0); 2],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([a, b]: [f64; 2]) -> f64 {
@@ -86,7 +86,7 @@ impl Row<2> for Sub {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([a, b]: [L; 2]) -> L {
+    fn value<L: FloatField>([a, b]: [L; 2]) -> L {
         a - b
     }
 
@@ -100,16 +100,16 @@ impl Row<2> for Sub {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mul;
 
-impl Row<2> for Mul {
-    const INFO: Info = Info {
+impl OpDef<2> for Mul {
+    const INFO: OpInfo = OpInfo {
         name: "mul",
         usage: "a * b",
         doc: "The product, rounded to nearest even.",
         derivative: "b·a′ + a·b′",
-        class: Class::Linear,
-        operands: &[Kind::Float; 2],
-        test: &[between(-100.0, 100.0); 2],
-        ..Info::SMOOTH
+        class: OpClass::Linear,
+        operands: &[OperandKind::Float; 2],
+        test_intervals: &[between(-100.0, 100.0); 2],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([a, b]: [f64; 2]) -> f64 {
@@ -117,7 +117,7 @@ impl Row<2> for Mul {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([a, b]: [L; 2]) -> L {
+    fn value<L: FloatField>([a, b]: [L; 2]) -> L {
         a * b
     }
 
@@ -131,16 +131,16 @@ impl Row<2> for Mul {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Div;
 
-impl Row<2> for Div {
-    const INFO: Info = Info {
+impl OpDef<2> for Div {
+    const INFO: OpInfo = OpInfo {
         name: "div",
         usage: "a / b",
         doc: "The quotient, rounded to nearest even; infinite or NaN where b is 0.",
         derivative: "r·a′ - (v·r)·b′ with r = 1/b",
         kink: "where 1/b overflows (b is 0 or a least denormal) the partials are infinite or NaN",
-        operands: &[Kind::Float; 2],
-        test: &[between(-100.0, 100.0), between(0.1, 10.0)],
-        ..Info::SMOOTH
+        operands: &[OperandKind::Float; 2],
+        test_intervals: &[between(-100.0, 100.0), between(0.1, 10.0)],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([a, b]: [f64; 2]) -> f64 {
@@ -148,7 +148,7 @@ impl Row<2> for Div {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([a, b]: [L; 2]) -> L {
+    fn value<L: FloatField>([a, b]: [L; 2]) -> L {
         a / b
     }
 
@@ -158,7 +158,7 @@ impl Row<2> for Div {
         [Singular(r), Singular(-(v * r))]
     }
 
-    fn piece([_, b]: [f64; 2]) -> i64 {
+    fn smooth_piece([_, b]: [f64; 2]) -> i64 {
         sign(b)
     }
 }

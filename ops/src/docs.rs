@@ -1,7 +1,7 @@
 //! The op table as a page, for `docs/` and `:help`.
 
+use crate::definition::{OpInfo, OperandKind};
 use crate::list::Op;
-use crate::row::{Info, Kind};
 use std::fmt::Write;
 
 /// Every row in Markdown: first those with a derivative, then those without.
@@ -11,7 +11,7 @@ pub fn table() -> String {
     );
     let rows = |differentiable: bool| {
         let infos = Op::ALL.iter().map(|op| op.info());
-        infos.filter(move |info| info.differentiable() == differentiable)
+        infos.filter(move |info| info.is_differentiable() == differentiable)
     };
     for info in rows(true) {
         let cells = [
@@ -34,8 +34,8 @@ pub fn table() -> String {
 }
 
 /// How exact the value is, in units in the last place: `rounded once`, `≤ 0.9`, or, where terms cancel, `≤ 4 of 1`, those of 1.
-pub fn accuracy(info: &Info) -> String {
-    match (info.ulp, info.terms) {
+pub fn accuracy(info: &OpInfo) -> String {
+    match (info.ulp, info.cancelling_terms) {
         (0.0, _) => String::from("rounded once"),
         (ulp, 0.0) => format!("≤ {ulp}"),
         (ulp, terms) => format!("≤ {ulp} of {terms}"),
@@ -43,25 +43,25 @@ pub fn accuracy(info: &Info) -> String {
 }
 
 /// The types of operands and result that a shader can write: `(int, int) → bool`.
-pub fn signature(info: &Info) -> String {
+pub fn signature(info: &OpInfo) -> String {
     // The IR joins conditions by these as well. Between bools a shader writes other operators.
     let is_of_bits = [Op::And, Op::Or, Op::Xor].map(|op| op.info().name);
-    let name = |&kind: &Kind| match kind {
-        Kind::Word if is_of_bits.contains(&info.name) => kind_name(Kind::Int),
+    let name = |&kind: &OperandKind| match kind {
+        OperandKind::Word if is_of_bits.contains(&info.name) => kind_name(OperandKind::Int),
         _ => kind_name(kind),
     };
     let operands: Vec<&str> = info.operands.iter().map(name).collect();
     format!("({}) → {}", operands.join(", "), name(&info.result))
 }
 
-fn kind_name(kind: Kind) -> &'static str {
+fn kind_name(kind: OperandKind) -> &'static str {
     match kind {
-        Kind::Float => "float",
-        Kind::I32 => "int",
-        Kind::U32 => "uint",
-        Kind::Bool => "bool",
-        Kind::Int => "int or uint",
-        Kind::Word => "int, uint or bool",
+        OperandKind::Float => "float",
+        OperandKind::I32 => "int",
+        OperandKind::U32 => "uint",
+        OperandKind::Bool => "bool",
+        OperandKind::Int => "int or uint",
+        OperandKind::Word => "int, uint or bool",
     }
 }
 

@@ -1,8 +1,8 @@
 //! Exponentials and logarithms.
 
 use crate::algorithm::{exp, log};
-use crate::field::{Field, Lane};
-use crate::row::{Info, Partial, Row, between, sign};
+use crate::definition::{OpDef, OpInfo, Partial, between, sign};
+use crate::field::{Field, FloatField};
 use Partial::Singular;
 use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
 
@@ -10,16 +10,16 @@ use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exp;
 
-impl Row<1> for Exp {
-    const INFO: Info = Info {
+impl OpDef<1> for Exp {
+    const INFO: OpInfo = OpInfo {
         name: "exp",
         usage: "exp(t)",
         doc: "e to the power of t.",
         derivative: "v·t′",
-        test: &[between(-20.0, 20.0)],
+        test_intervals: &[between(-20.0, 20.0)],
         ulp: 0.897,
-        worst: &[26.722153],
-        ..Info::SMOOTH
+        worst_operands: &[26.722153],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -27,7 +27,7 @@ impl Row<1> for Exp {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         exp::exp(t)
     }
 
@@ -41,16 +41,16 @@ impl Row<1> for Exp {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exp2;
 
-impl Row<1> for Exp2 {
-    const INFO: Info = Info {
+impl OpDef<1> for Exp2 {
+    const INFO: OpInfo = OpInfo {
         name: "exp2",
         usage: "exp2(t)",
         doc: "2 to the power of t.",
         derivative: "ln(2)·v·t′",
-        test: &[between(-20.0, 20.0)],
+        test_intervals: &[between(-20.0, 20.0)],
         ulp: 0.875,
-        worst: &[-126.42215],
-        ..Info::SMOOTH
+        worst_operands: &[-126.42215],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -58,7 +58,7 @@ impl Row<1> for Exp2 {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         exp::exp2(t)
     }
 
@@ -79,17 +79,17 @@ fn reciprocal<F: Field>(scale: f64, t: F) -> Partial<F> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Log;
 
-impl Row<1> for Log {
-    const INFO: Info = Info {
+impl OpDef<1> for Log {
+    const INFO: OpInfo = OpInfo {
         name: "log",
         usage: "log(t)",
         doc: "The natural logarithm; -infinity at 0, NaN below.",
         derivative: "t′/t",
         kink: "at the pole 0, and below, the derivative is 0",
-        test: &[between(0.01, 100.0)],
+        test_intervals: &[between(0.01, 100.0)],
         ulp: 0.848,
-        worst: &[0.69919354],
-        ..Info::SMOOTH
+        worst_operands: &[0.69919354],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -97,7 +97,7 @@ impl Row<1> for Log {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         log::ln(t)
     }
 
@@ -106,7 +106,7 @@ impl Row<1> for Log {
         [reciprocal(1.0, t)]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }
@@ -115,17 +115,17 @@ impl Row<1> for Log {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Log2;
 
-impl Row<1> for Log2 {
-    const INFO: Info = Info {
+impl OpDef<1> for Log2 {
+    const INFO: OpInfo = OpInfo {
         name: "log2",
         usage: "log2(t)",
         doc: "The logarithm to base 2; -infinity at 0, NaN below.",
         derivative: "t′/(ln(2)·t)",
         kink: "at the pole 0, and below, the derivative is 0",
-        test: &[between(0.01, 100.0)],
+        test_intervals: &[between(0.01, 100.0)],
         ulp: 0.922,
-        worst: &[1.4000219],
-        ..Info::SMOOTH
+        worst_operands: &[1.4000219],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -133,7 +133,7 @@ impl Row<1> for Log2 {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         log::log2(t)
     }
 
@@ -142,7 +142,7 @@ impl Row<1> for Log2 {
         [reciprocal(LOG2_E, t)]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }
@@ -151,17 +151,17 @@ impl Row<1> for Log2 {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Log10;
 
-impl Row<1> for Log10 {
-    const INFO: Info = Info {
+impl OpDef<1> for Log10 {
+    const INFO: OpInfo = OpInfo {
         name: "log10",
         usage: "log10(t)",
         doc: "The logarithm to base 10; -infinity at 0, NaN below.",
         derivative: "t′/(ln(10)·t)",
         kink: "at the pole 0, and below, the derivative is 0",
-        test: &[between(0.01, 100.0)],
+        test_intervals: &[between(0.01, 100.0)],
         ulp: 0.831,
-        worst: &[1.3222603],
-        ..Info::SMOOTH
+        worst_operands: &[1.3222603],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -169,7 +169,7 @@ impl Row<1> for Log10 {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         log::log10(t)
     }
 
@@ -178,7 +178,7 @@ impl Row<1> for Log10 {
         [reciprocal(LOG10_E, t)]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }

@@ -1,15 +1,15 @@
 //! The two vocabularies that rows are written in.
 //!
-//! [`Field`] is enough for partials: arithmetic, comparison, selection and calls of other rows. [`Lane`] and its [`Word`] add what the
+//! [`Field`] is enough for partials: arithmetic, comparison, selection and calls of other rows. [`FloatField`] and its [`WordField`] add what the
 //! algorithms of engines need: 32-bit patterns, rounding, fused multiply-add. A type that implements them is a place where rows can run:
 //! `f32` is one point, `f64` the oracle (a `Field` only), packs and instruction builders are further ones. Nothing here branches on a value but
-//! [`Lane::rare`], so that the same text serves many points at once.
+//! [`FloatField::with_slow_path`], so that the same text serves many points at once.
 //!
 //! Constants are made from an existing operand (`x.lit(0.5)`), because a builder's constants belong to the code being built.
 
-use crate::call_out::CallOut;
-use crate::noise::numbers;
-use crate::row::Row;
+use crate::definition::OpDef;
+use crate::libcall::Libcall;
+use crate::noise::lattice_numbers;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 /// Truth values of a field: one per point.
@@ -43,7 +43,7 @@ pub trait Field:
     /// `yes` where the mask is set, else `no`.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
     /// The value of another row.
-    fn call<R: Row<N>, const N: usize>(args: [Self; N]) -> Self;
+    fn call<R: OpDef<N>, const N: usize>(args: [Self; N]) -> Self;
     /// `M` numbers from 0 up to but not including 1 that belong to a point of the integer lattice; what noise is made of. `cell`, `step` and
     /// `seed` are whole numbers; the point is `cell + step`, as i32 that wrap (beyond them a `cell` saturates, NaN is 0). Another `salt` or
     /// `seed` is another lattice. All fields give the same numbers: see [`numbers`].
@@ -57,14 +57,14 @@ pub trait Field:
 
 /// Calls another row by its name: `call(Cos, [t])`.
 #[inline(always)]
-pub fn call<F: Field, R: Row<N>, const N: usize>(_row: R, args: [F; N]) -> F {
+pub fn call<F: Field, R: OpDef<N>, const N: usize>(_row: R, args: [F; N]) -> F {
     F::call::<R, N>(args)
 }
 
 /// Binary32 numbers that algorithms run on.
-pub trait Lane: Field {
+pub trait FloatField: Field {
     /// The same number of 32-bit words.
-    type Word: Word<Lane = Self, Mask = Self::Mask>;
+    type Word: WordField<Float = Self, Mask = Self::Mask>;
 
     /// The bit patterns.
     fn bits(self) -> Self::Word;
@@ -87,29 +87,29 @@ pub trait Lane: Field {
     /// To u32: truncates, saturates, NaN to 0.
     fn to_u32(self) -> Self::Word;
     /// What is slow where the mask is set, else `fast`. One point branches; many points test whether any needs it.
-    fn rare(mask: Self::Mask, slow: impl Slow<Self>, fast: Self) -> Self;
+    fn with_slow_path(mask: Self::Mask, slow: impl SlowFn<Self>, fast: Self) -> Self;
 }
 
 /// What a row does with the few operands that its usual way does not serve. Types that hold the operands, not closures: those are not always
 /// inlined where a caller has features that they lack, and then the usual way has to keep its operands in memory.
-pub trait Slow<L> {
+pub trait SlowFn<L> {
     /// The result.
-    fn slow(self) -> L;
+    fn compute(self) -> L;
 }
 
 /// 32-bit words: integers in two's complement, truth values (0 or 1), or bit patterns of floats.
-pub trait Word:
+pub trait WordField:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
 {
     /// The floats of the same shape.
-    type Lane: Lane<Word = Self, Mask = Self::Mask>;
+    type Float: FloatField<Word = Self, Mask = Self::Mask>;
     /// What comparisons give.
     type Mask: Mask;
 
     /// The constant `c` in the context of `self`.
     fn lit(self, c: u32) -> Self;
     /// The floats with these bit patterns.
-    fn float(self) -> Self::Lane;
+    fn float(self) -> Self::Float;
     /// Wrapping sum.
     fn plus(self, other: Self) -> Self;
     /// Wrapping difference.
@@ -135,15 +135,15 @@ pub trait Word:
     /// `yes` where the mask is set, else `no`.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
     /// 1 where the mask is set, else 0, in the context of `self`.
-    fn truth(self, mask: Self::Mask) -> Self;
+    fn boolean(self, mask: Self::Mask) -> Self;
     /// The float nearest to the signed integer.
-    fn i32_to_float(self) -> Self::Lane;
+    fn i32_to_float(self) -> Self::Float;
     /// The float nearest to the unsigned integer.
-    fn u32_to_float(self) -> Self::Lane;
+    fn u32_to_float(self) -> Self::Float;
     /// The constant of that index, which must be below the table's length.
     fn lookup(self, table: &'static [u32]) -> Self;
     /// A function of `self` and another, point by point.
-    fn call_out(self, function: CallOut, b: Self) -> Self;
+    fn libcall(self, function: Libcall, b: Self) -> Self;
 }
 
 macro_rules! scalar_field {
@@ -172,7 +172,7 @@ macro_rules! scalar_field {
                 if mask { yes } else { no }
             }
             #[inline(always)]
-            fn call<R: Row<N>, const N: usize>(args: [Self; N]) -> Self {
+            fn call<R: OpDef<N>, const N: usize>(args: [Self; N]) -> Self {
                 R::$method(args)
             }
             #[inline(always)]
@@ -183,7 +183,8 @@ macro_rules! scalar_field {
                 step: [Self; N],
             ) -> [Self; M] {
                 let word = |x: Self| x as i32 as u32;
-                let numbers: [f32; M] = numbers(salt, word(seed), cell.map(word), step.map(word));
+                let numbers: [f32; M] =
+                    lattice_numbers(salt, word(seed), cell.map(word), step.map(word));
                 numbers.map(Self::from)
             }
         }
@@ -193,7 +194,7 @@ macro_rules! scalar_field {
 scalar_field!(f32, value);
 scalar_field!(f64, spec);
 
-impl Lane for f32 {
+impl FloatField for f32 {
     type Word = u32;
 
     #[inline(always)]
@@ -237,7 +238,7 @@ impl Lane for f32 {
         self as u32
     }
     #[inline(always)]
-    fn rare(mask: bool, slow: impl Slow<f32>, fast: f32) -> f32 {
+    fn with_slow_path(mask: bool, slow: impl SlowFn<f32>, fast: f32) -> f32 {
         if mask { out_of_line(slow) } else { fast }
     }
 }
@@ -245,12 +246,12 @@ impl Lane for f32 {
 /// A slow path by itself, so that each is compiled once and not into every routine that has it.
 #[cold]
 #[inline(never)]
-fn out_of_line(slow: impl Slow<f32>) -> f32 {
-    slow.slow()
+fn out_of_line(slow: impl SlowFn<f32>) -> f32 {
+    slow.compute()
 }
 
-impl Word for u32 {
-    type Lane = f32;
+impl WordField for u32 {
+    type Float = f32;
     type Mask = bool;
 
     #[inline(always)]
@@ -310,7 +311,7 @@ impl Word for u32 {
         if mask { yes } else { no }
     }
     #[inline(always)]
-    fn truth(self, mask: bool) -> u32 {
+    fn boolean(self, mask: bool) -> u32 {
         u32::from(mask)
     }
     #[inline(always)]
@@ -326,7 +327,7 @@ impl Word for u32 {
         table[self as usize]
     }
     #[inline(always)]
-    fn call_out(self, function: CallOut, b: u32) -> u32 {
-        function.of(self, b)
+    fn libcall(self, function: Libcall, b: u32) -> u32 {
+        function.call(self, b)
     }
 }

@@ -1,24 +1,24 @@
 //! Hyperbolic functions.
 
 use crate::algorithm::hyperbolic;
-use crate::field::{Field, Lane, call};
-use crate::row::{Info, Partial, Row, between};
+use crate::definition::{OpDef, OpInfo, Partial, between};
+use crate::field::{Field, FloatField, call};
 use Partial::{Of, Singular};
 
 /// Hyperbolic sine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sinh;
 
-impl Row<1> for Sinh {
-    const INFO: Info = Info {
+impl OpDef<1> for Sinh {
+    const INFO: OpInfo = OpInfo {
         name: "sinh",
         usage: "sinh(t)",
         doc: "The hyperbolic sine, (e^t - e^-t)/2.",
         derivative: "cosh(t)·t′",
-        test: &[between(-10.0, 10.0)],
+        test_intervals: &[between(-10.0, 10.0)],
         ulp: 0.776,
-        worst: &[1.0783614],
-        ..Info::SMOOTH
+        worst_operands: &[1.0783614],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -26,7 +26,7 @@ impl Row<1> for Sinh {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         hyperbolic::sinh(t)
     }
 
@@ -40,16 +40,16 @@ impl Row<1> for Sinh {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cosh;
 
-impl Row<1> for Cosh {
-    const INFO: Info = Info {
+impl OpDef<1> for Cosh {
+    const INFO: OpInfo = OpInfo {
         name: "cosh",
         usage: "cosh(t)",
         doc: "The hyperbolic cosine, (e^t + e^-t)/2.",
         derivative: "sinh(t)·t′",
-        test: &[between(-10.0, 10.0)],
+        test_intervals: &[between(-10.0, 10.0)],
         ulp: 0.887,
-        worst: &[0.9693912],
-        ..Info::SMOOTH
+        worst_operands: &[0.9693912],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -57,7 +57,7 @@ impl Row<1> for Cosh {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         hyperbolic::cosh(t)
     }
 
@@ -71,16 +71,16 @@ impl Row<1> for Cosh {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tanh;
 
-impl Row<1> for Tanh {
-    const INFO: Info = Info {
+impl OpDef<1> for Tanh {
+    const INFO: OpInfo = OpInfo {
         name: "tanh",
         usage: "tanh(t)",
         doc: "The hyperbolic tangent, sinh(t)/cosh(t).",
         derivative: "(1 - v²)·t′",
-        test: &[between(-10.0, 10.0)],
+        test_intervals: &[between(-10.0, 10.0)],
         ulp: 0.96,
-        worst: &[1.0085424],
-        ..Info::SMOOTH
+        worst_operands: &[1.0085424],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -88,7 +88,7 @@ impl Row<1> for Tanh {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         hyperbolic::tanh(t)
     }
 

@@ -1,24 +1,24 @@
 //! Between two values.
 
-use crate::choice::Saturate;
-use crate::field::{Field, Lane, call};
-use crate::row::{Class, Info, Kind, Partial, Row, between};
+use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between};
+use crate::field::{Field, FloatField, call};
+use crate::selection::Saturate;
 use Partial::{Of, Singular};
 
 /// Linear interpolation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mix;
 
-impl Row<3> for Mix {
-    const INFO: Info = Info {
+impl OpDef<3> for Mix {
+    const INFO: OpInfo = OpInfo {
         name: "mix",
         usage: "mix(a, b, t)",
         doc: "a·(1 - t) + b·t, fused: a at t = 0 and b at t = 1, exactly. Beyond, it extrapolates.",
         derivative: "(1 - t)·a′ + t·b′ + (b - a)·t′",
-        operands: &[Kind::Float; 3],
-        test: &[between(0.5, 100.0), between(0.5, 100.0), between(0.0, 1.0)],
+        operands: &[OperandKind::Float; 3],
+        test_intervals: &[between(0.5, 100.0), between(0.5, 100.0), between(0.0, 1.0)],
         ulp: 1.0,
-        ..Info::SMOOTH
+        ..OpInfo::SMOOTH
     };
 
     fn spec([a, b, t]: [f64; 3]) -> f64 {
@@ -26,7 +26,7 @@ impl Row<3> for Mix {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([a, b, t]: [L; 3]) -> L {
+    fn value<L: FloatField>([a, b, t]: [L; 3]) -> L {
         b.mul_add(t, (-a).mul_add(t, a))
     }
 
@@ -40,18 +40,18 @@ impl Row<3> for Mix {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SmoothStep;
 
-impl Row<3> for SmoothStep {
-    const INFO: Info = Info {
+impl OpDef<3> for SmoothStep {
+    const INFO: OpInfo = OpInfo {
         name: "smoothstep",
         usage: "smoothstep(from, to, x)",
         doc: "s²(3 - 2s) with s = saturate((x - from)/(to - from)): 0 before, 1 after, a smooth ramp between. Where from = to it is step(from, x).",
         derivative: "g·(x′ - (1 - s)·from′ - s·to′) with g = 6s(1 - s)/(to - from)",
-        class: Class::Kink,
+        class: OpClass::Kink,
         kink: "at both ends the derivative is 0, as it is outside",
-        operands: &[Kind::Float; 3],
-        test: &[between(-2.0, -1.0), between(1.0, 2.0), between(-3.0, 3.0)],
+        operands: &[OperandKind::Float; 3],
+        test_intervals: &[between(-2.0, -1.0), between(1.0, 2.0), between(-3.0, 3.0)],
         ulp: 4.0,
-        ..Info::SMOOTH
+        ..OpInfo::SMOOTH
     };
 
     fn spec([from, to, x]: [f64; 3]) -> f64 {
@@ -63,7 +63,7 @@ impl Row<3> for SmoothStep {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([from, to, x]: [L; 3]) -> L {
+    fn value<L: FloatField>([from, to, x]: [L; 3]) -> L {
         let ramp = call(Saturate, [(x - from) / (to - from)]);
         // 0/0, where both ends and x are one.
         let at_step = from.same(to) & x.same(from);
@@ -85,7 +85,7 @@ impl Row<3> for SmoothStep {
         ]
     }
 
-    fn piece([from, to, x]: [f64; 3]) -> i64 {
-        Saturate::piece([(x - from) / (to - from)])
+    fn smooth_piece([from, to, x]: [f64; 3]) -> i64 {
+        Saturate::smooth_piece([(x - from) / (to - from)])
     }
 }

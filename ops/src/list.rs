@@ -3,7 +3,8 @@
 //! Adding one: write its row in the file that it belongs to, name it here.
 
 use crate::arithmetic::*;
-use crate::choice::*;
+use crate::bit_ops::*;
+use crate::definition::{BitOpDef, OpDef, OpInfo};
 use crate::exponential::*;
 use crate::hyperbolic::*;
 use crate::interpolation::*;
@@ -12,18 +13,17 @@ use crate::noise::gradient::*;
 use crate::noise::value::*;
 use crate::power::*;
 use crate::rounding::*;
-use crate::row::{Info, Row, WordRow};
+use crate::selection::*;
 use crate::trigonometric::*;
-use crate::word::*;
 
 /// What to do with a row, whichever it is: see [`Op::visit`].
 pub trait OpVisitor {
     /// What comes out.
     type Out;
     /// For a differentiable row.
-    fn float<R: Row<N>, const N: usize>(self) -> Self::Out;
+    fn float<R: OpDef<N>, const N: usize>(self) -> Self::Out;
     /// For a row without derivative.
-    fn word<R: WordRow<N>, const N: usize>(self) -> Self::Out;
+    fn bits<R: BitOpDef<N>, const N: usize>(self) -> Self::Out;
 }
 
 macro_rules! list {
@@ -45,10 +45,10 @@ macro_rules! list {
             pub const ALL: &[Op] = &[$(Op::$row,)* $(Op::$word,)*];
 
             /// The row's data.
-            pub const fn info(self) -> &'static Info {
+            pub const fn info(self) -> &'static OpInfo {
                 match self {
-                    $(Op::$row => &<$row as Row<$n>>::INFO,)*
-                    $(Op::$word => &<$word as WordRow<$m>>::INFO,)*
+                    $(Op::$row => &<$row as OpDef<$n>>::INFO,)*
+                    $(Op::$word => &<$word as BitOpDef<$m>>::INFO,)*
                 }
             }
 
@@ -57,7 +57,7 @@ macro_rules! list {
             pub fn visit<V: OpVisitor>(self, visitor: V) -> V::Out {
                 match self {
                     $(Op::$row => visitor.float::<$row, $n>(),)*
-                    $(Op::$word => visitor.word::<$word, $m>(),)*
+                    $(Op::$word => visitor.bits::<$word, $m>(),)*
                 }
             }
         }

@@ -1,24 +1,24 @@
 //! Roots and powers.
 
 use crate::algorithm::power;
+use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between, sign};
 use crate::exponential::Log;
-use crate::field::{Field, Lane, call};
-use crate::row::{Class, Info, Kind, Partial, Row, between, sign};
+use crate::field::{Field, FloatField, call};
 use Partial::{Of, Singular};
 
 /// Square root.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sqrt;
 
-impl Row<1> for Sqrt {
-    const INFO: Info = Info {
+impl OpDef<1> for Sqrt {
+    const INFO: OpInfo = OpInfo {
         name: "sqrt",
         usage: "sqrt(t)",
         doc: "The square root; NaN below 0.",
         derivative: "t′/(2v)",
         kink: "at 0, where the slope is infinite, and below, the derivative is 0",
-        test: &[between(0.01, 100.0)],
-        ..Info::SMOOTH
+        test_intervals: &[between(0.01, 100.0)],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -26,7 +26,7 @@ impl Row<1> for Sqrt {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         t.square_root()
     }
 
@@ -36,7 +36,7 @@ impl Row<1> for Sqrt {
         [Of(F::select(zero.lt(v), t.lit(0.5) / v, zero))]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }
@@ -45,17 +45,17 @@ impl Row<1> for Sqrt {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rsqrt;
 
-impl Row<1> for Rsqrt {
-    const INFO: Info = Info {
+impl OpDef<1> for Rsqrt {
+    const INFO: OpInfo = OpInfo {
         name: "rsqrt",
         usage: "rsqrt(t)",
         doc: "1/sqrt(t); infinite at 0, NaN below.",
         derivative: "-v·t′/(2t)",
         kink: "at the pole 0, and below, the derivative is 0",
-        test: &[between(0.01, 100.0)],
+        test_intervals: &[between(0.01, 100.0)],
         ulp: 0.501,
-        worst: &[1.4811018e11],
-        ..Info::SMOOTH
+        worst_operands: &[1.4811018e11],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -63,7 +63,7 @@ impl Row<1> for Rsqrt {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         power::rsqrt(t)
     }
 
@@ -74,7 +74,7 @@ impl Row<1> for Rsqrt {
         [Singular(F::select(zero.lt(t), p, zero))]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }
@@ -83,17 +83,17 @@ impl Row<1> for Rsqrt {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cbrt;
 
-impl Row<1> for Cbrt {
-    const INFO: Info = Info {
+impl OpDef<1> for Cbrt {
+    const INFO: OpInfo = OpInfo {
         name: "cbrt",
         usage: "cbrt(t)",
         doc: "The cube root, with the sign of t.",
         derivative: "v·t′/(3t)",
         kink: "at 0, where the slope is infinite, the derivative is 0",
-        test: &[between(-100.0, 100.0)],
+        test_intervals: &[between(-100.0, 100.0)],
         ulp: 0.501,
-        worst: &[-2.280941e-17],
-        ..Info::SMOOTH
+        worst_operands: &[-2.280941e-17],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -101,7 +101,7 @@ impl Row<1> for Cbrt {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         power::cbrt(t)
     }
 
@@ -112,7 +112,7 @@ impl Row<1> for Cbrt {
         [Of(F::select(t.same(zero), zero, p))]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }
@@ -121,18 +121,18 @@ impl Row<1> for Cbrt {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pow;
 
-impl Row<2> for Pow {
-    const INFO: Info = Info {
+impl OpDef<2> for Pow {
+    const INFO: OpInfo = OpInfo {
         name: "pow",
         usage: "pow(t, e)",
         doc: "t to the power of e, as C's pow: 1 where e is 0 or t is 1; a negative t wants a whole e, else NaN.",
         derivative: "(e·v/t)·t′ + v·ln(t)·e′",
         kink: "at t = 0 the t′ term is t′ for e = 1, else 0; at t ≤ 0 the e′ term is 0; where the value is NaN both are 0",
-        operands: &[Kind::Float; 2],
-        test: &[between(0.01, 10.0), between(-4.0, 4.0)],
+        operands: &[OperandKind::Float; 2],
+        test_intervals: &[between(0.01, 10.0), between(-4.0, 4.0)],
         ulp: 0.904,
-        worst: &[1.9799997e-27, 1.425847],
-        ..Info::SMOOTH
+        worst_operands: &[1.9799997e-27, 1.425847],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t, e]: [f64; 2]) -> f64 {
@@ -140,7 +140,7 @@ impl Row<2> for Pow {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t, e]: [L; 2]) -> L {
+    fn value<L: FloatField>([t, e]: [L; 2]) -> L {
         power::pow(t, e)
     }
 
@@ -156,7 +156,7 @@ impl Row<2> for Pow {
         ]
     }
 
-    fn piece([t, _]: [f64; 2]) -> i64 {
+    fn smooth_piece([t, _]: [f64; 2]) -> i64 {
         sign(t)
     }
 }
@@ -165,19 +165,19 @@ impl Row<2> for Pow {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hypot;
 
-impl Row<2> for Hypot {
-    const INFO: Info = Info {
+impl OpDef<2> for Hypot {
+    const INFO: OpInfo = OpInfo {
         name: "hypot",
         usage: "hypot(a, b)",
         doc: "sqrt(a² + b²) without overflow on the way; infinite if either is, even beside a NaN.",
         derivative: "(a/v)·a′ + (b/v)·b′",
-        class: Class::Kink,
+        class: OpClass::Kink,
         kink: "at the origin the derivative is 0",
-        operands: &[Kind::Float; 2],
-        test: &[between(-10.0, 10.0), between(0.5, 10.0)],
+        operands: &[OperandKind::Float; 2],
+        test_intervals: &[between(-10.0, 10.0), between(0.5, 10.0)],
         ulp: 0.75,
-        worst: &[2.578648e-39, 6.720033e-39],
-        ..Info::SMOOTH
+        worst_operands: &[2.578648e-39, 6.720033e-39],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([a, b]: [f64; 2]) -> f64 {
@@ -185,7 +185,7 @@ impl Row<2> for Hypot {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([a, b]: [L; 2]) -> L {
+    fn value<L: FloatField>([a, b]: [L; 2]) -> L {
         power::hypot(a, b)
     }
 
@@ -197,7 +197,7 @@ impl Row<2> for Hypot {
         [share(a), share(b)]
     }
 
-    fn piece([a, b]: [f64; 2]) -> i64 {
+    fn smooth_piece([a, b]: [f64; 2]) -> i64 {
         i64::from(a == 0.0 && b == 0.0)
     }
 }
@@ -206,22 +206,22 @@ impl Row<2> for Hypot {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Norm3;
 
-impl Row<3> for Norm3 {
-    const INFO: Info = Info {
+impl OpDef<3> for Norm3 {
+    const INFO: OpInfo = OpInfo {
         name: "norm3",
         usage: "norm3(a, b, c)",
         doc: "sqrt(a² + b² + c²) without overflow on the way; infinite if any is, even beside a NaN.",
         derivative: "(a/v)·a′ + (b/v)·b′ + (c/v)·c′",
-        class: Class::Kink,
+        class: OpClass::Kink,
         kink: "at the origin the derivative is 0",
-        operands: &[Kind::Float; 3],
-        test: &[
+        operands: &[OperandKind::Float; 3],
+        test_intervals: &[
             between(-10.0, 10.0),
             between(0.5, 10.0),
             between(-10.0, 10.0),
         ],
         ulp: 1.25,
-        ..Info::SMOOTH
+        ..OpInfo::SMOOTH
     };
 
     fn spec([a, b, c]: [f64; 3]) -> f64 {
@@ -229,7 +229,7 @@ impl Row<3> for Norm3 {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([a, b, c]: [L; 3]) -> L {
+    fn value<L: FloatField>([a, b, c]: [L; 3]) -> L {
         power::norm3(a, b, c)
     }
 
@@ -249,7 +249,7 @@ impl Row<3> for Norm3 {
         ]
     }
 
-    fn piece(x: [f64; 3]) -> i64 {
+    fn smooth_piece(x: [f64; 3]) -> i64 {
         i64::from(x == [0.0; 3])
     }
 }

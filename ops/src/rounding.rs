@@ -1,24 +1,24 @@
 //! Integer parts, fractions and remainders.
 
-use crate::call_out::CallOut;
-use crate::field::{Field, Lane, Slow, Word, call};
-use crate::row::{Class, Info, Kind, Partial, Row, between};
+use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between};
+use crate::field::{Field, FloatField, SlowFn, WordField, call};
+use crate::libcall::Libcall;
 use Partial::{One, Singular, Zero};
 
 /// The greatest integer not above.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Floor;
 
-impl Row<1> for Floor {
-    const INFO: Info = Info {
+impl OpDef<1> for Floor {
+    const INFO: OpInfo = OpInfo {
         name: "floor",
         usage: "floor(t)",
         doc: "The greatest integer that is not above t.",
         derivative: "0",
-        class: Class::Jump,
+        class: OpClass::Jump,
         kink: "at integers the value jumps; the derivative is 0",
-        test: &[between(-20.0, 20.0)],
-        ..Info::SMOOTH
+        test_intervals: &[between(-20.0, 20.0)],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -26,7 +26,7 @@ impl Row<1> for Floor {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         t.round_down()
     }
 
@@ -35,7 +35,7 @@ impl Row<1> for Floor {
         [Zero]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         t.floor() as i64
     }
 }
@@ -44,16 +44,16 @@ impl Row<1> for Floor {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ceil;
 
-impl Row<1> for Ceil {
-    const INFO: Info = Info {
+impl OpDef<1> for Ceil {
+    const INFO: OpInfo = OpInfo {
         name: "ceil",
         usage: "ceil(t)",
         doc: "The least integer that is not below t.",
         derivative: "0",
-        class: Class::Jump,
+        class: OpClass::Jump,
         kink: "at integers the value jumps; the derivative is 0",
-        test: &[between(-20.0, 20.0)],
-        ..Info::SMOOTH
+        test_intervals: &[between(-20.0, 20.0)],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -61,7 +61,7 @@ impl Row<1> for Ceil {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         t.round_up()
     }
 
@@ -70,7 +70,7 @@ impl Row<1> for Ceil {
         [Zero]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         t.ceil() as i64
     }
 }
@@ -79,16 +79,16 @@ impl Row<1> for Ceil {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Round;
 
-impl Row<1> for Round {
-    const INFO: Info = Info {
+impl OpDef<1> for Round {
+    const INFO: OpInfo = OpInfo {
         name: "round",
         usage: "round(t)",
         doc: "The integer nearest to t; halfway cases go to the even one.",
         derivative: "0",
-        class: Class::Jump,
+        class: OpClass::Jump,
         kink: "halfway between integers the value jumps; the derivative is 0",
-        test: &[between(-20.0, 20.0)],
-        ..Info::SMOOTH
+        test_intervals: &[between(-20.0, 20.0)],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -96,7 +96,7 @@ impl Row<1> for Round {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         t.round_even()
     }
 
@@ -105,7 +105,7 @@ impl Row<1> for Round {
         [Zero]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         t.round_ties_even() as i64
     }
 }
@@ -114,16 +114,16 @@ impl Row<1> for Round {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trunc;
 
-impl Row<1> for Trunc {
-    const INFO: Info = Info {
+impl OpDef<1> for Trunc {
+    const INFO: OpInfo = OpInfo {
         name: "trunc",
         usage: "trunc(t)",
         doc: "t without its fraction: rounded towards zero.",
         derivative: "0",
-        class: Class::Jump,
+        class: OpClass::Jump,
         kink: "at integers the value jumps; the derivative is 0",
-        test: &[between(-20.0, 20.0)],
-        ..Info::SMOOTH
+        test_intervals: &[between(-20.0, 20.0)],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -131,7 +131,7 @@ impl Row<1> for Trunc {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         t.round_to_zero()
     }
 
@@ -140,7 +140,7 @@ impl Row<1> for Trunc {
         [Zero]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         t.trunc() as i64
     }
 }
@@ -149,16 +149,16 @@ impl Row<1> for Trunc {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fract;
 
-impl Row<1> for Fract {
-    const INFO: Info = Info {
+impl OpDef<1> for Fract {
+    const INFO: OpInfo = OpInfo {
         name: "fract",
         usage: "fract(t)",
         doc: "t - floor(t): the part after the point, never negative; 1 by rounding just below an integer.",
         derivative: "t′",
-        class: Class::Jump,
+        class: OpClass::Jump,
         kink: "at integers the value jumps to 0; the derivative is t′",
-        test: &[between(-20.0, 20.0)],
-        ..Info::SMOOTH
+        test_intervals: &[between(-20.0, 20.0)],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -166,7 +166,7 @@ impl Row<1> for Fract {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         t - t.round_down()
     }
 
@@ -175,7 +175,7 @@ impl Row<1> for Fract {
         [One]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         t.floor() as i64
     }
 }
@@ -187,25 +187,25 @@ pub struct Mod;
 /// The floored remainder of any quotient.
 struct ExactMod<L>(L, L);
 
-impl<L: Lane> Slow<L> for ExactMod<L> {
+impl<L: FloatField> SlowFn<L> for ExactMod<L> {
     #[inline(always)]
-    fn slow(self) -> L {
+    fn compute(self) -> L {
         let ExactMod(a, b) = self;
         with_sign_of(Fmod::value([a, b]), b)
     }
 }
 
-impl Row<2> for Mod {
-    const INFO: Info = Info {
+impl OpDef<2> for Mod {
+    const INFO: OpInfo = OpInfo {
         name: "mod",
         usage: "mod(a, b)",
         doc: "a - b·floor(a/b), rounded once: the remainder with the sign of b; b by rounding just below a multiple of it. NaN where b is 0 or infinite.",
         derivative: "a′ - floor(a/b)·b′",
-        class: Class::Jump,
+        class: OpClass::Jump,
         kink: "where a/b is an integer the value jumps to 0; the derivative is that of the piece the value lies on",
-        operands: &[Kind::Float; 2],
-        test: &[between(-20.0, 20.0), between(0.5, 5.0)],
-        ..Info::SMOOTH
+        operands: &[OperandKind::Float; 2],
+        test_intervals: &[between(-20.0, 20.0), between(0.5, 5.0)],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([a, b]: [f64; 2]) -> f64 {
@@ -223,11 +223,11 @@ impl Row<2> for Mod {
     /// While the quotient is below 2^22 its floor is right or one too great (where it rounded up to an integer), and the fused difference is
     /// exact, so its sign tells which; beyond, the exact remainder.
     #[inline(always)]
-    fn value<L: Lane>([a, b]: [L; 2]) -> L {
+    fn value<L: FloatField>([a, b]: [L; 2]) -> L {
         let quotient = a / b;
         let fast = with_sign_of((-quotient.round_down()).mul_add(b, a), b);
         let small = quotient.magnitude().lt(a.lit(4_194_304.0));
-        L::rare(!small, ExactMod(a, b), fast)
+        L::with_slow_path(!small, ExactMod(a, b), fast)
     }
 
     #[inline(always)]
@@ -235,14 +235,14 @@ impl Row<2> for Mod {
         remainder(args, v)
     }
 
-    fn piece([a, b]: [f64; 2]) -> i64 {
+    fn smooth_piece([a, b]: [f64; 2]) -> i64 {
         (a / b).floor() as i64
     }
 }
 
 /// A remainder of a division by b, moved by b if its sign is the other one.
 #[inline(always)]
-fn with_sign_of<L: Lane>(r: L, b: L) -> L {
+fn with_sign_of<L: FloatField>(r: L, b: L) -> L {
     let zero = r.lit(0.0);
     let opposite = (r.lt(zero) & zero.lt(b)) | (zero.lt(r) & b.lt(zero));
     L::select(opposite, r + b, r + zero)
@@ -252,17 +252,17 @@ fn with_sign_of<L: Lane>(r: L, b: L) -> L {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fmod;
 
-impl Row<2> for Fmod {
-    const INFO: Info = Info {
+impl OpDef<2> for Fmod {
+    const INFO: OpInfo = OpInfo {
         name: "fmod",
         usage: "fmod(a, b)",
         doc: "a - b·trunc(a/b), exactly, as in C: the remainder with the sign of a. NaN where b is 0 or a is infinite.",
         derivative: "a′ - trunc(a/b)·b′",
-        class: Class::Jump,
+        class: OpClass::Jump,
         kink: "where a/b is an integer the value jumps to 0; the derivative is that of the piece the value lies on",
-        operands: &[Kind::Float; 2],
-        test: &[between(-20.0, 20.0), between(0.5, 5.0)],
-        ..Info::SMOOTH
+        operands: &[OperandKind::Float; 2],
+        test_intervals: &[between(-20.0, 20.0), between(0.5, 5.0)],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([a, b]: [f64; 2]) -> f64 {
@@ -270,8 +270,8 @@ impl Row<2> for Fmod {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([a, b]: [L; 2]) -> L {
-        a.bits().call_out(CallOut::FloatRemainder, b.bits()).float()
+    fn value<L: FloatField>([a, b]: [L; 2]) -> L {
+        a.bits().libcall(Libcall::FloatRemainder, b.bits()).float()
     }
 
     #[inline(always)]
@@ -279,7 +279,7 @@ impl Row<2> for Fmod {
         remainder(args, v)
     }
 
-    fn piece([a, b]: [f64; 2]) -> i64 {
+    fn smooth_piece([a, b]: [f64; 2]) -> i64 {
         (a / b).trunc() as i64
     }
 }

@@ -1,10 +1,10 @@
 //! Circular functions and their inverses. Angles are in radians.
 
 use crate::algorithm::{arc, trig};
-use crate::choice::{Abs, Max};
-use crate::field::{Field, Lane, call};
+use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between, sign};
+use crate::field::{Field, FloatField, call};
 use crate::power::Sqrt;
-use crate::row::{Class, Info, Kind, Partial, Row, between, sign};
+use crate::selection::{Abs, Max};
 use Partial::{Of, Singular};
 use std::f64::consts::PI;
 
@@ -12,16 +12,16 @@ use std::f64::consts::PI;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sin;
 
-impl Row<1> for Sin {
-    const INFO: Info = Info {
+impl OpDef<1> for Sin {
+    const INFO: OpInfo = OpInfo {
         name: "sin",
         usage: "sin(t)",
         doc: "The sine of t radians.",
         derivative: "cos(t)·t′",
-        test: &[between(-10.0, 10.0)],
+        test_intervals: &[between(-10.0, 10.0)],
         ulp: 0.878,
-        worst: &[2.127851e8],
-        ..Info::SMOOTH
+        worst_operands: &[2.127851e8],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -29,7 +29,7 @@ impl Row<1> for Sin {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         trig::sin(t)
     }
 
@@ -43,16 +43,16 @@ impl Row<1> for Sin {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cos;
 
-impl Row<1> for Cos {
-    const INFO: Info = Info {
+impl OpDef<1> for Cos {
+    const INFO: OpInfo = OpInfo {
         name: "cos",
         usage: "cos(t)",
         doc: "The cosine of t radians.",
         derivative: "-sin(t)·t′",
-        test: &[between(-10.0, 10.0)],
+        test_intervals: &[between(-10.0, 10.0)],
         ulp: 0.877,
-        worst: &[19.670809],
-        ..Info::SMOOTH
+        worst_operands: &[19.670809],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -60,7 +60,7 @@ impl Row<1> for Cos {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         trig::cos(t)
     }
 
@@ -74,16 +74,16 @@ impl Row<1> for Cos {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tan;
 
-impl Row<1> for Tan {
-    const INFO: Info = Info {
+impl OpDef<1> for Tan {
+    const INFO: OpInfo = OpInfo {
         name: "tan",
         usage: "tan(t)",
         doc: "The tangent of t radians. No float lies on a pole.",
         derivative: "(1 + v²)·t′",
-        test: &[between(-10.0, 10.0)],
+        test_intervals: &[between(-10.0, 10.0)],
         ulp: 0.953,
-        worst: &[2.3640695],
-        ..Info::SMOOTH
+        worst_operands: &[2.3640695],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -91,7 +91,7 @@ impl Row<1> for Tan {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         trig::tan(t)
     }
 
@@ -100,7 +100,7 @@ impl Row<1> for Tan {
         [Of(v.lit(1.0) + v * v)]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         (t / PI + 0.5).floor() as i64
     }
 }
@@ -117,17 +117,17 @@ fn arc_slope<F: Field>(t: F) -> F {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asin;
 
-impl Row<1> for Asin {
-    const INFO: Info = Info {
+impl OpDef<1> for Asin {
+    const INFO: OpInfo = OpInfo {
         name: "asin",
         usage: "asin(t)",
         doc: "The angle from -π/2 to π/2 whose sine is t; NaN beyond ±1.",
         derivative: "t′/√(1 - t²)",
         kink: "at ±1, where the slope is infinite, and beyond, the derivative is 0",
-        test: &[between(-0.95, 0.95)],
+        test_intervals: &[between(-0.95, 0.95)],
         ulp: 0.693,
-        worst: &[0.5308584],
-        ..Info::SMOOTH
+        worst_operands: &[0.5308584],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -135,7 +135,7 @@ impl Row<1> for Asin {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         arc::asin(t)
     }
 
@@ -144,7 +144,7 @@ impl Row<1> for Asin {
         [Of(arc_slope(t))]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         sign(1.0 - t.abs())
     }
 }
@@ -153,17 +153,17 @@ impl Row<1> for Asin {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Acos;
 
-impl Row<1> for Acos {
-    const INFO: Info = Info {
+impl OpDef<1> for Acos {
+    const INFO: OpInfo = OpInfo {
         name: "acos",
         usage: "acos(t)",
         doc: "The angle from 0 to π whose cosine is t; NaN beyond ±1.",
         derivative: "-t′/√(1 - t²)",
         kink: "at ±1, where the slope is infinite, and beyond, the derivative is 0",
-        test: &[between(-0.95, 0.95)],
+        test_intervals: &[between(-0.95, 0.95)],
         ulp: 0.666,
-        worst: &[0.54477376],
-        ..Info::SMOOTH
+        worst_operands: &[0.54477376],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -171,7 +171,7 @@ impl Row<1> for Acos {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         arc::acos(t)
     }
 
@@ -180,7 +180,7 @@ impl Row<1> for Acos {
         [Of(-arc_slope(t))]
     }
 
-    fn piece([t]: [f64; 1]) -> i64 {
+    fn smooth_piece([t]: [f64; 1]) -> i64 {
         sign(1.0 - t.abs())
     }
 }
@@ -189,16 +189,16 @@ impl Row<1> for Acos {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Atan;
 
-impl Row<1> for Atan {
-    const INFO: Info = Info {
+impl OpDef<1> for Atan {
+    const INFO: OpInfo = OpInfo {
         name: "atan",
         usage: "atan(t)",
         doc: "The angle from -π/2 to π/2 whose tangent is t.",
         derivative: "t′/(1 + t²)",
-        test: &[between(-10.0, 10.0)],
+        test_intervals: &[between(-10.0, 10.0)],
         ulp: 0.968,
-        worst: &[0.9328247],
-        ..Info::SMOOTH
+        worst_operands: &[0.9328247],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([t]: [f64; 1]) -> f64 {
@@ -206,7 +206,7 @@ impl Row<1> for Atan {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([t]: [L; 1]) -> L {
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
         arc::atan(t)
     }
 
@@ -221,19 +221,19 @@ impl Row<1> for Atan {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Atan2;
 
-impl Row<2> for Atan2 {
-    const INFO: Info = Info {
+impl OpDef<2> for Atan2 {
+    const INFO: OpInfo = OpInfo {
         name: "atan2",
         usage: "atan2(y, x)",
         doc: "The angle from -π to π of the point (x, y), as C's atan2 with its signed zeros.",
         derivative: "(x·y′ - y·x′)/(x² + y²)",
-        class: Class::Jump,
+        class: OpClass::Jump,
         kink: "at the origin the derivative is 0; across the negative x axis the value jumps by 2π, the derivative does not",
-        operands: &[Kind::Float; 2],
-        test: &[between(-10.0, 10.0), between(-10.0, 10.0)],
+        operands: &[OperandKind::Float; 2],
+        test_intervals: &[between(-10.0, 10.0), between(-10.0, 10.0)],
         ulp: 0.995,
-        worst: &[9.47872, 9.746672],
-        ..Info::SMOOTH
+        worst_operands: &[9.47872, 9.746672],
+        ..OpInfo::SMOOTH
     };
 
     fn spec([y, x]: [f64; 2]) -> f64 {
@@ -241,7 +241,7 @@ impl Row<2> for Atan2 {
     }
 
     #[inline(always)]
-    fn value<L: Lane>([y, x]: [L; 2]) -> L {
+    fn value<L: FloatField>([y, x]: [L; 2]) -> L {
         arc::atan2(y, x)
     }
 
@@ -261,7 +261,7 @@ impl Row<2> for Atan2 {
         ]
     }
 
-    fn piece([y, x]: [f64; 2]) -> i64 {
+    fn smooth_piece([y, x]: [f64; 2]) -> i64 {
         if x > 0.0 { 0 } else { sign(y) * 2 + 1 }
     }
 }

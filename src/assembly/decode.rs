@@ -1,20 +1,20 @@
 //! Instructions as text. The libraries that know the notations are used here alone.
 
-use super::Instruction;
+use super::MachineInstruction;
 use adumbra_aot::Target;
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
 use yaxpeax_arch::{Arch, Decoder as _, U8Reader};
 use yaxpeax_arm::armv8::a64::{ARMv8, Operand};
 
 /// The instructions that these bytes are, the first of which stands at an address.
-pub(super) fn decode(target: Target, code: &[u8], address: usize) -> Vec<Instruction> {
+pub(super) fn decode(target: Target, code: &[u8], address: usize) -> Vec<MachineInstruction> {
     match target {
         Target::X86_64 => x86_64(code, address),
         Target::Aarch64 => aarch64(code, address),
     }
 }
 
-fn x86_64(code: &[u8], start: usize) -> Vec<Instruction> {
+fn x86_64(code: &[u8], start: usize) -> Vec<MachineInstruction> {
     let mut formatter = IntelFormatter::new();
     let options = formatter.options_mut();
     options.set_hex_prefix("0x");
@@ -28,7 +28,7 @@ fn x86_64(code: &[u8], start: usize) -> Vec<Instruction> {
         let address = instruction.ip() as usize;
         let mut text = String::new();
         formatter.format(&instruction, &mut text);
-        Instruction {
+        MachineInstruction {
             address,
             bytes: code[address - start..][..instruction.len()].to_vec(),
             text,
@@ -37,7 +37,7 @@ fn x86_64(code: &[u8], start: usize) -> Vec<Instruction> {
     instructions.collect()
 }
 
-fn aarch64(code: &[u8], start: usize) -> Vec<Instruction> {
+fn aarch64(code: &[u8], start: usize) -> Vec<MachineInstruction> {
     let decoder = <ARMv8 as Arch>::Decoder::default();
     let words = (start..).step_by(4).zip(code.chunks(4));
     let instructions = words.map(|(address, bytes)| {
@@ -59,7 +59,7 @@ fn aarch64(code: &[u8], start: usize) -> Vec<Instruction> {
             }
             Err(_) => "unknown".to_owned(),
         };
-        Instruction {
+        MachineInstruction {
             address,
             bytes: bytes.to_vec(),
             text,

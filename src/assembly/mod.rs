@@ -1,14 +1,14 @@
 //! The machine code of a program, for people: its instructions beside the bytecode and the lines of source text that they were made for.
 
 mod decode;
-mod text;
+mod display;
 
 use crate::program::Program;
 use crate::sources::Sources;
-use adumbra_aot::{self as aot, Compiled, Target};
+use adumbra_aot::{self as aot, MachineCode, Target};
 use adumbra_ir::Span;
-use adumbra_vm::native::{Flow, Unit};
-use adumbra_vm::{Bytecode, FloatMode, batch, flows, lower};
+use adumbra_vm::native::{CompileUnit, PointCfg};
+use adumbra_vm::{Bytecode, FloatEnvironment, batch, lower, point_cfgs};
 use decode::decode;
 use serde::{Serialize, Serializer};
 
@@ -36,9 +36,9 @@ pub struct Listing {
     /// What the engine calls, in the order of the bytecode.
     pub kernels: Vec<Kernel>,
     /// What kernels share: routines for rare ways, and calls.
-    pub shared: Vec<Part>,
+    pub shared: Vec<CodePart>,
     /// What instructions read: constants and tables.
-    pub data: Vec<Data>,
+    pub data: Vec<ConstantRun>,
 }
 
 /// A kernel.
@@ -46,19 +46,19 @@ pub struct Listing {
 pub struct Kernel {
     /// What it is for.
     #[serde(flatten)]
-    pub purpose: Purpose,
+    pub purpose: KernelPurpose,
     /// Where its code is; nothing if there is none, and what it is for is interpreted: its frame would be too large.
-    pub code: Option<Extent>,
+    pub code: Option<CodeExtent>,
     /// Its code.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CodePart>,
 }
 
 /// What a kernel is for. Positions are those of instructions in the bytecode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Purpose {
+pub enum KernelPurpose {
     /// It computes rows for many points at once.
-    Rows {
+    Arithmetic {
         /// Whether it runs a loop until the last point has left it.
         #[serde(rename = "loop")]
         is_loop: bool,
@@ -76,7 +76,7 @@ pub enum Purpose {
 
 /// Where the code of a kernel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Extent {
+pub struct CodeExtent {
     /// The address of its first instruction.
     pub address: usize,
     /// Its length.
@@ -87,31 +87,31 @@ pub struct Extent {
 
 /// Instructions that follow one another and serve one purpose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Part {
+pub struct CodePart {
     /// What they are for: `compute` what an instruction of the bytecode gives, or what several have in common and the first of them wanted; `store` it where
     /// later ones find it; `rare way` and `routine` are for points whose operands want another way than the usual one. In code for single points, control parts at a
     /// `branch`, takes a `step` of the budget, and may `leave`, with what changed put into the register file. The others are the frame around them.
     pub purpose: &'static str,
     /// The instruction of the bytecode that they are for.
-    pub op: Option<Op>,
+    pub op: Option<BytecodeOrigin>,
     /// The instructions.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Vec<MachineInstruction>,
 }
 
 /// An instruction of the bytecode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Op {
+pub struct BytecodeOrigin {
     /// Its position.
     pub position: u32,
     /// As the listing of the bytecode shows it.
     pub text: String,
     /// Where it comes from; nothing of functions of the standard library, and of a program that was loaded.
-    pub line: Option<Line>,
+    pub line: Option<SourceLine>,
 }
 
 /// A line of a source text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Line {
+pub struct SourceLine {
     /// The text's name.
     pub file: String,
     /// Its number, from 1.
@@ -122,7 +122,7 @@ pub struct Line {
 
 /// An instruction of a processor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Instruction {
+pub struct MachineInstruction {
     /// Where it begins.
     pub address: usize,
     /// Its bytes; in JSON, hexadecimal digits.
@@ -134,7 +134,7 @@ pub struct Instruction {
 
 /// Words that follow one another and are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Data {
+pub struct ConstantRun {
     /// Where they begin.
     pub address: usize,
     /// Their bits.
@@ -153,7 +153,7 @@ fn as_digits<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Err
 }
 
 impl Program {
-    /// The machine code that [`Tier::Native`](crate::batch::Tier::Native) runs on a processor, which need not be this host's: where no globals are said to be uniform.
+    /// The machine code that [`Tier::Native`](crate::batch::Tier::NativeCompiler) runs on a processor, which need not be this host's: where no globals are said to be uniform.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, object::Target};
@@ -177,18 +177,20 @@ impl Program {
     /// ```
     pub fn assembly(&self, target: Target) -> Assembly {
         // Constants are worked out, and floats written.
-        let _mode = FloatMode::enter();
+        let _mode = FloatEnvironment::enter();
         let bytecode = &**self.bytecode();
-        let places = self.module().and_then(|module| lower::places(module).ok());
+        let places = self
+            .module()
+            .and_then(|module| lower::instruction_spans(module).ok());
         let lines = Lines {
             bytecode,
             sources: self.sources(),
             places: places.unwrap_or_default(),
         };
-        let (units, flows) = (batch::units(bytecode, &[]), flows(bytecode));
-        let batches = target.compile(&units, true);
-        let points = target.compile_flows(&flows, true);
-        let entries = flows.iter().flat_map(entries);
+        let (units, cfgs) = (batch::compile_units(bytecode, &[]), point_cfgs(bytecode));
+        let batches = target.compile_batch(&units, true);
+        let points = target.compile_points(&cfgs, true);
+        let entries = cfgs.iter().flat_map(entries);
         Assembly {
             target,
             batches: lines.code(target, batches, units.iter().map(rows)),
@@ -198,14 +200,14 @@ impl Program {
 }
 
 /// What the kernel of a unit is for.
-fn rows(unit: &Unit) -> Purpose {
+fn rows(unit: &CompileUnit) -> KernelPurpose {
     let (is_loop, rows, positions): (_, _, Vec<u32>) = match unit {
-        Unit::Stretch(stretch) => {
-            let positions = stretch.rows.iter().map(|row| row.position);
-            (false, stretch.rows.len(), positions.collect())
+        CompileUnit::Segment(stretch) => {
+            let positions = stretch.instructions.iter().map(|row| row.position);
+            (false, stretch.instructions.len(), positions.collect())
         }
-        Unit::Region(region) => {
-            let rows = region.blocks.iter().flat_map(|block| &block.rows);
+        CompileUnit::Loop(region) => {
+            let rows = region.blocks.iter().flat_map(|block| &block.instructions);
             let ends = region.blocks.iter().map(|block| block.position);
             let positions = rows.clone().map(|row| row.position).chain(ends);
             (true, rows.count(), positions.collect())
@@ -213,7 +215,7 @@ fn rows(unit: &Unit) -> Purpose {
     };
     let first = positions.iter().min().copied().unwrap_or_default();
     let last = positions.iter().max().copied().unwrap_or_default();
-    Purpose::Rows {
+    KernelPurpose::Arithmetic {
         is_loop,
         rows,
         positions: [first, last],
@@ -221,26 +223,26 @@ fn rows(unit: &Unit) -> Purpose {
 }
 
 /// What the kernels of a flow are for.
-fn entries(flow: &Flow) -> impl Iterator<Item = Purpose> {
+fn entries(flow: &PointCfg) -> impl Iterator<Item = KernelPurpose> {
     flow.entries.iter().map(|entry| {
-        let piece = &flow.pieces[entry.piece as usize];
-        let first = piece.rows.first().map(|row| row.position);
-        Purpose::Entry {
+        let piece = &flow.blocks[entry.block as usize];
+        let first = piece.instructions.first().map(|row| row.position);
+        KernelPurpose::Entry {
             position: first.unwrap_or(piece.position),
         }
     })
 }
 
 /// What instructions read, behind all of them.
-fn data(code: &Compiled) -> Vec<Data> {
-    let mut data: Vec<Data> = Vec::new();
-    let words = code.bytes[code.data..].chunks(4);
-    for (address, bytes) in (code.data..).step_by(4).zip(words) {
+fn data(code: &MachineCode) -> Vec<ConstantRun> {
+    let mut data: Vec<ConstantRun> = Vec::new();
+    let words = code.bytes[code.data_start..].chunks(4);
+    for (address, bytes) in (code.data_start..).step_by(4).zip(words) {
         let word = bytes.iter().rev();
         let word = word.fold(0, |word, &byte| word << 8 | u32::from(byte));
         match data.last_mut() {
             Some(last) if last.word == word => last.count += 1,
-            _ => data.push(Data {
+            _ => data.push(ConstantRun {
                 address,
                 word,
                 count: 1,
@@ -251,27 +253,27 @@ fn data(code: &Compiled) -> Vec<Data> {
 }
 
 /// What a part is for, and the instruction of the bytecode that it is for.
-fn purpose(part: aot::Part) -> (&'static str, Option<u32>) {
+fn purpose(part: aot::KernelPart) -> (&'static str, Option<u32>) {
     match part {
-        aot::Part::Pool => ("pool", None),
-        aot::Part::Entry => ("entry", None),
-        aot::Part::Cells => ("cells", None),
-        aot::Part::Runs => ("runs", None),
-        aot::Part::Points => ("points", None),
-        aot::Part::Row(position) => ("compute", Some(position)),
-        aot::Part::Store(position) => ("store", Some(position)),
-        aot::Part::Gather => ("gather", None),
-        aot::Part::Take => ("take", None),
-        aot::Part::Tell => ("tell", None),
-        aot::Part::NextPoints => ("next points", None),
-        aot::Part::Rare(position) => ("rare way", Some(position)),
-        aot::Part::NextRun => ("next run", None),
-        aot::Part::Exit => ("exit", None),
-        aot::Part::Branch(position) => ("branch", Some(position)),
-        aot::Part::Step(position) => ("step", Some(position)),
-        aot::Part::Leave(position) => ("leave", Some(position)),
-        aot::Part::Routine(position) => ("routine", Some(position)),
-        aot::Part::Calls => ("calls", None),
+        aot::KernelPart::Pool => ("pool", None),
+        aot::KernelPart::Entry => ("entry", None),
+        aot::KernelPart::Uniforms => ("cells", None),
+        aot::KernelPart::Runs => ("runs", None),
+        aot::KernelPart::Vectors => ("points", None),
+        aot::KernelPart::Instruction(position) => ("compute", Some(position)),
+        aot::KernelPart::Store(position) => ("store", Some(position)),
+        aot::KernelPart::GatherMasks => ("gather", None),
+        aot::KernelPart::EnterBlock => ("take", None),
+        aot::KernelPart::StoreMasks => ("tell", None),
+        aot::KernelPart::NextVectors => ("next points", None),
+        aot::KernelPart::SlowPath(position) => ("rare way", Some(position)),
+        aot::KernelPart::NextRun => ("next run", None),
+        aot::KernelPart::Exit => ("exit", None),
+        aot::KernelPart::Branch(position) => ("branch", Some(position)),
+        aot::KernelPart::Step(position) => ("step", Some(position)),
+        aot::KernelPart::WriteBack(position) => ("leave", Some(position)),
+        aot::KernelPart::SlowRoutine(position) => ("routine", Some(position)),
+        aot::KernelPart::Libcalls => ("calls", None),
     }
 }
 
@@ -288,8 +290,8 @@ impl Lines<'_> {
     fn code(
         &self,
         target: Target,
-        compiled: Option<Compiled>,
-        purposes: impl Iterator<Item = Purpose>,
+        compiled: Option<MachineCode>,
+        purposes: impl Iterator<Item = KernelPurpose>,
     ) -> Listing {
         let kernel = |purpose| Kernel {
             purpose,
@@ -310,10 +312,10 @@ impl Lines<'_> {
             let Some(extent) = *extent else { continue };
             let own = std::iter::from_fn(|| parts.next_if(|(at, _)| *at < extent.end));
             kernel.parts = own.map(|(_, part)| part).collect();
-            kernel.code = Some(Extent {
+            kernel.code = Some(CodeExtent {
                 address: extent.start,
                 bytes: extent.end - extent.start,
-                frame: extent.frame,
+                frame: extent.frame_bytes,
             });
         }
         Listing {
@@ -328,10 +330,10 @@ impl Lines<'_> {
     fn parts<'l>(
         &'l self,
         target: Target,
-        compiled: &'l Compiled,
-    ) -> impl Iterator<Item = (usize, Part)> + 'l {
+        compiled: &'l MachineCode,
+    ) -> impl Iterator<Item = (usize, CodePart)> + 'l {
         let starts = compiled.parts.iter().map(|&(start, _)| start);
-        let ends = starts.skip(1).chain([compiled.end]);
+        let ends = starts.skip(1).chain([compiled.code_end]);
         compiled
             .parts
             .iter()
@@ -340,14 +342,14 @@ impl Lines<'_> {
                 let (purpose, position) = purpose(part);
                 let code = &compiled.bytes[start..end];
                 let instructions = match part {
-                    aot::Part::Pool => vec![Instruction {
+                    aot::KernelPart::Pool => vec![MachineInstruction {
                         address: start,
                         bytes: code.to_vec(),
                         text: "(the distance to the data)".to_owned(),
                     }],
                     _ => decode(target, code, start),
                 };
-                let part = Part {
+                let part = CodePart {
                     purpose,
                     op: position.map(|position| self.op(position)),
                     instructions,
@@ -356,15 +358,15 @@ impl Lines<'_> {
             })
     }
 
-    fn op(&self, position: u32) -> Op {
-        Op {
+    fn op(&self, position: u32) -> BytecodeOrigin {
+        BytecodeOrigin {
             position,
             text: self.bytecode.line(position).to_string(),
             line: self.line(position),
         }
     }
 
-    fn line(&self, position: u32) -> Option<Line> {
+    fn line(&self, position: u32) -> Option<SourceLine> {
         let span = *self.places.get(position as usize)?;
         let file = self.sources?.get(span.file)?;
         let line = file.line_of(span.start);
@@ -377,7 +379,7 @@ impl Lines<'_> {
         };
         let printable = |c: char| if c.is_control() { ' ' } else { c };
         let shown = shown.chars().take(MAX_LINE_SHOWN);
-        Some(Line {
+        Some(SourceLine {
             file: file.name().to_owned(),
             line,
             text: shown.map(printable).collect(),

@@ -1,10 +1,10 @@
 //! The globals of many points: planes of the host, read where they stand.
 
-use crate::access::{AccessError, find, place};
+use crate::access::{AccessError, find, find_typed};
 use crate::dual::Dual;
 use crate::globals::{Globals, GlobalsLayout, ShaderGlobals, columns};
 use crate::value::{HostValue, MAX_HOST_SCALARS};
-use adumbra_vm::Source;
+use adumbra_vm::GlobalSource;
 use adumbra_vm::words::{Words, as_words};
 
 /// Value, ddx or ddy of a global or an output.
@@ -44,7 +44,7 @@ impl Part {
 pub struct BatchGlobals<'a> {
     layout: GlobalsLayout,
     /// One for each word of the layout.
-    sources: Vec<Source<'a>>,
+    sources: Vec<GlobalSource<'a>>,
 }
 
 impl<'a> BatchGlobals<'a> {
@@ -52,7 +52,7 @@ impl<'a> BatchGlobals<'a> {
     pub fn new(layout: &GlobalsLayout) -> BatchGlobals<'a> {
         BatchGlobals {
             layout: layout.clone(),
-            sources: vec![Source::Same(0); layout.size() / 4],
+            sources: vec![GlobalSource::Uniform(0); layout.size() / 4],
         }
     }
 
@@ -66,13 +66,13 @@ impl<'a> BatchGlobals<'a> {
     /// globals.plane("uvw", Part::Value, 0, &[0.25_f32, 0.5, 0.75], 1)?;
     /// # Ok::<(), adumbra::access::AccessError>(())
     /// ```
-    pub fn same_as(globals: &Globals) -> BatchGlobals<'a> {
+    pub fn uniform_from(globals: &Globals) -> BatchGlobals<'a> {
         BatchGlobals {
             layout: globals.layout().clone(),
             sources: globals
                 .words()
                 .iter()
-                .map(|&word| Source::Same(word))
+                .map(|&word| GlobalSource::Uniform(word))
                 .collect(),
         }
     }
@@ -80,7 +80,7 @@ impl<'a> BatchGlobals<'a> {
     /// The globals of points one behind the other, each as the layout says: what [`Globals::words`](crate::Globals::words) gives.
     pub fn interleaved(layout: &GlobalsLayout, words: &'a [u32]) -> BatchGlobals<'a> {
         let stride = layout.size() / 4;
-        let plane = |first| Source::Plane {
+        let plane = |first| GlobalSource::Varying {
             words: words.get(first..).unwrap_or_default(),
             stride,
         };
@@ -134,7 +134,7 @@ impl<'a> BatchGlobals<'a> {
         &self.layout
     }
 
-    pub(crate) fn sources(&self) -> &[Source<'a>] {
+    pub(crate) fn sources(&self) -> &[GlobalSource<'a>] {
         &self.sources
     }
 
@@ -142,7 +142,7 @@ impl<'a> BatchGlobals<'a> {
     ///
     /// # Errors
     /// If there is no such member or it has another type.
-    pub fn same<T: HostValue>(
+    pub fn uniform<T: HostValue>(
         &mut self,
         name: &str,
         value: T,
@@ -151,7 +151,7 @@ impl<'a> BatchGlobals<'a> {
     ) -> Result<(), AccessError> {
         let dual = Dual { value, ddx, ddy };
         for (part, value) in Part::ALL.into_iter().zip([dual.value, dual.ddx, dual.ddy]) {
-            self.same_part(name, part, value)?;
+            self.uniform_part(name, part, value)?;
         }
         Ok(())
     }
@@ -160,21 +160,21 @@ impl<'a> BatchGlobals<'a> {
     ///
     /// # Errors
     /// If there is no such member or it has another type.
-    pub fn same_part<T: HostValue>(
+    pub fn uniform_part<T: HostValue>(
         &mut self,
         name: &str,
         part: Part,
         value: T,
     ) -> Result<(), AccessError> {
         let (before, count) = (
-            place(self.layout.members(), name, &T::ty())?,
+            find_typed(self.layout.members(), name, &T::ty())?,
             T::ty().scalar_count(),
         );
         let mut words = [0; MAX_HOST_SCALARS];
         value.write(&mut words[..count]);
         let first = 3 * before + part as usize * count;
         for (source, &word) in self.sources[first..][..count].iter_mut().zip(&words) {
-            *source = Source::Same(word);
+            *source = GlobalSource::Uniform(word);
         }
         Ok(())
     }
@@ -183,8 +183,8 @@ impl<'a> BatchGlobals<'a> {
     ///
     /// # Panics
     /// If the layout has no such word.
-    pub fn same_word(&mut self, word: usize, value: u32) {
-        self.sources[word] = Source::Same(value);
+    pub fn uniform_word(&mut self, word: usize, value: u32) {
+        self.sources[word] = GlobalSource::Uniform(value);
     }
 
     /// Sets one word of the layout, counted as its members' offsets are but in words, from a plane of the host: what [`plane`](BatchGlobals::plane) does
@@ -212,7 +212,7 @@ impl<'a> BatchGlobals<'a> {
     /// # Panics
     /// If the layout has no such word.
     pub fn plane_word<W: Words>(&mut self, word: usize, words: &'a [W], stride: usize) {
-        self.sources[word] = Source::Plane {
+        self.sources[word] = GlobalSource::Varying {
             words: as_words(words),
             stride,
         };
@@ -223,7 +223,7 @@ impl<'a> BatchGlobals<'a> {
         let sources = self.sources.into_iter();
         BatchGlobals {
             layout: self.layout,
-            sources: sources.map(|_| Source::Same(0)).collect(),
+            sources: sources.map(|_| GlobalSource::Uniform(0)).collect(),
         }
     }
 

@@ -1,33 +1,33 @@
 //! Evaluation of many points at once.
 
-pub use crate::engine::{NoSimd, Tier};
+pub use crate::engine::{SimdError, Tier};
 pub use crate::tier::{CompileWhen, HOT_POINTS, TierUp};
-pub use adumbra_vm::Level as SimdLevel;
+pub use adumbra_vm::SimdLevel;
 pub use adumbra_vm::batch::MAX_WIDTH;
 pub use adumbra_vm::words::{AnyWords, Words};
 pub use globals::{BatchGlobals, Part};
-pub use simd::SIMD_VARIABLE;
+pub use simd_level::SIMD_VARIABLE;
 
-use crate::access::{AccessError, ClosureSlot, OutputSlot, Signature, find, place};
+use crate::access::{AccessError, ClosureSlot, Fingerprint, OutputSlot, find, find_typed};
 use crate::closure::ClosureView;
 use crate::dual::Dual;
-use crate::evaluator::output::views;
-use crate::evaluator::{Home, NoEngine, OutputView, ParkedPoint, TooManyParked};
+use crate::evaluator::output::output_views;
+use crate::evaluator::{EngineError, EvaluatorContext, OutputView, ParkError, ParkedPoint};
 use crate::program::{Instance, Program};
 use crate::stats::Stats;
-use crate::tier::climb::Climb;
+use crate::tier::tier_up::TierUpState;
 use crate::value::{HostValue, MAX_HOST_SCALARS};
 use crate::{GlobalsLayout, evaluator::Engine};
 use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest};
-use adumbra_vm::native::{self, Translator};
+use adumbra_vm::native::{self, NativeBackend};
 use adumbra_vm::words::{as_uninit_words_mut, as_words_mut};
-use adumbra_vm::{BatchMachine, BatchOptions, FloatMode, Level, Outcome, Source};
+use adumbra_vm::{BatchMachine, BatchOptions, FloatEnvironment, GlobalSource, Outcome};
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 pub(crate) mod globals;
-mod simd;
+mod simd_level;
 
 /// How a [`BatchEvaluator`] is to be.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +38,7 @@ pub struct BatchSetup {
     /// has fewer; where points stand in quads, the quads are whole.
     pub width: Option<usize>,
     /// The instructions to use; if nothing, those that the environment names in [`SIMD_VARIABLE`], else the best.
-    pub simd: Option<Level>,
+    pub simd: Option<SimdLevel>,
     /// Globals whose values are the same for all points of a chunk, whatever they are: what is computed from them alone is computed once for
     /// each chunk. Of those given from planes, the first point's value counts.
     pub uniform: Vec<String>,
@@ -79,12 +79,12 @@ pub struct BatchSetup {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct BatchEvaluator {
-    home: Arc<Home>,
-    signature: Signature,
+    home: Arc<EvaluatorContext>,
+    signature: Fingerprint,
     machine: BatchMachine,
     tier: Tier,
     /// If it may rise to machine code.
-    climb: Option<Box<Climb>>,
+    climb: Option<Box<TierUpState>>,
 }
 
 impl fmt::Debug for BatchEvaluator {
@@ -100,19 +100,28 @@ impl fmt::Debug for BatchEvaluator {
 ///
 /// # Errors
 /// If the level that is asked for is not there.
-pub(crate) fn machine(program: &Program, setup: &BatchSetup) -> Result<BatchMachine, NoEngine> {
+pub(crate) fn batch_machine(
+    program: &Program,
+    setup: &BatchSetup,
+) -> Result<BatchMachine, EngineError> {
     // Machine code has constants worked out.
-    let _mode = FloatMode::enter();
-    let level = simd::choose(setup.simd).map_err(NoEngine::Simd)?;
-    let native: Option<Arc<dyn Translator>> = match setup.tier {
+    let _mode = FloatEnvironment::enter();
+    let level = simd_level::choose_level(setup.simd).map_err(EngineError::Simd)?;
+    let native: Option<Arc<dyn NativeBackend>> = match setup.tier {
         Tier::Interpreter | Tier::Auto => None,
-        Tier::Native if !native::serves(level) => return Err(NoEngine::native()),
-        Tier::Native => Some(program.native().ok_or_else(NoEngine::native)?),
+        Tier::Native if !native::supports_level(level) => {
+            return Err(EngineError::native_unavailable());
+        }
+        Tier::Native => Some(
+            program
+                .native_backend()
+                .ok_or_else(EngineError::native_unavailable)?,
+        ),
     };
     let options = BatchOptions {
         width: setup.width,
         level: Some(level),
-        uniform: uniform(program.globals(), &setup.uniform),
+        uniform: uniform_words(program.globals(), &setup.uniform),
         native,
         ..BatchOptions::default()
     };
@@ -131,7 +140,7 @@ impl AccessError {
 }
 
 /// For each word of a layout, whether it is a value of one of these members.
-pub(crate) fn uniform(layout: &GlobalsLayout, names: &[String]) -> Vec<bool> {
+pub(crate) fn uniform_words(layout: &GlobalsLayout, names: &[String]) -> Vec<bool> {
     let mut uniform = vec![false; layout.size() / 4];
     for member in layout.members() {
         if names.iter().any(|name| name == member.name()) {
@@ -147,7 +156,7 @@ impl BatchEvaluator {
     ///
     /// # Errors
     /// If the environment names instructions that are not there.
-    pub fn new(instance: &Instance) -> Result<BatchEvaluator, NoEngine> {
+    pub fn new(instance: &Instance) -> Result<BatchEvaluator, EngineError> {
         BatchEvaluator::with(instance, &BatchSetup::default())
     }
 
@@ -158,17 +167,17 @@ impl BatchEvaluator {
     ///
     /// # Panics
     /// If the width is 0 or more than there is.
-    pub fn with(instance: &Instance, setup: &BatchSetup) -> Result<BatchEvaluator, NoEngine> {
+    pub fn with(instance: &Instance, setup: &BatchSetup) -> Result<BatchEvaluator, EngineError> {
         let program = instance.program();
-        let mut machine = machine(program, setup)?;
+        let mut machine = batch_machine(program, setup)?;
         let climb = (setup.tier == Tier::Auto).then(|| {
-            let uniform = uniform(program.globals(), &setup.uniform);
-            Climb::new(program, &mut machine, &uniform, setup.limits, setup.tier_up)
+            let uniform = uniform_words(program.globals(), &setup.uniform);
+            TierUpState::new(program, &mut machine, &uniform, setup.limits, setup.tier_up)
         });
         Ok(BatchEvaluator {
             // Points that wait go on in evaluators of single points.
-            home: Home::new(instance, Engine::Point, setup.limits),
-            signature: Signature::of(program.outputs()),
+            home: EvaluatorContext::new(instance, Engine::Point, setup.limits),
+            signature: Fingerprint::of(program.outputs()),
             machine,
             tier: setup.tier,
             climb: climb.flatten().map(Box::new),
@@ -186,7 +195,7 @@ impl BatchEvaluator {
     }
 
     /// The instructions that it uses.
-    pub fn simd(&self) -> Level {
+    pub fn simd(&self) -> SimdLevel {
         self.machine.level()
     }
 
@@ -301,7 +310,7 @@ impl BatchEvaluator {
 
     /// # Panics
     /// If the globals are laid out otherwise than the program's.
-    fn sources<'g, 'a>(&self, globals: &'g globals::BatchGlobals<'a>) -> &'g [Source<'a>] {
+    fn sources<'g, 'a>(&self, globals: &'g globals::BatchGlobals<'a>) -> &'g [GlobalSource<'a>] {
         assert!(
             globals.layout() == self.instance().program().globals(),
             "the globals are laid out as the program's"
@@ -323,7 +332,7 @@ impl BatchEvaluator {
     }
 
     /// An output, or a member of one that is a struct (`ray.origin`), with its derivatives, at a point of the last evaluation. They are zero
-    /// unless the program was compiled with [`output_derivatives`](crate::Options::output_derivatives).
+    /// unless the program was compiled with [`output_derivatives`](crate::EvalOptions::output_derivatives).
     ///
     /// # Errors
     /// If there is no such output or it has another type.
@@ -332,7 +341,7 @@ impl BatchEvaluator {
     /// If there is no such point.
     pub fn get<T: HostValue>(&self, path: &str, point: usize) -> Result<Dual<T>, AccessError> {
         let outputs = self.instance().program().outputs();
-        Ok(self.read_at(place(outputs, path, &T::ty())?, point))
+        Ok(self.read_at(find_typed(outputs, path, &T::ty())?, point))
     }
 
     /// An output with its derivatives, as [`get`](BatchEvaluator::get) gives it, without looking for its name.
@@ -340,7 +349,7 @@ impl BatchEvaluator {
     /// # Panics
     /// If the slot was found in a program with other outputs, or there is no such point.
     pub fn read<T: HostValue>(&self, slot: OutputSlot<T>, point: usize) -> Dual<T> {
-        self.read_at(slot.scalars(self.signature), point)
+        self.read_at(slot.offset(self.signature), point)
     }
 
     /// The output that stands behind so many scalars.
@@ -456,7 +465,7 @@ impl BatchEvaluator {
         stride: usize,
     ) {
         assert!(scalar < T::ty().scalar_count(), "the type has the scalar");
-        let scalar = slot.scalars(self.signature) + scalar;
+        let scalar = slot.offset(self.signature) + scalar;
         self.machine
             .copy_output(scalar, part as usize, as_words_mut(to), stride);
     }
@@ -483,7 +492,7 @@ impl BatchEvaluator {
         room.clear();
         room.extend(self.words(point));
         let arena = self.machine.closures(point);
-        views(self.instance().program(), room, arena)
+        output_views(self.instance().program(), room, arena)
     }
 
     /// An output of type closure at a point of the last evaluation.
@@ -491,7 +500,7 @@ impl BatchEvaluator {
     /// # Panics
     /// If the slot was found in a program with other outputs, or there is no such point.
     pub fn closure(&self, slot: ClosureSlot, point: usize) -> ClosureView<'_> {
-        let scalar = slot.scalars(self.signature);
+        let scalar = slot.offset(self.signature);
         self.numbered_closure(self.machine.output(scalar, 0, point), point)
     }
 
@@ -508,8 +517,8 @@ impl BatchEvaluator {
 
     /// The points of the last evaluation that wait, because the host answered [`Pending`](crate::Sampled::Pending), each with what it asks. While
     /// one of a quad does, none of its four has an [outcome](BatchEvaluator::outcomes).
-    pub fn waiting(&self) -> impl Iterator<Item = (usize, &SampleRequest)> {
-        let waiting = self.machine.waiting().iter();
+    pub fn suspended(&self) -> impl Iterator<Item = (usize, &SampleRequest)> {
+        let waiting = self.machine.suspended().iter();
         waiting.filter_map(|(point, parked)| Some((*point, parked.request()?)))
     }
 
@@ -531,8 +540,8 @@ impl BatchEvaluator {
     ///
     /// # Panics
     /// If the point does not wait.
-    pub fn park(&mut self, point: usize) -> Result<ParkedPoint, TooManyParked> {
-        ParkedPoint::of_batch(&self.home, &mut self.machine, point)
+    pub fn park(&mut self, point: usize) -> Result<ParkedPoint, ParkError> {
+        ParkedPoint::from_batch(&self.home, &mut self.machine, point)
     }
 
     /// Parks all points that wait here, each with its number in the last evaluation; of a quad one stands for all four.
@@ -567,11 +576,9 @@ impl BatchEvaluator {
     ///
     /// # Errors
     /// If a limit on parked points is met; those that are not in `parked` then still wait here.
-    pub fn park_all(
-        &mut self,
-        parked: &mut Vec<(usize, ParkedPoint)>,
-    ) -> Result<(), TooManyParked> {
-        let first = |evaluator: &BatchEvaluator| evaluator.waiting().map(|(point, _)| point).next();
+    pub fn park_all(&mut self, parked: &mut Vec<(usize, ParkedPoint)>) -> Result<(), ParkError> {
+        let first =
+            |evaluator: &BatchEvaluator| evaluator.suspended().map(|(point, _)| point).next();
         while let Some(point) = first(self) {
             parked.push((point, self.park(point)?));
         }
@@ -582,7 +589,7 @@ impl BatchEvaluator {
     /// that waited so far.
     pub fn memory(&self) -> usize {
         let climb = self.climb.as_ref();
-        let climb = climb.map_or(0, |climb| size_of::<Climb>() + climb.heap());
+        let climb = climb.map_or(0, |climb| size_of::<TierUpState>() + climb.heap());
         size_of::<BatchEvaluator>() - size_of::<BatchMachine>()
             + self.machine.memory()
             + self.home.memory()

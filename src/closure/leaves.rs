@@ -4,7 +4,7 @@
 //! sum of a closure with itself, which has more ways than any machine has memory, takes no longer than others.
 
 use super::{ClosureLeaf, ClosureView};
-use crate::access::{Named, Signature, place};
+use crate::access::{Fingerprint, Named, find_typed};
 use crate::program::Program;
 use crate::value::HostValue;
 use crate::{
@@ -15,7 +15,7 @@ use adumbra_frontend::check::RegisteredClosure;
 use adumbra_ir::host::{ClosureNode, ClosureRef};
 use adumbra_ir::module::ClosureShape;
 use adumbra_ir::{Scalar, Type};
-use adumbra_vm::FloatMode;
+use adumbra_vm::FloatEnvironment;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub struct ClosureKind {
     index: u32,
     /// Of the registry.
-    signature: Signature,
+    signature: Fingerprint,
 }
 
 impl ClosureKind {
@@ -73,9 +73,9 @@ impl Named for (String, Type) {
 }
 
 /// Tells registries apart.
-fn signature(registry: &ClosureRegistry) -> Signature {
+fn signature(registry: &ClosureRegistry) -> Fingerprint {
     let closures = registry.closures().iter();
-    Signature::of_all(closures.map(|closure| (&closure.name, &closure.params)))
+    Fingerprint::of_hashes(closures.map(|closure| (&closure.name, &closure.params)))
 }
 
 impl ClosureRegistry {
@@ -86,7 +86,7 @@ impl ClosureRegistry {
     pub fn kind(&self, closure: &str) -> Result<ClosureKind, AccessError> {
         Ok(ClosureKind {
             // A closure counts as one scalar.
-            index: place(self.closures(), closure, &Type::Scalar(Scalar::Closure))? as u32,
+            index: find_typed(self.closures(), closure, &Type::Scalar(Scalar::Closure))? as u32,
             signature: signature(self),
         })
     }
@@ -125,7 +125,10 @@ impl ClosureRegistry {
         let params = &self.closures()[kind.index()].params;
         Ok(ArgumentSlot {
             kind,
-            words: [place(params, param, ty)? as u32, ty.scalar_count() as u32],
+            words: [
+                find_typed(params, param, ty)? as u32,
+                ty.scalar_count() as u32,
+            ],
             marker: PhantomData,
         })
     }
@@ -248,7 +251,7 @@ impl<'a> ClosureView<'a> {
 
 /// The weight of each node up to the root.
 fn weigh(closure: &ClosureView<'_>, weights: &mut Vec<[f32; 3]>) {
-    let _mode = FloatMode::enter_for_point();
+    let _mode = FloatEnvironment::enter_for_point();
     let is_there = closure.arena.node(closure.root).is_some();
     let root = if is_there { closure.root.word() } else { 0 };
     weights.clear();

@@ -42,9 +42,9 @@ pub struct ClosureRegistry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegistryError {
     /// A closure of this name is there already.
-    Twice(String),
+    Duplicate(String),
     /// Two parameters of the closure have this name.
-    ParameterTwice(String),
+    DuplicateParameter(String),
     /// A parameter cannot be of that type.
     Type(String),
     /// A program makes a closure of this name that is not registered, or with other arguments.
@@ -54,8 +54,10 @@ pub enum RegistryError {
 impl fmt::Display for RegistryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RegistryError::Twice(name) => write!(f, "the closure `{name}` is registered twice"),
-            RegistryError::ParameterTwice(name) => write!(f, "two parameters are called `{name}`"),
+            RegistryError::Duplicate(name) => write!(f, "the closure `{name}` is registered twice"),
+            RegistryError::DuplicateParameter(name) => {
+                write!(f, "two parameters are called `{name}`")
+            }
             RegistryError::Unregistered(name) => write!(
                 f,
                 "the program makes a closure `{name}` that is not registered with these arguments: compile it with the registry"
@@ -86,13 +88,13 @@ impl ClosureRegistry {
         params: &[(&str, Type)],
     ) -> Result<ClosureRegistry, RegistryError> {
         if self.closures.iter().any(|closure| closure.name == name) {
-            return Err(RegistryError::Twice(name.to_owned()));
+            return Err(RegistryError::Duplicate(name.to_owned()));
         }
         for (index, (param, ty)) in params.iter().enumerate() {
             if params[..index].iter().any(|(earlier, _)| earlier == param) {
-                return Err(RegistryError::ParameterTwice((*param).to_owned()));
+                return Err(RegistryError::DuplicateParameter((*param).to_owned()));
             }
-            if !RegisteredClosure::takes(ty) {
+            if !RegisteredClosure::accepts(ty) {
                 return Err(RegistryError::Type(ty.to_string()));
             }
         }

@@ -1,11 +1,11 @@
 //! Programs whose points tell what they do. The way is the same as ever; lowering alone adds messages.
 
-use super::{Compiler, Findings, Main, OutputShadows};
+use super::{Compiler, Diagnostics, MainSource, OutputShadows};
 use crate::program::Program;
 use crate::sources::Sources;
 use adumbra_frontend::lower::Observation;
 use adumbra_ir::passes::Derivatives;
-use adumbra_vm::FloatMode;
+use adumbra_vm::FloatEnvironment;
 use std::sync::Arc;
 
 impl Compiler {
@@ -48,16 +48,16 @@ impl Compiler {
     pub fn compile_observed(
         &self,
         sources: &Sources,
-    ) -> Result<(Arc<Program>, Vec<Option<Observation>>), Findings> {
-        let _mode = FloatMode::enter();
+    ) -> Result<(Arc<Program>, Vec<Option<Observation>>), Diagnostics> {
+        let _mode = FloatEnvironment::enter();
         let compiler = Compiler {
             observes: true,
             ..self.clone()
         };
-        let mut front = compiler.front_of(sources, Main::File)?;
+        let mut front = compiler.front_of(sources, MainSource::File)?;
         let observations = std::mem::take(&mut front.observations);
         front.warnings.clear();
-        let program = compiler.finish(front, sources, OutputShadows::Wanted)?;
+        let program = compiler.finish(front, sources, OutputShadows::Required)?;
         Ok((program, observations))
     }
 

@@ -3,7 +3,7 @@
 use crate::closure::ClosureView;
 use crate::dual::Dual;
 use crate::program::Program;
-use crate::value::View;
+use crate::value::ValueView;
 use adumbra_ir::host::{ClosureArena, ClosureRef};
 use adumbra_ir::module::Output;
 use adumbra_ir::{Scalar, Type};
@@ -19,7 +19,7 @@ pub struct OutputView<'a> {
 }
 
 /// Every output of a program, in order, of value, ddx and ddy of each scalar, and the closures that they name.
-pub(crate) fn views<'a>(
+pub(crate) fn output_views<'a>(
     program: &'a Program,
     words: &'a [u32],
     arena: &'a ClosureArena,
@@ -60,25 +60,25 @@ impl<'a> OutputView<'a> {
     }
 
     /// Its value and its derivatives per pixel, which are zero where they were not asked for.
-    pub fn view(&self) -> Dual<View<'a>> {
+    pub fn view(&self) -> Dual<ValueView<'a>> {
         Dual::of_parts(|part| {
             let words = self.words.get(part..).unwrap_or_default();
-            View::strided(&self.output.ty, words, 3)
+            ValueView::strided(&self.output.ty, words, 3)
         })
     }
 
     /// Its value.
-    pub fn value(&self) -> View<'a> {
+    pub fn value(&self) -> ValueView<'a> {
         self.view().value
     }
 
     /// Its derivative along x, per pixel; zero where it was not asked for.
-    pub fn ddx(&self) -> View<'a> {
+    pub fn ddx(&self) -> ValueView<'a> {
         self.view().ddx
     }
 
     /// Its derivative along y, per pixel; zero where it was not asked for.
-    pub fn ddy(&self) -> View<'a> {
+    pub fn ddy(&self) -> ValueView<'a> {
         self.view().ddy
     }
 

@@ -4,30 +4,30 @@
 //! for later ones. So parking allocates only until there was once as much at a time, and what is spare counts against the limit as well.
 
 use super::quad::QuadMachine;
-use super::reference::Reference;
+use super::reference::ReferenceMachine;
 use super::{Engine, Machine};
-use crate::program::{IN_ARC, Instance};
-use adumbra_ir::eval::Suspended;
+use crate::program::{ARC_OVERHEAD, Instance};
+use adumbra_ir::eval::SuspendedPoint;
 use adumbra_ir::host::{Limits, SampleRequest};
 use adumbra_vm::{Parked, PointMachine};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[cfg(feature = "batch")]
-mod of_batch;
+mod batch;
 
 /// A point that waits for a texture, made by [`Evaluator::park`](super::Evaluator::park). It keeps what it needs, its globals too, and can be sent to another thread.
 /// Dropping it gives the point up.
 pub struct ParkedPoint {
-    home: Arc<Home>,
+    home: Arc<EvaluatorContext>,
     /// Nothing once it was resumed.
-    state: Option<Waiting>,
+    state: Option<SuspendedState>,
 }
 
 /// The state of a point that waits, by engine.
-pub(super) enum Waiting {
+pub(super) enum SuspendedState {
     Point(Box<Parked>),
-    Reference(Box<Suspended>),
+    Reference(Box<SuspendedPoint>),
     /// With the machines of its neighbours. Their lock lets threads share the parked point, and what carries it: errors, too.
     Quad {
         machine: Mutex<Box<QuadMachine>>,
@@ -39,7 +39,7 @@ pub(super) enum Waiting {
         not(feature = "batch"),
         expect(dead_code, reason = "no batch parks one")
     )]
-    InBatch(Box<ParkedQuad>),
+    BatchQuad(Box<ParkedQuad>),
 }
 
 /// A quad of the batch engine, apart from it.
@@ -48,13 +48,13 @@ pub(crate) struct ParkedQuad {
     pub(super) helpers: [bool; 4],
 }
 
-impl Waiting {
+impl SuspendedState {
     fn memory(&self) -> usize {
         match self {
-            Waiting::Point(parked) => parked.memory(),
-            Waiting::Reference(suspended) => suspended.memory(),
-            Waiting::Quad { memory, .. } => *memory,
-            Waiting::InBatch(quad) => {
+            SuspendedState::Point(parked) => parked.memory(),
+            SuspendedState::Reference(suspended) => suspended.memory(),
+            SuspendedState::Quad { memory, .. } => *memory,
+            SuspendedState::BatchQuad(quad) => {
                 let points = quad.points.iter().map(|point| point.memory());
                 size_of::<ParkedQuad>() + points.sum::<usize>()
             }
@@ -63,7 +63,7 @@ impl Waiting {
 }
 
 /// What an evaluator and the points parked from it share.
-pub(crate) struct Home {
+pub(crate) struct EvaluatorContext {
     pub(crate) instance: Instance,
     pub(super) engine: Engine,
     pub(super) limits: Limits,
@@ -82,44 +82,48 @@ struct Lot {
 
 /// Too many points are parked from the evaluator. The one that could not be parked still waits in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TooManyParked {
+pub enum ParkError {
     /// There are as many as [`Limits::parked`] allows.
     Points(u32),
     /// With one more they would take more bytes than [`Limits::parked_bytes`] allows.
     Bytes(usize),
 }
 
-impl fmt::Display for TooManyParked {
+impl fmt::Display for ParkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TooManyParked::Points(limit) => write!(f, "{limit} points are parked already"),
-            TooManyParked::Bytes(limit) => {
+            ParkError::Points(limit) => write!(f, "{limit} points are parked already"),
+            ParkError::Bytes(limit) => {
                 write!(f, "the parked points would take more than {limit} bytes")
             }
         }
     }
 }
 
-impl std::error::Error for TooManyParked {}
+impl std::error::Error for ParkError {}
 
 /// The point was parked by an evaluator of another instance, engine or limits.
 #[derive(Debug)]
-pub struct WrongEvaluator(
+pub struct ResumeError(
     /// The point, unharmed.
     pub ParkedPoint,
 );
 
-impl fmt::Display for WrongEvaluator {
+impl fmt::Display for ResumeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the point was parked by an evaluator of another instance, engine or limits")
     }
 }
 
-impl std::error::Error for WrongEvaluator {}
+impl std::error::Error for ResumeError {}
 
-impl Home {
-    pub(crate) fn new(instance: &Instance, engine: Engine, limits: Limits) -> Arc<Home> {
-        Arc::new(Home {
+impl EvaluatorContext {
+    pub(crate) fn new(
+        instance: &Instance,
+        engine: Engine,
+        limits: Limits,
+    ) -> Arc<EvaluatorContext> {
+        Arc::new(EvaluatorContext {
             instance: instance.clone(),
             engine,
             limits,
@@ -133,7 +137,7 @@ impl Home {
     }
 
     /// Whether a point parked from the other may go on here.
-    fn is_like(&self, other: &Home) -> bool {
+    fn is_like(&self, other: &EvaluatorContext) -> bool {
         let (a, b) = (&self.instance, &other.instance);
         Arc::ptr_eq(a.program(), b.program())
             && a.inputs() == b.inputs()
@@ -144,17 +148,20 @@ impl Home {
     /// Bytes that it takes: a copy of the instance, parked points and spare memory.
     pub(crate) fn memory(&self) -> usize {
         let lot = self.lot();
-        let beside = size_of::<Home>() - size_of::<Instance>();
+        let beside = size_of::<EvaluatorContext>() - size_of::<Instance>();
         let list = lot.spare.capacity() * size_of::<Box<Parked>>();
-        IN_ARC + beside + self.instance.memory() + list + lot.bytes
+        ARC_OVERHEAD + beside + self.instance.memory() + list + lot.bytes
     }
 
-    pub(super) fn parked(&self) -> u32 {
+    pub(super) fn parked_count(&self) -> u32 {
         self.lot().points
     }
 
     /// Moves the point that waits out of the machine.
-    pub(super) fn park(&self, machine: &mut PointMachine) -> Result<Waiting, TooManyParked> {
+    pub(super) fn park_point(
+        &self,
+        machine: &mut PointMachine,
+    ) -> Result<SuspendedState, ParkError> {
         let mut lot = self.lot();
         lot.check_points(&self.limits)?;
         let mut memory = lot.take_spare().unwrap_or_default();
@@ -168,44 +175,47 @@ impl Home {
                 continue;
             }
             if wanted == machine.parked_memory(&Parked::default()) {
-                return Err(TooManyParked::Bytes(self.limits.parked_bytes));
+                return Err(ParkError::Bytes(self.limits.parked_bytes));
             }
             memory = Box::default();
         }
         machine.park(&mut memory);
         lot.points += 1;
         lot.bytes += memory.memory();
-        Ok(Waiting::Point(memory))
+        Ok(SuspendedState::Point(memory))
     }
 
     /// Moves the point that waits out of the reference engine.
-    pub(super) fn keep(&self, reference: &mut Reference) -> Result<Waiting, TooManyParked> {
+    pub(super) fn park_reference(
+        &self,
+        reference: &mut ReferenceMachine,
+    ) -> Result<SuspendedState, ParkError> {
         let mut lot = self.lot();
         lot.check_points(&self.limits)?;
-        let waiting = reference.waiting.as_ref().expect("a point waits");
+        let waiting = reference.suspended.as_ref().expect("a point waits");
         let bytes = lot.bytes + waiting.memory();
         if bytes > self.limits.parked_bytes {
-            return Err(TooManyParked::Bytes(self.limits.parked_bytes));
+            return Err(ParkError::Bytes(self.limits.parked_bytes));
         }
         lot.points += 1;
         lot.bytes = bytes;
-        Ok(Waiting::Reference(reference.park()))
+        Ok(SuspendedState::Reference(reference.park()))
     }
 
     /// Moves the quad that waits out of an evaluator, which gets another in its place.
-    pub(super) fn exchange(
+    pub(super) fn park_quad(
         &self,
         machine: &mut Box<QuadMachine>,
-    ) -> Result<Waiting, TooManyParked> {
+    ) -> Result<SuspendedState, ParkError> {
         let request = *machine.request().expect("one of the quad waits");
-        self.make_room(machine.memory())?;
+        self.reserve(machine.memory())?;
         let fresh = QuadMachine::new(&self.instance, machine.rule, self.limits, self.engine);
         let quad = std::mem::replace(machine, Box::new(fresh));
         let mut lot = self.lot();
         lot.points += 1;
         let memory = quad.memory();
         lot.bytes += memory;
-        Ok(Waiting::Quad {
+        Ok(SuspendedState::Quad {
             machine: Mutex::new(quad),
             request,
             memory,
@@ -213,19 +223,19 @@ impl Home {
     }
 
     /// Makes sure that one more point of so many bytes may be parked: spare memory makes way.
-    pub(crate) fn make_room(&self, bytes: usize) -> Result<(), TooManyParked> {
+    pub(crate) fn reserve(&self, bytes: usize) -> Result<(), ParkError> {
         let mut lot = self.lot();
         lot.check_points(&self.limits)?;
         while lot.bytes + bytes > self.limits.parked_bytes {
             if lot.take_spare().is_none() {
-                return Err(TooManyParked::Bytes(self.limits.parked_bytes));
+                return Err(ParkError::Bytes(self.limits.parked_bytes));
             }
         }
         Ok(())
     }
 
     /// Keeps memory for the next point.
-    pub(super) fn keep_spare(&self, mut memory: Box<Parked>) {
+    pub(super) fn recycle(&self, mut memory: Box<Parked>) {
         memory.clear();
         let mut lot = self.lot();
         lot.bytes += memory.memory();
@@ -234,10 +244,10 @@ impl Home {
 }
 
 impl Lot {
-    fn check_points(&self, limits: &Limits) -> Result<(), TooManyParked> {
+    fn check_points(&self, limits: &Limits) -> Result<(), ParkError> {
         match self.points < limits.parked {
             true => Ok(()),
-            false => Err(TooManyParked::Points(limits.parked)),
+            false => Err(ParkError::Points(limits.parked)),
         }
     }
 
@@ -249,7 +259,7 @@ impl Lot {
 }
 
 impl ParkedPoint {
-    pub(super) fn new(home: &Arc<Home>, state: Waiting) -> ParkedPoint {
+    pub(super) fn new(home: &Arc<EvaluatorContext>, state: SuspendedState) -> ParkedPoint {
         ParkedPoint {
             home: home.clone(),
             state: Some(state),
@@ -259,10 +269,10 @@ impl ParkedPoint {
     /// What it waits for.
     pub fn request(&self) -> &SampleRequest {
         let request = match &self.state {
-            Some(Waiting::Point(parked)) => parked.request(),
-            Some(Waiting::Reference(suspended)) => suspended.request(),
-            Some(Waiting::Quad { request, .. }) => Some(request),
-            Some(Waiting::InBatch(quad)) => quad.points.iter().find_map(|p| p.request()),
+            Some(SuspendedState::Point(parked)) => parked.request(),
+            Some(SuspendedState::Reference(suspended)) => suspended.request(),
+            Some(SuspendedState::Quad { request, .. }) => Some(request),
+            Some(SuspendedState::BatchQuad(quad)) => quad.points.iter().find_map(|p| p.request()),
             None => None,
         };
         request.expect("it waits until it is resumed, which consumes it")
@@ -270,35 +280,37 @@ impl ParkedPoint {
 
     /// Bytes that it takes.
     pub fn memory(&self) -> usize {
-        self.state.as_ref().map_or(0, Waiting::memory)
+        self.state.as_ref().map_or(0, SuspendedState::memory)
     }
 
     /// Puts it into the machine of an evaluator, to wait there.
     pub(super) fn unpark(
         mut self,
-        home: &Home,
+        home: &EvaluatorContext,
         machine: &mut Machine,
-    ) -> Result<(), WrongEvaluator> {
+    ) -> Result<(), ResumeError> {
         if !home.is_like(&self.home) {
-            return Err(WrongEvaluator(self));
+            return Err(ResumeError(self));
         }
         match (machine, self.leave()) {
-            (Machine::Point(machine), Some(Waiting::Point(mut memory))) => {
+            (Machine::Point(machine), Some(SuspendedState::Point(mut memory))) => {
                 machine.unpark(&mut memory);
-                self.home.keep_spare(memory);
+                self.home.recycle(memory);
             }
-            (Machine::Batch(single), Some(Waiting::Point(memory))) => single.unpark(memory),
-            (Machine::Quad(machine), Some(Waiting::Quad { machine: quad, .. })) => {
+            (Machine::Batch(single), Some(SuspendedState::Point(memory))) => single.unpark(memory),
+            (Machine::Quad(machine), Some(SuspendedState::Quad { machine: quad, .. })) => {
                 *machine = quad.into_inner().unwrap_or_else(PoisonError::into_inner);
             }
-            (Machine::Quad(machine), Some(Waiting::InBatch(quad))) => {
+            (Machine::Quad(machine), Some(SuspendedState::BatchQuad(quad))) => {
                 let memory = machine.unpark(*quad);
                 memory
                     .into_iter()
-                    .for_each(|memory| self.home.keep_spare(memory));
+                    .for_each(|memory| self.home.recycle(memory));
             }
-            (Machine::Batch(single), Some(Waiting::InBatch(quad))) => single.unpark_quad(*quad),
-            (Machine::Reference(reference), Some(Waiting::Reference(suspended))) => {
+            (Machine::Batch(single), Some(SuspendedState::BatchQuad(quad))) => {
+                single.unpark_quad(*quad)
+            }
+            (Machine::Reference(reference), Some(SuspendedState::Reference(suspended))) => {
                 reference.unpark(suspended);
             }
             _ => unreachable!("the engines are the same"),
@@ -307,7 +319,7 @@ impl ParkedPoint {
     }
 
     /// Takes the state out, and the point off the lot.
-    fn leave(&mut self) -> Option<Waiting> {
+    fn leave(&mut self) -> Option<SuspendedState> {
         let state = self.state.take()?;
         let mut lot = self.home.lot();
         lot.points -= 1;
@@ -319,12 +331,12 @@ impl ParkedPoint {
 impl Drop for ParkedPoint {
     fn drop(&mut self) {
         match self.leave() {
-            Some(Waiting::Point(memory)) => self.home.keep_spare(memory),
-            Some(Waiting::InBatch(quad)) => {
+            Some(SuspendedState::Point(memory)) => self.home.recycle(memory),
+            Some(SuspendedState::BatchQuad(quad)) => {
                 let memory = quad.points.into_iter();
-                memory.for_each(|memory| self.home.keep_spare(memory));
+                memory.for_each(|memory| self.home.recycle(memory));
             }
-            Some(Waiting::Reference(_) | Waiting::Quad { .. }) | None => {}
+            Some(SuspendedState::Reference(_) | SuspendedState::Quad { .. }) | None => {}
         }
     }
 }
@@ -341,5 +353,5 @@ impl fmt::Debug for ParkedPoint {
 const _: () = {
     const fn is_shared<T: Send + Sync>() {}
     is_shared::<ParkedPoint>();
-    is_shared::<WrongEvaluator>();
+    is_shared::<ResumeError>();
 };

@@ -3,19 +3,19 @@
 //! Engines know a quad by one instruction, at which a point waits for the others; here they are joined, by the one rule that there is
 //! ([`advance`]). When all are done, the differences of what came out are its derivatives.
 
-use super::neighbours::{HELPERS, Neighbours};
 use super::parked::ParkedQuad;
-use super::reference::Reference;
+use super::quad_neighbours::{LONE_POINT_HELPERS, QuadNeighbours};
+use super::reference::ReferenceMachine;
 use super::{Engine, point_machine};
 use crate::program::{Instance, Program};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, leaving};
-use adumbra_ir::quad::{Awaited, Corner, Lockstep, Quad, advance, with_host};
+use adumbra_ir::quad::{Corner, Lockstep, Quad, QuadPause, advance, with_host};
 use adumbra_ir::{Direction, Lanes};
-use adumbra_vm::{FloatMode, Outcome, Parked, PointMachine};
+use adumbra_vm::{FloatEnvironment, Outcome, Parked, PointMachine};
 
 /// One of the four.
 enum Lane {
-    Reference(Box<Reference>),
+    Reference(Box<ReferenceMachine>),
     Point(Box<PointMachine>),
 }
 
@@ -27,13 +27,13 @@ pub(super) struct QuadMachine {
     /// Which are evaluated for their neighbours alone.
     helpers: [bool; 4],
     /// For a point that comes without.
-    neighbours: Neighbours,
+    neighbours: QuadNeighbours,
     /// By scalar of the outputs: the derivatives that are wanted.
     differ: Box<[Lanes]>,
     /// By point, value, ddx and ddy of each scalar of the outputs.
     outputs: [Box<[u32]>; 4],
     /// The point that the evaluator shows.
-    pub(super) shown: Corner,
+    pub(super) selected: Corner,
 }
 
 impl QuadMachine {
@@ -46,7 +46,7 @@ impl QuadMachine {
     ) -> QuadMachine {
         let program = instance.program();
         let lane = || match engine {
-            Engine::Reference => Lane::Reference(Box::new(Reference::new(instance, limits))),
+            Engine::Reference => Lane::Reference(Box::new(ReferenceMachine::new(instance, limits))),
             _ => Lane::Point(Box::new(point_machine(program, limits, engine))),
         };
         let differ: Box<[Lanes]> = program.bytecode().output_lanes().into();
@@ -55,10 +55,10 @@ impl QuadMachine {
             points: [(); 4].map(|()| lane()),
             outcomes: [Outcome::Finished; 4],
             helpers: [false; 4],
-            neighbours: Neighbours::new(program.globals()),
+            neighbours: QuadNeighbours::new(program.globals()),
             outputs: [(); 4].map(|()| vec![0; 3 * differ.len()].into_boxed_slice()),
             differ,
-            shown: Corner::UpperLeft,
+            selected: Corner::UpperLeft,
         }
     }
 
@@ -70,8 +70,8 @@ impl QuadMachine {
         host: &mut dyn Host,
     ) -> Outcome {
         let mut neighbours = std::mem::take(&mut self.neighbours);
-        let quad = neighbours.of(instance.program().globals(), globals);
-        let outcome = self.run(instance, quad, HELPERS, host);
+        let quad = neighbours.quad_globals(instance.program().globals(), globals);
+        let outcome = self.run(instance, quad, LONE_POINT_HELPERS, host);
         self.neighbours = neighbours;
         outcome
     }
@@ -85,7 +85,7 @@ impl QuadMachine {
         host: &mut dyn Host,
     ) -> Outcome {
         self.helpers = helpers;
-        self.shown = Corner::UpperLeft;
+        self.selected = Corner::UpperLeft;
         for at in 0..4 {
             let point = &mut self.points[at];
             host.at_point(at);
@@ -105,7 +105,7 @@ impl QuadMachine {
         host: &mut dyn Host,
     ) -> Outcome {
         let mut points = self.points.iter();
-        let at = points.position(Lane::is_asking);
+        let at = points.position(Lane::awaits_host);
         let at = at.expect("a point waits");
         let point = &mut self.points[at];
         host.at_point(at);
@@ -119,7 +119,7 @@ impl QuadMachine {
     /// Puts a quad of the batch engine in place of what is here, which the point engine runs; gives its memory back.
     pub(super) fn unpark(&mut self, quad: ParkedQuad) -> [Box<Parked>; 4] {
         self.helpers = quad.helpers;
-        self.shown = Corner::UpperLeft;
+        self.selected = Corner::UpperLeft;
         let mut memory = quad.points;
         for (at, memory) in memory.iter_mut().enumerate() {
             let Lane::Point(point) = &mut self.points[at] else {
@@ -133,7 +133,7 @@ impl QuadMachine {
     }
 
     fn go_on(&mut self, program: &Program, host: &mut dyn Host) -> Outcome {
-        let mode = FloatMode::enter_for_point();
+        let mode = FloatEnvironment::enter_for_point();
         let (helpers, outcomes) = (self.helpers, &mut self.outcomes);
         advance(self.rule, &mut self.points, |corner, point, difference| {
             let at = corner as usize;
@@ -143,7 +143,7 @@ impl QuadMachine {
                 Lane::Point(point) => point.join(difference, host),
             });
         });
-        let is_done = !self.points.iter().any(Lane::is_asking);
+        let is_done = !self.points.iter().any(Lane::awaits_host);
         for (outputs, point) in self.outputs.iter_mut().zip(&self.points) {
             match is_done {
                 true => outputs.copy_from_slice(point.outputs()),
@@ -154,7 +154,7 @@ impl QuadMachine {
             self.join_outputs();
         }
         drop(mode);
-        self.outcome(self.shown)
+        self.outcome(self.selected)
     }
 
     /// Gives the outputs their derivatives.
@@ -170,17 +170,19 @@ impl QuadMachine {
             });
             let wanted = |direction: &Direction| self.differ[scalar].has(*direction);
             for direction in Direction::BOTH.into_iter().filter(wanted) {
-                self.rule.give(direction, values, |corner, difference| {
-                    let outputs = &mut self.outputs[corner as usize];
-                    outputs[3 * scalar + 1 + direction as usize] = leaving(difference).to_bits();
-                });
+                self.rule
+                    .for_each_difference(direction, values, |corner, difference| {
+                        let outputs = &mut self.outputs[corner as usize];
+                        outputs[3 * scalar + 1 + direction as usize] =
+                            leaving(difference).to_bits();
+                    });
             }
         }
     }
 
     /// How far a point came; all of them wait while one does.
     pub(super) fn outcome(&self, corner: Corner) -> Outcome {
-        match self.points.iter().any(Lane::is_asking) {
+        match self.points.iter().any(Lane::awaits_host) {
             true => Outcome::Pending,
             false => self.outcomes[corner as usize],
         }
@@ -195,18 +197,18 @@ impl QuadMachine {
 
     /// What the point that is shown gave.
     pub(super) fn outputs(&self) -> &[u32] {
-        &self.outputs[self.shown as usize]
+        &self.outputs[self.selected as usize]
     }
 
     pub(super) fn faults(&self) -> &Faults {
-        match &self.points[self.shown as usize] {
+        match &self.points[self.selected as usize] {
             Lane::Reference(point) => &point.faults,
             Lane::Point(point) => point.faults(),
         }
     }
 
     pub(super) fn closures(&self) -> &ClosureArena {
-        match &self.points[self.shown as usize] {
+        match &self.points[self.selected as usize] {
             Lane::Reference(point) => &point.closures,
             Lane::Point(point) => point.closures(),
         }
@@ -237,22 +239,22 @@ impl Lane {
 }
 
 impl Lockstep for Lane {
-    fn awaited(&self) -> Option<&Awaited> {
+    fn awaited(&self) -> Option<&QuadPause> {
         match self {
-            Lane::Reference(point) => Some(point.waiting.as_ref()?.awaited()),
+            Lane::Reference(point) => Some(point.suspended.as_ref()?.awaited()),
             Lane::Point(point) => point.awaited(),
         }
     }
 
-    fn is_beside(&self, other: &Lane) -> bool {
+    fn is_at_same_instruction(&self, other: &Lane) -> bool {
         match (self, other) {
             (Lane::Reference(one), Lane::Reference(other)) => {
-                match (&one.waiting, &other.waiting) {
-                    (Some(one), Some(other)) => one.is_beside(other),
+                match (&one.suspended, &other.suspended) {
+                    (Some(one), Some(other)) => one.is_at_same_instruction(other),
                     _ => false,
                 }
             }
-            (Lane::Point(one), Lane::Point(other)) => one.is_beside(other),
+            (Lane::Point(one), Lane::Point(other)) => one.is_at_same_instruction(other),
             _ => false,
         }
     }

@@ -1,33 +1,33 @@
 //! The reference engine as an evaluator sees it: the walk over the intermediate representation, from a host's words and back to them.
 
 use crate::program::{Instance, Program};
-use adumbra_ir::eval::{self, Point, Progress, Slot, Suspended};
+use adumbra_ir::eval::{self, EvalPoint, EvalValue, Progress, SuspendedPoint};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, leaving, read_shadow};
 use adumbra_ir::{Direction, Module, Scalar};
-use adumbra_vm::{FloatMode, Outcome};
+use adumbra_vm::{FloatEnvironment, Outcome};
 
 /// It keeps nothing between points but what came of the last one, or what that one still is.
-pub(super) struct Reference {
+pub(super) struct ReferenceMachine {
     limits: Limits,
     pub(super) faults: Faults,
     pub(super) closures: ClosureArena,
     /// Value, ddx and ddy of each scalar of the outputs.
     pub(super) outputs: Vec<u32>,
     /// The last point, if it waits.
-    pub(super) waiting: Option<Box<Suspended>>,
+    pub(super) suspended: Option<Box<SuspendedPoint>>,
 }
 
-impl Reference {
+impl ReferenceMachine {
     /// With outputs that are zero until something is evaluated.
-    pub(super) fn new(instance: &Instance, limits: Limits) -> Reference {
+    pub(super) fn new(instance: &Instance, limits: Limits) -> ReferenceMachine {
         let outputs = instance.program().outputs().iter();
         let scalars: usize = outputs.map(|output| output.ty.scalar_count()).sum();
-        Reference {
+        ReferenceMachine {
             limits,
             faults: Faults::default(),
             closures: ClosureArena::default(),
             outputs: vec![0; 3 * scalars],
-            waiting: None,
+            suspended: None,
         }
     }
 
@@ -38,14 +38,14 @@ impl Reference {
         globals: &[u32],
         host: &mut dyn Host,
     ) -> Outcome {
-        let _mode = FloatMode::enter();
+        let _mode = FloatEnvironment::enter();
         let program = instance.program();
         let module = program.module().expect("asked when it was made");
-        let options = eval::Options {
+        let options = eval::EvalOptions {
             limits: self.limits,
-            ..eval::Options::default()
+            ..eval::EvalOptions::default()
         };
-        let progress = eval::begin(module, &point(globals, instance), &options, host);
+        let progress = eval::begin(module, &reference_point(globals, instance), &options, host);
         self.give(program, progress)
     }
 
@@ -69,17 +69,17 @@ impl Reference {
         host: &mut dyn Host,
     ) -> Outcome {
         self.go_on(program, |waiting, module| {
-            waiting.join(module, difference, host)
+            waiting.resume_difference(module, difference, host)
         })
     }
 
     fn go_on(
         &mut self,
         program: &Program,
-        by: impl FnOnce(Suspended, &Module) -> Progress,
+        by: impl FnOnce(SuspendedPoint, &Module) -> Progress,
     ) -> Outcome {
-        let _mode = FloatMode::enter();
-        let waiting = self.waiting.take().expect("a point waits");
+        let _mode = FloatEnvironment::enter();
+        let waiting = self.suspended.take().expect("a point waits");
         let module = program.module().expect("asked when it was made");
         let progress = by(*waiting, module);
         self.give(program, progress)
@@ -87,23 +87,23 @@ impl Reference {
 
     /// Bytes that it takes, its own included.
     pub(super) fn memory(&self) -> usize {
-        let waiting = self.waiting.as_ref().map_or(0, |point| point.memory());
+        let waiting = self.suspended.as_ref().map_or(0, |point| point.memory());
         let outputs = self.outputs.capacity() * size_of::<u32>();
-        size_of::<Reference>() + outputs + self.closures.memory() + waiting
+        size_of::<ReferenceMachine>() + outputs + self.closures.memory() + waiting
     }
 
     /// Takes out the point that waits.
-    pub(super) fn park(&mut self) -> Box<Suspended> {
+    pub(super) fn park(&mut self) -> Box<SuspendedPoint> {
         self.faults.clear();
-        self.waiting.take().expect("a point waits")
+        self.suspended.take().expect("a point waits")
     }
 
     /// Lets a point wait here.
-    pub(super) fn unpark(&mut self, suspended: Box<Suspended>) {
+    pub(super) fn unpark(&mut self, suspended: Box<SuspendedPoint>) {
         self.faults = suspended.faults().clone();
         self.closures.clear();
         self.outputs.fill(0);
-        self.waiting = Some(suspended);
+        self.suspended = Some(suspended);
     }
 
     fn give(&mut self, program: &Program, progress: Progress) -> Outcome {
@@ -114,7 +114,7 @@ impl Reference {
                 return Outcome::Pending;
             }
         };
-        self.waiting = None;
+        self.suspended = None;
         self.outputs.clear();
         let mut slots = done.outputs.iter();
         for output in program.outputs() {
@@ -133,7 +133,7 @@ impl Reference {
 }
 
 /// The point as the reference engine takes it.
-pub(crate) fn point(globals: &[u32], instance: &Instance) -> Point {
+pub(crate) fn reference_point(globals: &[u32], instance: &Instance) -> EvalPoint {
     let mut slots = Vec::new();
     for member in instance.program().globals().members() {
         let [mut values, mut ddx, mut ddy] =
@@ -147,9 +147,9 @@ pub(crate) fn point(globals: &[u32], instance: &Instance) -> Point {
             slots.push(match scalar {
                 Scalar::F32 => {
                     let [value, ddx, ddy] = [value, ddx, ddy].map(f32::from_bits);
-                    Slot::float(value, [ddx, ddy])
+                    EvalValue::float(value, [ddx, ddy])
                 }
-                _ => Slot::from_bits(scalar, value),
+                _ => EvalValue::from_bits(scalar, value),
             });
         });
     }
@@ -158,17 +158,17 @@ pub(crate) fn point(globals: &[u32], instance: &Instance) -> Point {
     for input in instance.program().inputs() {
         input.ty.for_each_scalar(&mut |scalar| {
             let word = words.next().copied().unwrap_or_default();
-            inputs.push(Slot::from_bits(scalar, word));
+            inputs.push(EvalValue::from_bits(scalar, word));
         });
     }
-    Point {
+    EvalPoint {
         globals: slots,
         inputs,
     }
 }
 
 /// Value, ddx and ddy of an output's scalar as they leave.
-fn words_leaving(slot: &Slot, scalar: Scalar) -> [u32; 3] {
+fn words_leaving(slot: &EvalValue, scalar: Scalar) -> [u32; 3] {
     if scalar != Scalar::F32 {
         return [slot.bits(scalar), 0, 0];
     }

@@ -1,49 +1,54 @@
 //! The batch engine as an evaluator of single points sees it: chunks of one point, or of one quad.
 
-use super::NoEngine;
-use super::neighbours::{HELPERS, Neighbours};
-use super::parked::{Home, ParkedPoint, ParkedQuad, TooManyParked};
+use super::EngineError;
+use super::parked::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad};
+use super::quad_neighbours::{LONE_POINT_HELPERS, QuadNeighbours};
 use crate::batch::{self, BatchSetup};
 use crate::program::{Instance, Program};
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest};
 use adumbra_ir::quad::Corner;
-use adumbra_vm::{BatchMachine, Outcome, Parked, Source};
+use adumbra_vm::{BatchMachine, GlobalSource, Outcome, Parked};
 use std::sync::Arc;
 
-pub(super) struct Single {
+pub(super) struct SinglePointBatch {
     machine: BatchMachine,
     /// Where the globals are.
-    sources: Vec<Source<'static>>,
+    sources: Vec<GlobalSource<'static>>,
     /// The globals of a quad, point by point.
     words: Vec<u32>,
     /// If there are quads.
-    neighbours: Option<Neighbours>,
+    neighbours: Option<QuadNeighbours>,
     /// Value, ddx and ddy of each scalar of the outputs, of the point that is shown.
     outputs: Vec<u32>,
     shown: Corner,
     no_faults: Faults,
 }
 
-impl Single {
+impl SinglePointBatch {
     /// # Errors
     /// As [`batch::machine`].
-    pub(super) fn new(instance: &Instance, limits: Limits) -> Result<Box<Single>, NoEngine> {
+    pub(super) fn new(
+        instance: &Instance,
+        limits: Limits,
+    ) -> Result<Box<SinglePointBatch>, EngineError> {
         let setup = BatchSetup {
             limits,
             width: Some(1),
             ..BatchSetup::default()
         };
         let program: &Program = instance.program();
-        let machine = batch::machine(program, &setup)?;
+        let machine = batch::batch_machine(program, &setup)?;
         let outputs = program.outputs().iter();
         let scalars: usize = outputs.map(|output| output.ty.scalar_count()).sum();
         let words = program.globals().size() / 4;
-        let neighbours = program.quad().map(|_| Neighbours::new(program.globals()));
-        Ok(Box::new(Single {
+        let neighbours = program
+            .quad()
+            .map(|_| QuadNeighbours::new(program.globals()));
+        Ok(Box::new(SinglePointBatch {
             words: Vec::with_capacity(if neighbours.is_some() { 4 * words } else { 0 }),
             neighbours,
             machine,
-            sources: vec![Source::Same(0); words],
+            sources: vec![GlobalSource::Uniform(0); words],
             outputs: vec![0; 3 * scalars],
             shown: Corner::UpperLeft,
             no_faults: Faults::default(),
@@ -58,13 +63,13 @@ impl Single {
         host: &mut dyn Host,
     ) -> Outcome {
         if let Some(mut neighbours) = self.neighbours.take() {
-            let quad = neighbours.of(instance.program().globals(), globals);
-            let outcome = self.run_quad(instance, quad, HELPERS, host);
+            let quad = neighbours.quad_globals(instance.program().globals(), globals);
+            let outcome = self.run_quad(instance, quad, LONE_POINT_HELPERS, host);
             self.neighbours = Some(neighbours);
             return outcome;
         }
         for (source, &word) in self.sources.iter_mut().zip(globals) {
-            *source = Source::Same(word);
+            *source = GlobalSource::Uniform(word);
         }
         let inputs = instance.inputs();
         self.machine.run(&self.sources, inputs, 0, 1, host);
@@ -82,15 +87,18 @@ impl Single {
         self.words.clear();
         self.words.extend(globals.into_iter().flatten());
         let stride = globals[0].len();
-        let mut sources: Vec<Source<'_>> = std::mem::take(&mut self.sources);
+        let mut sources: Vec<GlobalSource<'_>> = std::mem::take(&mut self.sources);
         for (first, source) in sources.iter_mut().enumerate() {
             let words = &self.words[first..];
-            *source = Source::Plane { words, stride };
+            *source = GlobalSource::Varying { words, stride };
         }
         let inputs = instance.inputs();
         self.machine.run_quads(&sources, inputs, 0, &helpers, host);
         // The same memory, without what was lent.
-        self.sources = sources.into_iter().map(|_| Source::Same(0)).collect();
+        self.sources = sources
+            .into_iter()
+            .map(|_| GlobalSource::Uniform(0))
+            .collect();
         self.show(Corner::UpperLeft)
     }
 
@@ -100,7 +108,7 @@ impl Single {
     }
 
     fn asking(&self) -> Option<(usize, &SampleRequest)> {
-        let waiting = self.machine.waiting().iter();
+        let waiting = self.machine.suspended().iter();
         let mut asking = waiting.filter_map(|(at, parked)| Some((*at, parked.request()?)));
         asking.next()
     }
@@ -112,23 +120,23 @@ impl Single {
     }
 
     /// Moves the point that waits out of it, with its quad if there are quads.
-    pub(super) fn park(&mut self, home: &Arc<Home>) -> Result<ParkedPoint, TooManyParked> {
+    pub(super) fn park(&mut self, home: &Arc<EvaluatorContext>) -> Result<ParkedPoint, ParkError> {
         assert!(self.request().is_some(), "a point waits");
-        ParkedPoint::of_batch(home, &mut self.machine, 0)
+        ParkedPoint::from_batch(home, &mut self.machine, 0)
     }
 
     /// Lets a point wait here.
     pub(super) fn unpark(&mut self, parked: Box<Parked>) {
-        self.machine.give_up();
-        self.machine.let_wait(0, parked, false);
+        self.machine.drop_suspended();
+        self.machine.suspend(0, parked, false);
         self.show(Corner::UpperLeft);
     }
 
     /// Lets a quad wait here.
     pub(super) fn unpark_quad(&mut self, quad: ParkedQuad) {
-        self.machine.give_up();
+        self.machine.drop_suspended();
         for (at, parked) in quad.points.into_iter().enumerate() {
-            self.machine.let_wait(at, parked, quad.helpers[at]);
+            self.machine.suspend(at, parked, quad.helpers[at]);
         }
         self.show(Corner::UpperLeft);
     }
@@ -170,11 +178,11 @@ impl Single {
 
     /// Bytes that it takes, its own included.
     pub(super) fn memory(&self) -> usize {
-        size_of::<Single>() - size_of::<BatchMachine>()
+        size_of::<SinglePointBatch>() - size_of::<BatchMachine>()
             + self.machine.memory()
-            + self.sources.capacity() * size_of::<Source<'static>>()
+            + self.sources.capacity() * size_of::<GlobalSource<'static>>()
             + self.words.capacity() * size_of::<u32>()
-            + self.neighbours.as_ref().map_or(0, Neighbours::heap)
+            + self.neighbours.as_ref().map_or(0, QuadNeighbours::heap)
             + self.outputs.capacity() * size_of::<u32>()
     }
 }

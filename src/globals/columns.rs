@@ -1,17 +1,17 @@
 //! Host structs as the globals of batches: read in place, column by column.
 
-use super::host_struct::{GlobalValue, Member, MemberVisitor, ShaderGlobals, read};
+use super::host_struct::{GlobalValue, Member, MemberVisitor, ShaderGlobals, read_struct};
 use crate::value::HostValue;
 use adumbra_ir::Type;
-use adumbra_vm::Source;
+use adumbra_vm::GlobalSource;
 use adumbra_vm::words::all_as_words;
 
 /// For each word of the layout of a struct's members, its values among structs that stand one behind the other.
 ///
 /// # Panics
 /// If a trait that was implemented by hand does not list all of the struct's memory in order.
-pub(crate) fn columns<'a, S: ShaderGlobals>(points: &'a [S], sources: &mut [Source<'a>]) {
-    let words = all_as_words(points, |point| read(point).0);
+pub(crate) fn columns<'a, S: ShaderGlobals>(points: &'a [S], sources: &mut [GlobalSource<'a>]) {
+    let words = all_as_words(points, |point| read_struct(point).0);
     S::members(&mut Columns {
         words: words.expect("the members are the whole struct"),
         stride: size_of::<S>() / size_of::<u32>(),
@@ -29,7 +29,7 @@ struct Columns<'s, 'a> {
     /// Words of a struct that the members so far have.
     passed: usize,
     /// Those of the words to come.
-    sources: std::slice::IterMut<'s, Source<'a>>,
+    sources: std::slice::IterMut<'s, GlobalSource<'a>>,
 }
 
 impl<S> MemberVisitor<S> for Columns<'_, '_> {
@@ -40,11 +40,11 @@ impl<S> MemberVisitor<S> for Columns<'_, '_> {
             for (scalar, source) in (0..count).zip(&mut self.sources) {
                 let first = self.passed + word_of::<M::Value>(scalar);
                 *source = match is_there {
-                    true => Source::Plane {
+                    true => GlobalSource::Varying {
                         words: self.words.get(first..).unwrap_or_default(),
                         stride: self.stride,
                     },
-                    false => Source::Same(0),
+                    false => GlobalSource::Uniform(0),
                 };
             }
             self.passed += if is_there { count } else { 0 };

@@ -3,9 +3,9 @@
 //! Nothing is written or read by these offsets. They are what the host's compiler says, and what does not fit is said before the first point is shaded.
 
 use super::{GlobalMember, GlobalsLayout};
-use crate::compiler::Findings;
+use crate::compiler::Diagnostics;
 use crate::sources::Sources;
-use adumbra_frontend::closest;
+use adumbra_frontend::closest_name;
 use adumbra_ir::{Code, Diagnostic, FileId, Span, Type};
 use std::collections::HashSet;
 
@@ -46,7 +46,7 @@ impl GlobalsLayout {
     ///
     /// # Errors
     /// If anything differs: what, in a listing of the struct.
-    pub fn check(&self, members: &[HostMember<'_>], bytes: usize) -> Result<(), Findings> {
+    pub fn check(&self, members: &[HostMember<'_>], bytes: usize) -> Result<(), Diagnostics> {
         let mut comparison = Comparison::default();
         match members.len() <= MAX_HOST_MEMBERS {
             true => comparison.compare(self, members, bytes),
@@ -61,7 +61,7 @@ impl GlobalsLayout {
         }
         match comparison.found.is_empty() {
             true => Ok(()),
-            false => Err(Findings {
+            false => Err(Diagnostics {
                 diagnostics: comparison.found,
                 sources: Sources::new("<struct of the host>", comparison.listing),
             }),
@@ -121,7 +121,7 @@ impl Comparison {
                 continue;
             }
             // What the host has already is not what it means.
-            let meant = closest(member.name, lacking.iter().map(|own| own.name()));
+            let meant = closest_name(member.name, lacking.iter().map(|own| own.name()));
             misspelt.extend(meant);
             let help = match meant {
                 Some(meant) => format!("did you mean `{}`?", shown(meant)),

@@ -9,7 +9,7 @@
 use super::{Globals, GlobalsLayout};
 use crate::dual::Dual;
 use crate::value::HostValue;
-use adumbra_vm::words::{Pieces, Words};
+use adumbra_vm::words::{MemberWords, Words};
 
 /// A struct of the host that is the globals of a shader: members in order, nothing between them.
 ///
@@ -183,7 +183,7 @@ pub trait PointGlobals {
 /// # Panics
 /// If they are laid out otherwise.
 #[inline]
-pub(crate) fn words_of<'g, G: PointGlobals>(
+pub(crate) fn point_words<'g, G: PointGlobals>(
     globals: &'g G,
     layout: &GlobalsLayout,
     room: &'g mut Vec<u32>,
@@ -205,7 +205,7 @@ impl<S: ShaderGlobals> PointGlobals for S {
         if !layout.is_of::<S>() {
             return None;
         }
-        let (words, is_layouts) = read(self);
+        let (words, is_layouts) = read_struct(self);
         let words = words?;
         if is_layouts {
             return Some(words);
@@ -221,10 +221,10 @@ impl<S: ShaderGlobals> PointGlobals for S {
 
 /// The struct's memory, if it is what it says, and whether it is laid out as the layout of its members.
 #[inline]
-pub(super) fn read<S: ShaderGlobals>(globals: &S) -> (Option<&[u32]>, bool) {
+pub(super) fn read_struct<S: ShaderGlobals>(globals: &S) -> (Option<&[u32]>, bool) {
     let mut reading = Reading {
         globals,
-        pieces: Pieces::of(globals),
+        pieces: MemberWords::of(globals),
         is_layouts: true,
     };
     S::members(&mut reading);
@@ -249,7 +249,7 @@ impl<S: ShaderGlobals> From<&S> for Globals {
 /// Lists where the parts of a struct's members stand.
 struct Reading<'a, S> {
     globals: &'a S,
-    pieces: Pieces<'a, S>,
+    pieces: MemberWords<'a, S>,
     is_layouts: bool,
 }
 
@@ -286,9 +286,9 @@ impl<S> MemberVisitor<S> for Copying<'_, S> {
 
 /// Makes the layout of a struct.
 #[derive(Default)]
-pub(super) struct Listing(pub(super) GlobalsLayout);
+pub(super) struct LayoutBuilder(pub(super) GlobalsLayout);
 
-impl<S> MemberVisitor<S> for Listing {
+impl<S> MemberVisitor<S> for LayoutBuilder {
     fn member<M: Member>(&mut self, name: &str, _: impl Fn(&S) -> &M) {
         let layout = std::mem::take(&mut self.0);
         let with = layout.with(name, M::Value::ty()).expect("different names");
@@ -300,17 +300,17 @@ impl<S> MemberVisitor<S> for Listing {
 }
 
 /// Holds a struct's members against those of a layout.
-pub(super) struct Comparing<'a> {
+pub(super) struct LayoutComparison<'a> {
     layout: &'a GlobalsLayout,
     /// How many were there.
     members: usize,
     is_same: bool,
 }
 
-impl<'a> Comparing<'a> {
+impl<'a> LayoutComparison<'a> {
     /// Whether the layout has exactly the struct's members. Allocates nothing.
     pub(super) fn is_same<S: ShaderGlobals>(layout: &'a GlobalsLayout) -> bool {
-        let mut comparing = Comparing {
+        let mut comparing = LayoutComparison {
             layout,
             members: 0,
             is_same: true,
@@ -320,7 +320,7 @@ impl<'a> Comparing<'a> {
     }
 }
 
-impl<S> MemberVisitor<S> for Comparing<'_> {
+impl<S> MemberVisitor<S> for LayoutComparison<'_> {
     fn member<M: Member>(&mut self, name: &str, _: impl Fn(&S) -> &M) {
         let member = self.layout.members().get(self.members);
         self.is_same &= member.is_some_and(|m| m.name() == name && *m.ty() == M::Value::ty());

@@ -1,26 +1,26 @@
 //! From a group to a program: each distinct shader through the frontend once, then the linker, then what any program goes through.
 
 use super::{Group, plan};
-use crate::compiler::{Compiler, Findings, Front, Main, OutputShadows};
+use crate::compiler::{Compiler, Diagnostics, FrontendOutput, MainSource, OutputShadows};
 use crate::program::Program;
 use crate::sources::Sources;
-use crate::stats::{Clock, Phases};
+use crate::stats::{PhaseClock, Phases};
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
-use adumbra_ir::link::{self, Shell, Unit, link};
+use adumbra_ir::link::{self, LinkUnit, LinkedInterface, link};
 use adumbra_ir::passes::FunctionReport;
 use adumbra_ir::{Code, Diagnostic, Module, Span};
-use adumbra_vm::FloatMode;
+use adumbra_vm::FloatEnvironment;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Most texts of a group, its own description included. Units that share theirs count them once.
-pub const MAX_GROUP_TEXTS: usize = 1 << 15;
+pub const MAX_GROUP_SOURCES: usize = 1 << 15;
 
 /// Most instructions that the shaders of a group may have together, before any optimisation; a shader counts once for each unit that it is.
 pub const MAX_GROUP_INSTRUCTIONS: u64 = 1 << 21;
 
 impl Compiler {
-    /// Makes a program of a group. [`Options::shader`](crate::Options::shader) means nothing here: units say which shaders they are.
+    /// Makes a program of a group. [`Options::shader`](crate::EvalOptions::shader) means nothing here: units say which shaders they are.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, group::Group};
@@ -33,10 +33,10 @@ impl Compiler {
     ///
     /// # Errors
     /// Everything that is wrong with the units' texts and with how they are wired, with warnings between.
-    pub fn compile_group(&self, group: &Group) -> Result<Arc<Program>, Findings> {
-        let _mode = FloatMode::enter();
+    pub fn compile_group(&self, group: &Group) -> Result<Arc<Program>, Diagnostics> {
+        let _mode = FloatEnvironment::enter();
         let (front, sources) = self.linked(group)?;
-        self.finish(front, &sources, OutputShadows::AsOptionsSay)
+        self.finish(front, &sources, OutputShadows::FromOptions)
     }
 
     /// Every error and warning of a group, with the texts that they speak of.
@@ -46,7 +46,7 @@ impl Compiler {
     /// let findings = Compiler::new(GlobalsLayout::new()).check_group(&Group::new());
     /// assert_eq!(findings.diagnostics[0].code.to_string(), "E0531");
     /// ```
-    pub fn check_group(&self, group: &Group) -> Findings {
+    pub fn check_group(&self, group: &Group) -> Diagnostics {
         self.check_group_timed(group).0
     }
 
@@ -61,13 +61,13 @@ impl Compiler {
     /// let (findings, phases) = compiler.check_group_timed(&group);
     /// assert!(findings.diagnostics.is_empty() && phases.total > 0.0);
     /// ```
-    pub fn check_group_timed(&self, group: &Group) -> (Findings, Phases) {
-        let _mode = FloatMode::enter();
+    pub fn check_group_timed(&self, group: &Group) -> (Diagnostics, Phases) {
+        let _mode = FloatEnvironment::enter();
         match self.linked(group) {
             Ok((front, sources)) => {
                 let mut diagnostics = front.warnings;
-                diagnostics.extend(self.findings(&front.module));
-                let findings = Findings {
+                diagnostics.extend(self.derivative_diagnostics(&front.module));
+                let findings = Diagnostics {
                     diagnostics,
                     sources,
                 };
@@ -91,8 +91,8 @@ impl Compiler {
     ///
     /// # Errors
     /// As [`compile_group`](Compiler::compile_group).
-    pub fn lowered_group(&self, group: &Group) -> Result<Module, Findings> {
-        let _mode = FloatMode::enter();
+    pub fn lowered_group(&self, group: &Group) -> Result<Module, Diagnostics> {
+        let _mode = FloatEnvironment::enter();
         Ok(self.linked(group)?.0.module)
     }
 
@@ -110,13 +110,13 @@ impl Compiler {
     ///
     /// # Errors
     /// As [`compile_group`](Compiler::compile_group).
-    pub fn lineage_group(&self, group: &Group) -> Result<Vec<FunctionReport>, Findings> {
-        let _mode = FloatMode::enter();
+    pub fn lineage_group(&self, group: &Group) -> Result<Vec<FunctionReport>, Diagnostics> {
+        let _mode = FloatEnvironment::enter();
         Ok(self.lineage_of(self.lowered_group(group)?))
     }
 
     /// The group as one module before any pass, with all its texts.
-    fn linked(&self, group: &Group) -> Result<(Front, Sources), Findings> {
+    fn linked(&self, group: &Group) -> Result<(FrontendOutput, Sources), Diagnostics> {
         let mut sources = Sources::new(group.name.clone(), group.text.clone());
         let mut fronts = Fronts::default();
         for unit in &group.units {
@@ -137,13 +137,13 @@ impl Compiler {
         found.dedup();
         let fail = |mut found: Vec<Diagnostic>, more: Vec<Diagnostic>| {
             found.extend(more);
-            Err(Findings::new(found, &sources))
+            Err(Diagnostics::new(found, &sources))
         };
         if of_unit.len() < group.units.len() {
             return fail(found, Vec::new());
         }
 
-        let mut clock = Clock::start();
+        let mut clock = PhaseClock::start();
         let of_unit: Vec<Option<&Module>> =
             of_unit.iter().map(|&at| modules[at].as_ref()).collect();
         let plan = match plan::plan(group, &of_unit) {
@@ -151,8 +151,8 @@ impl Compiler {
             Ok(_) => return fail(found, Vec::new()),
             Err(more) => return fail(found, more),
         };
-        let units: Vec<Unit<'_>> = (plan.units.iter())
-            .map(|unit| Unit {
+        let units: Vec<LinkUnit<'_>> = (plan.units.iter())
+            .map(|unit| LinkUnit {
                 name: Some(&group.units[unit.number].name),
                 module: of_unit[unit.number].expect("no unit has an error"),
                 inputs: unit.feeds.clone(),
@@ -164,7 +164,7 @@ impl Compiler {
         }
         // Every shader has the host's globals, also where no unit is left in the whole.
         let globals = of_unit.iter().flatten().next();
-        let shell = Shell {
+        let shell = LinkedInterface {
             name: "group".to_owned(),
             span: Span::default(),
             globals: globals.map_or_else(Vec::new, |module| module.globals.clone()),
@@ -175,7 +175,7 @@ impl Compiler {
         let module = link(&units, shell);
         phases.lower += clock.lap();
         phases.total += clock.total();
-        let front = Front {
+        let front = FrontendOutput {
             module,
             outputs: Vec::new(),
             given: Vec::new(),
@@ -204,21 +204,21 @@ impl<'g> Fronts<'g> {
     fn add(
         &mut self,
         compiler: &Compiler,
-        unit: &'g super::Unit,
+        unit: &'g super::GroupUnit,
         sources: &mut Sources,
     ) -> Result<(), Diagnostic> {
         let count = unit.sources.iter().len();
         let first = match self.texts.entry(unit.sources.identity()) {
             std::collections::hash_map::Entry::Occupied(known) => *known.get(),
             std::collections::hash_map::Entry::Vacant(new) => {
-                if sources.iter().len() + count > MAX_GROUP_TEXTS {
+                if sources.iter().len() + count > MAX_GROUP_SOURCES {
                     return Err(Diagnostic::new(
                         Code::GroupTooLarge,
                         unit.span,
                         format!("with the unit `{}` the group has too many texts", unit.name),
                     )
                     .help(format!(
-                        "{MAX_GROUP_TEXTS} is the limit; units whose `Sources` are clones of each other share theirs"
+                        "{MAX_GROUP_SOURCES} is the limit; units whose `Sources` are clones of each other share theirs"
                     )));
                 }
                 *new.insert(sources.append(&unit.sources))
@@ -229,8 +229,8 @@ impl<'g> Fronts<'g> {
             self.of_unit.push(known);
             return Ok(());
         }
-        let texts = sources.some_texts(first, count);
-        let module = match compiler.front(texts, Main::File, shader) {
+        let texts = sources.slice(first, count);
+        let module = match compiler.run_frontend(texts, MainSource::File, shader) {
             Ok(front) => {
                 self.found.extend(front.warnings);
                 self.phases = self.phases + front.phases;
@@ -257,8 +257,8 @@ impl<'g> Fronts<'g> {
     }
 }
 
-fn within_limits(units: &[Unit<'_>]) -> Result<(), Diagnostic> {
-    let instructions = link::size(units);
+fn within_limits(units: &[LinkUnit<'_>]) -> Result<(), Diagnostic> {
+    let instructions = link::instruction_count(units);
     if instructions > MAX_GROUP_INSTRUCTIONS {
         let message = format!("the shaders of the group have {instructions} instructions together");
         return Err(

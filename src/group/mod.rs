@@ -1,41 +1,41 @@
 //! Shader groups: shaders wired output to input, compiled as one.
 //!
-//! A [`Group`] is a description, nothing more; whatever is wrong with it is found, all at once, when it is compiled.
+//! A [`ActivePoints`] is a description, nothing more; whatever is wrong with it is found, all at once, when it is compiled.
 
 // `port` says what may be wired to what, `plan` resolves names and finds the order, `compile` joins frontend, linker and passes. `file` reads
 // descriptions from JSON.
 
 mod compile;
-mod file;
-mod json;
+mod json_file;
 mod plan;
 mod port;
-mod value;
+mod setting_value;
+mod spanned_json;
 
-use crate::compiler::Findings;
+use crate::compiler::Diagnostics;
 use crate::includes::Loader;
 use crate::sources::Sources;
-use crate::value::{HostValue, View};
+use crate::value::{HostValue, ValueView};
 use adumbra_ir::{Span, Type};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-pub(crate) use value::converted;
+pub(crate) use setting_value::convert_value;
 
-pub use compile::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
+pub use compile::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_SOURCES};
 
 /// Shaders, called units, that are wired output to input and compiled as one program, so that demand and folding see the whole graph.
 ///
 /// - A unit has a name, texts, and which shader of them it is. The same shader can be used any number of times.
-/// - What a unit takes is set here ([`set`](Group::set)), comes from another unit ([`connect`](Group::connect)) or from the host
-///   ([`expose_input`](Group::expose_input)); else it is the shader's default.
-/// - What the host reads are the exposed outputs ([`expose_output`](Group::expose_output)). A unit that none of them depends on is no part of the
+/// - What a unit takes is set here ([`set`](ActivePoints::set)), comes from another unit ([`connect`](ActivePoints::connect)) or from the host
+///   ([`expose_input`](ActivePoints::expose_input)); else it is the shader's default.
+/// - What the host reads are the exposed outputs ([`expose_output`](ActivePoints::expose_output)). A unit that none of them depends on is no part of the
 ///   program: it takes no steps, samples nothing and cannot fault.
 /// - Units run in the order in which they were added, as far as the wires allow. Running one takes no step of the budget.
 /// - A port is an input or an output, or a part of one: `"uv"`, `"uv.x"`, `"hit.normal"`. A connection converts as the language does implicitly
 ///   (int to float), and a number becomes a vector of that number in all components. An array is wired as a whole.
-/// - Textures of one name are one texture for the host, whichever units sample it; [`bind_texture`](Group::bind_texture) gives
+/// - Textures of one name are one texture for the host, whichever units sample it; [`bind_texture`](ActivePoints::bind_texture) gives
 ///   a unit's texture another name.
 ///
 /// ```
@@ -64,17 +64,17 @@ pub struct Group {
     /// What the description is called, and its text, if it was read from one: findings point into it.
     name: Arc<str>,
     text: Arc<str>,
-    units: Vec<Unit>,
+    units: Vec<GroupUnit>,
     settings: Vec<Setting>,
     connections: Vec<Connection>,
     bindings: Vec<Binding>,
-    inputs: Vec<Exposed>,
-    outputs: Vec<Exposed>,
+    inputs: Vec<ExposedPort>,
+    outputs: Vec<ExposedPort>,
 }
 
 /// A shader in the group.
 #[derive(Clone, Debug)]
-struct Unit {
+struct GroupUnit {
     name: String,
     sources: Sources,
     shader: Option<String>,
@@ -83,7 +83,7 @@ struct Unit {
 
 /// An input or output of a unit, or a part of one, by name.
 #[derive(Clone, Debug)]
-struct Port {
+struct PortName {
     unit: String,
     path: String,
     span: Span,
@@ -92,13 +92,13 @@ struct Port {
 /// An input that is given a value.
 #[derive(Clone, Debug)]
 struct Setting {
-    port: Port,
-    value: Value,
+    port: PortName,
+    value: SettingValue,
 }
 
 /// A value that an input is given.
 #[derive(Clone, Debug)]
-enum Value {
+enum SettingValue {
     /// Of a type of its own.
     Typed(Type, Vec<u32>),
     /// JSON, to be read by the input's type, and where it stands.
@@ -108,8 +108,8 @@ enum Value {
 /// A wire.
 #[derive(Clone, Debug)]
 struct Connection {
-    from: Port,
-    to: Port,
+    from: PortName,
+    to: PortName,
     span: Span,
 }
 
@@ -124,9 +124,9 @@ struct Binding {
 
 /// Something that the host can set or read.
 #[derive(Clone, Debug)]
-struct Exposed {
+struct ExposedPort {
     name: String,
-    port: Port,
+    port: PortName,
     span: Span,
 }
 
@@ -163,7 +163,7 @@ impl Group {
         sources: &Sources,
         shader: impl Into<Option<&'s str>>,
     ) -> &mut Group {
-        self.units.push(Unit {
+        self.units.push(GroupUnit {
             name: name.to_owned(),
             sources: sources.clone(),
             shader: shader.into().map(str::to_owned),
@@ -194,7 +194,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`Sources::including`], for the first unit that has any.
-    pub fn including(mut self, loader: &dyn Loader) -> Result<Group, Findings> {
+    pub fn including(mut self, loader: &dyn Loader) -> Result<Group, Diagnostics> {
         let mut known: HashMap<_, Sources> = HashMap::new();
         for unit in &mut self.units {
             let sources = match known.entry(unit.sources.identity()) {
@@ -211,15 +211,15 @@ impl Group {
         let ty = T::ty();
         let mut words = vec![0; ty.scalar_count()];
         value.write(&mut words);
-        self.set_view(unit, input, View::new(&ty, &words))
+        self.set_view(unit, input, ValueView::new(&ty, &words))
     }
 
     /// Gives an input of a unit a value of whatever type.
-    pub fn set_view(&mut self, unit: &str, input: &str, value: View<'_>) -> &mut Group {
+    pub fn set_view(&mut self, unit: &str, input: &str, value: ValueView<'_>) -> &mut Group {
         let words = value.words().collect();
         self.settings.push(Setting {
-            port: Port::new((unit, input)),
-            value: Value::Typed(value.ty().clone(), words),
+            port: PortName::new((unit, input)),
+            value: SettingValue::Typed(value.ty().clone(), words),
         });
         self
     }
@@ -227,8 +227,8 @@ impl Group {
     /// Wires an output of a unit to an input of another: unit and port of both.
     pub fn connect(&mut self, from: (&str, &str), to: (&str, &str)) -> &mut Group {
         self.connections.push(Connection {
-            from: Port::new(from),
-            to: Port::new(to),
+            from: PortName::new(from),
+            to: PortName::new(to),
             span: Span::default(),
         });
         self
@@ -247,20 +247,20 @@ impl Group {
 
     /// Lets the host set an input of a unit, under a name of the group.
     pub fn expose_input(&mut self, name: &str, port: (&str, &str)) -> &mut Group {
-        self.inputs.push(Exposed::new(name, port));
+        self.inputs.push(ExposedPort::new(name, port));
         self
     }
 
     /// Lets the host read an output of a unit, under a name of the group.
     pub fn expose_output(&mut self, name: &str, port: (&str, &str)) -> &mut Group {
-        self.outputs.push(Exposed::new(name, port));
+        self.outputs.push(ExposedPort::new(name, port));
         self
     }
 }
 
-impl Port {
-    fn new((unit, path): (&str, &str)) -> Port {
-        Port {
+impl PortName {
+    fn new((unit, path): (&str, &str)) -> PortName {
+        PortName {
             unit: unit.to_owned(),
             path: path.to_owned(),
             span: Span::default(),
@@ -268,11 +268,11 @@ impl Port {
     }
 }
 
-impl Exposed {
-    fn new(name: &str, port: (&str, &str)) -> Exposed {
-        Exposed {
+impl ExposedPort {
+    fn new(name: &str, port: (&str, &str)) -> ExposedPort {
+        ExposedPort {
             name: name.to_owned(),
-            port: Port::new(port),
+            port: PortName::new(port),
             span: Span::default(),
         }
     }

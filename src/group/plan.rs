@@ -3,17 +3,17 @@
 //! All that is wrong is collected, up to [`MAX_DIAGNOSTICS`] findings; a unit whose shader has errors of its own is passed over in silence.
 //! Nothing recurses: a chain of units of any length is fine.
 
-mod names;
-mod order;
+mod resolve;
+mod topological_order;
 
-use super::port::{Part, mend, wires};
-use super::{Connection, Exposed, Group, Port, value};
-use adumbra_frontend::closest;
+use super::port::{PortPart, conversion_help, wires};
+use super::{Connection, ExposedPort, Group, PortName, setting_value};
+use adumbra_frontend::closest_name;
 use adumbra_frontend::limits::{MAX_DIAGNOSTICS, MAX_SHADER_SCALARS};
-use adumbra_ir::link::Feed;
+use adumbra_ir::link::InputSource;
 use adumbra_ir::module::{Input, Output};
 use adumbra_ir::{Code, Diagnostic, Module, Op, Span, Type};
-use names::listed;
+use resolve::list_names;
 use std::collections::HashMap;
 
 /// Most names that a help or message lists.
@@ -22,7 +22,7 @@ const MAX_LISTED: usize = 8;
 /// A group that can be linked.
 pub(super) struct Plan {
     /// Those that outputs depend on, in the order in which they run.
-    pub(super) units: Vec<Placed>,
+    pub(super) units: Vec<PlannedUnit>,
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
     /// For each scalar of the outputs, its place among `units` and the scalar of its outputs.
@@ -30,11 +30,11 @@ pub(super) struct Plan {
 }
 
 /// A unit that takes part.
-pub(super) struct Placed {
+pub(super) struct PlannedUnit {
     /// Its number in the group.
     pub(super) number: usize,
     /// What each scalar of its inputs is; units are counted as in [`Plan::units`].
-    pub(super) feeds: Vec<Feed>,
+    pub(super) feeds: Vec<InputSource>,
     /// What its textures are called.
     pub(super) textures: Vec<String>,
 }
@@ -63,7 +63,7 @@ pub(super) fn plan(group: &Group, modules: &[Option<&Module>]) -> Result<Plan, V
     for (at, &unit) in order.iter().enumerate() {
         place[unit] = at;
     }
-    let units = order.iter().map(|&number| Placed {
+    let units = order.iter().map(|&number| PlannedUnit {
         number,
         feeds: (planner.slots[number].iter())
             .map(|slot| slot.feed(&place))
@@ -80,39 +80,39 @@ pub(super) fn plan(group: &Group, modules: &[Option<&Module>]) -> Result<Plan, V
 
 /// A scalar of a unit's inputs.
 #[derive(Clone, Copy)]
-struct Slot {
+struct InputScalar {
     /// The default, or what was set.
     bits: u32,
     set: Option<Span>,
-    fed: Option<(Source, Span)>,
+    fed: Option<(ScalarSource, Span)>,
 }
 
 /// What feeds a scalar.
 #[derive(Clone, Copy)]
-enum Source {
+enum ScalarSource {
     Host(u32),
     Unit(usize, u32, &'static [Op]),
 }
 
-impl Slot {
-    fn feed(&self, place: &[usize]) -> Feed {
+impl InputScalar {
+    fn feed(&self, place: &[usize]) -> InputSource {
         match self.fed {
-            None => Feed::Constant(self.bits),
-            Some((Source::Host(at), _)) => Feed::Input(at),
-            Some((Source::Unit(unit, scalar, steps), _)) => Feed::Output {
+            None => InputSource::Constant(self.bits),
+            Some((ScalarSource::Host(at), _)) => InputSource::Input(at),
+            Some((ScalarSource::Unit(unit, scalar, steps), _)) => InputSource::Output {
                 unit: place[unit],
                 scalar,
-                steps,
+                conversions: steps,
             },
         }
     }
 }
 
 /// The inputs of a shader with their defaults.
-fn slots(module: Option<&Module>) -> Vec<Slot> {
+fn slots(module: Option<&Module>) -> Vec<InputScalar> {
     let inputs = module.into_iter().flat_map(|module| &module.inputs);
     let defaults = inputs.flat_map(|input| &input.default);
-    let slot = |&bits| Slot {
+    let slot = |&bits| InputScalar {
         bits,
         set: None,
         fed: None,
@@ -156,19 +156,19 @@ impl Side {
 }
 
 /// A port that was found.
-struct Place {
+struct ResolvedPort {
     unit: usize,
     /// Its input or output, of which it is all or a part.
     port: usize,
     /// Its scalars among all of the unit's on that side.
-    part: Part,
+    part: PortPart,
 }
 
 struct Planner<'g> {
     group: &'g Group,
     modules: &'g [Option<&'g Module>],
     numbers: HashMap<&'g str, usize>,
-    slots: Vec<Vec<Slot>>,
+    slots: Vec<Vec<InputScalar>>,
     /// Connections that were found good: from which unit to which.
     wires: Vec<(usize, usize, Span)>,
     found: Vec<Diagnostic>,
@@ -236,11 +236,12 @@ impl Planner<'_> {
                 return;
             }
             let port = &setting.port;
-            let Some(Place { unit, part, .. }) = self.resolve(port, Side::In) else {
+            let Some(ResolvedPort { unit, part, .. }) = self.resolve(port, Side::In) else {
                 continue;
             };
             let name = port.name();
-            let words = match value::words(&setting.value, &part.ty, port.span, &name) {
+            let words = match setting_value::value_words(&setting.value, &part.ty, port.span, &name)
+            {
                 Ok(words) => words,
                 Err(misfit) => {
                     self.report(
@@ -277,7 +278,7 @@ impl Planner<'_> {
                 continue;
             };
             let metadata = self.module_of(&place).inputs[place.port].metadata.clone();
-            let Place { unit, part, .. } = place;
+            let ResolvedPort { unit, part, .. } = place;
             let mut has_handle = false;
             (part.ty).for_each_scalar(&mut |scalar| has_handle |= scalar.is_handle());
             if has_handle {
@@ -301,7 +302,7 @@ impl Planner<'_> {
                 default: slots.iter().map(|slot| slot.bits).collect(),
                 metadata,
             });
-            let sources = (next..next + scalars as u32).map(Source::Host);
+            let sources = (next..next + scalars as u32).map(ScalarSource::Host);
             self.feed(&exposed.port, unit, part.first, sources);
             next += scalars as u32;
         }
@@ -312,10 +313,10 @@ impl Planner<'_> {
     /// Says what feeds scalars of an input, unless something does already.
     fn feed(
         &mut self,
-        port: &Port,
+        port: &PortName,
         unit: usize,
         first: u32,
-        sources: impl ExactSizeIterator<Item = Source>,
+        sources: impl ExactSizeIterator<Item = ScalarSource>,
     ) {
         let slots = &mut self.slots[unit][first as usize..][..sources.len()];
         let earlier = slots.iter().find_map(|slot| slot.fed);
@@ -349,7 +350,7 @@ impl Planner<'_> {
                 self.report(
                     Diagnostic::new(Code::PortMismatch, *span, message)
                         .here("cannot be connected")
-                        .help(mend(from_ty, to_ty, &from.name())),
+                        .help(conversion_help(from_ty, to_ty, &from.name())),
                 );
                 continue;
             };
@@ -363,9 +364,9 @@ impl Planner<'_> {
                         .help("leave out one of the two"),
                 );
             }
-            let sources = wires
-                .iter()
-                .map(|wire| Source::Unit(giver.unit, giver.part.first + wire.from, wire.steps));
+            let sources = wires.iter().map(|wire| {
+                ScalarSource::Unit(giver.unit, giver.part.first + wire.from, wire.steps)
+            });
             self.feed(to, taker.unit, taker.part.first, sources);
             self.wires.push((giver.unit, taker.unit, *span));
         }
@@ -392,7 +393,7 @@ impl Planner<'_> {
             let mut names = module.textures.iter().map(String::as_str);
             let Some(at) = names.position(|name| name == texture) else {
                 let names = module.textures.iter().map(String::as_str);
-                let help = match (closest(texture, names.clone()), listed(names)) {
+                let help = match (closest_name(texture, names.clone()), list_names(names)) {
                     (Some(known), _) => format!("did you mean `{known}`?"),
                     (None, Some(list)) => format!("it samples {list}"),
                     (None, None) => "its shader samples none".to_owned(),
@@ -430,7 +431,7 @@ impl Planner<'_> {
                 continue;
             };
             let metadata = self.module_of(&place).outputs[place.port].metadata.clone();
-            let Place { unit, part, .. } = place;
+            let ResolvedPort { unit, part, .. } = place;
             let scalars = part.ty.scalar_count() as u32;
             results.extend((part.first..part.first + scalars).map(|k| (unit, k)));
             outputs.push(Output {
@@ -454,11 +455,11 @@ impl Planner<'_> {
     }
 
     /// The shader that a port is one of.
-    fn module_of(&self, place: &Place) -> &Module {
+    fn module_of(&self, place: &ResolvedPort) -> &Module {
         self.modules[place.unit].expect("a port was found in it")
     }
 
-    fn exposed_once(&mut self, list: &[Exposed]) {
+    fn exposed_once(&mut self, list: &[ExposedPort]) {
         let mut known: HashMap<&str, Span> = HashMap::new();
         for exposed in list {
             let name = exposed.name.as_str();
@@ -488,7 +489,7 @@ impl Planner<'_> {
     }
 }
 
-impl Port {
+impl PortName {
     /// What to call it.
     fn name(&self) -> String {
         format!("{}.{}", self.unit, self.path)

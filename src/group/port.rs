@@ -1,11 +1,11 @@
 //! What a port is a part of, and what may be wired to what.
 
-use adumbra_frontend::check::implicit;
+use adumbra_frontend::check::implicit_conversion;
 use adumbra_ir::{Op, Scalar, Type};
 
 /// A part of an input or output: which of its scalars, and what they are together.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct PortPart {
     pub(super) ty: Type,
     pub(super) first: u32,
 }
@@ -14,8 +14,8 @@ pub(super) struct Part {
 ///
 /// # Errors
 /// How far the path leads (its bytes), and what is there.
-pub(super) fn part(ty: &Type, path: Option<&str>) -> Result<Part, (usize, Type)> {
-    let mut part = Part {
+pub(super) fn find_part(ty: &Type, path: Option<&str>) -> Result<PortPart, (usize, Type)> {
+    let mut part = PortPart {
         ty: ty.clone(),
         first: 0,
     };
@@ -31,7 +31,7 @@ pub(super) fn part(ty: &Type, path: Option<&str>) -> Result<Part, (usize, Type)>
             Type::Scalar(_) | Type::Matrix(_) | Type::Array(..) => None,
         };
         match inner {
-            Some((ty, first)) => part = Part { ty, first },
+            Some((ty, first)) => part = PortPart { ty, first },
             None => return Err((passed, part.ty)),
         }
         passed += step.len() + 1;
@@ -47,7 +47,7 @@ fn component(name: &str, width: u8) -> Option<u32> {
 }
 
 /// What may stand behind a dot, for people.
-pub(super) fn parts(ty: &Type) -> Vec<String> {
+pub(super) fn part_names(ty: &Type) -> Vec<String> {
     match ty {
         Type::Struct(s) => s.members.iter().map(|(name, _)| name.clone()).collect(),
         Type::Vector(n) => "xyzw"[..*n as usize].chars().map(String::from).collect(),
@@ -68,11 +68,11 @@ pub(super) fn wires(from: &Type, to: &Type) -> Option<Vec<Wire>> {
     match (from, to) {
         _ if from == to => Some((0..to.scalar_count() as u32).map(straight).collect()),
         (Type::Scalar(from), Type::Scalar(to)) => {
-            let steps = implicit(*from, *to)?;
+            let steps = implicit_conversion(*from, *to)?;
             Some(vec![Wire { from: 0, steps }])
         }
         (Type::Scalar(from), Type::Vector(n)) => {
-            let steps = implicit(*from, Scalar::F32)?;
+            let steps = implicit_conversion(*from, Scalar::F32)?;
             Some(vec![Wire { from: 0, steps }; *n as usize])
         }
         _ => None,
@@ -80,7 +80,7 @@ pub(super) fn wires(from: &Type, to: &Type) -> Option<Vec<Wire>> {
 }
 
 /// How to mend a connection that [`wires`] refuses.
-pub(super) fn mend(from: &Type, to: &Type, port: &str) -> String {
+pub(super) fn conversion_help(from: &Type, to: &Type, port: &str) -> String {
     let is_number = |ty: &Type| match ty {
         Type::Scalar(scalar) => !scalar.is_handle(),
         _ => false,
@@ -103,7 +103,7 @@ pub(super) fn mend(from: &Type, to: &Type, port: &str) -> String {
                 "put a unit between them that casts it: `shader cast({from} x, out {to} y) {{ y = ({to})x; }}`"
             )
         }
-        _ => match parts(from).first() {
+        _ => match part_names(from).first() {
             Some(first) => format!("take a part of it, as in `{port}.{first}`"),
             None => format!("only `{to}` can go there"),
         },
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn paths_lead_to_members_and_components() {
-        let found = |path| part(&hit(), path).map(|part| (part.ty.to_string(), part.first));
+        let found = |path| find_part(&hit(), path).map(|part| (part.ty.to_string(), part.first));
         assert_eq!(found(None), Ok(("hit".to_owned(), 0)));
         assert_eq!(found(Some("n")), Ok(("int".to_owned(), 0)));
         assert_eq!(found(Some("p")), Ok(("float3".to_owned(), 1)));
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(found(Some("p.")), Err((2, Type::Vector(3))));
         assert_eq!(found(Some("n.x")), Err((2, Type::Scalar(Scalar::I32))));
         assert_eq!(found(Some("")), Err((0, hit())));
-        assert_eq!(parts(&Type::Vector(2)), ["x", "y"]);
+        assert_eq!(part_names(&Type::Vector(2)), ["x", "y"]);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Shaders compiled ahead of time: an object file for a linker, and the C header that goes with it.
 
-pub use adumbra_aot::{ObjectShader, Platform, Target, TooLong};
+pub use adumbra_aot::{CodeSizeError, ObjectShader, Platform, Target};
 
 mod header;
 
-use crate::batch::uniform;
+use crate::batch::uniform_words;
 use crate::program::Program;
-use adumbra_aot::{Native, OtherVersion, Shader, object};
+use adumbra_aot::{NativeCompiler, ObjectVersionError, ShaderObject, write_object};
 use adumbra_ir::{Code, Diagnostic, Span};
-use adumbra_vm::{FloatMode, flows, units};
+use adumbra_vm::{FloatEnvironment, compile_units, point_cfgs};
 use std::fmt;
 use std::sync::Arc;
 
@@ -31,34 +31,34 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct ObjectFile {
     platform: Platform,
-    shaders: Vec<(Arc<Program>, Shader)>,
+    shaders: Vec<(Arc<Program>, ShaderObject)>,
 }
 
 /// Why a shader cannot go into an object file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CannotAdd {
+pub enum ObjectFileError {
     /// C knows no such name: it has letters, digits and `_`, and begins with no digit.
     Name(String),
     /// There is a shader of that name already.
-    Twice(String),
+    Duplicate(String),
     /// The program has no global of that name.
     Global(String),
 }
 
-impl fmt::Display for CannotAdd {
+impl fmt::Display for ObjectFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CannotAdd::Name(name) => write!(
+            ObjectFileError::Name(name) => write!(
                 f,
                 "`{name}` is no name in C: letters, digits and `_` make one, and no digit begins it"
             ),
-            CannotAdd::Twice(name) => write!(f, "the shader `{name}` is there twice"),
-            CannotAdd::Global(name) => write!(f, "there is no global `{name}`"),
+            ObjectFileError::Duplicate(name) => write!(f, "the shader `{name}` is there twice"),
+            ObjectFileError::Global(name) => write!(f, "there is no global `{name}`"),
         }
     }
 }
 
-impl std::error::Error for CannotAdd {}
+impl std::error::Error for ObjectFileError {}
 
 impl ObjectFile {
     /// One without shaders.
@@ -79,33 +79,33 @@ impl ObjectFile {
         name: &str,
         program: &Arc<Program>,
         same: &[String],
-    ) -> Result<(), CannotAdd> {
+    ) -> Result<(), ObjectFileError> {
         let begins = |c: char| c.is_ascii_alphabetic() || c == '_';
         let rest = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if !name.starts_with(begins) || !name.chars().all(rest) {
-            return Err(CannotAdd::Name(name.to_owned()));
+            return Err(ObjectFileError::Name(name.to_owned()));
         }
         if self.shaders.iter().any(|(_, own)| own.name == name) {
-            return Err(CannotAdd::Twice(name.to_owned()));
+            return Err(ObjectFileError::Duplicate(name.to_owned()));
         }
         let layout = program.globals();
         let strange = same.iter().find(|name| layout.member(name).is_none());
         if let Some(strange) = strange {
-            return Err(CannotAdd::Global(strange.clone()));
+            return Err(ObjectFileError::Global(strange.clone()));
         }
         // Units have constants worked out.
-        let _mode = FloatMode::enter();
-        let mut sets = vec![uniform(layout, &[]), uniform(layout, same)];
+        let _mode = FloatEnvironment::enter();
+        let mut sets = vec![uniform_words(layout, &[]), uniform_words(layout, same)];
         sets.dedup();
         let variant = |set: Vec<bool>| {
-            let units = units(program.bytecode(), &set);
+            let units = compile_units(program.bytecode(), &set);
             (set, units)
         };
-        let shader = Shader {
+        let shader = ShaderObject {
             name: name.to_owned(),
             bytecode: program.to_bytecode(),
             variants: sets.into_iter().map(variant).collect(),
-            flows: flows(program.bytecode()),
+            point_cfgs: point_cfgs(program.bytecode()),
         };
         self.shaders.push((program.clone(), shader));
         Ok(())
@@ -115,9 +115,9 @@ impl ObjectFile {
     ///
     /// # Errors
     /// If the code of a shader is longer than object files or its own jumps allow.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, TooLong> {
-        let _mode = FloatMode::enter();
-        object(self.platform, self.shaders.iter().map(|(_, shader)| shader))
+    pub fn to_bytes(&self) -> Result<Vec<u8>, CodeSizeError> {
+        let _mode = FloatEnvironment::enter();
+        write_object(self.platform, self.shaders.iter().map(|(_, shader)| shader))
     }
 
     /// The header for C and C++ that goes with it, which will stand in a file of that name: for each shader its globals, outputs, textures, closures and
@@ -143,13 +143,13 @@ impl Program {
     /// # Errors
     /// If another version of the library wrote the object.
     pub fn from_object(shader: &'static ObjectShader) -> Result<Arc<Program>, Diagnostic> {
-        let bytecode = shader.bytecode().map_err(|OtherVersion| {
+        let bytecode = shader.bytecode().map_err(|ObjectVersionError| {
             let message = "the object was written by another version of Adumbra";
             Diagnostic::new(Code::BytecodeInvalid, Span::default(), message)
                 .help("compile the shader again, by `adumbra aot` of this version")
         })?;
-        Program::loaded(bytecode, |own| {
-            let native = Native::linked(own.shader_name(), shader);
+        Program::from_serialised(bytecode, |own| {
+            let native = NativeCompiler::with_linked(own.shader_name(), shader);
             native.map(Arc::new).into()
         })
     }

@@ -1,17 +1,17 @@
 //! Inputs folded into a program: the passes run anew, on the module as it was before anything was known of shadows.
 
-use super::{Instance, Prepared, Program};
-use crate::compiler::{Back, back};
+use super::{Instance, PreparedModule, Program};
+use crate::compiler::{BackendOutput, run_backend};
 use adumbra_ir::Diagnostic;
 use adumbra_ir::link;
 use adumbra_ir::module::Input;
-use adumbra_vm::FloatMode;
+use adumbra_vm::FloatEnvironment;
 use std::fmt;
 use std::sync::Arc;
 
 /// Why inputs cannot be folded into a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CannotFold {
+pub enum FoldError {
     /// The program was loaded: bytecode has nothing left to fold. Its inputs can be set all the same.
     Loaded,
     /// There is no input of this name.
@@ -20,19 +20,19 @@ pub enum CannotFold {
     TooLarge(Box<Diagnostic>),
 }
 
-impl fmt::Display for CannotFold {
+impl fmt::Display for FoldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CannotFold::Loaded => f.write_str(
+            FoldError::Loaded => f.write_str(
                 "inputs can be folded only into a program that was compiled; this one was loaded as bytecode",
             ),
-            CannotFold::Unknown(name) => write!(f, "there is no input `{name}` to fold"),
-            CannotFold::TooLarge(diagnostic) => f.write_str(&diagnostic.message),
+            FoldError::Unknown(name) => write!(f, "there is no input `{name}` to fold"),
+            FoldError::TooLarge(diagnostic) => f.write_str(&diagnostic.message),
         }
     }
 }
 
-impl std::error::Error for CannotFold {}
+impl std::error::Error for FoldError {}
 
 impl Instance {
     /// The same with all inputs folded in: an instance of a program of its own, in which they are constants. Whatever depends on nothing else is
@@ -57,7 +57,7 @@ impl Instance {
     ///
     /// # Errors
     /// If the program was loaded: bytecode has nothing left to fold.
-    pub fn fold(&self) -> Result<Instance, CannotFold> {
+    pub fn fold(&self) -> Result<Instance, FoldError> {
         self.fold_where(|_| true)
     }
 
@@ -65,23 +65,23 @@ impl Instance {
     ///
     /// # Errors
     /// If the program was loaded, or there is no such input.
-    pub fn fold_inputs(&self, names: &[&str]) -> Result<Instance, CannotFold> {
+    pub fn fold_inputs(&self, names: &[&str]) -> Result<Instance, FoldError> {
         let inputs = self.program.inputs();
         let mut names_in = names.iter();
         if let Some(name) = names_in.find(|name| inputs.iter().all(|input| input.name != **name)) {
-            return Err(CannotFold::Unknown((*name).to_owned()));
+            return Err(FoldError::Unknown((*name).to_owned()));
         }
         self.fold_where(|input| names.contains(&input.name.as_str()))
     }
 
-    fn fold_where(&self, folds: impl Fn(&Input) -> bool) -> Result<Instance, CannotFold> {
-        let _mode = FloatMode::enter();
+    fn fold_where(&self, folds: impl Fn(&Input) -> bool) -> Result<Instance, FoldError> {
+        let _mode = FloatEnvironment::enter();
         let inputs = self.program.inputs();
         if !inputs.iter().any(&folds) {
             return Ok(self.clone());
         }
         let prepared = self.program.prepared.as_ref();
-        let Prepared { module, options } = prepared.ok_or(CannotFold::Loaded)?;
+        let PreparedModule { module, options } = prepared.ok_or(FoldError::Loaded)?;
         let (mut constants, mut left, mut start) = (Vec::new(), Vec::new(), 0);
         for input in inputs {
             let words = &self.inputs[start..start + input.ty.scalar_count()];
@@ -90,11 +90,11 @@ impl Instance {
             constants.push(folds.then_some(words));
             left.extend(words.iter().filter(|_| !folds));
         }
-        let back = back(link::bind(module, &constants), *options)
-            .map_err(|diagnostic| CannotFold::TooLarge(Box::new(diagnostic)))?;
+        let back = run_backend(link::bind(module, &constants), *options)
+            .map_err(|diagnostic| FoldError::TooLarge(Box::new(diagnostic)))?;
         let phases = self.program.phases + back.phases;
         let program = Program::new(
-            Back { phases, ..back },
+            BackendOutput { phases, ..back },
             self.program.layout.clone(),
             self.program.sources.clone(),
             self.program.warnings.clone(),

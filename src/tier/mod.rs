@@ -4,11 +4,11 @@
 //! the thread that compiles makes ([`queue`]); between two batches the evaluator takes it ([`climb`]), tries both machines in turn ([`trial`]), and keeps the faster.
 //! Both give the same bits, so nothing that a host sees depends on when this happens. No evaluator waits for anybody.
 
-pub(crate) mod climb;
-mod order;
-mod queue;
+mod ab_timing;
+mod compile_job;
+mod compile_queue;
 pub(crate) mod shared;
-mod trial;
+pub(crate) mod tier_up;
 
 /// Points of a program that are evaluated before it is compiled, if nothing else is said.
 ///

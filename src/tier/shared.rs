@@ -1,23 +1,23 @@
 //! What the evaluators of a program share: how many points they evaluated, and whether machine code is worth while.
 
-use crate::program::IN_ARC;
-use adumbra_vm::Level;
-use adumbra_vm::native::MAX_VARIANTS;
+use crate::program::ARC_OVERHEAD;
+use adumbra_vm::SimdLevel;
+use adumbra_vm::native::MAX_UNIFORMITY_VARIANTS;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What is known of a program's tiers.
 #[derive(Debug, Default)]
-pub(crate) struct Tiers {
+pub(crate) struct TierState {
     points: AtomicU64,
     panicked: AtomicUsize,
-    variants: Mutex<Vec<Arc<Variant>>>,
+    variants: Mutex<Vec<Arc<TierVariant>>>,
 }
 
 /// A way in which a program is evaluated, of which there is one verdict.
 #[derive(Debug)]
-pub(crate) struct Variant {
-    level: Level,
+pub(crate) struct TierVariant {
+    level: SimdLevel,
     /// Which words among the globals are the same for all points.
     uniform: Box<[bool]>,
     /// Once there is one, it stays.
@@ -35,12 +35,12 @@ pub(crate) enum Verdict {
 
 impl Verdict {
     /// Whether code is to be taken.
-    pub(crate) fn takes_code(self) -> bool {
+    pub(crate) fn prefers_code(self) -> bool {
         matches!(self, Verdict::Measured(speedup) if speedup > 1.0)
     }
 }
 
-impl Tiers {
+impl TierState {
     /// Counts points that are evaluated; gives how many there were before.
     pub(super) fn count(&self, points: usize) -> u64 {
         self.points.fetch_add(points as u64, Ordering::Relaxed)
@@ -57,18 +57,18 @@ impl Tiers {
     }
 
     /// What is shared by all who evaluate in this way. So many are kept as there are variants of code; beyond, the oldest goes with its last evaluator.
-    pub(super) fn variant(&self, level: Level, uniform: &[bool]) -> Arc<Variant> {
+    pub(super) fn variant(&self, level: SimdLevel, uniform: &[bool]) -> Arc<TierVariant> {
         let mut variants = self.variants();
-        let is = |own: &&Arc<Variant>| own.level == level && *own.uniform == *uniform;
+        let is = |own: &&Arc<TierVariant>| own.level == level && *own.uniform == *uniform;
         if let Some(found) = variants.iter().find(is) {
             return found.clone();
         }
-        let variant = Arc::new(Variant {
+        let variant = Arc::new(TierVariant {
             level,
             uniform: uniform.into(),
             verdict: OnceLock::new(),
         });
-        if variants.len() == MAX_VARIANTS {
+        if variants.len() == MAX_UNIFORMITY_VARIANTS {
             variants.remove(0);
         }
         variants.push(variant.clone());
@@ -78,20 +78,20 @@ impl Tiers {
     /// Bytes of the heap that it holds.
     pub(crate) fn heap(&self) -> usize {
         let variants = self.variants();
-        let each = variants
-            .iter()
-            .map(|variant| IN_ARC + size_of::<Variant>() + size_of_val(&variant.uniform[..]));
-        variants.capacity() * size_of::<Arc<Variant>>() + each.sum::<usize>()
+        let each = variants.iter().map(|variant| {
+            ARC_OVERHEAD + size_of::<TierVariant>() + size_of_val(&variant.uniform[..])
+        });
+        variants.capacity() * size_of::<Arc<TierVariant>>() + each.sum::<usize>()
     }
 
-    fn variants(&self) -> MutexGuard<'_, Vec<Arc<Variant>>> {
+    fn variants(&self) -> MutexGuard<'_, Vec<Arc<TierVariant>>> {
         // Nobody panics here.
         self.variants.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Variant {
-    pub(super) fn level(&self) -> Level {
+impl TierVariant {
+    pub(super) fn level(&self) -> SimdLevel {
         self.level
     }
 

@@ -7,51 +7,51 @@
 
 /// One entry: the functions of one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct LibraryEntry {
     /// The name of its functions.
     pub name: &'static str,
     /// What they do, in the words of the comment, with its `///`.
     pub doc: &'static str,
     /// The functions, one after the other.
-    pub text: &'static str,
+    pub source: &'static str,
 }
 
 /// One file of the library: its head and its entries.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject {
+pub struct LibraryFile {
     text: &'static str,
 }
 
-const SUBJECTS: &[Subject] = &[
-    Subject::new(include_str!("../adu/numbers.adu")),
-    Subject::new(include_str!("../adu/vectors.adu")),
-    Subject::new(include_str!("../adu/geometry.adu")),
-    Subject::new(include_str!("../adu/matrices.adu")),
-    Subject::new(include_str!("../adu/interpolation.adu")),
-    Subject::new(include_str!("../adu/colour.adu")),
-    Subject::new(include_str!("../adu/blending.adu")),
-    Subject::new(include_str!("../adu/rotations.adu")),
-    Subject::new(include_str!("../adu/hashing.adu")),
-    Subject::new(include_str!("../adu/noise.adu")),
-    Subject::new(include_str!("../adu/fractals.adu")),
-    Subject::new(include_str!("../adu/patterns.adu")),
-    Subject::new(include_str!("../adu/derivatives.adu")),
-    Subject::new(include_str!("../adu/shapes.adu")),
-    Subject::new(include_str!("../adu/outlines.adu")),
-    Subject::new(include_str!("../adu/combining.adu")),
-    Subject::new(include_str!("../adu/shading.adu")),
+const SUBJECTS: &[LibraryFile] = &[
+    LibraryFile::new(include_str!("../adu/numbers.adu")),
+    LibraryFile::new(include_str!("../adu/vectors.adu")),
+    LibraryFile::new(include_str!("../adu/geometry.adu")),
+    LibraryFile::new(include_str!("../adu/matrices.adu")),
+    LibraryFile::new(include_str!("../adu/interpolation.adu")),
+    LibraryFile::new(include_str!("../adu/colour.adu")),
+    LibraryFile::new(include_str!("../adu/blending.adu")),
+    LibraryFile::new(include_str!("../adu/rotations.adu")),
+    LibraryFile::new(include_str!("../adu/hashing.adu")),
+    LibraryFile::new(include_str!("../adu/noise.adu")),
+    LibraryFile::new(include_str!("../adu/fractals.adu")),
+    LibraryFile::new(include_str!("../adu/patterns.adu")),
+    LibraryFile::new(include_str!("../adu/derivatives.adu")),
+    LibraryFile::new(include_str!("../adu/shapes.adu")),
+    LibraryFile::new(include_str!("../adu/outlines.adu")),
+    LibraryFile::new(include_str!("../adu/combining.adu")),
+    LibraryFile::new(include_str!("../adu/shading.adu")),
 ];
 
 /// Every entry, sorted by name.
-static ENTRIES: [Entry; count()] = index();
+static ENTRIES: [LibraryEntry; count()] = index();
 
 /// The functions of that name.
-pub fn find(name: &str) -> Option<&'static str> {
-    entry(name).map(|entry| entry.text)
+pub fn function_source(name: &str) -> Option<&'static str> {
+    entry(name).map(|entry| entry.source)
 }
 
 /// The entry of that name.
-pub fn entry(name: &str) -> Option<&'static Entry> {
+pub fn entry(name: &str) -> Option<&'static LibraryEntry> {
     let index = ENTRIES
         .binary_search_by(|entry| entry.name.cmp(name))
         .ok()?;
@@ -59,22 +59,22 @@ pub fn entry(name: &str) -> Option<&'static Entry> {
 }
 
 /// Every name, sorted.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub fn function_names() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().map(|entry| entry.name)
 }
 
 /// The files, in the order in which one would read about them.
-pub fn subjects() -> impl Iterator<Item = Subject> {
+pub fn files() -> impl Iterator<Item = LibraryFile> {
     SUBJECTS.iter().copied()
 }
 
-impl Subject {
-    const fn new(text: &'static str) -> Subject {
-        Subject { text }
+impl LibraryFile {
+    const fn new(text: &'static str) -> LibraryFile {
+        LibraryFile { text }
     }
 
     /// The head's first sentence without its full stop, and what follows it.
-    pub fn head(&self) -> (String, String) {
+    pub fn title_and_summary(&self) -> (String, String) {
         let lines = self.text.lines().map_while(|line| line.strip_prefix("// "));
         let head = lines.collect::<Vec<_>>().join(" ");
         let (title, about) = head.split_once('.').unwrap_or((&head, ""));
@@ -82,7 +82,7 @@ impl Subject {
     }
 
     /// The entries, in the order of the file.
-    pub fn entries(&self) -> impl Iterator<Item = Entry> + use<> {
+    pub fn entries(&self) -> impl Iterator<Item = LibraryEntry> + use<> {
         let text = self.text;
         let mut at = first_entry(text);
         std::iter::from_fn(move || {
@@ -134,7 +134,7 @@ const fn is_word(byte: u8) -> bool {
 }
 
 /// The entry that begins at `start`, and where it ends.
-const fn read(text: &'static str, start: usize) -> (Entry, usize) {
+const fn read(text: &'static str, start: usize) -> (LibraryEntry, usize) {
     let bytes = text.as_bytes();
     let body = first_line(bytes, start, false);
     let end = first_line(bytes, body, true);
@@ -147,10 +147,10 @@ const fn read(text: &'static str, start: usize) -> (Entry, usize) {
     while is_word(bytes[name - 1]) {
         name -= 1;
     }
-    let entry = Entry {
+    let entry = LibraryEntry {
         name: slice(text, name, name_end),
         doc: slice(text, start, body),
-        text: slice(text, body, end),
+        source: slice(text, body, end),
     };
     (entry, end)
 }
@@ -183,11 +183,11 @@ const fn less(a: &str, b: &str) -> bool {
 
 // It takes more steps than the compiler thinks a constant should, and ends when the texts do.
 #[allow(long_running_const_eval)]
-const fn index() -> [Entry; count()] {
-    const NONE: Entry = Entry {
+const fn index() -> [LibraryEntry; count()] {
+    const NONE: LibraryEntry = LibraryEntry {
         name: "",
         doc: "",
-        text: "",
+        source: "",
     };
     let mut entries = [NONE; count()];
     let mut len = 0;
@@ -214,7 +214,7 @@ const fn index() -> [Entry; count()] {
 
 #[cfg(test)]
 mod tests {
-    use super::{ENTRIES, entry, find, subjects};
+    use super::{ENTRIES, entry, files, function_source};
 
     #[test]
     fn names_are_sorted_and_unique() {
@@ -224,23 +224,23 @@ mod tests {
     #[test]
     fn an_entry_holds_its_functions_and_nothing_else() {
         let cross = entry("cross").unwrap();
-        assert!(cross.text.starts_with("float3 cross(float3 a"));
-        assert!(cross.text.trim_end().ends_with('}'));
+        assert!(cross.source.starts_with("float3 cross(float3 a"));
+        assert!(cross.source.trim_end().ends_with('}'));
         assert_eq!(cross.doc, "/// The vector at right angles to both.\n");
         let refract = entry("refract").unwrap();
         assert_eq!(refract.doc.lines().count(), 2);
-        assert_eq!(refract.text.matches("refract(").count(), 3);
-        assert_eq!(find("sin"), None);
+        assert_eq!(refract.source.matches("refract(").count(), 3);
+        assert_eq!(function_source("sin"), None);
     }
 
     #[test]
     fn every_subject_has_a_head_and_entries() {
-        for subject in subjects() {
-            let (title, about) = subject.head();
+        for subject in files() {
+            let (title, about) = subject.title_and_summary();
             assert!(!title.is_empty() && !about.is_empty(), "{title}: {about}");
             assert!(subject.entries().count() > 1, "{title}");
         }
-        let count: usize = subjects().map(|subject| subject.entries().count()).sum();
+        let count: usize = files().map(|subject| subject.entries().count()).sum();
         assert_eq!(count, ENTRIES.len());
     }
 
@@ -248,7 +248,7 @@ mod tests {
     fn every_function_of_an_entry_has_its_name() {
         for entry in &ENTRIES {
             for line in entry
-                .text
+                .source
                 .lines()
                 .filter(|line| line.starts_with(|c: char| c.is_alphabetic()))
             {

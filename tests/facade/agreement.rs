@@ -6,7 +6,7 @@ use adumbra_fuzz::campaign::checked;
 use adumbra_fuzz::mix::Mix;
 use adumbra_fuzz::oracle::chain::check_agreement;
 use adumbra_fuzz::parallel::check_seeds;
-use adumbra_fuzz::strategy::{judged, programs};
+use adumbra_fuzz::strategy::{programs, test_result};
 use adumbra_fuzz::{Profile, Program};
 use proptest::proptest;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
@@ -31,7 +31,7 @@ fn engines_and_compilations_agree_on_random_programs() {
         panic!("{finding}");
     }
     println!("{mix}");
-    assert_eq!(mix.hollow(), None);
+    assert_eq!(mix.missing_coverage(), None);
 }
 
 /// Findings stay as seeds of proptest's, which come first the next time.
@@ -52,7 +52,7 @@ proptest! {
 
     #[test]
     fn engines_and_compilations_agree_whatever_the_choices(program in programs(Profile::ANY)) {
-        judged(&program, check_agreement(&program, &mut Mix::default()))?;
+        test_result(&program, check_agreement(&program, &mut Mix::default()))?;
     }
 }
 

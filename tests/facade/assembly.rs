@@ -1,6 +1,6 @@
 //! Machine code as it is shown: all of it, in the processors' notations, beside what it was made for; and as profilers are told of it.
 
-use adumbra::assembly::{Assembly, Kernel, Listing, MAX_LINE_SHOWN, Part, Purpose};
+use adumbra::assembly::{Assembly, CodePart, Kernel, KernelPurpose, Listing, MAX_LINE_SHOWN};
 use adumbra::{
     Compiler, Evaluator, GlobalsLayout, Instance, Limits, Program, Sources, Type,
     batch::{BatchEvaluator, BatchSetup, Tier},
@@ -19,13 +19,16 @@ fn compiled(text: &str) -> Arc<Program> {
     Compiler::new(layout).compile(&sources).unwrap()
 }
 
-fn parts(code: &Listing) -> impl Iterator<Item = &Part> + Clone {
+fn parts(code: &Listing) -> impl Iterator<Item = &CodePart> + Clone {
     let kernels = code.kernels.iter().flat_map(|kernel| &kernel.parts);
     kernels.chain(&code.shared)
 }
 
 fn is_loop(kernel: &Kernel) -> bool {
-    matches!(kernel.purpose, Purpose::Rows { is_loop: true, .. })
+    matches!(
+        kernel.purpose,
+        KernelPurpose::Arithmetic { is_loop: true, .. }
+    )
 }
 
 /// Instructions follow one another, each by its own bytes, and the notation knows all of them.
@@ -62,7 +65,7 @@ fn check(code: &Listing, ops: usize) {
 fn check_entries(points: &Listing) {
     let mut last = None;
     for kernel in &points.kernels {
-        let Purpose::Entry { position } = kernel.purpose else {
+        let KernelPurpose::Entry { position } = kernel.purpose else {
             panic!("{kernel:?}");
         };
         assert!(last < Some(position), "{kernel:?}");
@@ -124,7 +127,7 @@ fn code_of_random_programs_is_shown_whole_for_each_processor() {
 }
 
 /// The kernel that computes a row, by how the row begins, and the row's part in it.
-fn find<'a>(code: &'a Listing, op: &str) -> (&'a Kernel, &'a Part) {
+fn find<'a>(code: &'a Listing, op: &str) -> (&'a Kernel, &'a CodePart) {
     let in_kernels = code.kernels.iter().flat_map(|kernel| {
         let parts = kernel.parts.iter();
         parts.map(move |part| (kernel, part))

@@ -10,7 +10,7 @@ use adumbra::{
     host::FaultKind,
 };
 use adumbra_fuzz::campaign::run_batch;
-use adumbra_fuzz::oracle::batch::At;
+use adumbra_fuzz::oracle::batch::TierChoice;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::thread;
@@ -20,12 +20,12 @@ const PROGRAMS: u64 = 5_000;
 
 #[test]
 fn batches_show_what_points_show() {
-    let (report, finding) = run_batch(0, PROGRAMS, At::OneEngine);
+    let (report, finding) = run_batch(0, PROGRAMS, TierChoice::OneEngine);
     if let Some(finding) = finding {
         panic!("{finding}");
     }
     println!("{report}");
-    assert_eq!(report.mix.hollow(), None);
+    assert_eq!(report.mix.missing_coverage(), None);
 }
 
 fn program(text: &str) -> Arc<Program> {
@@ -91,8 +91,8 @@ fn a_chunk_in_each_thread_shows_what_points_show() {
         let mut evaluator = BatchEvaluator::with(&instance, &setup).unwrap();
         let mut globals = BatchGlobals::new(program.globals());
         globals.plane("x", Part::Value, 0, &x, 1).unwrap();
-        globals.same_part("x", Part::Ddx, 1.0_f32).unwrap();
-        globals.same_part("x", Part::Ddy, 0.5_f32).unwrap();
+        globals.uniform_part("x", Part::Ddx, 1.0_f32).unwrap();
+        globals.uniform_part("x", Part::Ddy, 0.5_f32).unwrap();
         globals.plane("n", Part::Value, 0, &n, 1).unwrap();
         let mut shown = Vec::new();
         let width = evaluator.width();
@@ -139,8 +139,8 @@ fn planes_may_stand_in_any_way_and_go_to_any_place() {
     let mut globals = BatchGlobals::new(program.globals());
     let column = &triples.as_flattened()[1..];
     globals.plane("x", Part::Value, 0, column, 3).unwrap();
-    globals.same("n", 7, 0, 0).unwrap();
-    globals.same_part("x", Part::Ddx, 0.5_f32).unwrap();
+    globals.uniform("n", 7, 0, 0).unwrap();
+    globals.uniform_part("x", Part::Ddx, 0.5_f32).unwrap();
     evaluator.evaluate(&globals, 10, 90, &mut NoTextures);
     let mut pairs = vec![[0.0_f32; 2]; 90];
     for scalar in 0..2 {
@@ -242,7 +242,7 @@ fn programs_with_large_arrays_have_small_chunks() {
         let mut globals = BatchGlobals::new(program.globals());
         let x: Vec<f32> = (0..20).map(|i| i as f32).collect();
         globals.plane("x", Part::Value, 0, &x, 1).unwrap();
-        globals.same("n", 3, 0, 0).unwrap();
+        globals.uniform("n", 3, 0, 0).unwrap();
         evaluator.evaluate(&globals, 0, 20, &mut NoTextures);
         let o = evaluator.get::<f32>("o", 19).unwrap();
         assert_eq!(o.value, 19.0);

@@ -2,8 +2,8 @@
 //! `cargo run --release -p adumbra-fuzz -- bits`.
 
 use adumbra_fuzz::bits::kept;
-use adumbra_fuzz::bits::record::Record;
-use adumbra_fuzz::bits::run::{BLOCK, Item, compare, compute, missing};
+use adumbra_fuzz::bits::record::HashRecord;
+use adumbra_fuzz::bits::run::{BLOCK, RecordItem, compare, compute, missing};
 
 /// Random programs that the suite runs.
 const PROGRAMS: u64 = 2 * BLOCK;
@@ -11,15 +11,15 @@ const PROGRAMS: u64 = 2 * BLOCK;
 /// Random programs that are recorded.
 const RECORDED: u64 = 100_000;
 
-fn record() -> Record {
+fn record() -> HashRecord {
     let text = std::fs::read_to_string(kept()).expect("the record can be read");
-    Record::read(&text).expect("each line is one")
+    HashRecord::read(&text).expect("each line is one")
 }
 
 #[test]
 fn written_programs_give_recorded_bits() {
     let record = record();
-    let items = Item::written().expect("the folders can be read");
+    let items = RecordItem::written().expect("the folders can be read");
     let found = compute(&items, &record);
     assert_eq!(missing(&found, &record), [""; 0]);
     let report = compare(found, &record);
@@ -29,7 +29,7 @@ fn written_programs_give_recorded_bits() {
 
 #[test]
 fn random_programs_give_recorded_bits() {
-    let items: Vec<Item> = Item::blocks(PROGRAMS).collect();
+    let items: Vec<RecordItem> = RecordItem::blocks(PROGRAMS).collect();
     let record = record();
     let report = compare(compute(&items, &record), &record);
     assert!(report.wrong.is_empty(), "{report}");
@@ -39,7 +39,7 @@ fn random_programs_give_recorded_bits() {
 #[test]
 fn record_holds_all_random_programs() {
     let record = record();
-    let all = Item::blocks(RECORDED).map(|item| item.to_string());
+    let all = RecordItem::blocks(RECORDED).map(|item| item.to_string());
     let lacking: Vec<String> = all
         .filter(|name| !record.entries.contains_key(name))
         .collect();

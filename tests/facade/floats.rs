@@ -8,7 +8,7 @@ use adumbra::{
     Options, Program, Sources, Type,
     batch::{BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Part, Tier, TierUp},
     derivatives::{Quad, central_differences},
-    evaluator::{Engine, in_standard_mode},
+    evaluator::{Engine, in_default_float_environment},
     group::Group,
     inspect::nan_origins,
     value::HumanFloat,
@@ -60,7 +60,7 @@ fn in_mode_but_masked<T>(word: u32, call: impl FnOnce() -> T) -> T {
     let masked = word & STANDARD == STANDARD;
     in_mode(word, || match masked {
         true => call(),
-        false => in_standard_mode(call),
+        false => in_default_float_environment(call),
     })
 }
 

@@ -1,10 +1,10 @@
 //! Derivatives are those of the values: random programs against finite differences, and `f32` against `f64`.
 
 use adumbra_fuzz::campaign::checked;
-use adumbra_fuzz::feature::Kind;
+use adumbra_fuzz::feature::ProgramKind;
 use adumbra_fuzz::mix::Mix;
 use adumbra_fuzz::oracle::chain::check_gradients;
-use adumbra_fuzz::oracle::gradients::Compared;
+use adumbra_fuzz::oracle::gradients::GradientComparison;
 use adumbra_fuzz::parallel::check_seeds;
 use adumbra_fuzz::{Profile, Program};
 use std::ops::AddAssign;
@@ -14,7 +14,7 @@ const PROGRAMS: u64 = 700;
 #[derive(Clone)]
 struct Counted {
     mix: Mix,
-    compared: Compared,
+    compared: GradientComparison,
 }
 
 impl AddAssign for Counted {
@@ -27,8 +27,8 @@ impl AddAssign for Counted {
 #[test]
 fn shadows_are_the_slopes_of_values() {
     let nothing = Counted {
-        mix: Mix::of(Kind::Gradient),
-        compared: Compared::default(),
+        mix: Mix::of(ProgramKind::Gradient),
+        compared: GradientComparison::default(),
     };
     let (counted, finding) = check_seeds(0..PROGRAMS, &nothing, |seed, counted| {
         let Counted { mix, compared } = counted;
@@ -40,6 +40,6 @@ fn shadows_are_the_slopes_of_values() {
     }
     let Counted { mix, compared } = counted;
     println!("{mix}\n{compared}");
-    assert_eq!(mix.hollow(), None);
+    assert_eq!(mix.missing_coverage(), None);
     assert_eq!(compared.hollow(), None);
 }

@@ -4,8 +4,8 @@ use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures, Sources,
     evaluator::Engine, host::FaultKind,
 };
-use adumbra_fuzz::oracle::chain::{Chain, observe_within};
-use adumbra_fuzz::oracle::observed::Extent;
+use adumbra_fuzz::oracle::chain::{EngineChain, observe_within};
+use adumbra_fuzz::oracle::observation::ComparisonExtent;
 use adumbra_fuzz::oracle::reference::limits;
 use adumbra_fuzz::{Point, Profile, Program};
 
@@ -37,7 +37,7 @@ fn engines_stop_at_the_same_place() {
     let (mut stopped, mut finished) = (0, 0);
     for seed in 0..80 {
         let program = Program::of_seed(seed, Profile::ANY);
-        let chain = Chain::new(&program.source).expect("a generated program is accepted");
+        let chain = EngineChain::new(&program.source).expect("a generated program is accepted");
         let points = [program.point(1), program.point(2)];
         let compiled = &chain.programs[0];
         for limits in tight() {
@@ -45,7 +45,7 @@ fn engines_stop_at_the_same_place() {
                 observe_within(limits, compiled, engine, &points).expect("both engines can run it")
             };
             for (reference, found) in run(Engine::Reference).iter().zip(run(Engine::Point)) {
-                if let Some(difference) = reference.difference(&found, Extent::All) {
+                if let Some(difference) = reference.difference(&found, ComparisonExtent::All) {
                     panic!("seed {seed}, {limits:?}: {difference}\n{}", program.source);
                 }
                 match reference.faults.iter().any(|fault| fault.kind.stops()) {
@@ -160,7 +160,7 @@ fn engines_are_as_deep_as_each_other_whatever_is_asked() {
 fn a_stopped_point_does_not_disturb_the_next() {
     let source = "int down(int n) { return n > 0 ? 1 + down(n - 1) : 0; }
                   shader main(out int deep, out float o) { deep = down(global_value<gn> * 1000); o = global_value<ga>; }";
-    let chain = Chain::new(source).expect("it is a program");
+    let chain = EngineChain::new(source).expect("it is a program");
     let program = Program::of_text(source);
     let points: Vec<_> = (0..8).map(|number| program.point(number)).collect();
     for engine in Engine::available() {

@@ -92,7 +92,7 @@ fn materials_give_nothing_to_warn_of_and_say_where_their_kinks_are() {
 
 /// The values of float outputs, then u and v of each texture request.
 fn values<F: Number>(
-    outcome: &eval::Outcome<F>,
+    outcome: &eval::EvalOutcome<F>,
     requests: &[SampleRequest<F>],
     module: &Module,
 ) -> Vec<f64> {
@@ -149,7 +149,7 @@ fn shadows(evaluator: &mut Evaluator, globals: &mut Globals, point: &Point) -> D
 }
 
 /// The shadows that the reference gives over `f64`.
-fn exact_shadows(module: &Module, here: &eval::Point<f64>) -> Derivatives {
+fn exact_shadows(module: &Module, here: &eval::EvalPoint<f64>) -> Derivatives {
     let (outcome, requests) = trace(module, here);
     Direction::BOTH.map(|direction| {
         let outputs = outcome.outputs.iter().zip(&module.entry().results);

@@ -2,7 +2,7 @@
 //!
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --native --programs 1000000`.
 
-use adumbra::assembly::{Kernel, Purpose};
+use adumbra::assembly::{Kernel, KernelPurpose};
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, NoTextures, Options,
     Outcome, Program, SampleRequest, Sampled, Sources, Type,
@@ -12,7 +12,7 @@ use adumbra::{
     object::Target,
 };
 use adumbra_fuzz::campaign::run_batch;
-use adumbra_fuzz::oracle::batch::At;
+use adumbra_fuzz::oracle::batch::TierChoice;
 use std::sync::Arc;
 use std::thread;
 
@@ -33,12 +33,12 @@ fn code_shows_what_points_show() {
     if !is_there() {
         return;
     }
-    let (report, finding) = run_batch(1_000_000, PROGRAMS, At::Native);
+    let (report, finding) = run_batch(1_000_000, PROGRAMS, TierChoice::Native);
     if let Some(finding) = finding {
         panic!("{finding}");
     }
     println!("{report}");
-    assert_eq!(report.mix.hollow(), None);
+    assert_eq!(report.mix.missing_coverage(), None);
 }
 
 /// Points that go on in a loop while others wait inside, before its later blocks: each shader at many points in chunks, by both tiers.
@@ -243,7 +243,8 @@ fn loops_that_are_too_long_for_code_go_by_the_steps() {
             "shader s(out float o) {{ float x = global_value<x>, sum = 1; for (int i = 0; i < int(x); ++i) {{ {body} }} o = sum; }}"
         ));
         let assembly = program.assembly(Target::host().unwrap());
-        let is_loop = |own: &Kernel| matches!(own.purpose, Purpose::Rows { is_loop: true, .. });
+        let is_loop =
+            |own: &Kernel| matches!(own.purpose, KernelPurpose::Arithmetic { is_loop: true, .. });
         let has_loop = assembly.batches.kernels.iter().any(is_loop);
         assert_eq!(has_loop, is_code, "{rows}");
         let [expected, found] = [Tier::Interpreter, Tier::Native]
@@ -275,7 +276,7 @@ fn any_number_of_sets_of_uniform_globals_shows_the_same() {
     }
     point.evaluate(&globals, &mut NoTextures);
     let expected = point.words().to_vec();
-    let globals = BatchGlobals::same_as(&globals);
+    let globals = BatchGlobals::uniform_from(&globals);
     let at_once = TierUp {
         when: CompileWhen::AtOnce,
         after: 0,

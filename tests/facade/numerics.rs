@@ -1,12 +1,12 @@
 //! Every row is as accurate as it claims, and no more: a few million operands of the sweeps that `adumbra-fuzz numerics` makes over all floats.
 
-use adumbra_fuzz::numerics::engine::Engine;
-use adumbra_fuzz::numerics::operands::Operands;
-use adumbra_fuzz::numerics::report::{complaint, stated};
-use adumbra_fuzz::numerics::rows;
+use adumbra_fuzz::numerics::engine::SweepEngine;
+use adumbra_fuzz::numerics::operands::SweepOperands;
+use adumbra_fuzz::numerics::report::{stated, sweep_error};
 use adumbra_fuzz::numerics::sweep::{error, sweep};
+use adumbra_fuzz::numerics::swept_ops;
 use adumbra_ir::Op::{self, *};
-use adumbra_ops::row::Class;
+use adumbra_ops::definition::OpClass;
 use std::f64::consts::FRAC_PI_2;
 
 /// Each how manieth pattern of one operand is looked at; a prime that no other test uses.
@@ -17,28 +17,28 @@ const DRAWN: u64 = 50_000;
 
 #[test]
 fn no_error_is_larger_than_claimed() {
-    for op in rows() {
+    for op in swept_ops() {
         let found = sweep(
             op,
-            &Operands::of(op, STRIDE, DRAWN),
-            Engine::Table,
+            &SweepOperands::of(op, STRIDE, DRAWN),
+            SweepEngine::Table,
             1,
             |_, _| {},
         );
-        assert_eq!(complaint(op, &found, false), None, "{found:?}");
+        assert_eq!(sweep_error(op, &found, false), None, "{found:?}");
     }
 }
 
 #[test]
 fn the_error_is_as_large_as_claimed_where_it_is_claimed() {
-    for op in rows() {
+    for op in swept_ops() {
         let info = op.info();
         if info.ulp == 0.0 {
-            assert!(info.worst.is_empty(), "{}", info.name);
+            assert!(info.worst_operands.is_empty(), "{}", info.name);
             continue;
         }
-        assert_eq!(info.worst.len(), op.arity(), "{}", info.name);
-        let worst: Vec<u32> = info.worst.iter().map(|x| x.to_bits()).collect();
+        assert_eq!(info.worst_operands.len(), op.arity(), "{}", info.name);
+        let worst: Vec<u32> = info.worst_operands.iter().map(|x| x.to_bits()).collect();
         let error = error(op, &worst);
         assert_eq!(stated(error), info.ulp, "{}: {error}", info.name);
     }
@@ -46,7 +46,7 @@ fn the_error_is_as_large_as_claimed_where_it_is_claimed() {
 
 #[test]
 fn functions_of_one_operand_are_within_one_ulp() {
-    let unary = rows().filter(|op| op.arity() == 1);
+    let unary = swept_ops().filter(|op| op.arity() == 1);
     let claims: Vec<_> = unary.map(|op| (op.info().name, op.info().ulp)).collect();
     assert!(claims.len() > 20);
     assert!(claims.iter().all(|(_, ulp)| *ulp <= 1.0), "{claims:?}");
@@ -100,23 +100,29 @@ fn the_reference_is_worth_its_name() {
 
 #[test]
 fn what_a_sweep_finds_does_not_depend_on_threads() {
-    for op in rows()
-        .filter(|op| op.info().class != Class::Discrete)
+    for op in swept_ops()
+        .filter(|op| op.info().class != OpClass::Discrete)
         .step_by(5)
     {
-        let operands = Operands::of(op, 1_000_003, 10_000);
-        let alone = sweep(op, &operands, Engine::Table, 1, |_, _| {});
-        assert_eq!(alone, sweep(op, &operands, Engine::Table, 3, |_, _| {}));
+        let operands = SweepOperands::of(op, 1_000_003, 10_000);
+        let alone = sweep(op, &operands, SweepEngine::Table, 1, |_, _| {});
+        assert_eq!(
+            alone,
+            sweep(op, &operands, SweepEngine::Table, 3, |_, _| {})
+        );
         assert_eq!(alone.operands, operands.count());
     }
 }
 
 #[test]
 fn every_level_gives_the_bits_of_the_table() {
-    println!("engines: {:?}", Engine::available().collect::<Vec<_>>());
-    for op in rows() {
-        let operands = Operands::of(op, 100_003, 20_000);
-        let hashes = Engine::available().map(|engine| {
+    println!(
+        "engines: {:?}",
+        SweepEngine::available().collect::<Vec<_>>()
+    );
+    for op in swept_ops() {
+        let operands = SweepOperands::of(op, 100_003, 20_000);
+        let hashes = SweepEngine::available().map(|engine| {
             let found = sweep(op, &operands, engine, 1, |_, _| {});
             (engine, found.hash)
         });

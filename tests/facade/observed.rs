@@ -2,7 +2,7 @@
 
 use adumbra::evaluator::Engine;
 use adumbra::host::MessageId;
-use adumbra::inspect::{Event, Observation};
+use adumbra::inspect::{Observation, ObservedEvent};
 use adumbra::{
     Evaluator, Globals, Host, Instance, Limits, Options, Program, SampleRequest, Sampled, Scalar,
 };
@@ -48,7 +48,9 @@ impl Host for Log<'_> {
                 self.told += 1;
                 let seen = observation.read(args);
                 let shape = match &observation.event {
-                    Event::Assign { value, .. } | Event::Return(value) => value.as_ref(),
+                    ObservedEvent::Assign { value, .. } | ObservedEvent::Return(value) => {
+                        value.as_ref()
+                    }
                     _ => None,
                 };
                 let Some(shape) = shape else { return };

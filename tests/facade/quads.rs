@@ -1,7 +1,7 @@
 //! Derivatives from neighbours: what GPUs compute, what is refused, and that all engines agree on it.
 
 use adumbra::{
-    Compiler, Derivatives, Evaluator, Findings, Globals, GlobalsLayout, Host, Instance, Limits,
+    Compiler, Derivatives, Diagnostics, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits,
     NoTextures, Options, Outcome, Program, SampleRequest, Sampled, Sources, Type,
     batch::{BatchEvaluator, BatchGlobals, BatchSetup, Part},
     derivatives::{AtDivergence, Corner, Quad},
@@ -9,7 +9,7 @@ use adumbra::{
     host::MessageId,
 };
 use adumbra_fuzz::campaign::run_quads;
-use adumbra_fuzz::oracle::batch::At;
+use adumbra_fuzz::oracle::batch::TierChoice;
 use fastrand::Rng;
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ fn compiler(rule: Quad, at_divergence: AtDivergence) -> Compiler {
     Compiler::new(layout.unwrap()).with_options(options)
 }
 
-fn compiled(text: &str, rule: Quad) -> Result<Arc<Program>, Findings> {
+fn compiled(text: &str, rule: Quad) -> Result<Arc<Program>, Diagnostics> {
     compiler(rule, AtDivergence::Refuse).compile(&Sources::new("quads.adu", text))
 }
 
 /// The same with divergent derivatives taken by all points.
-fn compiled_live(text: &str, rule: Quad) -> Result<Arc<Program>, Findings> {
-    compiler(rule, AtDivergence::Live).compile(&Sources::new("quads.adu", text))
+fn compiled_live(text: &str, rule: Quad) -> Result<Arc<Program>, Diagnostics> {
+    compiler(rule, AtDivergence::Flatten).compile(&Sources::new("quads.adu", text))
 }
 
 /// A shader whose output `o` is an expression of `x` and `y`.
@@ -509,7 +509,7 @@ fn what_more_than_computes_is_not_evaluated_by_all() {
         "if (x > 0.5) o = late(x);",
         "switch ((int)x) { case 1: o = ddx(x); break; default: o = 1.0; }",
     ] {
-        assert!(is_refused(body, AtDivergence::Live), "{body}");
+        assert!(is_refused(body, AtDivergence::Flatten), "{body}");
     }
 }
 
@@ -664,7 +664,7 @@ fn programs_with_large_arrays_have_quads_too() {
     let x = [8.5_f32, 9.5, 8.5, 9.5, 10.5, 11.5, 10.5, 11.5];
     let mut globals = BatchGlobals::new(program.globals());
     globals.plane("x", Part::Value, 0, &x, 1).unwrap();
-    globals.same("y", 3.0_f32, 0.0, 0.0).unwrap();
+    globals.uniform("y", 3.0_f32, 0.0, 0.0).unwrap();
     evaluator.evaluate(&globals, 0, 8, &mut NoTextures);
     let o = [0, 3, 4, 7].map(|point| evaluator.get::<f32>("o", point).unwrap().value);
     assert_eq!(o, [18.0, 18.0, 22.0, 22.0]);
@@ -675,7 +675,7 @@ fn programs_with_large_arrays_have_quads_too() {
 /// The longer search is `cargo run --release -p adumbra-fuzz -- quads --programs 100000`.
 #[test]
 fn engines_agree_on_random_programs_in_quads() {
-    let (mix, finding) = run_quads(0, 400, At::OneEngine);
+    let (mix, finding) = run_quads(0, 400, TierChoice::OneEngine);
     if let Some(finding) = finding {
         panic!("{finding}");
     }

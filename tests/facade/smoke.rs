@@ -1,21 +1,21 @@
 //! The fuzz targets on a bounded number of inputs. `fuzz/targets` runs them without bound.
 
 use adumbra_fuzz::choices::{Choices, bytes_of_seed};
-use adumbra_fuzz::generate::soup;
-use adumbra_fuzz::oracle::bytecode::Fate;
-use adumbra_fuzz::oracle::chain::Chain;
+use adumbra_fuzz::coverage::InputCoverage;
+use adumbra_fuzz::generate::token_soup;
+use adumbra_fuzz::oracle::bytecode::BytecodeOutcome;
+use adumbra_fuzz::oracle::chain::EngineChain;
 use adumbra_fuzz::oracle::{bytecode, group, source};
-use adumbra_fuzz::seen::Seen;
-use adumbra_fuzz::targets::{TARGETS, Target};
+use adumbra_fuzz::targets::{FuzzTarget, TARGETS};
 use adumbra_fuzz::{Profile, Program};
 use std::path::Path;
 
 fn smoke(name: &str, inputs: u64) {
-    let target = Target::of_name(name).expect("a target of that name");
-    let mut seen = Seen::default();
+    let target = FuzzTarget::from_name(name).expect("a target of that name");
+    let mut seen = InputCoverage::default();
     for seed in 0..inputs {
         let bytes = bytes_of_seed(seed, 16 + (seed as usize * 97) % 1_500);
-        target.must_hold(&bytes, &mut seen);
+        target.assert_holds(&bytes, &mut seen);
     }
     println!("{name}: {seen}");
 }
@@ -24,12 +24,12 @@ fn smoke(name: &str, inputs: u64) {
 fn what_campaigns_kept_does_no_harm() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     for target in &TARGETS {
-        let mut seen = Seen::default();
+        let mut seen = InputCoverage::default();
         for entry in std::fs::read_dir(corpus.join(target.name)).expect("a folder for each target")
         {
             let path = entry.expect("the folder can be read").path();
             let bytes = std::fs::read(&path).expect("the input can be read");
-            target.must_hold(&bytes, &mut seen);
+            target.assert_holds(&bytes, &mut seen);
         }
         assert!(seen.inputs > 10, "{}: {seen}", target.name);
     }
@@ -39,12 +39,12 @@ fn what_campaigns_kept_does_no_harm() {
 #[test]
 fn found_bytecode_is_refused_or_agrees() {
     for (name, fate) in [
-        ("save_without_steps", Fate::Refused),
-        ("nan_bits_as_int", Fate::Refused),
+        ("save_without_steps", BytecodeOutcome::Refused),
+        ("nan_bits_as_int", BytecodeOutcome::Refused),
         // One byte of a program that is sound.
-        ("stale_register", Fate::Refused),
-        ("stale_base", Fate::Run),
-        ("quad_output_lanes", Fate::Run),
+        ("stale_register", BytecodeOutcome::Refused),
+        ("stale_base", BytecodeOutcome::Run),
+        ("quad_output_lanes", BytecodeOutcome::Run),
     ] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/bytecode");
         let input = std::fs::read(file.join(name)).expect("the input can be read");
@@ -102,10 +102,10 @@ fn group_smoke() {
 fn changed_programs_reach_both_sides_of_the_checker() {
     let (mut refused, mut run) = (0, 0);
     for seed in 0..300 {
-        match source::check(&soup::mutated(&bytes_of_seed(seed, 600))) {
-            Ok(source::Fate::Refused) => refused += 1,
-            Ok(source::Fate::Run) => run += 1,
-            Ok(source::Fate::Library) => {}
+        match source::check(&token_soup::mutated(&bytes_of_seed(seed, 600))) {
+            Ok(source::SourceOutcome::Refused) => refused += 1,
+            Ok(source::SourceOutcome::Run) => run += 1,
+            Ok(source::SourceOutcome::Library) => {}
             Err(what) => panic!("{what}"),
         }
     }
@@ -115,15 +115,15 @@ fn changed_programs_reach_both_sides_of_the_checker() {
 #[test]
 fn changed_bytecode_reaches_both_sides_of_validation() {
     let program = Program::of_seed(7, Profile::ANY);
-    let chain = Chain::new(&program.source).expect("a generated program is accepted");
+    let chain = EngineChain::new(&program.source).expect("a generated program is accepted");
     let file = chain.programs[0].to_bytecode();
     let (mut refused, mut run) = (0, 0);
     for seed in 0..500 {
         let bytes = bytes_of_seed(seed, 32);
         let changed = bytecode::mutate(&file, &mut Choices::new(&bytes));
         match bytecode::check(&changed, None).expect("what is accepted stays the same") {
-            bytecode::Fate::Refused => refused += 1,
-            bytecode::Fate::Run => run += 1,
+            bytecode::BytecodeOutcome::Refused => refused += 1,
+            bytecode::BytecodeOutcome::Run => run += 1,
         }
     }
     assert!(refused > 50 && run > 10, "{refused} refused, {run} run");

@@ -4,7 +4,7 @@ use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, Options, Outcome, Program,
     SampleRequest, Sampled, Scalar, Sources, Type,
     batch::{BatchEvaluator, BatchGlobals, BatchSetup, Part},
-    evaluator::{Engine, ParkedPoint, TooManyParked},
+    evaluator::{Engine, ParkError, ParkedPoint},
     group::Group,
 };
 use fastrand::Rng;
@@ -350,7 +350,7 @@ fn parked_points_are_bounded_by_their_number() {
             parked.push(evaluator.park().unwrap());
         }
         evaluator.evaluate(&globals, &mut Late);
-        assert_eq!(evaluator.park().unwrap_err(), TooManyParked::Points(3));
+        assert_eq!(evaluator.park().unwrap_err(), ParkError::Points(3));
         assert_eq!(evaluator.parked(), 3);
         // The one too many still waits where it is, until there is room.
         assert!(evaluator.request().is_some());
@@ -383,8 +383,8 @@ fn batch_parks_all_up_to_limit() {
     batch.evaluate(&globals, 0, 8, &mut Late);
     let mut parked = Vec::new();
     let full = batch.park_all(&mut parked).unwrap_err();
-    assert_eq!((full, parked.len()), (TooManyParked::Points(5), 5));
-    assert_eq!(batch.waiting().count(), 3);
+    assert_eq!((full, parked.len()), (ParkError::Points(5), 5));
+    assert_eq!(batch.suspended().count(), 3);
 
     // Once some have gone on, there is place for the others; each knows its number.
     let mut single = Evaluator::with(&material, Engine::Point, limits).unwrap();
@@ -400,7 +400,7 @@ fn batch_parks_all_up_to_limit() {
     }
     seen.sort_unstable();
     assert_eq!(seen, [0, 1, 2, 3, 4, 5, 6, 7]);
-    assert_eq!((batch.waiting().count(), parked.len()), (0, 0));
+    assert_eq!((batch.suspended().count(), parked.len()), (0, 0));
 }
 
 #[test]
@@ -424,7 +424,7 @@ fn parked_points_are_bounded_by_their_memory() {
         for _ in 0..3 {
             let parked = [(); 2].map(|()| park(&mut evaluator).unwrap());
             let full = park(&mut evaluator).unwrap_err();
-            assert_eq!(full, TooManyParked::Bytes(2 * size));
+            assert_eq!(full, ParkError::Bytes(2 * size));
             drop(parked);
             assert_eq!(evaluator.parked(), 0);
         }

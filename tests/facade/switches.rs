@@ -6,12 +6,12 @@ use adumbra::{Compiler, GlobalsLayout, Options, Sources, batch::Tier};
 use adumbra_aot::{Optimisation, Optimisations, Target};
 use adumbra_fuzz::bits::root;
 use adumbra_fuzz::surface::{SIDE, middle, point};
-use adumbra_fuzz::switches::{Engine, Subject};
+use adumbra_fuzz::switches::{SwitchEngine, SwitchSubject};
 use adumbra_ir::host::Limits;
 use adumbra_ir::passes::{self, PassOptions};
 use adumbra_ir::random::generate;
 use adumbra_ir::types::Scalar;
-use adumbra_vm::{Fusion, Fusions, Level, lower};
+use adumbra_vm::{SimdLevel, Superinstruction, SuperinstructionSet, lower};
 use fastrand::Rng;
 
 /// Random modules.
@@ -47,7 +47,7 @@ const SHADERS: [&str; 2] = [
 ];
 
 /// The materials, the benchmark programs' loops, and random modules.
-fn subjects() -> Vec<Subject> {
+fn subjects() -> Vec<SwitchSubject> {
     let mut subjects = Vec::new();
     let compiler = |layout| {
         Compiler::new(layout).with_options(Options {
@@ -60,7 +60,7 @@ fn subjects() -> Vec<Subject> {
     let mut add = |name: String, text: String| {
         let program = compiler(GlobalsLayout::hit()).compile(&Sources::new(&*name, text));
         let program = program.unwrap_or_else(|findings| panic!("{name}: {findings}"));
-        subjects.push(Subject::of(name, &program, &points));
+        subjects.push(SwitchSubject::of(name, &program, &points));
     };
     for path in adumbra_fuzz::bits::materials::programs().expect("there are materials") {
         let text = std::fs::read_to_string(root().join(&path)).expect("it can be read");
@@ -76,7 +76,7 @@ fn subjects() -> Vec<Subject> {
 }
 
 /// A random module at random points, some of which run out of steps.
-fn random(seed: u64) -> Subject {
+fn random(seed: u64) -> SwitchSubject {
     let options = PassOptions {
         output_shadows: !seed.is_multiple_of(3),
         ..PassOptions::default()
@@ -107,7 +107,7 @@ fn random(seed: u64) -> Subject {
         closure_size: 1_000,
         ..Limits::default()
     };
-    Subject::new(format!("module {seed}"), bytecode, points).within(limits)
+    SwitchSubject::new(format!("module {seed}"), bytecode, points).within(limits)
 }
 
 /// Each optimisation switched off by itself, and all of them.
@@ -124,12 +124,12 @@ fn optimisations_off_keep_every_bit() {
         return;
     }
     for subject in subjects() {
-        let mut expected = subject.on(Engine::Point).expect("it is always there");
+        let mut expected = subject.on(SwitchEngine::Point).expect("it is always there");
         let expected = expected.shown();
         for optimisations in switched().into_iter().chain([Optimisations::ALL]) {
             let engines = [
-                Engine::NativePoint(optimisations),
-                Engine::NativeBatch(optimisations),
+                SwitchEngine::NativePoint(optimisations),
+                SwitchEngine::NativeBatch(optimisations),
             ];
             for engine in engines {
                 let mut runner = subject.on(engine).expect("there is machine code");
@@ -156,17 +156,19 @@ fn each_optimisation_changes_code_of_its_kind() {
 #[test]
 fn fusions_off_keep_every_bit() {
     for subject in subjects() {
-        let mut expected = subject.on(Engine::Point).expect("it is always there");
+        let mut expected = subject.on(SwitchEngine::Point).expect("it is always there");
         let expected = expected.shown();
         let on = |without| {
-            let level = Level::best();
-            let runner = subject.on(Engine::Batch { level, without });
+            let level = SimdLevel::best();
+            let runner = subject.on(SwitchEngine::Batch { level, without });
             runner.expect("the level is available")
         };
-        let used = on(Fusions::NONE).joined_by();
-        let used = Fusion::ALL.iter().filter(|&&fusion| used.has(fusion));
-        let off = used.map(|&fusion| Fusions::NONE.with(fusion));
-        for without in off.chain([Fusions::ALL]) {
+        let used = on(SuperinstructionSet::NONE).joined_by();
+        let used = Superinstruction::ALL
+            .iter()
+            .filter(|&&fusion| used.has(fusion));
+        let off = used.map(|&fusion| SuperinstructionSet::NONE.with(fusion));
+        for without in off.chain([SuperinstructionSet::ALL]) {
             let mut runner = on(without);
             assert!(runner.shown() == expected, "{}: {without:?}", subject.name);
         }

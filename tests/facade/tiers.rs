@@ -9,7 +9,7 @@ use adumbra::{
     evaluator::Engine,
 };
 use adumbra_fuzz::campaign::{run_batch, run_quads};
-use adumbra_fuzz::oracle::batch::At;
+use adumbra_fuzz::oracle::batch::TierChoice;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
@@ -53,7 +53,7 @@ fn x() -> Vec<f32> {
 fn pass(evaluator: &mut BatchEvaluator, x: &[f32]) -> (Vec<u32>, Vec<Tier>) {
     let mut globals = BatchGlobals::new(evaluator.instance().program().globals());
     globals.plane("x", Part::Value, 0, x, 1).unwrap();
-    globals.same_part("x", Part::Ddx, 1.0_f32).unwrap();
+    globals.uniform_part("x", Part::Ddx, 1.0_f32).unwrap();
     let (mut bits, mut tiers) = (Vec::new(), Vec::new());
     for first in (0..x.len()).step_by(WIDTH) {
         evaluator.evaluate(&globals, first, WIDTH, &mut NoTextures);
@@ -130,13 +130,13 @@ fn random_programs_that_rise_show_what_points_show() {
     if !is_there() {
         return;
     }
-    let (report, finding) = run_batch(2_000_000, 1_000, At::Auto);
+    let (report, finding) = run_batch(2_000_000, 1_000, TierChoice::Auto);
     if let Some(finding) = finding {
         panic!("{finding}");
     }
     println!("{report}");
-    assert_eq!(report.mix.hollow(), None);
-    let (mix, finding) = run_quads(2_000_000, 100, At::Auto);
+    assert_eq!(report.mix.missing_coverage(), None);
+    let (mix, finding) = run_quads(2_000_000, 100, TierChoice::Auto);
     if let Some(finding) = finding {
         panic!("{finding}");
     }
@@ -177,7 +177,7 @@ fn points_that_wait_are_answered_whoever_computes_next() {
     let x = x();
     let mut globals = BatchGlobals::new(program.globals());
     globals.plane("x", Part::Value, 0, &x, 1).unwrap();
-    globals.same_part("x", Part::Ddx, 1.0_f32).unwrap();
+    globals.uniform_part("x", Part::Ddx, 1.0_f32).unwrap();
     // By the number of the batch: what came of points that were answered in it, and of one that waited beyond the next batch.
     let shown = |tier: Tier| {
         let mut evaluator = evaluator(&program, tier, tier_up);
@@ -188,13 +188,13 @@ fn points_that_wait_are_answered_whoever_computes_next() {
         for first in (0..POINTS).step_by(WIDTH) {
             evaluator.evaluate(&globals, first, WIDTH, &mut Late);
             tiers.push(evaluator.tier());
-            assert_eq!(evaluator.waiting().count(), WIDTH);
+            assert_eq!(evaluator.suspended().count(), WIDTH);
             if let Some((point, request)) = parked.take() {
                 let outcome = alone.resume(point, texel(&request), &mut Late);
                 assert_eq!(outcome.unwrap(), Outcome::Finished);
                 all.extend_from_slice(alone.words());
             }
-            let waiting: Vec<_> = evaluator.waiting().map(|(at, r)| (at, *r)).collect();
+            let waiting: Vec<_> = evaluator.suspended().map(|(at, r)| (at, *r)).collect();
             for (at, request) in &waiting[1..] {
                 let outcome = evaluator.answer(*at, texel(request), &mut Late);
                 assert_eq!(outcome, Outcome::Finished);

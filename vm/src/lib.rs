@@ -1,21 +1,21 @@
 //! The virtual machine: IR with lanes → bytecode for a register machine, and the engines that run it.
 
+mod basic_blocks;
 #[cfg(feature = "batch")]
 pub mod batch;
-mod blocks;
 pub mod bytecode;
-mod leaving;
+mod canonicalise;
 pub mod lower;
 pub mod native;
 pub mod point;
 pub mod words;
 
-pub use adumbra_packs::Level;
+pub use adumbra_simd::SimdLevel;
 #[cfg(feature = "batch")]
 #[doc(hidden)]
-pub use adumbra_packs::{Fusion, Fusions};
+pub use adumbra_simd::{Superinstruction, SuperinstructionSet};
 #[cfg(feature = "batch")]
-pub use batch::{BatchMachine, BatchOptions, Source, units};
+pub use batch::{BatchMachine, BatchOptions, GlobalSource, compile_units};
 pub use bytecode::Bytecode;
 pub use lower::lower;
-pub use point::{FloatMode, Outcome, Parked, PointMachine, flows};
+pub use point::{FloatEnvironment, Outcome, Parked, PointMachine, point_cfgs};

@@ -62,7 +62,7 @@ pub fn as_uninit_words_mut<T: AnyWords>(slice: &mut [MaybeUninit<T>]) -> &mut [M
 
 /// A struct whose pieces are being listed, in order.
 #[derive(Debug)]
-pub struct Pieces<'a, S> {
+pub struct MemberWords<'a, S> {
     whole: &'a S,
     /// Bytes of the struct that the pieces so far are.
     filled: usize,
@@ -70,10 +70,10 @@ pub struct Pieces<'a, S> {
     in_order: bool,
 }
 
-impl<'a, S> Pieces<'a, S> {
+impl<'a, S> MemberWords<'a, S> {
     /// Nothing is known of the struct yet.
-    pub fn of(whole: &'a S) -> Pieces<'a, S> {
-        Pieces {
+    pub fn of(whole: &'a S) -> MemberWords<'a, S> {
+        MemberWords {
             whole,
             filled: 0,
             in_order: true,
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn pieces_in_order_are_the_whole() {
         let three = THREE;
-        let mut pieces = Pieces::of(&three);
+        let mut pieces = MemberWords::of(&three);
         pieces.add(&three.a);
         pieces.add(&three.b);
         pieces.add(&three.c);
@@ -179,13 +179,13 @@ mod tests {
 
     #[test]
     fn an_empty_struct_has_no_words() {
-        assert_eq!(Pieces::of(&()).words(), Some(&[][..]));
+        assert_eq!(MemberWords::of(&()).words(), Some(&[][..]));
     }
 
     #[test]
     fn structs_are_words_if_each_is_whole() {
         fn whole(three: &Three) -> Option<&[u32]> {
-            let mut pieces = Pieces::of(three);
+            let mut pieces = MemberWords::of(three);
             pieces.add(&three.a);
             pieces.add(&three.b);
             pieces.add(&three.c);
@@ -204,8 +204,8 @@ mod tests {
         assert_eq!(all_as_words(&threes, |_| whole(&threes[0])), None);
     }
 
-    fn is_whole<'a>(three: &'a Three, list: impl FnOnce(&mut Pieces<'a, Three>)) -> bool {
-        let mut pieces = Pieces::of(three);
+    fn is_whole<'a>(three: &'a Three, list: impl FnOnce(&mut MemberWords<'a, Three>)) -> bool {
+        let mut pieces = MemberWords::of(three);
         list(&mut pieces);
         pieces.words().is_some()
     }
@@ -246,7 +246,7 @@ mod tests {
             b: u64,
         }
         let gap = Gap { a: 1, b: 2 };
-        let mut pieces = Pieces::of(&gap);
+        let mut pieces = MemberWords::of(&gap);
         pieces.add(&gap.a);
         assert_eq!(gap.b, 2);
         assert_eq!(pieces.words(), None);

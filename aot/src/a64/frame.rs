@@ -1,14 +1,14 @@
 //! Frames, loops, jumps, and where operands are.
 
 use super::{
-    A64, Base, CALLEES, Operand, Pool, REGISTERS, SCRATCH, THIRD, VECTOR, float_immediate,
+    A64Assembler, Base, LIBCALLS, Operand, Pool, REGISTERS, SCRATCH, THIRD, VECTOR, float_immediate,
 };
 use crate::assembler::Assembler;
-use crate::graph::Code;
-use crate::machine::{Machine, PAGE, Written};
-use crate::pair::Half;
-use adumbra_ops::CallOut;
-use adumbra_vm::native::{Points, Ref, Run};
+use crate::graph::NodeOp;
+use crate::macro_assembler::{AssembledCode, MIN_PAGE_BYTES, MacroAssembler};
+use crate::shadow_pairs::VectorHalf;
+use adumbra_ops::Libcall;
+use adumbra_vm::native::{LoopState, OperandRef, VectorRun};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use std::mem::offset_of;
 
@@ -28,19 +28,19 @@ const ROW_BYTES: usize = 1024;
 const PER_SET: u32 = 5;
 
 /// The bits that the points at hand have in a set, by vector and lane.
-static BITS: [[u32; 4]; A64::TURN_GROUP] = bits();
+static BITS: [[u32; 4]; A64Assembler::LOOP_GROUP_VECTORS] = bits();
 
-const fn bits() -> [[u32; 4]; A64::TURN_GROUP] {
-    let mut bits = [[0; 4]; A64::TURN_GROUP];
+const fn bits() -> [[u32; 4]; A64Assembler::LOOP_GROUP_VECTORS] {
+    let mut bits = [[0; 4]; A64Assembler::LOOP_GROUP_VECTORS];
     let mut point = 0;
-    while point < 4 * A64::TURN_GROUP {
+    while point < 4 * A64Assembler::LOOP_GROUP_VECTORS {
         bits[point / 4][point % 4] = 1 << point;
         point += 1;
     }
     bits
 }
 
-impl A64 {
+impl A64Assembler {
     /// Loads a vector so many bytes from a register.
     fn load_from(&mut self, to: u8, base: Base, at: u32) {
         if at > REACH {
@@ -65,7 +65,7 @@ impl A64 {
 
     /// `x16` becomes the address of a word's plane or cell.
     fn reference(&mut self, word: u32) {
-        let at = word * size_of::<Ref>() as u32;
+        let at = word * size_of::<OperandRef>() as u32;
         if at > REACH_OF_ADDRESSES {
             self.number(at);
             dynasm!(self.asm; .arch aarch64; ldr x16, [x0, x17]);
@@ -76,13 +76,13 @@ impl A64 {
 
     /// Begins a kernel with a frame of so many bytes, which is given what it may call in a register.
     fn begin(&mut self, size: i32, callees: u8) -> usize {
-        let (base, distance) = (self.base, self.label());
+        let (base, distance) = (self.base, self.new_label());
         dynasm!(self.asm
             ; .arch aarch64
             ; =>distance
             ; .rel32 =>base
         );
-        let start = self.here();
+        let start = self.position();
         dynasm!(self.asm
             ; .arch aarch64
             ; stp x29, x30, [sp, -96]!
@@ -91,13 +91,13 @@ impl A64 {
             ; stp d10, d11, [sp, 32]
             ; stp d12, d13, [sp, 48]
             ; stp d14, d15, [sp, 64]
-            ; str X(callees), [sp, CALLEES]
+            ; str X(callees), [sp, LIBCALLS]
             ; mov x8, x4
             ; adr x7, =>distance
             ; ldrsw x17, [x7]
             ; add x7, x7, x17
         );
-        for page in 1..(size as u32).div_ceil(PAGE as u32) {
+        for page in 1..(size as u32).div_ceil(MIN_PAGE_BYTES as u32) {
             dynasm!(self.asm; .arch aarch64; sub x17, sp, page, lsl 12; ldr xzr, [x17]);
         }
         self.move_stack(size, true);
@@ -133,7 +133,7 @@ impl A64 {
 
     /// `x17` becomes 16 bits of each lane of a mask.
     fn bits_of(&mut self, mask: Operand) {
-        let mask = self.register(mask, SCRATCH[1]);
+        let mask = self.in_register(mask, SCRATCH[1]);
         dynasm!(self.asm
             ; .arch aarch64
             ; xtn V(THIRD).H4, V(mask).S4
@@ -159,22 +159,22 @@ impl A64 {
     }
 }
 
-impl Machine for A64 {
+impl MacroAssembler for A64Assembler {
     type Constant = u32;
 
-    const VECTOR: i32 = VECTOR;
-    const FLIGHT: usize = 2;
-    const TURN_GROUPS: usize = 1;
-    const REGISTERS: u8 = REGISTERS;
+    const VECTOR_BYTES: i32 = VECTOR;
+    const SEGMENT_VECTORS: usize = 2;
+    const MAX_LOOP_GROUPS: usize = 1;
+    const VALUE_REGISTERS: u8 = REGISTERS;
     const SCRATCH: [u8; 2] = SCRATCH;
-    const RETURN: i32 = 0;
-    const READS_PLANES: bool = false;
-    const SATURATES: bool = true;
+    const RETURN_ADDRESS_BYTES: i32 = 0;
+    const HAS_PLANE_OPERANDS: bool = false;
+    const HAS_SATURATING_CONVERSIONS: bool = true;
 
-    fn new(rows: usize) -> A64 {
+    fn new(rows: usize) -> A64Assembler {
         let mut asm = Assembler::new(rows * ROW_BYTES, rows, rows);
         let base = asm.new_dynamic_label();
-        A64 {
+        A64Assembler {
             asm,
             pool: Pool::default(),
             base,
@@ -182,11 +182,11 @@ impl Machine for A64 {
         }
     }
 
-    fn here(&self) -> usize {
+    fn position(&self) -> usize {
         self.asm.offset().0
     }
 
-    fn label(&mut self) -> DynamicLabel {
+    fn new_label(&mut self) -> DynamicLabel {
         self.asm.new_dynamic_label()
     }
 
@@ -198,11 +198,11 @@ impl Machine for A64 {
         bits
     }
 
-    fn enter(&mut self, size: i32) -> usize {
+    fn enter_kernel(&mut self, size: i32) -> usize {
         self.begin(size, 5)
     }
 
-    fn leave(&mut self) {
+    fn leave_kernel(&mut self) {
         dynasm!(self.asm
             ; .arch aarch64
             ; mov sp, x29
@@ -229,7 +229,7 @@ impl Machine for A64 {
     fn end_runs(&mut self, next: DynamicLabel, done: DynamicLabel) {
         dynasm!(self.asm
             ; .arch aarch64
-            ; add x1, x1, size_of::<Run>() as u32
+            ; add x1, x1, size_of::<VectorRun>() as u32
             ; sub x2, x2, 1
             ; cbz x2, =>done
             ; b =>next
@@ -246,7 +246,7 @@ impl Machine for A64 {
     }
 
     fn end_loop(&mut self, next: DynamicLabel, step: i32) {
-        let done = self.label();
+        let done = self.new_label();
         dynasm!(self.asm
             ; .arch aarch64
             ; add x4, x4, step as u32
@@ -267,12 +267,12 @@ impl Machine for A64 {
         dynasm!(self.asm; .arch aarch64; ret x15);
     }
 
-    fn load_cell(&mut self, to: u8, word: u32) {
+    fn load_uniform(&mut self, to: u8, word: u32) {
         self.reference(word);
         dynasm!(self.asm; .arch aarch64; ldr Q(to), [x16]);
     }
 
-    fn plane(&mut self, word: u32) {
+    fn address_plane(&mut self, word: u32) {
         self.reference(word);
         dynasm!(self.asm; .arch aarch64; add x16, x16, x4);
     }
@@ -312,31 +312,31 @@ impl Machine for A64 {
         }
     }
 
-    fn one(&mut self, code: Code, number: u32, to: u8, a: Operand) {
-        let a = self.register(a, SCRATCH[0]);
+    fn emit_unary(&mut self, code: NodeOp, number: u32, to: u8, a: Operand) {
+        let a = self.in_register(a, SCRATCH[0]);
         self.unary(code, number, to, a);
     }
 
-    fn two(&mut self, code: Code, to: u8, a: Operand, b: Operand) {
-        let a = self.register(a, SCRATCH[0]);
-        let b = self.register(b, SCRATCH[1]);
+    fn emit_binary(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand) {
+        let a = self.in_register(a, SCRATCH[0]);
+        let b = self.in_register(b, SCRATCH[1]);
         self.binary(code, to, a, b);
     }
 
-    fn three(&mut self, code: Code, to: u8, a: Operand, b: Operand, c: Operand) {
+    fn emit_ternary(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
         match code {
-            Code::Select => self.select(to, a, b, c),
+            NodeOp::Select => self.select(to, a, b, c),
             _ => self.product(code, to, a, b, c),
         }
     }
 
     fn lookup(&mut self, table: &'static [u32], to: u8, index: Operand) {
-        let index = self.register(index, SCRATCH[1]);
+        let index = self.in_register(index, SCRATCH[1]);
         let table = self.pool.table(table);
         self.gather(table, to, index);
     }
 
-    fn call_out(&mut self, function: CallOut, lanes: usize) {
+    fn call_libcall(&mut self, function: Libcall, lanes: usize) {
         let asm = &mut self.asm;
         let thunk = *self.thunk.get_or_insert_with(|| asm.new_dynamic_label());
         dynasm!(self.asm
@@ -353,22 +353,22 @@ impl Machine for A64 {
 
     fn load_active(&mut self, to: u8, vector: usize) {
         let bits = self.pool.table(&BITS[vector]);
-        self.group(offset_of!(Points, active));
+        self.group(offset_of!(LoopState, active));
         dynasm!(self.asm; .arch aarch64; ldrh w16, [x16]; dup V(to).S4, w16);
         self.load_from(THIRD, Base::Pool, bits);
         dynasm!(self.asm; .arch aarch64; cmtst V(to).S4, V(to).S4, V(THIRD).S4);
     }
 
-    fn begin_turns(&mut self, at: i32) {
-        dynasm!(self.asm; .arch aarch64; ldr x16, [x8, offset_of!(Points, turns) as u32]);
+    fn begin_iterations(&mut self, at: i32) {
+        dynasm!(self.asm; .arch aarch64; ldr x16, [x8, offset_of!(LoopState, iterations) as u32]);
         self.store_number(at as u32);
     }
 
-    fn turn(&mut self, at: i32, again: DynamicLabel) {
+    fn next_iteration(&mut self, at: i32, again: DynamicLabel) {
         self.number(at as u32);
         dynasm!(self.asm; .arch aarch64; ldr x16, [sp, x17]; sub x16, x16, 1);
         self.store_number(at as u32);
-        let done = self.label();
+        let done = self.new_label();
         dynasm!(self.asm; .arch aarch64; cbz x16, =>done; b =>again; =>done);
     }
 
@@ -376,25 +376,25 @@ impl Machine for A64 {
         let at = vector as u32 * VECTOR as u32;
         dynasm!(self.asm
             ; .arch aarch64
-            ; ldr x16, [x8, offset_of!(Points, steps) as u32]
+            ; ldr x16, [x8, offset_of!(LoopState, steps) as u32]
             ; add x16, x16, x4
             ; str Q(register), [x16, at]
         );
     }
 
-    fn store_sets(&mut self, at: i32, ways: usize, _: usize) {
+    fn store_edge_masks(&mut self, at: i32, ways: usize, _: usize) {
         let [mask, set] = SCRATCH;
-        self.group(offset_of!(Points, ways));
+        self.group(offset_of!(LoopState, edges));
         dynasm!(self.asm
             ; .arch aarch64
             ; mov x9, x16
-            ; ldr x10, [x8, offset_of!(Points, stride) as u32]
+            ; ldr x10, [x8, offset_of!(LoopState, stride) as u32]
             ; lsl x10, x10, 1
         );
         for way in 0..ways {
             dynasm!(self.asm; .arch aarch64; movi V(set).D2, 0);
             for (vector, bits) in BITS.iter().enumerate() {
-                let vectors = (way * A64::TURN_GROUP + vector) as i32;
+                let vectors = (way * A64Assembler::LOOP_GROUP_VECTORS + vector) as i32;
                 self.load(mask, Operand::Frame(at + vectors * VECTOR));
                 let bits = self.pool.table(bits);
                 self.load_from(THIRD, Base::Pool, bits);
@@ -414,17 +414,17 @@ impl Machine for A64 {
         }
     }
 
-    fn enter_flow(&mut self, size: i32) -> usize {
+    fn enter_point_kernel(&mut self, size: i32) -> usize {
         self.begin(size, 3)
     }
 
-    fn leave_flow(&mut self, _: i32, exit: u32) {
+    fn leave_point_kernel(&mut self, _: i32, exit: u32) {
         self.number(exit);
         dynasm!(self.asm; .arch aarch64; mov x0, x17; mov x1, x2);
-        self.leave();
+        self.leave_kernel();
     }
 
-    fn load_slot(&mut self, to: u8, slot: u32) {
+    fn load_vm_register(&mut self, to: u8, slot: u32) {
         self.load_word(to, 0, slot);
     }
 
@@ -432,10 +432,10 @@ impl Machine for A64 {
         self.load_word(to, 1, word);
     }
 
-    fn store_slot(&mut self, slot: u32, register: u8, half: Half) {
+    fn store_vm_register(&mut self, slot: u32, register: u8, half: VectorHalf) {
         let register = match half {
-            Half::First => register,
-            Half::Second => {
+            VectorHalf::First => register,
+            VectorHalf::Second => {
                 dynasm!(self.asm; .arch aarch64; dup V(THIRD).D2, V(register).D[1]);
                 THIRD
             }
@@ -448,7 +448,7 @@ impl Machine for A64 {
         }
     }
 
-    fn fill_slot(&mut self, slot: u32, bits: u32) {
+    fn fill_vm_register(&mut self, slot: u32, bits: u32) {
         dynasm!(self.asm
             ; .arch aarch64
             ; movz w16, bits & 0xffff
@@ -463,7 +463,7 @@ impl Machine for A64 {
     }
 
     fn take_steps(&mut self, steps: u32, fewer: DynamicLabel) {
-        let enough = self.label();
+        let enough = self.new_label();
         dynasm!(self.asm
             ; .arch aarch64
             ; subs x2, x2, steps
@@ -473,7 +473,7 @@ impl Machine for A64 {
         );
     }
 
-    fn give_steps(&mut self, steps: u32) {
+    fn return_steps(&mut self, steps: u32) {
         dynasm!(self.asm; .arch aarch64; add x2, x2, steps);
     }
 
@@ -483,7 +483,7 @@ impl Machine for A64 {
 
     fn jump_if_any(&mut self, mask: Operand, to: DynamicLabel) {
         self.bits_of(mask);
-        let none = self.label();
+        let none = self.new_label();
         dynasm!(self.asm
             ; .arch aarch64
             ; cbz x17, =>none
@@ -493,7 +493,7 @@ impl Machine for A64 {
     }
 
     fn jump_if_less(&mut self, a: u8, b: u8, is_less: bool, to: DynamicLabel) {
-        let stay = self.label();
+        let stay = self.new_label();
         dynasm!(self.asm; .arch aarch64; fcmp S(b), S(a));
         match is_less {
             true => dynasm!(self.asm; .arch aarch64; b.le =>stay),
@@ -504,7 +504,7 @@ impl Machine for A64 {
 
     fn jump_unless_all(&mut self, mask: Operand, to: DynamicLabel) {
         self.bits_of(mask);
-        let all = self.label();
+        let all = self.new_label();
         dynasm!(self.asm
             ; .arch aarch64
             ; cmn x17, 1
@@ -516,7 +516,7 @@ impl Machine for A64 {
 
     fn jump_if_none(&mut self, mask: Operand, to: DynamicLabel) {
         self.bits_of(mask);
-        let some = self.label();
+        let some = self.new_label();
         dynasm!(self.asm
             ; .arch aarch64
             ; cbnz x17, =>some
@@ -529,20 +529,20 @@ impl Machine for A64 {
         dynasm!(self.asm; .arch aarch64; bl =>routine);
     }
 
-    fn finish(mut self) -> Option<Written> {
+    fn assemble(mut self) -> Option<AssembledCode> {
         if let Some(label) = self.thunk {
-            self.thunk(label);
+            self.libcall_thunk(label);
         }
-        let (base, end) = (self.base, self.here());
+        let (base, end) = (self.base, self.position());
         dynasm!(self.asm; .arch aarch64; .align 16; =>base);
-        let data = self.here();
+        let data = self.position();
         for &word in &self.pool.words {
             self.asm.push_u32(word);
         }
-        Some(Written {
+        Some(AssembledCode {
             bytes: self.asm.finalize()?,
-            end,
-            data,
+            code_end: end,
+            data_start: data,
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Code for aarch64 with NEON: four points a vector.
 //!
-//! A kernel is called as [`Kernel`](adumbra_vm::native::Kernel) says, by the procedure call standard. Registers: `x0` the references, `x1` the next run, `x2` how many are left, `x3` the bytes of a
+//! A kernel is called as [`Kernel`](adumbra_vm::native::BatchKernel) says, by the procedure call standard. Registers: `x0` the references, `x1` the next run, `x2` how many are left, `x3` the bytes of a
 //! pack; `x8` the points; `x4` the byte offset of the vectors at hand, `x5` and `x6` where the run begins and ends; `x7` the pool; `x16` the plane or cell at hand, or free as `x17` is. `x9` and `x10` are free, `x15` is where a routine returns to.
-//! A flow is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `x0` the register file, `x1` the globals, `x2` the steps that are left, `x3` the table of what may be called. That a kernel is given in `x5`; either keeps it in its frame ([`CALLEES`]).
+//! A flow is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `x0` the register file, `x1` the globals, `x2` the steps that are left, `x3` the table of what may be called. That a kernel is given in `x5`; either keeps it in its frame ([`LIBCALLS`]).
 //! Three vector registers are free, the others hold values. A frame has what routines are given, the cells, and slots for values that found no register; `x29` is where it ends.
 //!
 //! The pool stands behind all code: constants and tables, each known by its offset as soon as it is asked for. A kernel finds it by a distance that stands
@@ -14,10 +14,10 @@
 )]
 
 mod frame;
-mod node;
-mod thunk;
+mod instructions;
+mod libcall;
 
-use crate::assembler::{Assembler, References};
+use crate::assembler::{Assembler, RelocationFormat};
 use dynasmrt::aarch64::Aarch64Relocation;
 use dynasmrt::{DynamicLabel, DynasmApi, dynasm};
 use rustc_hash::FxHashMap;
@@ -32,10 +32,10 @@ const THIRD: u8 = 31;
 const VECTOR: i32 = 16;
 
 /// Where a kernel keeps what it may call, as bytes from the frame pointer.
-const CALLEES: u32 = 80;
+const LIBCALLS: u32 = 80;
 
 /// An operand, constants being the bits that are wanted.
-type Operand = crate::machine::Operand<u32>;
+type Operand = crate::macro_assembler::AsmOperand<u32>;
 
 /// Registers that addresses are relative to.
 #[derive(Clone, Copy)]
@@ -45,12 +45,12 @@ enum Base {
 }
 
 /// Those of its instructions are in parts of words.
-impl References for Aarch64Relocation {
-    const DISTANCE: Option<u8> = None;
+impl RelocationFormat for Aarch64Relocation {
+    const REL32: Option<u8> = None;
 }
 
 /// Writes code.
-pub(crate) struct A64 {
+pub(crate) struct A64Assembler {
     asm: Assembler<Aarch64Relocation>,
     pool: Pool,
     /// Where the pool begins.
@@ -105,7 +105,7 @@ fn float_immediate(bits: u32) -> Option<f32> {
     is.then(|| f32::from_bits(bits))
 }
 
-impl A64 {
+impl A64Assembler {
     /// `x17` becomes a number.
     fn number(&mut self, number: u32) {
         dynasm!(self.asm; .arch aarch64; movz w17, number & 0xffff);

@@ -1,13 +1,13 @@
 //! Every row of the op table, as code, gives what it gives at one point, with registers to spare and with hardly any, and so does a loop; run by an emulator where the host has
 //! one, and by the processor where it is one. Where there is neither, the bytes of a few kernels are what they were when they were run.
 
-use super::A64;
+use super::A64Assembler;
+use crate::differential::compiled_loop::{EXTRA_WORDS, LoopCase};
+use crate::differential::{DifferentialCase, arithmetic_cases};
 use crate::emulator::Emulator;
-use crate::listing::Compiled;
-use crate::trial::region::{Loop, MORE};
-use crate::trial::{Trial, rows};
+use crate::machine_code::MachineCode;
 use adumbra_ops::Op;
-use adumbra_vm::native::What;
+use adumbra_vm::native::ArithmeticKind;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -18,8 +18,8 @@ const JOBS: usize = 1000;
 /// Bytes of code that are long.
 const LONG: usize = 32 << 10;
 
-fn code(trial: &Trial, registers: u8) -> Compiled {
-    trial.code::<A64>(registers)
+fn code(trial: &DifferentialCase, registers: u8) -> MachineCode {
+    trial.code::<A64Assembler>(registers)
 }
 
 /// What makes code of a trial, and what runs it.
@@ -30,30 +30,31 @@ enum As {
 }
 
 /// Runs all trials with so many registers, and says what is not the same.
-fn check(emulator: &Emulator, trials: &[Trial], registers: u8, how: As) -> Vec<String> {
+fn check(emulator: &Emulator, trials: &[DifferentialCase], registers: u8, how: As) -> Vec<String> {
     let mut differences = Vec::new();
     for trials in trials.chunks(JOBS) {
         let jobs = trials.iter().enumerate().map(|(i, trial)| {
             let code = match how {
                 As::Packs => code(trial, registers),
-                As::Points => trial.point_code::<A64>(registers),
+                As::Points => trial.point_code::<A64Assembler>(registers),
             };
             (i, trial, code)
         });
         // What takes the emulator long it does not do for each place of the operands.
         let jobs = jobs.filter(|(i, _, code)| code.bytes.len() < LONG || i % 8 == 0);
-        let jobs: Vec<(&Trial, Compiled)> = jobs.map(|(_, trial, code)| (trial, code)).collect();
+        let jobs: Vec<(&DifferentialCase, MachineCode)> =
+            jobs.map(|(_, trial, code)| (trial, code)).collect();
         let found = match how {
             As::Packs => emulator.run(&jobs),
-            As::Points => emulator.run_alone(&jobs),
+            As::Points => emulator.run_points(&jobs),
         };
         let judged = jobs.iter().zip(&found);
-        differences.extend(judged.filter_map(|((trial, _), found)| trial.judge(found).err()));
+        differences.extend(judged.filter_map(|((trial, _), found)| trial.compare(found).err()));
     }
     differences
 }
 
-fn assert_same(emulator: &Emulator, trials: &[Trial], registers: u8, how: As) {
+fn assert_same(emulator: &Emulator, trials: &[DifferentialCase], registers: u8, how: As) {
     let differences = check(emulator, trials, registers, how);
     let few = &differences[..differences.len().min(10)];
     assert!(
@@ -70,7 +71,7 @@ fn rows_as_code_give_what_they_give_at_one_point() {
     let Some(emulator) = Emulator::new() else {
         return;
     };
-    let trials = rows();
+    let trials = arithmetic_cases();
     for registers in REGISTERS {
         assert_same(&emulator, &trials, registers, As::Packs);
     }
@@ -82,7 +83,7 @@ fn rows_as_code_of_one_point_give_the_same() {
     let Some(emulator) = Emulator::new() else {
         return;
     };
-    let trials = rows();
+    let trials = arithmetic_cases();
     for registers in REGISTERS {
         assert_same(&emulator, &trials, registers, As::Points);
     }
@@ -91,12 +92,17 @@ fn rows_as_code_of_one_point_give_the_same() {
 #[test]
 #[cfg_attr(miri, ignore = "Miri starts no processes")]
 fn what_is_further_than_an_instruction_reaches_is_found() {
-    let trial = Trial::far();
+    let trial = DifferentialCase::far_operands();
     let code = code(&trial, super::REGISTERS);
     assert!(code.bytes.len() > 1 << 20, "conditional jumps reach 1 MB");
     if let Some(emulator) = Emulator::new() {
         assert_same(&emulator, &[trial], super::REGISTERS, As::Packs);
-        assert_same(&emulator, &[Trial::far()], super::REGISTERS, As::Points);
+        assert_same(
+            &emulator,
+            &[DifferentialCase::far_operands()],
+            super::REGISTERS,
+            As::Points,
+        );
     }
 }
 
@@ -106,13 +112,13 @@ fn a_loop_as_code_leaves_each_point_as_its_rows_do() {
     let Some(emulator) = Emulator::new() else {
         return;
     };
-    for (more, registers) in MORE
+    for (more, registers) in EXTRA_WORDS
         .into_iter()
         .flat_map(|more| REGISTERS.map(|own| (more, own)))
     {
-        let trial = Loop::new(more);
-        let code = trial.code::<A64>(registers);
-        if let Err(difference) = trial.judge(&emulator.run_loop(&trial, &code)) {
+        let trial = LoopCase::new(more);
+        let code = trial.code::<A64Assembler>(registers);
+        if let Err(difference) = trial.compare(&emulator.run_loop(&trial, &code)) {
             panic!("with {registers} registers and {more} words more {difference}");
         }
     }
@@ -123,9 +129,9 @@ fn a_loop_as_code_leaves_each_point_as_its_rows_do() {
 #[test]
 #[cfg_attr(miri, ignore = "Miri runs no machine code")]
 fn the_processor_itself_gives_what_rows_give() {
-    for trial in rows().iter().chain([&Trial::far()]) {
+    for trial in arithmetic_cases().iter().chain([&DifferentialCase::far()]) {
         for registers in REGISTERS {
-            let alone = trial.run_alone(&trial.point_code::<A64>(registers));
+            let alone = trial.run_alone(&trial.point_code::<A64Assembler>(registers));
             for found in [trial.run(&code(trial, registers)), alone] {
                 if let Err(difference) = trial.judge(&found) {
                     panic!("with {registers} registers {difference}");
@@ -151,12 +157,12 @@ const GOLDEN: [Op; 9] = [
 /// `ADUMBRA_BLESS=1 cargo test -p adumbra-aot` writes the file anew; let no bytes in that the other tests did not run.
 #[test]
 fn bytes_are_what_they_were() {
-    let trials = rows();
+    let trials = arithmetic_cases();
     let mut text = String::new();
     for op in GOLDEN {
         let mut of_op = trials
             .iter()
-            .filter(|trial| matches!(trial.stretch.rows[0].what, What::Row(own) if own == op));
+            .filter(|trial| matches!(trial.segment.instructions[0].kind, ArithmeticKind::Op(own) if own == op));
         // The first has no shadows and all operands in planes; the last has shadows, or a constant.
         for trial in [of_op.next(), of_op.next_back()].into_iter().flatten() {
             let code = code(trial, super::REGISTERS);

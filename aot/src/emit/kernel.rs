@@ -1,206 +1,221 @@
 //! Frames: kernels, which go over runs of packs, and routines for rare ways.
 
-use super::{Body, Crowds, Emitter, MAX_FRAME};
-use crate::allocate::{Finder, Flight, Places};
-use crate::compute::{Computation, Lineage, Store, To};
-use crate::graph::{Code, Graph, Id};
-use crate::listing::{Extent, Part};
-use crate::machine::{Machine, Operand};
+use super::{AllocatedGraph, Emitter, LoopMasks, MAX_FRAME_BYTES};
+use crate::graph::{Graph, NodeId, NodeOp};
+use crate::graph_builder::{Computation, GraphStore, NodePositions, StoreTarget};
+use crate::machine_code::{KernelExtent, KernelPart};
+use crate::macro_assembler::{AsmOperand, MacroAssembler};
 use crate::optimisation::Optimisation;
-use crate::template::Templates;
-use adumbra_vm::native::AT_ONCE;
+use crate::register_allocation::{Allocation, Interleave, LinearScan};
+use crate::template::OpTemplates;
+use adumbra_vm::native::KERNEL_WIDTH;
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// What a kernel has on the stack, as bytes from the stack pointer: first of all what routines are given.
-pub(super) struct Frame {
-    pub(super) size: i32,
-    pub(super) flight: Flight,
+pub(super) struct KernelFrame {
+    pub(super) bytes: i32,
+    pub(super) interleave: Interleave,
     /// Where the cell of each word is copied to.
     cells: FxHashMap<u32, i32>,
     /// What a region knows of points.
-    pub(super) crowds: Crowds,
+    pub(super) masks: LoopMasks,
 }
 
-impl Frame {
+impl KernelFrame {
     /// That of a kernel for these, of so many vectors at once; none if a row of theirs found no room.
-    pub(super) fn of<'g, M: Machine>(
+    pub(super) fn for_graphs<'g, M: MacroAssembler>(
         computations: impl Iterator<Item = &'g Computation> + Clone,
-        templates: &Templates,
-        flight: Flight,
-    ) -> Option<Frame> {
+        templates: &OpTemplates,
+        flight: Interleave,
+    ) -> Option<KernelFrame> {
         if templates.is_full() {
             return None;
         }
-        let detours = (computations.clone()).flat_map(|own| &own.graph.detours);
-        let given = detours.map(|detour| templates.routine(detour.routine).0.params());
-        let mut size = given.max().unwrap_or(0) as i32 * M::VECTOR;
+        let detours = (computations.clone()).flat_map(|own| &own.graph.slow_paths);
+        let given = detours.map(|detour| templates.routine(detour.routine).0.param_count());
+        let mut size = given.max().unwrap_or(0) as i32 * M::VECTOR_BYTES;
         let mut cells = FxHashMap::default();
-        for &word in computations.flat_map(|own| &own.graph.cells) {
+        for &word in computations.flat_map(|own| &own.graph.uniforms) {
             cells.entry(word).or_insert_with(|| {
-                size = size.saturating_add(M::VECTOR);
-                size - M::VECTOR
+                size = size.saturating_add(M::VECTOR_BYTES);
+                size - M::VECTOR_BYTES
             });
         }
-        Some(Frame {
-            size,
-            flight,
+        Some(KernelFrame {
+            bytes: size,
+            interleave: flight,
             cells,
-            crowds: Crowds::default(),
+            masks: LoopMasks::default(),
         })
     }
 
     /// Whether a kernel may have it.
     pub(super) fn fits(&self) -> bool {
-        self.size <= MAX_FRAME
+        self.bytes <= MAX_FRAME_BYTES
     }
 
     /// The copies of cells.
-    pub(super) fn take_cells(&mut self) -> FxHashMap<u32, i32> {
+    pub(super) fn take_uniform_offsets(&mut self) -> FxHashMap<u32, i32> {
         std::mem::take(&mut self.cells)
     }
 
     /// Room for so many masks or numbers of all points at hand.
-    pub(super) fn room<M: Machine>(&mut self, count: usize) -> i32 {
-        let at = self.size;
-        let bytes = (count * self.flight.all()).saturating_mul(M::VECTOR as usize);
-        self.size = (self.size).saturating_add(i32::try_from(bytes).unwrap_or(i32::MAX));
+    pub(super) fn reserve_masks<M: MacroAssembler>(&mut self, count: usize) -> i32 {
+        let at = self.bytes;
+        let bytes =
+            (count * self.interleave.vector_count()).saturating_mul(M::VECTOR_BYTES as usize);
+        self.bytes = (self.bytes).saturating_add(i32::try_from(bytes).unwrap_or(i32::MAX));
         at
     }
 }
 
-impl<M: Machine> Emitter<M> {
+impl<M: MacroAssembler> Emitter<M> {
     /// Writes the kernel of a stretch; says where it is. Nothing if its frame would be too large.
-    pub(super) fn stretch(
+    pub(super) fn segment(
         &mut self,
         segments: &[Computation],
-        templates: &Templates,
-    ) -> Option<Extent> {
-        const { assert!(M::FLIGHT * M::VECTOR as usize <= AT_ONCE * size_of::<u32>()) };
+        templates: &OpTemplates,
+    ) -> Option<KernelExtent> {
+        const {
+            assert!(
+                M::SEGMENT_VECTORS * M::VECTOR_BYTES as usize <= KERNEL_WIDTH * size_of::<u32>()
+            )
+        };
         let vectors = match self.optimisations.has(Optimisation::Interleaving) {
-            true => M::FLIGHT,
+            true => M::SEGMENT_VECTORS,
             false => 1,
         };
-        let mut frame = Frame::of::<M>(segments.iter(), templates, Flight::one_group(vectors))?;
-        let cells = frame.take_cells();
+        let mut frame = KernelFrame::for_graphs::<M>(
+            segments.iter(),
+            templates,
+            Interleave::single_group(vectors),
+        )?;
+        let cells = frame.take_uniform_offsets();
         let find = match self.optimisations.has(Optimisation::ConstantRegisters) {
-            true => Finder::places_of_loop,
-            false => Finder::places,
+            true => LinearScan::allocate_loop,
+            false => LinearScan::allocate,
         };
-        let bodies = self.bodies(segments.iter(), &mut frame, &cells, find);
-        let (start, runs) = self.begin(&frame, &cells)?;
+        let bodies = self.allocate_graphs(segments.iter(), &mut frame, &cells, find);
+        let (start, runs) = self.begin_kernel(&frame, &cells)?;
         for (body, segment) in bodies.iter().zip(segments) {
-            let next = self.machine.label();
-            self.part(Part::Points);
-            for &(bits, register) in &body.places.kept {
+            let next = self.machine.new_label();
+            self.part(KernelPart::Vectors);
+            for &(bits, register) in &body.allocation.constant_registers {
                 let constant = self.machine.constant(bits);
-                self.machine.load(register, Operand::Constant(constant));
+                self.machine.load(register, AsmOperand::Constant(constant));
             }
             self.machine.begin_loop(next);
             self.nodes(body, 1, &segment.stores);
-            self.part(Part::NextPoints);
-            self.machine.end_loop(next, vectors as i32 * M::VECTOR);
-            self.aside(body);
+            self.part(KernelPart::NextVectors);
+            self.machine
+                .end_loop(next, vectors as i32 * M::VECTOR_BYTES);
+            self.slow_paths_with_jump(body);
         }
-        Some(self.end(start, &frame, runs))
+        Some(self.end_kernel(start, &frame, runs))
     }
 
     /// The places of everything, as they are found one graph at a time, in a frame that grows with it.
-    pub(super) fn bodies<'g>(
+    pub(super) fn allocate_graphs<'g>(
         &self,
         computations: impl Iterator<Item = &'g Computation>,
-        frame: &mut Frame,
+        frame: &mut KernelFrame,
         cells: &'g FxHashMap<u32, i32>,
-        find: fn(&mut Finder, &Graph, &[Store]) -> Places,
-    ) -> Vec<Body<'g>> {
-        let slots = frame.size;
-        let mut finder = Finder::new(frame.flight, self.registers, M::READS_PLANES);
+        find: fn(&mut LinearScan, &Graph, &[GraphStore]) -> Allocation,
+    ) -> Vec<AllocatedGraph<'g>> {
+        let slots = frame.bytes;
+        let mut finder = LinearScan::new(frame.interleave, self.registers, M::HAS_PLANE_OPERANDS);
         let mut most = 0;
         let bodies = computations.map(|computation| {
             let Computation {
                 graph,
                 stores,
-                lineage,
+                positions: lineage,
             } = computation;
             let places = find(&mut finder, graph, stores);
-            most = most.max(places.slots);
-            Body {
+            most = most.max(places.spill_slots);
+            AllocatedGraph {
                 graph,
-                lineage,
-                places,
-                slots,
-                params: 0,
-                cells,
-                crowds: frame.crowds,
+                positions: lineage,
+                allocation: places,
+                spill_base: slots,
+                param_base: 0,
+                uniform_offsets: cells,
+                masks: frame.masks,
             }
         });
         let bodies = bodies.collect();
-        let bytes = i64::from(most) * frame.flight.groups as i64 * i64::from(M::VECTOR);
-        frame.size = (frame.size).saturating_add(i32::try_from(bytes).unwrap_or(i32::MAX));
+        let bytes = i64::from(most) * frame.interleave.groups as i64 * i64::from(M::VECTOR_BYTES);
+        frame.bytes = (frame.bytes).saturating_add(i32::try_from(bytes).unwrap_or(i32::MAX));
         bodies
     }
 
     /// Enters a kernel, up to the beginning of a run: where it begins, and the labels of the loop over runs. Nothing is written if its frame is too long.
-    pub(super) fn begin(
+    pub(super) fn begin_kernel(
         &mut self,
-        frame: &Frame,
+        frame: &KernelFrame,
         cells: &FxHashMap<u32, i32>,
     ) -> Option<(usize, [DynamicLabel; 2])> {
         if !frame.fits() {
             return None;
         }
-        self.part(Part::Pool);
-        let start = self.machine.enter(frame.size);
-        self.part_from(start, Part::Entry);
-        self.part(Part::Cells);
+        self.part(KernelPart::Pool);
+        let start = self.machine.enter_kernel(frame.bytes);
+        self.part_from(start, KernelPart::Entry);
+        self.part(KernelPart::Uniforms);
         let mut sorted: Vec<(u32, i32)> = cells.iter().map(|(&word, &at)| (word, at)).collect();
         sorted.sort_unstable();
         let [scratch, _] = M::SCRATCH;
         for (word, at) in sorted {
-            self.machine.load_cell(scratch, word);
+            self.machine.load_uniform(scratch, word);
             self.machine.store(at, scratch);
         }
-        let [next, done] = [(); 2].map(|()| self.machine.label());
-        self.part(Part::Runs);
+        let [next, done] = [(); 2].map(|()| self.machine.new_label());
+        self.part(KernelPart::Runs);
         self.machine.begin_runs(next, done);
         Some((start, [next, done]))
     }
 
     /// The next run, or back to the caller: where the kernel that began there is.
-    pub(super) fn end(
+    pub(super) fn end_kernel(
         &mut self,
         start: usize,
-        frame: &Frame,
+        frame: &KernelFrame,
         [next, done]: [DynamicLabel; 2],
-    ) -> Extent {
-        self.part(Part::NextRun);
+    ) -> KernelExtent {
+        self.part(KernelPart::NextRun);
         self.machine.end_runs(next, done);
-        self.part(Part::Exit);
-        self.machine.leave();
-        Extent {
+        self.part(KernelPart::Exit);
+        self.machine.leave_kernel();
+        KernelExtent {
             start,
-            end: self.machine.here(),
-            frame: frame.size as usize,
+            end: self.machine.position(),
+            frame_bytes: frame.bytes as usize,
         }
     }
 
     /// Rare ways, close by for jumps that do not reach far.
-    pub(super) fn aside(&mut self, body: &Body<'_>) {
-        if !self.asides.is_empty() {
-            let behind = self.machine.label();
+    pub(super) fn slow_paths_with_jump(&mut self, body: &AllocatedGraph<'_>) {
+        if !self.slow_paths.is_empty() {
+            let behind = self.machine.new_label();
             self.machine.jump(behind);
-            self.asides(body);
+            self.slow_paths(body);
             self.machine.bind(behind);
         }
     }
 
     /// Nodes, and what is stored behind them, for the vectors at hand: piece by piece, and group by group.
-    pub(super) fn nodes(&mut self, body: &Body<'_>, groups: usize, mut stores: &[Store]) {
-        let flight = body.places.flight;
+    pub(super) fn nodes(
+        &mut self,
+        body: &AllocatedGraph<'_>,
+        groups: usize,
+        mut stores: &[GraphStore],
+    ) {
+        let flight = body.allocation.vectors_per_group;
         let mut start = 0;
-        for &end in &body.places.pieces {
-            let count = stores.partition_point(|store| store.behind < end);
+        for &end in &body.allocation.section_ends {
+            let count = stores.partition_point(|store| store.after < end);
             let (own, later) = stores.split_at(count);
             for group in 0..groups {
                 self.piece(body, start..end, group * flight..(group + 1) * flight, own);
@@ -212,25 +227,25 @@ impl<M: Machine> Emitter<M> {
     /// Some of the nodes, for some of the vectors.
     fn piece(
         &mut self,
-        body: &Body<'_>,
-        ids: Range<Id>,
+        body: &AllocatedGraph<'_>,
+        ids: Range<NodeId>,
         vectors: Range<usize>,
-        mut stores: &[Store],
+        mut stores: &[GraphStore],
     ) {
         for id in ids {
-            if body.places.has(id) {
+            if body.allocation.is_computed(id) {
                 if self.parts.is_some() {
-                    self.part(Part::Row(body.lineage.of(id)));
+                    self.part(KernelPart::Instruction(body.positions.position_of(id)));
                 }
                 for vector in vectors.clone() {
                     self.node(body, id, vector);
                 }
             }
             while let [store, later @ ..] = stores
-                && store.behind == id
+                && store.after == id
             {
                 if self.parts.is_some() {
-                    self.part(Part::Store(body.lineage.of(store.value)));
+                    self.part(KernelPart::Store(body.positions.position_of(store.value)));
                 }
                 self.put(body, store, vectors.clone());
                 stores = later;
@@ -238,82 +253,87 @@ impl<M: Machine> Emitter<M> {
         }
     }
 
-    fn put(&mut self, body: &Body<'_>, store: &Store, vectors: Range<usize>) {
-        if let To::Word(word) = store.to {
-            self.machine.plane(word);
+    fn put(&mut self, body: &AllocatedGraph<'_>, store: &GraphStore, vectors: Range<usize>) {
+        if let StoreTarget::Word(word) = store.target {
+            self.machine.address_plane(word);
         }
         for vector in vectors {
             let value = self.operand(body, store.value, vector);
-            match store.to {
-                To::Word(_) => {
-                    let register = self.machine.register(value, M::SCRATCH[0]);
+            match store.target {
+                StoreTarget::Word(_) => {
+                    let register = self.machine.in_register(value, M::SCRATCH[0]);
                     self.machine
-                        .store_plane(vector as i32 * M::VECTOR, register);
+                        .store_plane(vector as i32 * M::VECTOR_BYTES, register);
                 }
-                To::Way(way) => {
-                    let at = body.crowds.way(way) + vector as i32 * M::VECTOR;
-                    self.unite(Code::Or, at, value);
+                StoreTarget::Edge(way) => {
+                    let at = body.masks.edge_offset(way) + vector as i32 * M::VECTOR_BYTES;
+                    self.unite(NodeOp::Or, at, value);
                 }
-                To::Steps => {
-                    let at = body.crowds.steps + vector as i32 * M::VECTOR;
-                    self.unite(Code::IAdd, at, value);
+                StoreTarget::Steps => {
+                    let at = body.masks.steps + vector as i32 * M::VECTOR_BYTES;
+                    self.unite(NodeOp::IAdd, at, value);
                 }
-                To::Test => unreachable!("kernels of packs have no turns"),
-                To::Result => {
-                    let register = self.machine.register(value, M::SCRATCH[0]);
-                    self.machine.store(body.params, register);
+                StoreTarget::Condition => unreachable!("kernels of packs have no turns"),
+                StoreTarget::Result => {
+                    let register = self.machine.in_register(value, M::SCRATCH[0]);
+                    self.machine.store(body.param_base, register);
                 }
             }
         }
     }
 
     /// What stands in the frame, with a value.
-    fn unite(&mut self, code: Code, at: i32, value: Operand<M::Constant>) {
+    fn unite(&mut self, code: NodeOp, at: i32, value: AsmOperand<M::Constant>) {
         let [first, second] = M::SCRATCH;
-        let value = Operand::Register(self.machine.register(value, first));
-        self.machine.two(code, second, value, Operand::Frame(at));
+        let value = AsmOperand::Register(self.machine.in_register(value, first));
+        self.machine
+            .emit_binary(code, second, value, AsmOperand::Frame(at));
         self.machine.store(at, second);
     }
 
     /// Writes a routine: it finds what it is given in the caller's frame, leaves its result there, and keeps all registers but the free ones.
-    pub(super) fn routine(&mut self, label: DynamicLabel, graph: &Graph, result: Id) {
-        let end = Store {
-            behind: graph.nodes.len() as Id - 1,
-            to: To::Result,
+    pub(super) fn slow_routine(&mut self, label: DynamicLabel, graph: &Graph, result: NodeId) {
+        let end = GraphStore {
+            after: graph.nodes.len() as NodeId - 1,
+            target: StoreTarget::Result,
             value: result,
         };
-        let places = Finder::new(Flight::one_group(1), self.registers, M::READS_PLANES)
-            .places(graph, &[end]);
+        let places = LinearScan::new(
+            Interleave::single_group(1),
+            self.registers,
+            M::HAS_PLANE_OPERANDS,
+        )
+        .allocate(graph, &[end]);
         let kept: Vec<u8> = (0..self.registers)
-            .filter(|register| places.registers >> register & 1 == 1)
+            .filter(|register| places.used_registers >> register & 1 == 1)
             .collect();
-        let slots = kept.len() as i32 * M::VECTOR;
-        let size = slots + places.slots as i32 * M::VECTOR;
-        let body = Body {
+        let slots = kept.len() as i32 * M::VECTOR_BYTES;
+        let size = slots + places.spill_slots as i32 * M::VECTOR_BYTES;
+        let body = AllocatedGraph {
             graph,
-            lineage: &Lineage::default(),
-            places,
-            slots,
-            params: size + M::RETURN,
-            cells: &FxHashMap::default(),
-            crowds: Crowds::default(),
+            positions: &NodePositions::default(),
+            allocation: places,
+            spill_base: slots,
+            param_base: size + M::RETURN_ADDRESS_BYTES,
+            uniform_offsets: &FxHashMap::default(),
+            masks: LoopMasks::default(),
         };
         self.machine.bind(label);
         self.machine.enter_routine(size);
         for (&register, index) in kept.iter().zip(0..) {
-            self.machine.store(index * M::VECTOR, register);
+            self.machine.store(index * M::VECTOR_BYTES, register);
         }
-        for id in 0..graph.nodes.len() as Id {
-            if body.places.has(id) {
+        for id in 0..graph.nodes.len() as NodeId {
+            if body.allocation.is_computed(id) {
                 self.node(&body, id, 0);
             }
         }
         let value = self.operand(&body, result, 0);
-        let value = self.machine.register(value, M::SCRATCH[0]);
-        self.machine.store(body.params, value);
+        let value = self.machine.in_register(value, M::SCRATCH[0]);
+        self.machine.store(body.param_base, value);
         for (&register, index) in kept.iter().zip(0..) {
             self.machine
-                .load(register, Operand::Frame(index * M::VECTOR));
+                .load(register, AsmOperand::Frame(index * M::VECTOR_BYTES));
         }
         self.machine.leave_routine(size);
     }

@@ -1,20 +1,20 @@
 //! The nodes of graphs.
 
 /// A node, by number.
-pub(crate) type Id = u32;
+pub(crate) type NodeId = u32;
 
 /// What a node computes, for each lane of a vector of 32-bit words. Masks are words of all bits or none. Codes stand in the order of how many operands they have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-pub(crate) enum Code {
+pub(crate) enum NodeOp {
     // Of no operands.
     /// The bits `a`.
     Const,
     /// The plane of word `a` of the unit.
     Plane,
     /// The cell of word `a` of the unit.
-    Cell,
+    Uniform,
     /// Slot `a` of the register file.
-    Slot,
+    VmRegister,
     /// Word `a` of the globals.
     Global,
     /// What a template or routine is given, by number.
@@ -47,7 +47,7 @@ pub(crate) enum Code {
     /// Word `a` of table `b`.
     Lookup,
     /// The second half, twice. In flows.
-    Upper,
+    UpperHalf,
     /// Lane `b`, in each lane. In flows.
     Broadcast,
 
@@ -66,8 +66,8 @@ pub(crate) enum Code {
     /// a > b ? a : b.
     Max,
     /// The same by a branch, which processors guess: what follows does not wait for what is not taken. In flows.
-    GuessedMin,
-    GuessedMax,
+    BranchMin,
+    BranchMax,
     And,
     Or,
     Xor,
@@ -93,13 +93,13 @@ pub(crate) enum Code {
     /// The first half of a, and that of b behind it. In flows.
     Join,
     /// The first lane of a twice, and that of b behind it. In flows.
-    Halves,
+    Duplicate,
     /// The first lanes of a and b, then the second ones. In flows.
     Interleave,
     /// Call-out `c` of a and b.
-    CallOut,
+    Libcall,
     /// The result of rare way `c` where mask a is what takes it, else b.
-    Rare,
+    SlowPath,
 
     // Of three.
     /// a·b + c, rounded once.
@@ -117,23 +117,23 @@ pub(crate) enum Code {
 /// A node: a code, and its operands or numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
-    pub(crate) code: Code,
+    pub(crate) op: NodeOp,
     pub(crate) a: u32,
     pub(crate) b: u32,
     pub(crate) c: u32,
 }
 
-impl Code {
+impl NodeOp {
     /// How many of `a`, `b`, `c` are nodes. That is asked of each node again and again, and nobody foresees the answer: so no branch is taken for it.
     #[inline]
-    pub(crate) fn operands(self) -> usize {
-        let lasts = [Code::Active, Code::Broadcast, Code::Rare];
+    pub(crate) fn operand_count(self) -> usize {
+        let lasts = [NodeOp::Active, NodeOp::Broadcast, NodeOp::SlowPath];
         lasts.map(|last| usize::from(self > last)).iter().sum()
     }
 
     /// Whether a and b may change places.
-    pub(crate) fn commutes(self) -> bool {
-        use Code::*;
+    pub(crate) fn is_commutative(self) -> bool {
+        use NodeOp::*;
         matches!(
             self,
             Add | Mul | Eq | And | Or | Xor | IAdd | IMul | IEq | IMin | IMax | MulWide
@@ -141,20 +141,23 @@ impl Code {
     }
 
     /// Whether it needs no place: it is a constant in memory.
-    pub(crate) fn is_fixed(self) -> bool {
-        matches!(self, Code::Const | Code::Cell | Code::Param | Code::Active)
+    pub(crate) fn needs_no_location(self) -> bool {
+        matches!(
+            self,
+            NodeOp::Const | NodeOp::Uniform | NodeOp::Param | NodeOp::Active
+        )
     }
 }
 
 impl Node {
-    pub(crate) fn new(code: Code, a: u32, b: u32, c: u32) -> Node {
-        Node { code, a, b, c }
+    pub(crate) fn new(code: NodeOp, a: u32, b: u32, c: u32) -> Node {
+        Node { op: code, a, b, c }
     }
 
     /// The same of other operands.
     #[inline]
-    pub(crate) fn renamed(self, name: impl Fn(Id) -> Id) -> Node {
-        let count = self.code.operands();
+    pub(crate) fn map_operands(self, name: impl Fn(NodeId) -> NodeId) -> Node {
+        let count = self.op.operand_count();
         let named = |index, word| if index < count { name(word) } else { word };
         Node {
             a: named(0, self.a),
@@ -166,8 +169,8 @@ impl Node {
 
     /// Calls for each of its operands.
     #[inline]
-    pub(crate) fn each_operand(&self, mut each: impl FnMut(Id)) {
-        let count = self.code.operands();
+    pub(crate) fn for_each_operand(&self, mut each: impl FnMut(NodeId)) {
+        let count = self.op.operand_count();
         for (index, word) in [self.a, self.b, self.c].into_iter().enumerate() {
             if index < count {
                 each(word);

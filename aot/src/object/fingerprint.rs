@@ -7,35 +7,36 @@
 
 use adumbra_ops::Op;
 use adumbra_vm::native::{
-    AT_ONCE, Block, Branch, Computed, End, Entry, Flow, Home, Piece, Question, REACH, Region,
-    Stretch, Then, Unit, Value, Way, What,
+    ArithmeticInst, ArithmeticKind, CfgEntry, CompileUnit, CompiledLoop, CondBranch, Condition,
+    DualOperand, Edge, KERNEL_PADDING, KERNEL_WIDTH, LoopBlock, LoopTerminator, PointBlock,
+    PointCfg, PointTerminator, Segment, WordLocation,
 };
 
 /// Tells units or flows from others: kernels are of use to those alone that they were made of.
-pub(crate) fn fingerprint<T: Bytes>(all: &[T]) -> u64 {
+pub(crate) fn fingerprint<T: FingerprintBytes>(all: &[T]) -> u64 {
     of_version(env!("CARGO_PKG_VERSION"), all)
 }
 
 /// The same for a version of the library: another one may compute a row otherwise.
-fn of_version<T: Bytes>(version: &str, all: &[T]) -> u64 {
-    let mut to = Fnv(Fnv::BASIS);
+fn of_version<T: FingerprintBytes>(version: &str, all: &[T]) -> u64 {
+    let mut to = Fnv1a(Fnv1a::BASIS);
     version.write(&mut to);
     // What kernels may read and write.
-    to.number(AT_ONCE as u32);
-    to.number(REACH as u32);
+    to.number(KERNEL_WIDTH as u32);
+    to.number(KERNEL_PADDING as u32);
     all.write(&mut to);
     to.0
 }
 
 /// FNV-1a (Fowler, Noll, Vo; RFC 9923), 64 bits.
-pub(crate) struct Fnv(u64);
+pub(crate) struct Fnv1a(u64);
 
-impl Fnv {
+impl Fnv1a {
     const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
 
     fn byte(&mut self, byte: u8) {
-        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(Fnv::PRIME);
+        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(Fnv1a::PRIME);
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
@@ -50,58 +51,58 @@ impl Fnv {
 
 /// What a fingerprint can be taken of. Each way to write is such that no two values give the same
 /// bytes: lists begin with their length, alternatives with a number of their own.
-pub(crate) trait Bytes {
+pub(crate) trait FingerprintBytes {
     /// Adds the bytes that stand for it.
-    fn write(&self, to: &mut Fnv);
+    fn write(&self, to: &mut Fnv1a);
 }
 
-impl Bytes for u32 {
-    fn write(&self, to: &mut Fnv) {
+impl FingerprintBytes for u32 {
+    fn write(&self, to: &mut Fnv1a) {
         to.number(*self);
     }
 }
 
-impl Bytes for u64 {
-    fn write(&self, to: &mut Fnv) {
+impl FingerprintBytes for u64 {
+    fn write(&self, to: &mut Fnv1a) {
         to.bytes(&self.to_le_bytes());
     }
 }
 
-impl Bytes for bool {
-    fn write(&self, to: &mut Fnv) {
+impl FingerprintBytes for bool {
+    fn write(&self, to: &mut Fnv1a) {
         to.byte(u8::from(*self));
     }
 }
 
-impl Bytes for str {
-    fn write(&self, to: &mut Fnv) {
+impl FingerprintBytes for str {
+    fn write(&self, to: &mut Fnv1a) {
         to.number(self.len() as u32);
         to.bytes(self.as_bytes());
     }
 }
 
-impl<T: Bytes> Bytes for [T] {
-    fn write(&self, to: &mut Fnv) {
+impl<T: FingerprintBytes> FingerprintBytes for [T] {
+    fn write(&self, to: &mut Fnv1a) {
         to.number(self.len() as u32);
         self.iter().for_each(|item| item.write(to));
     }
 }
 
 /// As many as the type says.
-impl<T: Bytes, const N: usize> Bytes for [T; N] {
-    fn write(&self, to: &mut Fnv) {
+impl<T: FingerprintBytes, const N: usize> FingerprintBytes for [T; N] {
+    fn write(&self, to: &mut Fnv1a) {
         self.iter().for_each(|item| item.write(to));
     }
 }
 
-impl<T: Bytes> Bytes for Vec<T> {
-    fn write(&self, to: &mut Fnv) {
+impl<T: FingerprintBytes> FingerprintBytes for Vec<T> {
+    fn write(&self, to: &mut Fnv1a) {
         self[..].write(to);
     }
 }
 
-impl<T: Bytes> Bytes for Option<T> {
-    fn write(&self, to: &mut Fnv) {
+impl<T: FingerprintBytes> FingerprintBytes for Option<T> {
+    fn write(&self, to: &mut Fnv1a) {
         match self {
             None => to.byte(0),
             Some(item) => {
@@ -112,8 +113,8 @@ impl<T: Bytes> Bytes for Option<T> {
     }
 }
 
-impl Bytes for Op {
-    fn write(&self, to: &mut Fnv) {
+impl FingerprintBytes for Op {
+    fn write(&self, to: &mut Fnv1a) {
         self.info().name.write(to);
     }
 }
@@ -121,8 +122,8 @@ impl Bytes for Op {
 /// Writes structs as their fields in order. Each field is named, so that none is forgotten.
 macro_rules! fields {
     ($($ty:ident { $($field:ident),* })*) => { $(
-        impl Bytes for $ty {
-            fn write(&self, to: &mut Fnv) {
+        impl FingerprintBytes for $ty {
+            fn write(&self, to: &mut Fnv1a) {
                 let $ty { $($field),* } = self;
                 $($field.write(to);)*
             }
@@ -131,24 +132,24 @@ macro_rules! fields {
 }
 
 fields! {
-    Region { words, blocks, exits, kept }
-    Block { rows, steps, end, position }
-    Branch { question, when, target, next }
-    Stretch { words, rows, stored }
-    Flow { words, pieces, live, entries }
-    Piece { rows, then, position }
-    Entry { piece, at, depth }
-    Value { value, shadows }
+    CompiledLoop { locations, blocks, exits, live_out }
+    LoopBlock { instructions, steps, terminator, position }
+    CondBranch { condition, when, target, next }
+    Segment { locations, instructions, live_out }
+    PointCfg { locations, blocks, live_out, entries }
+    PointBlock { instructions, terminator, position }
+    CfgEntry { block, at, depth }
+    DualOperand { value, shadows }
 }
 
-impl Bytes for Unit {
-    fn write(&self, to: &mut Fnv) {
+impl FingerprintBytes for CompileUnit {
+    fn write(&self, to: &mut Fnv1a) {
         match self {
-            Unit::Stretch(stretch) => {
+            CompileUnit::Segment(stretch) => {
                 to.byte(0);
                 stretch.write(to);
             }
-            Unit::Region(region) => {
+            CompileUnit::Loop(region) => {
                 to.byte(1);
                 region.write(to);
             }
@@ -156,18 +157,18 @@ impl Bytes for Unit {
     }
 }
 
-impl Bytes for End {
-    fn write(&self, to: &mut Fnv) {
+impl FingerprintBytes for LoopTerminator {
+    fn write(&self, to: &mut Fnv1a) {
         match self {
-            End::Jump(way) => {
+            LoopTerminator::Jump(way) => {
                 to.byte(0);
                 way.write(to);
             }
-            End::Loop(block) => {
+            LoopTerminator::Loop(block) => {
                 to.byte(1);
                 block.write(to);
             }
-            End::Branch(branch) => {
+            LoopTerminator::Branch(branch) => {
                 to.byte(2);
                 branch.write(to);
             }
@@ -175,19 +176,19 @@ impl Bytes for End {
     }
 }
 
-impl Bytes for Then {
-    fn write(&self, to: &mut Fnv) {
+impl FingerprintBytes for PointTerminator {
+    fn write(&self, to: &mut Fnv1a) {
         match self {
-            Then::Go(way) => {
+            PointTerminator::Jump(way) => {
                 to.byte(0);
                 way.write(to);
             }
-            Then::Step { to: way, out } => {
+            PointTerminator::StepJump { to: way, out } => {
                 to.byte(1);
                 way.write(to);
                 out.write(to);
             }
-            Then::Branch(branch) => {
+            PointTerminator::Branch(branch) => {
                 to.byte(2);
                 branch.write(to);
             }
@@ -195,49 +196,49 @@ impl Bytes for Then {
     }
 }
 
-impl Bytes for Way {
-    fn write(&self, to: &mut Fnv) {
+impl FingerprintBytes for Edge {
+    fn write(&self, to: &mut Fnv1a) {
         let (kind, number) = match *self {
-            Way::Block(block) => (0, block),
-            Way::Exit(exit) => (1, exit),
+            Edge::Block(block) => (0, block),
+            Edge::Exit(exit) => (1, exit),
         };
         to.byte(kind);
         to.number(number);
     }
 }
 
-impl Bytes for Home {
-    fn write(&self, to: &mut Fnv) {
+impl FingerprintBytes for WordLocation {
+    fn write(&self, to: &mut Fnv1a) {
         let (kind, number) = match *self {
-            Home::Plane => (0, 0),
-            Home::Cell => (1, 0),
-            Home::Constant(bits) => (2, bits),
-            Home::Slot(slot) => (3, slot),
-            Home::Global(word) => (4, word),
+            WordLocation::Plane => (0, 0),
+            WordLocation::Uniform => (1, 0),
+            WordLocation::Constant(bits) => (2, bits),
+            WordLocation::Register(slot) => (3, slot),
+            WordLocation::Global(word) => (4, word),
         };
         to.byte(kind);
         to.number(number);
     }
 }
 
-impl Bytes for What {
-    fn write(&self, to: &mut Fnv) {
+impl FingerprintBytes for ArithmeticKind {
+    fn write(&self, to: &mut Fnv1a) {
         match self {
-            What::Row(op) => {
+            ArithmeticKind::Op(op) => {
                 to.byte(0);
                 op.write(to);
             }
-            What::Copy => to.byte(1),
-            What::ReadShadow => to.byte(2),
-            What::Leaving => to.byte(3),
+            ArithmeticKind::Copy => to.byte(1),
+            ArithmeticKind::ReadShadow => to.byte(2),
+            ArithmeticKind::Canonicalise => to.byte(3),
         }
     }
 }
 
-impl Bytes for Computed {
-    fn write(&self, to: &mut Fnv) {
-        let Computed {
-            what,
+impl FingerprintBytes for ArithmeticInst {
+    fn write(&self, to: &mut Fnv1a) {
+        let ArithmeticInst {
+            kind: what,
             result,
             operands,
             position,
@@ -251,9 +252,9 @@ impl Bytes for Computed {
     }
 }
 
-impl Bytes for Question {
-    fn write(&self, to: &mut Fnv) {
-        let Question { test, operands } = self;
+impl FingerprintBytes for Condition {
+    fn write(&self, to: &mut Fnv1a) {
+        let Condition { test, operands } = self;
         test.write(to);
         let operands = operands.iter().take(test.map_or(1, Op::arity));
         operands.for_each(|operand| operand.write(to));
@@ -265,100 +266,100 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn value(value: u32, shadows: [Option<u32>; 2]) -> Value {
-        Value { value, shadows }
+    fn value(value: u32, shadows: [Option<u32>; 2]) -> DualOperand {
+        DualOperand { value, shadows }
     }
 
-    fn branch() -> Branch {
-        let mut operands = [Value::default(); _];
+    fn branch() -> CondBranch {
+        let mut operands = [DualOperand::default(); _];
         operands[..2].copy_from_slice(&[value(2, [None; 2]), value(3, [None; 2])]);
-        Branch {
-            question: Question {
+        CondBranch {
+            condition: Condition {
                 test: Some(Op::FLt),
                 operands,
             },
             when: true,
-            target: Way::Exit(5),
-            next: Way::Block(1),
+            target: Edge::Exit(5),
+            next: Edge::Block(1),
         }
     }
 
-    fn row(what: What) -> Computed {
-        let mut operands = [Value::default(); _];
+    fn row(what: ArithmeticKind) -> ArithmeticInst {
+        let mut operands = [DualOperand::default(); _];
         operands[0] = value(7, [Some(8), None]);
         operands[1] = value(1, [None, Some(2)]);
-        Computed {
-            what,
+        ArithmeticInst {
+            kind: what,
             result: value(3, [Some(4), Some(5)]),
             operands,
             position: 9,
         }
     }
 
-    fn words() -> Vec<Home> {
+    fn words() -> Vec<WordLocation> {
         vec![
-            Home::Plane,
-            Home::Cell,
-            Home::Constant(0x3f80_0000),
-            Home::Slot(6),
-            Home::Global(11),
+            WordLocation::Plane,
+            WordLocation::Uniform,
+            WordLocation::Constant(0x3f80_0000),
+            WordLocation::Register(6),
+            WordLocation::Global(11),
         ]
     }
 
     /// One of everything that there is.
-    fn units() -> Vec<Unit> {
+    fn units() -> Vec<CompileUnit> {
         let whats = [
-            What::Row(Op::Mul),
-            What::Copy,
-            What::ReadShadow,
-            What::Leaving,
+            ArithmeticKind::Op(Op::Mul),
+            ArithmeticKind::Copy,
+            ArithmeticKind::ReadShadow,
+            ArithmeticKind::Canonicalise,
         ];
-        let block = |end| Block {
-            rows: vec![row(What::Copy)],
+        let block = |end| LoopBlock {
+            instructions: vec![row(ArithmeticKind::Copy)],
             steps: 1,
-            end,
+            terminator: end,
             position: 12,
         };
         vec![
-            Unit::Stretch(Stretch {
-                words: words(),
-                rows: whats.map(row).into(),
-                stored: vec![3, 4],
+            CompileUnit::Segment(Segment {
+                locations: words(),
+                instructions: whats.map(row).into(),
+                live_out: vec![3, 4],
             }),
-            Unit::Region(Region {
-                words: vec![Home::Plane],
+            CompileUnit::Loop(CompiledLoop {
+                locations: vec![WordLocation::Plane],
                 blocks: vec![
-                    block(End::Jump(Way::Block(1))),
-                    block(End::Branch(branch())),
-                    block(End::Loop(0)),
+                    block(LoopTerminator::Jump(Edge::Block(1))),
+                    block(LoopTerminator::Branch(branch())),
+                    block(LoopTerminator::Loop(0)),
                 ],
                 exits: 6,
-                kept: vec![1],
+                live_out: vec![1],
             }),
         ]
     }
 
-    fn flows() -> Vec<Flow> {
+    fn flows() -> Vec<PointCfg> {
         let thens = [
-            Then::Go(Way::Block(1)),
-            Then::Step {
-                to: Way::Block(2),
+            PointTerminator::Jump(Edge::Block(1)),
+            PointTerminator::StepJump {
+                to: Edge::Block(2),
                 out: 8,
             },
-            Then::Branch(branch()),
+            PointTerminator::Branch(branch()),
         ];
-        vec![Flow {
-            words: words(),
-            pieces: thens
-                .map(|then| Piece {
-                    rows: vec![row(What::Row(Op::Sqrt))],
-                    then,
+        vec![PointCfg {
+            locations: words(),
+            blocks: thens
+                .map(|then| PointBlock {
+                    instructions: vec![row(ArithmeticKind::Op(Op::Sqrt))],
+                    terminator: then,
                     position: 4,
                 })
                 .into(),
-            live: Some(vec![0x8000_0000_0000_0001, 2, 3]),
-            entries: vec![Entry {
-                piece: 0,
+            live_out: Some(vec![0x8000_0000_0000_0001, 2, 3]),
+            entries: vec![CfgEntry {
+                block: 0,
                 at: 13,
                 depth: 1,
             }],
@@ -368,7 +369,7 @@ mod tests {
     #[test]
     fn fnv_vectors_are_the_published_ones() {
         let of = |text: &str| {
-            let mut to = Fnv(Fnv::BASIS);
+            let mut to = Fnv1a(Fnv1a::BASIS);
             to.bytes(text.as_bytes());
             to.0
         };
@@ -382,7 +383,7 @@ mod tests {
         // Objects in the world have these: if one changes, so does the version of objects.
         assert_eq!(super::super::VERSION, 2);
         let found = [
-            of_version::<Unit>("1.2.3", &[]),
+            of_version::<CompileUnit>("1.2.3", &[]),
             of_version("1.2.3", &units()),
             of_version("1.2.3", &flows()),
         ];
@@ -398,54 +399,58 @@ mod tests {
     #[test]
     fn each_change_changes_the_fingerprint() {
         type Change<T> = fn(&mut T);
-        fn stretch(units: &mut [Unit]) -> &mut Stretch {
+        fn stretch(units: &mut [CompileUnit]) -> &mut Segment {
             match &mut units[0] {
-                Unit::Stretch(stretch) => stretch,
-                Unit::Region(_) => panic!("the first is a stretch"),
+                CompileUnit::Segment(stretch) => stretch,
+                CompileUnit::Loop(_) => panic!("the first is a stretch"),
             }
         }
-        fn region(units: &mut [Unit]) -> &mut Region {
+        fn region(units: &mut [CompileUnit]) -> &mut CompiledLoop {
             match &mut units[1] {
-                Unit::Region(region) => region,
-                Unit::Stretch(_) => panic!("the second is a region"),
+                CompileUnit::Loop(region) => region,
+                CompileUnit::Segment(_) => panic!("the second is a region"),
             }
         }
-        fn branch_of(units: &mut [Unit]) -> &mut Branch {
-            match &mut region(units).blocks[1].end {
-                End::Branch(branch) => branch,
+        fn branch_of(units: &mut [CompileUnit]) -> &mut CondBranch {
+            match &mut region(units).blocks[1].terminator {
+                LoopTerminator::Branch(branch) => branch,
                 _ => panic!("the second block branches"),
             }
         }
-        let changes: [Change<Vec<Unit>>; 29] = [
+        let changes: [Change<Vec<CompileUnit>>; 29] = [
             |_| {},
             |units| units.swap(0, 1),
             |units| units.truncate(1),
-            |units| stretch(units).words.swap(0, 1),
-            |units| stretch(units).words[2] = Home::Constant(0xbf80_0000),
-            |units| stretch(units).words[2] = Home::Slot(0x3f80_0000),
-            |units| stretch(units).words[2] = Home::Global(0x3f80_0000),
-            |units| stretch(units).stored[1] = 5,
-            |units| stretch(units).stored.truncate(1),
-            |units| stretch(units).rows[0].what = What::Row(Op::Add),
-            |units| stretch(units).rows[1].what = What::Leaving,
-            |units| stretch(units).rows[1].what = What::ReadShadow,
-            |units| stretch(units).rows[0].result.value = 2,
-            |units| stretch(units).rows[0].result.shadows[1] = None,
-            |units| stretch(units).rows[0].operands[0].shadows.swap(0, 1),
-            |units| stretch(units).rows[0].operands[1].value = 0,
-            |units| stretch(units).rows[0].position = 10,
-            |units| region(units).words[0] = Home::Cell,
+            |units| stretch(units).locations.swap(0, 1),
+            |units| stretch(units).locations[2] = WordLocation::Constant(0xbf80_0000),
+            |units| stretch(units).locations[2] = WordLocation::Register(0x3f80_0000),
+            |units| stretch(units).locations[2] = WordLocation::Global(0x3f80_0000),
+            |units| stretch(units).live_out[1] = 5,
+            |units| stretch(units).live_out.truncate(1),
+            |units| stretch(units).instructions[0].kind = ArithmeticKind::Op(Op::Add),
+            |units| stretch(units).instructions[1].kind = ArithmeticKind::Canonicalise,
+            |units| stretch(units).instructions[1].kind = ArithmeticKind::ReadShadow,
+            |units| stretch(units).instructions[0].result.value = 2,
+            |units| stretch(units).instructions[0].result.shadows[1] = None,
+            |units| {
+                stretch(units).instructions[0].operands[0]
+                    .shadows
+                    .swap(0, 1)
+            },
+            |units| stretch(units).instructions[0].operands[1].value = 0,
+            |units| stretch(units).instructions[0].position = 10,
+            |units| region(units).locations[0] = WordLocation::Uniform,
             |units| region(units).exits = 7,
-            |units| region(units).kept[0] = 2,
+            |units| region(units).live_out[0] = 2,
             |units| region(units).blocks[0].steps = 2,
             |units| region(units).blocks[0].position = 13,
-            |units| region(units).blocks[0].end = End::Jump(Way::Exit(1)),
-            |units| region(units).blocks[0].end = End::Loop(1),
+            |units| region(units).blocks[0].terminator = LoopTerminator::Jump(Edge::Exit(1)),
+            |units| region(units).blocks[0].terminator = LoopTerminator::Loop(1),
             |units| branch_of(units).when = false,
-            |units| branch_of(units).target = Way::Exit(4),
-            |units| branch_of(units).next = Way::Block(2),
-            |units| branch_of(units).question.test = Some(Op::FLe),
-            |units| branch_of(units).question.operands[1].value = 2,
+            |units| branch_of(units).target = Edge::Exit(4),
+            |units| branch_of(units).next = Edge::Block(2),
+            |units| branch_of(units).condition.test = Some(Op::FLe),
+            |units| branch_of(units).condition.operands[1].value = 2,
         ];
         let found: BTreeSet<u64> = changes
             .iter()
@@ -456,15 +461,15 @@ mod tests {
             })
             .collect();
         assert_eq!(found.len(), changes.len());
-        let changes: [Change<Flow>; 10] = [
+        let changes: [Change<PointCfg>; 10] = [
             |_| {},
-            |flow| flow.words.truncate(4),
-            |flow| flow.pieces[0].position = 5,
-            |flow| flow.pieces[0].then = Then::Go(Way::Block(2)),
-            |flow| flow.pieces.swap(1, 2),
-            |flow| flow.live = None,
-            |flow| flow.live = Some(vec![1, 2, 3]),
-            |flow| flow.entries[0].piece = 1,
+            |flow| flow.locations.truncate(4),
+            |flow| flow.blocks[0].position = 5,
+            |flow| flow.blocks[0].terminator = PointTerminator::Jump(Edge::Block(2)),
+            |flow| flow.blocks.swap(1, 2),
+            |flow| flow.live_out = None,
+            |flow| flow.live_out = Some(vec![1, 2, 3]),
+            |flow| flow.entries[0].block = 1,
             |flow| flow.entries[0].at = 14,
             |flow| flow.entries[0].depth = 0,
         ];
@@ -479,7 +484,7 @@ mod tests {
         assert_eq!(found.len(), changes.len());
         // What means nothing is left out.
         let mut others = units();
-        stretch(&mut others).rows[1].operands[1] = value(4, [None; 2]);
+        stretch(&mut others).instructions[1].operands[1] = value(4, [None; 2]);
         assert_eq!(fingerprint(&others), fingerprint(&units()));
     }
 

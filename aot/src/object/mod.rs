@@ -1,21 +1,21 @@
 //! Shaders that were compiled ahead of time: what an object file has of each, and how that becomes kernels again.
 //!
-//! An object has no code of its own beside the kernels, and asks the linker for nothing: code knows no addresses ([`CALLEES`](adumbra_vm::native::CALLEES)), and what stands
+//! An object has no code of its own beside the kernels, and asks the linker for nothing: code knows no addresses ([`LIBCALLS`](adumbra_vm::native::LIBCALLS)), and what stands
 //! around the kernels – textures, calls, faults, budgets – is the machine's, as ever. So it has the shader's bytecode too, from which the machine is made.
 
 mod fingerprint;
 #[cfg(feature = "objects")]
 mod write;
 
-use crate::entries;
+use crate::kernel_pointers;
 use crate::target::Target;
-use adumbra_vm::native::{Flow, Kernels, PointKernels};
+use adumbra_vm::native::{BatchKernels, PointCfg, PointKernels};
 use std::slice;
 use std::sync::Arc;
 
 pub(crate) use fingerprint::fingerprint;
 #[cfg(feature = "objects")]
-pub use write::{Platform, Shader, TooLong, object};
+pub use write::{CodeSizeError, Platform, ShaderObject, write_object};
 
 /// Changes with what kernels are given, with the structs below, and with the bytes of which a
 /// [`fingerprint`] is taken.
@@ -65,7 +65,7 @@ unsafe impl Send for ObjectShader {}
 
 /// An object was written by a version of this library that writes them otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OtherVersion;
+pub struct ObjectVersionError;
 
 /// Kernels that were linked.
 #[derive(Debug)]
@@ -99,15 +99,15 @@ impl LinkedKernels {
     }
 
     /// Those of units.
-    pub(crate) fn kernels(&self) -> Kernels {
+    pub(crate) fn kernels(&self) -> BatchKernels {
         // SAFETY: that they are for this processor was asked of who made this, and the code stays for as long as the process.
-        unsafe { entries::kernels(self.addresses(), Arc::new(())) }
+        unsafe { kernel_pointers::batch_kernels(self.addresses(), Arc::new(())) }
     }
 
     /// Those of flows.
-    pub(crate) fn point_kernels(&self, flows: &[Flow]) -> PointKernels {
+    pub(crate) fn point_kernels(&self, flows: &[PointCfg]) -> PointKernels {
         // SAFETY: as above.
-        unsafe { entries::point_kernels(flows, self.addresses(), Arc::new(())) }
+        unsafe { kernel_pointers::point_kernels(flows, self.addresses(), Arc::new(())) }
     }
 
     fn addresses(&self) -> impl Iterator<Item = Option<*const u8>> {
@@ -121,7 +121,7 @@ impl ObjectShader {
     ///
     /// # Errors
     /// If another version wrote it: nothing is known of it then.
-    pub fn bytecode(&'static self) -> Result<&'static [u8], OtherVersion> {
+    pub fn bytecode(&'static self) -> Result<&'static [u8], ObjectVersionError> {
         self.check()?;
         // SAFETY: an object file of this version has so many bytes there.
         Ok(unsafe { list(self.bytecode, self.bytecode_bytes) })
@@ -152,10 +152,10 @@ impl ObjectShader {
         self.check().is_ok() && own == Target::host()
     }
 
-    fn check(&self) -> Result<(), OtherVersion> {
+    fn check(&self) -> Result<(), ObjectVersionError> {
         match self.version {
             VERSION => Ok(()),
-            _ => Err(OtherVersion),
+            _ => Err(ObjectVersionError),
         }
     }
 }

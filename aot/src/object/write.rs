@@ -1,9 +1,9 @@
 //! Object files: written for any system's linker on any host.
 
 use super::{NONE, VERSION, fingerprint};
-use crate::listing::{Compiled, Extent};
+use crate::machine_code::{KernelExtent, MachineCode};
 use crate::target::Target;
-use adumbra_vm::native::{Flow, Unit};
+use adumbra_vm::native::{CompileUnit, PointCfg};
 use object::write::{
     Object, Relocation, SectionId, StandardSection, Symbol, SymbolId, SymbolSection,
 };
@@ -57,7 +57,7 @@ impl Platform {
     }
 
     /// The one of that name.
-    pub fn of_name(name: &str) -> Option<Platform> {
+    pub fn from_name(name: &str) -> Option<Platform> {
         Platform::ALL.into_iter().find(|own| own.name == name)
     }
 
@@ -75,46 +75,46 @@ impl fmt::Display for Platform {
 
 /// A shader as it goes into an object.
 #[derive(Debug)]
-pub struct Shader {
+pub struct ShaderObject {
     /// The end of its C name, after `adumbra_object_`; all in a file differ.
     pub name: String,
     /// Serialised.
     pub bytecode: Vec<u8>,
     /// For each set of words of the globals that are the same for all points, the units that the machine makes then.
-    pub variants: Vec<(Vec<bool>, Vec<Unit>)>,
+    pub variants: Vec<(Vec<bool>, Vec<CompileUnit>)>,
     /// What the machine makes for single points.
-    pub flows: Vec<Flow>,
+    pub point_cfgs: Vec<PointCfg>,
 }
 
 /// The code of the shader of that name is longer than its own jumps, or than an object file may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TooLong(pub String);
+pub struct CodeSizeError(pub String);
 
-impl fmt::Display for TooLong {
+impl fmt::Display for CodeSizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the code of `{}` is too long for an object file", self.0)
     }
 }
 
-impl std::error::Error for TooLong {}
+impl std::error::Error for CodeSizeError {}
 
 /// An object file with these shaders, in order.
 ///
 /// # Errors
 /// If one of them is too long.
-pub fn object<'a>(
+pub fn write_object<'a>(
     platform: Platform,
-    shaders: impl Iterator<Item = &'a Shader>,
-) -> Result<Vec<u8>, TooLong> {
+    shaders: impl Iterator<Item = &'a ShaderObject>,
+) -> Result<Vec<u8>, CodeSizeError> {
     let mut writer = Writer::new(platform);
     let mut last = "";
     for shader in shaders {
         last = &shader.name;
         let written = writer.shader(shader);
-        written.ok_or_else(|| TooLong(last.to_owned()))?;
+        written.ok_or_else(|| CodeSizeError(last.to_owned()))?;
     }
     let bytes = writer.file.write();
-    bytes.map_err(|_| TooLong(last.to_owned()))
+    bytes.map_err(|_| CodeSizeError(last.to_owned()))
 }
 
 struct Writer {
@@ -147,12 +147,12 @@ impl Writer {
     }
 
     /// Nothing if its code is too long.
-    fn shader(&mut self, shader: &Shader) -> Option<()> {
+    fn shader(&mut self, shader: &ShaderObject) -> Option<()> {
         let name = &shader.name;
         let bytecode = self.constant(&format!("{name}.bytecode"), &shader.bytecode);
         let mut variants = Table::default();
         for (number, (uniform, units)) in shader.variants.iter().enumerate() {
-            let code = self.target.compile(units, false)?;
+            let code = self.target.compile_batch(units, false)?;
             let names = format!("{name}.{number}");
             self.variant(&mut variants, &names, fingerprint(units), uniform, &code);
         }
@@ -163,9 +163,15 @@ impl Writer {
             SymbolScope::Compilation,
         );
         let mut points = Table::default();
-        let code = self.target.compile_flows(&shader.flows, false)?;
+        let code = self.target.compile_points(&shader.point_cfgs, false)?;
         let names = format!("{name}.points");
-        self.variant(&mut points, &names, fingerprint(&shader.flows), &[], &code);
+        self.variant(
+            &mut points,
+            &names,
+            fingerprint(&shader.point_cfgs),
+            &[],
+            &code,
+        );
         let points = self.table(&names, points, SymbolScope::Compilation);
         let mut whole = Table::default();
         whole.bytes.extend(VERSION.to_le_bytes());
@@ -190,7 +196,7 @@ impl Writer {
         names: &str,
         fingerprint: u64,
         uniform: &[bool],
-        code: &Compiled,
+        code: &MachineCode,
     ) {
         let at = self
             .file
@@ -201,7 +207,7 @@ impl Writer {
         let mut entries = Vec::new();
         for (number, kernel) in code.kernels.iter().enumerate() {
             entries.extend(kernel.map_or(NONE, |own| own.start as u32).to_le_bytes());
-            if let Some(Extent { start, end, .. }) = *kernel {
+            if let Some(KernelExtent { start, end, .. }) = *kernel {
                 let (begin, size) = (at + start as u64, (end - start) as u64);
                 let kernel = format!("{names}.kernel{number}");
                 self.symbol(&kernel, SymbolKind::Text, self.text, begin, size);

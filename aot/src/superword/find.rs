@@ -1,7 +1,7 @@
 //! Which nodes become superwords.
 
-use super::{LANES, is_each, operands};
-use crate::graph::{Code, Graph, Id, Node};
+use super::{SUPERWORD_WIDTH, is_elementwise, operands};
+use crate::graph::{Graph, Node, NodeId, NodeOp};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::cmp::Reverse;
 use std::hash::{Hash, Hasher};
@@ -18,7 +18,7 @@ const LOOK: usize = 2;
 
 /// The number beside a node's operands.
 fn number(node: Node) -> u32 {
-    match node.code.operands() {
+    match node.op.operand_count() {
         1 => node.b,
         _ => 0,
     }
@@ -26,26 +26,26 @@ fn number(node: Node) -> u32 {
 
 /// Where the lanes of an operand come from.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Source {
+pub(super) enum OperandSource {
     /// All from one node.
-    One(Id),
+    Splat(NodeId),
     /// From a superword.
     Superword(usize),
     /// Each from its own.
-    Each([Id; LANES]),
+    Gather([NodeId; SUPERWORD_WIDTH]),
 }
 
 /// Four nodes of one code.
 #[derive(Debug)]
 pub(super) struct Superword {
-    pub(super) members: [Id; LANES],
-    pub(super) operands: Vec<Source>,
+    pub(super) members: [NodeId; SUPERWORD_WIDTH],
+    pub(super) operands: Vec<OperandSource>,
 }
 
 /// The superwords of some nodes.
 pub(super) struct Superwords<'g> {
     graph: &'g Graph,
-    pub(super) nodes: Range<Id>,
+    pub(super) nodes: Range<NodeId>,
     pub(super) uses: &'g [u32],
     pairs: &'g [bool],
     /// Which nodes each one needs, of these: bits, so many words for each.
@@ -62,7 +62,7 @@ impl<'g> Superwords<'g> {
     /// None yet.
     pub(super) fn new(
         graph: &'g Graph,
-        nodes: Range<Id>,
+        nodes: Range<NodeId>,
         uses: &'g [u32],
         pairs: &'g [bool],
     ) -> Superwords<'g> {
@@ -81,13 +81,13 @@ impl<'g> Superwords<'g> {
 
     /// Makes those that are worth it.
     pub(super) fn search(&mut self) {
-        let mut alike: FxHashMap<u64, Vec<Id>> = FxHashMap::default();
+        let mut alike: FxHashMap<u64, Vec<NodeId>> = FxHashMap::default();
         for id in self.nodes.clone().filter(|&id| self.may_join(id)) {
             let look = self.look(id, LOOK);
             alike.entry(look).or_default().push(id);
         }
-        let fours = |nodes: &Vec<Id>| nodes.as_chunks::<LANES>().0.to_vec();
-        let mut fours: Vec<[Id; LANES]> = alike.values().flat_map(fours).collect();
+        let fours = |nodes: &Vec<NodeId>| nodes.as_chunks::<SUPERWORD_WIDTH>().0.to_vec();
+        let mut fours: Vec<[NodeId; SUPERWORD_WIDTH]> = alike.values().flat_map(fours).collect();
         if fours.is_empty() {
             return;
         }
@@ -116,30 +116,30 @@ impl<'g> Superwords<'g> {
     }
 
     /// The superword and lane of a node, if it is in one.
-    pub(super) fn place(&self, id: Id) -> Option<(usize, u32)> {
+    pub(super) fn position_of(&self, id: NodeId) -> Option<(usize, u32)> {
         let index = id.checked_sub(self.nodes.start)?;
         *self.places.get(index as usize)?
     }
 
     /// Where a node of these stands among them.
-    fn index(&self, id: Id) -> usize {
+    fn index(&self, id: NodeId) -> usize {
         (id - self.nodes.start) as usize
     }
 
     /// Whether a node may be in a superword.
-    fn may_join(&self, id: Id) -> bool {
+    fn may_join(&self, id: NodeId) -> bool {
         let is_wanted = self.uses[id as usize] > 0;
-        is_wanted && is_each(self.graph.node(id).code) && !self.pairs[id as usize]
+        is_wanted && is_elementwise(self.graph.node(id).op) && !self.pairs[id as usize]
     }
 
     /// What a node and its operands look like, to a depth.
-    fn look(&self, id: Id, depth: usize) -> u64 {
+    fn look(&self, id: NodeId, depth: usize) -> u64 {
         let node = self.graph.node(id);
         let mut hasher = FxHasher::default();
-        (node.code as u8, number(node)).hash(&mut hasher);
-        if node.code == Code::Const {
+        (node.op as u8, number(node)).hash(&mut hasher);
+        if node.op == NodeOp::Const {
             node.a.hash(&mut hasher);
-        } else if depth > 0 && is_each(node.code) {
+        } else if depth > 0 && is_elementwise(node.op) {
             operands(node).for_each(|operand| self.look(operand, depth - 1).hash(&mut hasher));
         }
         hasher.finish()
@@ -151,7 +151,7 @@ impl<'g> Superwords<'g> {
         self.needs = vec![0; words * self.nodes.len()];
         for (index, id) in self.nodes.clone().enumerate() {
             let (before, own) = self.needs.split_at_mut(index * words);
-            self.graph.each_operand(self.graph.node(id), |operand| {
+            self.graph.for_each_operand(self.graph.node(id), |operand| {
                 let Some(operand) = operand.checked_sub(self.nodes.start) else {
                     return;
                 };
@@ -166,13 +166,13 @@ impl<'g> Superwords<'g> {
     }
 
     /// Whether one of these nodes needs another one.
-    fn needs(&self, id: Id, other: Id) -> bool {
+    fn needs(&self, id: NodeId, other: NodeId) -> bool {
         let [id, other] = [id, other].map(|id| self.index(id));
         self.needs[id * self.words + other / 64] >> (other % 64) & 1 == 1
     }
 
     /// Makes a superword of four nodes, and of what they need; says what that saves.
-    fn try_superword(&mut self, members: [Id; LANES]) -> i32 {
+    fn try_superword(&mut self, members: [NodeId; SUPERWORD_WIDTH]) -> i32 {
         let first = self.all.len();
         self.source(members, 0);
         self.gain(first)
@@ -188,17 +188,17 @@ impl<'g> Superwords<'g> {
     }
 
     /// Where four lanes come from: a superword, if they can be one.
-    fn source(&mut self, ids: [Id; LANES], depth: usize) -> Source {
+    fn source(&mut self, ids: [NodeId; SUPERWORD_WIDTH], depth: usize) -> OperandSource {
         if ids.iter().all(|&id| id == ids[0]) {
-            return Source::One(ids[0]);
+            return OperandSource::Splat(ids[0]);
         }
-        if let Some((superword, _)) = self.place(ids[0])
+        if let Some((superword, _)) = self.position_of(ids[0])
             && self.all[superword].members == ids
         {
-            return Source::Superword(superword);
+            return OperandSource::Superword(superword);
         }
         if depth == MAX_DEPTH || !self.can_be_superword(ids) {
-            return Source::Each(ids);
+            return OperandSource::Gather(ids);
         }
         let superword = self.all.len();
         self.all.push(Superword {
@@ -211,20 +211,20 @@ impl<'g> Superwords<'g> {
         }
         let operands = self.columns(ids).map(|ids| self.source(ids, depth + 1));
         self.all[superword].operands = operands.collect();
-        Source::Superword(superword)
+        OperandSource::Superword(superword)
     }
 
     /// Whether nodes are of one kind, in no superword, and none of them needs another one.
-    fn can_be_superword(&self, ids: [Id; LANES]) -> bool {
-        let kind = |id: Id| {
+    fn can_be_superword(&self, ids: [NodeId; SUPERWORD_WIDTH]) -> bool {
+        let kind = |id: NodeId| {
             let node = self.graph.node(id);
-            (node.code, number(node))
+            (node.op, number(node))
         };
-        let may_join = |&id: &Id| {
+        let may_join = |&id: &NodeId| {
             self.nodes.contains(&id)
                 && kind(id) == kind(ids[0])
                 && self.may_join(id)
-                && self.place(id).is_none()
+                && self.position_of(id).is_none()
         };
         let mut others = ids.iter().enumerate();
         ids.iter().all(may_join)
@@ -237,18 +237,21 @@ impl<'g> Superwords<'g> {
     }
 
     /// The operands of nodes, first, second, third. Those that may change places stand so that they are like those of the first node.
-    fn columns(&self, ids: [Id; LANES]) -> impl Iterator<Item = [Id; LANES]> + use<> {
+    fn columns(
+        &self,
+        ids: [NodeId; SUPERWORD_WIDTH],
+    ) -> impl Iterator<Item = [NodeId; SUPERWORD_WIDTH]> + use<> {
         let mut nodes = ids.map(|id| self.graph.node(id));
         let [first, others @ ..] = &mut nodes;
-        if first.code.commutes() {
-            let code = |id: Id| self.graph.node(id).code;
+        if first.op.is_commutative() {
+            let code = |id: NodeId| self.graph.node(id).op;
             for node in others {
                 if code(node.a) != code(first.a) && code(node.b) == code(first.a) {
                     (node.a, node.b) = (node.b, node.a);
                 }
             }
         }
-        let count = nodes[0].code.operands();
+        let count = nodes[0].op.operand_count();
         let columns = [nodes.map(|n| n.a), nodes.map(|n| n.b), nodes.map(|n| n.c)];
         columns.into_iter().take(count)
     }
@@ -257,34 +260,34 @@ impl<'g> Superwords<'g> {
     fn gain(&mut self, first: usize) -> i32 {
         let mut gain = 0;
         for superword in &self.all[first..] {
-            gain += LANES as i32 - 1;
+            gain += SUPERWORD_WIDTH as i32 - 1;
             for source in &superword.operands {
                 gain -= match *source {
-                    Source::Superword(_) => 0,
-                    Source::One(id) if self.graph.node(id).code == Code::Const => 0,
-                    Source::One(_) => 1,
-                    Source::Each([a, b, c, d]) if a == b && c == d => 1,
-                    Source::Each([a, b, c, d]) if a == c && b == d => 2,
-                    Source::Each(_) => 3,
+                    OperandSource::Superword(_) => 0,
+                    OperandSource::Splat(id) if self.graph.node(id).op == NodeOp::Const => 0,
+                    OperandSource::Splat(_) => 1,
+                    OperandSource::Gather([a, b, c, d]) if a == b && c == d => 1,
+                    OperandSource::Gather([a, b, c, d]) if a == c && b == d => 2,
+                    OperandSource::Gather(_) => 3,
                 }
             }
         }
-        gain - self.taken_out(first).len() as i32
+        gain - self.extracted(first).len() as i32
     }
 
     /// Which members of superwords from one on somebody wants outside of them.
-    pub(super) fn taken_out(&mut self, first: usize) -> Vec<Id> {
+    pub(super) fn extracted(&mut self, first: usize) -> Vec<NodeId> {
         let superwords = &self.all[first..];
         let sources = superwords.iter().flat_map(|superword| &superword.operands);
         let as_lanes = sources.filter_map(|source| match *source {
-            Source::Superword(other) => Some(self.all[other].members),
-            Source::One(_) | Source::Each(_) => None,
+            OperandSource::Superword(other) => Some(self.all[other].members),
+            OperandSource::Splat(_) | OperandSource::Gather(_) => None,
         });
         for id in as_lanes.flatten() {
             self.as_lanes[(id - self.nodes.start) as usize] += 1;
         }
         let members = superwords.iter().flat_map(|superword| superword.members);
-        let is_wanted = |&id: &Id| self.uses[id as usize] > self.as_lanes[self.index(id)];
+        let is_wanted = |&id: &NodeId| self.uses[id as usize] > self.as_lanes[self.index(id)];
         let taken_out = members.filter(is_wanted).collect();
         self.as_lanes.fill(0);
         taken_out

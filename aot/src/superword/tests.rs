@@ -1,54 +1,54 @@
 //! Superwords against the nodes that they were made of.
 
-use super::write::MAX_WAITING;
+use super::write::MAX_PENDING;
 use super::*;
-use crate::compute::{Lineage, Store, To};
-use crate::flow::Turn;
-use crate::trial::Lot;
+use crate::differential::TestRng;
+use crate::extended_blocks::ControlAction;
+use crate::graph_builder::{GraphStore, NodePositions, StoreTarget};
 
 const SLOTS: u32 = 8;
 /// Nodes that all copies read.
 const SHARED: usize = 6;
 
 /// Lanes as x86-64 has them: of what is computed for a point the first of each half are known, and the others are anything.
-fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; LANES]> {
-    let mut values: Vec<[u32; LANES]> = Vec::with_capacity(nodes.len());
+fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; SUPERWORD_WIDTH]> {
+    let mut values: Vec<[u32; SUPERWORD_WIDTH]> = Vec::with_capacity(nodes.len());
     for node in nodes {
-        let of = |id: Id| values[id as usize];
+        let of = |id: NodeId| values[id as usize];
         let each = |f: &dyn Fn(u32, u32) -> u32| {
             let (a, b) = (of(node.a), of(node.b));
             std::array::from_fn(|lane| f(a[lane], b[lane]))
         };
         let float = f32::from_bits;
-        values.push(match node.code {
-            Code::Const => [node.a; LANES],
-            Code::Slot => {
+        values.push(match node.op {
+            NodeOp::Const => [node.a; SUPERWORD_WIDTH],
+            NodeOp::VmRegister => {
                 let word = slots[node.a as usize];
                 [word, 0x7fa5_a5a5, word, 0x5a5a_5a5a]
             }
-            Code::Global => [slots[node.a as usize]; LANES],
-            Code::Add => each(&|a, b| (float(a) + float(b)).to_bits()),
-            Code::Sub => each(&|a, b| (float(a) - float(b)).to_bits()),
-            Code::Lt => each(&|a, b| if float(a) < float(b) { u32::MAX } else { 0 }),
-            Code::Xor => each(&|a, b| a ^ b),
-            Code::And => each(&|a, b| a & b),
-            Code::Or => each(&|a, b| a | b),
-            Code::ISub => each(&u32::wrapping_sub),
-            Code::IAdd => each(&u32::wrapping_add),
-            Code::IMulEach => each(&u32::wrapping_mul),
-            Code::IMul => {
+            NodeOp::Global => [slots[node.a as usize]; SUPERWORD_WIDTH],
+            NodeOp::Add => each(&|a, b| (float(a) + float(b)).to_bits()),
+            NodeOp::Sub => each(&|a, b| (float(a) - float(b)).to_bits()),
+            NodeOp::Lt => each(&|a, b| if float(a) < float(b) { u32::MAX } else { 0 }),
+            NodeOp::Xor => each(&|a, b| a ^ b),
+            NodeOp::And => each(&|a, b| a & b),
+            NodeOp::Or => each(&|a, b| a | b),
+            NodeOp::ISub => each(&u32::wrapping_sub),
+            NodeOp::IAdd => each(&u32::wrapping_add),
+            NodeOp::IMulEach => each(&u32::wrapping_mul),
+            NodeOp::IMul => {
                 let [x, _, y, _] = each(&u32::wrapping_mul);
                 [x, !x, y, !y]
             }
-            Code::ShrBy => each(&|a, _| a >> node.b),
-            Code::Select => {
+            NodeOp::ShrBy => each(&|a, _| a >> node.b),
+            NodeOp::Select => {
                 let (mask, a, b) = (of(node.a), of(node.b), of(node.c));
                 std::array::from_fn(|lane| if mask[lane] == 0 { b[lane] } else { a[lane] })
             }
-            Code::Broadcast => [of(node.a)[node.b as usize]; LANES],
-            Code::Halves => [of(node.a)[0], of(node.a)[0], of(node.b)[0], of(node.b)[0]],
-            Code::Interleave => [of(node.a)[0], of(node.b)[0], of(node.a)[1], of(node.b)[1]],
-            Code::Join => [of(node.a)[0], of(node.a)[1], of(node.b)[0], of(node.b)[1]],
+            NodeOp::Broadcast => [of(node.a)[node.b as usize]; SUPERWORD_WIDTH],
+            NodeOp::Duplicate => [of(node.a)[0], of(node.a)[0], of(node.b)[0], of(node.b)[0]],
+            NodeOp::Interleave => [of(node.a)[0], of(node.b)[0], of(node.a)[1], of(node.b)[1]],
+            NodeOp::Join => [of(node.a)[0], of(node.a)[1], of(node.b)[0], of(node.b)[1]],
             _ => unreachable!("no other nodes are here"),
         });
     }
@@ -56,16 +56,16 @@ fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; LANES]> {
 }
 
 /// Copies of one piece of code, of operands of their own; now and then one reads what another one computed.
-fn copies(lot: &mut Lot, nodes: &mut Vec<Node>, count: usize) -> Vec<Id> {
-    const CODES: [Code; 8] = [
-        Code::Add,
-        Code::Sub,
-        Code::Xor,
-        Code::IAdd,
-        Code::IMul,
-        Code::ShrBy,
-        Code::Lt,
-        Code::Select,
+fn copies(lot: &mut TestRng, nodes: &mut Vec<Node>, count: usize) -> Vec<NodeId> {
+    const CODES: [NodeOp; 8] = [
+        NodeOp::Add,
+        NodeOp::Sub,
+        NodeOp::Xor,
+        NodeOp::IAdd,
+        NodeOp::IMul,
+        NodeOp::ShrBy,
+        NodeOp::Lt,
+        NodeOp::Select,
     ];
     let length = 6 + lot.below(20);
     // For each node its code and where its operands are: so many nodes before it, among those that all read, or among a few that each copy reads.
@@ -77,92 +77,93 @@ fn copies(lot: &mut Lot, nodes: &mut Vec<Node>, count: usize) -> Vec<Id> {
         ));
     }
     let mut last = Vec::new();
-    let mut others: Vec<Id> = Vec::new();
+    let mut others: Vec<NodeId> = Vec::new();
     for _ in 0..count {
-        let read = [(); 6].map(|()| (SHARED + lot.below(SLOTS as usize)) as Id);
+        let read = [(); 6].map(|()| (SHARED + lot.below(SLOTS as usize)) as NodeId);
         let start = nodes.len();
         for (at, &(code, from)) in piece.iter().enumerate() {
             let mut operand = |i: usize| match from[i] {
                 _ if lot.below(150) == 0 && !others.is_empty() => others[lot.below(others.len())],
-                far @ 0..6 if far < at => (start + at - 1 - far) as Id,
-                shared @ 8.. => shared as Id - 8,
+                far @ 0..6 if far < at => (start + at - 1 - far) as NodeId,
+                shared @ 8.. => shared as NodeId - 8,
                 near => read[near % 6],
             };
             let [a, b, c] = [0, 1, 2].map(&mut operand);
             nodes.push(match code {
-                Code::ShrBy => Node::new(code, a, 3 + u32::from(lot.below(20) == 0), 0),
-                Code::Select => Node::new(code, a, b, c),
+                NodeOp::ShrBy => Node::new(code, a, 3 + u32::from(lot.below(20) == 0), 0),
+                NodeOp::Select => Node::new(code, a, b, c),
                 _ => Node::new(code, a, b, 0),
             });
-            others.push(nodes.len() as Id - 1);
+            others.push(nodes.len() as NodeId - 1);
         }
-        last.extend(nodes.len() as Id - 3..nodes.len() as Id);
+        last.extend(nodes.len() as NodeId - 3..nodes.len() as NodeId);
     }
     last
 }
 
 #[test]
 fn lanes_hold_what_nodes_did_and_others_find_it() {
-    let mut lot = Lot::new(3);
+    let mut lot = TestRng::new(3);
     let (mut made, mut saved, mut kept) = (0, 0, 0);
     for _ in 0..4000 {
-        let [one, two] = [0x3f80_0000, 0x9e37_79b9].map(|bits| Node::new(Code::Const, bits, 0, 0));
-        let global = Node::new(Code::Global, 0, 0, 0);
-        let computed = [Code::IMul, Code::Add].map(|code| Node::new(code, 2, 1, 0));
+        let [one, two] =
+            [0x3f80_0000, 0x9e37_79b9].map(|bits| Node::new(NodeOp::Const, bits, 0, 0));
+        let global = Node::new(NodeOp::Global, 0, 0, 0);
+        let computed = [NodeOp::IMul, NodeOp::Add].map(|code| Node::new(code, 2, 1, 0));
         let mut nodes = vec![one, two, global, computed[0], computed[1]];
-        nodes.push(Node::new(Code::IAdd, 3, 2, 0));
+        nodes.push(Node::new(NodeOp::IAdd, 3, 2, 0));
         assert_eq!(nodes.len(), SHARED);
-        nodes.extend((0..SLOTS).map(|slot| Node::new(Code::Slot, slot, 0, 0)));
+        nodes.extend((0..SLOTS).map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0)));
         let (mut stores, mut events) = (Vec::new(), Vec::new());
         for part in 0..2 {
             let count = 4 + lot.below(28);
             let mut values = copies(&mut lot, &mut nodes, count);
-            values.push(lot.below(nodes.len()) as Id);
-            let behind = nodes.len() as Id - 1;
-            stores.extend(values.into_iter().map(|value| Store {
-                behind,
-                to: To::Word(0),
+            values.push(lot.below(nodes.len()) as NodeId);
+            let behind = nodes.len() as NodeId - 1;
+            stores.extend(values.into_iter().map(|value| GraphStore {
+                after: behind,
+                target: StoreTarget::Word(0),
                 value,
             }));
-            events.push(Event {
-                behind,
-                turn: Turn::Come(part),
+            events.push(ControlEvent {
+                after: behind,
+                action: ControlAction::Label(part),
                 position: part,
             });
         }
-        let mut lineage = Lineage::default();
-        (0..nodes.len() as Id).for_each(|id| lineage.begin(id, 100 + id));
+        let mut lineage = NodePositions::default();
+        (0..nodes.len() as NodeId).for_each(|id| lineage.start_at(id, 100 + id));
         let mut tree = Computation {
-            graph: Graph::of(nodes.clone(), &Graph::default()),
+            graph: Graph::from_nodes(nodes.clone(), &Graph::default()),
             stores: stores.clone(),
-            lineage,
+            positions: lineage,
         };
-        pack(&mut tree, &mut events);
+        pack_superwords(&mut tree, &mut events);
         let slots: Vec<u32> = (0..SLOTS)
             .map(|_| (lot.below(1 << 31) as u32) << 1)
             .collect();
         let (before, after) = (run(&nodes, &slots), run(&tree.graph.nodes, &slots));
         for (old, new) in stores.iter().zip(&tree.stores) {
-            assert!(new.value <= new.behind, "it is computed where it is stored");
+            assert!(new.value <= new.after, "it is computed where it is stored");
             let (old, new) = (before[old.value as usize], after[new.value as usize]);
             let is_nan = |word: u32| f32::from_bits(word).is_nan();
             let same = |lane: usize| old[0] == new[lane] || is_nan(old[0]) && is_nan(new[lane]);
             assert!(same(0) && same(2), "{old:x?} {new:x?} {nodes:?} {tree:?}");
         }
-        let has = |code| tree.graph.nodes.iter().any(|node| node.code == code);
-        if !has(Code::Broadcast) {
+        let has = |code| tree.graph.nodes.iter().any(|node| node.op == code);
+        if !has(NodeOp::Broadcast) {
             kept += 1;
             continue;
         }
         made += 1;
-        let all = 0..nodes.len() as Id;
-        let tree_uses = tree.uses();
-        saved +=
-            nodes.len() - wanted(&tree.graph, &tree_uses, 0..tree.graph.nodes.len() as Id).count();
+        let all = 0..nodes.len() as NodeId;
+        let tree_uses = tree.use_counts();
+        saved += nodes.len()
+            - live_nodes(&tree.graph, &tree_uses, 0..tree.graph.nodes.len() as NodeId).count();
         // Nodes come from where they came from, and their operands stand before them.
         for (id, node) in (0..).zip(&tree.graph.nodes) {
             assert!(operands(*node).all(|operand| operand < id));
-            assert!(all.contains(&(tree.lineage.of(id) - 100)));
+            assert!(all.contains(&(tree.positions.position_of(id) - 100)));
         }
     }
     println!("{made} trees with superwords, {kept} without; {saved} nodes fewer");
@@ -170,13 +171,13 @@ fn lanes_hold_what_nodes_did_and_others_find_it() {
 }
 
 /// Sums of eight of these each.
-fn sums(nodes: &mut Vec<Node>, code: Code, of: [Id; 8]) -> Id {
+fn sums(nodes: &mut Vec<Node>, code: NodeOp, of: [NodeId; 8]) -> NodeId {
     let mut level = of.to_vec();
     while level.len() > 1 {
         let pairs = level.as_chunks::<2>().0.iter();
         let next = pairs.map(|&[a, b]| {
             nodes.push(Node::new(code, a, b, 0));
-            nodes.len() as Id - 1
+            nodes.len() as NodeId - 1
         });
         level = next.collect();
     }
@@ -187,14 +188,14 @@ fn sums(nodes: &mut Vec<Node>, code: Code, of: [Id; 8]) -> Id {
 fn what_needs_itself_through_others_is_left_alone() {
     for is_tangled in [false, true] {
         let mut nodes: Vec<Node> = (0..SLOTS)
-            .map(|slot| Node::new(Code::Slot, slot, 0, 0))
+            .map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0))
             .collect();
-        nodes.extend((0..4).map(|bits| Node::new(Code::Const, bits, 0, 0)));
-        let slots: [Id; 8] = std::array::from_fn(|i| i as Id + 4);
+        nodes.extend((0..4).map(|bits| Node::new(NodeOp::Const, bits, 0, 0)));
+        let slots: [NodeId; 8] = std::array::from_fn(|i| i as NodeId + 4);
         let mut values = Vec::new();
         // The first needs its fellow of the other kind; so does, the other way round, the second.
         for copy in 0..4 {
-            let codes = [Code::IAdd, Code::Xor];
+            let codes = [NodeOp::IAdd, NodeOp::Xor];
             let [one, other] = if is_tangled && copy == 1 {
                 [codes[1], codes[0]]
             } else {
@@ -209,56 +210,56 @@ fn what_needs_itself_through_others_is_left_alone() {
 }
 
 /// Packs nodes of which some are stored at the end, and sees whether these are what they were; says whether there are superwords.
-fn packed(nodes: Vec<Node>, stored: &[Id]) -> bool {
+fn packed(nodes: Vec<Node>, stored: &[NodeId]) -> bool {
     let slots: Vec<u32> = (0..SLOTS).map(|slot| slot * 0x0101_0101).collect();
     let before = run(&nodes, &slots);
-    let behind = nodes.len() as Id - 1;
-    let mut lineage = Lineage::default();
-    lineage.begin(0, 0);
-    let stores = stored.iter().map(|&value| Store {
-        behind,
-        to: To::Word(0),
+    let behind = nodes.len() as NodeId - 1;
+    let mut lineage = NodePositions::default();
+    lineage.start_at(0, 0);
+    let stores = stored.iter().map(|&value| GraphStore {
+        after: behind,
+        target: StoreTarget::Word(0),
         value,
     });
     let mut tree = Computation {
-        graph: Graph::of(nodes, &Graph::default()),
+        graph: Graph::from_nodes(nodes, &Graph::default()),
         stores: stores.collect(),
-        lineage,
+        positions: lineage,
     };
-    pack(&mut tree, &mut []);
+    pack_superwords(&mut tree, &mut []);
     let after = run(&tree.graph.nodes, &slots);
     for (store, &old) in tree.stores.iter().zip(stored) {
-        assert!(store.value <= store.behind);
+        assert!(store.value <= store.after);
         assert_eq!(after[store.value as usize][0], before[old as usize][0]);
     }
     let mut nodes = tree.graph.nodes.iter();
-    nodes.any(|node| node.code == Code::Broadcast)
+    nodes.any(|node| node.op == NodeOp::Broadcast)
 }
 
 #[test]
 fn what_waits_for_its_longest_chain_is_left_alone() {
     // Four chains; each node takes four cycles, in which there is one of each chain.
     let mut nodes: Vec<Node> = (0..4)
-        .map(|slot| Node::new(Code::Slot, slot, 0, 0))
+        .map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0))
         .collect();
     for at in 4..404 {
-        nodes.push(Node::new(Code::Add, at - 4, at - 4, 0));
+        nodes.push(Node::new(NodeOp::Add, at - 4, at - 4, 0));
     }
     assert!(!packed(nodes, &[400, 401, 402, 403]));
 }
 
 /// Chains of so many nodes each, side by side.
-fn chains(count: Id, length: Id) -> (Vec<Node>, Vec<Id>) {
+fn chains(count: NodeId, length: NodeId) -> (Vec<Node>, Vec<NodeId>) {
     let mut nodes: Vec<Node> = (0..count)
-        .map(|chain| Node::new(Code::Slot, chain % SLOTS, 0, 0))
+        .map(|chain| Node::new(NodeOp::VmRegister, chain % SLOTS, 0, 0))
         .collect();
-    nodes.push(Node::new(Code::Const, 0x9e37_79b9, 0, 0));
-    let mut last: Vec<Id> = (0..count).collect();
+    nodes.push(Node::new(NodeOp::Const, 0x9e37_79b9, 0, 0));
+    let mut last: Vec<NodeId> = (0..count).collect();
     for turn in 0..length {
         for last in &mut last {
-            let code = [Code::Xor, Code::IAdd][turn as usize % 2];
+            let code = [NodeOp::Xor, NodeOp::IAdd][turn as usize % 2];
             nodes.push(Node::new(code, *last, count, 0));
-            *last = nodes.len() as Id - 1;
+            *last = nodes.len() as NodeId - 1;
         }
     }
     (nodes, last)
@@ -278,11 +279,11 @@ fn however_deep_or_many_they_are_values_stay() {
 const CONSTANTS: u32 = 20;
 
 /// A chain of two codes in turn behind a node, each with a constant.
-fn chain(nodes: &mut Vec<Node>, mut last: Id, codes: [Code; 2], length: usize) -> Id {
+fn chain(nodes: &mut Vec<Node>, mut last: NodeId, codes: [NodeOp; 2], length: usize) -> NodeId {
     for turn in 0..length {
-        let constant = SLOTS + turn as Id % CONSTANTS;
+        let constant = SLOTS + turn as NodeId % CONSTANTS;
         nodes.push(Node::new(codes[turn % 2], last, constant, 0));
-        last = nodes.len() as Id - 1;
+        last = nodes.len() as NodeId - 1;
     }
     last
 }
@@ -290,34 +291,34 @@ fn chain(nodes: &mut Vec<Node>, mut last: Id, codes: [Code; 2], length: usize) -
 #[test]
 fn only_so_many_wait_for_one_another() {
     // The last of four that are alike stands behind a chain of this length, and the first one is wanted at once.
-    for (length, is_made) in [(MAX_WAITING - 100, true), (MAX_WAITING, false)] {
+    for (length, is_made) in [(MAX_PENDING - 100, true), (MAX_PENDING, false)] {
         let mut nodes: Vec<Node> = (0..SLOTS)
-            .map(|slot| Node::new(Code::Slot, slot, 0, 0))
+            .map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0))
             .collect();
         let constants = (0..CONSTANTS).map(|number| 0x9e37_79b9 ^ number);
-        nodes.extend(constants.map(|bits| Node::new(Code::Const, bits, 0, 0)));
+        nodes.extend(constants.map(|bits| Node::new(NodeOp::Const, bits, 0, 0)));
         let mut stored = Vec::new();
         for copy in 0..4 {
             let from = match copy {
-                3 => chain(&mut nodes, 3, [Code::Xor, Code::ISub], length),
+                3 => chain(&mut nodes, 3, [NodeOp::Xor, NodeOp::ISub], length),
                 _ => copy,
             };
             let end = chain(
                 &mut nodes,
                 from,
-                [Code::IAdd, Code::And],
+                [NodeOp::IAdd, NodeOp::And],
                 CONSTANTS as usize,
             );
             // Of these there are only three.
             if copy != 3 {
-                nodes.push(Node::new(Code::ShrBy, end, 3, 0));
+                nodes.push(Node::new(NodeOp::ShrBy, end, 3, 0));
             }
-            stored.push(nodes.len() as Id - 1);
+            stored.push(nodes.len() as NodeId - 1);
         }
         // The chain leaves time for these.
         for _ in 0..2800 {
-            nodes.push(Node::new(Code::Or, 0, 1, 0));
-            stored.push(nodes.len() as Id - 1);
+            nodes.push(Node::new(NodeOp::Or, 0, 1, 0));
+            stored.push(nodes.len() as NodeId - 1);
         }
         assert_eq!(packed(nodes, &stored), is_made, "a chain of {length}");
     }

@@ -1,22 +1,22 @@
 //! Nodes and superwords in an order in which each finds what it needs.
 
-use super::find::{Source, Superword, Superwords};
-use super::{LANES, WIDTH, is_each, operands, time, wanted};
-use crate::graph::{Code, Graph, Id, Node};
-use crate::order::NOBODY;
+use super::find::{OperandSource, Superword, Superwords};
+use super::{ISSUE_WIDTH, SUPERWORD_WIDTH, is_elementwise, live_nodes, operands, schedule};
+use crate::graph::{Graph, Node, NodeId, NodeOp};
+use crate::renumber::UNUSED;
 use rustc_hash::FxHashMap;
 
 /// How many nodes and superwords wait for one another at once, at most.
-pub(super) const MAX_WAITING: usize = 512;
+pub(super) const MAX_PENDING: usize = 512;
 
 /// The nodes with superwords.
-pub(super) struct Out<'g> {
+pub(super) struct SuperwordWriter<'g> {
     graph: &'g Graph,
     pub(super) nodes: Vec<Node>,
     /// What each node is now.
-    pub(super) names: Vec<Id>,
+    pub(super) renumbered: Vec<NodeId>,
     /// What each node is made for.
-    pub(super) origins: Vec<Id>,
+    pub(super) origins: Vec<NodeId>,
     /// Whether all lanes of each node are the same, whatever the machine.
     is_full: Vec<bool>,
 }
@@ -28,41 +28,43 @@ struct Tangled;
 struct Progress<'g> {
     superwords: &'g Superwords<'g>,
     /// The nodes of superwords, those that are begun too.
-    written: Vec<Option<Id>>,
+    written: Vec<Option<NodeId>>,
     is_begun: Vec<bool>,
     /// Lanes that were put together.
-    together: FxHashMap<[Id; LANES], Id>,
+    together: FxHashMap<[NodeId; SUPERWORD_WIDTH], NodeId>,
     depth: usize,
 }
 
-impl<'g> Out<'g> {
-    pub(super) fn new(graph: &'g Graph) -> Out<'g> {
-        Out {
+impl<'g> SuperwordWriter<'g> {
+    pub(super) fn new(graph: &'g Graph) -> SuperwordWriter<'g> {
+        SuperwordWriter {
             graph,
             nodes: Vec::with_capacity(graph.nodes.len()),
-            names: vec![NOBODY; graph.nodes.len()],
+            renumbered: vec![UNUSED; graph.nodes.len()],
             origins: Vec::new(),
             is_full: Vec::new(),
         }
     }
 
-    fn push(&mut self, node: Node, origin: Id) -> Id {
-        use Code::*;
-        let is_full = match node.code {
+    fn push(&mut self, node: Node, origin: NodeId) -> NodeId {
+        use NodeOp::*;
+        let is_full = match node.op {
             Const | Global | Broadcast => true,
             IMul => false,
-            code => is_each(code) && operands(node).all(|operand| self.is_full[operand as usize]),
+            code => {
+                is_elementwise(code) && operands(node).all(|operand| self.is_full[operand as usize])
+            }
         };
         self.nodes.push(node);
         self.origins.push(origin);
         self.is_full.push(is_full);
-        self.nodes.len() as Id - 1
+        self.nodes.len() as NodeId - 1
     }
 
     /// Writes nodes, as superwords where they are in any, unless that takes no fewer cycles than these.
     pub(super) fn write(&mut self, superwords: &mut Superwords<'_>, cycles: u32) {
-        let start = self.nodes.len() as Id;
-        let taken_out = superwords.taken_out(0);
+        let start = self.nodes.len() as NodeId;
+        let taken_out = superwords.extracted(0);
         let superwords = &*superwords;
         let mut progress = Progress {
             superwords,
@@ -71,16 +73,18 @@ impl<'g> Out<'g> {
             together: FxHashMap::default(),
             depth: 0,
         };
-        let wanted = wanted(self.graph, superwords.uses, superwords.nodes.clone());
+        let wanted = live_nodes(self.graph, superwords.uses, superwords.nodes.clone());
         // What is in a superword is written when it is wanted; whoever comes later finds what is wanted outside of them.
-        let own = wanted.clone().filter(|&id| superwords.place(id).is_none());
+        let own = wanted
+            .clone()
+            .filter(|&id| superwords.position_of(id).is_none());
         let written =
             (own.chain(taken_out)).try_for_each(|id| self.node(id, &mut progress).map(|_| ()));
         let is_faster = || {
-            let now = start..self.nodes.len() as Id;
+            let now = start..self.nodes.len() as NodeId;
             let new = self.nodes[start as usize..].iter().copied();
-            let (chain, count) = time(now.clone().zip(new), now);
-            chain.max(count / WIDTH) < cycles
+            let (chain, count) = schedule(now.clone().zip(new), now);
+            chain.max(count / ISSUE_WIDTH) < cycles
         };
         if superwords.all.is_empty() || written.is_ok() && is_faster() {
             return;
@@ -89,42 +93,45 @@ impl<'g> Out<'g> {
         self.origins.truncate(start as usize);
         self.is_full.truncate(start as usize);
         for id in wanted {
-            let node = self.graph.node(id).renamed(|id| self.names[id as usize]);
-            self.names[id as usize] = self.push(node, id);
+            let node = self
+                .graph
+                .node(id)
+                .map_operands(|id| self.renumbered[id as usize]);
+            self.renumbered[id as usize] = self.push(node, id);
         }
     }
 
     /// Writes a node, and what it needs.
-    fn node(&mut self, id: Id, progress: &mut Progress<'_>) -> Result<Id, Tangled> {
-        let name = self.names[id as usize];
-        if name != NOBODY {
+    fn node(&mut self, id: NodeId, progress: &mut Progress<'_>) -> Result<NodeId, Tangled> {
+        let name = self.renumbered[id as usize];
+        if name != UNUSED {
             return Ok(name);
         }
         progress.deeper()?;
-        let node = match progress.superwords.place(id) {
+        let node = match progress.superwords.position_of(id) {
             Some((superword, lane)) => {
                 let superword = self.superword(superword, progress)?;
-                Node::new(Code::Broadcast, superword, lane, 0)
+                Node::new(NodeOp::Broadcast, superword, lane, 0)
             }
             None => {
                 let node = self.graph.node(id);
                 let mut needed = Vec::new();
                 self.graph
-                    .each_operand(node, |operand| needed.push(operand));
+                    .for_each_operand(node, |operand| needed.push(operand));
                 for operand in needed {
                     self.node(operand, progress)?;
                 }
-                node.renamed(|id| self.names[id as usize])
+                node.map_operands(|id| self.renumbered[id as usize])
             }
         };
         progress.depth -= 1;
         let name = self.push(node, id);
-        self.names[id as usize] = name;
+        self.renumbered[id as usize] = name;
         Ok(name)
     }
 
     /// Writes a superword, and what it needs.
-    fn superword(&mut self, number: usize, progress: &mut Progress<'_>) -> Result<Id, Tangled> {
+    fn superword(&mut self, number: usize, progress: &mut Progress<'_>) -> Result<NodeId, Tangled> {
         if let Some(written) = progress.written[number] {
             return Ok(written);
         }
@@ -137,17 +144,19 @@ impl<'g> Out<'g> {
         let mut vectors = [0; 3];
         for (vector, source) in vectors.iter_mut().zip(operands) {
             *vector = match *source {
-                Source::One(id) => self.together([id; LANES], members[0], progress)?,
-                Source::Superword(other) => self.superword(other, progress)?,
-                Source::Each(ids) => self.together(ids, members[0], progress)?,
+                OperandSource::Splat(id) => {
+                    self.together([id; SUPERWORD_WIDTH], members[0], progress)?
+                }
+                OperandSource::Superword(other) => self.superword(other, progress)?,
+                OperandSource::Gather(ids) => self.together(ids, members[0], progress)?,
             };
         }
         progress.depth -= 1;
         let [a, b, c] = vectors;
         let node = self.graph.node(members[0]);
-        let node = match node.code {
-            Code::IMul => Node::new(Code::IMulEach, a, b, 0),
-            code if code.operands() == 1 => Node::new(code, a, node.b, 0),
+        let node = match node.op {
+            NodeOp::IMul => Node::new(NodeOp::IMulEach, a, b, 0),
+            code if code.operand_count() == 1 => Node::new(code, a, node.b, 0),
             code => Node::new(code, a, b, c),
         };
         let written = self.push(node, members[0]);
@@ -158,10 +167,10 @@ impl<'g> Out<'g> {
     /// Puts lanes together, for some node.
     fn together(
         &mut self,
-        ids: [Id; LANES],
-        origin: Id,
+        ids: [NodeId; SUPERWORD_WIDTH],
+        origin: NodeId,
         progress: &mut Progress<'_>,
-    ) -> Result<Id, Tangled> {
+    ) -> Result<NodeId, Tangled> {
         if let Some(&found) = progress.together.get(&ids) {
             return Ok(found);
         }
@@ -170,19 +179,19 @@ impl<'g> Out<'g> {
             *name = self.node(*name, progress)?;
         }
         let [a, b, c, d] = names;
-        if names == [a; LANES] && self.is_full[a as usize] {
+        if names == [a; SUPERWORD_WIDTH] && self.is_full[a as usize] {
             return Ok(a);
         }
         let mut two = |code, a, b| self.push(Node::new(code, a, b, 0), origin);
         let vector = if a == b && c == d {
-            two(Code::Halves, a, c)
+            two(NodeOp::Duplicate, a, c)
         } else {
-            let first = two(Code::Interleave, a, b);
+            let first = two(NodeOp::Interleave, a, b);
             let last = match (a, b) == (c, d) {
                 true => first,
-                false => two(Code::Interleave, c, d),
+                false => two(NodeOp::Interleave, c, d),
             };
-            two(Code::Join, first, last)
+            two(NodeOp::Join, first, last)
         };
         progress.together.insert(ids, vector);
         Ok(vector)
@@ -193,7 +202,7 @@ impl Progress<'_> {
     /// One more node waits for what it needs.
     fn deeper(&mut self) -> Result<(), Tangled> {
         self.depth += 1;
-        match self.depth > MAX_WAITING {
+        match self.depth > MAX_PENDING {
             true => Err(Tangled),
             false => Ok(()),
         }

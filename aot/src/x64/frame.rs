@@ -1,12 +1,12 @@
 //! Frames, loops, jumps, and where operands are.
 
-use super::{Operand, REGISTERS, SCRATCH, Vectors, WHOLE, vex};
+use super::{Operand, REGISTERS, SCRATCH, WHOLE, X64Assembler, vex};
 use crate::assembler::Assembler;
-use crate::graph::{Code, ONES};
-use crate::machine::{Machine, PAGE, Written};
-use crate::pair::Half;
-use adumbra_ops::CallOut;
-use adumbra_vm::native::{Points, Ref, Run};
+use crate::graph::{ALL_ONES, NodeOp};
+use crate::macro_assembler::{AssembledCode, MIN_PAGE_BYTES, MacroAssembler};
+use crate::shadow_pairs::VectorHalf;
+use adumbra_ops::Libcall;
+use adumbra_vm::native::{LoopState, OperandRef, VectorRun};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;
 use std::mem::offset_of;
@@ -22,12 +22,12 @@ const ROW_LABELS: usize = 4;
 /// The number of a general register.
 const EDX: u8 = 2;
 
-impl<const LANES: usize> Vectors<LANES> {
+impl<const LANES: usize> X64Assembler<LANES> {
     /// Sets the flags by whether no point is in a mask.
     fn test(&mut self, mask: Operand) {
-        let mask = self.register(mask, SCRATCH[1]);
+        let mask = self.in_register(mask, SCRATCH[1]);
         if LANES == WHOLE {
-            self.of_two(vex::TEST, mask, Operand::Register(mask));
+            self.vex_binary(vex::TEST, mask, Operand::Register(mask));
         } else {
             dynasm!(self.asm; .arch x64; vmovd eax, Rx(mask); test eax, eax);
         }
@@ -35,7 +35,7 @@ impl<const LANES: usize> Vectors<LANES> {
 
     /// Touches each page of a frame of so many bytes in turn, so that the end of the stack is met and not passed over; and takes it.
     fn take_frame(&mut self, size: i32) {
-        for page in (PAGE..size).step_by(PAGE as usize) {
+        for page in (MIN_PAGE_BYTES..size).step_by(MIN_PAGE_BYTES as usize) {
             dynasm!(self.asm; .arch x64; test [rsp - page], eax);
         }
         if size > 0 {
@@ -44,22 +44,22 @@ impl<const LANES: usize> Vectors<LANES> {
     }
 }
 
-impl<const LANES: usize> Machine for Vectors<LANES> {
+impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
     type Constant = u32;
 
-    const VECTOR: i32 = 4 * LANES as i32;
+    const VECTOR_BYTES: i32 = 4 * LANES as i32;
     // Segments are so short that several are in flight without; two want twice the registers, and were slower or as fast on Zen 5.
-    const FLIGHT: usize = 1;
-    const TURN_GROUPS: usize = 2;
-    const REGISTERS: u8 = REGISTERS;
+    const SEGMENT_VECTORS: usize = 1;
+    const MAX_LOOP_GROUPS: usize = 2;
+    const VALUE_REGISTERS: u8 = REGISTERS;
     const SCRATCH: [u8; 2] = SCRATCH;
-    const RETURN: i32 = 8;
-    const READS_PLANES: bool = true;
-    const SATURATES: bool = false;
+    const RETURN_ADDRESS_BYTES: i32 = 8;
+    const HAS_PLANE_OPERANDS: bool = true;
+    const HAS_SATURATING_CONVERSIONS: bool = false;
 
     fn new(rows: usize) -> Self {
         let asm = Assembler::new(rows * ROW_BYTES, rows * ROW_REFERENCES, rows * ROW_LABELS);
-        Vectors {
+        X64Assembler {
             asm,
             labels: Vec::new(),
             pool: FxHashMap::default(),
@@ -70,11 +70,11 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         }
     }
 
-    fn here(&self) -> usize {
+    fn position(&self) -> usize {
         self.asm.offset().0
     }
 
-    fn label(&mut self) -> DynamicLabel {
+    fn new_label(&mut self) -> DynamicLabel {
         self.asm.new_dynamic_label()
     }
 
@@ -93,8 +93,8 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         label
     }
 
-    fn enter(&mut self, size: i32) -> usize {
-        let start = self.here();
+    fn enter_kernel(&mut self, size: i32) -> usize {
+        let start = self.position();
         dynasm!(self.asm
             ; .arch x64
             ; push rbp
@@ -102,13 +102,13 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
             ; push rbx
             ; push r9
             ; mov rbx, r8
-            ; and rsp, -Self::VECTOR
+            ; and rsp, -Self::VECTOR_BYTES
         );
         self.take_frame(size);
         start
     }
 
-    fn leave(&mut self) {
+    fn leave_kernel(&mut self) {
         dynasm!(self.asm
             ; .arch x64
             ; vzeroupper
@@ -135,7 +135,7 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
     fn end_runs(&mut self, next: DynamicLabel, done: DynamicLabel) {
         dynasm!(self.asm
             ; .arch x64
-            ; add rsi, size_of::<Run>() as i32
+            ; add rsi, size_of::<VectorRun>() as i32
             ; dec rdx
             ; jnz =>next
             ; =>done
@@ -168,14 +168,14 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         dynasm!(self.asm; .arch x64; add rsp, size; ret);
     }
 
-    fn load_cell(&mut self, to: u8, word: u32) {
-        self.plane(word);
+    fn load_uniform(&mut self, to: u8, word: u32) {
+        self.address_plane(word);
         dynasm!(self.asm; .arch x64; vmovups Ry(to), [rax]);
     }
 
     /// `rax` becomes its address, or that of a cell.
-    fn plane(&mut self, word: u32) {
-        let at = word as i32 * size_of::<Ref>() as i32;
+    fn address_plane(&mut self, word: u32) {
+        let at = word as i32 * size_of::<OperandRef>() as i32;
         dynasm!(self.asm; .arch x64; mov rax, [rdi + at]);
     }
 
@@ -192,20 +192,20 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
     }
 
     fn store(&mut self, at: i32, register: u8) {
-        self.of_two(vex::STORE, register, Operand::Frame(at));
+        self.vex_binary(vex::STORE, register, Operand::Frame(at));
     }
 
-    fn one(&mut self, code: Code, number: u32, to: u8, a: Operand) {
+    fn emit_unary(&mut self, code: NodeOp, number: u32, to: u8, a: Operand) {
         self.unary(code, number, to, a);
     }
 
-    fn two(&mut self, code: Code, to: u8, a: Operand, b: Operand) {
+    fn emit_binary(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand) {
         self.binary(code, to, a, b);
     }
 
-    fn three(&mut self, code: Code, to: u8, a: Operand, b: Operand, c: Operand) {
+    fn emit_ternary(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
         match code {
-            Code::Select => self.select(to, a, b, c),
+            NodeOp::Select => self.select(to, a, b, c),
             _ => self.product(code, to, a, b, c),
         }
     }
@@ -214,7 +214,7 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         self.permute(table, to, index);
     }
 
-    fn call_out(&mut self, function: CallOut, lanes: usize) {
+    fn call_libcall(&mut self, function: Libcall, lanes: usize) {
         let asm = &mut self.asm;
         let thunk = *self.thunk.get_or_insert_with(|| asm.new_dynamic_label());
         dynasm!(self.asm
@@ -226,7 +226,7 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         if lanes == 1 {
             let [result, _] = SCRATCH;
             let from = Operand::Register(result);
-            self.of_three(vex::SHUFFLE.with(0), result, result, from);
+            self.vex_ternary(vex::SHUFFLE.with_immediate(0), result, result, from);
         }
     }
 
@@ -234,13 +234,16 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         let asm = &mut self.asm;
         let bits = &mut self.bits;
         let bits = bits.get_or_insert_with(|| [(); 2].map(|()| asm.new_dynamic_label()));
-        let (word, half) = (vector / Self::TURN_GROUP, vector % Self::TURN_GROUP);
+        let (word, half) = (
+            vector / Self::LOOP_GROUP_VECTORS,
+            vector % Self::LOOP_GROUP_VECTORS,
+        );
         let (word, bits) = ((word * size_of::<u16>()) as i32, bits[half]);
         dynasm!(self.asm
             ; .arch x64
             ; mov rax, r8
             ; shr rax, PER_SET
-            ; add rax, [rbx + offset_of!(Points, active) as i32]
+            ; add rax, [rbx + offset_of!(LoopState, active) as i32]
             ; movzx eax, WORD [rax + word]
             ; vmovd Rx(to), eax
             ; vpbroadcastd Ry(to), Rx(to)
@@ -249,28 +252,28 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         );
     }
 
-    fn begin_turns(&mut self, at: i32) {
+    fn begin_iterations(&mut self, at: i32) {
         dynasm!(self.asm
             ; .arch x64
-            ; mov rax, [rbx + offset_of!(Points, turns) as i32]
+            ; mov rax, [rbx + offset_of!(LoopState, iterations) as i32]
             ; mov [rsp + at], rax
         );
     }
 
-    fn turn(&mut self, at: i32, again: DynamicLabel) {
+    fn next_iteration(&mut self, at: i32, again: DynamicLabel) {
         dynasm!(self.asm; .arch x64; dec QWORD [rsp + at]; jnz =>again);
     }
 
     fn store_steps(&mut self, register: u8, vector: usize) {
-        let at = vector as i32 * Self::VECTOR;
+        let at = vector as i32 * Self::VECTOR_BYTES;
         dynasm!(self.asm
             ; .arch x64
-            ; mov rax, [rbx + offset_of!(Points, steps) as i32]
+            ; mov rax, [rbx + offset_of!(LoopState, steps) as i32]
             ; vmovups [rax + r8 + at], Ry(register)
         );
     }
 
-    fn store_sets(&mut self, at: i32, ways: usize, groups: usize) {
+    fn store_edge_masks(&mut self, at: i32, ways: usize, groups: usize) {
         let [scratch, _] = SCRATCH;
         dynasm!(self.asm
             ; .arch x64
@@ -278,8 +281,8 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
             ; push rcx
             ; mov r11, r8
             ; shr r11, PER_SET
-            ; add r11, [rbx + offset_of!(Points, ways) as i32]
-            ; mov rcx, [rbx + offset_of!(Points, stride) as i32]
+            ; add r11, [rbx + offset_of!(LoopState, edges) as i32]
+            ; mov rcx, [rbx + offset_of!(LoopState, stride) as i32]
             ; add rcx, rcx
         );
         // Two words more are on the stack.
@@ -288,11 +291,11 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
             for group in 0..groups {
                 dynasm!(self.asm; .arch x64; xor eax, eax);
                 // The last vector's points become the highest bits.
-                for vector in (0..Self::TURN_GROUP).rev() {
-                    let vectors = (way * groups + group) * Self::TURN_GROUP + vector;
-                    let mask = at + vectors as i32 * Self::VECTOR + pushed;
+                for vector in (0..Self::LOOP_GROUP_VECTORS).rev() {
+                    let vectors = (way * groups + group) * Self::LOOP_GROUP_VECTORS + vector;
+                    let mask = at + vectors as i32 * Self::VECTOR_BYTES + pushed;
                     self.load(scratch, Operand::Frame(mask));
-                    self.of_two(vex::SIGNS, EDX, Operand::Register(scratch));
+                    self.vex_binary(vex::SIGNS, EDX, Operand::Register(scratch));
                     dynasm!(self.asm; .arch x64; shl eax, 8; or eax, edx);
                 }
                 let at = (group * size_of::<u16>()) as i32;
@@ -303,23 +306,23 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         dynasm!(self.asm; .arch x64; pop rcx; pop rdx);
     }
 
-    fn enter_flow(&mut self, size: i32) -> usize {
+    fn enter_point_kernel(&mut self, size: i32) -> usize {
         let start = self.asm.offset().0;
         // With the caller's address it is a multiple of what the stack is aligned to.
-        self.take_frame(size + Self::RETURN);
+        self.take_frame(size + Self::RETURN_ADDRESS_BYTES);
         start
     }
 
-    fn leave_flow(&mut self, size: i32, exit: u32) {
+    fn leave_point_kernel(&mut self, size: i32, exit: u32) {
         dynasm!(self.asm
             ; .arch x64
             ; mov eax, exit as i32
-            ; add rsp, size + Self::RETURN
+            ; add rsp, size + Self::RETURN_ADDRESS_BYTES
             ; ret
         );
     }
 
-    fn load_slot(&mut self, to: u8, slot: u32) {
+    fn load_vm_register(&mut self, to: u8, slot: u32) {
         dynasm!(self.asm; .arch x64; vbroadcastss Rx(to), DWORD [rdi + 4 * slot as i32]);
     }
 
@@ -327,17 +330,19 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         dynasm!(self.asm; .arch x64; vbroadcastss Rx(to), DWORD [rsi + 4 * word as i32]);
     }
 
-    fn store_slot(&mut self, slot: u32, register: u8, half: Half) {
+    fn store_vm_register(&mut self, slot: u32, register: u8, half: VectorHalf) {
         let at = 4 * slot as i32;
         match half {
-            Half::First => dynasm!(self.asm; .arch x64; vmovss DWORD [rdi + at], Rx(register)),
-            Half::Second => {
+            VectorHalf::First => {
+                dynasm!(self.asm; .arch x64; vmovss DWORD [rdi + at], Rx(register))
+            }
+            VectorHalf::Second => {
                 dynasm!(self.asm; .arch x64; vextractps DWORD [rdi + at], Rx(register), 2);
             }
         }
     }
 
-    fn fill_slot(&mut self, slot: u32, bits: u32) {
+    fn fill_vm_register(&mut self, slot: u32, bits: u32) {
         dynasm!(self.asm; .arch x64; mov DWORD [rdi + 4 * slot as i32], bits as i32);
     }
 
@@ -345,7 +350,7 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         dynasm!(self.asm; .arch x64; sub rdx, steps as i32; jb =>fewer);
     }
 
-    fn give_steps(&mut self, steps: u32) {
+    fn return_steps(&mut self, steps: u32) {
         dynasm!(self.asm; .arch x64; add rdx, steps as i32);
     }
 
@@ -368,10 +373,10 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
 
     fn jump_unless_all(&mut self, mask: Operand, to: DynamicLabel) {
         if LANES == WHOLE {
-            let mask = self.register(mask, SCRATCH[1]);
-            let ones = Operand::Constant(self.constant(ONES));
+            let mask = self.in_register(mask, SCRATCH[1]);
+            let ones = Operand::Constant(self.constant(ALL_ONES));
             // Carries if the mask lacks nothing of what it is held against.
-            self.of_two(vex::TEST, mask, ones);
+            self.vex_binary(vex::TEST, mask, ones);
             dynasm!(self.asm; .arch x64; jnc =>to);
         } else {
             self.jump_if_none(mask, to);
@@ -387,16 +392,16 @@ impl<const LANES: usize> Machine for Vectors<LANES> {
         dynasm!(self.asm; .arch x64; call =>routine);
     }
 
-    fn finish(mut self) -> Option<Written> {
+    fn assemble(mut self) -> Option<AssembledCode> {
         if let Some(label) = self.thunk {
-            self.thunk(label);
+            self.libcall_thunk(label);
         }
-        let end = self.here();
+        let end = self.position();
         let data = self.data();
-        Some(Written {
+        Some(AssembledCode {
             bytes: self.asm.finalize()?,
-            end,
-            data,
+            code_end: end,
+            data_start: data,
         })
     }
 }

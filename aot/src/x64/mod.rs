@@ -1,7 +1,7 @@
 //! Code for x86-64 with AVX2 and FMA: eight points a vector, or one point in half a one. Its instructions take no less time, but the upper halves of
 //! registers may sleep, and divisions and roots make way sooner.
 //!
-//! A kernel is called as [`Kernel`](adumbra_vm::native::Kernel) says, by the System V convention. Registers: `rdi` the references, `rsi` the next run, `rdx` how many are left, `rcx` the bytes of a
+//! A kernel is called as [`Kernel`](adumbra_vm::native::BatchKernel) says, by the System V convention. Registers: `rdi` the references, `rsi` the next run, `rdx` how many are left, `rcx` the bytes of a
 //! pack, `rbx` the points; `r8` the byte offset of the vectors at hand, `r10` and `r9` where the run begins and ends; `rax` and `r11` are free. Two vector registers are free for what stands in memory, the others hold values.
 //! A flow is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `rdi` the register file, `rsi` the globals, `rdx` the steps that are left, `rcx` the table of what may be called. That a kernel is given in `r9`, and keeps in its frame.
 //! A frame has what routines are given, the cells, what a region knows of points, and slots for values that found no register.
@@ -12,8 +12,8 @@
 )]
 
 mod frame;
-mod node;
-mod thunk;
+mod instructions;
+mod libcall;
 mod vex;
 
 use crate::assembler::Assembler;
@@ -29,15 +29,15 @@ const SCRATCH: [u8; 2] = [14, 15];
 const WHOLE: usize = 8;
 
 /// An operand, constants being in memory.
-type Operand = crate::machine::Operand<u32>;
+type Operand = crate::macro_assembler::AsmOperand<u32>;
 
 /// Writes code for packs of points.
-pub(crate) type X64 = Vectors<WHOLE>;
+pub(crate) type X64Batch = X64Assembler<WHOLE>;
 /// Writes code for one point.
-pub(crate) type Point = Vectors<4>;
+pub(crate) type X64Point = X64Assembler<4>;
 
 /// Writes code on vectors of so many lanes.
-pub(crate) struct Vectors<const LANES: usize> {
+pub(crate) struct X64Assembler<const LANES: usize> {
     asm: Assembler<X64Relocation>,
     /// The labels of constants and tables. Operands name them by number: so these are eight bytes, and go from hand to hand in a register.
     labels: Vec<DynamicLabel>,
@@ -51,7 +51,7 @@ pub(crate) struct Vectors<const LANES: usize> {
     thunk: Option<DynamicLabel>,
 }
 
-impl<const LANES: usize> Vectors<LANES> {
+impl<const LANES: usize> X64Assembler<LANES> {
     /// A new label for a constant or a table.
     fn data_label(&mut self) -> u32 {
         self.labels.push(self.asm.new_dynamic_label());
@@ -72,7 +72,7 @@ impl<const LANES: usize> Vectors<LANES> {
 
     /// Constants and tables: where they begin.
     fn data(&mut self) -> usize {
-        let Vectors { asm, labels, .. } = self;
+        let X64Assembler { asm, labels, .. } = self;
         dynasm!(asm; .arch x64; .align 32);
         let start = asm.offset().0;
         for &(bits, label) in &self.constants {

@@ -1,8 +1,8 @@
 //! Every row of the op table, as code, gives what it gives at one point, with registers to spare and with hardly any; so does a loop.
 
-use super::{Point, X64};
-use crate::trial::region::{Loop, MORE};
-use crate::trial::{Trial, rows};
+use super::{X64Batch, X64Point};
+use crate::differential::compiled_loop::{EXTRA_WORDS, LoopCase};
+use crate::differential::{DifferentialCase, arithmetic_cases};
 
 /// Few registers leave most values in the frame.
 const REGISTERS: [u8; 2] = [super::REGISTERS, 2];
@@ -10,10 +10,13 @@ const REGISTERS: [u8; 2] = [super::REGISTERS, 2];
 #[test]
 #[cfg_attr(miri, ignore = "Miri runs no machine code")]
 fn rows_as_code_give_what_they_give_at_one_point() {
-    for trial in rows().iter().chain([&Trial::far()]) {
+    for trial in arithmetic_cases()
+        .iter()
+        .chain([&DifferentialCase::far_operands()])
+    {
         for registers in REGISTERS {
-            let code = trial.code::<X64>(registers);
-            if let Err(difference) = trial.judge(&trial.run(&code)) {
+            let code = trial.code::<X64Batch>(registers);
+            if let Err(difference) = trial.compare(&trial.run(&code)) {
                 panic!("with {registers} registers {difference}");
             }
         }
@@ -23,10 +26,13 @@ fn rows_as_code_give_what_they_give_at_one_point() {
 #[test]
 #[cfg_attr(miri, ignore = "Miri runs no machine code")]
 fn rows_as_code_of_one_point_give_the_same() {
-    for trial in rows().iter().chain([&Trial::far()]) {
+    for trial in arithmetic_cases()
+        .iter()
+        .chain([&DifferentialCase::far_operands()])
+    {
         for registers in REGISTERS {
-            let code = trial.point_code::<Point>(registers);
-            if let Err(difference) = trial.judge(&trial.run_alone(&code)) {
+            let code = trial.point_code::<X64Point>(registers);
+            if let Err(difference) = trial.compare(&trial.run_points(&code)) {
                 panic!("with {registers} registers {difference}");
             }
         }
@@ -36,13 +42,13 @@ fn rows_as_code_of_one_point_give_the_same() {
 #[test]
 #[cfg_attr(miri, ignore = "Miri runs no machine code")]
 fn a_loop_as_code_leaves_each_point_as_its_rows_do() {
-    for (more, registers) in MORE
+    for (more, registers) in EXTRA_WORDS
         .into_iter()
         .flat_map(|more| REGISTERS.map(|own| (more, own)))
     {
-        let trial = Loop::new(more);
-        let code = trial.code::<X64>(registers);
-        if let Err(difference) = trial.judge(&trial.run(&code)) {
+        let trial = LoopCase::new(more);
+        let code = trial.code::<X64Batch>(registers);
+        if let Err(difference) = trial.compare(&trial.run(&code)) {
             panic!("with {registers} registers and {more} words more {difference}");
         }
     }

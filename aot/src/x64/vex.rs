@@ -3,15 +3,15 @@
 //!
 //! The assembler's macro has code of its own for each form of each, and takes their bytes one by one; that takes longer, and some of its forms are wrong.
 
-use super::{Operand, Vectors, WHOLE};
-use crate::assembler::References;
-use crate::machine::Machine;
+use super::{Operand, WHOLE, X64Assembler};
+use crate::assembler::RelocationFormat;
+use crate::macro_assembler::MacroAssembler;
 use dynasmrt::DynasmLabelApi;
 use dynasmrt::x64::X64Relocation;
 
 /// An instruction on floats or words in 32 bits: 66, F3 or nothing in front of it, the map that its opcode is of, and a number behind it.
 #[derive(Clone, Copy)]
-pub(super) struct Vex {
+pub(super) struct VexInstruction {
     prefix: u8,
     map: u8,
     opcode: u8,
@@ -30,13 +30,13 @@ const M0F3A: u8 = 3;
 /// How the assembler's references encode a distance of 32 bits.
 const DISTANCE: u8 = 2;
 
-impl References for X64Relocation {
-    const DISTANCE: Option<u8> = Some(DISTANCE);
+impl RelocationFormat for X64Relocation {
+    const REL32: Option<u8> = Some(DISTANCE);
 }
 
-impl Vex {
-    const fn new(prefix: u8, map: u8, opcode: u8) -> Vex {
-        Vex {
+impl VexInstruction {
+    const fn new(prefix: u8, map: u8, opcode: u8) -> VexInstruction {
+        VexInstruction {
             prefix,
             map,
             opcode,
@@ -45,8 +45,8 @@ impl Vex {
     }
 
     /// The same with a number behind it.
-    pub(super) const fn with(self, number: u8) -> Vex {
-        Vex {
+    pub(super) const fn with_immediate(self, number: u8) -> VexInstruction {
+        VexInstruction {
             number: Some(number),
             ..self
         }
@@ -56,7 +56,7 @@ impl Vex {
 /// Names for instructions.
 macro_rules! instructions {
     ($($name:ident = $prefix:ident $map:ident $opcode:literal $(, $number:literal)?;)*) => {
-        $(pub(super) const $name: Vex = Vex::new($prefix, $map, $opcode)$(.with($number))?;)*
+        $(pub(super) const $name: VexInstruction = VexInstruction::new($prefix, $map, $opcode)$(.with_immediate($number))?;)*
     };
 }
 
@@ -127,15 +127,15 @@ instructions! {
     NEG_MUL_SUB_231 = P66 M0F38 0xbe;
 }
 
-impl<const LANES: usize> Vectors<LANES> {
+impl<const LANES: usize> X64Assembler<LANES> {
     /// Writes an instruction of two operands.
-    pub(super) fn of_two(&mut self, vex: Vex, to: u8, from: Operand) {
+    pub(super) fn vex_binary(&mut self, vex: VexInstruction, to: u8, from: Operand) {
         // Where there is no other register, 0 is to stand.
-        self.of_three(vex, to, 0, from);
+        self.vex_ternary(vex, to, 0, from);
     }
 
     /// Writes an instruction of three operands, the last of which may be in memory. Some have a part of their opcode in place of the first.
-    pub(super) fn of_three(&mut self, vex: Vex, to: u8, first: u8, last: Operand) {
+    pub(super) fn vex_ternary(&mut self, vex: VexInstruction, to: u8, first: u8, last: Operand) {
         // The highest bit of the last one, if it is a register; how it is named, and in how many bytes.
         let (high, place, length) = match last {
             Operand::Register(register) => (register >> 3, u64::from(0xc0 | register & 7), 1),
@@ -145,10 +145,16 @@ impl<const LANES: usize> Vectors<LANES> {
             },
             Operand::Constant(_) => (0, 0x05, 5),
             Operand::Plane(word, vector) => {
-                self.plane(word);
+                self.address_plane(word);
                 // A distance of eight bits.
-                const { assert!((Self::TURN_GROUPS * Self::TURN_GROUP) as i32 * Self::VECTOR <= 1 << 7) };
-                let at = vector * Self::VECTOR as u8;
+                const {
+                    assert!(
+                        (Self::MAX_LOOP_GROUPS * Self::LOOP_GROUP_VECTORS) as i32
+                            * Self::VECTOR_BYTES
+                            <= 1 << 7
+                    )
+                };
+                let at = vector * Self::VECTOR_BYTES as u8;
                 (0, 0x44 | u64::from(at) << 16, 3)
             }
         };
@@ -171,7 +177,7 @@ impl<const LANES: usize> Vectors<LANES> {
         };
         let bytes = u128::from(u32::from_le_bytes(head)) | rest;
         self.asm
-            .instruction(bytes, head_length + length + usize::from(behind));
+            .push_instruction(bytes, head_length + length + usize::from(behind));
         if let Operand::Constant(label) = last {
             let label = self.labels[label as usize];
             self.asm.dynamic_reloc(label, 0, 4 + behind, 0, DISTANCE);

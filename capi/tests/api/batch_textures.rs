@@ -121,7 +121,7 @@ fn textures_are_asked_for_many_points_and_answer_late() {
             ));
             let mut waiting = [0_usize; 100];
             let mut count = 0;
-            ok!(adumbra_batch_evaluator_waiting(
+            ok!(adumbra_batch_evaluator_suspended(
                 batch,
                 waiting.as_mut_ptr(),
                 100,
@@ -174,7 +174,7 @@ fn textures_are_asked_for_many_points_and_answer_late() {
                 assert!(is_parked || words == expected[first + point], "{point}");
             }
             let gone = call!(adumbra_batch_evaluator_request(batch, 0, &raw mut request));
-            assert_eq!(gone, AdumbraStatus::NotWaiting);
+            assert_eq!(gone, AdumbraStatus::NotSuspended);
         }
         assert_eq!(user.batches, 10);
         assert_eq!(user.points.len(), POINTS);

@@ -96,7 +96,7 @@ fn batches_show_what_points_show() {
             width: width_wanted,
             simd,
             tier,
-            compile_when: AdumbraCompileWhen::AtOnce as u32,
+            compile_when: AdumbraCompileWhen::Immediately as u32,
             compile_after: 1,
             ..sized()
         };
@@ -179,7 +179,7 @@ fn planes_come_and_go_between_calls() {
     );
     let place = [1.0_f32, 7.0, 8.0];
     let start = place.as_ptr().cast();
-    ok!(adumbra_batch_globals_same(
+    ok!(adumbra_batch_globals_uniform(
         globals,
         c"position".as_ptr(),
         0,
@@ -274,14 +274,14 @@ fn planes_come_and_go_between_calls() {
         set(c"xyz", AdumbraPart::Value, 0, &y, 1),
         AdumbraStatus::UnknownName
     );
-    let two = call!(adumbra_batch_globals_same(
+    let two = call!(adumbra_batch_globals_uniform(
         globals,
         c"position".as_ptr(),
         0,
         start,
         2
     ));
-    let four = call!(adumbra_batch_globals_same(
+    let four = call!(adumbra_batch_globals_uniform(
         globals,
         c"position".as_ptr(),
         3,

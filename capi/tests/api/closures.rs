@@ -35,8 +35,11 @@ fn closures_are_read_node_by_node() {
         add(c"coat", &[c"below"], &[AdumbraType::Closure as u32]),
         AdumbraStatus::Ok
     );
-    assert_eq!(add(c"coat", &[], &[]), AdumbraStatus::Twice);
-    assert_eq!(add(c"x", &[c"a", c"a"], &[int, int]), AdumbraStatus::Twice);
+    assert_eq!(add(c"coat", &[], &[]), AdumbraStatus::Duplicate);
+    assert_eq!(
+        add(c"x", &[c"a", c"a"], &[int, int]),
+        AdumbraStatus::Duplicate
+    );
     assert_eq!(
         add(c"y", &[c"a"], &[AdumbraType::Array as u32]),
         AdumbraStatus::WrongType
@@ -50,7 +53,7 @@ fn closures_are_read_node_by_node() {
     let compiler = made!(adumbra_compiler_new(layout, &raw const options));
     let unknown = c"shader s(out closure c) { c = make_closure<glosy>(); }";
     let mut refused = null_mut();
-    let status = call!(adumbra_compile_text(
+    let status = call!(adumbra_compile_source(
         compiler,
         c"s".as_ptr(),
         unknown.as_ptr(),
@@ -206,7 +209,7 @@ fn closures_are_read_node_by_node() {
     let tree = expected.closure(rust.closure_slot("c").unwrap());
     for (format, says) in [(0, tree.text().unwrap()), (1, tree.json().unwrap())] {
         let said = written(|to, room, needed| {
-            call!(adumbra_evaluator_closure_text(
+            call!(adumbra_evaluator_closure_render(
                 evaluator, roots[0], format, to, room, needed
             ))
         });
@@ -272,12 +275,12 @@ fn closures_and_faults_are_each_points_own() {
     for point in 0..50 {
         let findings = made!(adumbra_batch_evaluator_faults(evaluator, point));
         let mut faults = 0;
-        ok!(adumbra_findings_count(findings, &raw mut faults));
+        ok!(adumbra_diagnostics_count(findings, &raw mut faults));
         assert_eq!(faults > 0, is_lit[point]);
         if is_lit[point] {
             assert!(report(findings).starts_with("[W0801] Warning"));
         }
-        call!(adumbra_findings_free(findings));
+        call!(adumbra_diagnostics_free(findings));
 
         let mut node: AdumbraClosure = sized();
         ok!(adumbra_batch_evaluator_closure(
@@ -327,7 +330,7 @@ fn closures_and_faults_are_each_points_own() {
         assert_eq!(first.weight, [weight; 3]);
         assert!(!is_lit[point] || arguments[0] == hit(point)[9]);
         let says = written(|to, room, needed| {
-            call!(adumbra_batch_evaluator_closure_text(
+            call!(adumbra_batch_evaluator_closure_render(
                 evaluator,
                 point,
                 roots[point],

@@ -2,7 +2,7 @@
 
 use adumbra::{Compiler, Globals, GlobalsLayout, Options, Program};
 use adumbra_capi::{
-    AdumbraCompiler, AdumbraCompilerOptions, AdumbraEvaluator, AdumbraFindings, AdumbraHost,
+    AdumbraCompiler, AdumbraCompilerOptions, AdumbraDiagnostics, AdumbraEvaluator, AdumbraHost,
     AdumbraInstance, AdumbraOutcome, AdumbraProgram, AdumbraStatus, AdumbraTier,
 };
 use std::ffi::{CStr, c_char};
@@ -107,7 +107,7 @@ pub(crate) fn rust_compiler() -> Compiler {
 /// A program of a text, which has to be right.
 pub(crate) fn compile(compiler: *const AdumbraCompiler, shader: &str) -> *mut AdumbraProgram {
     let (mut program, mut findings) = (null_mut(), null_mut());
-    let status = call!(adumbra_compile_text(
+    let status = call!(adumbra_compile_source(
         compiler,
         c"s.adu".as_ptr(),
         shader.as_ptr().cast(),
@@ -118,13 +118,13 @@ pub(crate) fn compile(compiler: *const AdumbraCompiler, shader: &str) -> *mut Ad
     if status != AdumbraStatus::Ok {
         panic!("{}", report(findings));
     }
-    call!(adumbra_findings_free(findings));
+    call!(adumbra_diagnostics_free(findings));
     program
 }
 
 /// What findings say to people.
-pub(crate) fn report(findings: *const AdumbraFindings) -> String {
-    written(|to, room, needed| call!(adumbra_findings_text(findings, 0, to, room, needed)))
+pub(crate) fn report(findings: *const AdumbraDiagnostics) -> String {
+    written(|to, room, needed| call!(adumbra_diagnostics_render(findings, 0, to, room, needed)))
 }
 
 /// An instance of a text with the usual values, for hit points.

@@ -84,7 +84,7 @@ fn bits(word: u32) -> Vec<u32> {
     let batches = tiers.into_iter().map(|tier| {
         let options = AdumbraBatchOptions {
             tier: tier as u32,
-            compile_when: AdumbraCompileWhen::AtOnce as u32,
+            compile_when: AdumbraCompileWhen::Immediately as u32,
             compile_after: 1,
             ..sized()
         };

@@ -35,10 +35,10 @@ fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
         adumbra_sources_include(h, h, o);
         adumbra_compiler_new(o, o, h);
         adumbra_compile(h, h, h, o);
-        adumbra_compile_text(h, t, t, n, h, o);
-        adumbra_findings_count(h, h);
-        adumbra_findings_get(h, n, h);
-        adumbra_findings_text(h, n, o, n, o);
+        adumbra_compile_source(h, t, t, n, h, o);
+        adumbra_diagnostics_count(h, h);
+        adumbra_diagnostics_get(h, n, h);
+        adumbra_diagnostics_render(h, n, o, n, o);
         adumbra_program_count(h, n, h);
         adumbra_program_variable(h, n, n, h);
         adumbra_program_find(h, n, t, h);
@@ -54,14 +54,14 @@ fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
         adumbra_evaluator_new(h, o, h);
         adumbra_evaluator_evaluate(h, o, n, o, o);
         adumbra_evaluator_evaluate_quad(h, h, n, o, o, o);
-        adumbra_evaluator_show(h, n, o);
+        adumbra_evaluator_select(h, n, o);
         adumbra_evaluator_read(h, n, n, n, o);
         adumbra_evaluator_fault_count(h, h);
         adumbra_evaluator_faults(h, h);
         adumbra_evaluator_closure(h, n, h);
         adumbra_evaluator_closure_arguments(h, n, o, n, o);
         adumbra_evaluator_leaves(h, n, o, n, o);
-        adumbra_evaluator_closure_text(h, n, n, o, n, o);
+        adumbra_evaluator_closure_render(h, n, n, o, n, o);
         adumbra_evaluator_request(h, h);
         adumbra_evaluator_answer(h, h, o, o);
         adumbra_evaluator_park(h, h);
@@ -70,7 +70,7 @@ fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
         adumbra_parked_point_request(h, h);
         adumbra_batch_globals_new(h, h);
         adumbra_batch_globals_plane(h, t, n, n, o, n, n);
-        adumbra_batch_globals_same(h, t, n, o, n);
+        adumbra_batch_globals_uniform(h, t, n, o, n);
         adumbra_batch_globals_points(h, o, n);
         adumbra_tier_is_available(n, h);
         adumbra_batch_evaluator_new(h, o, h);
@@ -85,8 +85,8 @@ fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
         adumbra_batch_evaluator_closure(h, n, n, h);
         adumbra_batch_evaluator_closure_arguments(h, n, n, o, n, o);
         adumbra_batch_evaluator_leaves(h, n, n, o, n, o);
-        adumbra_batch_evaluator_closure_text(h, n, n, n, o, n, o);
-        adumbra_batch_evaluator_waiting(h, o, n, o);
+        adumbra_batch_evaluator_closure_render(h, n, n, n, o, n, o);
+        adumbra_batch_evaluator_suspended(h, o, n, o);
         adumbra_batch_evaluator_request(h, n, h);
         adumbra_batch_evaluator_answer(h, n, h, o, o);
         adumbra_batch_evaluator_park(h, n, h);
@@ -116,7 +116,7 @@ fn freeing_nothing_is_nothing_and_no_function_is_forgotten() {
         call!(adumbra_closures_free(without_provenance_mut(bad)));
         call!(adumbra_sources_free(without_provenance_mut(bad)));
         call!(adumbra_compiler_free(without_provenance_mut(bad)));
-        call!(adumbra_findings_free(without_provenance_mut(bad)));
+        call!(adumbra_diagnostics_free(without_provenance_mut(bad)));
         call!(adumbra_program_free(without_provenance_mut(bad)));
         call!(adumbra_instance_free(without_provenance_mut(bad)));
         call!(adumbra_evaluator_free(without_provenance_mut(bad)));
@@ -154,7 +154,7 @@ fn texts_may_be_anything() {
     let compiler = hit_compiler();
     let compiled = |name: *const c_char, text: *const c_char, length| {
         let (mut program, mut findings) = (null_mut(), null_mut());
-        let status = call!(adumbra_compile_text(
+        let status = call!(adumbra_compile_source(
             compiler,
             name,
             text,
@@ -165,7 +165,7 @@ fn texts_may_be_anything() {
         assert_eq!(program.is_null(), status != AdumbraStatus::Ok);
         assert_eq!(findings.is_null(), status != AdumbraStatus::Refused);
         call!(adumbra_program_free(program));
-        call!(adumbra_findings_free(findings));
+        call!(adumbra_diagnostics_free(findings));
         status
     };
     let name = c"s".as_ptr();
@@ -193,7 +193,7 @@ fn texts_may_be_anything() {
     for length in [usize::MAX - 1, isize::MAX as usize + 1] {
         assert_eq!(compiled(name, c"x".as_ptr(), length), AdumbraStatus::Size);
     }
-    let long = " ".repeat(adumbra::sources::MAX_SOURCE + 1);
+    let long = " ".repeat(adumbra::sources::MAX_SOURCE_BYTES + 1);
     assert_eq!(
         compiled(name, long.as_ptr().cast(), long.len()),
         AdumbraStatus::Refused
@@ -245,7 +245,7 @@ fn sizes_and_numbers_may_be_anything() {
         assert_eq!(status, AdumbraStatus::InvalidValue);
     }
     let add = |name: &CStr, ty| call!(adumbra_layout_add(layout, name.as_ptr(), ty));
-    assert_eq!(add(c"uvw", 3), AdumbraStatus::Twice);
+    assert_eq!(add(c"uvw", 3), AdumbraStatus::Duplicate);
     assert_eq!(
         add(c"k", AdumbraType::Closure as u32),
         AdumbraStatus::WrongType

@@ -50,7 +50,7 @@ fn checked(
         return (status, String::new());
     }
     let said = report(findings);
-    call!(adumbra_findings_free(findings));
+    call!(adumbra_diagnostics_free(findings));
     (status, said)
 }
 
@@ -205,7 +205,7 @@ fn unknown_names_have_a_closest_one() {
     assert_eq!(none, AdumbraStatus::UnknownName);
     call!(adumbra_layout_free(layout));
     assert_eq!(
-        text(adumbra_status_text(6)),
+        text(adumbra_status_message(6)),
         "there is nothing of that name"
     );
 }

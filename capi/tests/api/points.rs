@@ -153,8 +153,8 @@ fn faults_are_findings_and_limits_stop() {
     let findings = made!(adumbra_evaluator_faults(evaluator));
     let codes: Vec<&str> = (0..3)
         .map(|index| {
-            let mut finding: AdumbraFinding = sized();
-            ok!(adumbra_findings_get(findings, index, &raw mut finding));
+            let mut finding: AdumbraDiagnostic = sized();
+            ok!(adumbra_diagnostics_get(findings, index, &raw mut finding));
             assert_eq!((finding.line, text(finding.file)), (1, "s.adu"));
             text(finding.code)
         })
@@ -172,7 +172,7 @@ fn faults_are_findings_and_limits_stop() {
             .map(|fault| fault.kind.code().to_string()),
     );
     assert_eq!(codes, other);
-    call!(adumbra_findings_free(findings));
+    call!(adumbra_diagnostics_free(findings));
     call!(adumbra_evaluator_free(evaluator));
     call!(adumbra_instance_free(instance));
 }

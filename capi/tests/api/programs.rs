@@ -108,7 +108,7 @@ fn findings_are_data_and_reports() {
     let compiler = hit_compiler();
     let shader = "shader s(out float o) {\n  o = hlaf(1.0);\n  o = nothing;\n}";
     let (mut program, mut findings) = (null_mut(), null_mut());
-    let status = call!(adumbra_compile_text(
+    let status = call!(adumbra_compile_source(
         compiler,
         c"wrong.adu".as_ptr(),
         shader.as_ptr().cast(),
@@ -120,12 +120,12 @@ fn findings_are_data_and_reports() {
     let sources = Sources::new("wrong.adu", shader);
     let expected = rust_compiler().compile(&sources).unwrap_err();
     let mut count = 0;
-    ok!(adumbra_findings_count(findings, &raw mut count));
+    ok!(adumbra_diagnostics_count(findings, &raw mut count));
     assert_eq!(count, expected.diagnostics.len());
     assert!(count >= 2);
     for (index, diagnostic) in expected.diagnostics.iter().enumerate() {
-        let mut finding: AdumbraFinding = sized();
-        ok!(adumbra_findings_get(findings, index, &raw mut finding));
+        let mut finding: AdumbraDiagnostic = sized();
+        ok!(adumbra_diagnostics_get(findings, index, &raw mut finding));
         assert_eq!(text(finding.code), diagnostic.code.to_string());
         assert_eq!(text(finding.message), diagnostic.message);
         assert_eq!(text(finding.file), "wrong.adu");
@@ -138,12 +138,12 @@ fn findings_are_data_and_reports() {
             (AdumbraSeverity::Error as u32, 2 + index as u32)
         );
     }
-    let mut finding: AdumbraFinding = sized();
-    let beyond = call!(adumbra_findings_get(findings, count, &raw mut finding));
+    let mut finding: AdumbraDiagnostic = sized();
+    let beyond = call!(adumbra_diagnostics_get(findings, count, &raw mut finding));
     assert_eq!(beyond, AdumbraStatus::Index);
     let say = |format: AdumbraFormat| {
         written(|to, room, needed| {
-            call!(adumbra_findings_text(
+            call!(adumbra_diagnostics_render(
                 findings,
                 format as u32,
                 to,
@@ -155,7 +155,7 @@ fn findings_are_data_and_reports() {
     assert_eq!(say(AdumbraFormat::Text), expected.to_string());
     let json: serde_json::Value = serde_json::from_str(&say(AdumbraFormat::Json)).unwrap();
     assert_eq!(json[0]["span"]["column"], 7);
-    call!(adumbra_findings_free(findings));
+    call!(adumbra_diagnostics_free(findings));
 
     // A warning stands beside a program; nothing to say is no findings.
     let layout = made!(adumbra_layout_new_hit());
@@ -169,9 +169,9 @@ fn findings_are_data_and_reports() {
     for (shader, warnings) in [("ddx(global_value<time>)", 1), ("global_value<time>", 0)] {
         let shader = format!("shader s(out float o) {{ o = {shader}; }}");
         let (name, length) = (c"time.adu".as_ptr(), shader.len());
-        let program = made!(adumbra_compile_text(timed, name, shader.as_ptr().cast(), length; &raw mut findings));
+        let program = made!(adumbra_compile_source(timed, name, shader.as_ptr().cast(), length; &raw mut findings));
         assert_eq!(findings.is_null(), warnings == 0);
-        call!(adumbra_findings_free(findings));
+        call!(adumbra_diagnostics_free(findings));
         call!(adumbra_program_free(program));
     }
     call!(adumbra_compiler_free(timed));
@@ -214,7 +214,7 @@ unsafe extern "C" fn resolve(
 fn there_are_so_many_texts_and_no_more() {
     let empty = c"".as_ptr();
     let sources = made!(adumbra_sources_new(empty, empty, 0));
-    for _ in 1..adumbra::sources::MAX_TEXTS {
+    for _ in 1..adumbra::sources::MAX_SOURCE_COUNT {
         ok!(adumbra_sources_add(sources, empty, empty, 0));
     }
     // SAFETY: the handle and the texts live.
@@ -276,7 +276,7 @@ fn texts_include_what_the_host_loads() {
             "the host loads no texts"
         };
         assert!(why.contains(reason), "{why}");
-        call!(adumbra_findings_free(findings));
+        call!(adumbra_diagnostics_free(findings));
     }
     call!(adumbra_sources_free(bad));
     call!(adumbra_compiler_free(compiler));
@@ -341,7 +341,7 @@ fn programs_go_through_files() {
         assert_eq!((status, refused.is_null()), (AdumbraStatus::Refused, true));
         let why = report(findings);
         assert!(why.starts_with("[E07"), "{why}");
-        call!(adumbra_findings_free(findings));
+        call!(adumbra_diagnostics_free(findings));
         bytes[at] ^= 0x55;
     }
     for handle in [program, loaded] {

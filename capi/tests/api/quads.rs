@@ -71,7 +71,7 @@ fn quads_are_those_of_the_facade() {
         expected.evaluate_quad(globals.each_ref(), helpers.map(|h| h != 0), &mut Slopes);
         for (at, corner) in adumbra::derivatives::Corner::ALL.into_iter().enumerate() {
             let mut outcome = AdumbraOutcome::Pending;
-            ok!(adumbra_evaluator_show(
+            ok!(adumbra_evaluator_select(
                 evaluator,
                 at as u32,
                 &raw mut outcome
@@ -106,7 +106,7 @@ fn quads_are_those_of_the_facade() {
         null(),
         null_mut()
     ));
-    let show = call!(adumbra_evaluator_show(evaluator, 0, null_mut()));
+    let show = call!(adumbra_evaluator_select(evaluator, 0, null_mut()));
     assert_eq!([no, show], [AdumbraStatus::Quads; 2]);
     call!(adumbra_evaluator_free(evaluator));
     call!(adumbra_instance_free(instance));

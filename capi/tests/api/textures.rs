@@ -209,7 +209,7 @@ fn points_wait_in_place_and_parked() {
         host,
         null_mut()
     ));
-    assert_eq!([nobody, none], [AdumbraStatus::NotWaiting; 2]);
+    assert_eq!([nobody, none], [AdumbraStatus::NotSuspended; 2]);
 
     // In place.
     assert_eq!(

@@ -69,9 +69,9 @@ fn shown(program: &Arc<Program>, tier: Tier) -> Vec<[[f32; 4]; 3]> {
     globals.plane("uv", Part::Value, 0, &u, 1).unwrap();
     globals.plane("uv", Part::Value, 1, &v, 1).unwrap();
     let steps = [[1.0 / POINTS as f32, 0.0], [0.0, 0.01_f32]];
-    globals.same_part("uv", Part::Ddx, steps[0]).unwrap();
-    globals.same_part("uv", Part::Ddy, steps[1]).unwrap();
-    globals.same_part("time", Part::Value, 0.5_f32).unwrap();
+    globals.uniform_part("uv", Part::Ddx, steps[0]).unwrap();
+    globals.uniform_part("uv", Part::Ddy, steps[1]).unwrap();
+    globals.uniform_part("time", Part::Value, 0.5_f32).unwrap();
     let setup = BatchSetup {
         tier,
         ..BatchSetup::default()

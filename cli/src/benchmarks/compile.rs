@@ -1,20 +1,20 @@
 //! Compile time, text to bytecode with both derivatives.
 
-use super::clock::{Contender, Sample, race};
 use super::programs::{compiler, w4, workloads};
-use super::report::{Goal, Report};
+use super::report::{BenchReport, RatioGoal};
+use super::timing::{BenchCandidate, Timing, time_round_robin};
 use adumbra::{Compiler, Sources};
 use std::hint::black_box;
 
 /// One run compiles a text so often that it takes a millisecond or so.
-fn time(compiler: &Compiler, text: &str, times: usize, rounds: usize) -> Sample {
+fn time(compiler: &Compiler, text: &str, times: usize, rounds: usize) -> Timing {
     let sources = Sources::new("bench.adu", text);
-    let mut contenders = [Contender::new("compile", || {
+    let mut contenders = [BenchCandidate::new("compile", || {
         for _ in 0..times {
             black_box(compiler.compile(&sources).expect("it compiles"));
         }
     })];
-    let (_, nanoseconds) = race(&mut contenders, rounds, times).remove(0);
+    let (_, nanoseconds) = time_round_robin(&mut contenders, rounds, times).remove(0);
     nanoseconds.in_units_of(1e3)
 }
 
@@ -27,25 +27,25 @@ fn array(elements: usize) -> String {
 }
 
 /// Times the compilation of W1, W4 at two sizes, and a large array.
-pub(super) fn run(rounds: usize, report: &mut Report) {
+pub(super) fn run(rounds: usize, report: &mut BenchReport) {
     let compiler = compiler(true);
     let [w1, ..] = workloads();
     report.title("compilation, microseconds");
-    let w1 = time(&compiler, &w1.shader, 100, rounds);
+    let w1 = time(&compiler, &w1.source, 100, rounds);
     let some = time(&compiler, &w4(2_000), 1, rounds);
     let many = time(&compiler, &w4(64_000), 1, rounds);
     let array = time(&compiler, &array(65_536), 1, rounds);
-    report.figure("compile_w1", "us", w1);
-    report.figure("compile_w4_2000_lines", "us", some);
-    report.figure("compile_w4_64000_lines", "us", many);
-    report.figure("compile_array_65536", "us", array);
-    let once = Some(Goal::AtMost(1.0));
+    report.timing("compile_w1", "us", w1);
+    report.timing("compile_w4_2000_lines", "us", some);
+    report.timing("compile_w4_64000_lines", "us", many);
+    report.timing("compile_array_65536", "us", array);
+    let once = Some(RatioGoal::AtMost(1.0));
     report.ratio("compile_w1_over_60_us", w1.min / 60.0, once);
     report.ratio("compile_w4_over_5_ms", some.min / 5_000.0, once);
     report.ratio(
         "compile_64000_lines_over_2000_lines",
         many.min / some.min,
-        Some(Goal::AtMost(40.0)),
+        Some(RatioGoal::AtMost(40.0)),
     );
     report.ratio("compile_array_over_10_ms", array.min / 10_000.0, once);
 }

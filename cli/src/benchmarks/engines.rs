@@ -1,8 +1,8 @@
 //! Our engines on the benchmark programs: one point at a time, and in batches at each SIMD level.
 
-use super::clock::{Contender, race};
-use super::programs::{self, Pixel, Workload, program, workloads};
-use super::report::Report;
+use super::programs::{self, PixelGlobals, Workload, program, workloads};
+use super::report::BenchReport;
+use super::timing::{BenchCandidate, time_round_robin};
 use adumbra::{
     Dual, Evaluator, Instance, Limits, NoTextures, Program,
     access::OutputSlot,
@@ -17,25 +17,25 @@ use std::sync::Arc;
 
 /// An engine of single points on a benchmark program.
 #[derive(Debug)]
-pub struct Points {
+pub struct PointRunner {
     evaluator: Evaluator,
 }
 
-impl Points {
+impl PointRunner {
     /// An evaluator for the program.
     ///
     /// # Panics
     /// If the processor lacks the engine.
-    pub fn new(program: &Arc<Program>, engine: Engine) -> Points {
+    pub fn new(program: &Arc<Program>, engine: Engine) -> PointRunner {
         let evaluator = Evaluator::with(&Instance::new(program), engine, Limits::default());
-        Points {
+        PointRunner {
             evaluator: evaluator.expect("the processor has the engine"),
         }
     }
 
     /// Evaluates one point, as a host does: its globals are read where they stand, and the one output is left where
     /// [`result`](Points::result) finds it.
-    pub fn run(&mut self, point: &Pixel) {
+    pub fn run(&mut self, point: &PixelGlobals) {
         self.evaluator.evaluate(point, &mut NoTextures);
     }
 
@@ -48,14 +48,14 @@ impl Points {
     }
 
     /// What comes out of one point.
-    pub fn at(&mut self, point: &Pixel) -> Dual<f32> {
+    pub fn at(&mut self, point: &PixelGlobals) -> Dual<f32> {
         self.run(point);
         self.result()
     }
 }
 
 /// The batch engine on a benchmark program, from planes to planes.
-pub struct Batches {
+pub struct BatchRunner {
     planes: [Vec<f32>; 2],
     evaluator: BatchEvaluator,
     /// Its one output.
@@ -65,31 +65,36 @@ pub struct Batches {
     out: [Vec<f32>; 3],
 }
 
-impl fmt::Debug for Batches {
+impl fmt::Debug for BatchRunner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Batches").field(&self.evaluator).finish()
     }
 }
 
-impl Batches {
+impl BatchRunner {
     /// An evaluator for the program, and planes for these points.
     ///
     /// # Panics
     /// If the processor lacks the level or the tier.
-    pub fn new(program: &Arc<Program>, level: SimdLevel, tier: Tier, points: &[Pixel]) -> Batches {
+    pub fn new(
+        program: &Arc<Program>,
+        level: SimdLevel,
+        tier: Tier,
+        points: &[PixelGlobals],
+    ) -> BatchRunner {
         let setup = BatchSetup {
             simd: Some(level),
             tier,
             ..BatchSetup::default()
         };
         let evaluator = BatchEvaluator::with(&Instance::new(program), &setup);
-        Batches {
-            planes: programs::planes(points),
+        BatchRunner {
+            planes: programs::input_planes(points),
             evaluator: evaluator.expect("the processor has the level"),
             output: (program.output_slot("f"))
                 .expect("a benchmark program has one float output, f"),
             parts: if program.stats().lanes > 0 { 3 } else { 1 },
-            out: programs::planes_out(points.len()),
+            out: programs::output_planes(points.len()),
         }
     }
 
@@ -106,7 +111,7 @@ impl Batches {
         let seeds = [("x", Part::Ddx), ("y", Part::Ddy)];
         for ((name, seed), plane) in seeds.into_iter().zip(planes) {
             let given = globals.plane(name, Part::Value, 0, plane, 1);
-            let given = given.and_then(|()| globals.same_part(name, seed, 1.0_f32));
+            let given = given.and_then(|()| globals.uniform_part(name, seed, 1.0_f32));
             given.expect("benchmark programs have x and y");
         }
         let (width, points) = (self.evaluator.width(), planes[0].len());
@@ -147,7 +152,7 @@ pub fn point_engines() -> impl Iterator<Item = Engine> {
 }
 
 /// What the titles of an engine have behind them, by its tier.
-pub fn suffix(tier: Option<Tier>) -> &'static str {
+pub fn tier_suffix(tier: Option<Tier>) -> &'static str {
     match tier {
         None | Some(Tier::Interpreter) => "",
         Some(Tier::Native) => "_native",
@@ -159,12 +164,12 @@ pub fn suffix(tier: Option<Tier>) -> &'static str {
 ///
 /// # Panics
 /// If one has not.
-pub fn check(workload: &Workload) {
-    let program = program(&workload.shader, true);
+pub fn check_engines_agree(workload: &Workload) {
+    let program = program(&workload.source, true);
     let bits = |dual: Dual<f32>| dual.map(f32::to_bits);
     let [expected, found @ ..] = &point_engines()
         .map(|engine| {
-            let mut alone = Points::new(&program, engine);
+            let mut alone = PointRunner::new(&program, engine);
             workload.points.iter().map(|p| alone.at(p)).collect()
         })
         .collect::<Vec<Vec<_>>>()[..]
@@ -182,7 +187,7 @@ pub fn check(workload: &Workload) {
     }
     for level in SimdLevel::available() {
         for tier in tiers(level) {
-            let mut batches = Batches::new(&program, level, tier, &workload.points);
+            let mut batches = BatchRunner::new(&program, level, tier, &workload.points);
             batches.run();
             for (i, &expected) in expected.iter().enumerate() {
                 let (found, name) = (batches.at(i), workload.name);
@@ -196,47 +201,47 @@ pub fn check(workload: &Workload) {
 }
 
 /// Checks and times W1 to W4.
-pub(super) fn run(rounds: usize, report: &mut Report) {
+pub(super) fn run(rounds: usize, report: &mut BenchReport) {
     for workload in workloads() {
-        check(&workload);
+        check_engines_agree(&workload);
         time(&workload, rounds, report);
     }
     for level in SimdLevel::missing() {
-        report.notice(format!("this processor lacks the SIMD level {level}"));
+        report.note(format!("this processor lacks the SIMD level {level}"));
     }
 }
 
 const WHAT: [&str; 2] = ["value", "dual"];
 
-fn time(workload: &Workload, rounds: usize, report: &mut Report) {
+fn time(workload: &Workload, rounds: usize, report: &mut BenchReport) {
     let (name, points) = (workload.name, &workload.points);
     // The same for all: a contender that came to memory of its own would wait for it.
-    let planes = &programs::planes(points);
-    let out = &RefCell::new(programs::planes_out(points.len()));
+    let planes = &programs::input_planes(points);
+    let out = &RefCell::new(programs::output_planes(points.len()));
     let mut contenders = Vec::new();
     for what in WHAT {
-        let program = program(&workload.shader, what == "dual");
+        let program = program(&workload.source, what == "dual");
         for engine in point_engines() {
-            let mut alone = Points::new(&program, engine);
-            let title = format!("{name}_point_{what}{}", suffix(engine.tier()));
-            contenders.push(Contender::new(title, move || {
+            let mut alone = PointRunner::new(&program, engine);
+            let title = format!("{name}_point_{what}{}", tier_suffix(engine.tier()));
+            contenders.push(BenchCandidate::new(title, move || {
                 points.iter().for_each(|point| alone.run(point));
             }));
         }
         for level in SimdLevel::available() {
             for tier in tiers(level) {
-                let mut batches = Batches::new(&program, level, tier, points);
-                let title = format!("{name}_{level}_{what}{}", suffix(Some(tier)));
-                contenders.push(Contender::new(title, move || {
+                let mut batches = BatchRunner::new(&program, level, tier, points);
+                let title = format!("{name}_{level}_{what}{}", tier_suffix(Some(tier)));
+                contenders.push(BenchCandidate::new(title, move || {
                     batches.run_on(planes, &mut out.borrow_mut());
                 }));
             }
         }
     }
-    let samples = race(&mut contenders, rounds, points.len());
+    let samples = time_round_robin(&mut contenders, rounds, points.len());
     report.title(format!("{name}: our engines, nanoseconds a point"));
     for (contender, sample) in &samples {
-        report.figure(contender, "ns", *sample);
+        report.timing(contender, "ns", *sample);
     }
     let of = |contender: &str| {
         let found = samples.iter().find(|(n, _)| n == contender);

@@ -18,24 +18,28 @@
 //! assert_eq!(planes(&points)[0].len(), points.len());
 //! ```
 
-mod clock;
 mod compile;
+mod cost_table;
 mod engines;
-mod native;
-mod post;
+mod native_compile;
 mod programs;
 mod report;
+mod timing;
 
-pub use clock::{Contender, ROUNDS, Sample, race};
-pub use engines::{Batches, Points, check, point_engines, suffix, tiers};
-pub use programs::{Pixel, Workload, compiler, grid, planes, planes_out, program, w4, workloads};
-pub use report::{Goal, Report};
+pub use engines::{
+    BatchRunner, PointRunner, check_engines_agree, point_engines, tier_suffix, tiers,
+};
+pub use programs::{
+    PixelGlobals, Workload, compiler, grid, input_planes, output_planes, program, w4, workloads,
+};
+pub use report::{BenchReport, RatioGoal};
+pub use timing::{BenchCandidate, ROUNDS, Timing, time_round_robin};
 
 /// Measures our engines on every benchmark program, the compilers to bytecode and to machine code, and the five shaders of the post's cost table. `rounds` is how often each thing
 /// is timed, warm each time: the least of them counts.
-pub fn engines(rounds: usize, report: &mut Report) {
+pub fn measure_engines(rounds: usize, report: &mut BenchReport) {
     engines::run(rounds, report);
     compile::run(rounds, report);
-    native::run(rounds, report);
-    post::run(rounds, report);
+    native_compile::run(rounds, report);
+    cost_table::run(rounds, report);
 }

@@ -1,6 +1,6 @@
 //! The benchmark programs W1 to W4, and the points that they run on.
 
-use super::report::Goal;
+use super::report::RatioGoal;
 use adumbra::{
     Compiler, Dual, GlobalsLayout, Options, Program, ShaderGlobals, Sources, globals::MemberVisitor,
 };
@@ -19,11 +19,11 @@ pub struct Workload {
     /// Its name in reports: `w1` to `w4`.
     pub name: &'static str,
     /// The text.
-    pub shader: String,
+    pub source: String,
     /// Where it is run.
-    pub points: Vec<Pixel>,
+    pub points: Vec<PixelGlobals>,
     /// How much more its derivatives should cost in batches than its value alone.
-    pub dual_over_value: Option<Goal>,
+    pub dual_over_value: Option<RatioGoal>,
 }
 
 /// W1 (equation 3 of the post), W2 (five octaves of gradient noise, written out), W3 (sphere tracing) and W4 (2,000 statements). W2 runs on every
@@ -31,11 +31,11 @@ pub struct Workload {
 pub fn workloads() -> [Workload; 4] {
     let of = |name, shader: &str, step, dual_over_value| Workload {
         name,
-        shader: shader.to_string(),
+        source: shader.to_string(),
         points: grid(step),
         dual_over_value,
     };
-    let twice = Some(Goal::AtMost(2.0));
+    let twice = Some(RatioGoal::AtMost(2.0));
     [
         of("w1", include_str!("programs/w1.adu"), 1, twice),
         of("w2", include_str!("programs/w2.adu"), 4, twice),
@@ -74,26 +74,26 @@ pub fn w4(statements: usize) -> String {
 /// The globals of a point. C has them in memory as they are here.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
-pub struct Pixel {
+pub struct PixelGlobals {
     /// From 0 to 1 along a row.
     pub x: Dual<f32>,
     /// From 0 to 1 along a column.
     pub y: Dual<f32>,
 }
 
-impl Pixel {
+impl PixelGlobals {
     /// x and y, seeded along themselves.
-    pub fn seeded(x: f32, y: f32) -> Pixel {
+    pub fn seeded(x: f32, y: f32) -> PixelGlobals {
         let (x, y) = (Dual::from(x), Dual::from(y));
-        Pixel {
+        PixelGlobals {
             x: Dual { ddx: 1.0, ..x },
             y: Dual { ddy: 1.0, ..y },
         }
     }
 }
 
-impl ShaderGlobals for Pixel {
-    fn members<V: MemberVisitor<Pixel>>(visitor: &mut V) {
+impl ShaderGlobals for PixelGlobals {
+    fn members<V: MemberVisitor<PixelGlobals>>(visitor: &mut V) {
         visitor.member("x", |pixel| &pixel.x);
         visitor.member("y", |pixel| &pixel.y);
     }
@@ -101,7 +101,7 @@ impl ShaderGlobals for Pixel {
 
 /// A compiler whose globals are x and y, with the derivatives of outputs or without.
 pub fn compiler(derivatives: bool) -> Compiler {
-    Compiler::new(GlobalsLayout::of::<Pixel>()).with_options(Options {
+    Compiler::new(GlobalsLayout::of::<PixelGlobals>()).with_options(Options {
         output_derivatives: derivatives,
         ..Options::default()
     })
@@ -118,21 +118,21 @@ pub fn program(text: &str, derivatives: bool) -> Arc<Program> {
 }
 
 /// Every `step`th row of a grid of 512×512 points over the unit square, row by row: x, seeded along x, and y, seeded along y.
-pub fn grid(step: usize) -> Vec<Pixel> {
+pub fn grid(step: usize) -> Vec<PixelGlobals> {
     let at = |i: usize| (i as f32 + 0.5) / SIDE as f32;
-    let point = |row, column| Pixel::seeded(at(column), at(row));
+    let point = |row, column| PixelGlobals::seeded(at(column), at(row));
     let rows = (0..SIDE).step_by(step);
     rows.flat_map(|row| (0..SIDE).map(move |column| point(row, column)))
         .collect()
 }
 
 /// Room for what comes out of so many points: values, ddx, ddy.
-pub fn planes_out(points: usize) -> [Vec<f32>; 3] {
+pub fn output_planes(points: usize) -> [Vec<f32>; 3] {
     [(); 3].map(|()| vec![0.0; points])
 }
 
 /// The values of x and of y at these points, one behind the other.
-pub fn planes(points: &[Pixel]) -> [Vec<f32>; 2] {
-    [|p: &Pixel| p.x, |p: &Pixel| p.y]
+pub fn input_planes(points: &[PixelGlobals]) -> [Vec<f32>; 2] {
+    [|p: &PixelGlobals| p.x, |p: &PixelGlobals| p.y]
         .map(|global| points.iter().map(|p| global(p).value).collect())
 }

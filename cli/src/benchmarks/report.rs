@@ -1,6 +1,6 @@
 //! What was measured: absolute figures, and ratios named `a_over_b`.
 
-use super::clock::Sample;
+use super::timing::Timing;
 use serde_json::{Map, Value, json};
 use std::fmt;
 
@@ -19,14 +19,14 @@ use std::fmt;
 /// assert!(report.to_string().contains("goal: at most 1.5"));
 /// ```
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct BenchReport {
     rows: Vec<Row>,
     notices: Vec<String>,
 }
 
 /// What a ratio should be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Goal {
+pub enum RatioGoal {
     /// No more than this.
     AtMost(f64),
     /// No less than this.
@@ -38,31 +38,31 @@ enum Row {
     /// A heading for people.
     Title(String),
     /// Name, unit, minimum and median.
-    Figure(String, &'static str, Sample),
+    Figure(String, &'static str, Timing),
     /// Name, ratio, and what it should be.
-    Ratio(String, f64, Option<Goal>),
+    Ratio(String, f64, Option<RatioGoal>),
     /// Whether something holds.
     Fact(String, bool),
 }
 
-impl Report {
+impl BenchReport {
     /// Starts a group of figures.
     pub fn title(&mut self, title: impl Into<String>) {
         self.rows.push(Row::Title(title.into()));
     }
 
     /// Says something that the figures do not.
-    pub fn notice(&mut self, notice: impl Into<String>) {
+    pub fn note(&mut self, notice: impl Into<String>) {
         self.notices.push(notice.into());
     }
 
     /// Adds an absolute figure.
-    pub fn figure(&mut self, name: impl Into<String>, unit: &'static str, sample: Sample) {
+    pub fn timing(&mut self, name: impl Into<String>, unit: &'static str, sample: Timing) {
         self.rows.push(Row::Figure(name.into(), unit, sample));
     }
 
     /// Adds a ratio, with its goal if there is one.
-    pub fn ratio(&mut self, name: impl Into<String>, ratio: f64, goal: Option<Goal>) {
+    pub fn ratio(&mut self, name: impl Into<String>, ratio: f64, goal: Option<RatioGoal>) {
         self.rows.push(Row::Ratio(name.into(), ratio, goal));
     }
 
@@ -93,7 +93,7 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for BenchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for row in &self.rows {
             match row {
@@ -105,8 +105,8 @@ impl fmt::Display for Report {
                 Row::Ratio(name, ratio, goal) => {
                     write!(f, "  {name:<44} {ratio:>12.2} x")?;
                     match goal {
-                        Some(Goal::AtMost(goal)) => writeln!(f, "   goal: at most {goal}")?,
-                        Some(Goal::AtLeast(goal)) => writeln!(f, "   goal: at least {goal}")?,
+                        Some(RatioGoal::AtMost(goal)) => writeln!(f, "   goal: at most {goal}")?,
+                        Some(RatioGoal::AtLeast(goal)) => writeln!(f, "   goal: at least {goal}")?,
                         None => writeln!(f)?,
                     }
                 }

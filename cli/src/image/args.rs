@@ -2,8 +2,8 @@
 
 use super::textures::TextureFile;
 use crate::args::CompileArgs;
-use crate::setting::Argument;
-use adumbra_image::Size;
+use crate::setting::InputSetting;
+use adumbra_image::ImageSize;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ pub struct ImageArgs {
 
     /// Follow the pixel in that column and row: each variable's value and derivatives, each branch, each texture request; without -o, nothing is drawn
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true)]
-    pub at: Option<At>,
+    pub at: Option<PixelPosition>,
 
     /// What --at says as one JSON object
     #[arg(long, requires = "at", conflicts_with = "out")]
@@ -35,7 +35,7 @@ pub struct ImageArgs {
 
     /// Pixels of a row, and rows
     #[arg(long, value_name = "WxH", default_value = "512x512")]
-    pub size: Size,
+    pub size: ImageSize,
 
     /// What to show of the output
     #[arg(long, value_enum, default_value = "value")]
@@ -51,11 +51,11 @@ pub struct ImageArgs {
 
     /// Set an input of the shader, read by its declared type: `gain=2`, `axis=0,1,0`; it is folded into the program
     #[arg(long = "arg", value_name = "NAME=VALUE")]
-    pub arguments: Vec<Argument>,
+    pub arguments: Vec<InputSetting>,
 
     /// The value of the global `time` (0 if not given); from A to short of B over the pictures of --frames
     #[arg(long, value_name = "T|A..B", allow_hyphen_values = true)]
-    pub time: Option<Times>,
+    pub time: Option<FrameTimes>,
 
     /// Draw so many pictures, OUT_0001.png and so on, while `time` goes from A towards B
     #[arg(long, value_name = "N", value_parser = frames, allow_negative_numbers = true)]
@@ -91,18 +91,18 @@ pub struct ImageArgs {
 
 /// What `time` is in a picture, or in several.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Times {
-    At(f32),
+pub enum FrameTimes {
+    Fixed(f32),
     /// From the first to short of the second, where the next round begins.
-    Over(f32, f32),
+    Range(f32, f32),
 }
 
-impl Times {
+impl FrameTimes {
     /// The time of a picture among so many.
-    pub fn of(self, frame: u32, frames: u32) -> f32 {
+    pub fn at_frame(self, frame: u32, frames: u32) -> f32 {
         match self {
-            Times::At(time) => time,
-            Times::Over(from, to) => {
+            FrameTimes::Fixed(time) => time,
+            FrameTimes::Range(from, to) => {
                 let part = f64::from(frame) / f64::from(frames);
                 (f64::from(from) + (f64::from(to) - f64::from(from)) * part) as f32
             }
@@ -110,32 +110,32 @@ impl Times {
     }
 }
 
-impl FromStr for Times {
+impl FromStr for FrameTimes {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Times, String> {
+    fn from_str(text: &str) -> Result<FrameTimes, String> {
         let number = |text: &str| {
             let number: Option<f32> = text.trim().parse().ok();
             number.ok_or_else(|| format!("`{text}` is not a number; a time is `0.5`, or `0..2`"))
         };
         Ok(match text.split_once("..") {
-            Some((from, to)) => Times::Over(number(from)?, number(to)?),
-            None => Times::At(number(text)?),
+            Some((from, to)) => FrameTimes::Range(number(from)?, number(to)?),
+            None => FrameTimes::Fixed(number(text)?),
         })
     }
 }
 
 /// A pixel, by column and row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct At(pub [u64; 2]);
+pub struct PixelPosition(pub [u64; 2]);
 
-impl FromStr for At {
+impl FromStr for PixelPosition {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<At, String> {
+    fn from_str(text: &str) -> Result<PixelPosition, String> {
         let number = |text: &str| text.trim().parse::<u64>().ok();
         let place = text.split_once(',');
-        let place = place.and_then(|(x, y)| Some(At([number(x)?, number(y)?])));
+        let place = place.and_then(|(x, y)| Some(PixelPosition([number(x)?, number(y)?])));
         place.ok_or(format!(
             "`{text}` is no pixel: `0,0` is the first one, `3,1` is in the fourth column of the second row"
         ))
@@ -199,15 +199,15 @@ mod tests {
 
     #[test]
     fn times_are_numbers_or_ranges() {
-        assert_eq!("-1.5".parse(), Ok(Times::At(-1.5)));
-        assert_eq!("-1..2.5".parse(), Ok(Times::Over(-1.0, 2.5)));
-        assert_eq!("0. .. .5".parse(), Ok(Times::Over(0.0, 0.5)));
+        assert_eq!("-1.5".parse(), Ok(FrameTimes::Fixed(-1.5)));
+        assert_eq!("-1..2.5".parse(), Ok(FrameTimes::Range(-1.0, 2.5)));
+        assert_eq!("0. .. .5".parse(), Ok(FrameTimes::Range(0.0, 0.5)));
         for wrong in ["", "..", "1..", "..2", "a..b", "1..2..3"] {
-            assert!(wrong.parse::<Times>().is_err(), "{wrong}");
+            assert!(wrong.parse::<FrameTimes>().is_err(), "{wrong}");
         }
-        let over = Times::Over(1.0, 3.0);
+        let over = FrameTimes::Range(1.0, 3.0);
         assert_eq!(
-            [0, 1, 2, 3].map(|frame| over.of(frame, 4)),
+            [0, 1, 2, 3].map(|frame| over.at_frame(frame, 4)),
             [1.0, 1.5, 2.0, 2.5]
         );
     }

@@ -1,15 +1,15 @@
 //! Every pixel of a picture: tiles, shared out among threads. What comes out depends neither on the threads nor on the tiles.
 
 use super::args::ViewName;
-use super::findings::{FaultTally, Said};
-use super::grid::{Grid, Planes};
+use super::grid::{GlobalPlanes, PixelGrid};
 use super::host::TileHost;
-use super::shown::Shown;
+use super::output_choice::ShownOutput;
+use super::tally::{FaultTally, MessageTally};
 use super::textures::Textures;
 use super::tile::Tile;
-use super::view::Seen;
-use crate::checker::Interrupt;
-use crate::outcome::{Failure, Outcome};
+use super::view::PixelSample;
+use crate::checkerboard::Interrupt;
+use crate::error::{CliError, CliResult};
 use crate::setup::Setup;
 use adumbra::{
     Evaluator, Globals, Instance,
@@ -23,14 +23,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Pixels along the side of a tile.
-pub const TILE: usize = 64;
+pub const TILE_SIDE: usize = 64;
 
 /// What is to be drawn.
-pub struct Job<'a> {
+pub struct DrawJob<'a> {
     pub setup: &'a Setup,
     pub instance: &'a Instance,
-    pub grid: &'a Grid,
-    pub shown: &'a Shown,
+    pub grid: &'a PixelGrid,
+    pub output: &'a ShownOutput,
     pub view: ViewName,
     pub textures: &'a Textures,
     pub interrupt: &'a Interrupt,
@@ -42,18 +42,18 @@ pub struct Job<'a> {
 
 /// What was drawn.
 #[derive(Debug, Default)]
-pub struct Drawn {
+pub struct DrawnImage {
     /// What is seen of each pixel, row by row.
     pub pixels: Vec<[f32; 4]>,
     /// Pixels whose points were stopped, rising.
     pub stopped: Vec<usize>,
     pub faults: FaultTally,
-    pub said: Said,
+    pub messages: MessageTally,
     /// The figures of one of the evaluators in the end.
     pub stats: Option<Stats>,
 }
 
-impl Job<'_> {
+impl DrawJob<'_> {
     /// Whether derivatives come from neighbours.
     fn is_in_quads(&self) -> bool {
         self.instance.program().quad().is_some()
@@ -64,7 +64,7 @@ impl Job<'_> {
 ///
 /// # Errors
 /// If the engine cannot run the program, or somebody pressed Ctrl-C.
-pub fn draw(job: &Job<'_>, tile: usize) -> Outcome<Drawn> {
+pub fn draw_image(job: &DrawJob<'_>, tile: usize) -> CliResult<DrawnImage> {
     let in_quads = job.is_in_quads();
     let tile = tile.next_multiple_of(if in_quads { 2 } else { 1 });
     let size = job.grid.size();
@@ -73,11 +73,11 @@ pub fn draw(job: &Job<'_>, tile: usize) -> Outcome<Drawn> {
     let tiles = across * height.div_ceil(tile);
     let progress = ProgressBar::new(tiles as u64);
     let next = AtomicUsize::new(0);
-    let drawn = Mutex::new(Drawn {
+    let drawn = Mutex::new(DrawnImage {
         pixels: vec![[0.0; 4]; size.pixels()],
-        ..Drawn::default()
+        ..DrawnImage::default()
     });
-    let work = || -> Outcome {
+    let work = || -> CliResult {
         let mut brush = Brush::new(job)?;
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
@@ -97,18 +97,18 @@ pub fn draw(job: &Job<'_>, tile: usize) -> Outcome<Drawn> {
             }
             drawn.stopped.extend(part.stopped);
             drawn.faults.merge(part.faults);
-            drawn.said.merge(part.said);
+            drawn.messages.merge(part.messages);
             progress.inc(1);
         }
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads);
-    let pool = pool.build().map_err(Failure::usage)?;
+    let pool = pool.build().map_err(CliError::usage)?;
     let results = pool.broadcast(|_| work());
     progress.finish_and_clear();
-    results.into_iter().collect::<Outcome>()?;
+    results.into_iter().collect::<CliResult>()?;
     if job.interrupt.is_pressed() {
         crate::report::message("interrupted; nothing was written");
-        return Err(Failure::Interrupted);
+        return Err(CliError::Interrupted);
     }
     let mut drawn = drawn.into_inner().expect("no thread panics");
     drawn.stopped.sort_unstable();
@@ -117,7 +117,7 @@ pub fn draw(job: &Job<'_>, tile: usize) -> Outcome<Drawn> {
 
 /// What one thread draws with.
 struct Brush<'a> {
-    job: &'a Job<'a>,
+    job: &'a DrawJob<'a>,
     engine: Means,
 }
 
@@ -132,7 +132,7 @@ enum Means {
 type Words = [[Vec<u32>; 4]; 3];
 
 impl<'a> Brush<'a> {
-    fn new(job: &'a Job<'a>) -> Outcome<Brush<'a>> {
+    fn new(job: &'a DrawJob<'a>) -> CliResult<Brush<'a>> {
         let engine = match job.setup.engine.tier() {
             Some(tier) => {
                 let setup = BatchSetup {
@@ -141,7 +141,7 @@ impl<'a> Brush<'a> {
                     ..BatchSetup::default()
                 };
                 let evaluator = BatchEvaluator::with(job.instance, &setup);
-                Means::Batch(Box::new(evaluator.map_err(Failure::usage)?))
+                Means::Batch(Box::new(evaluator.map_err(CliError::usage)?))
             }
             None => {
                 let evaluator = job.setup.evaluator(job.instance)?;
@@ -160,7 +160,7 @@ impl<'a> Brush<'a> {
     }
 
     /// Draws all points of these pixels: of each, the mean is seen. What they say is that of the first.
-    fn mean(&mut self, tile: &Tile) -> Drawn {
+    fn mean(&mut self, tile: &Tile) -> DrawnImage {
         let side = self.job.samples;
         let middle = |index: u32| (f64::from(index) + 0.5) / f64::from(side);
         let place = |sample: u32| [middle(sample % side), middle(sample / side)];
@@ -187,13 +187,13 @@ impl<'a> Brush<'a> {
     }
 
     /// Draws a point of each of these pixels; what is seen of helpers counts for nothing.
-    fn draw(&mut self, tile: &Tile, point: [f64; 2]) -> Drawn {
+    fn draw(&mut self, tile: &Tile, point: [f64; 2]) -> DrawnImage {
         let job = self.job;
         let pixels = &tile.pixels;
-        let planes = job.grid.planes(&tile.places, point);
+        let planes = job.grid.planes(&tile.positions, point);
         let mut host = TileHost::new(job.textures, job.interrupt, pixels);
         let mut words: Words = Default::default();
-        let mut drawn = Drawn::default();
+        let mut drawn = DrawnImage::default();
         let mut meet = |point: usize, faults: &Faults| {
             let Some(pixel) = pixels[point] else {
                 return;
@@ -206,7 +206,7 @@ impl<'a> Brush<'a> {
             }
         };
         for part in &mut words {
-            part[..job.shown.channels].fill(vec![0; pixels.len()]);
+            part[..job.output.channels].fill(vec![0; pixels.len()]);
         }
         match &mut self.engine {
             Means::Batch(evaluator) => {
@@ -218,9 +218,9 @@ impl<'a> Brush<'a> {
             Means::Single(evaluator, globals) => {
                 for first in (0..pixels.len()).step_by(globals.len()) {
                     for (point, globals) in (first..).zip(&mut *globals) {
-                        job.grid.point(&planes, point, globals);
+                        job.grid.fill_point(&planes, point, globals);
                     }
-                    host.begin(first);
+                    host.set_first_point(first);
                     if let [a, b, c, d] = &globals[..] {
                         let helpers = std::array::from_fn(|at| pixels[first + at].is_none());
                         evaluator.evaluate_quad([a, b, c, d], helpers, &mut host);
@@ -231,9 +231,9 @@ impl<'a> Brush<'a> {
                         if globals.len() > 1 {
                             evaluator.show(corner);
                         }
-                        let given = &evaluator.words()[3 * job.shown.first..];
+                        let given = &evaluator.words()[3 * job.output.first_scalar..];
                         for (part, channels) in words.iter_mut().enumerate() {
-                            let channels = channels[..job.shown.channels].iter_mut();
+                            let channels = channels[..job.output.channels].iter_mut();
                             for (channel, plane) in channels.enumerate() {
                                 plane[point] = given[3 * channel + part];
                             }
@@ -244,42 +244,42 @@ impl<'a> Brush<'a> {
             }
         }
         for (point, &level) in host.levels.iter().enumerate() {
-            let seen = Seen {
-                shown: job.shown,
-                at: |part: Part, channel: usize| words[part as usize][channel][point],
+            let seen = PixelSample {
+                output: job.output,
+                word: |part: Part, channel: usize| words[part as usize][channel][point],
                 level,
             };
-            drawn.pixels.push(seen.by(job.view));
+            drawn.pixels.push(seen.numbers(job.view));
         }
-        drawn.said = host.said;
+        drawn.messages = host.messages;
         drawn
     }
 }
 
 /// Evaluates the points of a tile in chunks.
 fn chunks(
-    job: &Job<'_>,
+    job: &DrawJob<'_>,
     evaluator: &mut BatchEvaluator,
-    planes: &Planes,
+    planes: &GlobalPlanes,
     helpers: &[bool],
     host: &mut TileHost<'_>,
     words: &mut Words,
     meet: &mut dyn FnMut(usize, &Faults),
 ) {
-    let globals = job.grid.batch(planes);
+    let globals = job.grid.batch_globals(planes);
     let points = host.levels.len();
     let width = evaluator.width();
     for first in (0..points).step_by(width) {
         let count = width.min(points - first);
-        host.begin(0);
+        host.set_first_point(0);
         match job.is_in_quads() {
             true => evaluator.evaluate_quads(&globals, first, &helpers[first..][..count], host),
             false => evaluator.evaluate(&globals, first, count, host),
         }
         for (part, channels) in Part::ALL.into_iter().zip(&mut *words) {
-            for (channel, plane) in channels[..job.shown.channels].iter_mut().enumerate() {
+            for (channel, plane) in channels[..job.output.channels].iter_mut().enumerate() {
                 let to = &mut plane[first..first + count];
-                let copied = evaluator.copy(&job.shown.name, part, channel, to, 1);
+                let copied = evaluator.copy(&job.output.name, part, channel, to, 1);
                 copied.expect("the output is there");
             }
         }
@@ -294,7 +294,7 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use adumbra::{Compiler, Derivatives, Sources, derivatives::Quad, evaluator::Engine};
-    use adumbra_image::Size;
+    use adumbra_image::ImageSize;
     use clap::Parser;
 
     #[test]
@@ -317,33 +317,34 @@ mod tests {
             panic!("image is a command");
         };
         let mut setup = Setup::new(&args.compile).expect("it is fine");
-        let size = Size::new(70, 41).expect("it has pixels");
-        let grid = Grid::new(&mut setup, size, 0.0, false).expect("few globals");
+        let size = ImageSize::new(70, 41).expect("it has pixels");
+        let grid = PixelGrid::new(&mut setup, size, 0.0, false).expect("few globals");
         setup.options.derivatives = derivatives;
         let compiler = Compiler::new(setup.layout.clone()).with_options(setup.options.clone());
         let program = compiler
             .compile(&Sources::new("s.adu", text))
             .expect("it is fine");
-        let grid = grid.of_program(&setup, &program);
+        let grid = grid.for_program(&setup, &program);
         let grid = grid.expect("it was compiled for it");
-        let shown = super::super::shown::shown(&program, None).expect("there is one");
+        let shown =
+            super::super::output_choice::choose_output(&program, None).expect("there is one");
         let textures = Textures::load(&program, &[]).expect("there are none");
         let instance = Instance::new(&program);
         let interrupt = Interrupt::default();
         let mut bits = |engine: Engine, tile: usize| {
             setup.engine = engine;
-            let job = Job {
+            let job = DrawJob {
                 setup: &setup,
                 instance: &instance,
                 grid: &grid,
-                shown: &shown,
+                output: &shown,
                 view: ViewName::Value,
                 textures: &textures,
                 interrupt: &interrupt,
                 samples: 1,
                 threads: 3,
             };
-            let drawn = draw(&job, tile).expect("nobody interrupts");
+            let drawn = draw_image(&job, tile).expect("nobody interrupts");
             assert!(drawn.stats.is_some());
             drawn
                 .pixels
@@ -352,7 +353,7 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let whole = bits(Engine::Batch, 100);
-        for tile in [1, 7, 16, TILE] {
+        for tile in [1, 7, 16, TILE_SIDE] {
             for engine in [Engine::Batch, Engine::Auto] {
                 assert!(bits(engine, tile) == whole, "{tile}, {engine:?}");
             }

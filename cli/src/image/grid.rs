@@ -3,20 +3,20 @@
 //! A global moves from pixel to pixel by its derivatives: at the middle of the pixel in column x and row y it is value + (x + ½)·ddx + (y + ½)·ddy. So
 //! derivatives are true, whoever set them: `pixel` is nothing but (0, 0) with derivatives (1, 0) and (0, 1).
 
-use super::surface::{Hit, Surface};
-use crate::outcome::{Failure, Outcome};
-use crate::picture;
+use super::surface::{Surface, SurfaceHit};
+use crate::error::{CliError, CliResult};
+use crate::image_globals;
 use crate::setup::Setup;
 use adumbra::{
     Globals, GlobalsLayout, Program, Scalar, Type,
     batch::{BatchGlobals, Part},
 };
-use adumbra_image::Size;
+use adumbra_image::ImageSize;
 
 /// What globals are at each pixel.
 #[derive(Clone, Debug)]
-pub struct Grid {
-    size: Size,
+pub struct PixelGrid {
+    size: ImageSize,
     /// What is the same at all pixels; zero where something moves.
     still: Globals,
     moving: Vec<Moving>,
@@ -44,60 +44,67 @@ enum By {
 }
 
 /// The values of moving words at some pixels.
-pub type Planes = Vec<Vec<f32>>;
+pub type GlobalPlanes = Vec<Vec<f32>>;
 
 /// The middle of a pixel.
-pub const MIDDLE: [f64; 2] = [0.5, 0.5];
+pub const PIXEL_CENTRE: [f64; 2] = [0.5, 0.5];
 
-impl Grid {
+impl PixelGrid {
     /// Adds the globals of a picture to those that were set; what was set stays as it is. On a surface, they are also those of a hit.
     ///
     /// # Errors
     /// If there are too many.
-    pub fn new(setup: &mut Setup, size: Size, time: f32, on_surface: bool) -> Outcome<Grid> {
+    pub fn new(
+        setup: &mut Setup,
+        size: ImageSize,
+        time: f32,
+        on_surface: bool,
+    ) -> CliResult<PixelGrid> {
         let set = setup.globals.clone();
         let is_set = |name: &str| set.layout().member(name).is_some();
         let surface = on_surface.then(|| Surface::new(size));
-        let mut add = |name: &str, ty: Type, moves: bool| -> Outcome {
+        let mut add = |name: &str, ty: Type, moves: bool| -> CliResult {
             let with = |layout: &GlobalsLayout| layout.clone().with(name, ty.clone());
-            let layout = with(setup.globals.layout()).map_err(Failure::usage)?;
+            let layout = with(setup.globals.layout()).map_err(CliError::usage)?;
             let mut globals = Globals::new(&layout);
             let words = setup.globals.words();
             globals.words_mut()[..words.len()].copy_from_slice(words);
             setup.globals = globals;
-            setup.layout = with(&setup.layout).map_err(Failure::usage)?;
+            setup.layout = with(&setup.layout).map_err(CliError::usage)?;
             if !moves {
                 let layout = setup.layout.clone().shadowless(name);
-                setup.layout = layout.map_err(Failure::usage)?;
+                setup.layout = layout.map_err(CliError::usage)?;
             }
             Ok(())
         };
-        for global in picture::GLOBALS {
+        for global in image_globals::IMAGE_GLOBALS {
             if !is_set(global.name) {
-                add(global.name, global.ty(), global.moves)?;
+                add(global.name, global.ty(), global.is_varying)?;
             }
         }
-        for name in Hit::NAMES {
+        for name in SurfaceHit::NAMES {
             if on_surface && !is_set(name) {
                 add(name, Type::Vector(3), true)?;
             }
         }
 
         let sides = [size.width(), size.height()].map(f64::from);
-        let mut grid = Grid {
+        let mut grid = PixelGrid {
             size,
             still: setup.globals.clone(),
             moving: Vec::new(),
             surface,
         };
-        for global in picture::GLOBALS {
-            grid.give(global.name, &set, |i| global.steps(i, sides, time));
+        for global in image_globals::IMAGE_GLOBALS {
+            grid.give(global.name, &set, |i| {
+                global.corner_and_slopes(i, sides, time)
+            });
         }
         for member in set.layout().members() {
             grid.move_by_its_derivatives(member.name());
         }
         if on_surface {
-            let names = Hit::NAMES.into_iter().enumerate();
+            let names = SurfaceHit::NAMES.into_iter().enumerate();
             for (index, name) in names.filter(|(_, name)| !is_set(name)) {
                 grid.move_with_surface(index, name);
             }
@@ -106,7 +113,7 @@ impl Grid {
     }
 
     /// Width and height.
-    pub fn size(&self) -> Size {
+    pub fn size(&self) -> ImageSize {
         self.size
     }
 
@@ -185,8 +192,8 @@ impl Grid {
     ///
     /// # Errors
     /// If it lacks one that was set, or has one with another type.
-    pub fn of_program(mut self, setup: &Setup, program: &Program) -> Outcome<Grid> {
-        self.still = setup.adopted(&self.still, program)?;
+    pub fn for_program(mut self, setup: &Setup, program: &Program) -> CliResult<PixelGrid> {
+        self.still = setup.adopt_globals(&self.still, program)?;
         let layout = program.globals().clone();
         self.moving
             .retain(|moving| layout.member(&moving.name).is_some() && program.reads(&moving.name));
@@ -201,7 +208,7 @@ impl Grid {
     }
 
     /// The same with the picture's own `time` as it is then.
-    pub fn at_time(mut self, time: f32) -> Grid {
+    pub fn at_time(mut self, time: f32) -> PixelGrid {
         if self.still.layout().member("time").is_some() {
             let (word, _) = self.words("time", Part::Value);
             self.still.words_mut()[word] = time.to_bits();
@@ -211,8 +218,8 @@ impl Grid {
 
     /// The moving words at a point of the pixels of these columns and rows, which may lie beyond the picture; the point is so far from the
     /// pixel's upper left corner.
-    pub fn planes(&self, places: &[[usize; 2]], [right, down]: [f64; 2]) -> Planes {
-        let mut planes: Planes = vec![Vec::with_capacity(places.len()); self.moving.len()];
+    pub fn planes(&self, places: &[[usize; 2]], [right, down]: [f64; 2]) -> GlobalPlanes {
+        let mut planes: GlobalPlanes = vec![Vec::with_capacity(places.len()); self.moving.len()];
         for &[column, row] in places {
             let [x, y] = [column as f64 + right, row as f64 + down];
             let hit = self.surface.as_ref().map(|surface| surface.hit(x, y));
@@ -230,8 +237,8 @@ impl Grid {
     }
 
     /// The globals of a batch of the pixels that planes were made for.
-    pub fn batch<'p>(&self, planes: &'p Planes) -> BatchGlobals<'p> {
-        let mut globals = BatchGlobals::same_as(&self.still);
+    pub fn batch_globals<'p>(&self, planes: &'p GlobalPlanes) -> BatchGlobals<'p> {
+        let mut globals = BatchGlobals::uniform_from(&self.still);
         for (moving, plane) in self.moving.iter().zip(planes) {
             globals
                 .plane(&moving.name, moving.part, moving.scalar, plane, 1)
@@ -241,13 +248,13 @@ impl Grid {
     }
 
     /// The globals of one of the pixels that planes were made for.
-    pub fn point(&self, planes: &Planes, at: usize, globals: &mut Globals) {
+    pub fn fill_point(&self, planes: &GlobalPlanes, at: usize, globals: &mut Globals) {
         for (moving, plane) in self.moving.iter().zip(planes) {
             globals.words_mut()[moving.word] = plane[at].to_bits();
         }
     }
 
-    /// Globals for [`point`](Grid::point) to fill.
+    /// Globals for [`point`](PixelGrid::fill_point) to fill.
     pub fn globals(&self) -> Globals {
         self.still.clone()
     }

@@ -1,8 +1,8 @@
 //! What answers the points of a picture: textures, and a record of the levels and messages that they asked for and gave.
 
-use super::findings::Said;
+use super::tally::MessageTally;
 use super::textures::Textures;
-use crate::checker::Interrupt;
+use crate::checkerboard::Interrupt;
 use adumbra::{Host, SampleRequest, Sampled, host::MessageId};
 
 /// The host of one tile.
@@ -18,7 +18,7 @@ pub struct TileHost<'a> {
     point: usize,
     /// Of each point, the greatest level of its requests; less than 0 without any.
     pub levels: Vec<f32>,
-    pub said: Said,
+    pub messages: MessageTally,
 }
 
 impl<'a> TileHost<'a> {
@@ -35,12 +35,12 @@ impl<'a> TileHost<'a> {
             first: 0,
             point: 0,
             levels: vec![super::view::NO_LEVEL; pixels.len()],
-            said: Said::default(),
+            messages: MessageTally::default(),
         }
     }
 
     /// That is the point that the engine calls its first from now on.
-    pub fn begin(&mut self, first: usize) {
+    pub fn set_first_point(&mut self, first: usize) {
         (self.first, self.point) = (first, first);
     }
 }
@@ -62,7 +62,7 @@ impl Host for TileHost<'_> {
 
     fn message(&mut self, message: MessageId, args: &[u32]) {
         if let Some(pixel) = self.pixels[self.point] {
-            self.said.add(pixel, message, args);
+            self.messages.add(pixel, message, args);
         }
     }
 

@@ -1,67 +1,67 @@
 //! `adumbra image FILE -o OUT`: a shader over a grid of pixels.
 
 mod args;
-mod at;
 mod draw;
-mod findings;
 mod grid;
 mod host;
-mod nan;
+mod nan_origin;
+mod output_choice;
 mod save;
-mod shown;
 mod surface;
+mod tally;
 mod textures;
 mod tile;
+mod trace;
 mod view;
 mod watch;
 
 pub use args::ImageArgs;
 
 use crate::args::{CompileArgs, GlobalSet};
-use crate::checker::Interrupt;
+use crate::checkerboard::Interrupt;
+use crate::error::{CliError, CliResult};
 use crate::files;
-use crate::load::{Wanted, load};
-use crate::outcome::{Failure, Outcome};
-use crate::picture;
-use crate::report::{self, Format};
-use crate::run::instance;
+use crate::image_globals;
+use crate::load::{ProgramRequest, load};
+use crate::report::{self, OutputFormat};
+use crate::run::folded_instance;
 use crate::setup::Setup;
 use adumbra::{Program, Sources};
-use adumbra_image::{Picture, Png, write_exr, write_png};
-use args::{Times, ViewName};
-use draw::{Drawn, Job, TILE, draw};
-use grid::Grid;
-use save::{FileKind, save};
+use adumbra_image::{Image, PngImage, write_exr, write_png};
+use args::{FrameTimes, ViewName};
+use draw::{DrawJob, DrawnImage, TILE_SIDE, draw_image};
+use grid::PixelGrid;
+use save::{ImageFormat, save_atomically};
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use textures::Textures;
-use view::Tone;
+use view::ToneMapping;
 
 /// # Errors
 /// If the file is at fault, the usage is, or a point was stopped.
-pub fn image(args: ImageArgs) -> Outcome {
+pub fn image(args: ImageArgs) -> CliResult {
     let interrupt = Interrupt::default();
-    interrupt.listen().map_err(Failure::usage)?;
-    image_until(args, &interrupt)
+    interrupt.listen().map_err(CliError::usage)?;
+    image_with_interrupt(args, &interrupt)
 }
 
 /// The same where somebody else listens to Ctrl-C.
 ///
 /// # Errors
 /// As for [`image`].
-pub fn image_until(args: ImageArgs, interrupt: &Interrupt) -> Outcome {
-    let out = args.out.as_deref().map(Out::new).transpose()?;
+pub fn image_with_interrupt(args: ImageArgs, interrupt: &Interrupt) -> CliResult {
+    let out = args.out.as_deref().map(OutputFile::new).transpose()?;
     check_options(&args)?;
     for picture in out.iter().flat_map(|out| pictures(&args, out)) {
         let textures = args.textures.iter().map(|texture| &*texture.file);
         let read = textures.chain([&*args.file]);
-        files::are_apart([&*picture].into_iter(), read)?;
+        files::check_no_overwrite([&*picture].into_iter(), read)?;
     }
     let is_whole = match args.at {
-        Some(pixel) => at::follow(&args, pixel, interrupt)?,
+        Some(pixel) => trace::trace_pixel(&args, pixel, interrupt)?,
         None => true,
     };
     match &out {
@@ -71,26 +71,26 @@ pub fn image_until(args: ImageArgs, interrupt: &Interrupt) -> Outcome {
     }
     match is_whole {
         true => Ok(()),
-        false => Err(Failure::Reported),
+        false => Err(CliError::Reported),
     }
 }
 
 /// The file of `-o`.
-struct Out<'a> {
+struct OutputFile<'a> {
     path: &'a Path,
-    kind: FileKind,
+    kind: ImageFormat,
 }
 
-impl Out<'_> {
-    fn new(path: &Path) -> Outcome<Out<'_>> {
-        let kind = FileKind::of(path)?;
-        Ok(Out { path, kind })
+impl OutputFile<'_> {
+    fn new(path: &Path) -> CliResult<OutputFile<'_>> {
+        let kind = ImageFormat::from_path(path)?;
+        Ok(OutputFile { path, kind })
     }
 }
 
 /// Options that mean nothing with, or without, others.
-fn check_options(args: &ImageArgs) -> Outcome {
-    let is_over = matches!(args.time, Some(Times::Over(..)));
+fn check_options(args: &ImageArgs) -> CliResult {
+    let is_over = matches!(args.time, Some(FrameTimes::Range(..)));
     let message = match args.frames {
         None if is_over => "`--time A..B` is for several pictures: say how many by `--frames N`",
         Some(_) if !is_over => "`--frames N` draws pictures over `--time A..B`",
@@ -110,11 +110,11 @@ fn check_options(args: &ImageArgs) -> Outcome {
         }
         _ => return Ok(()),
     };
-    Err(Failure::usage(message))
+    Err(CliError::usage(message))
 }
 
 /// The files that are written: OUT, or with `--frames` OUT_0001 and so on.
-fn pictures(args: &ImageArgs, out: &Out<'_>) -> Vec<PathBuf> {
+fn pictures(args: &ImageArgs, out: &OutputFile<'_>) -> Vec<PathBuf> {
     let Some(frames) = args.frames else {
         return vec![out.path.to_owned()];
     };
@@ -126,34 +126,34 @@ fn pictures(args: &ImageArgs, out: &Out<'_>) -> Vec<PathBuf> {
 }
 
 /// What the command line says, but for what is made of it.
-struct Scene {
+struct ImageSetup {
     compile: CompileArgs,
     setup: Setup,
     /// Of all globals that there are, at the first time.
-    grid: Grid,
+    grid: PixelGrid,
     program: Arc<Program>,
     sources: Sources,
 }
 
-impl Scene {
-    fn new(args: &ImageArgs, derivs: bool) -> Outcome<Scene> {
+impl ImageSetup {
+    fn new(args: &ImageArgs, derivs: bool) -> CliResult<ImageSetup> {
         let mut compile = args.compile.clone();
         // A picture has its own at each pixel.
         compile.globals.retain(|&set| set != GlobalSet::Picture);
         let mut setup = Setup::new(&compile)?;
-        let first = times(args)?.of(0, args.frames.unwrap_or(1));
-        let grid = Grid::new(&mut setup, args.size, first, args.surface)?;
-        let wanted = Wanted {
+        let first = times(args)?.at_frame(0, args.frames.unwrap_or(1));
+        let grid = PixelGrid::new(&mut setup, args.size, first, args.surface)?;
+        let wanted = ProgramRequest {
             file: &args.file,
             group: args.group,
             shader: args.shader.as_deref(),
             derivs,
             is_evaluated: true,
-            format: Format::of(args.json),
+            format: OutputFormat::of(args.json),
             compile: &compile,
         };
         let (program, sources) = load(&wanted, &setup)?;
-        Ok(Scene {
+        Ok(ImageSetup {
             compile,
             setup,
             grid,
@@ -166,23 +166,23 @@ impl Scene {
 /// Draws the picture, or each of several, once and writes it. Says in `read` which files it was made from, as far as it came.
 fn render(
     args: &ImageArgs,
-    out: &Out<'_>,
+    out: &OutputFile<'_>,
     interrupt: &Interrupt,
     read: &mut Vec<PathBuf>,
-) -> Outcome {
+) -> CliResult {
     let derivs = !matches!(args.view, ViewName::Value | ViewName::Lod);
-    let Scene {
+    let ImageSetup {
         compile,
         setup,
         grid,
         program,
         sources,
-    } = Scene::new(args, derivs)?;
+    } = ImageSetup::new(args, derivs)?;
     let times = times(args)?;
     read.extend(sources.iter().map(|(_, file)| PathBuf::from(file.name())));
-    let grid = grid.of_program(&setup, &program)?;
-    let instance = instance(&args.arguments, &program)?;
-    let shown = shown::shown(&program, args.output.as_deref())?;
+    let grid = grid.for_program(&setup, &program)?;
+    let instance = folded_instance(&args.arguments, &program)?;
+    let shown = output_choice::choose_output(&program, args.output.as_deref())?;
     let textures = Textures::load(&program, &args.textures)?;
     if derivs
         && program.module().is_none()
@@ -193,21 +193,25 @@ fn render(
             "the bytecode has no derivatives, so all are 0: `emit --derivs` writes those of the outputs",
         );
     }
-    report::to_stderr(&program.warnings_for(&shown.name), &sources, Format::Text);
-    tell_of_replaced(&compile, &program, Format::Text);
+    report::diagnostics_to_stderr(
+        &program.warnings_for(&shown.name),
+        &sources,
+        OutputFormat::Text,
+    );
+    note_replaced_globals(&compile, &program, OutputFormat::Text);
     let files = pictures(args, out);
     let mut stopped = false;
     for (frame, file) in (0..).zip(&files) {
-        let time = times.of(frame, files.len() as u32);
+        let time = times.at_frame(frame, files.len() as u32);
         let grid = match times {
-            Times::At(_) => grid.clone(),
-            Times::Over(..) => grid.clone().at_time(time),
+            FrameTimes::Fixed(_) => grid.clone(),
+            FrameTimes::Range(..) => grid.clone().at_time(time),
         };
-        let job = Job {
+        let job = DrawJob {
             setup: &setup,
             instance: &instance,
             grid: &grid,
-            shown: &shown,
+            output: &shown,
             view: args.view,
             textures: &textures,
             interrupt,
@@ -218,31 +222,31 @@ fn render(
     }
     match stopped {
         false => Ok(()),
-        true => Err(Failure::Reported),
+        true => Err(CliError::Reported),
     }
 }
 
 /// Draws a picture and writes it: whether no pixel of it was stopped.
 fn one(
     args: &ImageArgs,
-    kind: FileKind,
-    job: &Job<'_>,
+    kind: ImageFormat,
+    job: &DrawJob<'_>,
     sources: &Sources,
     file: &Path,
-) -> Outcome<bool> {
+) -> CliResult<bool> {
     let program = job.instance.program();
     let start = Instant::now();
-    let drawn = draw(job, TILE);
-    job.setup.name_code(program)?;
+    let drawn = draw_image(job, TILE_SIDE);
+    job.setup.write_perf_map(program)?;
     let drawn = drawn?;
     let seconds = start.elapsed().as_secs_f64();
 
     let mut legend = write(args, kind, job, &drawn, file)?;
     if args.view == ViewName::Nan {
-        legend += &nan::first(job, sources, &drawn.pixels).unwrap_or_default();
+        legend += &nan_origin::first_nan_origin(job, sources, &drawn.pixels).unwrap_or_default();
     }
     let width = job.grid.size().width() as usize;
-    drawn.said.print(program, width)?;
+    drawn.messages.print(program, width)?;
     io::stdout().write_all(legend.as_bytes())?;
     drawn.faults.report(sources, width);
     if args.view == ViewName::Value {
@@ -250,7 +254,7 @@ fn one(
     }
     if args.compile.stats {
         let stats = drawn.stats.unwrap_or_else(|| program.stats());
-        report::stats(&stats, Format::Text);
+        report::stats_to_stderr(&stats, OutputFormat::Text);
         let points = drawn.pixels.len() * (args.samples * args.samples) as usize;
         let rate = points as f64 / seconds;
         let line = format!("drawing {points} points in {seconds:.3} s, {rate:.0} points/s\n");
@@ -268,10 +272,12 @@ fn one(
 }
 
 /// Says which globals of the picture are what `-g` says instead.
-fn tell_of_replaced(args: &CompileArgs, program: &Program, format: Format) {
-    let moving = picture::GLOBALS.iter().filter(|global| global.moves);
+fn note_replaced_globals(args: &CompileArgs, program: &Program, format: OutputFormat) {
+    let moving = image_globals::IMAGE_GLOBALS
+        .iter()
+        .filter(|global| global.is_varying);
     for global in moving.filter(|global| program.reads(global.name)) {
-        let mut settings = args.globals_set.iter();
+        let mut settings = args.global_settings.iter();
         let Some(setting) = settings.find(|setting| setting.name == global.name) else {
             continue;
         };
@@ -300,26 +306,26 @@ fn tell_of_nan(pixels: &[[f32; 4]]) {
 }
 
 /// The times of `--time`; a global of that name has its own.
-fn times(args: &ImageArgs) -> Outcome<Times> {
+fn times(args: &ImageArgs) -> CliResult<FrameTimes> {
     match args.time {
         Some(_) if args.compile.sets("time") => {
-            Err(Failure::usage("the global `time` is given twice"))
+            Err(CliError::usage("the global `time` is given twice"))
         }
-        times => Ok(times.unwrap_or(Times::At(0.0))),
+        times => Ok(times.unwrap_or(FrameTimes::Fixed(0.0))),
     }
 }
 
 /// Writes the file; gives the legend of what it shows.
 fn write(
     args: &ImageArgs,
-    kind: FileKind,
-    job: &Job<'_>,
-    drawn: &Drawn,
+    kind: ImageFormat,
+    job: &DrawJob<'_>,
+    drawn: &DrawnImage,
     path: &Path,
-) -> Outcome<String> {
+) -> CliResult<String> {
     let size = job.grid.size();
-    let channels = view::channels(job.view, job.shown);
-    let tone = Tone {
+    let channels = view::view_channels(job.view, job.output);
+    let tone = ToneMapping {
         view: job.view,
         channels,
         is_linear: args.linear,
@@ -327,18 +333,18 @@ fn write(
     };
     let colours = tone.colours(size, &drawn.pixels, &drawn.stopped);
     match kind {
-        FileKind::Png => {
-            let png = Png {
+        ImageFormat::Png => {
+            let png = PngImage {
                 size,
                 bytes: &colours.bytes,
                 has_alpha: colours.has_alpha,
                 is_srgb: colours.is_srgb,
             };
-            save(path, |file| write_png(&png, file))?;
+            save_atomically(path, |file| write_png(&png, file))?;
         }
-        FileKind::Exr => {
-            let picture = Picture::of(size, channels, drawn.pixels.clone());
-            save(path, |file| write_exr(&picture, file))?;
+        ImageFormat::Exr => {
+            let picture = Image::from_pixels(size, channels, drawn.pixels.clone());
+            save_atomically(path, |file| write_exr(&picture, file))?;
         }
     }
     Ok(colours.legend)

@@ -1,7 +1,7 @@
 //! Files that are there as a whole or not at all.
 
-use crate::outcome::{Failure, Outcome};
-use adumbra_image::PictureError;
+use crate::error::{CliError, CliResult};
+use adumbra_image::ImageError;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -9,25 +9,25 @@ use tempfile::Builder;
 
 /// What a picture can be written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
+pub enum ImageFormat {
     Png,
     Exr,
 }
 
-impl FileKind {
+impl ImageFormat {
     /// By the ending of the file's name.
     ///
     /// # Errors
     /// If it is another, or something that is no file has that name.
-    pub fn of(path: &Path) -> Outcome<FileKind> {
+    pub fn from_path(path: &Path) -> CliResult<ImageFormat> {
         if path.metadata().is_ok_and(|found| !found.is_file()) {
-            return Err(Failure::usage(format!("{} is not a file", path.display())));
+            return Err(CliError::usage(format!("{} is not a file", path.display())));
         }
         let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
         match ending.as_ref().and_then(|ending| ending.to_str()) {
-            Some("png") => Ok(FileKind::Png),
-            Some("exr") => Ok(FileKind::Exr),
-            _ => Err(Failure::usage(format!(
+            Some("png") => Ok(ImageFormat::Png),
+            Some("exr") => Ok(ImageFormat::Exr),
+            _ => Err(CliError::usage(format!(
                 "{} ends neither in .png nor in .exr",
                 path.display()
             ))),
@@ -39,12 +39,12 @@ impl FileKind {
 ///
 /// # Errors
 /// If it cannot be written; what was there before is then still there.
-pub fn save(
+pub fn save_atomically(
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), PictureError>,
-) -> Outcome {
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), ImageError>,
+) -> CliResult {
     let failed =
-        |error: PictureError| Failure::usage(format!("cannot write {}: {error}", path.display()));
+        |error: ImageError| CliError::usage(format!("cannot write {}: {error}", path.display()));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = format!(".{name}.");
     let mut draft = Builder::new();
@@ -85,7 +85,7 @@ mod tests {
         let folder = tempdir().unwrap();
         let (path, other) = (folder.path().join("a.png"), folder.path().join("other"));
         fs::write(&path, "old").unwrap();
-        save(&path, |file| Ok(file.write_all(b"new")?)).unwrap();
+        save_atomically(&path, |file| Ok(file.write_all(b"new")?)).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         fs::write(&other, "").unwrap();
         let [mode, usual] = [&path, &other].map(|path| fs::metadata(path).unwrap().permissions());
@@ -98,7 +98,7 @@ mod tests {
         let folder = tempdir().unwrap();
         let path = folder.path().join("a.png");
         fs::write(&path, "old").unwrap();
-        let failed = save(&path, |file| {
+        let failed = save_atomically(&path, |file| {
             file.write_all(b"half")?;
             file.flush()?;
             // Nothing is seen of it before it is whole.
@@ -106,7 +106,7 @@ mod tests {
             assert_eq!(names(folder.path()).len(), 2);
             Err(io::Error::other("the disk is full").into())
         });
-        let Err(Failure::Usage(message)) = failed else {
+        let Err(CliError::Usage(message)) = failed else {
             panic!("it is an error");
         };
         assert!(message.ends_with("a.png: the disk is full"), "{message}");
@@ -118,8 +118,8 @@ mod tests {
     fn unwritable_place_is_named_without_the_draft() {
         let folder = tempdir().unwrap();
         let path = folder.path().join("no").join("a.png");
-        let failed = save(&path, |_| panic!("there is no file to write"));
-        let Err(Failure::Usage(message)) = failed else {
+        let failed = save_atomically(&path, |_| panic!("there is no file to write"));
+        let Err(CliError::Usage(message)) = failed else {
             panic!("it is an error");
         };
         let expected = format!("cannot write {}: ", path.display());

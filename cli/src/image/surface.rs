@@ -1,7 +1,7 @@
 //! A piece of surface to draw materials on: it bulges towards the eye and fills the picture. Its shorter side is 2 units long; x goes to the right, y up,
 //! z to the eye.
 
-use adumbra_image::Size;
+use adumbra_image::ImageSize;
 
 /// A place in space.
 type Vector = [f64; 3];
@@ -22,18 +22,18 @@ pub struct Surface {
     step: f64,
 }
 
-/// What a renderer knows of the place that a pixel shows, in the order of [`NAMES`](Hit::NAMES).
+/// What a renderer knows of the place that a pixel shows, in the order of [`NAMES`](SurfaceHit::NAMES).
 #[derive(Clone, Copy, Debug)]
-pub struct Hit(pub [Dual; 6]);
+pub struct SurfaceHit(pub [Dual; 6]);
 
-impl Hit {
+impl SurfaceHit {
     /// The members of `--globals hit`.
     pub const NAMES: [&str; 6] = ["uvw", "position", "normal", "gnormal", "I", "tangent"];
 }
 
 impl Surface {
     /// For a picture of that size.
-    pub fn new(size: Size) -> Surface {
+    pub fn new(size: ImageSize) -> Surface {
         let [width, height] = [size.width(), size.height()].map(f64::from);
         Surface {
             middle: [width / 2.0, height / 2.0],
@@ -42,7 +42,7 @@ impl Surface {
     }
 
     /// What is seen at that place of the picture, in pixels from its corner.
-    pub fn hit(&self, px: f64, py: f64) -> Hit {
+    pub fn hit(&self, px: f64, py: f64) -> SurfaceHit {
         let s = self.step;
         let (x, y) = (s * (px - self.middle[0]), s * (self.middle[1] - py));
         let uvw = [
@@ -67,7 +67,7 @@ impl Surface {
             [0.0, 0.0, -2.0 * BULGE * s],
             [0.0; 3],
         ]);
-        Hit([uvw, position, normal, normal, normalized(from_eye), tangent])
+        SurfaceHit([uvw, position, normal, normal, normalized(from_eye), tangent])
     }
 }
 
@@ -92,14 +92,14 @@ mod tests {
 
     #[test]
     fn derivatives_are_the_slopes_of_what_is_seen() {
-        let surface = Surface::new(Size::new(64, 48).unwrap());
+        let surface = Surface::new(ImageSize::new(64, 48).unwrap());
         const STEP: f64 = 1e-4;
         for (px, py) in [(0.5, 0.5), (31.5, 23.5), (63.5, 10.5)] {
-            let Hit(here) = surface.hit(px, py);
+            let SurfaceHit(here) = surface.hit(px, py);
             for (direction, [dx, dy]) in [[STEP, 0.0], [0.0, STEP]].into_iter().enumerate() {
-                let (Hit(ahead), Hit(behind)) =
+                let (SurfaceHit(ahead), SurfaceHit(behind)) =
                     (surface.hit(px + dx, py + dy), surface.hit(px - dx, py - dy));
-                for (member, name) in Hit::NAMES.into_iter().enumerate() {
+                for (member, name) in SurfaceHit::NAMES.into_iter().enumerate() {
                     for i in 0..3 {
                         let slope = (ahead[member][0][i] - behind[member][0][i]) / (2.0 * STEP);
                         let shadow = here[member][1 + direction][i];

@@ -1,9 +1,9 @@
 //! The textures of a picture: files, or the checker.
 
-use crate::checker;
-use crate::outcome::{Failure, Outcome};
+use crate::checkerboard;
+use crate::error::{CliError, CliResult};
 use adumbra::{Program, SampleRequest};
-use adumbra_image::{Pyramid, Size, level};
+use adumbra_image::{ImageSize, MipPyramid, mip_level};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -32,38 +32,38 @@ impl FromStr for TextureFile {
 
 /// One for each texture of a program.
 #[derive(Clone, Debug)]
-pub struct Textures(Vec<Option<Arc<Pyramid>>>);
+pub struct Textures(Vec<Option<Arc<MipPyramid>>>);
 
 /// The checker is as fine as you like; levels are chosen as if it had so many texels along each side.
-pub const CHECKER_SIDE: u64 = 256;
+pub const CHECKERBOARD_SIDE: u64 = 256;
 
 impl Textures {
     /// The files that are given; every other texture is the checker.
     ///
     /// # Errors
     /// If the program has no texture of a name, a name is given twice, or a file cannot be read.
-    pub fn load(program: &Program, files: &[TextureFile]) -> Outcome<Textures> {
+    pub fn load(program: &Program, files: &[TextureFile]) -> CliResult<Textures> {
         let names = program.textures();
         let mut textures = vec![None; names.len()];
         for TextureFile { name, file } in files {
             let Some(at) = names.iter().position(|other| other == name) else {
                 let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-                return Err(Failure::usage(match names.as_slice() {
+                return Err(CliError::usage(match names.as_slice() {
                     [] => format!("there is no texture `{name}`: the shader has none"),
                     names => format!("there is no texture `{name}`, only {}", names.join(", ")),
                 }));
             };
             if textures[at].is_some() {
                 let twice = format!("the texture `{name}` is given twice");
-                return Err(Failure::Usage(twice));
+                return Err(CliError::Usage(twice));
             }
-            let picture = adumbra_image::read(file).map_err(|error| {
-                Failure::usage(format!(
+            let picture = adumbra_image::read_image(file).map_err(|error| {
+                CliError::usage(format!(
                     "cannot read the texture {}: {error}",
                     file.display()
                 ))
             })?;
-            textures[at] = Some(Arc::new(Pyramid::new(picture)));
+            textures[at] = Some(Arc::new(MipPyramid::new(picture)));
         }
         Ok(Textures(textures))
     }
@@ -72,7 +72,7 @@ impl Textures {
     pub fn sample(&self, request: &SampleRequest) -> [f32; 4] {
         let at = [request.u, request.v];
         match (&self.0[request.texture.index()], request.level) {
-            (None, _) => checker::field(request.u.into(), request.v.into()),
+            (None, _) => checkerboard::checkerboard_colour(request.u.into(), request.v.into()),
             (Some(pyramid), Some(level)) => pyramid.sample_level(at, level),
             (Some(pyramid), None) => {
                 let (dx, dy) = steps(request);
@@ -83,7 +83,7 @@ impl Textures {
 
     /// The level that a request is answered from.
     pub fn level(&self, request: &SampleRequest) -> f32 {
-        let checker = Size::new(CHECKER_SIDE, CHECKER_SIDE).expect("it has pixels");
+        let checker = ImageSize::new(CHECKERBOARD_SIDE, CHECKERBOARD_SIDE).expect("it has pixels");
         let size = match &self.0[request.texture.index()] {
             Some(pyramid) => pyramid.size(),
             None => checker,
@@ -95,7 +95,7 @@ impl Textures {
                 .min(size.width().max(size.height()).ilog2() as f32),
             None => {
                 let (dx, dy) = steps(request);
-                level(size, dx, dy)
+                mip_level(size, dx, dy)
             }
         }
     }

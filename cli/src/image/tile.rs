@@ -3,26 +3,26 @@
 //! Quads begin at even columns and rows. Where the picture ends within one, points beyond its edge complete it, as helpers.
 
 use adumbra::derivatives::Corner;
-use adumbra_image::Size;
+use adumbra_image::ImageSize;
 
 /// Points of a picture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tile {
     /// Column and row of each.
-    pub places: Vec<[usize; 2]>,
+    pub positions: Vec<[usize; 2]>,
     /// The pixel that each is, numbered row by row; nothing for helpers.
     pub pixels: Vec<Option<usize>>,
 }
 
 impl Tile {
     /// The square of that side whose first pixel stands there, as far as the picture goes. In quads, side and place are even.
-    pub fn new(size: Size, [left, top]: [usize; 2], side: usize, in_quads: bool) -> Tile {
+    pub fn new(size: ImageSize, [left, top]: [usize; 2], side: usize, in_quads: bool) -> Tile {
         let [width, height] = [size.width() as usize, size.height() as usize];
         let columns = left..width.min(left + side);
         let rows = top..height.min(top + side);
         let mut tile = Tile::default();
         let mut add = |x: usize, y: usize| {
-            tile.places.push([x, y]);
+            tile.positions.push([x, y]);
             let is_inside = x < width && y < height;
             tile.pixels.push(is_inside.then_some(y * width + x));
         };
@@ -44,7 +44,7 @@ impl Tile {
     }
 
     /// The quad of a pixel, or the pixel alone, and which of these points it is.
-    pub fn around(size: Size, pixel: usize, in_quads: bool) -> (Tile, usize) {
+    pub fn around(size: ImageSize, pixel: usize, in_quads: bool) -> (Tile, usize) {
         let width = size.width() as usize;
         let place = [pixel % width, pixel / width];
         let (first, side) = match in_quads {
@@ -68,11 +68,11 @@ mod tests {
 
     #[test]
     fn quads_are_completed_beyond_the_edge() {
-        let size = Size::new(3, 1).expect("it has pixels");
+        let size = ImageSize::new(3, 1).expect("it has pixels");
         let tile = Tile::new(size, [0, 0], 64, true);
         let first = [[0, 0], [1, 0], [0, 1], [1, 1]];
         let second = [[2, 0], [3, 0], [2, 1], [3, 1]];
-        assert_eq!(tile.places, [first, second].concat());
+        assert_eq!(tile.positions, [first, second].concat());
         let pixels = [Some(0), Some(1), None, None, Some(2), None, None, None];
         assert_eq!(tile.pixels, pixels);
         assert_eq!(tile.helpers(), pixels.map(|pixel| pixel.is_none()));
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn tiles_have_each_pixel_once() {
-        let size = Size::new(7, 5).expect("it has pixels");
+        let size = ImageSize::new(7, 5).expect("it has pixels");
         for in_quads in [false, true] {
             let corners = [[0, 0], [4, 0], [0, 4], [4, 4]];
             let tiles = corners.map(|corner| Tile::new(size, corner, 4, in_quads));
@@ -94,8 +94,8 @@ mod tests {
             assert_eq!(pixels, (0..35).collect::<Vec<_>>());
         }
         let (tile, at) = Tile::around(size, 34, true);
-        assert_eq!((tile.places[0], at), ([6, 4], 0));
+        assert_eq!((tile.positions[0], at), ([6, 4], 0));
         let (tile, at) = Tile::around(size, 8, true);
-        assert_eq!((tile.places[at], at), ([1, 1], 3));
+        assert_eq!((tile.positions[at], at), ([1, 1], 3));
     }
 }

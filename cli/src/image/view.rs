@@ -1,9 +1,9 @@
 //! What is seen of a pixel, and the colours that it gets in a PNG file. EXR files get the numbers as they are.
 
 use super::args::ViewName;
-use super::shown::Shown;
+use super::output_choice::ShownOutput;
 use adumbra::{batch::Part, value::HumanFloat};
-use adumbra_image::{Size, srgb};
+use adumbra_image::{ImageSize, srgb};
 use std::fmt::Write;
 
 /// The level of a pixel that asked no texture.
@@ -13,7 +13,7 @@ pub const NO_LEVEL: f32 = -1.0;
 const WITHIN: f64 = 0.99;
 
 /// What the view `nan` says of a pixel.
-pub const FINE: f32 = 0.0;
+pub const FINITE: f32 = 0.0;
 pub const BAD_DERIVATIVE: f32 = 1.0;
 pub const INFINITE: f32 = 2.0;
 pub const NAN: f32 = 3.0;
@@ -40,31 +40,31 @@ const INFINITE_COLOUR: [u8; 3] = [0xff, 0xd0, 0x00];
 const BAD_DERIVATIVE_COLOUR: [u8; 3] = [0x20, 0x60, 0xff];
 
 /// What is known of a pixel.
-pub struct Seen<'a, F> {
-    pub shown: &'a Shown,
+pub struct PixelSample<'a, F> {
+    pub output: &'a ShownOutput,
     /// The word of a part of a channel.
-    pub at: F,
+    pub word: F,
     /// The greatest level of its texture requests.
     pub level: f32,
 }
 
-impl<F: Fn(Part, usize) -> u32> Seen<'_, F> {
+impl<F: Fn(Part, usize) -> u32> PixelSample<'_, F> {
     fn number(&self, part: Part, channel: usize) -> f32 {
-        let word = (self.at)(part, channel);
+        let word = (self.word)(part, channel);
         match part {
-            Part::Value => self.shown.number(word),
+            Part::Value => self.output.number(word),
             // What is no float has none, and its words are 0.
             _ => f32::from_bits(word),
         }
     }
 
     fn all(&self, number: impl Fn(usize) -> f32) -> [f32; 4] {
-        let channels = self.shown.channels;
+        let channels = self.output.channels;
         std::array::from_fn(|i| if i < channels { number(i) } else { 0.0 })
     }
 
     /// The numbers of a view.
-    pub fn by(&self, view: ViewName) -> [f32; 4] {
+    pub fn numbers(&self, view: ViewName) -> [f32; 4] {
         match view {
             ViewName::Value => self.all(|i| self.number(Part::Value, i)),
             ViewName::Ddx => self.all(|i| self.number(Part::Ddx, i)),
@@ -84,9 +84,9 @@ impl<F: Fn(Part, usize) -> u32> Seen<'_, F> {
                 } else if dx.iter().chain(&dy).any(|x| !x.is_finite()) {
                     BAD_DERIVATIVE
                 } else {
-                    FINE
+                    FINITE
                 };
-                let colours = &values[..self.shown.channels.min(3)];
+                let colours = &values[..self.output.channels.min(3)];
                 let mean = colours.iter().sum::<f32>() / colours.len() as f32;
                 [verdict, mean, 0.0, 0.0]
             }
@@ -95,7 +95,7 @@ impl<F: Fn(Part, usize) -> u32> Seen<'_, F> {
 }
 
 /// Channels that a view has in an EXR file.
-pub fn channels(view: ViewName, shown: &Shown) -> usize {
+pub fn view_channels(view: ViewName, shown: &ShownOutput) -> usize {
     match view {
         ViewName::Lod | ViewName::Nan => 1,
         _ => shown.channels,
@@ -104,7 +104,7 @@ pub fn channels(view: ViewName, shown: &Shown) -> usize {
 
 /// The bytes of a PNG file.
 #[derive(Debug)]
-pub struct Colours {
+pub struct PngPixels {
     pub bytes: Vec<u8>,
     pub has_alpha: bool,
     pub is_srgb: bool,
@@ -114,7 +114,7 @@ pub struct Colours {
 
 /// How numbers become colours.
 #[derive(Clone, Copy, Debug)]
-pub struct Tone {
+pub struct ToneMapping {
     pub view: ViewName,
     pub channels: usize,
     /// Whether values are written as they are, not by the curve of sRGB.
@@ -123,9 +123,9 @@ pub struct Tone {
     pub scale: Option<f32>,
 }
 
-impl Tone {
+impl ToneMapping {
     /// The colours of a picture.
-    pub fn colours(&self, size: Size, pixels: &[[f32; 4]], stopped: &[usize]) -> Colours {
+    pub fn colours(&self, size: ImageSize, pixels: &[[f32; 4]], stopped: &[usize]) -> PngPixels {
         let scale = self.scale(pixels);
         let mut bytes: Vec<[u8; 4]> = pixels
             .iter()
@@ -136,7 +136,7 @@ impl Tone {
             bytes[pixel] = [r, g, b, 0xff];
         }
         let has_alpha = self.view == ViewName::Value && self.channels == 4;
-        Colours {
+        PngPixels {
             bytes: match has_alpha {
                 true => bytes.into_flattened(),
                 false => bytes.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]).collect(),
@@ -207,7 +207,7 @@ impl Tone {
         }
     }
 
-    fn legend(&self, size: Size, pixels: &[[f32; 4]], scale: f32) -> String {
+    fn legend(&self, size: ImageSize, pixels: &[[f32; 4]], scale: f32) -> String {
         let scale = HumanFloat(scale);
         match self.view {
             ViewName::Value => String::new(),
@@ -285,7 +285,7 @@ fn level_legend(pixels: &[[f32; 4]]) -> String {
 }
 
 /// How many pixels are no numbers, and the first of each kind.
-fn nan_legend(size: Size, pixels: &[[f32; 4]]) -> String {
+fn nan_legend(size: ImageSize, pixels: &[[f32; 4]]) -> String {
     let mut legend = String::new();
     for (verdict, name) in [
         (NAN, "NaN (red)"),

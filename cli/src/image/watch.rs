@@ -1,12 +1,12 @@
 //! `--watch`: draws again whenever a file changes that the picture was made from. A picture that cannot be drawn leaves the last one as it is.
 
-use super::Out;
+use super::OutputFile;
 use super::args::ImageArgs;
 use super::render;
-use crate::checker::Interrupt;
+use crate::checkerboard::Interrupt;
+use crate::error::{CliError, CliResult};
 use crate::files;
 use crate::input;
-use crate::outcome::{Failure, Outcome};
 use crate::report;
 use adumbra::Sources;
 use std::collections::BTreeMap;
@@ -24,9 +24,9 @@ type Stamp = (SystemTime, u64);
 ///
 /// # Errors
 /// If the usage is at fault before anything was drawn, or what is printed cannot be written.
-pub fn watch(args: &ImageArgs, out: &Out<'_>, interrupt: &Interrupt) -> Outcome {
+pub fn watch(args: &ImageArgs, out: &OutputFile<'_>, interrupt: &Interrupt) -> CliResult {
     if args.file.as_os_str() == "-" {
-        return Err(Failure::usage("standard input cannot be watched"));
+        return Err(CliError::usage("standard input cannot be watched"));
     }
     // All files that it was ever made from: one that is not included now may be tomorrow.
     let mut seen: BTreeMap<PathBuf, Option<Stamp>> = BTreeMap::new();
@@ -40,11 +40,11 @@ pub fn watch(args: &ImageArgs, out: &Out<'_>, interrupt: &Interrupt) -> Outcome 
         let mut read = Vec::new();
         match render(args, out, interrupt, &mut read) {
             Ok(()) => report::message(&format!("wrote {}", out.path.display())),
-            Err(Failure::Usage(why)) if !is_first => report::message(&why),
-            Err(Failure::Reported) => {}
-            Err(Failure::Misused) if !is_first => {}
+            Err(CliError::Usage(why)) if !is_first => report::message(&why),
+            Err(CliError::Reported) => {}
+            Err(CliError::UsageReported) if !is_first => {}
             // That is how a watch ends.
-            Err(Failure::Interrupted) => return Ok(()),
+            Err(CliError::Interrupted) => return Ok(()),
             Err(other) => return Err(other),
         }
         is_first = false;
@@ -69,9 +69,10 @@ pub fn watch(args: &ImageArgs, out: &Out<'_>, interrupt: &Interrupt) -> Outcome 
 fn files_of(args: &ImageArgs) -> Vec<PathBuf> {
     let textures = args.textures.iter().map(|texture| texture.file.clone());
     let mut files: Vec<PathBuf> = [args.file.clone()].into_iter().chain(textures).collect();
-    let text = input::bytes(&args.file).ok();
-    let text = text.and_then(|(name, bytes)| Some((input::text(&name, bytes).ok()?, name)));
-    let sources = text.and_then(|(text, name)| files::including(Sources::new(name, text)).ok());
+    let text = input::read_bytes(&args.file).ok();
+    let text =
+        text.and_then(|(name, bytes)| Some((input::decode_source(&name, bytes).ok()?, name)));
+    let sources = text.and_then(|(text, name)| files::with_includes(Sources::new(name, text)).ok());
     if let Some(sources) = sources {
         files.extend(sources.iter().map(|(_, file)| PathBuf::from(file.name())));
     }

@@ -23,14 +23,14 @@ pub struct Curve {
 
 /// How large a canvas is, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct CanvasSize {
     pub columns: usize,
     pub rows: usize,
 }
 
-impl Size {
+impl CanvasSize {
     /// How many values a curve has.
-    pub fn places(self) -> usize {
+    pub fn sample_count(self) -> usize {
         2 * self.columns
     }
 }
@@ -45,7 +45,7 @@ fn range<'c>(values: impl IntoIterator<Item = &'c f32>) -> Option<(f32, f32)> {
 }
 
 /// How many characters the range takes that stands beside curves.
-pub fn margin(curves: &[Curve]) -> usize {
+pub fn label_width(curves: &[Curve]) -> usize {
     let range = range(curves.iter().flat_map(|curve| &curve.values));
     range.map_or(0, |(least, greatest)| {
         number(least).len().max(number(greatest).len())
@@ -55,7 +55,7 @@ pub fn margin(curves: &[Curve]) -> usize {
 /// The curves on one canvas, with the range at the left, in at least `margin` characters, and, if there are several, a legend in colour below.
 ///
 /// The first line bears the title.
-pub fn draw(title: &str, curves: &[Curve], size: Size, margin: usize) -> String {
+pub fn draw_curves(title: &str, curves: &[Curve], size: CanvasSize, margin: usize) -> String {
     let mut out = format!("{title}\n");
     let all = || curves.iter().flat_map(|curve| &curve.values);
     let Some((least, greatest)) = range(all()) else {
@@ -101,14 +101,14 @@ fn coloured(number: usize, text: &str) -> String {
 
 /// Dots, and which curve drew last in each cell.
 struct Canvas {
-    size: Size,
+    size: CanvasSize,
     least: f32,
     greatest: f32,
     cells: Vec<(u32, usize)>,
 }
 
 impl Canvas {
-    fn new(size: Size, least: f32, greatest: f32) -> Canvas {
+    fn new(size: CanvasSize, least: f32, greatest: f32) -> Canvas {
         Canvas {
             size,
             least,
@@ -149,7 +149,7 @@ impl Canvas {
     /// Draws a curve; neighbours are joined by upright strokes that meet half way.
     fn draw(&mut self, curve: usize, values: &[f32]) {
         let mut before: Option<i32> = None;
-        for (column, value) in values.iter().enumerate().take(self.size.places()) {
+        for (column, value) in values.iter().enumerate().take(self.size.sample_count()) {
             if !value.is_finite() {
                 before = None;
                 continue;
@@ -198,7 +198,7 @@ impl Canvas {
 mod tests {
     use super::*;
 
-    const SMALL: Size = Size {
+    const SMALL: CanvasSize = CanvasSize {
         columns: 4,
         rows: 2,
     };
@@ -209,7 +209,7 @@ mod tests {
             values: values.to_vec(),
         };
         let curves = [curve];
-        draw("value", &curves, SMALL, margin(&curves))
+        draw_curves("value", &curves, SMALL, label_width(&curves))
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
             values: vec![value; 8],
         };
         let curves = [curve("x", 0.0), curve("y", 1.0), curve("z", f32::NAN)];
-        let drawn = draw("value", &curves, SMALL, 4);
+        let drawn = draw_curves("value", &curves, SMALL, 4);
         assert!(drawn.contains("\x1b[35m⠉\x1b[0m"), "{drawn}");
         assert!(drawn.contains("\x1b[36mx\x1b[0m 0.0 … 0.0"), "{drawn}");
         assert!(drawn.contains("\x1b[33mz\x1b[0m nowhere finite"), "{drawn}");

@@ -1,20 +1,20 @@
 //! The commands of the REPL: `:help` and its like. [`help::COMMANDS`] lists them.
 
-use super::session::{Compiled, Session};
-use super::{Then, failed, help, plot};
+use super::session::{CompiledEntry, ReplSession};
+use super::{NextAction, failed, help, plot};
 use crate::args::{Cli, Command};
 use crate::emit::lanes_text;
+use crate::error::{CliError, CliResult};
 use crate::image;
 use crate::input;
-use crate::outcome::{Failure, Outcome};
 use crate::report;
 use crate::show;
 use adumbra::{
-    derivatives::{Difference, central_differences},
+    derivatives::{CentralDifference, central_differences},
     inspect::PASSES,
     value::HumanFloat,
 };
-use adumbra_frontend::closest;
+use adumbra_frontend::closest_name;
 use clap::Parser;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -28,13 +28,13 @@ const TIMED: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// If there is no such command, or what it was given is at fault.
-pub fn execute(session: &mut Session, line: &str, width: usize) -> Outcome<Then> {
+pub fn execute(session: &mut ReplSession, line: &str, width: usize) -> CliResult<NextAction> {
     let line = line.strip_prefix(':').unwrap_or(line).trim_start();
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     match name {
         "globals" | "reset" | "quit" | "q" | "exit" if !rest.is_empty() => {
-            return Err(Failure::usage(format!(":{name} wants nothing behind it")));
+            return Err(CliError::usage(format!(":{name} wants nothing behind it")));
         }
         "help" | "h" | "?" => print(&help_text(session, rest)?)?,
         "type" => print(&type_text(session, rest)?)?,
@@ -48,7 +48,9 @@ pub fn execute(session: &mut Session, line: &str, width: usize) -> Outcome<Then>
         }
         "ir" => print(&ir_text(session, rest)?)?,
         // With escapes for colours, which go where they are wanted.
-        "plot" => anstream::stdout().write_all(plot::text(session, rest, width)?.as_bytes())?,
+        "plot" => {
+            anstream::stdout().write_all(plot::plot_text(session, rest, width)?.as_bytes())?
+        }
         "bytecode" => print(&expression(session, name, rest)?.program().listing())?,
         "globals" => print(&globals_text(session))?,
         "image" if rest.is_empty() => return Err(wants("image", "FILE -o OUT")),
@@ -56,34 +58,34 @@ pub fn execute(session: &mut Session, line: &str, width: usize) -> Outcome<Then>
         "load" if rest.is_empty() => return Err(wants("load", "a file")),
         "load" => session.load(from_file(Path::new(rest))?)?,
         "reset" => session.reset()?,
-        "quit" | "q" | "exit" => return Ok(Then::Quit),
+        "quit" | "q" | "exit" => return Ok(NextAction::Quit),
         _ => return Err(unknown(name)),
     }
-    Ok(Then::GoOn)
+    Ok(NextAction::Continue)
 }
 
 /// What `adumbra image` does with these words. Ctrl-C ends it, and not the session.
-fn draw(session: &Session, words: &str) -> Outcome {
-    let words = shlex::split(words).ok_or_else(|| Failure::usage("a quote is open"))?;
+fn draw(session: &ReplSession, words: &str) -> CliResult {
+    let words = shlex::split(words).ok_or_else(|| CliError::usage("a quote is open"))?;
     let line = ["adumbra", "image"].map(str::to_owned).into_iter();
     let parsed = Cli::try_parse_from(line.chain(words));
-    let cli = parsed.map_err(|error| Failure::usage(clap_message(&error)))?;
+    let cli = parsed.map_err(|error| CliError::usage(clap_message(&error)))?;
     let Some(Command::Image(args)) = cli.command else {
         return Err(wants("image", "FILE -o OUT"));
     };
     from_file(&args.file)?;
     session.interrupt().clear();
-    match image::image_until(args, session.interrupt()) {
-        Err(Failure::Interrupted) => Err(Failure::Reported),
+    match image::image_with_interrupt(args, session.interrupt()) {
+        Err(CliError::Interrupted) => Err(CliError::Reported),
         outcome => outcome,
     }
 }
 
 /// The path, unless it means standard input, which has the lines of the session.
-fn from_file(path: &Path) -> Outcome<&Path> {
+fn from_file(path: &Path) -> CliResult<&Path> {
     match input::is_stdin(path) {
         false => Ok(path),
-        true => Err(Failure::usage(
+        true => Err(CliError::usage(
             "standard input has the lines of this session: give the name of a file, `./-` if it is called so",
         )),
     }
@@ -97,7 +99,7 @@ fn clap_message(error: &clap::Error) -> String {
 }
 
 /// Whether a line is a command that there is. `: u`, the rest of a `? :`, is none.
-pub fn is_known(line: &str) -> bool {
+pub fn is_known_command(line: &str) -> bool {
     line.trim_start().strip_prefix(':').is_some_and(|line| {
         let name = line.split(char::is_whitespace).next().unwrap_or_default();
         help::COMMANDS.iter().any(|page| page.name == name)
@@ -105,7 +107,7 @@ pub fn is_known(line: &str) -> bool {
 }
 
 /// What to type for a word that ends or explains other sessions, if that is what somebody typed. The word may be a name here.
-pub fn meant(session: &Session, item: &str) -> Option<Failure> {
+pub fn command_without_colon(session: &ReplSession, item: &str) -> Option<CliError> {
     let mut words = item.split_whitespace();
     let (word, rest, None) = (words.next()?, words.next(), words.next()) else {
         return None;
@@ -124,26 +126,26 @@ pub fn meant(session: &Session, item: &str) -> Option<Failure> {
             .iter()
             .chain(&declared.others)
             .any(|name| name == word);
-    (!is_name).then(|| Failure::usage(format!("commands begin with `:`; {mend}")))
+    (!is_name).then(|| CliError::usage(format!("commands begin with `:`; {mend}")))
 }
 
-fn print(text: &str) -> Outcome {
+fn print(text: &str) -> CliResult {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }
 
-fn wants(name: &str, what: &str) -> Failure {
-    Failure::usage(format!(":{name} wants {what} behind it"))
+fn wants(name: &str, what: &str) -> CliError {
+    CliError::usage(format!(":{name} wants {what} behind it"))
 }
 
-fn unknown(name: &str) -> Failure {
+fn unknown(name: &str) -> CliError {
     let names = help::COMMANDS.iter().map(|page| page.name);
-    Failure::usage(match closest(name, names) {
+    CliError::usage(match closest_name(name, names) {
         Some(known) => format!("there is no command `:{name}`; did you mean `:{known}`?"),
         None => format!("there is no command `:{name}`; `:help` lists them"),
     })
 }
 
-fn help_text(session: &Session, topic: &str) -> Outcome<String> {
+fn help_text(session: &ReplSession, topic: &str) -> CliResult<String> {
     if topic.is_empty() {
         return Ok(help::overview());
     }
@@ -160,14 +162,14 @@ fn help_text(session: &Session, topic: &str) -> Outcome<String> {
     if !pages.is_empty() {
         return Ok(pages);
     }
-    Err(Failure::usage(match closest(topic, help::topics()) {
+    Err(CliError::usage(match closest_name(topic, help::topics()) {
         Some(known) => format!("there is no page on `{topic}`; did you mean `{known}`?"),
         None => format!("there is no page on `{topic}`; `:help` lists what there is"),
     }))
 }
 
 /// What a command is about: what stands behind it or, if nothing does, what was evaluated last.
-fn subject<'a>(session: &'a Session, command: &str, text: &'a str) -> Outcome<&'a str> {
+fn subject<'a>(session: &'a ReplSession, command: &str, text: &'a str) -> CliResult<&'a str> {
     match (text, &session.last) {
         ("", Some(last)) => Ok(last),
         ("", None) => Err(wants(command, "an expression")),
@@ -175,13 +177,13 @@ fn subject<'a>(session: &'a Session, command: &str, text: &'a str) -> Outcome<&'
     }
 }
 
-fn expression(session: &Session, command: &str, text: &str) -> Outcome<Compiled> {
+fn expression(session: &ReplSession, command: &str, text: &str) -> CliResult<CompiledEntry> {
     let compiled = session.compile_expression(subject(session, command, text)?, session.globals());
     compiled.map_err(|findings| failed(&findings))
 }
 
 /// `[--after PASS] [EXPR]`
-fn ir_text(session: &Session, text: &str) -> Outcome<String> {
+fn ir_text(session: &ReplSession, text: &str) -> CliResult<String> {
     let Some(rest) = text.strip_prefix("--after") else {
         let compiled = expression(session, "ir", text)?;
         return Ok(compiled.program().ir().unwrap_or_default());
@@ -191,17 +193,17 @@ fn ir_text(session: &Session, text: &str) -> Outcome<String> {
         .split_once(char::is_whitespace)
         .unwrap_or((rest.trim_start(), ""));
     if !PASSES.contains(&pass) {
-        return Err(Failure::usage(format!(
+        return Err(CliError::usage(format!(
             "there is no pass `{pass}`, only {}",
             PASSES.map(|pass| format!("`{pass}`")).join(", ")
         )));
     }
     let ir = session.ir_after(subject(session, "ir", text.trim())?, pass);
     let ir = ir.map_err(|findings| failed(&findings))?;
-    ir.ok_or_else(|| Failure::usage(format!("the pass `{pass}` has nothing to do here")))
+    ir.ok_or_else(|| CliError::usage(format!("the pass `{pass}` has nothing to do here")))
 }
 
-fn type_text(session: &Session, text: &str) -> Outcome<String> {
+fn type_text(session: &ReplSession, text: &str) -> CliResult<String> {
     let compiled = expression(session, "type", text)?;
     Ok(match compiled.program().outputs().first() {
         Some(output) => format!("{}\n", output.ty),
@@ -209,7 +211,7 @@ fn type_text(session: &Session, text: &str) -> Outcome<String> {
     })
 }
 
-fn globals_text(session: &Session) -> String {
+fn globals_text(session: &ReplSession) -> String {
     let mut rows = vec![
         ["name", "type", "value", "ddx", "ddy"]
             .map(str::to_owned)
@@ -232,18 +234,15 @@ fn globals_text(session: &Session) -> String {
 }
 
 /// Automatic derivatives beside central differences, scalar by scalar.
-fn differences_text(session: &Session, text: &str) -> Outcome<String> {
+fn differences_text(session: &ReplSession, text: &str) -> CliResult<String> {
     let compiled = expression(session, "fd", text)?;
     let mut evaluator = session.evaluator(&compiled)?;
-    evaluator.evaluate(session.globals(), &mut session.checker());
+    evaluator.evaluate(session.globals(), &mut session.host());
     report::faults_to_stderr(&evaluator, &compiled.sources);
-    let differences = central_differences(
-        &compiled.instance,
-        session.globals(),
-        &mut session.checker(),
-    );
+    let differences =
+        central_differences(&compiled.instance, session.globals(), &mut session.host());
     let (Some(differences), None) = (differences, evaluator.faults().stopped()) else {
-        return Err(Failure::Reported);
+        return Err(CliError::Reported);
     };
     let mut rows = vec![
         ["", "here", "differences", "apart"]
@@ -259,7 +258,7 @@ fn differences_text(session: &Session, text: &str) -> Outcome<String> {
         let parts = [output.value(), output.ddx(), output.ddy()]
             .map(|part| part.words().collect::<Vec<u32>>());
         for (i, difference) in differences.iter().enumerate().take(parts[0].len()) {
-            let Difference {
+            let CentralDifference {
                 value,
                 derivatives,
                 smooth,
@@ -268,7 +267,7 @@ fn differences_text(session: &Session, text: &str) -> Outcome<String> {
             for (part, label) in ["value", "ddx", "ddy"].into_iter().enumerate() {
                 let fast = f32::from_bits(parts[part][i]);
                 rows.push(vec![
-                    format!("{label}{}", show::component(output.ty(), i)),
+                    format!("{label}{}", show::component_suffix(output.ty(), i)),
                     HumanFloat(fast).to_string(),
                     format!("{:?}", slow[part] as f32),
                     format!("{:.1e}", (f64::from(fast) - slow[part]).abs()),
@@ -277,7 +276,7 @@ fn differences_text(session: &Session, text: &str) -> Outcome<String> {
             kinked |= smooth.contains(&false);
         }
     } else {
-        return Err(Failure::usage("only floats and vectors have derivatives"));
+        return Err(CliError::usage("only floats and vectors have derivatives"));
     }
     let mut out = show::table(&rows);
     if kinked {
@@ -286,10 +285,10 @@ fn differences_text(session: &Session, text: &str) -> Outcome<String> {
     Ok(out)
 }
 
-fn time_text(session: &Session, text: &str) -> Outcome<String> {
+fn time_text(session: &ReplSession, text: &str) -> CliResult<String> {
     let compiled = expression(session, "time", text)?;
     let mut evaluator = session.evaluator(&compiled)?;
-    let mut checker = session.checker();
+    let mut checker = session.host();
     let mut best = f64::INFINITY;
     let start = Instant::now();
     let mut turns: u32 = 1;
@@ -300,7 +299,7 @@ fn time_text(session: &Session, text: &str) -> Outcome<String> {
             evaluator.evaluate(session.globals(), &mut checker);
             if evaluator.faults().stopped().is_some() {
                 report::faults_to_stderr(&evaluator, &compiled.sources);
-                return Err(Failure::Reported);
+                return Err(CliError::Reported);
             }
         }
         let lap = lap.elapsed();

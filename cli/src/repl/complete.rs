@@ -1,12 +1,12 @@
 //! What Tab offers: it depends on what stands before the cursor, and on what the session knows.
 
 use super::help;
-use super::session::{Session, is_command};
+use super::session::{ReplSession, is_command};
 use adumbra::{Type, diagnostics::FileId, inspect::PASSES};
-use adumbra_frontend::check::{builtin, predeclared_names};
-use adumbra_frontend::kind::Kind;
+use adumbra_frontend::check::{builtin, predeclared_type_names};
 use adumbra_frontend::lexer::lex;
-use adumbra_frontend::{Interner, limits::MAX_SOURCE};
+use adumbra_frontend::token_kind::Kind;
+use adumbra_frontend::{Interner, limits::MAX_SOURCE_BYTES};
 use std::collections::BTreeSet;
 use std::path::{MAIN_SEPARATOR, Path};
 
@@ -18,7 +18,7 @@ pub struct Completion {
 }
 
 /// What may stand at the end of a text.
-pub fn complete(session: &Session, text: &str) -> Completion {
+pub fn complete(session: &ReplSession, text: &str) -> Completion {
     if !is_command(text) {
         return of_language(session, text);
     }
@@ -83,7 +83,7 @@ fn files(text: &str, start: usize) -> Completion {
     beginning_with(text, start, names)
 }
 
-fn of_language(session: &Session, text: &str) -> Completion {
+fn of_language(session: &ReplSession, text: &str) -> Completion {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let start = text.trim_end_matches(is_word).len();
     let nothing = Completion {
@@ -91,7 +91,7 @@ fn of_language(session: &Session, text: &str) -> Completion {
         words: Vec::new(),
     };
     let typed = &text[start..];
-    if text.len() > MAX_SOURCE
+    if text.len() > MAX_SOURCE_BYTES
         || typed.starts_with(|c: char| c.is_ascii_digit())
         || is_silent(&text[..start])
     {
@@ -128,7 +128,7 @@ fn is_silent(text: &str) -> bool {
 
 /// Everything that can be named: what the session declares, built-in functions and the library's, keywords, and what is declared or used
 /// in the text so far. Functions come with their parenthesis.
-fn names(session: &Session, before: &str) -> BTreeSet<String> {
+fn names(session: &ReplSession, before: &str) -> BTreeSet<String> {
     let mut interner = Interner::new();
     let lexed = lex(&mut interner, FileId::MAIN, before);
     let tokens = lexed.tokens.kinds.iter().zip(&lexed.tokens.tokens);
@@ -141,8 +141,8 @@ fn names(session: &Session, before: &str) -> BTreeSet<String> {
     names.extend(declared.others);
     names.extend(declared.textures);
     names.extend(Kind::KEYWORDS.iter().map(|kind| kind.text().to_owned()));
-    names.extend(predeclared_names().map(str::to_owned));
-    let library = builtin::names().chain(adumbra_stdlib::names());
+    names.extend(predeclared_type_names().map(str::to_owned));
+    let library = builtin::builtin_names().chain(adumbra_stdlib::function_names());
     let functions = library.map(str::to_owned).chain(declared.functions);
     for function in functions.collect::<Vec<_>>() {
         names.remove(&function);
@@ -208,11 +208,11 @@ fn members(ty: &Type) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::args::Cli;
-    use crate::checker::Interrupt;
+    use crate::checkerboard::Interrupt;
     use crate::setup::Setup;
     use clap::Parser;
 
-    fn session(typed: &str) -> Session {
+    fn session(typed: &str) -> ReplSession {
         let arguments = [
             "adumbra",
             "-g",
@@ -224,14 +224,14 @@ mod tests {
         ];
         let args = Cli::try_parse_from(arguments).unwrap().repl;
         let setup = Setup::new(&args.compile).unwrap();
-        let mut session = Session::new(setup, Vec::new(), Interrupt::default()).unwrap();
+        let mut session = ReplSession::new(setup, Vec::new(), Interrupt::default()).unwrap();
         if !typed.is_empty() {
             session.declare("<test>", typed, 0..typed.len()).unwrap();
         }
         session
     }
 
-    fn offered(session: &Session, text: &str) -> Vec<String> {
+    fn offered(session: &ReplSession, text: &str) -> Vec<String> {
         complete(session, text).words
     }
 

@@ -1,22 +1,22 @@
 //! `:help`: the commands, and the pages of ops, which are their rows in the op table, and of the standard library, which are its comments.
 
-use super::words::{self, WORDS};
+use super::keywords::{self, KEYWORDS};
 use adumbra::{
     derivatives::Direction,
     diagnostics,
-    inspect::{Class, Op, OpInfo},
+    inspect::{Op, OpClass, OpInfo},
 };
 use adumbra_frontend::check::builtin;
 use std::fmt::Write;
 
 /// A command of the REPL, or a word that is called: how it is written and what it does.
-pub struct Page {
+pub struct HelpPage {
     pub name: &'static str,
     pub usage: &'static str,
     pub doc: &'static str,
 }
 
-impl Page {
+impl HelpPage {
     /// The page as it is printed.
     pub fn text(&self) -> String {
         format!("{}\n  {}\n", self.usage, self.doc)
@@ -24,109 +24,109 @@ impl Page {
 }
 
 /// A page by its parts.
-pub const fn page(name: &'static str, usage: &'static str, doc: &'static str) -> Page {
-    Page { name, usage, doc }
+pub const fn help_page(name: &'static str, usage: &'static str, doc: &'static str) -> HelpPage {
+    HelpPage { name, usage, doc }
 }
 
 /// Every command, in the order of `:help`.
-pub const COMMANDS: &[Page] = &[
-    page(
+pub const COMMANDS: &[HelpPage] = &[
+    help_page(
         "help",
         ":help [NAME]",
         "this list, or what an op, a function or a command does, and how it is differentiated; of a code such as E0205, why it is found and the mend",
     ),
-    page("type", ":type EXPR", "the type of an expression"),
-    page(
+    help_page("type", ":type EXPR", "the type of an expression"),
+    help_page(
         "fd",
         ":fd EXPR",
         "its derivatives beside central differences",
     ),
-    page(
+    help_page(
         "time",
         ":time EXPR",
         "how long it takes to compile and to evaluate",
     ),
-    page(
+    help_page(
         "plot",
         ":plot [EXPR] [for NAME in FROM..TO]",
         "its value and derivatives along a line",
     ),
-    page(
+    help_page(
         "demand",
         ":demand [EXPR]",
         "which derivatives of which values are wanted",
     ),
-    page(
+    help_page(
         "ir",
         ":ir [--after PASS] [EXPR]",
         "the intermediate representation, optimised, or as a pass left it",
     ),
-    page(
+    help_page(
         "bytecode",
         ":bytecode [EXPR]",
         "the instructions of the register machine",
     ),
-    page(
+    help_page(
         "globals",
         ":globals",
         "the variables with their derivatives",
     ),
-    page(
+    help_page(
         "load",
         ":load FILE",
         "bring a file's functions, structs and constants into scope",
     ),
-    page(
+    help_page(
         "image",
         ":image FILE -o OUT [--size WxH] …",
         "draw a shader into a picture, as `adumbra image` with the same options",
     ),
-    page(
+    help_page(
         "reset",
         ":reset",
         "forget everything but how the session began",
     ),
-    page("quit", ":quit", "leave (Ctrl-D does too)"),
+    help_page("quit", ":quit", "leave (Ctrl-D does too)"),
 ];
 
 /// Words of the language that are called, but have no row and no entry.
-const CALLED: &[Page] = &[
-    page(
+const CALLED: &[HelpPage] = &[
+    help_page(
         "global_value",
         "global_value<name>",
         "what the host knows of the point, with its derivatives; here a bare name does as well",
     ),
-    page(
+    help_page(
         "make_closure",
         "make_closure<name>(…)",
         "a closure: a name and arguments that mean something to the host. Closures are added, and scaled by floats and colours",
     ),
-    page(
+    help_page(
         "texture2d_sample",
         "texture2d_sample<name>(u, v)  texture2d_sample<name>(uv)",
         "the colour of a texture, for which the host is given u and v with their four derivatives. It has none itself",
     ),
-    page(
+    help_page(
         "texture2d_sample_grad",
         "texture2d_sample_grad<name>(u, v, dudx, dvdx, dudy, dvdy)  texture2d_sample_grad<name>(uv, ddx, ddy)",
         "as `texture2d_sample`, with derivatives of your choice",
     ),
-    page(
+    help_page(
         "texture2d_sample_level",
         "texture2d_sample_level<name>(u, v, level)  texture2d_sample_level<name>(uv, level)",
         "as `texture2d_sample`, from a mip level of your choice",
     ),
-    page(
+    help_page(
         "texture2d_sample_alpha",
         "texture2d_sample_alpha<name>(…)",
         "the alpha of a texture, as `texture2d_sample`; `_grad` and `_level` may follow here too",
     ),
-    page(
+    help_page(
         "texture2d_sample_alpha_grad",
         "texture2d_sample_alpha_grad<name>(…)",
         "the alpha of a texture, as `texture2d_sample_grad`",
     ),
-    page(
+    help_page(
         "texture2d_sample_alpha_level",
         "texture2d_sample_alpha_level<name>(…)",
         "the alpha of a texture, as `texture2d_sample_level`",
@@ -161,19 +161,19 @@ pub fn overview() -> String {
             .map(|page| vec![page.usage.to_owned(), page.doc.to_owned()]),
     );
     let mut out = crate::show::table(&rows);
-    let mut builtins: Vec<&str> = builtin::names()
+    let mut builtins: Vec<&str> = builtin::builtin_names()
         .chain(CALLED.iter().map(|page| page.name))
         .collect();
     builtins.sort_unstable();
     list("built in", builtins, &mut out);
     list(
         "words of the language",
-        WORDS.iter().map(|page| page.name),
+        KEYWORDS.iter().map(|page| page.name),
         &mut out,
     );
-    for subject in adumbra_stdlib::subjects() {
+    for subject in adumbra_stdlib::files() {
         list(
-            &subject.head().0,
+            &subject.title_and_summary().0,
             subject.entries().map(|entry| entry.name),
             &mut out,
         );
@@ -206,7 +206,7 @@ fn intrinsic(info: &'static OpInfo) -> Option<&'static str> {
 /// The pages of what is called or written so: an op by its name, an alias or a sign (`+`), a function of the standard library, a derivative.
 /// Empty if there is none.
 pub fn pages(wanted: &str) -> String {
-    let named = builtin::rows(wanted);
+    let named = builtin::ops_of(wanted);
     let is_meant = |op: &Op| {
         let info = op.info();
         let is_sign = || info.usage.split(' ').any(|word| word == wanted);
@@ -219,21 +219,23 @@ pub fn pages(wanted: &str) -> String {
         .collect();
     let called = CALLED
         .iter()
-        .chain(WORDS)
-        .filter(|page| page.name == words::meant(wanted));
-    pages.extend(called.map(Page::text));
+        .chain(KEYWORDS)
+        .filter(|page| page.name == keywords::canonical_keyword(wanted));
+    pages.extend(called.map(HelpPage::text));
     pages.extend(adumbra_stdlib::entry(wanted).map(library));
-    pages.extend(builtin::derivative(wanted).map(|direction| derivative(wanted, direction)));
-    pages.extend((wanted == builtin::MESSAGE).then(|| PRINTF.to_owned()));
+    pages.extend(
+        builtin::derivative_direction(wanted).map(|direction| derivative(wanted, direction)),
+    );
+    pages.extend((wanted == builtin::PRINTF).then(|| PRINTF.to_owned()));
     pages.extend(diagnostics::page(wanted).map(str::to_owned));
     pages.join("\n")
 }
 
 /// A function of the standard library: its overloads and its comment.
-fn library(entry: &adumbra_stdlib::Entry) -> String {
+fn library(entry: &adumbra_stdlib::LibraryEntry) -> String {
     let mut out = String::new();
     let starts = |line: &&str| line.starts_with(|c: char| c.is_ascii_alphabetic());
-    for line in entry.text.lines().filter(starts) {
+    for line in entry.source.lines().filter(starts) {
         let end = line.find(')').map_or(line.len(), |at| at + 1);
         let _ = writeln!(out, "{}", &line[..end]);
     }
@@ -270,11 +272,11 @@ fn one(info: &OpInfo) -> String {
         }
     };
     match info.class {
-        Class::Discrete => line("derivative", "none: no float comes out, or none goes in"),
+        OpClass::Discrete => line("derivative", "none: no float comes out, or none goes in"),
         _ => line("derivative", info.derivative),
     }
     line("edges", info.kink);
-    if info.class != Class::Discrete {
+    if info.class != OpClass::Discrete {
         match info.ulp {
             0.0 => line("error", "correctly rounded"),
             ulp => line("error", &format!("at most {ulp} ulp")),
@@ -287,17 +289,17 @@ fn one(info: &OpInfo) -> String {
 pub fn topics() -> impl Iterator<Item = &'static str> {
     let rows = Op::ALL.iter().map(|op| op.info().name);
     let called = CALLED.iter().map(|page| page.name);
-    rows.chain(builtin::names())
+    rows.chain(builtin::builtin_names())
         .chain(called)
-        .chain(WORDS.iter().map(|page| page.name))
-        .chain(adumbra_stdlib::names())
+        .chain(KEYWORDS.iter().map(|page| page.name))
+        .chain(adumbra_stdlib::function_names())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use adumbra_frontend::check::predeclared_names;
-    use adumbra_frontend::kind::Kind;
+    use adumbra_frontend::check::predeclared_type_names;
+    use adumbra_frontend::token_kind::Kind;
 
     #[test]
     fn every_op_has_a_page() {
@@ -314,12 +316,12 @@ mod tests {
             assert!(!pages(topic).is_empty(), "{topic}");
         }
         let keywords = Kind::KEYWORDS.iter().map(|kind| kind.text());
-        for word in keywords.chain(predeclared_names()) {
+        for word in keywords.chain(predeclared_type_names()) {
             assert!(!pages(word).is_empty(), "{word}");
         }
         let keywords = Kind::KEYWORDS.iter().filter(|kind| kind.takes_name());
-        for name in builtin::names()
-            .chain(adumbra_stdlib::names())
+        for name in builtin::builtin_names()
+            .chain(adumbra_stdlib::function_names())
             .chain(keywords.map(|kind| kind.text()))
         {
             assert!(

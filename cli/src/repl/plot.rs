@@ -2,20 +2,20 @@
 //!
 //! The variable keeps the derivatives that it has in the session; one that the session does not know changes by 1 per pixel along x.
 
-use super::canvas::{Curve, Size, draw, margin};
+use super::canvas::{CanvasSize, Curve, draw_curves, label_width};
 use super::failed;
-use super::session::{Compiled, Session};
-use crate::outcome::{Failure, Outcome};
-use crate::report::{self, Format};
+use super::session::{CompiledEntry, ReplSession};
+use crate::error::{CliError, CliResult};
+use crate::report::{self, OutputFormat};
 use crate::show;
 use adumbra::{
     Diagnostic, Dual, Globals, Scalar, Type,
-    value::{HumanFloat, View},
+    value::{HumanFloat, ValueView},
 };
 use std::fmt::Write;
 
 /// How wide a plot is where there is no terminal to ask.
-pub const PLAIN_WIDTH: usize = 80;
+pub const DEFAULT_WIDTH: usize = 80;
 
 /// How many columns canvases have, whatever the terminal.
 const COLUMNS: std::ops::RangeInclusive<usize> = 16..=160;
@@ -68,18 +68,18 @@ impl<'a> Request<'a> {
 ///
 /// # Errors
 /// If there is something wrong with what is asked for, or a point was stopped.
-pub fn text(session: &Session, asked: &str, width: usize) -> Outcome<String> {
-    let mut request = Request::parse(asked).ok_or_else(|| Failure::usage(USAGE))?;
+pub fn plot_text(session: &ReplSession, asked: &str, width: usize) -> CliResult<String> {
+    let mut request = Request::parse(asked).ok_or_else(|| CliError::usage(USAGE))?;
     if request.expression.is_empty() {
         request.expression = session
             .last
             .as_deref()
-            .ok_or_else(|| Failure::usage(USAGE))?;
+            .ok_or_else(|| CliError::usage(USAGE))?;
     }
     let [from, to] = [request.from, request.to].map(|text| bound(session, text));
     let (from, to) = (from?, to?);
     if from == to {
-        return Err(Failure::usage(format!(
+        return Err(CliError::usage(format!(
             "the range of :plot is empty: it goes from {from} to {to}"
         )));
     }
@@ -87,7 +87,7 @@ pub fn text(session: &Session, asked: &str, width: usize) -> Outcome<String> {
     let compiled = session
         .compile_expression(request.expression, &globals)
         .map_err(|findings| failed(&findings))?;
-    let size = Size {
+    let size = CanvasSize {
         columns: width
             .saturating_sub(MARGIN)
             .clamp(*COLUMNS.start(), *COLUMNS.end()),
@@ -97,13 +97,13 @@ pub fn text(session: &Session, asked: &str, width: usize) -> Outcome<String> {
         variable: request.variable,
         from,
         to,
-        count: size.places(),
+        count: size.sample_count(),
     };
     let curves = sample(session, &compiled, globals, &places)?;
     let mut out = String::new();
     let margin = curves
         .iter()
-        .map(|curves| margin(curves))
+        .map(|curves| label_width(curves))
         .max()
         .unwrap_or(0);
     for (title, curves) in ["value", "ddx", "ddy"].into_iter().zip(&curves) {
@@ -112,7 +112,7 @@ pub fn text(session: &Session, asked: &str, width: usize) -> Outcome<String> {
         if title != "value" && values.all(|x| *x == 0.0) {
             let _ = writeln!(out, "{title} is 0 everywhere");
         } else {
-            out.push_str(&draw(title, curves, size, margin));
+            out.push_str(&draw_curves(title, curves, size, margin));
         }
     }
     let _ = writeln!(
@@ -126,12 +126,12 @@ pub fn text(session: &Session, asked: &str, width: usize) -> Outcome<String> {
 }
 
 /// The value of an end of the range.
-fn bound(session: &Session, text: &str) -> Outcome<f32> {
+fn bound(session: &ReplSession, text: &str) -> CliResult<f32> {
     let compiled = session
         .compile_expression(text, session.globals())
         .map_err(|findings| failed(&findings))?;
     let mut evaluator = session.evaluator(&compiled)?;
-    evaluator.evaluate(session.globals(), &mut session.checker());
+    evaluator.evaluate(session.globals(), &mut session.host());
     let output = evaluator.outputs().next();
     let value = output.and_then(|output| {
         let view = output.value();
@@ -140,26 +140,26 @@ fn bound(session: &Session, text: &str) -> Outcome<f32> {
     });
     let value = value.filter(|x| x.is_finite() && evaluator.faults().stopped().is_none());
     value.ok_or_else(|| {
-        Failure::usage(format!(
+        CliError::usage(format!(
             "`{text}` is no end of a range: it is no finite number"
         ))
     })
 }
 
 /// The session's variables, with the one that is to change among them.
-fn with_variable(session: &Session, name: &str) -> Outcome<Globals> {
+fn with_variable(session: &ReplSession, name: &str) -> CliResult<Globals> {
     let globals = session.globals();
     match globals.layout().member(name) {
         Some(member) if *member.ty() == Type::FLOAT => Ok(globals.clone()),
-        Some(member) => Err(Failure::usage(format!(
+        Some(member) => Err(CliError::usage(format!(
             "`{name}` is of type `{}`: plots go along floats",
             member.ty()
         ))),
         None => {
             let layout = globals.layout().clone();
-            let layout = layout.with(name, Type::FLOAT).map_err(Failure::usage)?;
-            let mut with = globals.adopt(&layout).map_err(Failure::usage)?;
-            with.set(name, 0.0, 1.0, 0.0).map_err(Failure::usage)?;
+            let layout = layout.with(name, Type::FLOAT).map_err(CliError::usage)?;
+            let mut with = globals.adopt(&layout).map_err(CliError::usage)?;
+            with.set(name, 0.0, 1.0, 0.0).map_err(CliError::usage)?;
             Ok(with)
         }
     }
@@ -184,23 +184,23 @@ impl Places<'_> {
 
 /// The curves of the value, and of the derivatives if there are any, a curve for each component.
 fn sample(
-    session: &Session,
-    compiled: &Compiled,
+    session: &ReplSession,
+    compiled: &CompiledEntry,
     mut globals: Globals,
     places: &Places<'_>,
-) -> Outcome<Vec<Vec<Curve>>> {
+) -> CliResult<Vec<Vec<Curve>>> {
     let mut evaluator = session.evaluator(compiled)?;
-    let mut checker = session.checker();
+    let mut checker = session.host();
     let outputs = compiled.program().outputs();
     let ty = outputs.first().map(|output| output.ty.clone());
     let (Some(ty @ (Type::Scalar(_) | Type::Vector(_))), false) = (
         ty,
         outputs.first().is_some_and(|output| is_handle(&output.ty)),
     ) else {
-        return Err(Failure::usage("only numbers and vectors can be plotted"));
+        return Err(CliError::usage("only numbers and vectors can be plotted"));
     };
     let empty = |component| Curve {
-        name: show::component(&ty, component),
+        name: show::component_suffix(&ty, component),
         values: Vec::with_capacity(places.count),
     };
     let components = || (0..ty.scalar_count()).map(empty).collect::<Vec<Curve>>();
@@ -210,18 +210,18 @@ fn sample(
     let slot = globals
         .layout()
         .slot::<f32>(places.variable)
-        .map_err(Failure::usage)?;
+        .map_err(CliError::usage)?;
     let seeds = globals.read(slot);
     for value in places.iter() {
         globals.write(slot, Dual { value, ..seeds });
         checker.requests.clear();
         evaluator.evaluate(&globals, &mut checker);
-        for fault in report::faults(&evaluator) {
+        for fault in report::fault_diagnostics(&evaluator) {
             if !told.contains(&fault) {
                 told.push(fault);
             }
         }
-        more = more.saturating_add(evaluator.faults().more());
+        more = more.saturating_add(evaluator.faults().omitted_count());
         if evaluator.faults().stopped().is_some() {
             break;
         }
@@ -236,11 +236,11 @@ fn sample(
             }
         }
     }
-    report::to_stderr(&told, &compiled.sources, Format::Text);
-    report::more_faults(more);
+    report::diagnostics_to_stderr(&told, &compiled.sources, OutputFormat::Text);
+    report::note_omitted_faults(more);
     match evaluator.faults().stopped() {
         None => Ok(curves),
-        Some(_) => Err(Failure::Reported),
+        Some(_) => Err(CliError::Reported),
     }
 }
 
@@ -249,7 +249,7 @@ fn is_handle(ty: &Type) -> bool {
 }
 
 /// The scalars of a value as floats: a bool is 0 or 1.
-fn numbers(view: View<'_>) -> impl Iterator<Item = f32> {
+fn numbers(view: ValueView<'_>) -> impl Iterator<Item = f32> {
     let scalar = match view.ty() {
         Type::Scalar(scalar) => *scalar,
         _ => Scalar::F32,

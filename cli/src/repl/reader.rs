@@ -3,11 +3,11 @@
 //! An item goes on over as many lines as it needs. What ends one that would go on: outside of brackets an empty line, and anywhere a
 //! `:command`, so that nobody is caught in it.
 
-use super::colour::coloured;
-use super::command::is_known;
+use super::command::is_known_command;
 use super::complete::complete;
-use super::plot::PLAIN_WIDTH;
-use super::session::{Session, is_unfinished};
+use super::highlight::highlighted;
+use super::plot::DEFAULT_WIDTH;
+use super::session::{ReplSession, is_unfinished};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
@@ -21,28 +21,28 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 /// The longest line that is read whole, in bytes. The rest of a longer one is dropped, and the item refused as too long.
-pub const MAX_LINE: usize = adumbra::sources::MAX_SOURCE + 1;
+pub const MAX_LINE: usize = adumbra::sources::MAX_SOURCE_BYTES + 1;
 
 /// How many items the history keeps.
 const HISTORY: usize = 10_000;
 
 /// What there was to read.
 #[derive(Debug, PartialEq)]
-pub enum Read1 {
+pub enum ReadItem {
     /// An item, or what there is of it at the end of the input.
     Item(String),
     /// Something that is not text.
-    NotText,
+    NotUtf8,
     /// Ctrl-C: forget what was typed so far.
     Cancelled,
     /// Ctrl-D, or the end of the pipe.
-    End,
+    EndOfInput,
 }
 
 /// Helps who types: completes and colours words.
 #[derive(Helper, Hinter, Validator)]
 pub struct Assistant {
-    session: Rc<RefCell<Session>>,
+    session: Rc<RefCell<ReplSession>>,
 }
 
 impl Completer for Assistant {
@@ -61,7 +61,7 @@ impl Completer for Assistant {
 
 impl Highlighter for Assistant {
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
-        Cow::Owned(coloured(line))
+        Cow::Owned(highlighted(line))
     }
 
     fn highlight_char(&self, _: &str, _: usize, kind: CmdKind) -> bool {
@@ -71,7 +71,7 @@ impl Highlighter for Assistant {
 }
 
 /// A source of items.
-pub struct Reader {
+pub struct ItemReader {
     lines: Lines,
     /// The command that ended the item before.
     next: Option<String>,
@@ -89,9 +89,9 @@ enum Lines {
     Pipe(StdinLock<'static>),
 }
 
-impl Reader {
+impl ItemReader {
     /// A line editor with the history of earlier sessions.
-    pub fn terminal(session: Rc<RefCell<Session>>) -> rustyline::Result<Reader> {
+    pub fn terminal(session: Rc<RefCell<ReplSession>>) -> rustyline::Result<ItemReader> {
         let config = Config::builder()
             .max_history_size(HISTORY)?
             .completion_type(CompletionType::List)
@@ -103,7 +103,7 @@ impl Reader {
             // The first session has none.
             let _ = editor.load_history(path);
         }
-        Ok(Reader {
+        Ok(ItemReader {
             lines: Lines::Terminal {
                 editor: Box::new(editor),
                 history,
@@ -114,15 +114,15 @@ impl Reader {
     }
 
     /// Standard input as it comes.
-    pub fn pipe() -> Reader {
-        Reader {
+    pub fn pipe() -> ItemReader {
+        ItemReader {
             lines: Lines::Pipe(io::stdin().lock()),
             next: None,
         }
     }
 
     /// Waits for the next item.
-    pub fn next(&mut self) -> io::Result<Read1> {
+    pub fn next(&mut self) -> io::Result<ReadItem> {
         let lines = &mut self.lines;
         let read = item(&mut self.next, |is_first| match lines {
             Lines::Terminal { editor, pasted, .. } => {
@@ -131,7 +131,7 @@ impl Reader {
             }
             Lines::Pipe(stdin) => piped(stdin),
         })?;
-        if let (Lines::Terminal { editor, .. }, Read1::Item(item)) = (&mut self.lines, &read) {
+        if let (Lines::Terminal { editor, .. }, ReadItem::Item(item)) = (&mut self.lines, &read) {
             // An item is recalled as a whole. Without a history one goes on typing.
             let _ = editor.add_history_entry(item.trim_end());
         }
@@ -144,7 +144,7 @@ impl Reader {
             Lines::Terminal { editor, .. } => editor.dimensions().map(|(columns, _)| columns),
             Lines::Pipe(_) => None,
         };
-        columns.map_or(PLAIN_WIDTH, usize::from)
+        columns.map_or(DEFAULT_WIDTH, usize::from)
     }
 
     /// Keeps the history for later sessions.
@@ -176,26 +176,26 @@ fn history_file() -> Option<PathBuf> {
 /// get a line, whether it is the first.
 fn item(
     next: &mut Option<String>,
-    mut line: impl FnMut(bool) -> io::Result<Read1>,
-) -> io::Result<Read1> {
+    mut line: impl FnMut(bool) -> io::Result<ReadItem>,
+) -> io::Result<ReadItem> {
     let mut item = String::new();
     let mut brackets = Brackets::default();
     loop {
         let read = match next.take() {
             Some(line) => line,
             None => match line(item.is_empty())? {
-                Read1::Item(line) => line,
-                Read1::End if !item.is_empty() => return Ok(Read1::Item(item)),
+                ReadItem::Item(line) => line,
+                ReadItem::EndOfInput if !item.is_empty() => return Ok(ReadItem::Item(item)),
                 other => return Ok(other),
             },
         };
         if !item.is_empty() {
-            if is_known(&read) {
+            if is_known_command(&read) {
                 *next = Some(read);
-                return Ok(Read1::Item(item));
+                return Ok(ReadItem::Item(item));
             }
             if read.trim().is_empty() && !brackets.are_open() {
-                return Ok(Read1::Item(item));
+                return Ok(ReadItem::Item(item));
             }
         }
         read.split_inclusive('\n')
@@ -203,8 +203,8 @@ fn item(
         item.push_str(&read);
         // Asking the parser is for where brackets do not answer: it reads the item from its beginning.
         let goes_on = brackets.are_open() || is_unfinished(&item);
-        if !goes_on || item.len() > adumbra::sources::MAX_SOURCE {
-            return Ok(Read1::Item(item));
+        if !goes_on || item.len() > adumbra::sources::MAX_SOURCE_BYTES {
+            return Ok(ReadItem::Item(item));
         }
     }
 }
@@ -212,46 +212,46 @@ fn item(
 /// The next of the lines that came together; of those that come now, the first.
 fn pasted_or_edited(
     pasted: &mut VecDeque<String>,
-    edited: impl FnOnce() -> io::Result<Read1>,
-) -> io::Result<Read1> {
+    edited: impl FnOnce() -> io::Result<ReadItem>,
+) -> io::Result<ReadItem> {
     if let Some(line) = pasted.pop_front() {
-        return Ok(Read1::Item(line));
+        return Ok(ReadItem::Item(line));
     }
     let read = edited()?;
-    let Read1::Item(text) = read else {
+    let ReadItem::Item(text) = read else {
         return Ok(read);
     };
     let mut lines = text.split_inclusive('\n').map(str::to_owned);
     let first = lines.next().unwrap_or_default();
     pasted.extend(lines);
-    Ok(Read1::Item(first))
+    Ok(ReadItem::Item(first))
 }
 
 /// What somebody types up to the end of a line; many lines, if they were pasted or are an item of the history.
-fn edited(editor: &mut Editor<Assistant, DefaultHistory>, prompt: &str) -> io::Result<Read1> {
+fn edited(editor: &mut Editor<Assistant, DefaultHistory>, prompt: &str) -> io::Result<ReadItem> {
     match editor.readline(prompt) {
-        Ok(line) => Ok(Read1::Item(line + "\n")),
-        Err(ReadlineError::Interrupted) => Ok(Read1::Cancelled),
-        Err(ReadlineError::Eof) => Ok(Read1::End),
+        Ok(line) => Ok(ReadItem::Item(line + "\n")),
+        Err(ReadlineError::Interrupted) => Ok(ReadItem::Cancelled),
+        Err(ReadlineError::Eof) => Ok(ReadItem::EndOfInput),
         Err(ReadlineError::Io(error)) => Err(error),
         Err(other) => Err(io::Error::other(other)),
     }
 }
 
 /// The next line of a pipe.
-fn piped(input: &mut impl BufRead) -> io::Result<Read1> {
+fn piped(input: &mut impl BufRead) -> io::Result<ReadItem> {
     let mut line = Vec::new();
     let read = input
         .by_ref()
         .take(MAX_LINE as u64)
         .read_until(b'\n', &mut line)?;
     if read == 0 {
-        return Ok(Read1::End);
+        return Ok(ReadItem::EndOfInput);
     }
     if read == MAX_LINE && line.last() != Some(&b'\n') {
         skip_line(input)?;
     }
-    Ok(String::from_utf8(line).map_or(Read1::NotText, Read1::Item))
+    Ok(String::from_utf8(line).map_or(ReadItem::NotUtf8, ReadItem::Item))
 }
 
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
@@ -309,41 +309,51 @@ impl Brackets {
 mod tests {
     use super::*;
 
-    fn items(text: &[u8]) -> Vec<Read1> {
+    fn items(text: &[u8]) -> Vec<ReadItem> {
         let (mut input, mut next) = (text, None);
         let mut items = Vec::new();
         loop {
             items.push(super::item(&mut next, |_| piped(&mut input)).unwrap());
-            if items.last() == Some(&Read1::End) {
+            if items.last() == Some(&ReadItem::EndOfInput) {
                 return items;
             }
         }
     }
 
-    fn item(text: &str) -> Read1 {
-        Read1::Item(text.to_owned())
+    fn item(text: &str) -> ReadItem {
+        ReadItem::Item(text.to_owned())
     }
 
     #[test]
     fn an_unfinished_item_goes_on_in_the_next_line() {
         let text = b"1 + 2\nfloat f(float x)\n{\n  return x; // }\n}\nf(1)";
         let function = "float f(float x)\n{\n  return x; // }\n}\n";
-        let expected = [item("1 + 2\n"), item(function), item("f(1)"), Read1::End];
+        let expected = [
+            item("1 + 2\n"),
+            item(function),
+            item("f(1)"),
+            ReadItem::EndOfInput,
+        ];
         assert_eq!(items(text), expected);
         let comment = b"/* ( \n ) */ 1\n2";
         assert_eq!(
             items(comment),
-            [item("/* ( \n ) */ 1\n"), item("2"), Read1::End]
+            [item("/* ( \n ) */ 1\n"), item("2"), ReadItem::EndOfInput]
         );
     }
 
     #[test]
     fn nobody_is_caught_in_an_unfinished_item() {
-        let empty_line = [item("bad +\n"), item("3\n"), Read1::End];
+        let empty_line = [item("bad +\n"), item("3\n"), ReadItem::EndOfInput];
         assert_eq!(items(b"bad +\n \n3\n"), empty_line);
         for open in ["(1\n\n", "bad +\n", "float f() {\n\n", "/* \n"] {
             let text = format!("{open}:help sin\n3");
-            let expected = [item(open), item(":help sin\n"), item("3"), Read1::End];
+            let expected = [
+                item(open),
+                item(":help sin\n"),
+                item("3"),
+                ReadItem::EndOfInput,
+            ];
             assert_eq!(items(text.as_bytes()), expected);
         }
         // Within brackets empty lines are part of the item, and `? :` may be spread over lines.
@@ -353,7 +363,7 @@ mod tests {
             "true ? 1\n:u\n",
         ] {
             let text = format!("{whole}3");
-            let expected = [item(whole), item("3"), Read1::End];
+            let expected = [item(whole), item("3"), ReadItem::EndOfInput];
             assert_eq!(items(text.as_bytes()), expected);
         }
     }
@@ -366,7 +376,7 @@ mod tests {
             firsts.push(is_first);
             Ok(given
                 .next()
-                .map_or(Read1::End, |line| item(&format!("{line}\n"))))
+                .map_or(ReadItem::EndOfInput, |line| item(&format!("{line}\n"))))
         });
         assert_eq!(
             (read.unwrap(), firsts),
@@ -380,9 +390,9 @@ mod tests {
         let mut typed = [paste, "2)\n"].into_iter();
         let (mut pasted, mut next) = (VecDeque::new(), None);
         let mut items = Vec::new();
-        while items.last() != Some(&Read1::End) {
+        while items.last() != Some(&ReadItem::EndOfInput) {
             let line = |_| {
-                let edited = || Ok(typed.next().map_or(Read1::End, item));
+                let edited = || Ok(typed.next().map_or(ReadItem::EndOfInput, item));
                 pasted_or_edited(&mut pasted, edited)
             };
             items.push(super::item(&mut next, line).unwrap());
@@ -401,7 +411,7 @@ mod tests {
     fn what_is_not_text_costs_one_line() {
         assert_eq!(
             items(b"\xff\xfe\n1\n"),
-            [Read1::NotText, item("1\n"), Read1::End]
+            [ReadItem::NotUtf8, item("1\n"), ReadItem::EndOfInput]
         );
     }
 
@@ -410,7 +420,7 @@ mod tests {
         let mut text = vec![b' '; 2 * MAX_LINE];
         text.extend(b"\n7\n");
         let items = items(&text);
-        let Read1::Item(long) = &items[0] else {
+        let ReadItem::Item(long) = &items[0] else {
             panic!("a long line is an item");
         };
         assert_eq!(long.len(), MAX_LINE);

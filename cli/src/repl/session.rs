@@ -6,24 +6,24 @@
 
 use super::failed;
 use crate::blank::blanked;
-use crate::checker::{Checker, Interrupt};
+use crate::checkerboard::{CheckerboardHost, Interrupt};
+use crate::error::{CliError, CliResult};
 use crate::files;
 use crate::input;
-use crate::outcome::{Failure, Outcome};
 use crate::report;
 use crate::setup::Setup;
 use crate::show;
 use adumbra::{
-    Compiler, Diagnostic, Dual, Evaluator, Findings, Globals, GlobalsLayout, Instance, Program,
+    Compiler, Diagnostic, Diagnostics, Dual, Evaluator, Globals, GlobalsLayout, Instance, Program,
     Sources, Type,
     diagnostics::{Code, FileId, Span},
     globals::LayoutError,
-    session::{Entries, EntryKind, Given, entries, item_at},
-    value::View,
+    session::{SessionEntries, SessionEntry, SessionOutput, item_at, parse_entries},
+    value::ValueView,
 };
 use adumbra_frontend::Interner;
-use adumbra_frontend::ast::{ItemKind, Name, TypeName};
-use adumbra_frontend::kind::TypeKeyword;
+use adumbra_frontend::ast::{Ident, ItemKind, TypeName};
+use adumbra_frontend::token_kind::TypeKeyword;
 use bumpalo::Bump;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 /// Whether an item wants further lines.
 pub fn is_unfinished(text: &str) -> bool {
-    !is_command(text) && matches!(entries(text), Entries::Unfinished(_))
+    !is_command(text) && matches!(parse_entries(text), SessionEntries::Incomplete(_))
 }
 
 /// Whether a line is a command of the REPL, not of the language.
@@ -54,7 +54,7 @@ struct UnrunnableShader {
 }
 
 /// See the head of the file.
-pub struct Session {
+pub struct ReplSession {
     setup: Setup,
     /// The files that the session began with.
     with: Vec<PathBuf>,
@@ -70,13 +70,13 @@ pub struct Session {
 }
 
 /// Something that was compiled and can be evaluated.
-pub struct Compiled {
+pub struct CompiledEntry {
     pub instance: Instance,
-    pub given: Vec<Given>,
+    pub given: Vec<SessionOutput>,
     pub sources: Sources,
 }
 
-impl Compiled {
+impl CompiledEntry {
     pub fn program(&self) -> &Arc<Program> {
         self.instance.program()
     }
@@ -84,19 +84,19 @@ impl Compiled {
 
 /// Names that texts declare.
 #[derive(Debug, Default)]
-pub struct Declared {
+pub struct DeclaredNames {
     pub functions: Vec<String>,
     pub textures: Vec<String>,
     /// Structs, constants and resources.
     pub others: Vec<String>,
 }
 
-impl Declared {
+impl DeclaredNames {
     fn add(&mut self, text: &str) {
         let (arena, mut interner) = (Bump::new(), Interner::new());
         let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
         for item in file.items {
-            let (names, kind): (Vec<Name>, _) = match item.kind {
+            let (names, kind): (Vec<Ident>, _) = match item.kind {
                 // Shaders cannot be called.
                 ItemKind::Function(function) if function.result.is_none() => continue,
                 ItemKind::Function(function) => (vec![function.name], &mut self.functions),
@@ -123,13 +123,13 @@ impl Declared {
     }
 }
 
-impl Session {
+impl ReplSession {
     /// As a session begins: `u` and `v` change by a pixel of 512 along x and along y.
     ///
     /// # Errors
     /// If a file of `--with` is at fault; it was reported.
-    pub fn new(setup: Setup, with: Vec<PathBuf>, interrupt: Interrupt) -> Outcome<Session> {
-        let mut session = Session {
+    pub fn new(setup: Setup, with: Vec<PathBuf>, interrupt: Interrupt) -> CliResult<ReplSession> {
+        let mut session = ReplSession {
             globals: setup.globals.clone(),
             setup,
             with,
@@ -147,12 +147,12 @@ impl Session {
     ///
     /// # Errors
     /// If a file of `--with` is at fault by now; it was reported.
-    pub fn reset(&mut self) -> Outcome {
+    pub fn reset(&mut self) -> CliResult {
         self.texts.clear();
         self.begin()
     }
 
-    fn begin(&mut self) -> Outcome {
+    fn begin(&mut self) -> CliResult {
         self.globals = self.setup.globals.clone();
         self.shadowless = self.setup.shadowless.iter().cloned().collect();
         let pixel = 1.0 / 512.0;
@@ -161,9 +161,9 @@ impl Session {
                 let words = [value, ddx, ddy].map(f32::to_bits);
                 let [value, ddx, ddy] = words
                     .each_ref()
-                    .map(|word| View::new(&Type::FLOAT, std::slice::from_ref(word)));
+                    .map(|word| ValueView::new(&Type::FLOAT, std::slice::from_ref(word)));
                 self.set(name, Dual { value, ddx, ddy })
-                    .map_err(Failure::usage)?;
+                    .map_err(CliError::usage)?;
             }
         }
         self.with
@@ -173,16 +173,16 @@ impl Session {
     }
 
     /// A texture for one evaluation, which Ctrl-C cancels.
-    pub fn checker(&self) -> Checker {
+    pub fn host(&self) -> CheckerboardHost {
         self.interrupt.clear();
-        Checker::new(&self.interrupt)
+        CheckerboardHost::new(&self.interrupt)
     }
 
     /// An evaluator for something compiled.
     ///
     /// # Errors
     /// If the engine cannot run it.
-    pub fn evaluator(&self, compiled: &Compiled) -> Outcome<Evaluator> {
+    pub fn evaluator(&self, compiled: &CompiledEntry) -> CliResult<Evaluator> {
         self.setup.evaluator(&compiled.instance)
     }
 
@@ -196,11 +196,12 @@ impl Session {
     ///
     /// # Errors
     /// If it cannot be read, which is bad usage, or is at fault, which was reported.
-    pub fn load(&mut self, path: &Path) -> Outcome {
-        let (name, bytes) = input::bytes(path)?;
-        let text = input::text(&name, bytes).map_err(|findings| failed(&findings))?;
+    pub fn load(&mut self, path: &Path) -> CliResult {
+        let (name, bytes) = input::read_bytes(path)?;
+        let text = input::decode_source(&name, bytes).map_err(|findings| failed(&findings))?;
         let before = self.texts.clone();
-        self.texts.retain(|text| !files::are_one(&text.name, &name));
+        self.texts
+            .retain(|text| !files::is_same_file(&text.name, &name));
         let shaders = self.shaders_without_globals(&name, &text);
         let runnable = (shaders.iter()).fold(text.clone(), |text, shader| {
             blanked(&text, shader.place.clone())
@@ -262,7 +263,7 @@ impl Session {
     }
 
     /// A name for the next typed text.
-    pub fn next_name(&mut self) -> String {
+    pub fn next_source_name(&mut self) -> String {
         self.typed += 1;
         format!("<input {}>", self.typed)
     }
@@ -271,19 +272,19 @@ impl Session {
     ///
     /// # Errors
     /// What cannot be included.
-    pub fn sources(&self, name: &str, text: &str) -> Result<Sources, Findings> {
+    pub fn sources(&self, name: &str, text: &str) -> Result<Sources, Diagnostics> {
         let mut sources = Sources::new(name, text);
         for other in &self.texts {
             sources.add(&*other.name, &*other.text);
         }
-        files::including(sources)
+        files::with_includes(sources)
     }
 
     /// Keeps a declaration out of a typed text. What is declared with it, spans included, is as if the rest were blank.
     ///
     /// # Errors
     /// If something is wrong with it, or with earlier declarations once it is there, which was reported; then nothing changes.
-    pub fn declare(&mut self, name: &str, text: &str, item: Range<usize>) -> Outcome {
+    pub fn declare(&mut self, name: &str, text: &str, item: Range<usize>) -> CliResult {
         let mut kept = blanked(text, 0..item.start);
         kept.truncate(item.end);
         // A session does without the last one; a file does not. On a line of its own no report quotes it.
@@ -294,8 +295,8 @@ impl Session {
     }
 
     /// Keeps a text, of which reports about it show what was typed.
-    fn add(&mut self, name: String, text: String, typed: &str) -> Outcome {
-        input::admit(self.texts.len())?;
+    fn add(&mut self, name: String, text: String, typed: &str) -> CliResult {
+        input::check_source_count(self.texts.len())?;
         let before = self.texts.clone();
         let compiler = self.compiler(&self.globals);
         loop {
@@ -314,7 +315,7 @@ impl Session {
             if diagnostics.iter().any(Diagnostic::is_error) {
                 let sources = self.sources(&name, typed).unwrap_or(sources);
                 self.texts = before;
-                return Err(failed(&Findings {
+                return Err(failed(&Diagnostics {
                     diagnostics,
                     sources,
                 }));
@@ -340,7 +341,7 @@ impl Session {
     ///
     /// # Errors
     /// What is wrong with the expression.
-    pub fn ir_after(&self, text: &str, pass: &str) -> Result<Option<String>, Findings> {
+    pub fn ir_after(&self, text: &str, pass: &str) -> Result<Option<String>, Diagnostics> {
         let sources = self.sources("<expression>", text)?;
         self.compiler(&self.globals).ir_after(&sources, pass)
     }
@@ -358,8 +359,8 @@ impl Session {
     }
 
     /// What the texts declare.
-    pub fn declared(&self) -> Declared {
-        let mut declared = Declared::default();
+    pub fn declared(&self) -> DeclaredNames {
+        let mut declared = DeclaredNames::default();
         self.texts.iter().for_each(|text| declared.add(&text.text));
         declared
     }
@@ -390,7 +391,12 @@ impl Session {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn compile(&self, name: &str, text: &str, entry: usize) -> Result<Compiled, Findings> {
+    pub fn compile(
+        &self,
+        name: &str,
+        text: &str,
+        entry: usize,
+    ) -> Result<CompiledEntry, Diagnostics> {
         let sources = self.sources(name, text)?;
         let mut layout = self.globals.layout().clone();
         for name in &self.shadowless {
@@ -398,7 +404,7 @@ impl Session {
         }
         let compiler = Compiler::new(layout).with_options(self.setup.options.clone());
         let (program, given) = compiler.compile_entry(&sources, entry)?;
-        Ok(Compiled {
+        Ok(CompiledEntry {
             instance: Instance::new(&program),
             given,
             sources,
@@ -409,12 +415,16 @@ impl Session {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn compile_expression(&self, text: &str, globals: &Globals) -> Result<Compiled, Findings> {
+    pub fn compile_expression(
+        &self,
+        text: &str,
+        globals: &Globals,
+    ) -> Result<CompiledEntry, Diagnostics> {
         let sources = self.sources("<expression>", text)?;
         let program = self.compiler(globals).compile_expression(&sources)?;
-        Ok(Compiled {
+        Ok(CompiledEntry {
             instance: Instance::new(&program),
-            given: vec![Given::Value],
+            given: vec![SessionOutput::Value],
             sources,
         })
     }
@@ -423,9 +433,9 @@ impl Session {
     ///
     /// # Errors
     /// As for [`set`](Session::set).
-    pub fn assign(&mut self, name: &str, value: Dual<View<'_>>) -> Result<(), LayoutError> {
+    pub fn assign(&mut self, name: &str, value: Dual<ValueView<'_>>) -> Result<(), LayoutError> {
         self.set(name, value)?;
-        let is_zero = |view: View<'_>| view.words().all(|word| f32::from_bits(word) == 0.0);
+        let is_zero = |view: ValueView<'_>| view.words().all(|word| f32::from_bits(word) == 0.0);
         if show::has_floats(value.value.ty()) && is_zero(value.ddx) && is_zero(value.ddy) {
             self.shadowless.insert(name.to_owned());
         }
@@ -436,7 +446,7 @@ impl Session {
     ///
     /// # Errors
     /// If variables cannot be of that type.
-    pub fn set(&mut self, name: &str, value: Dual<View<'_>>) -> Result<(), LayoutError> {
+    pub fn set(&mut self, name: &str, value: Dual<ValueView<'_>>) -> Result<(), LayoutError> {
         self.shadowless.remove(name);
         if self.globals.set_view(name, value).is_ok() {
             return Ok(());
@@ -464,10 +474,12 @@ impl Session {
     }
 
     /// What a typed text holds.
-    pub fn entries(&self, text: &str) -> Result<Vec<EntryKind>, Vec<Diagnostic>> {
-        match entries(text) {
-            Entries::Complete(entries) => Ok(entries),
-            Entries::Wrong(diagnostics) | Entries::Unfinished(diagnostics) => Err(diagnostics),
+    pub fn entries(&self, text: &str) -> Result<Vec<SessionEntry>, Vec<Diagnostic>> {
+        match parse_entries(text) {
+            SessionEntries::Complete(entries) => Ok(entries),
+            SessionEntries::Invalid(diagnostics) | SessionEntries::Incomplete(diagnostics) => {
+                Err(diagnostics)
+            }
         }
     }
 }

@@ -6,14 +6,14 @@ use std::process::{Child, Command, Stdio};
 
 /// What a run of the command left behind.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct CommandOutput {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
 /// Runs `adumbra` with nothing on standard input.
-pub(crate) fn adumbra<'a>(args: impl IntoIterator<Item = &'a str>) -> Ran {
+pub(crate) fn adumbra<'a>(args: impl IntoIterator<Item = &'a str>) -> CommandOutput {
     adumbra_with_input(args, "")
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn adumbra<'a>(args: impl IntoIterator<Item = &'a str>) -> Ran {
 pub(crate) fn adumbra_with_input<'a>(
     args: impl IntoIterator<Item = &'a str>,
     input: impl AsRef<[u8]>,
-) -> Ran {
+) -> CommandOutput {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adumbra"));
     finish(start(command.args(args)), input)
 }
@@ -37,7 +37,7 @@ pub(crate) fn start(command: &mut Command) -> Child {
 ///
 /// # Panics
 /// If the command ends by a signal, or prints what is not text.
-pub(crate) fn finish(mut child: Child, input: impl AsRef<[u8]>) -> Ran {
+pub(crate) fn finish(mut child: Child, input: impl AsRef<[u8]>) -> CommandOutput {
     let mut stdin = child.stdin.take().expect("standard input is a pipe");
     let input = input.as_ref().to_vec();
     // A command that stops reading early closes the pipe; that is its right.
@@ -46,7 +46,7 @@ pub(crate) fn finish(mut child: Child, input: impl AsRef<[u8]>) -> Ran {
     writer.join().expect("the writer does not panic");
     let stderr = String::from_utf8(output.stderr).expect("standard error is text");
     let code = output.status.code();
-    Ran {
+    CommandOutput {
         code: code.unwrap_or_else(|| panic!("{}: {stderr}", output.status)),
         stdout: String::from_utf8(output.stdout).expect("standard output is text"),
         stderr,

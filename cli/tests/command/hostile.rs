@@ -2,7 +2,7 @@
 //!
 //! Every run has a deadline, and on Linux a limit of memory: whoever passes one ends by a signal, which no run may.
 
-use crate::command::{Ran, scratch};
+use crate::command::{CommandOutput, scratch};
 use std::process::{Child, Command};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -38,17 +38,20 @@ fn in_time<T>(child: Child, wait: impl FnOnce(Child) -> T) -> T {
     wait(child)
 }
 
-fn adumbra<'a>(args: impl IntoIterator<Item = &'a str>) -> Ran {
+fn adumbra<'a>(args: impl IntoIterator<Item = &'a str>) -> CommandOutput {
     adumbra_with_input(args, "")
 }
 
-fn adumbra_with_input<'a>(args: impl IntoIterator<Item = &'a str>, input: impl AsRef<[u8]>) -> Ran {
+fn adumbra_with_input<'a>(
+    args: impl IntoIterator<Item = &'a str>,
+    input: impl AsRef<[u8]>,
+) -> CommandOutput {
     let child = crate::command::start(limited().args(args));
     in_time(child, |child| crate::command::finish(child, input))
 }
 
 /// Ends in order: not by a panic (101), not by a signal (no code at all).
-fn ends_in_order(ran: &Ran) {
+fn ends_in_order(ran: &CommandOutput) {
     assert!(ran.code == 0 || ran.code == 1, "{}", ran.code);
     if ran.code == 1 {
         assert!(ran.stderr.contains("Error"), "{}", ran.stderr);
@@ -56,7 +59,7 @@ fn ends_in_order(ran: &Ran) {
     }
 }
 
-fn run(name: &str, text: impl AsRef<[u8]>) -> Ran {
+fn run(name: &str, text: impl AsRef<[u8]>) -> CommandOutput {
     let file = scratch(name, text);
     let ran = adumbra(["run", &file]);
     ends_in_order(&ran);

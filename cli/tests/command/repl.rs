@@ -1,8 +1,8 @@
 //! The REPL as a pipe: sessions with what they print and how they end.
 
-use crate::command::{Ran, adumbra, adumbra_with_input, scratch};
+use crate::command::{CommandOutput, adumbra, adumbra_with_input, scratch};
 
-fn session(text: &str) -> Ran {
+fn session(text: &str) -> CommandOutput {
     adumbra_with_input([] as [&str; 0], text)
 }
 

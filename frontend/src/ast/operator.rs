@@ -2,19 +2,19 @@
 
 /// `++` or `--`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum IncDecOp {
     /// `++`
-    Up,
+    Increment,
     /// `--`
-    Down,
+    Decrement,
 }
 
-impl Step {
+impl IncDecOp {
     /// How it is written.
-    pub const fn text(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
-            Step::Up => "++",
-            Step::Down => "--",
+            IncDecOp::Increment => "++",
+            IncDecOp::Decrement => "--",
         }
     }
 }
@@ -34,7 +34,7 @@ pub enum UnaryOp {
 
 impl UnaryOp {
     /// How it is written.
-    pub const fn text(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             UnaryOp::Plus => "+",
             UnaryOp::Minus => "-",
@@ -87,7 +87,7 @@ pub enum BinaryOp {
 
 impl BinaryOp {
     /// How it is written.
-    pub const fn text(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             BinaryOp::Mul => "*",
             BinaryOp::Div => "/",

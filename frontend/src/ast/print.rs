@@ -3,14 +3,14 @@
 //! Recursion is as deep as the tree is high, which is bounded.
 
 use super::{
-    Block, Declaration, Declarator, Dimension, Direction, Expr, ExprKind, File, ForInit, Function,
-    Initializer, InitializerKind, Item, ItemKind, Metadata, Parameter, Stmt, StmtKind, Type,
-    TypeName,
+    BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, FunctionDef,
+    Initializer, InitializerKind, Item, ItemKind, MetadataItem, ParamDecl, ParamDirection,
+    SourceFile, Stmt, StmtKind, TypeExpr, TypeName,
 };
 use crate::interner::{Interner, Symbol};
 
 /// The tree of a file as text that ends with a line break. `interner` is the one it was parsed with.
-pub fn print(file: &File, interner: &Interner) -> String {
+pub fn print(file: &SourceFile, interner: &Interner) -> String {
     let mut printer = Printer::new(interner);
     file.items.iter().for_each(|item| printer.item(item));
     printer.out
@@ -82,7 +82,7 @@ impl<'i> Printer<'i> {
         }
     }
 
-    fn function(&mut self, function: &Function) {
+    fn function(&mut self, function: &FunctionDef) {
         match function.result {
             Some(result) => {
                 self.put("(function ");
@@ -102,13 +102,13 @@ impl<'i> Printer<'i> {
         self.put(")\n");
     }
 
-    fn parameter(&mut self, parameter: &Parameter) {
+    fn parameter(&mut self, parameter: &ParamDecl) {
         self.put(match parameter.direction {
-            Direction::In => "(in ",
-            Direction::Out => "(out ",
-            Direction::InOut => "(inout ",
+            ParamDirection::In => "(in ",
+            ParamDirection::Out => "(out ",
+            ParamDirection::InOut => "(inout ",
         });
-        if parameter.constant {
+        if parameter.is_const {
             self.put("const ");
         }
         self.ty(&parameter.ty);
@@ -122,7 +122,7 @@ impl<'i> Printer<'i> {
         self.put(")");
     }
 
-    fn metadata(&mut self, metadata: &Metadata) {
+    fn metadata(&mut self, metadata: &MetadataItem) {
         self.symbol(metadata.name.symbol);
         if let Some(value) = metadata.value {
             self.put(" = ");
@@ -130,9 +130,9 @@ impl<'i> Printer<'i> {
         }
     }
 
-    fn ty(&mut self, ty: &Type) {
+    fn ty(&mut self, ty: &TypeExpr) {
         match ty.name {
-            TypeName::Keyword(keyword) => self.put(keyword.text()),
+            TypeName::Keyword(keyword) => self.put(keyword.as_str()),
             TypeName::Named(symbol) => self.symbol(symbol),
             TypeName::Struct(symbol) => {
                 self.put("struct ");
@@ -153,7 +153,7 @@ impl<'i> Printer<'i> {
     }
 
     fn declaration(&mut self, declaration: &Declaration) {
-        self.put(if declaration.constant {
+        self.put(if declaration.is_const {
             "(const "
         } else {
             "(declare "
@@ -187,7 +187,7 @@ impl<'i> Printer<'i> {
     }
 
     /// A block's statements, each on a line of its own, one step in.
-    fn body(&mut self, block: &Block) {
+    fn body(&mut self, block: &BlockStmt) {
         block.statements.iter().for_each(|s| self.nested(s));
     }
 
@@ -223,7 +223,7 @@ impl<'i> Printer<'i> {
                     ForInit::Declaration(declaration) => self.declaration(declaration),
                     ForInit::Exprs(exprs) => self.separated(exprs, |p, e| p.expr(e)),
                 }
-                for exprs in [parts.conditions, parts.steps] {
+                for exprs in [parts.conditions, parts.updates] {
                     self.put("; ");
                     self.separated(exprs, |p, e| p.expr(e));
                 }
@@ -297,7 +297,7 @@ impl<'i> Printer<'i> {
         let (mut left, mut operands) = (last, Vec::new());
         while let ExprKind::Binary(op, a, b) = left.kind {
             self.put("(");
-            self.put(op.text());
+            self.put(op.as_str());
             self.put(" ");
             operands.push(b);
             left = a;
@@ -319,23 +319,23 @@ impl<'i> Printer<'i> {
             ExprKind::Bool(value) => self.put(&format!("{value}")),
             ExprKind::String(symbol) => self.put(&format!("{:?}", interner.name(symbol))),
             ExprKind::Name(symbol) => self.symbol(symbol),
-            ExprKind::Unary(op, a) => self.call(op.text(), &[a]),
+            ExprKind::Unary(op, a) => self.call(op.as_str(), &[a]),
             ExprKind::Binary(..) => self.chain(expr),
             ExprKind::Assign { op, place, value } => {
-                let op = op.map_or("", |op| op.text());
+                let op = op.map_or("", |op| op.as_str());
                 self.call(&format!("{op}="), &[place, value]);
             }
-            ExprKind::Step {
+            ExprKind::IncDec {
                 step,
                 postfix,
                 place,
             } => {
                 let when = if postfix { "post" } else { "pre" };
-                self.call(&format!("{when}{}", step.text()), &[place]);
+                self.call(&format!("{when}{}", step.as_str()), &[place]);
             }
             ExprKind::Ternary { condition, yes, no } => self.call("?:", &[condition, yes, no]),
-            ExprKind::Cast(ty, a) => self.call(&format!("cast {}", ty.text()), &[a]),
-            ExprKind::Construct(ty, list) => self.call(ty.text(), list),
+            ExprKind::Cast(ty, a) => self.call(&format!("cast {}", ty.as_str()), &[a]),
+            ExprKind::Construct(ty, list) => self.call(ty.as_str(), list),
             ExprKind::Call(name, list) => self.call(interner.name(name.symbol), list),
             ExprKind::Index(a, b) => self.call("[]", &[a, b]),
             ExprKind::Member(a, name) => {
@@ -349,7 +349,7 @@ impl<'i> Printer<'i> {
                 self.call(&head, list);
             }
             ExprKind::TextureSample(sample, name, list) => {
-                let head = format!("{}<{}>", sample.text(), interner.name(name.symbol));
+                let head = format!("{}<{}>", sample.keyword(), interner.name(name.symbol));
                 self.call(&head, list);
             }
             ExprKind::Broken => self.put("(broken)"),

@@ -3,14 +3,14 @@
 //! The names of the table's rows are the names in the language; the list here adds aliases and int versions, and is searched, not built.
 //! Arguments may be vectors of one width, with scalars standing for every component.
 
-use super::Checker;
-use super::convert::Purpose;
-use super::tree::{Expr, ExprKind};
+use super::TypeChecker;
+use super::convert::ConversionPurpose;
+use super::typed_tree::{TypedExpr, TypedExprKind};
 use super::types::{TypeId, TypeKind};
 use crate::ast;
 use crate::limits::MAX_LEAVES;
 use adumbra_ir::{Code, Diagnostic, Direction, Op, Span};
-use adumbra_ops::row::Kind;
+use adumbra_ops::definition::OperandKind;
 use bumpalo::collections::Vec as BumpVec;
 
 /// What a built-in function does.
@@ -27,17 +27,17 @@ pub(super) enum Builtin {
     /// `atan`: of one operand or, as `atan2`, of two.
     Atan,
     /// A row without derivative, on exactly its types.
-    Word(Op),
+    ExactTypes(Op),
     /// `select`
     Select,
     /// `ddx`, `ddy`
     Shadow(Direction),
     /// `printf`
-    Message,
+    Printf,
 }
 
 /// The name of the built-in function that gives a message.
-pub const MESSAGE: &str = "printf";
+pub const PRINTF: &str = "printf";
 
 /// The names that are not just a row's, sorted: aliases, and rows with versions for other types.
 const BUILTINS: &[(&str, Builtin)] = &[
@@ -49,7 +49,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("lerp", Builtin::Float(Op::Mix)),
     ("max", Builtin::Number(Op::Max, Op::IMax, Op::UMax)),
     ("min", Builtin::Number(Op::Min, Op::IMin, Op::UMin)),
-    (MESSAGE, Builtin::Message),
+    (PRINTF, Builtin::Printf),
     ("select", Builtin::Select),
     ("sign", Builtin::Signed(Op::Sign, Op::ISign)),
 ];
@@ -69,14 +69,14 @@ const DERIVATIVES: [(&str, Direction); 8] = [
 const DERIVATIVE_ENDINGS: [&str; 5] = ["", "_fine", "_coarse", "Fine", "Coarse"];
 
 /// The built-in function of that name.
-pub(super) fn find(name: &str) -> Option<Builtin> {
+pub(super) fn find_builtin(name: &str) -> Option<Builtin> {
     if let Ok(index) = BUILTINS.binary_search_by(|(known, _)| (*known).cmp(name)) {
         return Some(BUILTINS[index].1);
     }
     if let Some(row) = Op::from_name(name).filter(|row| row.is_intrinsic()) {
-        return Some(match row.info().differentiable() {
+        return Some(match row.info().is_differentiable() {
             true => Builtin::Float(row),
-            false => Builtin::Word(row),
+            false => Builtin::ExactTypes(row),
         });
     }
     if !name.starts_with(['d', 'D']) {
@@ -90,28 +90,28 @@ pub(super) fn find(name: &str) -> Option<Builtin> {
 }
 
 /// The rows that a built-in name stands for, for help; none for other names, nor for derivatives.
-pub fn rows(name: &str) -> Vec<Op> {
-    match find(name) {
-        Some(Builtin::Float(row) | Builtin::Word(row)) => vec![row],
+pub fn ops_of(name: &str) -> Vec<Op> {
+    match find_builtin(name) {
+        Some(Builtin::Float(row) | Builtin::ExactTypes(row)) => vec![row],
         Some(Builtin::Number(float, int, uint)) => vec![float, int, uint],
         Some(Builtin::Signed(float, int)) => vec![float, int],
         Some(Builtin::Clamp) => vec![Op::Clamp],
         Some(Builtin::Atan) => vec![Op::Atan, Op::Atan2],
         Some(Builtin::Select) => vec![Op::Select],
-        Some(Builtin::Shadow(_) | Builtin::Message) | None => Vec::new(),
+        Some(Builtin::Shadow(_) | Builtin::Printf) | None => Vec::new(),
     }
 }
 
 /// Along which direction the derivative is that a name stands for, if it stands for one: `ddx`, `dFdy_fine`.
-pub fn derivative(name: &str) -> Option<Direction> {
-    match find(name) {
+pub fn derivative_direction(name: &str) -> Option<Direction> {
+    match find_builtin(name) {
         Some(Builtin::Shadow(direction)) => Some(direction),
         _ => None,
     }
 }
 
 /// Every name that a newcomer may have meant.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub fn builtin_names() -> impl Iterator<Item = &'static str> {
     let derivatives = DERIVATIVES.iter().map(|(name, _)| *name);
     let rows = Op::ALL.iter().filter(|row| row.is_intrinsic());
     let rows = rows.map(|row| row.info().name);
@@ -120,16 +120,16 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     rows.chain(others).chain(derivatives)
 }
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     pub(super) fn call_builtin(
         &mut self,
         builtin: Builtin,
-        name: ast::Name,
-        args: &[Expr<'a>],
+        name: ast::Ident,
+        args: &[TypedExpr<'a>],
         span: Span,
-    ) -> Expr<'a> {
-        if args.iter().any(Expr::is_error) {
-            return Expr::error(span);
+    ) -> TypedExpr<'a> {
+        if args.iter().any(TypedExpr::is_error) {
+            return TypedExpr::error(span);
         }
         let all = |test: fn(TypeId) -> bool| args.iter().all(|arg| test(arg.ty));
         let all_int = !args.is_empty() && all(|ty| ty == TypeId::INT);
@@ -152,17 +152,17 @@ impl<'a> Checker<'a, '_> {
             Builtin::Clamp => self.float_row(Op::Clamp, name, args, span),
             Builtin::Atan if args.len() == 2 => self.float_row(Op::Atan2, name, args, span),
             Builtin::Atan => self.float_row(Op::Atan, name, args, span),
-            Builtin::Word(row) => self.word_row(row, name, args, span),
+            Builtin::ExactTypes(row) => self.word_row(row, name, args, span),
             Builtin::Select => self.select(name, args, span),
             Builtin::Shadow(direction) => self.shadow(direction, name, args, span),
-            Builtin::Message => unreachable!("its first argument has no value"),
+            Builtin::Printf => unreachable!("its first argument has no value"),
         }
     }
 
     /// Reports a wrong number of arguments; gives whether it is right.
     fn counted(
         &mut self,
-        name: ast::Name,
+        name: ast::Ident,
         given: usize,
         takes: usize,
         usage: &str,
@@ -171,7 +171,7 @@ impl<'a> Checker<'a, '_> {
         if given == takes {
             return true;
         }
-        let text = self.text(name.symbol).to_owned();
+        let text = self.symbol_name(name.symbol).to_owned();
         let plural = if takes == 1 { "" } else { "s" };
         self.report(
             Diagnostic::new(
@@ -186,17 +186,23 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// A row of floats, component by component.
-    fn float_row(&mut self, row: Op, name: ast::Name, args: &[Expr<'a>], span: Span) -> Expr<'a> {
+    fn float_row(
+        &mut self,
+        row: Op,
+        name: ast::Ident,
+        args: &[TypedExpr<'a>],
+        span: Span,
+    ) -> TypedExpr<'a> {
         let info = row.info();
         if !self.counted(name, args.len(), row.arity(), info.usage, span) {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
-        let mut widest: Option<Expr<'a>> = None;
+        let mut widest: Option<TypedExpr<'a>> = None;
         for &arg in args {
             let value = match arg.ty.is_vector() {
                 true => arg,
-                false => self.convert(arg, TypeId::FLOAT, Purpose::Operand(name.symbol)),
+                false => self.convert(arg, TypeId::FLOAT, ConversionPurpose::Operand(name.symbol)),
             };
             if value.is_error() {
                 return value;
@@ -207,8 +213,8 @@ impl<'a> Checker<'a, '_> {
                 None => widest = Some(value),
                 Some(other) if other.ty == value.ty => {}
                 Some(other) => {
-                    let (first, second) = (self.show(other.ty), self.show(value.ty));
-                    let text = self.text(name.symbol).to_owned();
+                    let (first, second) = (self.quoted_type(other.ty), self.quoted_type(value.ty));
+                    let text = self.symbol_name(name.symbol).to_owned();
                     self.report(
                         Diagnostic::new(
                             Code::TypeMismatch,
@@ -222,75 +228,81 @@ impl<'a> Checker<'a, '_> {
                         .label(value.span, format!("this is {second}"))
                         .help("pick components: `.xy`"),
                     );
-                    return Expr::error(span);
+                    return TypedExpr::error(span);
                 }
             }
             values.push(value);
         }
-        Expr {
-            kind: ExprKind::Op(row, values.into_bump_slice()),
+        TypedExpr {
+            kind: TypedExprKind::Op(row, values.into_bump_slice()),
             ty: widest.map_or(TypeId::FLOAT, |widest| widest.ty),
             span,
         }
     }
 
     /// A row on the types that it says.
-    fn word_row(&mut self, row: Op, name: ast::Name, args: &[Expr<'a>], span: Span) -> Expr<'a> {
+    fn word_row(
+        &mut self,
+        row: Op,
+        name: ast::Ident,
+        args: &[TypedExpr<'a>],
+        span: Span,
+    ) -> TypedExpr<'a> {
         let info = row.info();
         if !self.counted(name, args.len(), row.arity(), info.usage, span) {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
-        let ty = |kind: Kind| match kind {
-            Kind::Float => TypeId::FLOAT,
-            Kind::U32 => TypeId::UINT,
-            Kind::Bool => TypeId::BOOL,
-            Kind::I32 | Kind::Int | Kind::Word => TypeId::INT,
+        let ty = |kind: OperandKind| match kind {
+            OperandKind::Float => TypeId::FLOAT,
+            OperandKind::U32 => TypeId::UINT,
+            OperandKind::Bool => TypeId::BOOL,
+            OperandKind::I32 | OperandKind::Int | OperandKind::Word => TypeId::INT,
         };
         let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
         for (&arg, &kind) in args.iter().zip(info.operands) {
-            let value = self.convert(arg, ty(kind), Purpose::Operand(name.symbol));
+            let value = self.convert(arg, ty(kind), ConversionPurpose::Operand(name.symbol));
             if value.is_error() {
-                return Expr::error(span);
+                return TypedExpr::error(span);
             }
             values.push(value);
         }
-        Expr {
-            kind: ExprKind::Op(row, values.into_bump_slice()),
+        TypedExpr {
+            kind: TypedExprKind::Op(row, values.into_bump_slice()),
             ty: ty(info.result),
             span,
         }
     }
 
     /// `select(c, yes, no)`.
-    fn select(&mut self, name: ast::Name, args: &[Expr<'a>], span: Span) -> Expr<'a> {
+    fn select(&mut self, name: ast::Ident, args: &[TypedExpr<'a>], span: Span) -> TypedExpr<'a> {
         let usage = Op::Select.info().usage;
         if !self.counted(name, args.len(), 3, usage, span) {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         let condition = self.condition(args[0]);
-        let (yes, no) = self.alike(args[1], args[2]);
+        let (yes, no) = self.unify(args[1], args[2]);
         if condition.is_error() || yes.is_error() || no.is_error() {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         let ty = yes.ty;
         if ty == TypeId::VOID || self.types.has_arrays(ty) {
-            let is = self.show(ty);
+            let is = self.quoted_type(ty);
             self.report(
                 Diagnostic::new(
                     Code::TypeMismatch,
                     span,
                     format!(
                         "`{}` does not choose between values of type {is}",
-                        self.text(name.symbol)
+                        self.symbol_name(name.symbol)
                     ),
                 )
                 .here("not possible")
                 .help("use `if` and `else`"),
             );
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
-        Expr {
-            kind: ExprKind::Select(self.arena.alloc([condition, yes, no])),
+        TypedExpr {
+            kind: TypedExprKind::Select(self.arena.alloc([condition, yes, no])),
             ty,
             span,
         }
@@ -300,19 +312,19 @@ impl<'a> Checker<'a, '_> {
     fn shadow(
         &mut self,
         direction: Direction,
-        name: ast::Name,
-        args: &[Expr<'a>],
+        name: ast::Ident,
+        args: &[TypedExpr<'a>],
         span: Span,
-    ) -> Expr<'a> {
-        let text = self.text(name.symbol).to_owned();
+    ) -> TypedExpr<'a> {
+        let text = self.symbol_name(name.symbol).to_owned();
         let usage = format!("{text}(x)");
         if !self.counted(name, args.len(), 1, &usage, span) {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         let value = args[0];
         let is_too_large = self.types.scalar_count(value.ty) > MAX_LEAVES as u64;
         if !self.has_derivative(value.ty) || is_too_large {
-            let is = self.show(value.ty);
+            let is = self.quoted_type(value.ty);
             let help = match value.ty {
                 _ if is_too_large => {
                     "it has too many numbers to differentiate at once: take the derivatives of its elements in a loop"
@@ -329,11 +341,11 @@ impl<'a> Checker<'a, '_> {
                     .label(value.span, format!("this is {is}"))
                     .help(help),
             );
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
-        self.flat_derivative(direction, &value, span);
-        Expr {
-            kind: ExprKind::Shadow(direction, self.keep(value)),
+        self.warn_flat_derivative(direction, &value, span);
+        TypedExpr {
+            kind: TypedExprKind::Shadow(direction, self.alloc(value)),
             ty: value.ty,
             span,
         }
@@ -351,7 +363,7 @@ impl<'a> Checker<'a, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BUILTINS, Builtin, find};
+    use super::{BUILTINS, Builtin, find_builtin};
     use adumbra_ir::{Direction, Op};
 
     #[test]
@@ -364,8 +376,8 @@ mod tests {
         let operators = [Op::Neg, Op::Add, Op::Sub, Op::Mul, Op::Div];
         for &op in Op::ALL {
             let info = op.info();
-            if info.differentiable() && !operators.contains(&op) {
-                assert!(find(info.name).is_some(), "{}", info.name);
+            if info.is_differentiable() && !operators.contains(&op) {
+                assert!(find_builtin(info.name).is_some(), "{}", info.name);
             }
         }
     }
@@ -382,10 +394,17 @@ mod tests {
             "ddx_coarse",
             "dFdxFine",
         ] {
-            assert_eq!(find(name), Some(Builtin::Shadow(Direction::X)), "{name}");
+            assert_eq!(
+                find_builtin(name),
+                Some(Builtin::Shadow(Direction::X)),
+                "{name}"
+            );
         }
-        assert_eq!(find("dpdy_fine"), Some(Builtin::Shadow(Direction::Y)));
-        assert_eq!(find("ddz"), None);
-        assert_eq!(find("ddx_"), None);
+        assert_eq!(
+            find_builtin("dpdy_fine"),
+            Some(Builtin::Shadow(Direction::Y))
+        );
+        assert_eq!(find_builtin("ddz"), None);
+        assert_eq!(find_builtin("ddx_"), None);
     }
 }

@@ -3,21 +3,21 @@
 //! Functions of the user come first and hide built-in ones of the same name; then predeclared types, rows of the op table, and the
 //! standard library, whose functions are parsed when they are first named.
 
-use super::Checker;
+use super::TypeChecker;
 use super::builtin::Builtin;
-use super::convert::Purpose;
-use super::foreign::foreign_function;
-use super::names::predeclared;
-use super::tree::{Expr, ExprKind, FunctionId};
+use super::convert::ConversionPurpose;
+use super::foreign::foreign_function_fix;
+use super::symbol_table::predeclared_type;
+use super::typed_tree::{FunctionId, TypedExpr, TypedExprKind};
 use super::types::{TypeId, TypeKind};
 use crate::ast;
 use crate::interner::Symbol;
-use adumbra_ir::module::Detail;
+use adumbra_ir::module::MipSelection;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 
 /// `1 member`, `2 members`
-pub(super) fn counted(count: usize, what: &str) -> String {
+pub(super) fn count_phrase(count: usize, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),
         n => format!("{n} {what}s"),
@@ -25,7 +25,7 @@ pub(super) fn counted(count: usize, what: &str) -> String {
 }
 
 /// `1 is given`, `2 are given`
-pub(super) fn are_given(count: usize) -> String {
+pub(super) fn given_phrase(count: usize) -> String {
     match count {
         1 => "1 is given".to_owned(),
         n => format!("{n} are given"),
@@ -34,19 +34,19 @@ pub(super) fn are_given(count: usize) -> String {
 
 /// Arguments as written, and what they mean.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arguments<'s, 'a> {
+pub(super) struct CallArguments<'s, 'a> {
     pub(super) syntax: &'s [&'a ast::Expr<'a>],
-    pub(super) values: &'s [Expr<'a>],
+    pub(super) values: &'s [TypedExpr<'a>],
 }
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     pub(super) fn call(
         &mut self,
-        name: ast::Name,
+        name: ast::Ident,
         args: &'a [&'a ast::Expr<'a>],
         span: Span,
-    ) -> Expr<'a> {
-        let functions = self.names.functions(name.symbol, self.is_library);
+    ) -> TypedExpr<'a> {
+        let functions = self.names.newest_function(name.symbol, self.is_library);
         if functions.is_none()
             && let Some(ty) = self.type_named(name.symbol, 0)
         {
@@ -56,22 +56,22 @@ impl<'a> Checker<'a, '_> {
             };
         }
         let builtin = match functions {
-            None => super::builtin::find(self.text(name.symbol)),
+            None => super::builtin::find_builtin(self.symbol_name(name.symbol)),
             Some(_) => None,
         };
-        if builtin == Some(Builtin::Message) {
-            return self.message(name, args, span);
+        if builtin == Some(Builtin::Printf) {
+            return self.printf(name, args, span);
         }
-        if functions.is_none() && foreign_function(self.text(name.symbol)).is_some() {
+        if functions.is_none() && foreign_function_fix(self.symbol_name(name.symbol)).is_some() {
             // Its arguments are as foreign as its name.
             self.unknown_function(name, None);
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
         for arg in args {
             values.push(self.expr(arg));
         }
-        let arguments = Arguments {
+        let arguments = CallArguments {
             syntax: args,
             values: &values,
         };
@@ -85,7 +85,7 @@ impl<'a> Checker<'a, '_> {
             return self.call_function(functions, name, arguments, span);
         }
         self.unknown_function(name, Some(arguments));
-        Expr::error(span)
+        TypedExpr::error(span)
     }
 
     /// `pair(1.0, 2.0)`: the members in order.
@@ -95,12 +95,12 @@ impl<'a> Checker<'a, '_> {
         ty: TypeId,
         args: &'a [&'a ast::Expr<'a>],
         span: Span,
-    ) -> Expr<'a> {
+    ) -> TypedExpr<'a> {
         let members = self.types.members(number).to_vec();
         if members.len() != args.len() {
-            let (is, name) = (self.show(ty), self.types.name(ty, self.interner));
-            let members = counted(members.len(), "member");
-            let given = are_given(args.len());
+            let (is, name) = (self.quoted_type(ty), self.types.name(ty, self.interner));
+            let members = count_phrase(members.len(), "member");
+            let given = given_phrase(args.len());
             self.report(
                 Diagnostic::new(Code::BadConstructor, span, format!("{is} has {members}, and {given}"))
                     .here("does not fit")
@@ -108,17 +108,17 @@ impl<'a> Checker<'a, '_> {
                         "give one value for each member, or a list, which may be shorter: `{name} x = {{ … }};`"
                     )),
             );
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
         for (arg, member) in args.iter().zip(members) {
             let value = self.expr(arg);
-            values.push(self.convert(value, member.ty, Purpose::Item));
+            values.push(self.convert(value, member.ty, ConversionPurpose::Item));
         }
-        match values.iter().any(Expr::is_error) {
-            true => Expr::error(span),
-            false => Expr {
-                kind: ExprKind::Gather(values.into_bump_slice()),
+        match values.iter().any(TypedExpr::is_error) {
+            true => TypedExpr::error(span),
+            false => TypedExpr {
+                kind: TypedExprKind::Gather(values.into_bump_slice()),
                 ty,
                 span,
             },
@@ -128,12 +128,12 @@ impl<'a> Checker<'a, '_> {
     fn call_function(
         &mut self,
         functions: FunctionId,
-        name: ast::Name,
-        args: Arguments<'_, 'a>,
+        name: ast::Ident,
+        args: CallArguments<'_, 'a>,
         span: Span,
-    ) -> Expr<'a> {
-        let Some(chosen) = self.choose(functions, name, args, span) else {
-            return Expr::error(span);
+    ) -> TypedExpr<'a> {
+        let Some(chosen) = self.resolve_overload(functions, name, args, span) else {
+            return TypedExpr::error(span);
         };
         let declared = *self.declared(chosen);
         let mut broken = declared.result == TypeId::ERROR;
@@ -142,7 +142,7 @@ impl<'a> Checker<'a, '_> {
             let Some(&value) = args.values.get(index) else {
                 // `choose` saw to it that there is a default wherever one is needed.
                 let value = match (param.direction, param.default) {
-                    (ast::Direction::In, Some(default)) => *default,
+                    (ast::ParamDirection::In, Some(default)) => *default,
                     _ => self.scratch_place(param.ty, span),
                 };
                 broken |= value.is_error();
@@ -150,61 +150,63 @@ impl<'a> Checker<'a, '_> {
                 continue;
             };
             let value = match param.direction {
-                ast::Direction::In => {
-                    self.convert(value, param.ty, Purpose::Argument(name.symbol, param.name))
-                }
-                _ => match self.written(args.syntax[index], &value, Code::OutArgument) {
+                ast::ParamDirection::In => self.convert(
+                    value,
+                    param.ty,
+                    ConversionPurpose::Argument(name.symbol, param.name),
+                ),
+                _ => match self.mark_written(args.syntax[index], &value, Code::OutArgument) {
                     true if value.ty == param.ty || param.ty == TypeId::ERROR => value,
                     true => {
                         self.out_mismatch(name, param.name, param.ty, &value);
-                        Expr::error(span)
+                        TypedExpr::error(span)
                     }
-                    false => Expr::error(span),
+                    false => TypedExpr::error(span),
                 },
             };
             broken |= value.is_error();
             values.push(value);
         }
         if broken {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
-        Expr {
-            kind: ExprKind::Call(chosen, values.into_bump_slice()),
+        TypedExpr {
+            kind: TypedExprKind::Call(chosen, values.into_bump_slice()),
             ty: declared.result,
             span,
         }
     }
 
     /// A variable nobody reads, for an `out` argument that is left out.
-    fn scratch_place(&mut self, ty: TypeId, span: Span) -> Expr<'a> {
+    fn scratch_place(&mut self, ty: TypeId, span: Span) -> TypedExpr<'a> {
         if self.current == super::NO_FUNCTION {
-            self.not_constant(span);
-            return Expr::error(span);
+            self.report_not_constant(span);
+            return TypedExpr::error(span);
         }
-        let name = ast::Name {
+        let name = ast::Ident {
             symbol: Symbol(0),
             span,
         };
-        let zero = Expr {
-            kind: ExprKind::Zero,
+        let zero = TypedExpr {
+            kind: TypedExprKind::Zero,
             ty,
             span,
         };
         let local = self.hoist(name, zero);
         self.body.changed.push(local);
-        Expr {
-            kind: ExprKind::Local(local),
+        TypedExpr {
+            kind: TypedExprKind::Local(local),
             ty,
             span,
         }
     }
 
-    fn out_mismatch(&mut self, name: ast::Name, param: Symbol, ty: TypeId, value: &Expr) {
-        let (is, needs) = (self.show(value.ty), self.show(ty));
+    fn out_mismatch(&mut self, name: ast::Ident, param: Symbol, ty: TypeId, value: &TypedExpr) {
+        let (is, needs) = (self.quoted_type(value.ty), self.quoted_type(ty));
         let message = format!(
             "`{}` of `{}` writes {needs}, and this is {is}",
-            self.text(param),
-            self.text(name.symbol)
+            self.symbol_name(param),
+            self.symbol_name(name.symbol)
         );
         self.report(
             Diagnostic::new(Code::TypeMismatch, value.span, message)
@@ -217,11 +219,11 @@ impl<'a> Checker<'a, '_> {
 
     /// The functions of the standard library of that name, parsed and declared when first asked for.
     fn library_functions(&mut self, name: Symbol) -> Option<FunctionId> {
-        if let Some(known) = self.names.functions(name, true) {
+        if let Some(known) = self.names.newest_function(name, true) {
             return Some(known);
         }
-        let text = adumbra_stdlib::find(self.text(name))?;
-        let (file, diagnostics) = crate::parse(self.arena, self.interner, crate::LIBRARY, text);
+        let text = adumbra_stdlib::function_source(self.symbol_name(name))?;
+        let (file, diagnostics) = crate::parse(self.arena, self.interner, crate::STDLIB_FILE, text);
         debug_assert!(diagnostics.is_empty(), "the library is free of errors");
         self.names.grow(self.interner.len());
         let outside = std::mem::replace(&mut self.is_library, true);
@@ -231,15 +233,15 @@ impl<'a> Checker<'a, '_> {
             }
         }
         self.is_library = outside;
-        self.names.functions(name, true)
+        self.names.newest_function(name, true)
     }
 
     pub(super) fn make_closure(
         &mut self,
-        name: ast::Name,
+        name: ast::Ident,
         args: &[&'a ast::Expr<'a>],
         span: Span,
-    ) -> Expr<'a> {
+    ) -> TypedExpr<'a> {
         let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
         let mut broken = false;
         for arg in args {
@@ -248,7 +250,7 @@ impl<'a> Checker<'a, '_> {
                 TypeKind::Scalar(_) | TypeKind::Vector(_) | TypeKind::Matrix(_) => true,
                 TypeKind::Error => false,
                 _ => {
-                    let is = self.show(value.ty);
+                    let is = self.quoted_type(value.ty);
                     self.report(
                         Diagnostic::new(
                             Code::BadClosureArgument,
@@ -264,13 +266,13 @@ impl<'a> Checker<'a, '_> {
             broken |= !holds;
             values.push(value);
         }
-        if broken || !self.fit_registered(name, &mut values, span) {
-            return Expr::error(span);
+        if broken || !self.convert_to_registered(name, &mut values, span) {
+            return TypedExpr::error(span);
         }
         let params: Vec<TypeId> = values.iter().map(|value| value.ty).collect();
         let number = self.closure_shape(name.symbol, params);
-        Expr {
-            kind: ExprKind::Closure(number, values.into_bump_slice()),
+        TypedExpr {
+            kind: TypedExprKind::Closure(number, values.into_bump_slice()),
             ty: TypeId::CLOSURE,
             span,
         }
@@ -289,44 +291,44 @@ impl<'a> Checker<'a, '_> {
 
     pub(super) fn sample(
         &mut self,
-        sample: ast::Sample,
-        name: ast::Name,
+        sample: ast::TextureSample,
+        name: ast::Ident,
         args: &[&'a ast::Expr<'a>],
         span: Span,
-    ) -> Expr<'a> {
+    ) -> TypedExpr<'a> {
         let texture = self.texture(name);
         let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
         for arg in args {
             values.push(self.expr(arg));
         }
-        if values.iter().any(Expr::is_error) {
-            return Expr::error(span);
+        if values.iter().any(TypedExpr::is_error) {
+            return TypedExpr::error(span);
         }
-        let (detail, vectors): (Detail, &[TypeId]) = match sample.detail {
-            ast::Detail::Shadows => (Detail::Shadows, &[TypeId::FLOAT2]),
-            ast::Detail::Gradients => (Detail::Gradients, &[TypeId::FLOAT2; 3]),
-            ast::Detail::Level => (Detail::Level, &[TypeId::FLOAT2, TypeId::FLOAT]),
+        let (detail, vectors): (MipSelection, &[TypeId]) = match sample.detail {
+            ast::LevelOfDetail::Shadows => (MipSelection::Shadows, &[TypeId::FLOAT2]),
+            ast::LevelOfDetail::Gradients => (MipSelection::Gradients, &[TypeId::FLOAT2; 3]),
+            ast::LevelOfDetail::Level => (MipSelection::Level, &[TypeId::FLOAT2, TypeId::FLOAT]),
         };
-        let floats = &[TypeId::FLOAT; 6][..detail.operands()];
+        let floats = &[TypeId::FLOAT; 6][..detail.operand_count()];
         let types = match values.first() {
             Some(first) if first.ty == TypeId::FLOAT2 => vectors,
             _ => floats,
         };
         if types.len() != values.len() {
             self.sample_arguments(sample, name, span);
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         for (value, &ty) in values.iter_mut().zip(types) {
-            *value = self.convert(*value, ty, Purpose::Coordinate);
+            *value = self.convert(*value, ty, ConversionPurpose::Coordinate);
         }
-        if values.iter().any(Expr::is_error) {
-            return Expr::error(span);
+        if values.iter().any(TypedExpr::is_error) {
+            return TypedExpr::error(span);
         }
         let Some(texture) = texture else {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         };
-        Expr {
-            kind: ExprKind::Sample(texture, detail, values.into_bump_slice()),
+        TypedExpr {
+            kind: TypedExprKind::Sample(texture, detail, values.into_bump_slice()),
             ty: match sample.alpha {
                 true => TypeId::FLOAT,
                 false => TypeId::FLOAT3,
@@ -335,16 +337,18 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn sample_arguments(&mut self, sample: ast::Sample, name: ast::Name, span: Span) {
-        let (keyword, text) = (sample.text(), self.text(name.symbol).to_owned());
+    fn sample_arguments(&mut self, sample: ast::TextureSample, name: ast::Ident, span: Span) {
+        let (keyword, text) = (sample.keyword(), self.symbol_name(name.symbol).to_owned());
         let (takes, scalars, vectors) = match sample.detail {
-            ast::Detail::Shadows => ("two floats, u and v, or one `float2`", "u, v", "uv.xy"),
-            ast::Detail::Gradients => (
+            ast::LevelOfDetail::Shadows => {
+                ("two floats, u and v, or one `float2`", "u, v", "uv.xy")
+            }
+            ast::LevelOfDetail::Gradients => (
                 "a place and its changes along x and y: three `float2`, or six floats",
                 "u, v, dudx, dvdx, dudy, dvdy",
                 "uv, ddx(uv), ddy(uv)",
             ),
-            ast::Detail::Level => (
+            ast::LevelOfDetail::Level => (
                 "a place and a level: a `float2` and a float, or three floats",
                 "u, v, level",
                 "uv, level",
@@ -363,7 +367,7 @@ impl<'a> Checker<'a, '_> {
         );
     }
 
-    fn texture(&mut self, name: ast::Name) -> Option<u32> {
+    fn texture(&mut self, name: ast::Ident) -> Option<u32> {
         // A local of the same name hides nothing here: between `<` and `>` stand textures alone.
         let number = self.names.texture(name.symbol);
         if number.is_none() {
@@ -375,7 +379,7 @@ impl<'a> Checker<'a, '_> {
 
 /// Whether a call of that name would mean something built in.
 pub(crate) fn is_built_in(text: &str) -> bool {
-    predeclared(text).is_some()
-        || super::builtin::find(text).is_some()
-        || adumbra_stdlib::find(text).is_some()
+    predeclared_type(text).is_some()
+        || super::builtin::find_builtin(text).is_some()
+        || adumbra_stdlib::function_source(text).is_some()
 }

@@ -1,8 +1,8 @@
 //! Closures that the host has registered: which there are, and what they take. Without a registry anything goes.
 
-use super::Checker;
-use super::convert::Purpose;
-use super::tree::Expr;
+use super::TypeChecker;
+use super::convert::ConversionPurpose;
+use super::typed_tree::TypedExpr;
 use super::types::TypeId;
 use crate::ast;
 use crate::interner::Symbol;
@@ -13,27 +13,27 @@ use adumbra_ir::{Code, Diagnostic, Span, Type};
 pub struct RegisteredClosure {
     /// Its name in `make_closure<name>`.
     pub name: String,
-    /// Names and types, of which [`RegisteredClosure::takes`] says which are possible.
+    /// Names and types, of which [`RegisteredClosure::accepts`] says which are possible.
     pub params: Vec<(String, Type)>,
 }
 
 impl RegisteredClosure {
     /// Whether a closure can have a parameter of that type: anything but arrays and structs.
-    pub fn takes(ty: &Type) -> bool {
-        TypeId::of_host(ty).is_some()
+    pub fn accepts(ty: &Type) -> bool {
+        TypeId::from_host_type(ty).is_some()
     }
 }
 
 /// The parameters of a registered closure.
-pub(super) type Params = Vec<(Symbol, TypeId)>;
+pub(super) type ClosureParams = Vec<(Symbol, TypeId)>;
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     pub(super) fn register_closures(&mut self, closures: &[RegisteredClosure]) {
         for closure in closures {
             let name = self.interner.intern(&closure.name);
             let params = closure.params.iter();
             let params = params.map(|(name, ty)| {
-                let ty = TypeId::of_host(ty).expect("the host registers what closures take");
+                let ty = TypeId::from_host_type(ty).expect("the host registers what closures take");
                 (self.interner.intern(name), ty)
             });
             let params = params.collect();
@@ -43,10 +43,10 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Converts arguments to what a registered closure takes, and says whether that could be done.
-    pub(super) fn fit_registered(
+    pub(super) fn convert_to_registered(
         &mut self,
-        name: ast::Name,
-        values: &mut [Expr<'a>],
+        name: ast::Ident,
+        values: &mut [TypedExpr<'a>],
         span: Span,
     ) -> bool {
         let Some(registry) = &self.registry else {
@@ -58,10 +58,14 @@ impl<'a> Checker<'a, '_> {
         };
         if params.len() != values.len() {
             let shown = params.iter().map(|&(name, ty)| {
-                format!("{} {}", self.types.name(ty, self.interner), self.text(name))
+                format!(
+                    "{} {}",
+                    self.types.name(ty, self.interner),
+                    self.symbol_name(name)
+                )
             });
             let shown: Vec<String> = shown.collect();
-            let text = self.text(name.symbol);
+            let text = self.symbol_name(name.symbol);
             let plural = if params.len() == 1 { "" } else { "s" };
             let message = format!(
                 "the closure `{text}` takes {} argument{plural}, and {} are given",
@@ -78,7 +82,7 @@ impl<'a> Checker<'a, '_> {
         }
         let mut fits = true;
         for (value, (param, ty)) in values.iter_mut().zip(params) {
-            *value = self.convert(*value, ty, Purpose::Argument(name.symbol, param));
+            *value = self.convert(*value, ty, ConversionPurpose::Argument(name.symbol, param));
             fits &= !value.is_error();
         }
         fits

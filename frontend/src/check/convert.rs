@@ -1,18 +1,18 @@
 //! Conversions: which are implicit, what a cast can do, what is a condition.
 //!
 //! Implicit: int and uint to float, int to uint. A constant with an exact integer value may also start an int
-//! ([`Purpose::starts`]). Everything else takes a cast or a constructor, and is refused with that help.
+//! ([`ConversionPurpose::starts`]). Everything else takes a cast or a constructor, and is refused with that help.
 
-use super::Checker;
-use super::tree::{Expr, ExprKind};
+use super::TypeChecker;
+use super::typed_tree::{TypedExpr, TypedExprKind};
 use super::types::TypeId;
 use crate::interner::Symbol;
-use adumbra_ir::module::Detail;
+use adumbra_ir::module::MipSelection;
 use adumbra_ir::{Code, Diagnostic, Op, Scalar};
 
 /// What a value is needed for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Purpose {
+pub(super) enum ConversionPurpose {
     /// Starting a variable, member or parameter.
     Start(Symbol),
     /// An element or member in a list.
@@ -32,20 +32,20 @@ pub(super) enum Purpose {
     /// The label of a case.
     Label,
     /// One of the values of `? :`.
-    Choice,
+    Ternary,
     /// A shadow or value typed into a session.
     Seed,
 }
 
-impl Purpose {
+impl ConversionPurpose {
     /// Whether a float constant with an exact integer value will do for an int.
     fn starts(self) -> bool {
-        matches!(self, Purpose::Start(_) | Purpose::Item)
+        matches!(self, ConversionPurpose::Start(_) | ConversionPurpose::Item)
     }
 }
 
 /// How well an argument of one type fits a parameter of another, 0 the best; `None`: not at all.
-pub(super) fn fit(from: TypeId, to: TypeId) -> Option<u8> {
+pub(super) fn conversion_rank(from: TypeId, to: TypeId) -> Option<u8> {
     match (from, to) {
         _ if from == to => Some(0),
         (TypeId::ERROR, _) | (_, TypeId::ERROR) => Some(0),
@@ -56,7 +56,7 @@ pub(super) fn fit(from: TypeId, to: TypeId) -> Option<u8> {
 }
 
 /// The rows, one after the other, that turn a number of one type into one of another.
-pub(crate) fn conversion(from: TypeId, to: TypeId) -> &'static [Op] {
+pub(crate) fn conversion_ops(from: TypeId, to: TypeId) -> &'static [Op] {
     match (from, to) {
         (TypeId::BOOL, TypeId::INT) => &[Op::BToI],
         (TypeId::BOOL, TypeId::UINT) => &[Op::BToU],
@@ -72,7 +72,7 @@ pub(crate) fn conversion(from: TypeId, to: TypeId) -> &'static [Op] {
 }
 
 /// The rows of the implicit conversion between two scalar types, none if they are equal; `None` if there is no such conversion.
-pub fn implicit(from: Scalar, to: Scalar) -> Option<&'static [Op]> {
+pub fn implicit_conversion(from: Scalar, to: Scalar) -> Option<&'static [Op]> {
     let number = |scalar| match scalar {
         Scalar::F32 => Some(TypeId::FLOAT),
         Scalar::I32 => Some(TypeId::INT),
@@ -84,23 +84,23 @@ pub fn implicit(from: Scalar, to: Scalar) -> Option<&'static [Op]> {
         return Some(&[]);
     }
     let (from, to) = (number(from)?, number(to)?);
-    fit(from, to).map(|_| conversion(from, to))
+    conversion_rank(from, to).map(|_| conversion_ops(from, to))
 }
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     /// The number as one of another number type, at once if it is a constant. Not for conversions to bool.
-    pub(super) fn to_number(&self, value: Expr<'a>, to: TypeId) -> Expr<'a> {
+    pub(super) fn to_number(&self, value: TypedExpr<'a>, to: TypeId) -> TypedExpr<'a> {
         if value.ty == to {
             return value;
         }
         match value.kind {
-            ExprKind::Constant(bits) => {
-                let steps = conversion(value.ty, to).iter();
+            TypedExprKind::Constant(bits) => {
+                let steps = conversion_ops(value.ty, to).iter();
                 let bits = steps.fold(bits, |bits, op| op.value(&[bits]));
-                Expr::constant(to, bits, value.span)
+                TypedExpr::constant(to, bits, value.span)
             }
-            _ => Expr {
-                kind: ExprKind::Convert(self.keep(value)),
+            _ => TypedExpr {
+                kind: TypedExprKind::Convert(self.alloc(value)),
                 ty: to,
                 span: value.span,
             },
@@ -108,14 +108,19 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// The value as one of type `to`, if an implicit conversion leads there; else reported.
-    pub(super) fn convert(&mut self, value: Expr<'a>, to: TypeId, purpose: Purpose) -> Expr<'a> {
+    pub(super) fn convert(
+        &mut self,
+        value: TypedExpr<'a>,
+        to: TypeId,
+        purpose: ConversionPurpose,
+    ) -> TypedExpr<'a> {
         if value.ty == to {
             return value;
         }
         if value.is_error() || to == TypeId::ERROR {
-            return Expr::error(value.span);
+            return TypedExpr::error(value.span);
         }
-        if fit(value.ty, to).is_some() {
+        if conversion_rank(value.ty, to).is_some() {
             return self.to_number(value, to);
         }
         if purpose.starts()
@@ -124,11 +129,11 @@ impl<'a> Checker<'a, '_> {
             return exact;
         }
         self.mismatch(&value, to, purpose);
-        Expr::error(value.span)
+        TypedExpr::error(value.span)
     }
 
     /// A constant float with an exact integer value as an int or uint.
-    fn exact_integer(&self, value: &Expr<'a>, to: TypeId) -> Option<Expr<'a>> {
+    fn exact_integer(&self, value: &TypedExpr<'a>, to: TypeId) -> Option<TypedExpr<'a>> {
         if value.ty != TypeId::FLOAT || !to.is_integer() {
             return None;
         }
@@ -141,31 +146,45 @@ impl<'a> Checker<'a, '_> {
             TypeId::INT => f64::from(bits as i32),
             _ => f64::from(bits),
         };
-        (back == number).then_some(Expr::constant(to, bits, value.span))
+        (back == number).then_some(TypedExpr::constant(to, bits, value.span))
     }
 
-    fn mismatch(&mut self, value: &Expr<'a>, to: TypeId, purpose: Purpose) {
-        let (is, needs) = (self.show(value.ty), self.show(to));
+    fn mismatch(&mut self, value: &TypedExpr<'a>, to: TypeId, purpose: ConversionPurpose) {
+        let (is, needs) = (self.quoted_type(value.ty), self.quoted_type(to));
         let message = match purpose {
-            Purpose::Start(name) => {
-                format!("`{}` is {needs}, its value here is {is}", self.text(name))
+            ConversionPurpose::Start(name) => {
+                format!(
+                    "`{}` is {needs}, its value here is {is}",
+                    self.symbol_name(name)
+                )
             }
-            Purpose::Item => format!("this item of the list is {is}, and should be {needs}"),
-            Purpose::Assign => format!("a value of type {is} cannot be assigned to {needs}"),
-            Purpose::Argument(function, parameter) => format!(
+            ConversionPurpose::Item => {
+                format!("this item of the list is {is}, and should be {needs}")
+            }
+            ConversionPurpose::Assign => {
+                format!("a value of type {is} cannot be assigned to {needs}")
+            }
+            ConversionPurpose::Argument(function, parameter) => format!(
                 "the argument for `{}` of `{}` is {is}, and should be {needs}",
-                self.text(parameter),
-                self.text(function)
+                self.symbol_name(parameter),
+                self.symbol_name(function)
             ),
-            Purpose::Operand(function) => {
-                format!("`{}` takes {needs} here, not {is}", self.text(function))
+            ConversionPurpose::Operand(function) => {
+                format!(
+                    "`{}` takes {needs} here, not {is}",
+                    self.symbol_name(function)
+                )
             }
-            Purpose::Return => format!("the function returns {needs}, and this is {is}"),
-            Purpose::Index => format!("an index is an int, and this is {is}"),
-            Purpose::Coordinate => format!("a texture coordinate is {needs}, and this is {is}"),
-            Purpose::Label => format!("the labels of this `switch` are {needs}, and this is {is}"),
-            Purpose::Choice => format!("the two values of `? :` are {needs} and {is}"),
-            Purpose::Seed => format!("this should be {needs}, and is {is}"),
+            ConversionPurpose::Return => format!("the function returns {needs}, and this is {is}"),
+            ConversionPurpose::Index => format!("an index is an int, and this is {is}"),
+            ConversionPurpose::Coordinate => {
+                format!("a texture coordinate is {needs}, and this is {is}")
+            }
+            ConversionPurpose::Label => {
+                format!("the labels of this `switch` are {needs}, and this is {is}")
+            }
+            ConversionPurpose::Ternary => format!("the two values of `? :` are {needs} and {is}"),
+            ConversionPurpose::Seed => format!("this should be {needs}, and is {is}"),
         };
         let help = self.conversion_help(value, to);
         self.report(
@@ -176,25 +195,25 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// The value as a help shows it: a number, a variable, `(…)` for what is longer.
-    pub(super) fn quoted(&self, value: &Expr) -> String {
+    pub(super) fn quoted(&self, value: &TypedExpr) -> String {
         match value.kind {
-            ExprKind::Constant(bits) => match value.ty {
+            TypedExprKind::Constant(bits) => match value.ty {
                 TypeId::FLOAT => format!("{:?}", f32::from_bits(bits)),
                 TypeId::INT => (bits as i32).to_string(),
                 TypeId::UINT => format!("{bits}u"),
                 TypeId::BOOL => (bits != 0).to_string(),
                 _ => "(…)".to_owned(),
             },
-            ExprKind::Local(local) => {
+            TypedExprKind::Local(local) => {
                 let name = self.body.locals[local.0 as usize].name;
-                self.text(name).to_owned()
+                self.symbol_name(name).to_owned()
             }
             _ => "(…)".to_owned(),
         }
     }
 
     /// How to make a value of another type of it.
-    fn conversion_help(&self, value: &Expr, to: TypeId) -> String {
+    fn conversion_help(&self, value: &TypedExpr, to: TypeId) -> String {
         let from = value.ty;
         let name = self.types.name(to, self.interner);
         let shown = self.quoted(value);
@@ -211,7 +230,7 @@ impl<'a> Checker<'a, '_> {
             format!("compare it: `{shown} != 0`")
         } else if to.is_number() && from.is_number() {
             match value.kind {
-                ExprKind::Constant(bits) if from == TypeId::FLOAT && to == TypeId::INT => {
+                TypedExprKind::Constant(bits) if from == TypeId::FLOAT && to == TypeId::INT => {
                     let whole = Op::FToI.value(&[bits]) as i32;
                     format!("convert it: `({name}){shown}`; or write `{whole}` if that is meant")
                 }
@@ -226,13 +245,14 @@ impl<'a> Checker<'a, '_> {
         } else if width > target && target > 0 {
             let components = &"xyzw"[..target as usize];
             format!("pick components: `{shown}.{components}`")
-        } else if let (TypeId::FLOAT4, ExprKind::Sample(texture, detail, _)) = (to, value.kind) {
+        } else if let (TypeId::FLOAT4, TypedExprKind::Sample(texture, detail, _)) = (to, value.kind)
+        {
             let sample = match detail {
-                Detail::Shadows => "texture2d_sample_alpha",
-                Detail::Gradients => "texture2d_sample_alpha_grad",
-                Detail::Level => "texture2d_sample_alpha_level",
+                MipSelection::Shadows => "texture2d_sample_alpha",
+                MipSelection::Gradients => "texture2d_sample_alpha_grad",
+                MipSelection::Level => "texture2d_sample_alpha_level",
             };
-            let texture = self.text(self.textures[texture as usize].symbol);
+            let texture = self.symbol_name(self.textures[texture as usize].symbol);
             format!(
                 "a sample is a colour without alpha; add that: `float4(…, {sample}<{texture}>(…))`"
             )
@@ -245,13 +265,13 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// The value as a bool: itself, or whether it is not zero.
-    pub(super) fn condition(&mut self, value: Expr<'a>) -> Expr<'a> {
+    pub(super) fn condition(&mut self, value: TypedExpr<'a>) -> TypedExpr<'a> {
         let row = match value.ty {
             TypeId::BOOL | TypeId::ERROR => return value,
             TypeId::INT | TypeId::UINT => Op::INe,
             TypeId::FLOAT => Op::FNe,
             _ => {
-                let is = self.show(value.ty);
+                let is = self.quoted_type(value.ty);
                 let help = match value.ty.is_vector() {
                     true => "compare a component, or its length",
                     false => "a condition is a bool, an int or a float",
@@ -265,16 +285,18 @@ impl<'a> Checker<'a, '_> {
                     .here(format!("this is {is}"))
                     .help(help),
                 );
-                return Expr::error(value.span);
+                return TypedExpr::error(value.span);
             }
         };
         let span = value.span;
         match value.kind {
-            ExprKind::Constant(bits) => Expr::constant(TypeId::BOOL, row.value(&[bits, 0]), span),
+            TypedExprKind::Constant(bits) => {
+                TypedExpr::constant(TypeId::BOOL, row.value(&[bits, 0]), span)
+            }
             _ => {
-                let zero = Expr::constant(value.ty, 0, span);
-                Expr {
-                    kind: ExprKind::Op(row, self.arena.alloc([value, zero])),
+                let zero = TypedExpr::constant(value.ty, 0, span);
+                TypedExpr {
+                    kind: TypedExprKind::Op(row, self.arena.alloc([value, zero])),
                     ty: TypeId::BOOL,
                     span,
                 }
@@ -284,40 +306,45 @@ impl<'a> Checker<'a, '_> {
 
     /// A cast `(ty)value`: between numbers, from a scalar to every component, from a longer vector to its first components, from a larger
     /// matrix to its upper left.
-    pub(super) fn cast(&mut self, value: Expr<'a>, to: TypeId, span: adumbra_ir::Span) -> Expr<'a> {
+    pub(super) fn cast(
+        &mut self,
+        value: TypedExpr<'a>,
+        to: TypeId,
+        span: adumbra_ir::Span,
+    ) -> TypedExpr<'a> {
         if value.is_error() || to == TypeId::ERROR {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         let kind = match (value.ty, to) {
-            (from, _) if from == to => return Expr { span, ..value },
+            (from, _) if from == to => return TypedExpr { span, ..value },
             (from, TypeId::BOOL) if from.is_number() => {
                 let condition = self.condition(value);
-                return Expr { span, ..condition };
+                return TypedExpr { span, ..condition };
             }
             (from, _) if from.is_number() && to.is_number() => {
                 let number = self.to_number(value, to);
-                return Expr { span, ..number };
+                return TypedExpr { span, ..number };
             }
             (from, _) if from.is_number() && to.is_vector() => {
                 let number = self.to_number(value, TypeId::FLOAT);
-                ExprKind::Splat(self.keep(number))
+                TypedExprKind::Splat(self.alloc(number))
             }
             (from, _)
                 if from.is_vector() && to.is_vector() && from.float_count() > to.float_count() =>
             {
-                ExprKind::Swizzle(
-                    self.keep(value),
-                    super::tree::Swizzle {
+                TypedExprKind::Swizzle(
+                    self.alloc(value),
+                    super::typed_tree::Swizzle {
                         components: [0, 1, 2, 3],
                         count: to.float_count() as u8,
                     },
                 )
             }
             (from, _) if to.matrix_size() > 0 && from.matrix_size() > to.matrix_size() => {
-                ExprKind::Corner(self.keep(value))
+                TypedExprKind::UpperLeft(self.alloc(value))
             }
             (from, _) => {
-                let (is, needs) = (self.show(from), self.show(to));
+                let (is, needs) = (self.quoted_type(from), self.quoted_type(to));
                 let help = match to.is_number() && from.is_vector() {
                     true => format!("pick a component: `{}.x`", self.quoted(&value)),
                     false => self.conversion_help(&value, to),
@@ -331,9 +358,9 @@ impl<'a> Checker<'a, '_> {
                     .here("not possible")
                     .help(help),
                 );
-                return Expr::error(span);
+                return TypedExpr::error(span);
             }
         };
-        Expr { kind, ty: to, span }
+        TypedExpr { kind, ty: to, span }
     }
 }

@@ -2,25 +2,25 @@
 //!
 //! Names of structs come first, so that a type may be used before it is defined; then everything else, in the order of [`super::order`].
 
-use super::names::{Named, Value};
-use super::order::{Step, in_order};
-use super::resolve::OpenLength;
-use super::tree::{Expr, FunctionId, LocalId, Param};
+use super::symbol_table::{TypeBinding, ValueBinding};
+use super::topological_order::{PendingDeclaration, topological_order};
+use super::type_resolution::InferredLength;
+use super::typed_tree::{FunctionId, LocalId, TypedExpr, TypedParam};
 use super::types::TypeId;
-use super::{Checker, Constant, Declared};
+use super::{DeclaredFunction, FileConstant, TypeChecker};
 use crate::ast::{self, ItemKind, TypeName};
 use crate::interner::Symbol;
-use crate::kind::TypeKeyword;
 use crate::limits::{MAX_OVERLOADS, MAX_SHADER_SCALARS};
+use crate::token_kind::TypeKeyword;
 use adumbra_ir::metadata::MetadataValue;
 use adumbra_ir::{Code, Diagnostic, Span};
 use std::collections::HashMap;
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     /// Declares what the host offers.
     pub(super) fn declare_globals(&mut self, globals: &[(String, adumbra_ir::Type)]) {
         for (name, ty) in globals {
-            let ty = TypeId::of_host(ty).unwrap_or(TypeId::ERROR);
+            let ty = TypeId::from_host_type(ty).unwrap_or(TypeId::ERROR);
             let symbol = self.interner.intern(name);
             self.names.set_global(symbol, self.globals.len() as u32);
             self.globals.push((symbol, ty));
@@ -28,33 +28,36 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Declares what the files declare.
-    pub(super) fn declare_files(&mut self, files: &[ast::File<'a>]) {
+    pub(super) fn declare_files(&mut self, files: &[ast::SourceFile<'a>]) {
         for item in files.iter().flat_map(|file| file.items) {
             match item.kind {
                 ItemKind::Struct(item) => self.declare_struct(item),
                 ItemKind::Broken(names) => {
                     for name in names {
-                        self.names.set_named(name.symbol, Named::Broken);
+                        self.names
+                            .set_type_binding(name.symbol, TypeBinding::Broken);
                     }
                 }
                 _ => {}
             }
         }
-        let steps = in_order(files);
+        let steps = topological_order(files);
         for step in &steps {
-            if let Step::Name(_, declarator) = step {
-                self.waiting.insert(declarator.name.symbol);
+            if let PendingDeclaration::Name(_, declarator) = step {
+                self.undeclared_constants.insert(declarator.name.symbol);
             }
         }
         for step in steps {
             match step {
-                Step::Name(declaration, declarator) => {
+                PendingDeclaration::Name(declaration, declarator) => {
                     self.declare_name(declaration, declarator);
-                    self.waiting.remove(&declarator.name.symbol);
+                    self.undeclared_constants.remove(&declarator.name.symbol);
                 }
-                Step::Item(item) => match item.kind {
+                PendingDeclaration::Item(item) => match item.kind {
                     ItemKind::Struct(item) => {
-                        if let Named::Struct(number) = self.names.named(item.name.symbol) {
+                        if let TypeBinding::Struct(number) =
+                            self.names.type_binding(item.name.symbol)
+                        {
                             self.define_struct(number, 0);
                         }
                     }
@@ -66,9 +69,9 @@ impl<'a> Checker<'a, '_> {
             }
         }
         for index in 0..self.functions.len() {
-            let Declared { syntax, name, .. } = self.functions[index];
+            let DeclaredFunction { syntax, name, .. } = self.functions[index];
             if syntax.is_some_and(|f| f.body.is_none()) {
-                let text = self.text(name.symbol).to_owned();
+                let text = self.symbol_name(name.symbol).to_owned();
                 self.report(
                     Diagnostic::new(
                         Code::NeverDefined,
@@ -83,8 +86,8 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Reports a second declaration of a name.
-    pub(super) fn redeclared(&mut self, name: ast::Name, first: Option<Span>) {
-        let text = self.text(name.symbol).to_owned();
+    pub(super) fn report_redeclared(&mut self, name: ast::Ident, first: Option<Span>) {
+        let text = self.symbol_name(name.symbol).to_owned();
         let message = format!("`{text}` is declared twice in one scope");
         let mut diagnostic = Diagnostic::new(Code::Redeclared, name.span, message)
             .here("declared again")
@@ -102,21 +105,22 @@ impl<'a> Checker<'a, '_> {
         declarator: &'a ast::Declarator<'a>,
     ) {
         let name = declarator.name;
-        let known = self.names.here(name.symbol);
+        let known = self.names.innermost_value(name.symbol);
         if let Some(known) = known {
             let first = match known {
-                Value::Constant(number) => Some(self.constants[number as usize].name.span),
-                Value::Texture(number) => Some(self.textures[number as usize].span),
-                Value::Resource(number) => Some(self.resources[number as usize].span),
-                Value::Local(_) | Value::Unknown => None,
+                ValueBinding::Constant(number) => Some(self.constants[number as usize].name.span),
+                ValueBinding::Texture(number) => Some(self.textures[number as usize].span),
+                ValueBinding::Resource(number) => Some(self.resources[number as usize].span),
+                ValueBinding::Local(_) | ValueBinding::Unknown => None,
             };
-            self.redeclared(name, first);
+            self.report_redeclared(name, first);
             return;
         }
         if declaration.ty.name == TypeName::Keyword(TypeKeyword::Texture2d) {
             let number = self.textures.len() as u32;
             self.textures.push(name);
-            self.names.declare(name.symbol, Value::Texture(number));
+            self.names
+                .declare(name.symbol, ValueBinding::Texture(number));
             self.names.set_texture(name.symbol, number);
             return;
         }
@@ -124,10 +128,11 @@ impl<'a> Checker<'a, '_> {
         if declaration.ty.name == TypeName::Keyword(TypeKeyword::ShaderResource) && is_plain {
             let number = self.resources.len() as u32;
             self.resources.push(name);
-            self.names.declare(name.symbol, Value::Resource(number));
+            self.names
+                .declare(name.symbol, ValueBinding::Resource(number));
             return;
         }
-        let open = OpenLength::of(declarator.init);
+        let open = InferredLength::of(declarator.init);
         let ty = self.resolve_type(&declaration.ty, declarator.dimensions, open);
         let holds = ty != TypeId::ERROR && self.can_store(ty, declaration.ty.span);
         let bits = match declarator.init {
@@ -143,33 +148,36 @@ impl<'a> Checker<'a, '_> {
         };
         let ty = if holds { ty } else { TypeId::ERROR };
         let number = self.constants.len() as u32;
-        self.constants.push(Constant {
+        self.constants.push(FileConstant {
             name,
             ty,
             bits,
             local: None,
         });
-        self.names.declare(name.symbol, Value::Constant(number));
+        self.names
+            .declare(name.symbol, ValueBinding::Constant(number));
     }
 
     /// Declares a function of the user or, if so set, of the library.
-    pub(super) fn declare_function(&mut self, syntax: &'a ast::Function<'a>) -> FunctionId {
+    pub(super) fn declare_function(&mut self, syntax: &'a ast::FunctionDef<'a>) -> FunctionId {
         let result = match &syntax.result {
-            Some(ty) if self.is_misspelt_shader(ty) => TypeId::ERROR,
-            Some(ty) => self.resolve_type(ty, &[], OpenLength::Unknown),
+            Some(ty) if self.report_misspelt_shader(ty) => TypeId::ERROR,
+            Some(ty) => self.resolve_type(ty, &[], InferredLength::Unknown),
             None => TypeId::VOID,
         };
         if let (TypeId::TEXTURE, Some(ty)) = (result, &syntax.result) {
             self.can_hold(result, ty.span);
         }
         let params = self.parameters(syntax);
-        let mut declared = Declared {
+        let mut declared = DeclaredFunction {
             syntax: Some(syntax),
             name: syntax.name,
             is_library: self.is_library,
             result,
             params,
-            next: self.names.functions(syntax.name.symbol, self.is_library),
+            next: self
+                .names
+                .newest_function(syntax.name.symbol, self.is_library),
             locals: &[],
             body: &[],
         };
@@ -184,7 +192,7 @@ impl<'a> Checker<'a, '_> {
             count += 1;
         }
         if count >= MAX_OVERLOADS {
-            let text = self.text(syntax.name.symbol).to_owned();
+            let text = self.symbol_name(syntax.name.symbol).to_owned();
             self.report(
                 Diagnostic::new(
                     Code::TooManyOverloads,
@@ -202,12 +210,12 @@ impl<'a> Checker<'a, '_> {
         }
         self.functions.push(declared);
         self.names
-            .set_functions(syntax.name.symbol, self.is_library, id);
+            .set_newest_function(syntax.name.symbol, self.is_library, id);
         id
     }
 
-    fn same_signature(&self, a: &Declared, b: &Declared) -> bool {
-        let is_shader = |f: &Declared| f.syntax.is_some_and(ast::Function::is_shader);
+    fn same_signature(&self, a: &DeclaredFunction, b: &DeclaredFunction) -> bool {
+        let is_shader = |f: &DeclaredFunction| f.syntax.is_some_and(ast::FunctionDef::is_shader);
         if is_shader(a) || is_shader(b) {
             return is_shader(a) == is_shader(b);
         }
@@ -215,17 +223,17 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Joins a second declaration of a function with its first: one of them must be a prototype.
-    fn merge(&mut self, known: FunctionId, new: Declared<'a>) -> FunctionId {
+    fn merge(&mut self, known: FunctionId, new: DeclaredFunction<'a>) -> FunctionId {
         let old = *self.declared(known);
-        let has_body = |f: &Declared| f.syntax.is_some_and(|f| f.body.is_some());
+        let has_body = |f: &DeclaredFunction| f.syntax.is_some_and(|f| f.body.is_some());
         let directions =
-            |f: &Declared<'a>| f.params.iter().map(|p| p.direction).collect::<Vec<_>>();
+            |f: &DeclaredFunction<'a>| f.params.iter().map(|p| p.direction).collect::<Vec<_>>();
         if has_body(&old) && has_body(&new) {
-            self.redeclared(new.name, Some(old.name.span));
+            self.report_redeclared(new.name, Some(old.name.span));
             return known;
         }
         if old.result != new.result || directions(&old) != directions(&new) {
-            let text = self.text(new.name.symbol).to_owned();
+            let text = self.symbol_name(new.name.symbol).to_owned();
             self.report(
                 Diagnostic::new(
                     Code::Redeclared,
@@ -243,7 +251,7 @@ impl<'a> Checker<'a, '_> {
             false => (old, new),
         };
         let params = first.params.iter().zip(second.params);
-        let params = params.map(|(a, b)| Param {
+        let params = params.map(|(a, b)| TypedParam {
             default: a.default.or(b.default),
             metadata: match a.metadata {
                 [] => b.metadata,
@@ -252,7 +260,7 @@ impl<'a> Checker<'a, '_> {
             ..*a
         });
         let params = self.arena.alloc_slice_fill_iter(params);
-        self.functions[known.0 as usize] = Declared {
+        self.functions[known.0 as usize] = DeclaredFunction {
             params,
             next: old.next,
             ..first
@@ -260,16 +268,16 @@ impl<'a> Checker<'a, '_> {
         known
     }
 
-    fn parameters(&mut self, syntax: &'a ast::Function<'a>) -> &'a [Param<'a>] {
+    fn parameters(&mut self, syntax: &'a ast::FunctionDef<'a>) -> &'a [TypedParam<'a>] {
         let mut params =
             bumpalo::collections::Vec::with_capacity_in(syntax.parameters.len(), self.arena);
         let mut scalars = [0u64; 2];
         for (index, parameter) in syntax.parameters.iter().enumerate() {
             let name = parameter.declarator.name;
             let dimensions = parameter.declarator.dimensions;
-            let mut ty = self.resolve_type(&parameter.ty, dimensions, OpenLength::Unknown);
+            let mut ty = self.resolve_type(&parameter.ty, dimensions, InferredLength::Unknown);
             let holds = match parameter.direction {
-                ast::Direction::Out => self.can_store(ty, parameter.ty.span),
+                ast::ParamDirection::Out => self.can_store(ty, parameter.ty.span),
                 _ => self.can_hold(ty, parameter.ty.span),
             };
             if !holds {
@@ -278,13 +286,13 @@ impl<'a> Checker<'a, '_> {
             self.defaults_of = Some(syntax);
             let default = parameter.declarator.init.map(|init| {
                 let value = self.initializer(init, ty, name);
-                self.keep(value)
+                self.alloc(value)
             });
             self.defaults_of = None;
             if syntax.is_shader() {
                 self.shader_parameter(parameter, ty, default, &mut scalars);
             }
-            params.push(Param {
+            params.push(TypedParam {
                 name: name.symbol,
                 ty,
                 direction: parameter.direction,
@@ -298,11 +306,14 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// What `<<< name = literal, flag >>>` says; a flag is true.
-    fn metadata(&mut self, entries: &[ast::Metadata<'a>]) -> &'a [(Symbol, MetadataValue<Symbol>)] {
+    fn metadata(
+        &mut self,
+        entries: &[ast::MetadataItem<'a>],
+    ) -> &'a [(Symbol, MetadataValue<Symbol>)] {
         let mut known = HashMap::new();
         for entry in entries {
             if let Some(first) = known.insert(entry.name.symbol, entry.name.span) {
-                let text = self.text(entry.name.symbol);
+                let text = self.symbol_name(entry.name.symbol);
                 let message = format!("the metadata says `{text}` twice");
                 self.report(
                     Diagnostic::new(Code::Redeclared, entry.name.span, message)
@@ -334,7 +345,7 @@ impl<'a> Checker<'a, '_> {
             ast::ExprKind::Int(n) => MetadataValue::Int(n),
             ast::ExprKind::Uint(n) if negative => MetadataValue::Uint(n.wrapping_neg()),
             ast::ExprKind::Uint(n) => MetadataValue::Uint(n),
-            ast::ExprKind::String(text) if !negative => MetadataValue::Text(text),
+            ast::ExprKind::String(text) if !negative => MetadataValue::String(text),
             ast::ExprKind::Bool(flag) if !negative => MetadataValue::Bool(flag),
             _ => {
                 self.report(
@@ -354,9 +365,9 @@ impl<'a> Checker<'a, '_> {
     /// What holds for the parameters of shaders alone.
     fn shader_parameter(
         &mut self,
-        parameter: &ast::Parameter<'a>,
+        parameter: &ast::ParamDecl<'a>,
         ty: TypeId,
-        default: Option<&'a Expr<'a>>,
+        default: Option<&'a TypedExpr<'a>>,
         scalars: &mut [u64; 2],
     ) {
         let span = parameter.declarator.name.span;
@@ -365,8 +376,8 @@ impl<'a> Checker<'a, '_> {
                 .here("not possible here")
                 .help(help)
         };
-        let is_input = parameter.direction == ast::Direction::In;
-        if parameter.direction == ast::Direction::InOut {
+        let is_input = parameter.direction == ast::ParamDirection::In;
+        if parameter.direction == ast::ParamDirection::InOut {
             self.report(bad(
                 "a shader has no `inout` parameters",
                 "make it an input, or an output with `out`",

@@ -1,43 +1,45 @@
 //! Expressions: literals, names, members, indices, choices. Operators, calls and places have files of their own.
 
-use super::convert::Purpose;
-use super::names::Value;
-use super::tree::{Expr, ExprKind, Local, Stmt, Swizzle};
+use super::convert::ConversionPurpose;
+use super::symbol_table::ValueBinding;
+use super::typed_tree::{Local, Swizzle, TypedExpr, TypedExprKind, TypedStmt};
 use super::types::{TypeId, TypeKind};
-use super::{Checker, LocalFacts};
+use super::{LocalProperties, TypeChecker};
 use crate::ast;
 use crate::interner::Symbol;
 use adumbra_ir::{Code, Diagnostic, Span};
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     /// The meaning of an expression.
-    pub(super) fn expr(&mut self, syntax: &ast::Expr<'a>) -> Expr<'a> {
+    pub(super) fn expr(&mut self, syntax: &ast::Expr<'a>) -> TypedExpr<'a> {
         let span = syntax.span;
-        if self.has_enough() {
-            return Expr::error(span);
+        if self.is_error_limit_reached() {
+            return TypedExpr::error(span);
         }
         match syntax.kind {
-            ast::ExprKind::Float(value) => Expr::constant(TypeId::FLOAT, value.to_bits(), span),
-            ast::ExprKind::Int(value) => Expr::constant(TypeId::INT, value as u32, span),
-            ast::ExprKind::Uint(value) => Expr::constant(TypeId::UINT, value, span),
-            ast::ExprKind::Bool(value) => Expr::constant(TypeId::BOOL, u32::from(value), span),
+            ast::ExprKind::Float(value) => {
+                TypedExpr::constant(TypeId::FLOAT, value.to_bits(), span)
+            }
+            ast::ExprKind::Int(value) => TypedExpr::constant(TypeId::INT, value as u32, span),
+            ast::ExprKind::Uint(value) => TypedExpr::constant(TypeId::UINT, value, span),
+            ast::ExprKind::Bool(value) => TypedExpr::constant(TypeId::BOOL, u32::from(value), span),
             ast::ExprKind::String(_) => {
                 self.report(
                     Diagnostic::new(Code::TextAsValue, span, "a text is not a value")
                         .here("a text")
                         .help("texts stand only at the beginning of a message: `printf(\"%f\\n\", x)`"),
                 );
-                Expr::error(span)
+                TypedExpr::error(span)
             }
             ast::ExprKind::Name(symbol) => self.name(symbol, span),
             ast::ExprKind::Unary(op, operand) => self.unary(op, operand, span),
-            ast::ExprKind::Binary(..) => self.chain(syntax),
+            ast::ExprKind::Binary(..) => self.operator_chain(syntax),
             ast::ExprKind::Assign { op, place, value } => self.assign(op, place, value, span),
-            ast::ExprKind::Step {
+            ast::ExprKind::IncDec {
                 step,
                 postfix,
                 place,
-            } => self.step(step, postfix, place, span),
+            } => self.increment(step, postfix, place, span),
             ast::ExprKind::Ternary { condition, yes, no } => self.ternary(condition, yes, no, span),
             ast::ExprKind::Cast(keyword, operand) => {
                 let value = self.expr(operand);
@@ -56,21 +58,21 @@ impl<'a> Checker<'a, '_> {
             ast::ExprKind::TextureSample(sample, name, args) => {
                 self.sample(sample, name, args, span)
             }
-            ast::ExprKind::Broken => Expr::error(span),
+            ast::ExprKind::Broken => TypedExpr::error(span),
         }
     }
 
-    /// Like [`expr`](Checker::expr), and as a bool.
-    pub(super) fn truth(&mut self, syntax: &ast::Expr<'a>) -> Expr<'a> {
+    /// Like [`expr`](TypeChecker::expr), and as a bool.
+    pub(super) fn boolean(&mut self, syntax: &ast::Expr<'a>) -> TypedExpr<'a> {
         let value = self.expr(syntax);
-        self.assigned_condition(syntax);
+        self.warn_assigned_condition(syntax);
         self.condition(value)
     }
 
-    fn name(&mut self, symbol: Symbol, span: Span) -> Expr<'a> {
+    fn name(&mut self, symbol: Symbol, span: Span) -> TypedExpr<'a> {
         let value = self.indexable_name(symbol, span);
         if let TypeKind::RunTimeArray(_) = self.types.kind(value.ty) {
-            let text = self.text(symbol).to_owned();
+            let text = self.symbol_name(symbol).to_owned();
             self.report(
                 Diagnostic::new(
                     Code::RunTimeArray,
@@ -80,34 +82,34 @@ impl<'a> Checker<'a, '_> {
                 .here("used as a whole")
                 .help("copy its elements in a loop; to pass it on, declare it with a constant length, as long as is ever needed"),
             );
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         value
     }
 
     /// What a name means in front of an index, where arrays sized while shading may stand.
-    fn indexable_name(&mut self, symbol: Symbol, span: Span) -> Expr<'a> {
+    fn indexable_name(&mut self, symbol: Symbol, span: Span) -> TypedExpr<'a> {
         match self.names.value(symbol) {
-            Value::Local(local) => {
-                self.mentioned(local);
+            ValueBinding::Local(local) => {
+                self.count_read(local);
                 let ty = self.body.locals[local.0 as usize].ty;
-                match self.facts(local).bits {
-                    Some(bits) => Expr::constant(ty, bits, span),
-                    None => Expr {
-                        kind: ExprKind::Local(local),
+                match self.properties(local).bits {
+                    Some(bits) => TypedExpr::constant(ty, bits, span),
+                    None => TypedExpr {
+                        kind: TypedExprKind::Local(local),
                         ty,
                         span,
                     },
                 }
             }
-            Value::Constant(number) if !self.is_library => self.constant(number, span),
-            Value::Resource(number) if !self.is_library => Expr {
-                kind: ExprKind::Resource(number),
+            ValueBinding::Constant(number) if !self.is_library => self.constant(number, span),
+            ValueBinding::Resource(number) if !self.is_library => TypedExpr {
+                kind: TypedExprKind::Resource(number),
                 ty: TypeId::RESOURCE,
                 span,
             },
-            Value::Texture(_) if !self.is_library => {
-                let text = self.text(symbol).to_owned();
+            ValueBinding::Texture(_) if !self.is_library => {
+                let text = self.symbol_name(symbol).to_owned();
                 self.report(
                     Diagnostic::new(
                         Code::NotAValue,
@@ -117,7 +119,7 @@ impl<'a> Checker<'a, '_> {
                     .here("a texture")
                     .help(format!("sample it: `texture2d_sample<{text}>(u, v)`")),
                 );
-                Expr::error(span)
+                TypedExpr::error(span)
             }
             _ => match self.session_value(symbol, span) {
                 Some(value) => value,
@@ -127,16 +129,16 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// A constant of the file: its number, or, if it has to be indexed, a variable that holds it.
-    fn constant(&mut self, number: u32, span: Span) -> Expr<'a> {
+    fn constant(&mut self, number: u32, span: Span) -> TypedExpr<'a> {
         let constant = self.constants[number as usize];
         let Some(bits) = constant.bits else {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         };
         let kind = match (self.types.kind(constant.ty), bits) {
-            (TypeKind::Scalar(_), &[bits]) => ExprKind::Constant(bits),
-            _ => ExprKind::Constants(bits),
+            (TypeKind::Scalar(_), &[bits]) => TypedExprKind::Constant(bits),
+            _ => TypedExprKind::Constants(bits),
         };
-        Expr {
+        TypedExpr {
             kind,
             ty: constant.ty,
             span,
@@ -144,25 +146,29 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// An array that is, or is part of, a constant, as part of the variable that holds the constant in this body.
-    fn constant_in_memory(&mut self, operand: &ast::Expr<'a>, value: Expr<'a>) -> Expr<'a> {
+    fn constant_in_memory(
+        &mut self,
+        operand: &ast::Expr<'a>,
+        value: TypedExpr<'a>,
+    ) -> TypedExpr<'a> {
         let symbol = match (operand.kind, value.kind) {
-            (ast::ExprKind::Name(symbol), ExprKind::Constants(_)) => symbol,
-            (ast::ExprKind::Member(operand, _), ExprKind::Member(inner, leaf)) => {
+            (ast::ExprKind::Name(symbol), TypedExprKind::Constants(_)) => symbol,
+            (ast::ExprKind::Member(operand, _), TypedExprKind::Member(inner, leaf)) => {
                 let inner = self.constant_in_memory(operand, *inner);
-                return Expr {
-                    kind: ExprKind::Member(self.keep(inner), leaf),
+                return TypedExpr {
+                    kind: TypedExprKind::Member(self.alloc(inner), leaf),
                     ..value
                 };
             }
             _ => return value,
         };
-        let Value::Constant(number) = self.names.value(symbol) else {
+        let ValueBinding::Constant(number) = self.names.value(symbol) else {
             return value;
         };
         let constant = self.constants[number as usize];
         if self.current == super::NO_FUNCTION {
-            self.not_constant(value.span);
-            return Expr::error(value.span);
+            self.report_not_constant(value.span);
+            return TypedExpr::error(value.span);
         }
         let local = match constant.local {
             Some((function, local)) if function == self.current => local,
@@ -172,27 +178,29 @@ impl<'a> Checker<'a, '_> {
                 local
             }
         };
-        Expr {
-            kind: ExprKind::Local(local),
+        TypedExpr {
+            kind: TypedExprKind::Local(local),
             ..value
         }
     }
 
     /// A variable that is set before the first statement of the body.
-    pub(super) fn hoist(&mut self, name: ast::Name, value: Expr<'a>) -> super::LocalId {
+    pub(super) fn hoist(&mut self, name: ast::Ident, value: TypedExpr<'a>) -> super::LocalId {
         let local = Local {
             name: name.symbol,
             ty: value.ty,
             span: name.span,
         };
-        let facts = LocalFacts {
-            constant: true,
-            hoisted: true,
+        let facts = LocalProperties {
+            is_const: true,
+            is_hoisted: true,
             bits: None,
         };
         let local = self.add_local(local, facts);
-        let value = self.keep(value);
-        self.body.hoisted.push(Stmt::Declare(local, Some(value)));
+        let value = self.alloc(value);
+        self.body
+            .hoisted
+            .push(TypedStmt::Declare(local, Some(value)));
         local
     }
 
@@ -202,35 +210,44 @@ impl<'a> Checker<'a, '_> {
         yes: &ast::Expr<'a>,
         no: &ast::Expr<'a>,
         span: Span,
-    ) -> Expr<'a> {
-        let condition = self.truth(condition);
+    ) -> TypedExpr<'a> {
+        let condition = self.boolean(condition);
         let (yes, no) = (self.expr(yes), self.expr(no));
-        let (yes, no) = self.alike(yes, no);
+        let (yes, no) = self.unify(yes, no);
         if condition.is_error() || yes.is_error() || no.is_error() {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         let ty = yes.ty;
-        Expr {
-            kind: ExprKind::Ternary(self.arena.alloc([condition, yes, no])),
+        TypedExpr {
+            kind: TypedExprKind::Ternary(self.arena.alloc([condition, yes, no])),
             ty,
             span,
         }
     }
 
     /// Two values between which is chosen, converted to a common type.
-    pub(super) fn alike(&mut self, yes: Expr<'a>, no: Expr<'a>) -> (Expr<'a>, Expr<'a>) {
+    pub(super) fn unify(
+        &mut self,
+        yes: TypedExpr<'a>,
+        no: TypedExpr<'a>,
+    ) -> (TypedExpr<'a>, TypedExpr<'a>) {
         if yes.ty == no.ty || yes.is_error() || no.is_error() {
             return (yes, no);
         }
-        if super::convert::fit(yes.ty, no.ty).is_some() {
+        if super::convert::conversion_rank(yes.ty, no.ty).is_some() {
             (self.to_number(yes, no.ty), no)
         } else {
-            let no = self.convert(no, yes.ty, Purpose::Choice);
+            let no = self.convert(no, yes.ty, ConversionPurpose::Ternary);
             (yes, no)
         }
     }
 
-    fn index(&mut self, operand: &ast::Expr<'a>, index: &ast::Expr<'a>, span: Span) -> Expr<'a> {
+    fn index(
+        &mut self,
+        operand: &ast::Expr<'a>,
+        index: &ast::Expr<'a>,
+        span: Span,
+    ) -> TypedExpr<'a> {
         let mut value = match operand.kind {
             ast::ExprKind::Name(symbol) => self.indexable_name(symbol, operand.span),
             _ => self.expr(operand),
@@ -238,19 +255,19 @@ impl<'a> Checker<'a, '_> {
         let index_value = self.expr(index);
         let index = match index_value.ty {
             TypeId::UINT => self.to_number(index_value, TypeId::INT),
-            _ => self.convert(index_value, TypeId::INT, Purpose::Index),
+            _ => self.convert(index_value, TypeId::INT, ConversionPurpose::Index),
         };
         if index.is_error() {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
-        self.index_in_range(&value, &index);
+        self.warn_constant_index(&value, &index);
         let ty = match self.types.kind(value.ty) {
-            TypeKind::Error => return Expr::error(span),
+            TypeKind::Error => return TypedExpr::error(span),
             TypeKind::Array(element, _) | TypeKind::RunTimeArray(element) => element,
             TypeKind::Vector(_) => TypeId::FLOAT,
             TypeKind::Matrix(size) => TypeId::floats(size),
             _ => {
-                let is = self.show(value.ty);
+                let is = self.quoted_type(value.ty);
                 self.report(
                     Diagnostic::new(Code::BadIndex, span, format!("{is} has no elements"))
                         .here("cannot be indexed")
@@ -258,7 +275,7 @@ impl<'a> Checker<'a, '_> {
                             "only arrays, vectors and matrices have elements; a struct has members, `.name`",
                         ),
                 );
-                return Expr::error(span);
+                return TypedExpr::error(span);
             }
         };
         if is_constant(&value) && self.types.has_arrays(value.ty) {
@@ -273,8 +290,8 @@ impl<'a> Checker<'a, '_> {
                 return value;
             }
         }
-        Expr {
-            kind: ExprKind::Index(self.keep(value), self.keep(index)),
+        TypedExpr {
+            kind: TypedExprKind::Index(self.alloc(value), self.alloc(index)),
             ty,
             span,
         }
@@ -283,39 +300,39 @@ impl<'a> Checker<'a, '_> {
     /// An element of a constant at a constant index in range.
     fn constant_element(
         &self,
-        value: Expr<'a>,
-        index: Expr<'a>,
+        value: TypedExpr<'a>,
+        index: TypedExpr<'a>,
         ty: TypeId,
         span: Span,
-    ) -> Option<Expr<'a>> {
-        let kind = ExprKind::Index(self.keep(value), self.keep(index));
-        let bits = self.types.fold(&Expr { kind, ty, span })?;
+    ) -> Option<TypedExpr<'a>> {
+        let kind = TypedExprKind::Index(self.alloc(value), self.alloc(index));
+        let bits = self.types.fold(&TypedExpr { kind, ty, span })?;
         let kind = match (self.types.kind(ty), &bits[..]) {
-            (TypeKind::Scalar(_), &[bits]) => ExprKind::Constant(bits),
-            (_, bits) => ExprKind::Constants(self.arena.alloc_slice_copy(bits)),
+            (TypeKind::Scalar(_), &[bits]) => TypedExprKind::Constant(bits),
+            (_, bits) => TypedExprKind::Constants(self.arena.alloc_slice_copy(bits)),
         };
-        Some(Expr { kind, ty, span })
+        Some(TypedExpr { kind, ty, span })
     }
 
-    fn member(&mut self, operand: &ast::Expr<'a>, name: ast::Name, span: Span) -> Expr<'a> {
+    fn member(&mut self, operand: &ast::Expr<'a>, name: ast::Ident, span: Span) -> TypedExpr<'a> {
         let value = self.expr(operand);
         match self.types.kind(value.ty) {
-            TypeKind::Error => Expr::error(span),
+            TypeKind::Error => TypedExpr::error(span),
             TypeKind::Struct(number) => {
                 let members = self.types.members(number);
                 match members.iter().find(|member| member.name == name.symbol) {
-                    Some(member) => Expr {
+                    Some(member) => TypedExpr {
                         ty: member.ty,
-                        kind: ExprKind::Member(self.keep(value), member.leaf),
+                        kind: TypedExprKind::Member(self.alloc(value), member.leaf),
                         span,
                     },
                     None => self.unknown_member(operand, value.ty, name, span),
                 }
             }
-            TypeKind::Vector(width) => match swizzle(self.text(name.symbol), width) {
-                Some(swizzle) => Expr {
+            TypeKind::Vector(width) => match swizzle(self.symbol_name(name.symbol), width) {
+                Some(swizzle) => TypedExpr {
                     ty: TypeId::floats(u32::from(swizzle.count)),
-                    kind: ExprKind::Swizzle(self.keep(value), swizzle),
+                    kind: TypedExprKind::Swizzle(self.alloc(value), swizzle),
                     span,
                 },
                 None => self.unknown_member(operand, value.ty, name, span),
@@ -324,7 +341,7 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn global_value(&mut self, name: ast::Name, span: Span) -> Expr<'a> {
+    fn global_value(&mut self, name: ast::Ident, span: Span) -> TypedExpr<'a> {
         let Some(global) = self.names.global(name.symbol) else {
             return self.unknown_global(name, span);
         };
@@ -340,8 +357,8 @@ impl<'a> Checker<'a, '_> {
                 .help("let the host offer its parts as numbers and vectors"),
             );
         }
-        Expr {
-            kind: ExprKind::Global(global),
+        TypedExpr {
+            kind: TypedExprKind::Global(global),
             ty,
             span,
         }
@@ -349,10 +366,10 @@ impl<'a> Checker<'a, '_> {
 }
 
 /// Whether the value is a constant of the file or a member of one.
-fn is_constant(value: &Expr) -> bool {
+fn is_constant(value: &TypedExpr) -> bool {
     match value.kind {
-        ExprKind::Constants(_) => true,
-        ExprKind::Member(inner, _) => is_constant(inner),
+        TypedExprKind::Constants(_) => true,
+        TypedExprKind::Member(inner, _) => is_constant(inner),
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! Words of related languages: types, functions and variables that people write by habit, and what to write here.
 
-use crate::explain::words;
+use crate::syntax_error::foreign_keyword;
 use std::borrow::Cow;
 
 /// Types: what is called so, and what to write instead.
@@ -320,21 +320,21 @@ const FUNCTIONS: &[(&[&str], &str)] = &[
 
 /// Whether the word is one of another language.
 pub(super) fn is_foreign(text: &str) -> bool {
-    foreign_type(text).is_some()
-        || foreign_value(text).is_some()
+    foreign_type_fix(text).is_some()
+        || foreign_value_fix(text).is_some()
         || foreign_global(text).is_some_and(|global| global.is_unmistakable)
-        || foreign_function(text).is_some()
-        || words::opener(text).is_some()
+        || foreign_function_fix(text).is_some()
+        || foreign_keyword::foreign_opener_fix(text).is_some()
 }
 
 /// What to write instead of a type that the language does not have.
-pub(super) fn foreign_type(text: &str) -> Option<&'static str> {
+pub(super) fn foreign_type_fix(text: &str) -> Option<&'static str> {
     find(TYPES, text)
 }
 
 /// What to write instead of a function that the language does not have.
-pub(super) fn foreign_function(text: &str) -> Option<Cow<'static, str>> {
-    if let Some(sample) = sampling(text, "t") {
+pub(super) fn foreign_function_fix(text: &str) -> Option<Cow<'static, str>> {
+    if let Some(sample) = texture_sampling_fix(text, "t") {
         let help = format!("declare `texture2d t;` at file level, and sample it: `{sample}`");
         return Some(help.into());
     }
@@ -346,12 +346,12 @@ pub(super) fn foreign_function(text: &str) -> Option<Cow<'static, str>> {
 }
 
 /// How `texture` is sampled, where another language's function or method for it was written.
-pub(crate) fn sampling(function: &str, texture: &str) -> Option<String> {
+pub(crate) fn texture_sampling_fix(function: &str, texture: &str) -> Option<String> {
     find(SAMPLING, function).map(|here| here.replace("{}", texture))
 }
 
 /// What to write instead of a variable that the language does not have.
-pub(super) fn foreign_value(text: &str) -> Option<&'static str> {
+pub(super) fn foreign_value_fix(text: &str) -> Option<&'static str> {
     find(VALUES, text)
 }
 

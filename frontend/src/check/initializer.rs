@@ -1,25 +1,30 @@
 //! What variables start with: expressions, and lists for arrays, structs and vectors.
 
-use super::Checker;
-use super::convert::Purpose;
-use super::tree::{Expr, ExprKind};
+use super::TypeChecker;
+use super::convert::ConversionPurpose;
+use super::typed_tree::{TypedExpr, TypedExprKind};
 use super::types::{TypeId, TypeKind};
 use crate::ast::{self, Initializer, InitializerKind};
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     /// The value that `name`, a variable of type `ty`, starts with.
     pub(super) fn initializer(
         &mut self,
         init: &Initializer<'a>,
         ty: TypeId,
-        name: ast::Name,
-    ) -> Expr<'a> {
-        self.initial(init, ty, Purpose::Start(name.symbol))
+        name: ast::Ident,
+    ) -> TypedExpr<'a> {
+        self.initial(init, ty, ConversionPurpose::Start(name.symbol))
     }
 
-    fn initial(&mut self, init: &Initializer<'a>, ty: TypeId, purpose: Purpose) -> Expr<'a> {
+    fn initial(
+        &mut self,
+        init: &Initializer<'a>,
+        ty: TypeId,
+        purpose: ConversionPurpose,
+    ) -> TypedExpr<'a> {
         match init.kind {
             InitializerKind::Expr(expr) => {
                 let value = self.expr(expr);
@@ -29,21 +34,21 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn list(&mut self, items: &'a [Initializer<'a>], ty: TypeId, span: Span) -> Expr<'a> {
+    fn list(&mut self, items: &'a [Initializer<'a>], ty: TypeId, span: Span) -> TypedExpr<'a> {
         match self.types.kind(ty) {
             TypeKind::Error => {
                 // The items may be wrong in themselves.
                 for item in items {
-                    self.initial(item, TypeId::ERROR, Purpose::Item);
+                    self.initial(item, TypeId::ERROR, ConversionPurpose::Item);
                 }
-                Expr::error(span)
+                TypedExpr::error(span)
             }
             TypeKind::Array(element, len) => {
                 if items.len() > len as usize {
                     return self.list_too_long(items, len, ty, span);
                 }
                 let values = self.items(items.iter().map(|item| (item, element)));
-                self.listed(ExprKind::List(values), values, ty, span)
+                self.listed(TypedExprKind::List(values), values, ty, span)
             }
             TypeKind::Struct(number) => {
                 let members: BumpVec<TypeId> = BumpVec::from_iter_in(
@@ -57,14 +62,14 @@ impl<'a> Checker<'a, '_> {
                 let mut values =
                     BumpVec::from_iter_in(self.items(given).iter().copied(), self.arena);
                 for &missing in &members[items.len()..] {
-                    values.push(Expr {
-                        kind: ExprKind::Zero,
+                    values.push(TypedExpr {
+                        kind: TypedExprKind::Zero,
                         ty: missing,
                         span,
                     });
                 }
                 let values = values.into_bump_slice();
-                self.listed(ExprKind::Gather(values), values, ty, span)
+                self.listed(TypedExprKind::Gather(values), values, ty, span)
             }
             TypeKind::Vector(width) => {
                 if items.len() != width as usize {
@@ -83,10 +88,10 @@ impl<'a> Checker<'a, '_> {
                             "give {width} numbers, or use the constructor: `{name}(x)`"
                         )),
                     );
-                    return Expr::error(span);
+                    return TypedExpr::error(span);
                 }
                 let values = self.items(items.iter().map(|item| (item, TypeId::FLOAT)));
-                self.listed(ExprKind::Gather(values), values, ty, span)
+                self.listed(TypedExprKind::Gather(values), values, ty, span)
             }
             TypeKind::Matrix(size) => {
                 let item = match items.len() as u32 {
@@ -103,14 +108,14 @@ impl<'a> Checker<'a, '_> {
                             .here("does not fit")
                             .help("give all rows, `{ { … }, … }`, or all numbers row by row"),
                         );
-                        return Expr::error(span);
+                        return TypedExpr::error(span);
                     }
                 };
                 let values = self.items(items.iter().map(|i| (i, item)));
-                self.listed(ExprKind::Gather(values), values, ty, span)
+                self.listed(TypedExprKind::Gather(values), values, ty, span)
             }
             _ => {
-                let is = self.show(ty);
+                let is = self.quoted_type(ty);
                 self.report(
                     Diagnostic::new(
                         Code::BadInitializer,
@@ -122,7 +127,7 @@ impl<'a> Checker<'a, '_> {
                         "leave out the braces: lists are for arrays, structs, vectors and matrices",
                     ),
                 );
-                Expr::error(span)
+                TypedExpr::error(span)
             }
         }
     }
@@ -130,21 +135,27 @@ impl<'a> Checker<'a, '_> {
     fn items<'i>(
         &mut self,
         items: impl ExactSizeIterator<Item = (&'i Initializer<'a>, TypeId)>,
-    ) -> &'a [Expr<'a>]
+    ) -> &'a [TypedExpr<'a>]
     where
         'a: 'i,
     {
         let mut values = BumpVec::with_capacity_in(items.len(), self.arena);
         for (item, ty) in items {
-            values.push(self.initial(item, ty, Purpose::Item));
+            values.push(self.initial(item, ty, ConversionPurpose::Item));
         }
         values.into_bump_slice()
     }
 
-    fn listed(&self, kind: ExprKind<'a>, values: &[Expr<'a>], ty: TypeId, span: Span) -> Expr<'a> {
-        match values.iter().any(Expr::is_error) {
-            true => Expr::error(span),
-            false => Expr { kind, ty, span },
+    fn listed(
+        &self,
+        kind: TypedExprKind<'a>,
+        values: &[TypedExpr<'a>],
+        ty: TypeId,
+        span: Span,
+    ) -> TypedExpr<'a> {
+        match values.iter().any(TypedExpr::is_error) {
+            true => TypedExpr::error(span),
+            false => TypedExpr { kind, ty, span },
         }
     }
 
@@ -154,8 +165,8 @@ impl<'a> Checker<'a, '_> {
         room: u32,
         ty: TypeId,
         span: Span,
-    ) -> Expr<'a> {
-        let is = self.show(ty);
+    ) -> TypedExpr<'a> {
+        let is = self.quoted_type(ty);
         let what = match self.types.kind(ty) {
             TypeKind::Array(..) => "elements",
             _ => "members",
@@ -173,7 +184,7 @@ impl<'a> Checker<'a, '_> {
             .label(span, "this list")
             .help("leave out what is too much, or make room where it is declared"),
         );
-        Expr::error(span)
+        TypedExpr::error(span)
     }
 
     /// A type called: `float3(x, yz)`, `color(k)`, `int(x)`.
@@ -182,7 +193,7 @@ impl<'a> Checker<'a, '_> {
         to: TypeId,
         args: &'a [&'a ast::Expr<'a>],
         span: Span,
-    ) -> Expr<'a> {
+    ) -> TypedExpr<'a> {
         let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
         let mut broken = to == TypeId::ERROR;
         for arg in args {
@@ -191,7 +202,7 @@ impl<'a> Checker<'a, '_> {
             values.push(value);
         }
         if broken {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         if to.matrix_size() > 0 {
             return self.construct_matrix(to, values.into_bump_slice_mut(), span);
@@ -214,8 +225,8 @@ impl<'a> Checker<'a, '_> {
         if width != to.float_count() || !to.is_vector() {
             return self.bad_constructor(to, span, None, width, span);
         }
-        Expr {
-            kind: ExprKind::Gather(values.into_bump_slice()),
+        TypedExpr {
+            kind: TypedExprKind::Gather(values.into_bump_slice()),
             ty: to,
             span,
         }
@@ -228,11 +239,11 @@ impl<'a> Checker<'a, '_> {
         part: Option<TypeId>,
         given: u32,
         span: Span,
-    ) -> Expr<'a> {
+    ) -> TypedExpr<'a> {
         let name = self.types.name(to, self.interner);
         let needed = to.float_count();
         let message = match part {
-            Some(part) => format!("`{name}` cannot be made from {}", self.show(part)),
+            Some(part) => format!("`{name}` cannot be made from {}", self.quoted_type(part)),
             None if to.is_vector() => {
                 format!("`{name}` has {needed} components, and {given} are given")
             }
@@ -247,6 +258,6 @@ impl<'a> Checker<'a, '_> {
                 .here("does not fit")
                 .help(help),
         );
-        Expr::error(span)
+        TypedExpr::error(span)
     }
 }

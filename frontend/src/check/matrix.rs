@@ -2,39 +2,41 @@
 //!
 //! A matrix is its rows, one behind the other. Everything is by component but products, which are functions of the standard library.
 
-use super::Checker;
-use super::tree::{Expr, ExprKind};
+use super::TypeChecker;
+use super::typed_tree::{TypedExpr, TypedExprKind};
 use super::types::TypeId;
 use crate::ast::BinaryOp;
 use adumbra_ir::{Code, Diagnostic, Op, Span};
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     /// `float3x3(…)`: numbers and vectors row by row, one number for the diagonal, or a larger matrix, of which the upper left is taken.
     pub(super) fn construct_matrix(
         &mut self,
         to: TypeId,
-        values: &'a mut [Expr<'a>],
+        values: &'a mut [TypedExpr<'a>],
         span: Span,
-    ) -> Expr<'a> {
+    ) -> TypedExpr<'a> {
         let size = to.matrix_size();
         for value in values.iter_mut().filter(|value| value.ty.is_number()) {
             *value = self.to_number(*value, TypeId::FLOAT);
         }
-        let values: &'a [Expr<'a>] = values;
+        let values: &'a [TypedExpr<'a>] = values;
         let kind = match values {
-            [value] if value.ty == to => return Expr { span, ..*value },
-            [value] if value.ty == TypeId::FLOAT => ExprKind::Diagonal(value),
-            [value] if value.ty.matrix_size() > size => ExprKind::Corner(value),
+            [value] if value.ty == to => return TypedExpr { span, ..*value },
+            [value] if value.ty == TypeId::FLOAT => TypedExprKind::Diagonal(value),
+            [value] if value.ty.matrix_size() > size => TypedExprKind::UpperLeft(value),
             _ => {
                 let mut given = 0;
                 for value in values.iter() {
                     let width = value.ty.float_count();
                     if width == 0 {
-                        let what = format!("a row cannot be made from {}", self.show(value.ty));
+                        let what =
+                            format!("a row cannot be made from {}", self.quoted_type(value.ty));
                         return self.bad_matrix(to, value.span, what, span);
                     }
                     if given % size + width > size {
-                        let what = format!("{} does not fit into its row", self.show(value.ty));
+                        let what =
+                            format!("{} does not fit into its row", self.quoted_type(value.ty));
                         return self.bad_matrix(to, value.span, what, span);
                     }
                     given += width;
@@ -47,13 +49,13 @@ impl<'a> Checker<'a, '_> {
                     );
                     return self.bad_matrix(to, span, what, span);
                 }
-                ExprKind::Gather(values)
+                TypedExprKind::Gather(values)
             }
         };
-        Expr { kind, ty: to, span }
+        TypedExpr { kind, ty: to, span }
     }
 
-    fn bad_matrix(&mut self, to: TypeId, at: Span, message: String, span: Span) -> Expr<'a> {
+    fn bad_matrix(&mut self, to: TypeId, at: Span, message: String, span: Span) -> TypedExpr<'a> {
         let (name, size) = (self.types.name(to, self.interner), to.matrix_size());
         let row = self.types.name(TypeId::floats(size), self.interner);
         self.report(
@@ -64,17 +66,17 @@ impl<'a> Checker<'a, '_> {
                     size * size
                 )),
         );
-        Expr::error(span)
+        TypedExpr::error(span)
     }
 
     /// Sums and differences of matrices, and matrices scaled by a number.
     pub(super) fn combine_matrices(
         &mut self,
         op: BinaryOp,
-        mut a: Expr<'a>,
-        mut b: Expr<'a>,
+        mut a: TypedExpr<'a>,
+        mut b: TypedExpr<'a>,
         span: Span,
-    ) -> Expr<'a> {
+    ) -> TypedExpr<'a> {
         let row = match (op, a.ty, b.ty) {
             (BinaryOp::Add, m, n) if m == n => Op::Add,
             (BinaryOp::Sub, m, n) if m == n => Op::Sub,
@@ -89,14 +91,20 @@ impl<'a> Checker<'a, '_> {
             }
         }
         let ty = if a.ty.matrix_size() > 0 { a.ty } else { b.ty };
-        Expr {
-            kind: ExprKind::Op(row, self.arena.alloc([a, b])),
+        TypedExpr {
+            kind: TypedExprKind::Op(row, self.arena.alloc([a, b])),
             ty,
             span,
         }
     }
 
-    fn bad_matrix_operands(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Expr<'a> {
+    fn bad_matrix_operands(
+        &mut self,
+        op: BinaryOp,
+        a: &TypedExpr,
+        b: &TypedExpr,
+        span: Span,
+    ) -> TypedExpr<'a> {
         let has_floats = |ty: TypeId| ty.is_vector() || ty.matrix_size() > 0;
         let is_product = op == BinaryOp::Mul && has_floats(a.ty) && has_floats(b.ty);
         let code = match is_product {
@@ -119,7 +127,7 @@ impl<'a> Checker<'a, '_> {
                 "matrices can be added, subtracted and scaled; compute with their elements, `m[0][0]`"
             }
         };
-        self.no_operator(code, op, a, b, span, help)
+        self.report_no_operator(code, op, a, b, span, help)
     }
 }
 

@@ -7,79 +7,81 @@
 pub mod builtin;
 mod call;
 mod closure;
-mod constant;
+mod constant_folding;
 mod convert;
 mod declare;
 mod expression;
 mod foreign;
 mod initializer;
 mod matrix;
-mod message;
-mod misspelt;
-mod names;
+mod misspelt_keyword;
 mod operator;
-mod order;
-mod overload;
+mod overload_resolution;
 mod place;
+mod printf;
 mod recursion;
-mod resolve;
 mod session;
 mod statement;
 pub(crate) mod suggest;
 mod switch;
-pub mod tree;
+mod symbol_table;
+mod topological_order;
+mod type_resolution;
+pub mod typed_tree;
 pub mod types;
 mod warning;
 
 use crate::ast;
 use crate::interner::{Interner, Symbol};
-use crate::limits::{MAX_DIAGNOSTICS, MAX_SENTENCE};
+use crate::limits::{MAX_DIAGNOSTICS, MAX_MESSAGE_BYTES};
 use adumbra_ir::module::Message;
 use adumbra_ir::{Code, Diagnostic, FileId};
 use bumpalo::Bump;
 pub(crate) use call::is_built_in;
 pub use closure::RegisteredClosure;
-pub(crate) use convert::conversion;
-pub use convert::implicit;
-pub(crate) use foreign::sampling;
-use names::Names;
-pub use names::{HIT, predeclared_names};
-pub use session::Given;
+pub(crate) use convert::conversion_ops;
+pub use convert::implicit_conversion;
+pub(crate) use foreign::texture_sampling_fix;
+pub use session::SessionOutput;
 use std::collections::{HashMap, HashSet};
-use tree::{Expr, Function, FunctionId, Local, LocalId, Param, Program, Stmt};
-use types::{TypeId, Types};
+use symbol_table::SymbolTable;
+pub use symbol_table::{HIT_GLOBALS, predeclared_type_names};
+use typed_tree::{
+    FunctionId, Local, LocalId, TypedExpr, TypedFunction, TypedParam, TypedProgram, TypedStmt,
+};
+use types::{TypeId, TypeTable};
 
 /// What is checked, and against what.
 #[derive(Debug)]
-pub struct Request<'a, 'c> {
+pub struct CheckRequest<'a, 'c> {
     /// The parsed texts of the user.
-    pub files: &'c [ast::File<'a>],
+    pub files: &'c [ast::SourceFile<'a>],
     /// The host's globals; no arrays, no closures.
     pub globals: &'c [(String, adumbra_ir::Type)],
     /// The closures that the host knows; `None`: whatever there may be.
     pub closures: Option<&'c [RegisteredClosure]>,
     /// Something typed into a session, for which an entry is made up.
-    pub entry: Option<ast::Entry<'a>>,
+    pub entry: Option<ast::ReplEntry<'a>>,
 }
 
 /// What came out.
 #[derive(Debug)]
-pub struct Checked<'a> {
+pub struct CheckOutput<'a> {
     /// The program; only to be lowered if no finding is an error.
-    pub program: Program<'a>,
+    pub program: TypedProgram<'a>,
     /// Errors in the order of the texts, at most [`MAX_DIAGNOSTICS`] and one that says that there are more; warnings, as many, only where there is no error.
     pub diagnostics: Vec<Diagnostic>,
-    /// The entry made for [`Request::entry`], a shader without inputs, and what its outputs are.
-    pub entry: Option<(FunctionId, Vec<Given>)>,
+    /// The entry made for [`CheckRequest::entry`], a shader without inputs, and what its outputs are.
+    pub entry: Option<(FunctionId, Vec<SessionOutput>)>,
 }
 
 /// Checks a program. Nodes of the typed tree are put into `arena`.
 pub fn check<'a>(
     arena: &'a Bump,
     interner: &mut Interner,
-    request: Request<'a, '_>,
-) -> Checked<'a> {
-    let mut checker = Checker::new(arena, interner);
+    request: CheckRequest<'a, '_>,
+) -> CheckOutput<'a> {
+    let mut checker = TypeChecker::new(arena, interner);
     checker.declare_globals(request.globals);
     if let Some(closures) = request.closures {
         checker.register_closures(closures);
@@ -87,17 +89,17 @@ pub fn check<'a>(
     checker.declare_files(request.files);
     let entry = request.entry.map(|entry| checker.check_entry(&entry));
     checker.check_functions();
-    checker.endless_recursion();
+    checker.warn_endless_recursion();
     checker.finish(entry)
 }
 
-/// A finding whose sentences are no longer than [`MAX_SENTENCE`].
-fn bounded(mut finding: Diagnostic) -> Diagnostic {
+/// A finding whose sentences are no longer than [`MAX_MESSAGE_BYTES`].
+fn truncate_messages(mut finding: Diagnostic) -> Diagnostic {
     let own = [&mut finding.message, &mut finding.label];
     let others = finding.labels.iter_mut().map(|label| &mut label.message);
     for sentence in own.into_iter().chain(&mut finding.help).chain(others) {
-        if sentence.len() > MAX_SENTENCE {
-            sentence.truncate(sentence.floor_char_boundary(MAX_SENTENCE - '…'.len_utf8()));
+        if sentence.len() > MAX_MESSAGE_BYTES {
+            sentence.truncate(sentence.floor_char_boundary(MAX_MESSAGE_BYTES - '…'.len_utf8()));
             sentence.push('…');
         }
     }
@@ -109,23 +111,23 @@ const NO_FUNCTION: FunctionId = FunctionId(u32::MAX);
 
 /// A declared function.
 #[derive(Clone, Copy, Debug)]
-struct Declared<'a> {
+struct DeclaredFunction<'a> {
     /// The definition, or the prototype as long as there is no definition.
-    syntax: Option<&'a ast::Function<'a>>,
-    name: ast::Name,
+    syntax: Option<&'a ast::FunctionDef<'a>>,
+    name: ast::Ident,
     is_library: bool,
     result: TypeId,
-    params: &'a [Param<'a>],
+    params: &'a [TypedParam<'a>],
     /// The function of the same name declared before.
     next: Option<FunctionId>,
     locals: &'a [Local],
-    body: &'a [Stmt<'a>],
+    body: &'a [TypedStmt<'a>],
 }
 
 /// A constant of a file.
 #[derive(Clone, Copy, Debug)]
-struct Constant<'a> {
-    name: ast::Name,
+struct FileConstant<'a> {
+    name: ast::Ident,
     ty: TypeId,
     /// The bits of its scalars; `None` if it was reported as broken.
     bits: Option<&'a [u32]>,
@@ -136,7 +138,7 @@ struct Constant<'a> {
 /// A struct of a file.
 #[derive(Clone, Copy, Debug)]
 struct StructItem<'a> {
-    syntax: &'a ast::Struct<'a>,
+    syntax: &'a ast::StructDef<'a>,
     state: StructState,
 }
 
@@ -150,17 +152,17 @@ enum StructState {
 
 /// What is known of a variable beside its [`Local`].
 #[derive(Clone, Copy, Debug)]
-struct LocalFacts {
-    constant: bool,
+struct LocalProperties {
+    is_const: bool,
     /// It lives from the beginning of the function, wherever it was first named.
-    hoisted: bool,
+    is_hoisted: bool,
     /// Its bits, if it is a constant scalar.
     bits: Option<u32>,
 }
 
 /// What a statement around others is to `break`, `continue` and the variables that it may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Around {
+enum EnclosingKind {
     Loop,
     Switch,
     /// An `if` with several conditions, which no jump leaves.
@@ -170,7 +172,7 @@ enum Around {
 /// A statement around the one being checked.
 #[derive(Clone, Copy, Debug)]
 struct Enclosing {
-    kind: Around,
+    kind: EnclosingKind,
     first_local: LocalId,
     changed_from: usize,
     breaks: bool,
@@ -178,13 +180,13 @@ struct Enclosing {
 }
 
 /// What a closure is made of: its name and the types of its arguments.
-type Shape = (Symbol, Vec<TypeId>);
+type ClosureKey = (Symbol, Vec<TypeId>);
 
 /// What is known of the body being checked.
 #[derive(Debug, Default)]
-struct Body<'a> {
+struct BodyState<'a> {
     locals: Vec<Local>,
-    facts: Vec<LocalFacts>,
+    properties: Vec<LocalProperties>,
     /// How often each variable is read, at least as far as 0 is told from more.
     reads: Vec<u32>,
     /// The loops, switches and chains of conditions around, the innermost last.
@@ -192,26 +194,26 @@ struct Body<'a> {
     /// Variables written so far inside those.
     changed: Vec<LocalId>,
     /// What is done before the first statement.
-    hoisted: Vec<Stmt<'a>>,
+    hoisted: Vec<TypedStmt<'a>>,
 }
 
-struct Checker<'a, 'c> {
+struct TypeChecker<'a, 'c> {
     arena: &'a Bump,
     interner: &'c mut Interner,
-    names: Names,
-    types: Types,
-    functions: Vec<Declared<'a>>,
-    constants: Vec<Constant<'a>>,
+    names: SymbolTable,
+    types: TypeTable,
+    functions: Vec<DeclaredFunction<'a>>,
+    constants: Vec<FileConstant<'a>>,
     structs: Vec<StructItem<'a>>,
-    textures: Vec<ast::Name>,
-    resources: Vec<ast::Name>,
+    textures: Vec<ast::Ident>,
+    resources: Vec<ast::Ident>,
     messages: Vec<Message>,
-    closures: Vec<Shape>,
+    closures: Vec<ClosureKey>,
     /// Names of constants that are still to be declared.
-    waiting: HashSet<Symbol>,
+    undeclared_constants: HashSet<Symbol>,
     /// `None` if the host has no registry.
-    registry: Option<HashMap<Symbol, closure::Params>>,
-    closure_numbers: HashMap<Shape, u32>,
+    registry: Option<HashMap<Symbol, closure::ClosureParams>>,
+    closure_numbers: HashMap<ClosureKey, u32>,
     globals: Vec<(Symbol, TypeId)>,
     diagnostics: Vec<Diagnostic>,
     /// What functions lack, and the number of the finding that says so. What stands outside of functions lacks it file by file.
@@ -220,22 +222,22 @@ struct Checker<'a, 'c> {
     /// The function whose body is being checked.
     current: FunctionId,
     /// The function whose parameters' defaults are being checked.
-    defaults_of: Option<&'a ast::Function<'a>>,
+    defaults_of: Option<&'a ast::FunctionDef<'a>>,
     is_library: bool,
     result: TypeId,
-    body: Body<'a>,
-    session: Option<session::Session>,
+    body: BodyState<'a>,
+    session: Option<session::EntryState>,
 }
 
-impl<'a, 'c> Checker<'a, 'c> {
-    fn new(arena: &'a Bump, interner: &'c mut Interner) -> Checker<'a, 'c> {
-        let mut names = Names::new();
+impl<'a, 'c> TypeChecker<'a, 'c> {
+    fn new(arena: &'a Bump, interner: &'c mut Interner) -> TypeChecker<'a, 'c> {
+        let mut names = SymbolTable::new();
         names.grow(interner.len());
-        Checker {
+        TypeChecker {
             arena,
             interner,
             names,
-            types: Types::new(),
+            types: TypeTable::new(),
             functions: Vec::new(),
             constants: Vec::new(),
             structs: Vec::new(),
@@ -243,7 +245,7 @@ impl<'a, 'c> Checker<'a, 'c> {
             resources: Vec::new(),
             messages: Vec::new(),
             closures: Vec::new(),
-            waiting: HashSet::new(),
+            undeclared_constants: HashSet::new(),
             registry: None,
             closure_numbers: HashMap::new(),
             globals: Vec::new(),
@@ -254,12 +256,12 @@ impl<'a, 'c> Checker<'a, 'c> {
             defaults_of: None,
             is_library: false,
             result: TypeId::VOID,
-            body: Body::default(),
+            body: BodyState::default(),
             session: None,
         }
     }
 
-    fn finish(mut self, entry: Option<(FunctionId, Vec<Given>)>) -> Checked<'a> {
+    fn finish(mut self, entry: Option<(FunctionId, Vec<SessionOutput>)>) -> CheckOutput<'a> {
         self.diagnostics
             .sort_by_key(|d| (d.span.file, d.span.start));
         if let Some(next) = self.diagnostics.get(MAX_DIAGNOSTICS) {
@@ -278,18 +280,18 @@ impl<'a, 'c> Checker<'a, 'c> {
             self.warnings.sort_by_key(|d| (d.span.file, d.span.start));
             self.diagnostics = self.warnings;
         }
-        let function = |f: &Declared<'a>| Function {
+        let function = |f: &DeclaredFunction<'a>| TypedFunction {
             name: f.name.symbol,
             span: f.name.span,
-            is_shader: f.syntax.is_none_or(ast::Function::is_shader),
+            is_shader: f.syntax.is_none_or(ast::FunctionDef::is_shader),
             is_library: f.is_library,
             result: f.result,
             params: f.params,
             locals: f.locals,
             body: f.body,
         };
-        Checked {
-            program: Program {
+        CheckOutput {
+            program: TypedProgram {
                 functions: self.functions.iter().map(function).collect(),
                 types: self.types,
                 textures: self.textures.iter().map(|name| name.symbol).collect(),
@@ -303,45 +305,45 @@ impl<'a, 'c> Checker<'a, 'c> {
         }
     }
 
-    fn declared(&self, id: FunctionId) -> &Declared<'a> {
+    fn declared(&self, id: FunctionId) -> &DeclaredFunction<'a> {
         &self.functions[id.0 as usize]
     }
 
     /// Whether more was found than is reported: then nothing more is sought.
-    fn has_enough(&self) -> bool {
+    fn is_error_limit_reached(&self) -> bool {
         self.diagnostics.len() > MAX_DIAGNOSTICS
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        if !self.has_enough() {
-            self.diagnostics.push(bounded(diagnostic));
+        if !self.is_error_limit_reached() {
+            self.diagnostics.push(truncate_messages(diagnostic));
         }
     }
 
-    fn text(&self, symbol: Symbol) -> &str {
+    fn symbol_name(&self, symbol: Symbol) -> &str {
         self.interner.name(symbol)
     }
 
     /// A type as it is written, in backquotes.
-    fn show(&self, ty: TypeId) -> String {
+    fn quoted_type(&self, ty: TypeId) -> String {
         format!("`{}`", self.types.name(ty, self.interner))
     }
 
     /// Puts an expression into the arena.
-    fn keep(&self, expr: Expr<'a>) -> &'a Expr<'a> {
+    fn alloc(&self, expr: TypedExpr<'a>) -> &'a TypedExpr<'a> {
         self.arena.alloc(expr)
     }
 
     /// Adds a variable to the function.
-    fn add_local(&mut self, local: Local, facts: LocalFacts) -> LocalId {
+    fn add_local(&mut self, local: Local, facts: LocalProperties) -> LocalId {
         let id = LocalId(self.body.locals.len() as u32);
         self.body.locals.push(local);
-        self.body.facts.push(facts);
+        self.body.properties.push(facts);
         self.body.reads.push(0);
         id
     }
 
-    fn facts(&self, local: LocalId) -> &LocalFacts {
-        &self.body.facts[local.0 as usize]
+    fn properties(&self, local: LocalId) -> &LocalProperties {
+        &self.body.properties[local.0 as usize]
     }
 }

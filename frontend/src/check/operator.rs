@@ -1,10 +1,10 @@
 //! Operators: which row of the op table serves which operator on which types.
 
-use super::Checker;
-use super::tree::{Expr, ExprKind, Update};
+use super::TypeChecker;
+use super::typed_tree::{CompoundAssign, TypedExpr, TypedExprKind};
 use super::types::TypeId;
-use crate::ast::{self, BinaryOp, Step, UnaryOp};
-use crate::limits::MAX_CHAIN;
+use crate::ast::{self, BinaryOp, IncDecOp, UnaryOp};
+use crate::limits::MAX_CHAIN_OPERATORS;
 use adumbra_ir::{Code, Diagnostic, Op, Span};
 use bumpalo::collections::Vec as BumpVec;
 use smallvec::SmallVec;
@@ -76,8 +76,13 @@ fn is_bitwise(op: BinaryOp) -> bool {
     )
 }
 
-impl<'a> Checker<'a, '_> {
-    pub(super) fn unary(&mut self, op: UnaryOp, operand: &ast::Expr<'a>, span: Span) -> Expr<'a> {
+impl<'a> TypeChecker<'a, '_> {
+    pub(super) fn unary(
+        &mut self,
+        op: UnaryOp,
+        operand: &ast::Expr<'a>,
+        span: Span,
+    ) -> TypedExpr<'a> {
         let mut value = self.expr(operand);
         if value.is_error() {
             return value;
@@ -91,12 +96,12 @@ impl<'a> Checker<'a, '_> {
         }
         let ty = value.ty;
         match op {
-            UnaryOp::Plus if ty.is_integer() || ty.is_floats() => Expr { span, ..value },
+            UnaryOp::Plus if ty.is_integer() || ty.is_floats() => TypedExpr { span, ..value },
             UnaryOp::Minus if ty.is_integer() => self.row_of_one(Op::INeg, value, ty, span),
             UnaryOp::Minus if ty.is_floats() => self.row_of_one(Op::Neg, value, ty, span),
             UnaryOp::BitNot if ty.is_integer() => self.row_of_one(Op::Not, value, ty, span),
             _ => {
-                let is = self.show(ty);
+                let is = self.quoted_type(ty);
                 let help = match op {
                     UnaryOp::BitNot if ty.is_number() => format!(
                         "`~` works on int and uint: convert it, `(int){}`",
@@ -112,25 +117,31 @@ impl<'a> Checker<'a, '_> {
                     Diagnostic::new(
                         Code::BadOperand,
                         span,
-                        format!("there is no `{}` of {is}", op.text()),
+                        format!("there is no `{}` of {is}", op.as_str()),
                     )
                     .here(format!("this is {is}"))
                     .help(help),
                 );
-                Expr::error(span)
+                TypedExpr::error(span)
             }
         }
     }
 
     /// A row of one operand; at once if that is a constant.
-    fn row_of_one(&mut self, row: Op, value: Expr<'a>, ty: TypeId, span: Span) -> Expr<'a> {
+    fn row_of_one(
+        &mut self,
+        row: Op,
+        value: TypedExpr<'a>,
+        ty: TypeId,
+        span: Span,
+    ) -> TypedExpr<'a> {
         if value.is_error() {
             return value;
         }
         match value.kind {
-            ExprKind::Constant(bits) => Expr::constant(ty, row.value(&[bits]), span),
-            _ => Expr {
-                kind: ExprKind::Op(row, self.arena.alloc([value])),
+            TypedExprKind::Constant(bits) => TypedExpr::constant(ty, row.value(&[bits]), span),
+            _ => TypedExpr {
+                kind: TypedExprKind::Op(row, self.arena.alloc([value])),
                 ty,
                 span,
             },
@@ -138,7 +149,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Operators that group to the left, as in `a + b - c`: taken up in a loop, however many there are. `last` is the last of them.
-    pub(super) fn chain(&mut self, last: &ast::Expr<'a>) -> Expr<'a> {
+    pub(super) fn operator_chain(&mut self, last: &ast::Expr<'a>) -> TypedExpr<'a> {
         let (mut left, mut waiting) = (last, SmallVec::<[_; 4]>::new());
         while let ast::ExprKind::Binary(op, a, b) = left.kind {
             waiting.push((op, a, b, left.span));
@@ -148,7 +159,7 @@ impl<'a> Checker<'a, '_> {
         let mut value = self.expr(left);
         for (count, (op, a, b, span)) in (1..).zip(waiting.into_iter().rev()) {
             value = self.binary(op, a, value, b, span);
-            if count % MAX_CHAIN == 0 {
+            if count % MAX_CHAIN_OPERATORS == 0 {
                 value = self.set_aside(value, &mut steps);
             }
         }
@@ -156,35 +167,39 @@ impl<'a> Checker<'a, '_> {
             return value;
         }
         steps.push(value);
-        Expr {
-            kind: ExprKind::Sequence(steps.into_bump_slice()),
+        TypedExpr {
+            kind: TypedExprKind::Sequence(steps.into_bump_slice()),
             ..value
         }
     }
 
     /// Puts what a chain comes to so far into a variable, so that no tree is as high as a chain is long.
-    fn set_aside(&mut self, value: Expr<'a>, steps: &mut BumpVec<'a, Expr<'a>>) -> Expr<'a> {
+    fn set_aside(
+        &mut self,
+        value: TypedExpr<'a>,
+        steps: &mut BumpVec<'a, TypedExpr<'a>>,
+    ) -> TypedExpr<'a> {
         if value.is_error() {
             return value;
         }
         if let Some(bits) = self.types.fold(&value) {
             let kind = match (value.ty.is_number(), &bits[..]) {
-                (true, &[bits]) => ExprKind::Constant(bits),
-                (_, bits) => ExprKind::Constants(self.arena.alloc_slice_copy(bits)),
+                (true, &[bits]) => TypedExprKind::Constant(bits),
+                (_, bits) => TypedExprKind::Constants(self.arena.alloc_slice_copy(bits)),
             };
-            return Expr { kind, ..value };
+            return TypedExpr { kind, ..value };
         }
-        let name = ast::Name {
+        let name = ast::Ident {
             symbol: self.interner.intern("_chain"),
             span: value.span,
         };
         let local = self.new_local(name, value.ty);
-        let place = Expr {
-            kind: ExprKind::Local(local),
+        let place = TypedExpr {
+            kind: TypedExprKind::Local(local),
             ..value
         };
-        let kind = ExprKind::Assign(self.keep(place), self.keep(value));
-        steps.push(Expr { kind, ..value });
+        let kind = TypedExprKind::Assign(self.alloc(place), self.alloc(value));
+        steps.push(TypedExpr { kind, ..value });
         place
     }
 
@@ -193,33 +208,33 @@ impl<'a> Checker<'a, '_> {
         &mut self,
         op: BinaryOp,
         a: &ast::Expr<'a>,
-        value: Expr<'a>,
+        value: TypedExpr<'a>,
         b: &ast::Expr<'a>,
         span: Span,
-    ) -> Expr<'a> {
+    ) -> TypedExpr<'a> {
         if matches!(op, BinaryOp::And | BinaryOp::Or) {
-            self.assigned_condition(a);
-            let (a, b) = (self.condition(value), self.truth(b));
+            self.warn_assigned_condition(a);
+            let (a, b) = (self.condition(value), self.boolean(b));
             if a.is_error() || b.is_error() {
-                return Expr::error(span);
+                return TypedExpr::error(span);
             }
-            let (a, b) = (self.keep(a), self.keep(b));
+            let (a, b) = (self.alloc(a), self.alloc(b));
             let kind = match op {
-                BinaryOp::And => ExprKind::And(a, b),
-                _ => ExprKind::Or(a, b),
+                BinaryOp::And => TypedExprKind::And(a, b),
+                _ => TypedExprKind::Or(a, b),
             };
-            return Expr {
+            return TypedExpr {
                 kind,
                 ty: TypeId::BOOL,
                 span,
             };
         }
         let is_chained = op.is_ordering() && a.bare_ordering().is_some();
-        self.lost_remainder(op, a, b, span);
+        self.warn_lost_remainder(op, a, b, span);
         let b = self.expr(b);
         if is_chained {
             // The audit of the tree reported it.
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         self.combine(op, value, b, span)
     }
@@ -228,17 +243,17 @@ impl<'a> Checker<'a, '_> {
     pub(super) fn combine(
         &mut self,
         op: BinaryOp,
-        a: Expr<'a>,
-        b: Expr<'a>,
+        a: TypedExpr<'a>,
+        b: TypedExpr<'a>,
         span: Span,
-    ) -> Expr<'a> {
+    ) -> TypedExpr<'a> {
         if a.is_error() || b.is_error() {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         if a.ty == TypeId::CLOSURE || b.ty == TypeId::CLOSURE {
             return self.combine_closures(op, a, b, span);
         }
-        self.zero_divisor(op, &a, &b, span);
+        self.warn_zero_divisor(op, &a, &b, span);
         if a.ty.matrix_size() > 0 || b.ty.matrix_size() > 0 {
             return self.combine_matrices(op, a, b, span);
         }
@@ -257,10 +272,10 @@ impl<'a> Checker<'a, '_> {
                 let operands = self
                     .arena
                     .alloc([self.to_number(a, ty), self.to_number(b, ty)]);
-                return Expr {
+                return TypedExpr {
                     kind: match reversed {
-                        false => ExprKind::Op(row, operands),
-                        true => ExprKind::Reversed(row, operands),
+                        false => TypedExprKind::Op(row, operands),
+                        true => TypedExprKind::Reversed(row, operands),
                     },
                     ty: if is_comparison(op) { TypeId::BOOL } else { ty },
                     span,
@@ -276,14 +291,14 @@ impl<'a> Checker<'a, '_> {
     fn combine_vectors(
         &mut self,
         op: BinaryOp,
-        a: Expr<'a>,
-        b: Expr<'a>,
+        a: TypedExpr<'a>,
+        b: TypedExpr<'a>,
         span: Span,
-    ) -> Option<Expr<'a>> {
+    ) -> Option<TypedExpr<'a>> {
         if is_comparison(op) || is_bitwise(op) || a.ty == TypeId::BOOL || b.ty == TypeId::BOOL {
             return None;
         }
-        let float = |value: Expr<'a>| match value.ty.is_number() {
+        let float = |value: TypedExpr<'a>| match value.ty.is_number() {
             true => self.to_number(value, TypeId::FLOAT),
             false => value,
         };
@@ -293,16 +308,22 @@ impl<'a> Checker<'a, '_> {
             return None;
         }
         let (row, _) = row(op, TypeId::FLOAT)?;
-        Some(Expr {
-            kind: ExprKind::Op(row, self.arena.alloc([a, b])),
+        Some(TypedExpr {
+            kind: TypedExprKind::Op(row, self.arena.alloc([a, b])),
             ty: TypeId::floats(m.max(n)),
             span,
         })
     }
 
     /// Sums of closures, and closures scaled by a float or colour.
-    fn combine_closures(&mut self, op: BinaryOp, a: Expr<'a>, b: Expr<'a>, span: Span) -> Expr<'a> {
-        let weight = |value: Expr<'a>| match value.ty {
+    fn combine_closures(
+        &mut self,
+        op: BinaryOp,
+        a: TypedExpr<'a>,
+        b: TypedExpr<'a>,
+        span: Span,
+    ) -> TypedExpr<'a> {
+        let weight = |value: TypedExpr<'a>| match value.ty {
             TypeId::INT | TypeId::UINT => self.to_number(value, TypeId::FLOAT),
             _ => value,
         };
@@ -310,15 +331,15 @@ impl<'a> Checker<'a, '_> {
         let is_weight = |ty| matches!(ty, TypeId::FLOAT | TypeId::FLOAT3);
         let kind = match (op, a.ty, b.ty) {
             (BinaryOp::Add, TypeId::CLOSURE, TypeId::CLOSURE) => {
-                ExprKind::ClosureAdd(self.keep(a), self.keep(b))
+                TypedExprKind::ClosureAdd(self.alloc(a), self.alloc(b))
             }
             (BinaryOp::Mul, TypeId::CLOSURE, w) | (BinaryOp::Mul, w, TypeId::CLOSURE)
                 if is_weight(w) =>
             {
-                ExprKind::ClosureScale(self.arena.alloc([a, b]))
+                TypedExprKind::ClosureScale(self.arena.alloc([a, b]))
             }
             _ => {
-                let (left, right) = (self.show(a.ty), self.show(b.ty));
+                let (left, right) = (self.quoted_type(a.ty), self.quoted_type(b.ty));
                 let help = match op {
                     BinaryOp::Div => "scale by the reciprocal: `c * (1.0 / x)`",
                     BinaryOp::Sub => "add it scaled by a weight: `a + b * w`",
@@ -330,22 +351,28 @@ impl<'a> Checker<'a, '_> {
                     Diagnostic::new(
                         Code::ClosureArithmetic,
                         span,
-                        format!("there is no `{}` of {left} and {right}", op.text()),
+                        format!("there is no `{}` of {left} and {right}", op.as_str()),
                     )
                     .here("not possible with closures")
                     .help(help),
                 );
-                return Expr::error(span);
+                return TypedExpr::error(span);
             }
         };
-        Expr {
+        TypedExpr {
             kind,
             ty: TypeId::CLOSURE,
             span,
         }
     }
 
-    fn bool_arithmetic(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Expr<'a> {
+    fn bool_arithmetic(
+        &mut self,
+        op: BinaryOp,
+        a: &TypedExpr,
+        b: &TypedExpr,
+        span: Span,
+    ) -> TypedExpr<'a> {
         let flag = if a.ty == TypeId::BOOL { a } else { b };
         let shown = self.quoted(flag);
         let other = match op {
@@ -359,16 +386,22 @@ impl<'a> Checker<'a, '_> {
             Diagnostic::new(
                 Code::BoolArithmetic,
                 span,
-                format!("a bool cannot be an operand of `{}`", op.text()),
+                format!("a bool cannot be an operand of `{}`", op.as_str()),
             )
             .here("computed with a bool")
             .label(flag.span, "this is `bool`")
             .help(format!("{other}, or convert it: `(int){shown}`")),
         );
-        Expr::error(span)
+        TypedExpr::error(span)
     }
 
-    fn bad_operands(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Expr<'a> {
+    fn bad_operands(
+        &mut self,
+        op: BinaryOp,
+        a: &TypedExpr,
+        b: &TypedExpr,
+        span: Span,
+    ) -> TypedExpr<'a> {
         let (m, n) = (a.ty.float_count(), b.ty.float_count());
         let help = if is_bitwise(op) && a.ty.is_number() && b.ty.is_number() {
             let other = if a.ty.is_integer() { b } else { a };
@@ -384,32 +417,32 @@ impl<'a> Checker<'a, '_> {
         } else {
             "numbers and vectors can be computed with; of structs and arrays, their members and elements".to_owned()
         };
-        self.no_operator(Code::BadOperand, op, a, b, span, &help)
+        self.report_no_operator(Code::BadOperand, op, a, b, span, &help)
     }
 
     /// Reports an operator that the types of its operands do not have.
-    pub(super) fn no_operator(
+    pub(super) fn report_no_operator(
         &mut self,
         code: Code,
         op: BinaryOp,
-        a: &Expr,
-        b: &Expr,
+        a: &TypedExpr,
+        b: &TypedExpr,
         span: Span,
         help: &str,
-    ) -> Expr<'a> {
-        let (left, right) = (self.show(a.ty), self.show(b.ty));
+    ) -> TypedExpr<'a> {
+        let (left, right) = (self.quoted_type(a.ty), self.quoted_type(b.ty));
         self.report(
             Diagnostic::new(
                 code,
                 span,
-                format!("there is no `{}` of {left} and {right}", op.text()),
+                format!("there is no `{}` of {left} and {right}", op.as_str()),
             )
             .here("not possible with these types")
             .label(a.span, format!("this is {left}"))
             .label(b.span, format!("this is {right}"))
             .help(help),
         );
-        Expr::error(span)
+        TypedExpr::error(span)
     }
 
     /// `place = value`, `place op= value`.
@@ -419,19 +452,19 @@ impl<'a> Checker<'a, '_> {
         place: &ast::Expr<'a>,
         value: &ast::Expr<'a>,
         span: Span,
-    ) -> Expr<'a> {
+    ) -> TypedExpr<'a> {
         let target = self.place(place);
         let value = self.expr(value);
         if target.is_error() {
             return target;
         }
         let Some(op) = op else {
-            let value = self.convert(value, target.ty, super::convert::Purpose::Assign);
+            let value = self.convert(value, target.ty, super::convert::ConversionPurpose::Assign);
             if value.is_error() {
                 return value;
             }
-            return Expr {
-                kind: ExprKind::Assign(self.keep(target), self.keep(value)),
+            return TypedExpr {
+                kind: TypedExprKind::Assign(self.alloc(target), self.alloc(value)),
                 ty: target.ty,
                 span,
             };
@@ -440,44 +473,44 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// `++place` and its like.
-    pub(super) fn step(
+    pub(super) fn increment(
         &mut self,
-        step: Step,
+        step: IncDecOp,
         postfix: bool,
         place: &ast::Expr<'a>,
         span: Span,
-    ) -> Expr<'a> {
+    ) -> TypedExpr<'a> {
         let target = self.place(place);
         if target.is_error() {
             return target;
         }
         let op = match step {
-            Step::Up => BinaryOp::Add,
-            Step::Down => BinaryOp::Sub,
+            IncDecOp::Increment => BinaryOp::Add,
+            IncDecOp::Decrement => BinaryOp::Sub,
         };
-        let one = Expr::constant(TypeId::INT, 1, span);
+        let one = TypedExpr::constant(TypeId::INT, 1, span);
         self.update(target, op, one, postfix, span)
     }
 
     fn update(
         &mut self,
-        place: Expr<'a>,
+        place: TypedExpr<'a>,
         op: BinaryOp,
-        value: Expr<'a>,
+        value: TypedExpr<'a>,
         postfix: bool,
         span: Span,
-    ) -> Expr<'a> {
-        let current = Expr {
-            kind: ExprKind::Current,
+    ) -> TypedExpr<'a> {
+        let current = TypedExpr {
+            kind: TypedExprKind::CurrentValue,
             ..place
         };
         let value = self.combine(op, current, value, span);
-        let value = self.convert(value, place.ty, super::convert::Purpose::Assign);
+        let value = self.convert(value, place.ty, super::convert::ConversionPurpose::Assign);
         if value.is_error() {
             return value;
         }
-        Expr {
-            kind: ExprKind::Update(self.arena.alloc(Update {
+        TypedExpr {
+            kind: TypedExprKind::Update(self.arena.alloc(CompoundAssign {
                 place,
                 value,
                 postfix,

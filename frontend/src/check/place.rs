@@ -2,25 +2,30 @@
 //!
 //! A place is a variable that is not constant, a member, an element or a component of a place, or distinct components of one.
 
-use super::Checker;
-use super::names::Value;
-use super::tree::{Expr, ExprKind, LocalId};
+use super::TypeChecker;
+use super::symbol_table::ValueBinding;
+use super::typed_tree::{LocalId, TypedExpr, TypedExprKind};
 use super::types::TypeId;
 use crate::ast;
 use adumbra_ir::{Code, Diagnostic};
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     /// The place that an expression means; reported if it is none.
-    pub(super) fn place(&mut self, syntax: &ast::Expr<'a>) -> Expr<'a> {
+    pub(super) fn place(&mut self, syntax: &ast::Expr<'a>) -> TypedExpr<'a> {
         let value = self.expr(syntax);
-        match self.written(syntax, &value, Code::NotAPlace) {
+        match self.mark_written(syntax, &value, Code::NotAPlace) {
             true => value,
-            false => Expr::error(value.span),
+            false => TypedExpr::error(value.span),
         }
     }
 
     /// Notes that the expression is written to. If it cannot be, reports it under `code` and gives false.
-    pub(super) fn written(&mut self, syntax: &ast::Expr<'a>, value: &Expr<'a>, code: Code) -> bool {
+    pub(super) fn mark_written(
+        &mut self,
+        syntax: &ast::Expr<'a>,
+        value: &TypedExpr<'a>,
+        code: Code,
+    ) -> bool {
         if value.is_error() {
             return false;
         }
@@ -75,21 +80,21 @@ impl<'a> Checker<'a, '_> {
             return false;
         };
         let (declared, help) = match self.names.value(symbol) {
-            Value::Local(local) if self.facts(local).constant => {
+            ValueBinding::Local(local) if self.properties(local).is_const => {
                 let declared = self.body.locals[local.0 as usize].span;
                 (
                     declared,
                     "leave out `const` where it is declared, or use a variable of your own",
                 )
             }
-            Value::Constant(number) if !self.is_library => {
+            ValueBinding::Constant(number) if !self.is_library => {
                 let declared = self.constants[number as usize].name.span;
                 (
                     declared,
                     "what is declared at file level is constant; declare a variable in the function",
                 )
             }
-            Value::Resource(number) if !self.is_library => {
+            ValueBinding::Resource(number) if !self.is_library => {
                 let declared = self.resources[number as usize].span;
                 (
                     declared,
@@ -98,7 +103,7 @@ impl<'a> Checker<'a, '_> {
             }
             _ => return false,
         };
-        let text = self.text(symbol).to_owned();
+        let text = self.symbol_name(symbol).to_owned();
         self.report(
             Diagnostic::new(
                 Code::WriteToConst,
@@ -123,11 +128,11 @@ enum Problem {
 }
 
 /// The variable that a place is part of.
-fn root(value: &Expr) -> Result<LocalId, Problem> {
+fn root(value: &TypedExpr) -> Result<LocalId, Problem> {
     match value.kind {
-        ExprKind::Local(local) => Ok(local),
-        ExprKind::Member(operand, _) => root(operand),
-        ExprKind::Swizzle(operand, swizzle) => {
+        TypedExprKind::Local(local) => Ok(local),
+        TypedExprKind::Member(operand, _) => root(operand),
+        TypedExprKind::Swizzle(operand, swizzle) => {
             let picked = swizzle.as_slice();
             let twice = |(i, c): (usize, &u8)| picked[..i].contains(c);
             match picked.iter().enumerate().any(twice) {
@@ -135,9 +140,10 @@ fn root(value: &Expr) -> Result<LocalId, Problem> {
                 false => root(operand),
             }
         }
-        ExprKind::Index(operand, index) => match operand.kind {
-            ExprKind::Swizzle(..)
-                if operand.ty != TypeId::FLOAT && !matches!(index.kind, ExprKind::Constant(_)) =>
+        TypedExprKind::Index(operand, index) => match operand.kind {
+            TypedExprKind::Swizzle(..)
+                if operand.ty != TypeId::FLOAT
+                    && !matches!(index.kind, TypedExprKind::Constant(_)) =>
             {
                 Err(Problem::Components)
             }

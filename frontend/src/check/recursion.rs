@@ -4,16 +4,16 @@
 //! at any time and any condition may hold, so what remains never returns for sure. Callees are mostly declared before their callers,
 //! so that nearly all is known after one pass; where [`MAX_PASSES`] do not suffice, nothing is said.
 
-use super::Checker;
-use super::tree::{Expr, ExprKind, FunctionId, If, Stmt, Switch};
+use super::TypeChecker;
+use super::typed_tree::{FunctionId, TypedExpr, TypedExprKind, TypedIf, TypedStmt, TypedSwitch};
 use adumbra_ir::{Code, Diagnostic, Span};
 
 /// Most passes over all bodies.
 const MAX_PASSES: usize = 8;
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     /// Warns of functions that never return because they call themselves.
-    pub(super) fn endless_recursion(&mut self) {
+    pub(super) fn warn_endless_recursion(&mut self) {
         let Some(returns) = self.may_return() else {
             return;
         };
@@ -47,7 +47,7 @@ impl<'a> Checker<'a, '_> {
                 continue;
             };
             let name = self.functions[path[0]].name;
-            let text = self.text(name.symbol).to_owned();
+            let text = self.symbol_name(name.symbol).to_owned();
             let message = match path.len() {
                 1 => format!("`{text}` calls itself on every path, so it never returns"),
                 _ => format!("`{text}` comes back to itself on every path, so it never returns"),
@@ -116,7 +116,7 @@ impl Ways {
     }
 }
 
-fn ways(statements: &[Stmt], returns: &[bool]) -> Ways {
+fn ways(statements: &[TypedStmt], returns: &[bool]) -> Ways {
     let mut all = Ways::falling(true);
     for statement in statements {
         all.falls = false;
@@ -128,13 +128,13 @@ fn ways(statements: &[Stmt], returns: &[bool]) -> Ways {
     all
 }
 
-fn ways_of_one(statement: &Stmt, returns: &[bool]) -> Ways {
-    let passes = |expr: &Expr| sure_call(expr, returns).is_none();
+fn ways_of_one(statement: &TypedStmt, returns: &[bool]) -> Ways {
+    let passes = |expr: &TypedExpr| sure_call(expr, returns).is_none();
     match statement {
-        Stmt::Expr(expr) => Ways::falling(passes(expr)),
-        Stmt::Declare(_, init) => Ways::falling(init.is_none_or(passes)),
-        Stmt::Block(inner) => ways(inner, returns),
-        Stmt::If(chosen) => {
+        TypedStmt::Expr(expr) => Ways::falling(passes(expr)),
+        TypedStmt::Declare(_, init) => Ways::falling(init.is_none_or(passes)),
+        TypedStmt::Block(inner) => ways(inner, returns),
+        TypedStmt::If(chosen) => {
             let mut all = Ways::default();
             for arm in chosen.arms {
                 if !passes(arm.condition) {
@@ -144,7 +144,7 @@ fn ways_of_one(statement: &Stmt, returns: &[bool]) -> Ways {
             }
             all.or(ways(chosen.otherwise, returns))
         }
-        Stmt::Loop(looped) if looped.tests_last => {
+        TypedStmt::Loop(looped) if looped.tests_last => {
             let body = ways(looped.body, returns);
             let ends = body.falls && looped.condition.is_none_or(passes);
             Ways {
@@ -154,9 +154,9 @@ fn ways_of_one(statement: &Stmt, returns: &[bool]) -> Ways {
             }
         }
         // It may be left before the first turn.
-        Stmt::Loop(looped) => Ways::falling(looped.condition.is_none_or(passes)),
-        Stmt::Switch(switch) if !passes(switch.value) => Ways::default(),
-        Stmt::Switch(switch) => {
+        TypedStmt::Loop(looped) => Ways::falling(looped.condition.is_none_or(passes)),
+        TypedStmt::Switch(switch) if !passes(switch.value) => Ways::default(),
+        TypedStmt::Switch(switch) => {
             let cases = switch.cases.iter().map(|case| ways(case.body, returns));
             let all = cases.fold(Ways::falling(!switch.has_default), Ways::or);
             Ways {
@@ -165,15 +165,15 @@ fn ways_of_one(statement: &Stmt, returns: &[bool]) -> Ways {
                 leaves: all.leaves,
             }
         }
-        Stmt::Break(_) => Ways {
+        TypedStmt::Break(_) => Ways {
             breaks: true,
             ..Ways::default()
         },
-        Stmt::Continue(_) => Ways {
+        TypedStmt::Continue(_) => Ways {
             leaves: true,
             ..Ways::default()
         },
-        Stmt::Return(value, _) => Ways {
+        TypedStmt::Return(value, _) => Ways {
             leaves: value.is_none_or(passes),
             ..Ways::default()
         },
@@ -181,44 +181,46 @@ fn ways_of_one(statement: &Stmt, returns: &[bool]) -> Ways {
 }
 
 /// A call that never returns and that evaluating the expression is sure to make.
-fn sure_call<'a>(expr: &Expr<'a>, returns: &[bool]) -> Option<(FunctionId, Span)> {
-    let mut waiting: Vec<&Expr<'a>> = vec![expr];
+fn sure_call<'a>(expr: &TypedExpr<'a>, returns: &[bool]) -> Option<(FunctionId, Span)> {
+    let mut waiting: Vec<&TypedExpr<'a>> = vec![expr];
     while let Some(expr) = waiting.pop() {
         match expr.kind {
-            ExprKind::Call(function, args) => {
+            TypedExprKind::Call(function, args) => {
                 if !returns[function.0 as usize] {
                     return Some((function, expr.span));
                 }
                 waiting.extend(args);
             }
-            ExprKind::And(first, _) | ExprKind::Or(first, _) => waiting.push(first),
-            ExprKind::Ternary([condition, yes, no]) => {
+            TypedExprKind::And(first, _) | TypedExprKind::Or(first, _) => waiting.push(first),
+            TypedExprKind::Ternary([condition, yes, no]) => {
                 waiting.push(condition);
                 if let (Some(call), Some(_)) = (sure_call(yes, returns), sure_call(no, returns)) {
                     return Some(call);
                 }
             }
-            _ => waiting.extend(expr.parts()),
+            _ => waiting.extend(expr.children()),
         }
     }
     None
 }
 
 /// The first call in statements that never returns and is sure to be made, if control comes there.
-fn first_call(statements: &[Stmt], returns: &[bool]) -> Option<(FunctionId, Span)> {
-    let find = |expr: &Expr| sure_call(expr, returns);
+fn first_call(statements: &[TypedStmt], returns: &[bool]) -> Option<(FunctionId, Span)> {
+    let find = |expr: &TypedExpr| sure_call(expr, returns);
     statements.iter().find_map(|statement| match statement {
-        Stmt::Expr(expr) | Stmt::Declare(_, Some(expr)) | Stmt::Return(Some(expr), _) => find(expr),
-        Stmt::Block(inner) => first_call(inner, returns),
-        Stmt::If(If {
+        TypedStmt::Expr(expr)
+        | TypedStmt::Declare(_, Some(expr))
+        | TypedStmt::Return(Some(expr), _) => find(expr),
+        TypedStmt::Block(inner) => first_call(inner, returns),
+        TypedStmt::If(TypedIf {
             arms, otherwise, ..
         }) => (arms.iter())
             .find_map(|arm| find(arm.condition).or_else(|| first_call(arm.body, returns)))
             .or_else(|| first_call(otherwise, returns)),
-        Stmt::Loop(looped) => {
+        TypedStmt::Loop(looped) => {
             (looped.condition.and_then(find)).or_else(|| first_call(looped.body, returns))
         }
-        Stmt::Switch(Switch { value, cases, .. }) => find(value).or_else(|| {
+        TypedStmt::Switch(TypedSwitch { value, cases, .. }) => find(value).or_else(|| {
             let mut cases = cases.iter();
             cases.find_map(|case| first_call(case.body, returns))
         }),

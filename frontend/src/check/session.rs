@@ -3,20 +3,22 @@
 //! A bare name means a host's global; the first use makes it a variable that starts with the global, shadows and all. What the text
 //! writes or declares becomes an output of its name; an expression becomes the output `value`.
 
-use super::convert::{Purpose, fit};
-use super::names::Value;
+use super::convert::{ConversionPurpose, conversion_rank};
 use super::statement;
-use super::tree::{Expr, ExprKind, FunctionId, Local, LocalId, Param, Stmt};
+use super::symbol_table::ValueBinding;
+use super::typed_tree::{
+    FunctionId, Local, LocalId, TypedExpr, TypedExprKind, TypedParam, TypedStmt,
+};
 use super::types::TypeId;
-use super::{Checker, Declared, LocalFacts};
-use crate::ast::{self, Entry, StmtKind};
+use super::{DeclaredFunction, LocalProperties, TypeChecker};
+use crate::ast::{self, ReplEntry, StmtKind};
 use crate::interner::Symbol;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 
 /// What an output of an entry is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum SessionOutput {
     /// The value of an expression.
     Value,
     /// A variable of that name that was written or declared.
@@ -31,23 +33,26 @@ pub enum Given {
 
 /// What is known of the entry while it is checked.
 #[derive(Debug, Default)]
-pub(super) struct Session {
+pub(super) struct EntryState {
     /// Globals that have become variables.
     variables: Vec<LocalId>,
     /// What each output of the entry is.
-    given: Vec<Given>,
+    given: Vec<SessionOutput>,
 }
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     /// Checks an entry as the body of a shader made for it.
-    pub(super) fn check_entry(&mut self, entry: &Entry<'a>) -> (FunctionId, Vec<Given>) {
+    pub(super) fn check_entry(
+        &mut self,
+        entry: &ReplEntry<'a>,
+    ) -> (FunctionId, Vec<SessionOutput>) {
         let span = entry.span();
-        let name = ast::Name {
+        let name = ast::Ident {
             symbol: self.interner.intern("eval"),
             span,
         };
         let id = FunctionId(self.functions.len() as u32);
-        self.functions.push(Declared {
+        self.functions.push(DeclaredFunction {
             syntax: None,
             name,
             is_library: false,
@@ -57,20 +62,22 @@ impl<'a> Checker<'a, '_> {
             locals: &[],
             body: &[],
         });
-        self.session = Some(Session::default());
+        self.session = Some(EntryState::default());
         self.result = TypeId::VOID;
         let scope = self.begin_body(id);
         let mut out = BumpVec::new_in(self.arena);
         let mut params = BumpVec::new_in(self.arena);
         match entry {
-            Entry::Seed {
+            ReplEntry::Seed {
                 name,
                 value,
                 ddx,
                 ddy,
             } => self.seed(*name, [value, ddx], *ddy, &mut out, &mut params),
-            Entry::Statement(statement) => self.entry_statement(statement, &mut out, &mut params),
-            Entry::Item(_) => {}
+            ReplEntry::Statement(statement) => {
+                self.entry_statement(statement, &mut out, &mut params)
+            }
+            ReplEntry::Item(_) => {}
         }
         self.written_variables(&mut params);
         self.functions[id.0 as usize].params = params.into_bump_slice();
@@ -82,8 +89,8 @@ impl<'a> Checker<'a, '_> {
     fn entry_statement(
         &mut self,
         statement: &ast::Stmt<'a>,
-        out: &mut statement::Statements<'a>,
-        params: &mut BumpVec<'a, Param<'a>>,
+        out: &mut statement::StatementList<'a>,
+        params: &mut BumpVec<'a, TypedParam<'a>>,
     ) {
         let StmtKind::Expr(expr) = &statement.kind else {
             self.statement(statement, out);
@@ -96,7 +103,7 @@ impl<'a> Checker<'a, '_> {
         } = expr.kind
             && let ast::ExprKind::Name(symbol) = place.kind
         {
-            let name = ast::Name {
+            let name = ast::Ident {
                 symbol,
                 span: place.span,
             };
@@ -105,26 +112,26 @@ impl<'a> Checker<'a, '_> {
         }
         let writes = matches!(
             expr.kind,
-            ast::ExprKind::Assign { .. } | ast::ExprKind::Step { postfix: false, .. }
+            ast::ExprKind::Assign { .. } | ast::ExprKind::IncDec { postfix: false, .. }
         );
         let value = self.expr(expr);
         if writes || value.ty == TypeId::VOID || value.is_error() {
-            out.push(Stmt::Expr(self.keep(value)));
+            out.push(TypedStmt::Expr(self.alloc(value)));
             return;
         }
-        let name = ast::Name {
+        let name = ast::Ident {
             symbol: self.interner.intern("value"),
             span: expr.span,
         };
-        self.output(name, value, Given::Value, out, params);
+        self.output(name, value, SessionOutput::Value, out, params);
     }
 
     /// `name = value` at the top: keeps the variable's type if the value fits it, else makes a new variable.
     fn define(
         &mut self,
-        name: ast::Name,
+        name: ast::Ident,
         value: &ast::Expr<'a>,
-        out: &mut statement::Statements<'a>,
+        out: &mut statement::StatementList<'a>,
     ) {
         let value = self.expr(value);
         if value.is_error() || !self.can_store(value.ty, value.span) {
@@ -135,21 +142,23 @@ impl<'a> Checker<'a, '_> {
             .global(name.symbol)
             .map(|global| self.globals[global as usize].1);
         let value = match known {
-            Some(ty) if fit(value.ty, ty).is_some() => self.convert(value, ty, Purpose::Assign),
+            Some(ty) if conversion_rank(value.ty, ty).is_some() => {
+                self.convert(value, ty, ConversionPurpose::Assign)
+            }
             _ => value,
         };
         let local = self.new_local(name, value.ty);
-        self.names.declare(name.symbol, Value::Local(local));
-        out.push(Stmt::Declare(local, Some(self.keep(value))));
+        self.names.declare(name.symbol, ValueBinding::Local(local));
+        out.push(TypedStmt::Declare(local, Some(self.alloc(value))));
     }
 
     fn seed(
         &mut self,
-        name: ast::Name,
+        name: ast::Ident,
         parts: [&ast::Expr<'a>; 2],
         ddy: Option<&ast::Expr<'a>>,
-        out: &mut statement::Statements<'a>,
-        params: &mut BumpVec<'a, Param<'a>>,
+        out: &mut statement::StatementList<'a>,
+        params: &mut BumpVec<'a, TypedParam<'a>>,
     ) {
         let [value, ddx] = parts.map(|part| self.expr(part));
         let ddy = ddy.map(|ddy| self.expr(ddy));
@@ -161,7 +170,7 @@ impl<'a> Checker<'a, '_> {
             ty => ty,
         };
         if !ty.is_floats() {
-            let is = self.show(ty);
+            let is = self.quoted_type(ty);
             self.report(
                 Diagnostic::new(
                     Code::BadDerivative,
@@ -173,14 +182,18 @@ impl<'a> Checker<'a, '_> {
             );
             return;
         }
-        let text = self.text(name.symbol).to_owned();
-        let givens = [Given::Seed(text), Given::SeedDdx, Given::SeedDdy];
+        let text = self.symbol_name(name.symbol).to_owned();
+        let givens = [
+            SessionOutput::Seed(text),
+            SessionOutput::SeedDdx,
+            SessionOutput::SeedDdy,
+        ];
         let span = value.span;
         for (part, given) in [Some(value), Some(ddx), ddy].into_iter().zip(givens) {
             let part = match part {
-                Some(part) => self.convert(part, ty, Purpose::Seed),
-                None => Expr {
-                    kind: ExprKind::Zero,
+                Some(part) => self.convert(part, ty, ConversionPurpose::Seed),
+                None => TypedExpr {
+                    kind: TypedExprKind::Zero,
                     ty,
                     span,
                 },
@@ -189,15 +202,15 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    pub(super) fn new_local(&mut self, name: ast::Name, ty: TypeId) -> LocalId {
+    pub(super) fn new_local(&mut self, name: ast::Ident, ty: TypeId) -> LocalId {
         let local = Local {
             name: name.symbol,
             ty,
             span: name.span,
         };
-        let facts = LocalFacts {
-            constant: false,
-            hoisted: false,
+        let facts = LocalProperties {
+            is_const: false,
+            is_hoisted: false,
             bits: None,
         };
         self.add_local(local, facts)
@@ -205,26 +218,31 @@ impl<'a> Checker<'a, '_> {
 
     fn output(
         &mut self,
-        name: ast::Name,
-        value: Expr<'a>,
-        given: Given,
-        out: &mut statement::Statements<'a>,
-        params: &mut BumpVec<'a, Param<'a>>,
+        name: ast::Ident,
+        value: TypedExpr<'a>,
+        given: SessionOutput,
+        out: &mut statement::StatementList<'a>,
+        params: &mut BumpVec<'a, TypedParam<'a>>,
     ) {
         if !self.can_store(value.ty, value.span) {
             return;
         }
         let local = self.new_local(name, value.ty);
-        out.push(Stmt::Declare(local, Some(self.keep(value))));
+        out.push(TypedStmt::Declare(local, Some(self.alloc(value))));
         self.give(local, given, params);
     }
 
-    fn give(&mut self, local: LocalId, given: Given, params: &mut BumpVec<'a, Param<'a>>) {
+    fn give(
+        &mut self,
+        local: LocalId,
+        given: SessionOutput,
+        params: &mut BumpVec<'a, TypedParam<'a>>,
+    ) {
         let Local { name, ty, span } = self.body.locals[local.0 as usize];
-        params.push(Param {
+        params.push(TypedParam {
             name,
             ty,
-            direction: ast::Direction::Out,
+            direction: ast::ParamDirection::Out,
             default: None,
             local,
             metadata: &[],
@@ -238,14 +256,14 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Variables that the entry declared or wrote become outputs.
-    fn written_variables(&mut self, params: &mut BumpVec<'a, Param<'a>>) {
+    fn written_variables(&mut self, params: &mut BumpVec<'a, TypedParam<'a>>) {
         let session = self.session.as_ref().expect("in an entry");
         let changed = std::mem::take(&mut self.body.changed);
         let written = |local: &LocalId| changed.contains(local);
         let mut all: Vec<LocalId> = session.variables.iter().copied().filter(written).collect();
         for index in 0..self.body.locals.len() as u32 {
             let name = self.body.locals[index as usize].name;
-            if self.names.here(name) == Some(Value::Local(LocalId(index)))
+            if self.names.innermost_value(name) == Some(ValueBinding::Local(LocalId(index)))
                 && !all.contains(&LocalId(index))
             {
                 all.push(LocalId(index));
@@ -253,12 +271,12 @@ impl<'a> Checker<'a, '_> {
         }
         for local in all {
             let Local { name, ty, span } = self.body.locals[local.0 as usize];
-            let text = self.text(name).to_owned();
+            let text = self.symbol_name(name).to_owned();
             if !ty.is_number() && !ty.is_floats() {
                 self.not_kept(&text, ty, span);
                 continue;
             }
-            self.give(local, Given::Variable(text), params);
+            self.give(local, SessionOutput::Variable(text), params);
         }
     }
 
@@ -266,7 +284,7 @@ impl<'a> Checker<'a, '_> {
         if ty == TypeId::ERROR {
             return;
         }
-        let is = self.show(ty);
+        let is = self.quoted_type(ty);
         self.report(
             Diagnostic::new(
                 Code::BadVariableType,
@@ -279,30 +297,30 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// In an entry, a bare name that nothing declares is a global of the host.
-    pub(super) fn session_value(&mut self, symbol: Symbol, span: Span) -> Option<Expr<'a>> {
+    pub(super) fn session_value(&mut self, symbol: Symbol, span: Span) -> Option<TypedExpr<'a>> {
         self.session.as_ref()?;
         let global = self.names.global(symbol)?;
         let is_it = |local: &&LocalId| self.body.locals[local.0 as usize].name == symbol;
         let known = self.session.as_ref()?.variables.iter().find(is_it).copied();
         if let Some(local) = known {
-            return Some(Expr {
-                kind: ExprKind::Local(local),
+            return Some(TypedExpr {
+                kind: TypedExprKind::Local(local),
                 ty: self.body.locals[local.0 as usize].ty,
                 span,
             });
         }
         let (_, ty) = self.globals[global as usize];
-        let name = ast::Name { symbol, span };
-        let start = Expr {
-            kind: ExprKind::Global(global),
+        let name = ast::Ident { symbol, span };
+        let start = TypedExpr {
+            kind: TypedExprKind::Global(global),
             ty,
             span,
         };
         let local = self.hoist(name, start);
-        self.body.facts[local.0 as usize].constant = false;
+        self.body.properties[local.0 as usize].is_const = false;
         self.session.as_mut()?.variables.push(local);
-        Some(Expr {
-            kind: ExprKind::Local(local),
+        Some(TypedExpr {
+            kind: TypedExprKind::Local(local),
             ty,
             span,
         })

@@ -1,10 +1,10 @@
 //! Bodies and statements: scopes, loops, and whether control can leave a function without its result.
 
-use super::convert::Purpose;
-use super::names::Value;
-use super::tree::{self, Expr, ExprKind, FunctionId, Local, LocalId, Stmt};
+use super::convert::ConversionPurpose;
+use super::symbol_table::ValueBinding;
+use super::typed_tree::{self, FunctionId, Local, LocalId, TypedExpr, TypedExprKind, TypedStmt};
 use super::types::TypeId;
-use super::{Around, Checker, Enclosing, LocalFacts};
+use super::{Enclosing, EnclosingKind, LocalProperties, TypeChecker};
 use crate::ast::{self, StmtKind};
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
@@ -12,9 +12,9 @@ use bumpalo::collections::Vec as BumpVec;
 /// Whether control comes out at the end of a statement.
 pub(super) type Completes = bool;
 
-pub(super) type Statements<'a> = BumpVec<'a, Stmt<'a>>;
+pub(super) type StatementList<'a> = BumpVec<'a, TypedStmt<'a>>;
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     /// Checks every body; functions of the library join the queue while it is worked off.
     pub(super) fn check_functions(&mut self) {
         let mut next = 0;
@@ -32,34 +32,34 @@ impl<'a> Checker<'a, '_> {
     fn check_function(
         &mut self,
         id: FunctionId,
-        syntax: &'a ast::Function<'a>,
-        block: &ast::Block<'a>,
+        syntax: &'a ast::FunctionDef<'a>,
+        block: &ast::BlockStmt<'a>,
     ) {
         let declared = *self.declared(id);
         self.is_library = declared.is_library;
         self.result = declared.result;
         let outer = self.begin_body(id);
         for (param, parameter) in declared.params.iter().zip(syntax.parameters) {
-            if self.names.here(param.name).is_some() {
-                self.redeclared(parameter.declarator.name, None);
+            if self.names.innermost_value(param.name).is_some() {
+                self.report_redeclared(parameter.declarator.name, None);
             }
             let local = Local {
                 name: param.name,
                 ty: param.ty,
                 span: param.span,
             };
-            let facts = LocalFacts {
-                constant: parameter.constant && param.direction == ast::Direction::In,
-                hoisted: false,
+            let facts = LocalProperties {
+                is_const: parameter.is_const && param.direction == ast::ParamDirection::In,
+                is_hoisted: false,
                 bits: None,
             };
             let local = self.add_local(local, facts);
-            self.names.declare(param.name, Value::Local(local));
+            self.names.declare(param.name, ValueBinding::Local(local));
         }
         let (body, completes) = self.statements(block.statements);
         if completes && declared.result != TypeId::VOID && declared.result != TypeId::ERROR {
-            let text = self.text(declared.name.symbol).to_owned();
-            let ty = self.show(declared.result);
+            let text = self.symbol_name(declared.name.symbol).to_owned();
+            let ty = self.quoted_type(declared.result);
             let end = Span {
                 start: block.span.end.saturating_sub(1),
                 ..block.span
@@ -75,15 +75,15 @@ impl<'a> Checker<'a, '_> {
                 .help("add a `return` here, or one to every path that leads here"),
             );
         }
-        self.unread_variables(id);
+        self.warn_unread_variables(id);
         self.end_body(id, outer, body);
     }
 
     /// Starts the body of a function: no variables, one scope.
-    pub(super) fn begin_body(&mut self, id: FunctionId) -> super::names::Scope {
+    pub(super) fn begin_body(&mut self, id: FunctionId) -> super::symbol_table::ScopeMark {
         self.current = id;
         self.body.locals.clear();
-        self.body.facts.clear();
+        self.body.properties.clear();
         self.body.reads.clear();
         self.body.enclosing.clear();
         self.body.changed.clear();
@@ -95,8 +95,8 @@ impl<'a> Checker<'a, '_> {
     pub(super) fn end_body(
         &mut self,
         id: FunctionId,
-        scope: super::names::Scope,
-        mut body: Statements<'a>,
+        scope: super::symbol_table::ScopeMark,
+        mut body: StatementList<'a>,
     ) {
         self.names.leave(scope);
         if !self.body.hoisted.is_empty() {
@@ -115,7 +115,7 @@ impl<'a> Checker<'a, '_> {
     pub(super) fn statements(
         &mut self,
         statements: &[ast::Stmt<'a>],
-    ) -> (Statements<'a>, Completes) {
+    ) -> (StatementList<'a>, Completes) {
         let mut out = BumpVec::with_capacity_in(statements.len(), self.arena);
         let mut completes = true;
         for statement in statements {
@@ -125,7 +125,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// A statement with a scope of its own.
-    fn scoped(&mut self, statement: &ast::Stmt<'a>) -> (&'a [Stmt<'a>], Completes) {
+    fn scoped(&mut self, statement: &ast::Stmt<'a>) -> (&'a [TypedStmt<'a>], Completes) {
         let scope = self.names.enter();
         let (out, completes) = match &statement.kind {
             StmtKind::Block(block) => self.statements(block.statements),
@@ -138,10 +138,10 @@ impl<'a> Checker<'a, '_> {
     pub(super) fn statement(
         &mut self,
         statement: &ast::Stmt<'a>,
-        out: &mut Statements<'a>,
+        out: &mut StatementList<'a>,
     ) -> Completes {
         let span = statement.span;
-        if self.is_misspelt(statement) {
+        if self.report_misspelt_keyword(statement) {
             // As for what could not be read.
             return false;
         }
@@ -152,15 +152,15 @@ impl<'a> Checker<'a, '_> {
             }
             StmtKind::Expr(expr) => {
                 let value = self.expr(expr);
-                if let ExprKind::Assign(place, _) = value.kind {
-                    self.only_written(place);
+                if let TypedExprKind::Assign(place, _) = value.kind {
+                    self.uncount_read(place);
                 }
-                out.push(Stmt::Expr(self.keep(value)));
+                out.push(TypedStmt::Expr(self.alloc(value)));
                 true
             }
             StmtKind::Block(_) => {
                 let (inner, completes) = self.scoped(statement);
-                out.push(Stmt::Block(inner));
+                out.push(TypedStmt::Block(inner));
                 completes
             }
             StmtKind::If { arms, otherwise } => self.if_statement(arms, *otherwise, span, out),
@@ -190,42 +190,42 @@ impl<'a> Checker<'a, '_> {
                     ast::ForInit::Exprs(exprs) => {
                         for expr in exprs {
                             let value = self.expr(expr);
-                            inner.push(Stmt::Expr(self.keep(value)));
+                            inner.push(TypedStmt::Expr(self.alloc(value)));
                         }
                     }
                 }
                 let header = Header {
                     conditions: syntax.conditions,
-                    steps: syntax.steps,
+                    steps: syntax.updates,
                     tests_last: false,
                 };
                 let completes = self.loop_statement(&header, syntax.body, span, &mut inner);
                 self.names.leave(scope);
-                out.push(Stmt::Block(inner.into_bump_slice()));
+                out.push(TypedStmt::Block(inner.into_bump_slice()));
                 completes
             }
             StmtKind::Switch { value, cases } => self.switch_statement(value, cases, span, out),
             StmtKind::Break => {
                 let mut enclosing = self.body.enclosing.iter_mut().rev();
-                match enclosing.find(|enclosing| enclosing.kind != Around::Chain) {
+                match enclosing.find(|enclosing| enclosing.kind != EnclosingKind::Chain) {
                     Some(enclosing) => enclosing.breaks = true,
                     None => self.outside_loop("break", span),
                 }
-                out.push(Stmt::Break(span));
+                out.push(TypedStmt::Break(span));
                 false
             }
             StmtKind::Continue => {
                 let mut enclosing = self.body.enclosing.iter_mut().rev();
-                match enclosing.find(|enclosing| enclosing.kind == Around::Loop) {
+                match enclosing.find(|enclosing| enclosing.kind == EnclosingKind::Loop) {
                     Some(enclosing) => enclosing.continues = true,
                     None => self.outside_loop("continue", span),
                 }
-                out.push(Stmt::Continue(span));
+                out.push(TypedStmt::Continue(span));
                 false
             }
             StmtKind::Return(value) => {
                 let value = self.returned(*value, span);
-                out.push(Stmt::Return(value, span));
+                out.push(TypedStmt::Return(value, span));
                 false
             }
             StmtKind::Empty => true,
@@ -236,31 +236,31 @@ impl<'a> Checker<'a, '_> {
 
     fn if_statement(
         &mut self,
-        arms: &[ast::Arm<'a>],
+        arms: &[ast::IfArm<'a>],
         otherwise: Option<&ast::Stmt<'a>>,
         span: Span,
-        out: &mut Statements<'a>,
+        out: &mut StatementList<'a>,
     ) -> Completes {
         let is_chain = arms.len() > 1;
         if is_chain {
-            self.enter_statement(Around::Chain);
+            self.enter_statement(EnclosingKind::Chain);
         }
         let mut checked = BumpVec::with_capacity_in(arms.len(), self.arena);
         // Whether control comes out of the arms so far, and whether it gets to the next one.
         let (mut completes, mut goes_on) = (false, true);
         for arm in arms {
-            let condition = self.truth(arm.condition);
+            let condition = self.boolean(arm.condition);
             let (body, body_completes) = self.scoped(arm.body);
-            let condition = self.keep(condition);
+            let condition = self.alloc(condition);
             match condition.kind {
-                ExprKind::Constant(0) => {}
-                ExprKind::Constant(_) => {
+                TypedExprKind::Constant(0) => {}
+                TypedExprKind::Constant(_) => {
                     completes |= goes_on && body_completes;
                     goes_on = false;
                 }
                 _ => completes |= goes_on && body_completes,
             }
-            checked.push(tree::Arm {
+            checked.push(typed_tree::TypedIfArm {
                 condition,
                 body,
                 span: arm.span,
@@ -274,7 +274,7 @@ impl<'a> Checker<'a, '_> {
             true => self.leave_statement().1,
             false => &[],
         };
-        out.push(Stmt::If(self.arena.alloc(tree::If {
+        out.push(TypedStmt::If(self.arena.alloc(typed_tree::TypedIf {
             arms: checked.into_bump_slice(),
             otherwise,
             changed,
@@ -299,7 +299,7 @@ impl<'a> Checker<'a, '_> {
         );
     }
 
-    fn returned(&mut self, value: Option<&ast::Expr<'a>>, span: Span) -> Option<&'a Expr<'a>> {
+    fn returned(&mut self, value: Option<&ast::Expr<'a>>, span: Span) -> Option<&'a TypedExpr<'a>> {
         let result = self.result;
         let name = match self.current {
             super::NO_FUNCTION => None,
@@ -308,7 +308,7 @@ impl<'a> Checker<'a, '_> {
         match (value, result) {
             (None, TypeId::VOID | TypeId::ERROR) => None,
             (None, _) => {
-                let is = self.show(result);
+                let is = self.quoted_type(result);
                 let mut diagnostic = Diagnostic::new(
                     Code::BadReturn,
                     span,
@@ -346,8 +346,8 @@ impl<'a> Checker<'a, '_> {
             }
             (Some(value), _) => {
                 let value = self.expr(value);
-                let value = self.convert(value, result, Purpose::Return);
-                Some(self.keep(value))
+                let value = self.convert(value, result, ConversionPurpose::Return);
+                Some(self.alloc(value))
             }
         }
     }
@@ -356,7 +356,7 @@ impl<'a> Checker<'a, '_> {
     pub(super) fn declaration(
         &mut self,
         declaration: &ast::Declaration<'a>,
-        out: &mut Statements<'a>,
+        out: &mut StatementList<'a>,
     ) {
         for declarator in declaration.declarators {
             let name = declarator.name;
@@ -379,12 +379,12 @@ impl<'a> Checker<'a, '_> {
                 (None, Some(init)) => Some(self.initializer(init, ty, name)),
                 (None, None) => None,
             };
-            if let Some(Value::Local(first)) = self.names.here(name.symbol) {
+            if let Some(ValueBinding::Local(first)) = self.names.innermost_value(name.symbol) {
                 let first = self.body.locals[first.0 as usize].span;
-                self.redeclared(name, Some(first));
+                self.report_redeclared(name, Some(first));
             }
             let bits = match &value {
-                Some(value) if declaration.constant && ty.is_number() && !value.is_error() => {
+                Some(value) if declaration.is_const && ty.is_number() && !value.is_error() => {
                     self.fold_scalar(value)
                 }
                 _ => None,
@@ -394,15 +394,15 @@ impl<'a> Checker<'a, '_> {
                 ty,
                 span: name.span,
             };
-            let facts = LocalFacts {
-                constant: declaration.constant,
-                hoisted: false,
+            let facts = LocalProperties {
+                is_const: declaration.is_const,
+                is_hoisted: false,
                 bits,
             };
             let local = self.add_local(local, facts);
-            self.names.declare(name.symbol, Value::Local(local));
-            let value = value.map(|value| self.keep(value));
-            out.push(Stmt::Declare(local, value));
+            self.names.declare(name.symbol, ValueBinding::Local(local));
+            let value = value.map(|value| self.alloc(value));
+            out.push(TypedStmt::Declare(local, value));
         }
     }
 
@@ -423,9 +423,9 @@ impl<'a> Checker<'a, '_> {
         header: &Header<'_, 'a>,
         body: &ast::Stmt<'a>,
         span: Span,
-        out: &mut Statements<'a>,
+        out: &mut StatementList<'a>,
     ) -> Completes {
-        self.enter_statement(Around::Loop);
+        self.enter_statement(EnclosingKind::Loop);
         let mut condition = None;
         if !header.tests_last {
             condition = self.loop_condition(header.conditions);
@@ -439,12 +439,12 @@ impl<'a> Checker<'a, '_> {
             condition = self.loop_condition(header.conditions);
         }
         let (open, changed) = self.leave_statement();
-        out.push(Stmt::Loop(self.arena.alloc(tree::Loop {
+        out.push(TypedStmt::Loop(self.arena.alloc(typed_tree::TypedLoop {
             condition,
             tests_last: header.tests_last,
             body,
-            steps: steps.into_bump_slice(),
-            continues: open.continues,
+            updates: steps.into_bump_slice(),
+            has_continue: open.continues,
             changed,
             span,
         })));
@@ -453,26 +453,26 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// The condition of a loop; `None` if it always holds.
-    fn loop_condition(&mut self, conditions: &[&ast::Expr<'a>]) -> Option<&'a Expr<'a>> {
+    fn loop_condition(&mut self, conditions: &[&ast::Expr<'a>]) -> Option<&'a TypedExpr<'a>> {
         let (last, before) = conditions.split_last()?;
         let mut values = BumpVec::with_capacity_in(conditions.len(), self.arena);
         for condition in before {
             values.push(self.expr(condition));
         }
-        let last = self.truth(last);
+        let last = self.boolean(last);
         if before.is_empty() {
-            let holds = matches!(last.kind, ExprKind::Constant(1));
-            return (!holds).then(|| self.keep(last));
+            let holds = matches!(last.kind, TypedExprKind::Constant(1));
+            return (!holds).then(|| self.alloc(last));
         }
         values.push(last);
-        Some(self.keep(Expr {
-            kind: ExprKind::Sequence(values.into_bump_slice()),
+        Some(self.alloc(TypedExpr {
+            kind: TypedExprKind::Sequence(values.into_bump_slice()),
             ..last
         }))
     }
 
     /// Enters a statement around others.
-    pub(super) fn enter_statement(&mut self, kind: Around) {
+    pub(super) fn enter_statement(&mut self, kind: EnclosingKind) {
         self.body.enclosing.push(Enclosing {
             kind,
             first_local: LocalId(self.body.locals.len() as u32),
@@ -486,9 +486,9 @@ impl<'a> Checker<'a, '_> {
     /// stay noted for what is around it.
     pub(super) fn leave_statement(&mut self) -> (Enclosing, &'a [LocalId]) {
         let left = self.body.enclosing.pop().expect("one was entered");
-        let facts = &self.body.facts;
+        let facts = &self.body.properties;
         let outside =
-            |local: &LocalId| *local < left.first_local || facts[local.0 as usize].hoisted;
+            |local: &LocalId| *local < left.first_local || facts[local.0 as usize].is_hoisted;
         let changed = &mut self.body.changed;
         let mut inside: Vec<LocalId> = changed.drain(left.changed_from..).filter(outside).collect();
         inside.sort_unstable();

@@ -3,21 +3,23 @@
 //! Candidates are all names visible at the place. The work is bounded: once enough was found, none is sought. What a function lacks is said once, with the places
 //! where it is wanted again; so is what a file lacks outside of functions.
 
-use super::Checker;
+use super::TypeChecker;
 use super::builtin;
-use super::call::Arguments;
+use super::call::CallArguments;
 use super::foreign::{
-    ForeignGlobal, foreign_function, foreign_global, foreign_type, foreign_value,
+    ForeignGlobal, foreign_function_fix, foreign_global, foreign_type_fix, foreign_value_fix,
 };
-use super::names::{HIT, Named, PICTURE, predeclared, predeclared_names};
-use super::overload::is_shader;
-use super::tree::Expr;
+use super::overload_resolution::is_shader;
+use super::symbol_table::{
+    HIT_GLOBALS, IMAGE_GLOBALS, TypeBinding, predeclared_type, predeclared_type_names,
+};
+use super::typed_tree::TypedExpr;
 use super::types::{TypeId, TypeKind};
 use crate::ast;
-use crate::closest::closest;
-use crate::explain::words;
+use crate::edit_distance::closest_name;
 use crate::interner::Symbol;
-use crate::kind::{Kind, KindSet};
+use crate::syntax_error::foreign_keyword;
+use crate::token_kind::{Kind, TokenSet};
 use adumbra_ir::{Code, Diagnostic, Label, Span};
 
 /// Most names that a help lists.
@@ -26,14 +28,14 @@ const MAX_LISTED: usize = 12;
 /// Most places at which a finding says that the same is wanted again.
 pub(crate) const MAX_REPEATS: usize = 3;
 
-impl<'a> Checker<'a, '_> {
-    pub(super) fn unknown_value(&mut self, symbol: Symbol, span: Span) -> Expr<'a> {
-        if self.names.named(symbol) == Named::Broken {
+impl<'a> TypeChecker<'a, '_> {
+    pub(super) fn unknown_value(&mut self, symbol: Symbol, span: Span) -> TypedExpr<'a> {
+        if self.names.type_binding(symbol) == TypeBinding::Broken {
             // Its declaration was reported.
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
-        let text = self.text(symbol).to_owned();
-        if self.waiting.contains(&symbol) && !self.is_library {
+        let text = self.symbol_name(symbol).to_owned();
+        if self.undeclared_constants.contains(&symbol) && !self.is_library {
             self.report(
                 Diagnostic::new(
                     Code::ConstantCycle,
@@ -43,7 +45,7 @@ impl<'a> Checker<'a, '_> {
                 .here("the circle closes here")
                 .help("give one of the constants on the way a value of its own"),
             );
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         if let Some(help) = self.other_parameter(symbol, &text) {
             let message = format!("a default is known before the call, and `{text}` is not");
@@ -52,7 +54,7 @@ impl<'a> Checker<'a, '_> {
                     .here("another parameter")
                     .help(help),
             );
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         if let Some((is, help)) = self.without_value(symbol, &text) {
             let message = format!("`{text}` is a {is}, not a value");
@@ -61,17 +63,18 @@ impl<'a> Checker<'a, '_> {
                     .here("no value")
                     .help(help),
             );
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         if self.is_known_to_lack(Code::UnknownName, symbol, span) {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
         let in_session = self.session.is_some() && !self.is_library;
         let globals = self.globals.iter().map(|(symbol, _)| *symbol);
         let globals = globals.filter(|_| in_session);
         let names = self.names.visible().chain(globals);
-        let known = self.closest(&text, names.map(|symbol| self.text(symbol)));
-        let foreign = foreign_value(&text).or_else(|| words::opener(&text));
+        let known = self.closest(&text, names.map(|symbol| self.symbol_name(symbol)));
+        let foreign =
+            foreign_value_fix(&text).or_else(|| foreign_keyword::foreign_opener_fix(&text));
         let foreign_global = foreign_global(&text).and_then(|foreign| self.offered(foreign));
         let help = match known {
             _ if self.names.global(symbol).is_some() => {
@@ -94,12 +97,15 @@ impl<'a> Checker<'a, '_> {
             .here("not declared")
             .help(help),
         );
-        Expr::error(span)
+        TypedExpr::error(span)
     }
 
     /// How to read what another language calls otherwise, if the host has it or if it means nothing else.
     fn offered(&self, foreign: &ForeignGlobal) -> Option<String> {
-        let mut globals = self.globals.iter().map(|(symbol, _)| self.text(*symbol));
+        let mut globals = self
+            .globals
+            .iter()
+            .map(|(symbol, _)| self.symbol_name(*symbol));
         let is_there = globals.any(|name| name == foreign.global);
         let is = format!(
             "{}'s `{}` is `{}` here",
@@ -133,16 +139,16 @@ impl<'a> Checker<'a, '_> {
 
     /// What a word stands for that has no value, and what can be done with it.
     fn without_value(&self, symbol: Symbol, text: &str) -> Option<(&'static str, String)> {
-        let function = self.names.functions(symbol, self.is_library);
+        let function = self.names.newest_function(symbol, self.is_library);
         if function.is_some_and(|function| is_shader(self.declared(function))) {
             let help = "the host runs shaders: move what both need into a function, and call that";
             Some(("shader", help.to_owned()))
-        } else if matches!(self.names.named(symbol), Named::Struct(_)) {
+        } else if matches!(self.names.type_binding(symbol), TypeBinding::Struct(_)) {
             Some((
                 "type",
                 format!("declare a variable of that type: `{text} value;`"),
             ))
-        } else if function.is_none() && predeclared(text).is_some() {
+        } else if function.is_none() && predeclared_type(text).is_some() {
             Some(("type", format!("call it: `{text}(…)`")))
         } else if function.is_some() || super::is_built_in(text) {
             Some(("function", format!("call it: `{text}(…)`")))
@@ -156,7 +162,7 @@ impl<'a> Checker<'a, '_> {
         let function = self.defaults_of?;
         let mut names = function.parameters.iter().map(|p| p.declarator.name);
         names.any(|name| name.symbol == symbol).then(|| {
-            let name = self.text(function.name.symbol);
+            let name = self.symbol_name(function.name.symbol);
             match function.is_shader() {
                 true => "give it a constant default, and compute in the shader what depends on other parameters".to_owned(),
                 false => format!(
@@ -167,19 +173,25 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// A call of what no function is called; its arguments' types are known unless the name is foreign.
-    pub(super) fn unknown_function(&mut self, name: ast::Name, args: Option<Arguments<'_, 'a>>) {
-        let text = self.text(name.symbol).to_owned();
-        if let Some(help) = foreign_type(&text) {
+    pub(super) fn unknown_function(
+        &mut self,
+        name: ast::Ident,
+        args: Option<CallArguments<'_, 'a>>,
+    ) {
+        let text = self.symbol_name(name.symbol).to_owned();
+        if let Some(help) = foreign_type_fix(&text) {
             self.unsupported_type(name.symbol, help, name.span);
             return;
         }
         if self.is_known_to_lack(Code::UnknownFunction, name.symbol, name.span) {
             return;
         }
-        let names = self.names.visible().map(|symbol| self.text(symbol));
-        let fixed: Vec<&str> = builtin::names().chain(adumbra_stdlib::names()).collect();
+        let names = self.names.visible().map(|symbol| self.symbol_name(symbol));
+        let fixed: Vec<&str> = builtin::builtin_names()
+            .chain(adumbra_stdlib::function_names())
+            .collect();
         let names = names.chain(fixed);
-        let help = match (foreign_function(&text), self.closest(&text, names)) {
+        let help = match (foreign_function_fix(&text), self.closest(&text, names)) {
             (Some(help), _) => help.into_owned(),
             (_, Some(known)) => format!("did you mean `{known}`?"),
             _ => {
@@ -200,7 +212,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Parameters that would take the arguments of a call: with their types, called as the variables are that are passed.
-    fn parameters_for(&self, args: Arguments<'_, 'a>) -> String {
+    fn parameters_for(&self, args: CallArguments<'_, 'a>) -> String {
         const NAMES: [&str; 4] = ["a", "b", "c", "d"];
         if args.values.len() > NAMES.len() {
             return "…".to_owned();
@@ -208,7 +220,7 @@ impl<'a> Checker<'a, '_> {
         let mut names: Vec<&str> = Vec::new();
         for (syntax, free) in args.syntax.iter().zip(NAMES) {
             let own = match syntax.kind {
-                ast::ExprKind::Name(symbol) => Some(self.text(symbol)),
+                ast::ExprKind::Name(symbol) => Some(self.symbol_name(symbol)),
                 _ => None,
             };
             let own = own.filter(|own| !names.contains(own) && !NAMES.contains(own));
@@ -229,7 +241,7 @@ impl<'a> Checker<'a, '_> {
         if self.is_known_to_lack(Code::UnsupportedType, symbol, span) {
             return;
         }
-        let message = format!("there is no type `{}`", self.text(symbol));
+        let message = format!("there is no type `{}`", self.symbol_name(symbol));
         self.report(
             Diagnostic::new(Code::UnsupportedType, span, message)
                 .here("not a type of the language")
@@ -238,8 +250,10 @@ impl<'a> Checker<'a, '_> {
     }
 
     pub(super) fn unknown_type(&mut self, symbol: Symbol, span: Span) -> TypeId {
-        let text = self.text(symbol).to_owned();
-        if let Some(help) = foreign_type(&text).or_else(|| words::opener(&text)) {
+        let text = self.symbol_name(symbol).to_owned();
+        if let Some(help) =
+            foreign_type_fix(&text).or_else(|| foreign_keyword::foreign_opener_fix(&text))
+        {
             self.unsupported_type(symbol, help, span);
             return TypeId::ERROR;
         }
@@ -264,9 +278,9 @@ impl<'a> Checker<'a, '_> {
 
     /// Every name of a type.
     pub(super) fn type_names(&self) -> impl Iterator<Item = &str> {
-        let structs = self.names.types().map(|symbol| self.text(symbol));
-        let keywords = KindSet::TYPES.iter().map(Kind::text);
-        let fixed: Vec<&str> = keywords.chain(predeclared_names()).collect();
+        let structs = self.names.types().map(|symbol| self.symbol_name(symbol));
+        let keywords = TokenSet::TYPES.iter().map(Kind::text);
+        let fixed: Vec<&str> = keywords.chain(predeclared_type_names()).collect();
         structs.chain(fixed)
     }
 
@@ -274,11 +288,11 @@ impl<'a> Checker<'a, '_> {
         &mut self,
         operand: &ast::Expr<'a>,
         ty: TypeId,
-        name: ast::Name,
+        name: ast::Ident,
         span: Span,
-    ) -> Expr<'a> {
-        let text = self.text(name.symbol).to_owned();
-        let is = self.show(ty);
+    ) -> TypedExpr<'a> {
+        let text = self.symbol_name(name.symbol).to_owned();
+        let is = self.quoted_type(ty);
         let help = match self.types.kind(ty) {
             _ if let Some(derivative) = derivative_of(&text) => {
                 format!("a derivative is taken by a call: `{derivative}(…)`")
@@ -287,15 +301,19 @@ impl<'a> Checker<'a, '_> {
                 if let ast::ExprKind::TextureSample(sample, texture, _) = operand.kind
                     && text.contains(['a', 'w']) =>
             {
-                let alpha = ast::Sample {
+                let alpha = ast::TextureSample {
                     alpha: true,
                     ..sample
                 };
-                let (alpha, texture) = (alpha.text(), self.text(texture.symbol));
+                let (alpha, texture) = (alpha.keyword(), self.symbol_name(texture.symbol));
                 format!("a sample is a colour without alpha, which is `{alpha}<{texture}>(…)`")
             }
             TypeKind::Struct(number) => {
-                let members = self.types.members(number).iter().map(|m| self.text(m.name));
+                let members = self
+                    .types
+                    .members(number)
+                    .iter()
+                    .map(|m| self.symbol_name(m.name));
                 match self.closest(&text, members.clone()) {
                     Some(known) => format!("did you mean `{known}`?"),
                     None => format!("it has {}", listed(members)),
@@ -320,17 +338,20 @@ impl<'a> Checker<'a, '_> {
             .here("not there")
             .help(help),
         );
-        Expr::error(span)
+        TypedExpr::error(span)
     }
 
-    pub(super) fn unknown_global(&mut self, name: ast::Name, span: Span) -> Expr<'a> {
+    pub(super) fn unknown_global(&mut self, name: ast::Ident, span: Span) -> TypedExpr<'a> {
         if self.is_known_to_lack(Code::UnknownGlobal, name.symbol, name.span) {
-            return Expr::error(span);
+            return TypedExpr::error(span);
         }
-        let text = self.text(name.symbol).to_owned();
-        let globals = self.globals.iter().map(|(symbol, _)| self.text(*symbol));
-        let is_of_hit = HIT.contains(&text.as_str());
-        let is_of_picture = PICTURE.contains(&text.as_str());
+        let text = self.symbol_name(name.symbol).to_owned();
+        let globals = self
+            .globals
+            .iter()
+            .map(|(symbol, _)| self.symbol_name(*symbol));
+        let is_of_hit = HIT_GLOBALS.contains(&text.as_str());
+        let is_of_picture = IMAGE_GLOBALS.contains(&text.as_str());
         let similar = self.closest(&text, globals.clone());
         let help = match similar.filter(|_| !is_of_hit && !is_of_picture) {
             Some(known) => format!("did you mean `{known}`?"),
@@ -362,15 +383,18 @@ impl<'a> Checker<'a, '_> {
             .here("not declared by the host")
             .help(help),
         );
-        Expr::error(span)
+        TypedExpr::error(span)
     }
 
-    pub(super) fn unknown_texture(&mut self, name: ast::Name) {
+    pub(super) fn unknown_texture(&mut self, name: ast::Ident) {
         if self.is_known_to_lack(Code::UnknownTexture, name.symbol, name.span) {
             return;
         }
-        let text = self.text(name.symbol).to_owned();
-        let textures = self.textures.iter().map(|name| self.text(name.symbol));
+        let text = self.symbol_name(name.symbol).to_owned();
+        let textures = self
+            .textures
+            .iter()
+            .map(|name| self.symbol_name(name.symbol));
         let help = match self.closest(&text, textures) {
             Some(known) => format!("did you mean `{known}`?"),
             None => format!("declare it at file level: `texture2d {text};`"),
@@ -386,13 +410,13 @@ impl<'a> Checker<'a, '_> {
         );
     }
 
-    pub(super) fn unknown_closure(&mut self, name: ast::Name) {
+    pub(super) fn unknown_closure(&mut self, name: ast::Ident) {
         if self.is_known_to_lack(Code::UnknownClosure, name.symbol, name.span) {
             return;
         }
-        let text = self.text(name.symbol).to_owned();
+        let text = self.symbol_name(name.symbol).to_owned();
         let known = self.registry.iter().flatten();
-        let mut known: Vec<&str> = known.map(|(&name, _)| self.text(name)).collect();
+        let mut known: Vec<&str> = known.map(|(&name, _)| self.symbol_name(name)).collect();
         known.sort_unstable();
         let help = match self.closest(&text, known.iter().copied()) {
             Some(known) => format!("did you mean `{known}`?"),
@@ -411,8 +435,8 @@ impl<'a> Checker<'a, '_> {
 
     /// The known name that was probably meant, as long as not too many were asked for.
     fn closest<'n>(&self, text: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
-        let is_sought = !self.has_enough();
-        let known = is_sought.then(|| closest(text, names)).flatten();
+        let is_sought = !self.is_error_limit_reached();
+        let known = is_sought.then(|| closest_name(text, names)).flatten();
         known.map(str::to_owned)
     }
 }

@@ -3,11 +3,11 @@
 //! A variable declared in one case can be seen in the later ones, also where control jumped past its declaration: it is zero then. So
 //! it begins before the `switch`, and what was its declaration sets it.
 
-use super::convert::Purpose;
-use super::statement::{Completes, Statements};
-use super::tree::{Case, Expr, ExprKind, Local, Stmt, Switch};
+use super::convert::ConversionPurpose;
+use super::statement::{Completes, StatementList};
+use super::typed_tree::{Local, TypedExpr, TypedExprKind, TypedStmt, TypedSwitch, TypedSwitchCase};
 use super::types::{TypeId, TypeKind};
-use super::{Around, Checker};
+use super::{EnclosingKind, TypeChecker};
 use crate::ast;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
@@ -16,17 +16,17 @@ use std::collections::HashMap;
 /// The labels met so far, and where: by their bits, `None` for `default`.
 type Labels = HashMap<Option<u32>, Span>;
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     pub(super) fn switch_statement(
         &mut self,
         value: &ast::Expr<'a>,
-        syntax: &[ast::Case<'a>],
+        syntax: &[ast::SwitchCase<'a>],
         span: Span,
-        out: &mut Statements<'a>,
+        out: &mut StatementList<'a>,
     ) -> Completes {
         let value = self.switched(value);
         let scope = self.names.enter();
-        self.enter_statement(Around::Switch);
+        self.enter_statement(EnclosingKind::Switch);
         let mut known = Labels::new();
         let mut cases = BumpVec::new_in(self.arena);
         let mut labels = BumpVec::new_in(self.arena);
@@ -45,20 +45,20 @@ impl<'a> Checker<'a, '_> {
             if !is_last {
                 self.begin_before(&mut body, out);
             }
-            cases.push(Case {
+            cases.push(TypedSwitchCase {
                 labels: std::mem::replace(&mut labels, BumpVec::new_in(self.arena))
                     .into_bump_slice(),
                 is_default: std::mem::take(&mut is_default),
                 body: body.into_bump_slice(),
-                falls: ends && !is_last,
+                falls_through: ends && !is_last,
             });
             completes = ends;
         }
         let (left, changed) = self.leave_statement();
         self.names.leave(scope);
         let has_default = known.contains_key(&None);
-        out.push(Stmt::Switch(self.arena.alloc(Switch {
-            value: self.keep(value),
+        out.push(TypedStmt::Switch(self.arena.alloc(TypedSwitch {
+            value: self.alloc(value),
             cases: cases.into_bump_slice(),
             has_default,
             changed,
@@ -68,12 +68,12 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// What is compared.
-    fn switched(&mut self, value: &ast::Expr<'a>) -> Expr<'a> {
+    fn switched(&mut self, value: &ast::Expr<'a>) -> TypedExpr<'a> {
         let value = self.expr(value);
         if value.is_error() || value.ty.is_integer() {
             return value;
         }
-        let is = self.show(value.ty);
+        let is = self.quoted_type(value.ty);
         let help = match value.ty {
             TypeId::FLOAT => format!(
                 "compare ranges with `if` and `else if`, or choose by `(int){}`",
@@ -88,11 +88,11 @@ impl<'a> Checker<'a, '_> {
                 .here(format!("this is {is}"))
                 .help(help),
         );
-        Expr::error(value.span)
+        TypedExpr::error(value.span)
     }
 
     /// The bits of a label; nothing for `default`, and for what was reported.
-    fn label(&mut self, case: &ast::Case<'a>, ty: TypeId, known: &mut Labels) -> Option<u32> {
+    fn label(&mut self, case: &ast::SwitchCase<'a>, ty: TypeId, known: &mut Labels) -> Option<u32> {
         let (bits, span) = match case.label {
             None => (
                 None,
@@ -103,7 +103,7 @@ impl<'a> Checker<'a, '_> {
             ),
             Some(label) => {
                 let value = self.expr(label);
-                let value = self.convert(value, ty, Purpose::Label);
+                let value = self.convert(value, ty, ConversionPurpose::Label);
                 if value.is_error() {
                     return None;
                 }
@@ -142,7 +142,7 @@ impl<'a> Checker<'a, '_> {
         let is_sized_there = matches!(self.types.kind(variable.ty), TypeKind::RunTimeArray(_));
         let begins = variable.ty != TypeId::RESOURCE && !is_sized_there;
         if !begins {
-            let is = self.show(variable.ty);
+            let is = self.quoted_type(variable.ty);
             let message = format!("a `switch` may jump past this variable of type {is}");
             self.report(
                 Diagnostic::new(Code::BadVariableType, variable.span, message)
@@ -154,25 +154,25 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Lets the variables of a case begin before the `switch`, since later cases see them.
-    fn begin_before(&mut self, body: &mut Statements<'a>, out: &mut Statements<'a>) {
+    fn begin_before(&mut self, body: &mut StatementList<'a>, out: &mut StatementList<'a>) {
         for statement in body {
-            let Stmt::Declare(local, init) = *statement else {
+            let TypedStmt::Declare(local, init) = *statement else {
                 continue;
             };
             let variable = self.body.locals[local.0 as usize];
             if !self.can_begin_before(variable) {
                 continue;
             }
-            out.push(Stmt::Declare(local, None));
-            let expr = |kind, span| Expr {
+            out.push(TypedStmt::Declare(local, None));
+            let expr = |kind, span| TypedExpr {
                 kind,
                 ty: variable.ty,
                 span,
             };
-            let value = init.map_or_else(|| expr(ExprKind::Zero, variable.span), |init| *init);
-            let place = expr(ExprKind::Local(local), variable.span);
-            let set = ExprKind::Assign(self.keep(place), self.keep(value));
-            *statement = Stmt::Expr(self.keep(expr(set, variable.span)));
+            let value = init.map_or_else(|| expr(TypedExprKind::Zero, variable.span), |init| *init);
+            let place = expr(TypedExprKind::Local(local), variable.span);
+            let set = TypedExprKind::Assign(self.alloc(place), self.alloc(value));
+            *statement = TypedStmt::Expr(self.alloc(expr(set, variable.span)));
         }
     }
 }

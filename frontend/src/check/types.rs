@@ -7,7 +7,7 @@
 //! than [`MAX_TYPE_DEPTH`].
 
 use crate::interner::{Interner, Symbol};
-use crate::limits::{MAX_ALL_LEAVES, MAX_LEAVES, MAX_RUN_TIME_NUMBERS, MAX_TYPE_DEPTH};
+use crate::limits::{MAX_LEAVES, MAX_RUN_TIME_ARRAY_SCALARS, MAX_TOTAL_LEAVES, MAX_TYPE_DEPTH};
 use adumbra_ir::{Scalar, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl TypeId {
     }
 
     /// The type that a host means; `None` for arrays and structs, which only texts declare.
-    pub fn of_host(ty: &adumbra_ir::Type) -> Option<TypeId> {
+    pub fn from_host_type(ty: &adumbra_ir::Type) -> Option<TypeId> {
         Some(match ty {
             adumbra_ir::Type::Scalar(scalar) => match scalar {
                 Scalar::F32 => TypeId::FLOAT,
@@ -153,7 +153,7 @@ pub struct Leaf {
 
 /// A member of a struct.
 #[derive(Clone, Copy, Debug)]
-pub struct Member {
+pub struct StructMember {
     /// Its name.
     pub name: Symbol,
     /// Its type.
@@ -182,18 +182,18 @@ struct Struct {
 
 /// All types of one compilation.
 #[derive(Debug)]
-pub struct Types {
+pub struct TypeTable {
     entries: Vec<Entry>,
     leaves: Vec<Leaf>,
     structs: Vec<Struct>,
-    members: Vec<Member>,
+    members: Vec<StructMember>,
     arrays: HashMap<(TypeId, u32), TypeId>,
     run_time_arrays: HashMap<TypeId, TypeId>,
 }
 
 /// A type that would have too many leaves or be too deep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge;
+pub struct TypeSizeError;
 
 const fn scalar_leaf(scalar: Scalar) -> Leaf {
     Leaf { scalar, len: 0 }
@@ -237,10 +237,10 @@ const SIMPLE: [Entry; 15] = [
     simple(TypeKind::Scalar(Scalar::Resource), 20, 1),
 ];
 
-impl Types {
+impl TypeTable {
     /// The simple types.
-    pub fn new() -> Types {
-        Types {
+    pub fn new() -> TypeTable {
+        TypeTable {
             entries: SIMPLE.to_vec(),
             leaves: SIMPLE_LEAVES.to_vec(),
             structs: Vec::new(),
@@ -281,12 +281,17 @@ impl Types {
         self.leaves(ty).iter().map(count).sum()
     }
 
-    fn add(&mut self, kind: TypeKind, depth: u32, first_leaf: usize) -> Result<TypeId, TooLarge> {
+    fn add(
+        &mut self,
+        kind: TypeKind,
+        depth: u32,
+        first_leaf: usize,
+    ) -> Result<TypeId, TypeSizeError> {
         let count = self.leaves.len() - first_leaf;
         let all = self.leaves.len();
-        if count > MAX_LEAVES || all > MAX_ALL_LEAVES || depth as usize > MAX_TYPE_DEPTH {
+        if count > MAX_LEAVES || all > MAX_TOTAL_LEAVES || depth as usize > MAX_TYPE_DEPTH {
             self.leaves.truncate(first_leaf);
-            return Err(TooLarge);
+            return Err(TypeSizeError);
         }
         self.entries.push(Entry {
             kind,
@@ -297,7 +302,7 @@ impl Types {
     }
 
     /// The type of `len` elements, at least 1. The caller bounds the number of scalars.
-    pub fn array(&mut self, element: TypeId, len: u32) -> Result<TypeId, TooLarge> {
+    pub fn array(&mut self, element: TypeId, len: u32) -> Result<TypeId, TypeSizeError> {
         debug_assert!(len > 0);
         if let Some(&known) = self.arrays.get(&(element, len)) {
             return Ok(known);
@@ -310,14 +315,14 @@ impl Types {
         Ok(ty)
     }
 
-    /// The type of as many elements as turn out while shading. [`room`](Types::room) is not 0.
-    pub fn run_time_array(&mut self, element: TypeId) -> Result<TypeId, TooLarge> {
+    /// The type of as many elements as turn out while shading. [`room`](TypeTable::run_time_capacity) is not 0.
+    pub fn run_time_array(&mut self, element: TypeId) -> Result<TypeId, TypeSizeError> {
         if let Some(&known) = self.run_time_arrays.get(&element) {
             return Ok(known);
         }
         let first = self.leaves.len();
         self.leaves.push(scalar_leaf(Scalar::I32));
-        self.repeat(element, self.room(element));
+        self.repeat(element, self.run_time_capacity(element));
         let depth = self.entries[element.0 as usize].depth + 1;
         let ty = self.add(TypeKind::RunTimeArray(element), depth, first)?;
         self.run_time_arrays.insert(element, ty);
@@ -325,8 +330,8 @@ impl Types {
     }
 
     /// How many elements of that type an array sized while shading has room for.
-    pub fn room(&self, element: TypeId) -> u32 {
-        (MAX_RUN_TIME_NUMBERS / self.scalar_count(element).max(1)) as u32
+    pub fn run_time_capacity(&self, element: TypeId) -> u32 {
+        (MAX_RUN_TIME_ARRAY_SCALARS / self.scalar_count(element).max(1)) as u32
     }
 
     /// Adds the leaves of so many elements.
@@ -340,18 +345,22 @@ impl Types {
     }
 
     /// A new struct with these members; their `leaf` is set here.
-    pub fn structure(&mut self, name: Symbol, members: &[Member]) -> Result<TypeId, TooLarge> {
+    pub fn add_struct(
+        &mut self,
+        name: Symbol,
+        members: &[StructMember],
+    ) -> Result<TypeId, TypeSizeError> {
         let first_leaf = self.leaves.len();
         let first = self.members.len();
         let mut depth = 0;
         for &member in members {
             let leaf = (self.leaves.len() - first_leaf) as u32;
-            self.members.push(Member { leaf, ..member });
+            self.members.push(StructMember { leaf, ..member });
             let inner = self.entries[member.ty.0 as usize];
             depth = depth.max(inner.depth);
             self.leaves
                 .extend_from_within(inner.leaves.0 as usize..inner.leaves.1 as usize);
-            if self.leaves.len() - first_leaf > MAX_LEAVES || self.leaves.len() > MAX_ALL_LEAVES {
+            if self.leaves.len() - first_leaf > MAX_LEAVES || self.leaves.len() > MAX_TOTAL_LEAVES {
                 break;
             }
         }
@@ -370,7 +379,7 @@ impl Types {
     }
 
     /// The members of a struct, in order.
-    pub fn members(&self, number: u32) -> &[Member] {
+    pub fn members(&self, number: u32) -> &[StructMember] {
         let (start, end) = self.structs[number as usize].members;
         &self.members[start as usize..end as usize]
     }
@@ -404,7 +413,7 @@ impl Types {
     ///
     /// # Panics
     /// For types that no value has.
-    pub fn host(&self, ty: TypeId, interner: &Interner) -> adumbra_ir::Type {
+    pub fn host_type(&self, ty: TypeId, interner: &Interner) -> adumbra_ir::Type {
         match self.kind(ty) {
             TypeKind::Error | TypeKind::Void | TypeKind::Texture | TypeKind::RunTimeArray(_) => {
                 panic!("not a value's type")
@@ -413,11 +422,15 @@ impl Types {
             TypeKind::Vector(n) => adumbra_ir::Type::Vector(n as u8),
             TypeKind::Matrix(n) => adumbra_ir::Type::Matrix(n as u8),
             TypeKind::Array(element, len) => {
-                adumbra_ir::Type::Array(Arc::new(self.host(element, interner)), len)
+                adumbra_ir::Type::Array(Arc::new(self.host_type(element, interner)), len)
             }
             TypeKind::Struct(number) => {
-                let member =
-                    |m: &Member| (interner.name(m.name).to_owned(), self.host(m.ty, interner));
+                let member = |m: &StructMember| {
+                    (
+                        interner.name(m.name).to_owned(),
+                        self.host_type(m.ty, interner),
+                    )
+                };
                 adumbra_ir::Type::Struct(Arc::new(adumbra_ir::types::StructType {
                     name: interner.name(self.struct_name(number)).to_owned(),
                     members: self.members(number).iter().map(member).collect(),
@@ -427,8 +440,8 @@ impl Types {
     }
 }
 
-impl Default for Types {
-    fn default() -> Types {
-        Types::new()
+impl Default for TypeTable {
+    fn default() -> TypeTable {
+        TypeTable::new()
     }
 }

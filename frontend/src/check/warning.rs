@@ -2,55 +2,55 @@
 //!
 //! Warnings are only for texts of the user, and only where there is no error: what is missing may be what would have made them go away.
 
-use super::Checker;
-use super::tree::{Expr, ExprKind, FunctionId, LocalId};
+use super::TypeChecker;
+use super::typed_tree::{FunctionId, LocalId, TypedExpr, TypedExprKind};
 use super::types::{TypeId, TypeKind};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::limits::MAX_DIAGNOSTICS;
 use adumbra_ir::{Code, Diagnostic, Direction, Span};
 
-impl<'a> Checker<'a, '_> {
+impl<'a> TypeChecker<'a, '_> {
     pub(super) fn warn(&mut self, warning: Diagnostic) {
         if !self.is_library && self.warnings.len() < MAX_DIAGNOSTICS {
-            self.warnings.push(super::bounded(warning));
+            self.warnings.push(super::truncate_messages(warning));
         }
     }
 
     /// Notes that a variable is mentioned, which is a reading of it unless it is taken back.
-    pub(super) fn mentioned(&mut self, local: LocalId) {
+    pub(super) fn count_read(&mut self, local: LocalId) {
         self.body.reads[local.0 as usize] += 1;
     }
 
     /// Takes back the mention of a variable that is only written there.
-    pub(super) fn only_written(&mut self, place: &Expr) {
+    pub(super) fn uncount_read(&mut self, place: &TypedExpr) {
         let mut root = place;
-        while let ExprKind::Member(inner, _)
-        | ExprKind::Swizzle(inner, _)
-        | ExprKind::Index(inner, _) = root.kind
+        while let TypedExprKind::Member(inner, _)
+        | TypedExprKind::Swizzle(inner, _)
+        | TypedExprKind::Index(inner, _) = root.kind
         {
             root = inner;
         }
-        if let ExprKind::Local(local) = root.kind {
+        if let TypedExprKind::Local(local) = root.kind {
             let reads = &mut self.body.reads[local.0 as usize];
             *reads = reads.saturating_sub(1);
         }
     }
 
     /// Warns of the variables of a function that are never read; not of outputs, parameters of shaders, and names that begin with `_`.
-    pub(super) fn unread_variables(&mut self, function: FunctionId) {
+    pub(super) fn warn_unread_variables(&mut self, function: FunctionId) {
         let declared = *self.declared(function);
-        let is_shader = declared.syntax.is_some_and(ast::Function::is_shader);
+        let is_shader = declared.syntax.is_some_and(ast::FunctionDef::is_shader);
         for index in 0..self.body.locals.len() {
             let local = self.body.locals[index];
             let param = declared.params.get(index);
             let is_asked = match param {
-                Some(param) => !is_shader && param.direction == ast::Direction::In,
-                None => !self.body.facts[index].hoisted,
+                Some(param) => !is_shader && param.direction == ast::ParamDirection::In,
+                None => !self.body.properties[index].is_hoisted,
             };
             if !is_asked || self.body.reads[index] > 0 {
                 continue;
             }
-            let text = self.text(local.name).to_owned();
+            let text = self.symbol_name(local.name).to_owned();
             if text.starts_with('_') {
                 continue;
             }
@@ -74,8 +74,14 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Warns of a division by a constant that is zero.
-    pub(super) fn zero_divisor(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) {
-        let ExprKind::Constant(bits) = b.kind else {
+    pub(super) fn warn_zero_divisor(
+        &mut self,
+        op: BinaryOp,
+        a: &TypedExpr,
+        b: &TypedExpr,
+        span: Span,
+    ) {
+        let TypedExprKind::Constant(bits) = b.kind else {
             return;
         };
         let is_zero = match b.ty {
@@ -103,7 +109,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Warns of `1 / 2`, whose result is 0.
-    pub(super) fn lost_remainder(
+    pub(super) fn warn_lost_remainder(
         &mut self,
         op: BinaryOp,
         a: &ast::Expr,
@@ -131,7 +137,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Warns of `if (a = b)`; another pair of parentheses says that it is meant.
-    pub(super) fn assigned_condition(&mut self, syntax: &ast::Expr) {
+    pub(super) fn warn_assigned_condition(&mut self, syntax: &ast::Expr) {
         let ast::ExprKind::Assign {
             op: None, place, ..
         } = syntax.kind
@@ -152,7 +158,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Warns of a constant index where no element is.
-    pub(super) fn index_in_range(&mut self, value: &Expr, index: &Expr) {
+    pub(super) fn warn_constant_index(&mut self, value: &TypedExpr, index: &TypedExpr) {
         let len = match self.types.kind(value.ty) {
             TypeKind::Array(_, len) | TypeKind::Vector(len) | TypeKind::Matrix(len) => len,
             _ => return,
@@ -163,7 +169,7 @@ impl<'a> Checker<'a, '_> {
         if (0..i64::from(len)).contains(&i64::from(at)) {
             return;
         }
-        let (is, last) = (self.show(value.ty), len - 1);
+        let (is, last) = (self.quoted_type(value.ty), len - 1);
         let nearest = if at < 0 { 0 } else { last };
         self.warn(
             Diagnostic::new(
@@ -179,7 +185,12 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Warns of a derivative of what changes in steps alone.
-    pub(super) fn flat_derivative(&mut self, direction: Direction, value: &Expr, span: Span) {
+    pub(super) fn warn_flat_derivative(
+        &mut self,
+        direction: Direction,
+        value: &TypedExpr,
+        span: Span,
+    ) {
         if changes(value) != Changes::InSteps {
             return;
         }
@@ -219,15 +230,17 @@ enum Changes {
     Perhaps,
 }
 
-fn changes(value: &Expr) -> Changes {
-    let all = |parts: &[Expr]| parts.iter().map(changes).max().unwrap_or(Changes::Never);
+fn changes(value: &TypedExpr) -> Changes {
+    let all = |parts: &[TypedExpr]| parts.iter().map(changes).max().unwrap_or(Changes::Never);
     match value.kind {
-        ExprKind::Constant(_) | ExprKind::Constants(_) | ExprKind::Zero => Changes::Never,
-        ExprKind::Convert(_) => Changes::InSteps,
-        ExprKind::Splat(inner) | ExprKind::Swizzle(inner, _) => changes(inner),
-        ExprKind::Gather(parts) => all(parts),
-        ExprKind::Op(row, operands) if row.info().differentiable() => {
-            let carries = row.carries();
+        TypedExprKind::Constant(_) | TypedExprKind::Constants(_) | TypedExprKind::Zero => {
+            Changes::Never
+        }
+        TypedExprKind::Convert(_) => Changes::InSteps,
+        TypedExprKind::Splat(inner) | TypedExprKind::Swizzle(inner, _) => changes(inner),
+        TypedExprKind::Gather(parts) => all(parts),
+        TypedExprKind::Op(row, operands) if row.info().is_differentiable() => {
+            let carries = row.passes_shadows();
             let smooth = operands.iter().zip(carries).filter(|(_, carries)| *carries);
             let through = smooth.map(|(operand, _)| changes(operand)).max();
             match (all(operands), through) {
@@ -235,7 +248,7 @@ fn changes(value: &Expr) -> Changes {
                 (_, through) => through.unwrap_or(Changes::InSteps).max(Changes::InSteps),
             }
         }
-        ExprKind::Op(..) => Changes::InSteps,
+        TypedExprKind::Op(..) => Changes::InSteps,
         _ => Changes::Perhaps,
     }
 }

@@ -1,16 +1,20 @@
 //! Expressions: a pratt parser for what has one or two operands, and around it `?:` and assignment, which group to the right.
 
-use super::{Builder, Extra, Rule, enclosed, mark, name, one, seen, type_keyword};
-use crate::ast::{BinaryOp, Detail, Expr, ExprKind, Name, Sample, Step, UnaryOp};
+use super::{
+    GrammarExtra, GrammarRule, NodeBuilder, enclosed, mark, name, one, seen, type_keyword,
+};
+use crate::ast::{
+    BinaryOp, Expr, ExprKind, Ident, IncDecOp, LevelOfDetail, TextureSample, UnaryOp,
+};
 use crate::interner::Symbol;
-use crate::kind::{Kind, KindSet};
+use crate::token_kind::{Kind, TokenSet};
 use adumbra_ir::Span;
 use chumsky::pratt::{infix, left, postfix, prefix};
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
 /// The binary operators by how tightly they bind, loosest first; each level groups to the left. As in C.
-pub(crate) const LEVELS: [&[Kind]; 10] = [
+pub(crate) const PRECEDENCE_LEVELS: [&[Kind]; 10] = [
     &[Kind::PipePipe],
     &[Kind::AmpAmp],
     &[Kind::Pipe],
@@ -29,12 +33,12 @@ pub(crate) const LEVELS: [&[Kind]; 10] = [
 ];
 
 /// How tightly operators before an operand bind: tighter than every level.
-const PREFIX: u16 = LEVELS.len() as u16 + 1;
+const PREFIX: u16 = PRECEDENCE_LEVELS.len() as u16 + 1;
 /// How tightly `[…]`, `.x`, `++` and `--` behind an operand bind: tighter still.
 const POSTFIX: u16 = PREFIX + 1;
 
 /// Operators before an operand.
-pub(crate) const UNARY: KindSet = KindSet::of(&[
+pub(crate) const UNARY_OPERATORS: TokenSet = TokenSet::of(&[
     Kind::Plus,
     Kind::Minus,
     Kind::Not,
@@ -43,10 +47,10 @@ pub(crate) const UNARY: KindSet = KindSet::of(&[
     Kind::MinusMinus,
 ]);
 
-const STEPS: KindSet = KindSet::of(&[Kind::PlusPlus, Kind::MinusMinus]);
+const STEPS: TokenSet = TokenSet::of(&[Kind::PlusPlus, Kind::MinusMinus]);
 
 /// `=` and the compound assignments.
-pub(crate) const ASSIGNMENTS: KindSet = KindSet::of(&[
+pub(crate) const ASSIGNMENT_OPERATORS: TokenSet = TokenSet::of(&[
     Kind::Assign,
     Kind::PlusAssign,
     Kind::MinusAssign,
@@ -61,7 +65,7 @@ pub(crate) const ASSIGNMENTS: KindSet = KindSet::of(&[
 ]);
 
 /// Numbers, texts, `true` and `false`.
-pub(crate) const LITERALS: KindSet = KindSet::of(&[
+pub(crate) const LITERALS: TokenSet = TokenSet::of(&[
     Kind::FloatLiteral,
     Kind::IntLiteral,
     Kind::UintLiteral,
@@ -70,7 +74,7 @@ pub(crate) const LITERALS: KindSet = KindSet::of(&[
     Kind::False,
 ]);
 
-const SAMPLES: KindSet = KindSet::of(&[
+const SAMPLES: TokenSet = TokenSet::of(&[
     Kind::Sample,
     Kind::SampleGrad,
     Kind::SampleLevel,
@@ -93,12 +97,12 @@ enum Tail<'a> {
 #[derive(Clone, Copy)]
 enum Suffix<'a> {
     Index(&'a Expr<'a>),
-    Member(Name),
+    Member(Ident),
     Step(Kind),
 }
 
 /// Any expression but a comma list.
-pub(super) fn expression<'t, 'a: 't>() -> Rule<'t, 'a, &'a Expr<'a>> {
+pub(super) fn expression<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a Expr<'a>> {
     recursive(|expression| {
         let binary = binary(expression.clone().boxed());
         let ternary = mark(Kind::Question)
@@ -106,7 +110,7 @@ pub(super) fn expression<'t, 'a: 't>() -> Rule<'t, 'a, &'a Expr<'a>> {
             .then_ignore(mark(Kind::Colon))
             .then(expression.clone())
             .map(|(yes, no)| Tail::Ternary(yes, no));
-        let assign = one(ASSIGNMENTS)
+        let assign = one(ASSIGNMENT_OPERATORS)
             .then(expression)
             .map(|(op, value)| Tail::Assign(op, value));
         binary
@@ -133,7 +137,9 @@ pub(super) fn expression<'t, 'a: 't>() -> Rule<'t, 'a, &'a Expr<'a>> {
 }
 
 /// Operands and the operators that bind tighter than `?:`.
-fn binary<'t, 'a: 't>(expression: Rule<'t, 'a, &'a Expr<'a>>) -> Rule<'t, 'a, &'a Expr<'a>> {
+fn binary<'t, 'a: 't>(
+    expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+) -> GrammarRule<'t, 'a, &'a Expr<'a>> {
     let cast = mark(Kind::LParen)
         .ignore_then(type_keyword())
         .then_ignore(mark(Kind::RParen));
@@ -147,12 +153,12 @@ fn binary<'t, 'a: 't>(expression: Rule<'t, 'a, &'a Expr<'a>>) -> Rule<'t, 'a, &'
     let member = mark(Kind::Dot).ignore_then(name()).map(Suffix::Member);
     let step = one(STEPS).map(Suffix::Step);
     // The commonest are the tightest: they are tried first.
-    let levels: Vec<_> = LEVELS
+    let levels: Vec<_> = PRECEDENCE_LEVELS
         .into_iter()
-        .zip(1..=LEVELS.len() as u16)
+        .zip(1..=PRECEDENCE_LEVELS.len() as u16)
         .rev()
         .map(|(kinds, power)| {
-            let operator = one(KindSet::of(kinds));
+            let operator = one(TokenSet::of(kinds));
             infix(left(power), operator, |lhs, op, rhs, e| {
                 let (builder, span) = seen(e);
                 builder.expr(ExprKind::Binary(binary_op(op), lhs, rhs), span)
@@ -170,7 +176,7 @@ fn binary<'t, 'a: 't>(expression: Rule<'t, 'a, &'a Expr<'a>>) -> Rule<'t, 'a, &'
                 };
                 builder.expr(kind, span)
             }),
-            prefix(PREFIX, one(UNARY), |kind, operand, e| {
+            prefix(PREFIX, one(UNARY_OPERATORS), |kind, operand, e| {
                 let (builder, span) = seen(e);
                 let kind = match unary_op(kind) {
                     Some(op) => ExprKind::Unary(op, operand),
@@ -188,7 +194,9 @@ fn binary<'t, 'a: 't>(expression: Rule<'t, 'a, &'a Expr<'a>>) -> Rule<'t, 'a, &'
 }
 
 /// What needs no operator: a literal, a name, a call, parentheses.
-fn operand<'t, 'a: 't>(expression: Rule<'t, 'a, &'a Expr<'a>>) -> Rule<'t, 'a, &'a Expr<'a>> {
+fn operand<'t, 'a: 't>(
+    expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+) -> GrammarRule<'t, 'a, &'a Expr<'a>> {
     let arguments = arguments(expression.clone());
     let angled = mark(Kind::Less)
         .ignore_then(name())
@@ -239,8 +247,8 @@ fn operand<'t, 'a: 't>(expression: Rule<'t, 'a, &'a Expr<'a>>) -> Rule<'t, 'a, &
 
 /// `(a, b)`
 fn arguments<'t, 'a: 't>(
-    expression: Rule<'t, 'a, &'a Expr<'a>>,
-) -> Rule<'t, 'a, &'a [&'a Expr<'a>]> {
+    expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+) -> GrammarRule<'t, 'a, &'a [&'a Expr<'a>]> {
     let list = expression
         .separated_by(mark(Kind::Comma))
         .collect::<Arguments>()
@@ -249,7 +257,7 @@ fn arguments<'t, 'a: 't>(
         Kind::LParen,
         list,
         Kind::RParen,
-        |builder: Builder<'t, 'a>, span: Span| {
+        |builder: NodeBuilder<'t, 'a>, span: Span| {
             let broken = builder.expr(ExprKind::Broken, span);
             &*builder.arena.alloc_slice_copy(&[broken])
         },
@@ -259,10 +267,10 @@ fn arguments<'t, 'a: 't>(
 
 fn stepped<'a>(kind: Kind, postfix: bool, place: &'a Expr<'a>) -> ExprKind<'a> {
     let step = match kind {
-        Kind::PlusPlus => Step::Up,
-        _ => Step::Down,
+        Kind::PlusPlus => IncDecOp::Increment,
+        _ => IncDecOp::Decrement,
     };
-    ExprKind::Step {
+    ExprKind::IncDec {
         step,
         postfix,
         place,
@@ -271,7 +279,7 @@ fn stepped<'a>(kind: Kind, postfix: bool, place: &'a Expr<'a>) -> ExprKind<'a> {
 
 /// A number, a text, `true` or `false`.
 pub(super) fn literal<'t, 'a: 't>()
--> impl Parser<'t, &'t [Kind], ExprKind<'a>, Extra<'t, 'a>> + Copy {
+-> impl Parser<'t, &'t [Kind], ExprKind<'a>, GrammarExtra<'t, 'a>> + Copy {
     one(LITERALS).map_with(|kind, e| {
         let index = e.span().start;
         let value = e.state().tokens.tokens[index].value;
@@ -285,17 +293,17 @@ pub(super) fn literal<'t, 'a: 't>()
     })
 }
 
-fn sample(kind: Kind) -> Sample {
+fn sample(kind: Kind) -> TextureSample {
     let alpha = matches!(
         kind,
         Kind::SampleAlpha | Kind::SampleAlphaGrad | Kind::SampleAlphaLevel
     );
     let detail = match kind {
-        Kind::SampleGrad | Kind::SampleAlphaGrad => Detail::Gradients,
-        Kind::SampleLevel | Kind::SampleAlphaLevel => Detail::Level,
-        _ => Detail::Shadows,
+        Kind::SampleGrad | Kind::SampleAlphaGrad => LevelOfDetail::Gradients,
+        Kind::SampleLevel | Kind::SampleAlphaLevel => LevelOfDetail::Level,
+        _ => LevelOfDetail::Shadows,
     };
-    Sample { alpha, detail }
+    TextureSample { alpha, detail }
 }
 
 fn unary_op(kind: Kind) -> Option<UnaryOp> {

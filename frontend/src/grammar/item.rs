@@ -1,28 +1,28 @@
 //! What stands at file level, and the ways into the grammar.
 
 use super::expression::literal;
-use super::statement::{Rules, rules};
-use super::{Builder, Rule, enclosed, mark, name, one, seen, semicolon, skip_to_end};
+use super::statement::{StatementRules, statement_rules};
+use super::{GrammarRule, NodeBuilder, enclosed, mark, name, one, seen, semicolon, skip_to_end};
 use crate::ast::{
-    Direction, Entry, Expr, ExprKind, Function, Item, ItemKind, Metadata, Name, Parameter, Struct,
-    UnaryOp,
+    Expr, ExprKind, FunctionDef, Ident, Item, ItemKind, MetadataItem, ParamDecl, ParamDirection,
+    ReplEntry, StructDef, UnaryOp,
 };
-use crate::explain::words;
-use crate::kind::{Kind, KindSet};
+use crate::syntax_error::foreign_keyword;
+use crate::token_kind::{Kind, TokenSet};
 use adumbra_ir::Span;
 use bumpalo::collections::Vec as BumpVec;
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
 /// What can begin an item at the start of a line, for sure: recovery stops there.
-const STARTS: KindSet =
-    KindSet::TYPES.union(KindSet::of(&[Kind::Const, Kind::Struct, Kind::Shader]));
+const STARTS: TokenSet =
+    TokenSet::TYPES.union(TokenSet::of(&[Kind::Const, Kind::Struct, Kind::Shader]));
 
-const QUALIFIERS: KindSet = KindSet::of(&[Kind::In, Kind::Out, Kind::InOut, Kind::Const]);
+const QUALIFIERS: TokenSet = TokenSet::of(&[Kind::In, Kind::Out, Kind::InOut, Kind::Const]);
 
 /// A whole file.
-pub(crate) fn file<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Item<'a>]> {
-    item(&rules())
+pub(crate) fn source_file<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [Item<'a>]> {
+    item(&statement_rules())
         .repeated()
         .collect::<Vec<_>>()
         .map_with(|items: Vec<Option<Item>>, e| {
@@ -34,21 +34,21 @@ pub(crate) fn file<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Item<'a>]> {
 }
 
 /// One expression and nothing else.
-pub(crate) fn lone_expression<'t, 'a: 't>() -> Rule<'t, 'a, &'a Expr<'a>> {
-    rules()
+pub(crate) fn single_expression<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a Expr<'a>> {
+    statement_rules()
         .expression
         .then_ignore(mark(Kind::Semicolon).or_not())
         .then_ignore(end())
         .map_with(|expr, e| {
-            e.state().audit(|audit| audit.expr(expr));
+            e.state().validate(|audit| audit.expr(expr));
             expr
         })
         .boxed()
 }
 
 /// What may be typed into the REPL.
-pub(crate) fn entries<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Entry<'a>]> {
-    let rules = rules();
+pub(crate) fn repl_entries<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [ReplEntry<'a>]> {
+    let rules = statement_rules();
     let shadow = || mark(Kind::Colon).ignore_then(rules.expression.clone());
     let seed = name()
         .then_ignore(mark(Kind::Assign))
@@ -56,7 +56,7 @@ pub(crate) fn entries<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Entry<'a>]> {
         .then(shadow())
         .then(shadow().or_not())
         .then_ignore(semicolon())
-        .map(|(((name, value), ddx), ddy)| Entry::Seed {
+        .map(|(((name, value), ddx), ddy)| ReplEntry::Seed {
             name,
             value,
             ddx,
@@ -64,15 +64,15 @@ pub(crate) fn entries<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Entry<'a>]> {
         });
     let item = declared(&rules).map_with(|kind, e| {
         let (builder, span) = seen(e);
-        Entry::Item(builder.arena.alloc(Item { kind, span }))
+        ReplEntry::Item(builder.arena.alloc(Item { kind, span }))
     });
     let statement = rules
         .statement
         .clone()
-        .map_with(|statement, e| Entry::Statement(e.state().arena.alloc(statement)));
+        .map_with(|statement, e| ReplEntry::Statement(e.state().arena.alloc(statement)));
     choice((seed, item, statement))
         .map_with(|entry, e| {
-            e.state().audit(|audit| audit.entry(&entry));
+            e.state().validate(|audit| audit.entry(&entry));
             entry
         })
         .repeated()
@@ -83,7 +83,7 @@ pub(crate) fn entries<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Entry<'a>]> {
 }
 
 /// One item; `None` for a lone `;`. Recovers at its end.
-fn item<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, Option<Item<'a>>> {
+fn item<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, Option<Item<'a>>> {
     let declaration = rules
         .declaration
         .clone()
@@ -101,14 +101,14 @@ fn item<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, Option<Item<'a>>> {
         .map_with(|kind, e| {
             let (builder, span) = seen(e);
             let item = kind.map(|kind| Item { kind, span });
-            builder.audit(|audit| item.iter().for_each(|item| audit.item(item)));
+            builder.validate(|audit| item.iter().for_each(|item| audit.item(item)));
             item
         })
         .boxed()
 }
 
 /// What stands at file level only: functions, shaders, structs, textures and resources come as declarations.
-fn declared<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, ItemKind<'a>> {
+fn declared<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, ItemKind<'a>> {
     let parameters = parameters(rules);
     let body = rules
         .block
@@ -126,7 +126,7 @@ fn declared<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, ItemKind<'a>> {
         .map_with(
             |(((result, name), (parameters, parameters_span)), body), e| match parameters {
                 None => ItemKind::Broken(e.state().arena.alloc_slice_copy(&[name])),
-                Some(parameters) => ItemKind::Function(e.state().arena.alloc(Function {
+                Some(parameters) => ItemKind::Function(e.state().arena.alloc(FunctionDef {
                     result,
                     name,
                     parameters,
@@ -140,19 +140,19 @@ fn declared<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, ItemKind<'a>> {
 
 /// `(float a, out float b = 1)` and its place; `None` if it cannot be read.
 fn parameters<'t, 'a: 't>(
-    rules: &Rules<'t, 'a>,
-) -> Rule<'t, 'a, (Option<&'a [Parameter<'a>]>, Span)> {
+    rules: &StatementRules<'t, 'a>,
+) -> GrammarRule<'t, 'a, (Option<&'a [ParamDecl<'a>]>, Span)> {
     let qualifiers = one(QUALIFIERS)
         .repeated()
         .collect::<SmallVec<[Kind; 2]>>()
-        .map(|kinds| KindSet::of(&kinds));
+        .map(|kinds| TokenSet::of(&kinds));
     let parameter = qualifiers
         .then(rules.ty.clone())
         .then(rules.declarator.clone())
         .then(metadata().or_not())
-        .map_with(|(((qualifiers, ty), declarator), metadata), e| Parameter {
+        .map_with(|(((qualifiers, ty), declarator), metadata), e| ParamDecl {
             direction: direction(qualifiers),
-            constant: qualifiers.contains(Kind::Const),
+            is_const: qualifiers.contains(Kind::Const),
             ty,
             declarator,
             metadata: metadata.unwrap_or_default(),
@@ -168,19 +168,19 @@ fn parameters<'t, 'a: 't>(
         .boxed()
 }
 
-fn direction(qualifiers: KindSet) -> Direction {
-    let both = KindSet::of(&[Kind::In, Kind::Out]);
+fn direction(qualifiers: TokenSet) -> ParamDirection {
+    let both = TokenSet::of(&[Kind::In, Kind::Out]);
     if qualifiers.contains(Kind::InOut) || qualifiers.contains_all(both) {
-        Direction::InOut
+        ParamDirection::InOut
     } else if qualifiers.contains(Kind::Out) {
-        Direction::Out
+        ParamDirection::Out
     } else {
-        Direction::In
+        ParamDirection::In
     }
 }
 
 /// `<<< label = "count", hidden >>>`
-fn metadata<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Metadata<'a>]> {
+fn metadata<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [MetadataItem<'a>]> {
     let sign = mark(Kind::Minus).or_not();
     let value = sign.then(literal()).map_with(|(sign, kind), e| {
         let (builder, span) = seen(e);
@@ -192,7 +192,7 @@ fn metadata<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Metadata<'a>]> {
     });
     name()
         .then(mark(Kind::Assign).ignore_then(value).or_not())
-        .map(|(name, value)| Metadata { name, value })
+        .map(|(name, value)| MetadataItem { name, value })
         .separated_by(mark(Kind::Comma))
         .allow_trailing()
         .collect::<SmallVec<[_; 4]>>()
@@ -202,7 +202,7 @@ fn metadata<'t, 'a: 't>() -> Rule<'t, 'a, &'a [Metadata<'a>]> {
 }
 
 /// `struct pair { float a, b; };`
-fn structure<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, ItemKind<'a>> {
+fn structure<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, ItemKind<'a>> {
     let members = rules
         .declaration
         .clone()
@@ -217,15 +217,15 @@ fn structure<'t, 'a: 't>(rules: &Rules<'t, 'a>) -> Rule<'t, 'a, ItemKind<'a>> {
         .then_ignore(semicolon())
         .map_with(|(name, members), e| match members {
             None => ItemKind::Broken(e.state().arena.alloc_slice_copy(&[name])),
-            Some(members) => ItemKind::Struct(e.state().arena.alloc(Struct { name, members })),
+            Some(members) => ItemKind::Struct(e.state().arena.alloc(StructDef { name, members })),
         })
         .boxed()
 }
 
 /// The names that a broken item most likely declares: the first one with a bracket, a `=`, a `,` or the end of the item behind it. A block
 /// of another language (`cbuffer`, `uniform`, `enum`) declares what stands in it, too.
-fn declared_names<'a>(builder: Builder<'_, 'a>, start: usize, end: usize) -> &'a [Name] {
-    let behind = KindSet::of(&[
+fn declared_names<'a>(builder: NodeBuilder<'_, 'a>, start: usize, end: usize) -> &'a [Ident] {
+    let behind = TokenSet::of(&[
         Kind::LParen,
         Kind::LBracket,
         Kind::LBrace,
@@ -239,13 +239,13 @@ fn declared_names<'a>(builder: Builder<'_, 'a>, start: usize, end: usize) -> &'a
         kinds[at] == Kind::Name && next.is_none_or(|next| behind.contains(next))
     };
     let token = builder.tokens.tokens[start];
-    let word = &builder.text[token.start as usize..token.end as usize];
-    if kinds[start] != Kind::Name || words::opener(word).is_none() {
+    let word = &builder.source[token.start as usize..token.end as usize];
+    if kinds[start] != Kind::Name || foreign_keyword::foreign_opener_fix(word).is_none() {
         let first = (start..end).find(|&at| is_declared(at));
         let name = first.map(|at| builder.name(at));
         return builder.arena.alloc_slice_copy(name.as_slice());
     }
-    let mut names = SmallVec::<[Name; 8]>::new();
+    let mut names = SmallVec::<[Ident; 8]>::new();
     let mut depth = 0;
     for at in start + 1..end {
         depth += match kinds[at] {

@@ -2,19 +2,20 @@
 
 use super::expression::expression;
 use super::{
-    Builder, Extra, Rule, enclosed, mark, name, one, seen, semicolon, skip_to_end, type_keyword,
+    GrammarExtra, GrammarRule, NodeBuilder, enclosed, mark, name, one, seen, semicolon,
+    skip_to_end, type_keyword,
 };
 use crate::ast::{
-    Arm, Block, Case, Declaration, Declarator, Dimension, Expr, ExprKind, For, ForInit,
-    Initializer, InitializerKind, Stmt, StmtKind, Type, TypeName,
+    BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, ForLoop, IfArm,
+    Initializer, InitializerKind, Stmt, StmtKind, SwitchCase, TypeExpr, TypeName,
 };
-use crate::kind::{Kind, KindSet};
+use crate::token_kind::{Kind, TokenSet};
 use adumbra_ir::Span;
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
 /// What can begin a statement at the start of a line, for sure: recovery stops there.
-const STARTS: KindSet = KindSet::TYPES.union(KindSet::of(&[
+const STARTS: TokenSet = TokenSet::TYPES.union(TokenSet::of(&[
     Kind::Const,
     Kind::Struct,
     Kind::If,
@@ -28,18 +29,18 @@ const STARTS: KindSet = KindSet::TYPES.union(KindSet::of(&[
 ]));
 
 /// The rules that items are made of.
-pub(super) struct Rules<'t, 'a> {
-    pub(super) expression: Rule<'t, 'a, &'a Expr<'a>>,
-    pub(super) ty: Rule<'t, 'a, Type<'a>>,
-    pub(super) declarator: Rule<'t, 'a, Declarator<'a>>,
+pub(super) struct StatementRules<'t, 'a> {
+    pub(super) expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+    pub(super) ty: GrammarRule<'t, 'a, TypeExpr<'a>>,
+    pub(super) declarator: GrammarRule<'t, 'a, Declarator<'a>>,
     /// Without its `;`.
-    pub(super) declaration: Rule<'t, 'a, &'a Declaration<'a>>,
+    pub(super) declaration: GrammarRule<'t, 'a, &'a Declaration<'a>>,
     /// Recovers at its end.
-    pub(super) statement: Rule<'t, 'a, Stmt<'a>>,
-    pub(super) block: Rule<'t, 'a, Block<'a>>,
+    pub(super) statement: GrammarRule<'t, 'a, Stmt<'a>>,
+    pub(super) block: GrammarRule<'t, 'a, BlockStmt<'a>>,
 }
 
-pub(super) fn rules<'t, 'a: 't>() -> Rules<'t, 'a> {
+pub(super) fn statement_rules<'t, 'a: 't>() -> StatementRules<'t, 'a> {
     let expression = expression();
     let dimensions = dimensions(expression.clone());
     let ty = ty(dimensions.clone());
@@ -55,7 +56,7 @@ pub(super) fn rules<'t, 'a: 't>() -> Rules<'t, 'a> {
         )
     })
     .boxed();
-    Rules {
+    StatementRules {
         expression,
         ty,
         declarator,
@@ -67,11 +68,11 @@ pub(super) fn rules<'t, 'a: 't>() -> Rules<'t, 'a> {
 
 /// Any statement, by its first words.
 fn alternatives<'t, 'a: 't>(
-    expression: Rule<'t, 'a, &'a Expr<'a>>,
-    declaration: Rule<'t, 'a, &'a Declaration<'a>>,
-    statement: Rule<'t, 'a, Stmt<'a>>,
-    block: Rule<'t, 'a, Block<'a>>,
-) -> Rule<'t, 'a, Stmt<'a>> {
+    expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+    declaration: GrammarRule<'t, 'a, &'a Declaration<'a>>,
+    statement: GrammarRule<'t, 'a, Stmt<'a>>,
+    block: GrammarRule<'t, 'a, BlockStmt<'a>>,
+) -> GrammarRule<'t, 'a, Stmt<'a>> {
     let condition = condition(expression.clone());
     let body = statement
         .clone()
@@ -88,7 +89,7 @@ fn alternatives<'t, 'a: 't>(
     let arm = mark(Kind::If)
         .ignore_then(condition.clone())
         .then(body.clone())
-        .map_with(|(condition, body), e| Arm {
+        .map_with(|(condition, body), e| IfArm {
             condition,
             body,
             span: seen(e).1,
@@ -97,7 +98,7 @@ fn alternatives<'t, 'a: 't>(
     // A chain is read in a loop, however long it is.
     let further = mark(Kind::Else).ignore_then(arm.clone()).repeated();
     let chosen = arm
-        .map(|arm| SmallVec::<[Arm<'a>; 4]>::from_elem(arm, 1))
+        .map(|arm| SmallVec::<[IfArm<'a>; 4]>::from_elem(arm, 1))
         .foldl(further, |mut arms, arm| {
             arms.push(arm);
             arms
@@ -146,17 +147,19 @@ fn alternatives<'t, 'a: 't>(
 }
 
 /// `{ … }`
-fn block<'t, 'a: 't>(statement: Rule<'t, 'a, Stmt<'a>>) -> Rule<'t, 'a, Block<'a>> {
+fn block<'t, 'a: 't>(
+    statement: GrammarRule<'t, 'a, Stmt<'a>>,
+) -> GrammarRule<'t, 'a, BlockStmt<'a>> {
     enclosed(
         Kind::LBrace,
         statements(statement),
         Kind::RBrace,
-        |builder: Builder<'t, 'a>, span: Span| {
+        |builder: NodeBuilder<'t, 'a>, span: Span| {
             let kind = StmtKind::Broken;
             &*builder.arena.alloc_slice_copy(&[Stmt { kind, span }])
         },
     )
-    .map_with(|statements, e| Block {
+    .map_with(|statements, e| BlockStmt {
         statements,
         span: seen(e).1,
     })
@@ -164,8 +167,8 @@ fn block<'t, 'a: 't>(statement: Rule<'t, 'a, Stmt<'a>>) -> Rule<'t, 'a, Block<'a
 }
 
 fn statements<'t, 'a: 't>(
-    statement: Rule<'t, 'a, Stmt<'a>>,
-) -> impl Parser<'t, &'t [Kind], &'a [Stmt<'a>], Extra<'t, 'a>> + Clone {
+    statement: GrammarRule<'t, 'a, Stmt<'a>>,
+) -> impl Parser<'t, &'t [Kind], &'a [Stmt<'a>], GrammarExtra<'t, 'a>> + Clone {
     statement
         .repeated()
         .collect::<SmallVec<[_; 8]>>()
@@ -173,22 +176,24 @@ fn statements<'t, 'a: 't>(
 }
 
 /// `(e)` behind `if`, `while`, `switch`.
-fn condition<'t, 'a: 't>(expression: Rule<'t, 'a, &'a Expr<'a>>) -> Rule<'t, 'a, &'a Expr<'a>> {
+fn condition<'t, 'a: 't>(
+    expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+) -> GrammarRule<'t, 'a, &'a Expr<'a>> {
     enclosed(
         Kind::LParen,
         expression,
         Kind::RParen,
-        |builder: Builder<'t, 'a>, span| builder.expr(ExprKind::Broken, span),
+        |builder: NodeBuilder<'t, 'a>, span| builder.expr(ExprKind::Broken, span),
     )
     .boxed()
 }
 
 /// `for (init; conditions; steps) body`
 fn for_loop<'t, 'a: 't>(
-    expression: Rule<'t, 'a, &'a Expr<'a>>,
-    declaration: Rule<'t, 'a, &'a Declaration<'a>>,
-    body: Rule<'t, 'a, &'a Stmt<'a>>,
-) -> Rule<'t, 'a, StmtKind<'a>> {
+    expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+    declaration: GrammarRule<'t, 'a, &'a Declaration<'a>>,
+    body: GrammarRule<'t, 'a, &'a Stmt<'a>>,
+) -> GrammarRule<'t, 'a, StmtKind<'a>> {
     let list = expression
         .separated_by(mark(Kind::Comma))
         .collect::<SmallVec<[_; 4]>>()
@@ -210,7 +215,7 @@ fn for_loop<'t, 'a: 't>(
         Kind::LParen,
         header,
         Kind::RParen,
-        |builder: Builder<'t, 'a>, span: Span| {
+        |builder: NodeBuilder<'t, 'a>, span: Span| {
             let broken = builder.expr(ExprKind::Broken, span);
             let init = ForInit::Exprs(builder.arena.alloc_slice_copy(&[broken]));
             (init, &[][..], &[][..])
@@ -220,10 +225,10 @@ fn for_loop<'t, 'a: 't>(
         .ignore_then(header)
         .then(body)
         .map_with(|((init, conditions, steps), body), e| {
-            StmtKind::For(e.state().arena.alloc(For {
+            StmtKind::For(e.state().arena.alloc(ForLoop {
                 init,
                 conditions,
-                steps,
+                updates: steps,
                 body,
             }))
         })
@@ -232,10 +237,10 @@ fn for_loop<'t, 'a: 't>(
 
 /// `switch (value) { case 1: … default: … }`
 fn switch<'t, 'a: 't>(
-    expression: Rule<'t, 'a, &'a Expr<'a>>,
-    condition: Rule<'t, 'a, &'a Expr<'a>>,
-    statement: Rule<'t, 'a, Stmt<'a>>,
-) -> Rule<'t, 'a, StmtKind<'a>> {
+    expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+    condition: GrammarRule<'t, 'a, &'a Expr<'a>>,
+    statement: GrammarRule<'t, 'a, Stmt<'a>>,
+) -> GrammarRule<'t, 'a, StmtKind<'a>> {
     let label = mark(Kind::Case)
         .ignore_then(expression)
         .map(Some)
@@ -243,7 +248,7 @@ fn switch<'t, 'a: 't>(
         .then_ignore(mark(Kind::Colon));
     let case = label
         .then(statements(statement))
-        .map_with(|(label, statements), e| Case {
+        .map_with(|(label, statements), e| SwitchCase {
             label,
             statements,
             span: seen(e).1,
@@ -262,13 +267,13 @@ fn switch<'t, 'a: 't>(
 
 /// `[8][n]`
 fn dimensions<'t, 'a: 't>(
-    expression: Rule<'t, 'a, &'a Expr<'a>>,
-) -> Rule<'t, 'a, &'a [Dimension<'a>]> {
+    expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+) -> GrammarRule<'t, 'a, &'a [Dimension<'a>]> {
     enclosed(
         Kind::LBracket,
         expression.or_not(),
         Kind::RBracket,
-        |builder: Builder<'t, 'a>, span| Some(builder.expr(ExprKind::Broken, span)),
+        |builder: NodeBuilder<'t, 'a>, span| Some(builder.expr(ExprKind::Broken, span)),
     )
     .map_with(|size, e| Dimension {
         size,
@@ -284,7 +289,9 @@ fn dimensions<'t, 'a: 't>(
 }
 
 /// `float`, `pair`, `struct pair`, `float[8]`
-fn ty<'t, 'a: 't>(dimensions: Rule<'t, 'a, &'a [Dimension<'a>]>) -> Rule<'t, 'a, Type<'a>> {
+fn ty<'t, 'a: 't>(
+    dimensions: GrammarRule<'t, 'a, &'a [Dimension<'a>]>,
+) -> GrammarRule<'t, 'a, TypeExpr<'a>> {
     let keyword = type_keyword().map(TypeName::Keyword);
     let named = name().map(|name| TypeName::Named(name.symbol));
     let structure = mark(Kind::Struct)
@@ -292,7 +299,7 @@ fn ty<'t, 'a: 't>(dimensions: Rule<'t, 'a, &'a [Dimension<'a>]>) -> Rule<'t, 'a,
         .map(|name| TypeName::Struct(name.symbol));
     choice((keyword, named, structure))
         .then(dimensions)
-        .map_with(|(name, dimensions), e| Type {
+        .map_with(|(name, dimensions), e| TypeExpr {
             name,
             dimensions,
             span: seen(e).1,
@@ -302,9 +309,9 @@ fn ty<'t, 'a: 't>(dimensions: Rule<'t, 'a, &'a [Dimension<'a>]>) -> Rule<'t, 'a,
 
 /// `w[8] = { 1.0 }`
 fn declarator<'t, 'a: 't>(
-    dimensions: Rule<'t, 'a, &'a [Dimension<'a>]>,
-    expression: Rule<'t, 'a, &'a Expr<'a>>,
-) -> Rule<'t, 'a, Declarator<'a>> {
+    dimensions: GrammarRule<'t, 'a, &'a [Dimension<'a>]>,
+    expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+) -> GrammarRule<'t, 'a, Declarator<'a>> {
     let initializer = recursive(|initializer| {
         let list = initializer
             .separated_by(mark(Kind::Comma))
@@ -315,7 +322,7 @@ fn declarator<'t, 'a: 't>(
             Kind::LBrace,
             list.map(InitializerKind::List),
             Kind::RBrace,
-            |builder: Builder<'t, 'a>, span| {
+            |builder: NodeBuilder<'t, 'a>, span| {
                 InitializerKind::Expr(builder.expr(ExprKind::Broken, span))
             },
         );
@@ -345,21 +352,21 @@ fn declarator<'t, 'a: 't>(
 
 /// `const float a = 1, b`
 fn declaration<'t, 'a: 't>(
-    ty: Rule<'t, 'a, Type<'a>>,
-    declarator: Rule<'t, 'a, Declarator<'a>>,
-) -> Rule<'t, 'a, &'a Declaration<'a>> {
+    ty: GrammarRule<'t, 'a, TypeExpr<'a>>,
+    declarator: GrammarRule<'t, 'a, Declarator<'a>>,
+) -> GrammarRule<'t, 'a, &'a Declaration<'a>> {
     let list = declarator
         .separated_by(mark(Kind::Comma))
         .at_least(1)
         .collect::<SmallVec<[_; 2]>>();
-    one(KindSet::of(&[Kind::Const]))
+    one(TokenSet::of(&[Kind::Const]))
         .or_not()
         .then(ty)
         .then(list)
         .map_with(|((constant, ty), list), e| {
             let (builder, span) = seen(e);
             &*builder.arena.alloc(Declaration {
-                constant: constant.is_some(),
+                is_const: constant.is_some(),
                 ty,
                 declarators: builder.arena.alloc_slice_copy(&list),
                 span,

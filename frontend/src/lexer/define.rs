@@ -1,11 +1,11 @@
 //! What is written instead of a macro: the line `#define …` is refused, and its help is the declaration that it most likely stands for.
 
 use super::{shortened, word_len};
-use crate::check::predeclared_names;
-use crate::kind::Kind;
+use crate::check::predeclared_type_names;
+use crate::token_kind::Kind;
 
 /// The mend for `#define` followed by `behind`.
-pub(super) fn instead_of(behind: &str) -> String {
+pub(super) fn define_fix(behind: &str) -> String {
     let name = &behind[..word_len(behind.as_bytes())];
     let rest = &behind[name.len()..];
     let (parameters, value) = match rest.strip_prefix('(').and_then(|r| r.split_once(')')) {
@@ -65,7 +65,7 @@ fn type_of(value: &str) -> &str {
 fn is_type(word: &str) -> bool {
     let mut keywords = Kind::KEYWORDS.iter();
     keywords.any(|kind| kind.type_keyword().is_some() && kind.text() == word)
-        || predeclared_names().any(|name| name == word)
+        || predeclared_type_names().any(|name| name == word)
 }
 
 #[cfg(test)]
@@ -91,9 +91,9 @@ mod tests {
                 "write a function: `float MAD(float a, float b) { return ((a)*(b)); }`",
             ),
         ] {
-            assert_eq!(instead_of(behind), mend, "{behind}");
+            assert_eq!(define_fix(behind), mend, "{behind}");
         }
-        assert!(instead_of("DEBUG").starts_with("remove the line"));
-        assert!(instead_of("").starts_with("write a constant"));
+        assert!(define_fix("DEBUG").starts_with("remove the line"));
+        assert!(define_fix("").starts_with("write a constant"));
     }
 }

@@ -1,21 +1,24 @@
 //! Number literals: `.5`, `2.`, `4.e1`, `1.f`, `0x1f`, `3u`.
 
 use super::word_len;
-use crate::kind::Kind;
+use crate::token_kind::Kind;
 
 /// Why a literal cannot be read.
-pub(super) struct Problem {
+pub(super) struct NumberError {
     pub(super) label: &'static str,
     pub(super) help: &'static str,
 }
 
-const fn problem(label: &'static str, help: &'static str) -> Option<Problem> {
-    Some(Problem { label, help })
+const fn problem(label: &'static str, help: &'static str) -> Option<NumberError> {
+    Some(NumberError { label, help })
 }
 
 /// Reads the literal that `bytes` start with: its kind, length, bits, and what is wrong with it. A wrong literal still is a token,
 /// as long as the word it runs into. `after_minus` admits 2147483648, which is −`i32::MIN`.
-pub(super) fn read(bytes: &[u8], after_minus: bool) -> (Kind, usize, u32, Option<Problem>) {
+pub(super) fn read_number(
+    bytes: &[u8],
+    after_minus: bool,
+) -> (Kind, usize, u32, Option<NumberError>) {
     if let [b'0', b'x' | b'X', ..] = bytes {
         return hexadecimal(bytes);
     }
@@ -69,7 +72,7 @@ fn digits(bytes: &[u8]) -> usize {
 }
 
 /// The value nearest to the literal, ties to even.
-fn float(literal: &[u8], len: usize) -> (Kind, usize, u32, Option<Problem>) {
+fn float(literal: &[u8], len: usize) -> (Kind, usize, u32, Option<NumberError>) {
     let value = std::str::from_utf8(literal)
         .ok()
         .and_then(|text| text.parse::<f32>().ok())
@@ -87,7 +90,7 @@ fn decimal(
     kind: Kind,
     len: usize,
     after_minus: bool,
-) -> (Kind, usize, u32, Option<Problem>) {
+) -> (Kind, usize, u32, Option<NumberError>) {
     let value = literal.iter().try_fold(0u32, |value, digit| {
         value.checked_mul(10)?.checked_add(u32::from(digit - b'0'))
     });
@@ -114,7 +117,7 @@ fn decimal(
 }
 
 /// `0x1f`, `0X1Fu`: a 32-bit pattern.
-fn hexadecimal(bytes: &[u8]) -> (Kind, usize, u32, Option<Problem>) {
+fn hexadecimal(bytes: &[u8]) -> (Kind, usize, u32, Option<NumberError>) {
     let len = 2 + word_len(&bytes[2..]);
     let (kind, digits) = match &bytes[2..len] {
         [digits @ .., b'u' | b'U'] => (Kind::UintLiteral, digits),

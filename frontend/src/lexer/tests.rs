@@ -2,8 +2,8 @@
 
 use super::lex;
 use crate::interner::Interner;
-use crate::kind::Kind::{self, *};
 use crate::limits::MAX_DIAGNOSTICS;
+use crate::token_kind::Kind::{self, *};
 use adumbra_ir::{Code, FileId};
 
 /// Kinds and the text each token covers.

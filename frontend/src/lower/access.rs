@@ -2,16 +2,16 @@
 //!
 //! An access is resolved once: its indices are evaluated then, and reading it and writing it afterwards mean the same part.
 
-use super::environment::Slot;
-use super::function::{Body, Values};
-use crate::check::tree::{Expr, ExprKind, Swizzle};
+use super::function::{FunctionLowering, LeafValues};
+use super::ssa::LeafValue;
+use crate::check::typed_tree::{Swizzle, TypedExpr, TypedExprKind};
 use crate::check::types::{Leaf, TypeId, TypeKind};
 use adumbra_ir::module::{ArrayId, InstKind, ValueId};
 use adumbra_ir::{Op, Scalar, Span};
 
 /// A part of a variable or of a value.
 #[derive(Clone, Debug)]
-pub(super) struct Access {
+pub(super) struct PlaceAccess {
     base: Base,
     /// The first leaf, and how many.
     leaves: (u32, u32),
@@ -29,7 +29,7 @@ enum Base {
     /// Leaves are slots.
     Variable,
     /// Leaves are these.
-    Value(Values),
+    Value(LeafValues),
 }
 
 /// Which components of a vector or matrix.
@@ -70,20 +70,20 @@ fn picked(before: Swizzle, swizzle: Swizzle) -> Swizzle {
 }
 
 /// Picks components of what is picked already.
-fn pick(access: Access, swizzle: Swizzle) -> Access {
+fn pick(access: PlaceAccess, swizzle: Swizzle) -> PlaceAccess {
     let pick = match access.pick {
         Pick::All => Pick::Some(swizzle),
         Pick::Some(before) => Pick::Some(picked(before, swizzle)),
         Pick::From(start, before) => Pick::From(start, picked(before, swizzle)),
     };
-    Access { pick, ..access }
+    PlaceAccess { pick, ..access }
 }
 
-impl<'a> Body<'_, '_, 'a> {
+impl<'a> FunctionLowering<'_, '_, 'a> {
     /// Resolves a part, evaluating its indices.
-    pub(super) fn access(&mut self, expr: &Expr<'a>) -> Access {
+    pub(super) fn access(&mut self, expr: &TypedExpr<'a>) -> PlaceAccess {
         match expr.kind {
-            ExprKind::Local(local) => Access {
+            TypedExprKind::Local(local) => PlaceAccess {
                 base: Base::Variable,
                 leaves: (self.first_slot(local), self.types().leaf_count(expr.ty)),
                 element: None,
@@ -91,22 +91,22 @@ impl<'a> Body<'_, '_, 'a> {
                 pick: Pick::All,
                 ty: expr.ty,
             },
-            ExprKind::Member(inner, leaf) => {
+            TypedExprKind::Member(inner, leaf) => {
                 let access = self.access(inner);
-                Access {
+                PlaceAccess {
                     leaves: (access.leaves.0 + leaf, self.types().leaf_count(expr.ty)),
                     ty: expr.ty,
                     ..access
                 }
             }
-            ExprKind::Swizzle(inner, swizzle) => {
+            TypedExprKind::Swizzle(inner, swizzle) => {
                 let access = self.access(inner);
                 pick(access, swizzle)
             }
-            ExprKind::Index(inner, index) => self.indexed(inner, index, expr),
+            TypedExprKind::Index(inner, index) => self.indexed(inner, index, expr),
             _ => {
                 let values = self.values(expr);
-                Access {
+                PlaceAccess {
                     leaves: (0, values.len() as u32),
                     base: Base::Value(values),
                     element: None,
@@ -118,13 +118,18 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    fn indexed(&mut self, inner: &Expr<'a>, index: &Expr<'a>, expr: &Expr<'a>) -> Access {
+    fn indexed(
+        &mut self,
+        inner: &TypedExpr<'a>,
+        index: &TypedExpr<'a>,
+        expr: &TypedExpr<'a>,
+    ) -> PlaceAccess {
         let access = self.access(inner);
         if let TypeKind::RunTimeArray(element) = self.types().kind(inner.ty) {
             let (first, count) = access.leaves;
             let length = self.environment.get(first).value();
             let value = self.index(index);
-            return Access {
+            return PlaceAccess {
                 leaves: (first + 1, count - 1),
                 element: Some(self.builder.op(Op::Index, &[value, length], expr.span)),
                 length: Some(length),
@@ -134,20 +139,20 @@ impl<'a> Body<'_, '_, 'a> {
         }
         if let TypeKind::Array(element, len) = self.types().kind(inner.ty) {
             let index = self.element(&access, element, len, index, expr.span);
-            return Access {
+            return PlaceAccess {
                 element: Some(index),
                 ty: element,
                 ..access
             };
         }
         let constant = match index.kind {
-            ExprKind::Constant(index) => Some(index),
+            TypedExprKind::Constant(index) => Some(index),
             _ => None,
         };
         let (width, size) = (inner.ty.float_count(), inner.ty.matrix_size());
         match (constant, access.pick) {
             (Some(component), _) if component < width => pick(access, single(component)),
-            (Some(row), _) if row < size => Access {
+            (Some(row), _) if row < size => PlaceAccess {
                 leaves: (access.leaves.0 + row * size, size),
                 ty: expr.ty,
                 ..access
@@ -156,12 +161,12 @@ impl<'a> Body<'_, '_, 'a> {
                 let (value, len) = (self.index(index), self.builder.int(size as i32, expr.span));
                 let row = self.builder.op(Op::Index, &[value, len], expr.span);
                 let start = self.builder.op(Op::IMul, &[row, len], expr.span);
-                Access {
+                PlaceAccess {
                     pick: Pick::From(start, first(size)),
                     ..access
                 }
             }
-            (_, Pick::All) => Access {
+            (_, Pick::All) => PlaceAccess {
                 pick: Pick::From(self.index(index), single(0)),
                 ..access
             },
@@ -169,7 +174,7 @@ impl<'a> Body<'_, '_, 'a> {
                 let (value, len) = (self.index(index), self.builder.int(width as i32, expr.span));
                 let component = self.builder.op(Op::Index, &[value, len], expr.span);
                 let start = self.builder.op(Op::IAdd, &[start, component], expr.span);
-                Access {
+                PlaceAccess {
                     pick: Pick::From(start, single(0)),
                     ..access
                 }
@@ -177,7 +182,7 @@ impl<'a> Body<'_, '_, 'a> {
             _ => {
                 // Components that were picked by name are a vector of their own.
                 let values = self.read(&access, expr.span);
-                Access {
+                PlaceAccess {
                     base: Base::Value(values),
                     leaves: (0, width),
                     element: None,
@@ -192,10 +197,10 @@ impl<'a> Body<'_, '_, 'a> {
     /// The number of an element among the parts of its type, `access` being the array.
     fn element(
         &mut self,
-        access: &Access,
+        access: &PlaceAccess,
         element: TypeId,
         len: u32,
-        index: &Expr<'a>,
+        index: &TypedExpr<'a>,
         span: Span,
     ) -> ValueId {
         let value = self.index(index);
@@ -214,7 +219,7 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    fn leaf(&self, access: &Access, leaf: u32) -> Slot {
+    fn leaf(&self, access: &PlaceAccess, leaf: u32) -> LeafValue {
         let index = access.leaves.0 + leaf;
         match &access.base {
             Base::Variable => self.environment.get(index),
@@ -223,7 +228,13 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// One leaf that is a scalar, out of its array if it is an element.
-    fn read_scalar(&mut self, access: &Access, leaf: u32, scalar: Scalar, span: Span) -> Slot {
+    fn read_scalar(
+        &mut self,
+        access: &PlaceAccess,
+        leaf: u32,
+        scalar: Scalar,
+        span: Span,
+    ) -> LeafValue {
         let slot = self.leaf(access, leaf);
         match access.element {
             None => slot,
@@ -232,7 +243,7 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// One leaf; an array that is part of a longer one is copied out.
-    fn read_leaf(&mut self, access: &Access, index: u32, leaf: Leaf, span: Span) -> Slot {
+    fn read_leaf(&mut self, access: &PlaceAccess, index: u32, leaf: Leaf, span: Span) -> LeafValue {
         let Some(element) = access.element.filter(|_| leaf.len > 0) else {
             return self.read_scalar(access, index, leaf.scalar, span);
         };
@@ -242,7 +253,7 @@ impl<'a> Body<'_, '_, 'a> {
         part.into()
     }
 
-    fn write_scalar(&mut self, access: &Access, leaf: u32, value: ValueId, span: Span) {
+    fn write_scalar(&mut self, access: &PlaceAccess, leaf: u32, value: ValueId, span: Span) {
         match access.element {
             None => self.set(access.leaves.0 + leaf, value),
             Some(index) => {
@@ -253,7 +264,14 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    fn write_leaf(&mut self, access: &Access, index: u32, leaf: Leaf, value: Slot, span: Span) {
+    fn write_leaf(
+        &mut self,
+        access: &PlaceAccess,
+        index: u32,
+        leaf: Leaf,
+        value: LeafValue,
+        span: Span,
+    ) {
         if leaf.len == 0 {
             return self.write_scalar(access, index, value.value(), span);
         }
@@ -274,7 +292,7 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// The leaves of the part; for arrays, the arrays themselves, or copies of what is part of a longer one.
-    pub(super) fn read(&mut self, access: &Access, span: Span) -> Values {
+    pub(super) fn read(&mut self, access: &PlaceAccess, span: Span) -> LeafValues {
         match access.pick {
             Pick::All => {
                 let leaves = self.leaves(access.ty);
@@ -290,7 +308,7 @@ impl<'a> Body<'_, '_, 'a> {
             }
             Pick::From(start, swizzle) => {
                 let array = self.components_in_memory(access, span);
-                let mut values = Values::new();
+                let mut values = LeafValues::new();
                 for &component in swizzle.as_slice() {
                     let index = self.behind(start, component, span);
                     values.push(self.load(array, Scalar::F32, index, span).into());
@@ -301,7 +319,7 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// Sets the part of a variable; an element that is not there stays zero.
-    pub(super) fn write(&mut self, access: &Access, values: &[Slot], span: Span) {
+    pub(super) fn write(&mut self, access: &PlaceAccess, values: &[LeafValue], span: Span) {
         let Some(length) = access.length else {
             return self.write_part(access, values, span);
         };
@@ -311,14 +329,14 @@ impl<'a> Body<'_, '_, 'a> {
             is_there,
             |body| {
                 body.write_part(access, values, span);
-                Values::new()
+                LeafValues::new()
             },
-            |_| Values::new(),
+            |_| LeafValues::new(),
             span,
         );
     }
 
-    fn write_part(&mut self, access: &Access, values: &[Slot], span: Span) {
+    fn write_part(&mut self, access: &PlaceAccess, values: &[LeafValue], span: Span) {
         debug_assert!(matches!(access.base, Base::Variable));
         match access.pick {
             Pick::All => {
@@ -357,7 +375,7 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// An array that holds the components of a vector or matrix, to be indexed while shading.
-    fn components_in_memory(&mut self, access: &Access, span: Span) -> ArrayId {
+    fn components_in_memory(&mut self, access: &PlaceAccess, span: Span) -> ArrayId {
         let leaf = Leaf {
             scalar: Scalar::F32,
             len: self.types().leaf_count(access.ty),

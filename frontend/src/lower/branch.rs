@@ -2,10 +2,10 @@
 //!
 //! A choice between values becomes a branch only where that matters: where a side can fault, has an effect, or is worth skipping.
 
-use super::environment::Change;
-use super::function::{Body, Values};
-use super::observe::Choice;
-use crate::check::tree::{Expr, ExprKind};
+use super::function::{FunctionLowering, LeafValues};
+use super::observe::ConditionKind;
+use super::ssa::SlotChange;
+use crate::check::typed_tree::{TypedExpr, TypedExprKind};
 use crate::check::types::TypeId;
 use adumbra_ir::module::{Args, InstKind, RegionId, ValueId};
 use adumbra_ir::{Op, Scalar, Span};
@@ -13,20 +13,20 @@ use adumbra_ir::{Op, Scalar, Span};
 /// Most ops on both sides of a choice that are computed rather than skipped.
 const MAX_SPECULATED: u32 = 4;
 
-impl<'a> Body<'_, '_, 'a> {
+impl<'a> FunctionLowering<'_, '_, 'a> {
     /// Does one or the other. Each arm gives values of the same types; those of the arm taken come out, and variables that either arm
     /// changes hold what the arm taken left in them.
     pub(super) fn branch(
         &mut self,
         condition: ValueId,
-        then: impl FnOnce(&mut Self) -> Values,
-        otherwise: impl FnOnce(&mut Self) -> Values,
+        then: impl FnOnce(&mut Self) -> LeafValues,
+        otherwise: impl FnOnce(&mut Self) -> LeafValues,
         span: Span,
-    ) -> Values {
+    ) -> LeafValues {
         let then = self.arm(then, span);
         let otherwise = self.arm(otherwise, span);
         let given = then.given.as_ref().or(otherwise.given.as_ref());
-        let count = given.map_or(0, Values::len);
+        let count = given.map_or(0, LeafValues::len);
         let (merged, alike) = join(&then, &otherwise);
         let given = given.into_iter().flatten().map(|slot| slot.value());
         let values = given.chain(merged.iter().map(|merged| merged.then));
@@ -36,7 +36,7 @@ impl<'a> Body<'_, '_, 'a> {
         let kind = InstKind::If(then.region, otherwise.region);
         let results = self.builder.inst(kind, [condition], types, span);
         let mut results = results.iter();
-        let values: Values = results.by_ref().take(count).map(Into::into).collect();
+        let values: LeafValues = results.by_ref().take(count).map(Into::into).collect();
         for (merged, value) in merged.iter().zip(results) {
             self.set(merged.slot, value);
         }
@@ -49,7 +49,7 @@ impl<'a> Body<'_, '_, 'a> {
         values
     }
 
-    fn arm(&mut self, lower: impl FnOnce(&mut Self) -> Values, span: Span) -> Lowered {
+    fn arm(&mut self, lower: impl FnOnce(&mut Self) -> LeafValues, span: Span) -> Lowered {
         let arm = self.environment.begin_arm();
         let region = self.builder.open_region();
         let values = lower(self);
@@ -84,8 +84,8 @@ impl<'a> Body<'_, '_, 'a> {
     /// `a && b` and `a || b`.
     pub(super) fn short_circuit(
         &mut self,
-        a: &Expr<'a>,
-        b: &Expr<'a>,
+        a: &TypedExpr<'a>,
+        b: &TypedExpr<'a>,
         is_and: bool,
         span: Span,
     ) -> ValueId {
@@ -97,9 +97,9 @@ impl<'a> Body<'_, '_, 'a> {
         }
         let decided = |body: &mut Self| {
             let bits = u32::from(!is_and);
-            Values::from_elem(body.builder.constant(Scalar::Bool, bits, span).into(), 1)
+            LeafValues::from_elem(body.builder.constant(Scalar::Bool, bits, span).into(), 1)
         };
-        let asked = |body: &mut Self| Values::from_elem(body.value(b).into(), 1);
+        let asked = |body: &mut Self| LeafValues::from_elem(body.value(b).into(), 1);
         let values = match is_and {
             true => self.branch(left, asked, decided, span),
             false => self.branch(left, decided, asked, span),
@@ -110,12 +110,12 @@ impl<'a> Body<'_, '_, 'a> {
     /// `condition ? yes : no`
     pub(super) fn ternary(
         &mut self,
-        [condition, yes, no]: &[Expr<'a>; 3],
+        [condition, yes, no]: &[TypedExpr<'a>; 3],
         ty: TypeId,
         span: Span,
-    ) -> Values {
+    ) -> LeafValues {
         let holds = self.value(condition);
-        self.observe_choice(Choice::Ternary, holds, condition.span);
+        self.observe_condition(ConditionKind::Ternary, holds, condition.span);
         let is_plain = ty.is_number() || ty.is_vector();
         if is_plain && self.can_speculate(&[yes, no]) {
             let (yes, no) = (self.values(yes), self.values(no));
@@ -125,11 +125,11 @@ impl<'a> Body<'_, '_, 'a> {
             return self.branch(holds, |body| body.values(yes), |body| body.values(no), span);
         }
         // Arrays are filled by the arm taken; scalars come out of the branch.
-        let mut room = self.temporary(ty, span);
+        let mut room = self.allocate_temporary(ty, span);
         let leaves = self.leaves(ty);
-        let fill = |body: &mut Self, from: &Expr<'a>| {
+        let fill = |body: &mut Self, from: &TypedExpr<'a>| {
             let mut room = room.clone();
-            body.fill(&mut room, from, false);
+            body.initialise(&mut room, from, false);
             let all = leaves.iter().zip(room);
             all.filter(|(leaf, _)| leaf.len == 0)
                 .map(|(_, slot)| slot)
@@ -147,17 +147,17 @@ impl<'a> Body<'_, '_, 'a> {
     pub(super) fn select(
         &mut self,
         condition: ValueId,
-        yes: &Values,
-        no: &Values,
+        yes: &LeafValues,
+        no: &LeafValues,
         span: Span,
-    ) -> Values {
+    ) -> LeafValues {
         let has_handles = yes
             .iter()
             .any(|slot| self.builder.ty(slot.value()).is_handle());
         if has_handles {
             return self.branch(condition, |_| yes.clone(), |_| no.clone(), span);
         }
-        let mut out = Values::new();
+        let mut out = LeafValues::new();
         for (yes, no) in yes.iter().zip(no) {
             let (yes, no) = (yes.value(), no.value());
             let op = match self.builder.ty(yes) {
@@ -170,26 +170,28 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// Whether all of them together are cheap, cannot fault and have no effect.
-    fn can_speculate(&self, exprs: &[&Expr<'a>]) -> bool {
+    fn can_speculate(&self, exprs: &[&TypedExpr<'a>]) -> bool {
         let mut left = MAX_SPECULATED;
         exprs.iter().all(|expr| self.is_cheap(expr, &mut left))
     }
 
-    fn is_cheap(&self, expr: &Expr<'a>, left: &mut u32) -> bool {
+    fn is_cheap(&self, expr: &TypedExpr<'a>, left: &mut u32) -> bool {
         match expr.kind {
-            ExprKind::Constant(_) => true,
-            ExprKind::Local(_) | ExprKind::Global(_) => !self.types().has_arrays(expr.ty),
-            ExprKind::Zero => expr.ty.is_number() || expr.ty.is_vector(),
-            ExprKind::Swizzle(inner, _) | ExprKind::Splat(inner) | ExprKind::Member(inner, _) => {
+            TypedExprKind::Constant(_) => true,
+            TypedExprKind::Local(_) | TypedExprKind::Global(_) => !self.types().has_arrays(expr.ty),
+            TypedExprKind::Zero => expr.ty.is_number() || expr.ty.is_vector(),
+            TypedExprKind::Swizzle(inner, _)
+            | TypedExprKind::Splat(inner)
+            | TypedExprKind::Member(inner, _) => {
                 !self.types().has_arrays(inner.ty) && self.is_cheap(inner, left)
             }
-            ExprKind::Convert(inner) => spend(left, 1) && self.is_cheap(inner, left),
-            ExprKind::Op(row, operands) => {
+            TypedExprKind::Convert(inner) => spend(left, 1) && self.is_cheap(inner, left),
+            TypedExprKind::Op(row, operands) => {
                 is_cheap_row(row)
                     && spend(left, self.types().leaf_count(expr.ty))
                     && operands.iter().all(|operand| self.is_cheap(operand, left))
             }
-            ExprKind::Reversed(row, operands) => {
+            TypedExprKind::Reversed(row, operands) => {
                 is_cheap_row(row)
                     && spend(left, 1)
                     && operands.iter().all(|operand| self.is_cheap(operand, left))
@@ -213,7 +215,7 @@ fn spend(left: &mut u32, count: u32) -> bool {
 fn is_cheap_row(row: Op) -> bool {
     match row {
         Op::Neg | Op::Add | Op::Sub | Op::Mul | Op::Min | Op::Max | Op::Abs | Op::Saturate => true,
-        _ => !row.info().differentiable() && row.info().fault.is_none(),
+        _ => !row.info().is_differentiable() && row.info().fault.is_none(),
     }
 }
 
@@ -221,13 +223,13 @@ fn is_cheap_row(row: Op) -> bool {
 struct Lowered {
     region: RegionId,
     /// The values that it gives; `None` if control does not come out at its end.
-    given: Option<Values>,
-    changes: Vec<Change>,
+    given: Option<LeafValues>,
+    changes: Vec<SlotChange>,
 }
 
 impl Lowered {
     /// What it changed, as far as anything after it can see that.
-    fn seen(&self) -> &[Change] {
+    fn seen(&self) -> &[SlotChange] {
         match self.given {
             Some(_) => &self.changes,
             None => &[],
@@ -243,7 +245,7 @@ struct Merged {
 }
 
 /// What two arms changed together, in order of the slots: to values of their own, and both to one value from before the branch.
-fn join(then: &Lowered, otherwise: &Lowered) -> (Vec<Merged>, Vec<Change>) {
+fn join(then: &Lowered, otherwise: &Lowered) -> (Vec<Merged>, Vec<SlotChange>) {
     let (mut a, mut b) = (then.seen(), otherwise.seen());
     let mut merged = Vec::with_capacity(a.len() + b.len());
     let mut alike = Vec::new();

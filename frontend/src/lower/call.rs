@@ -1,43 +1,44 @@
 //! Calls: `out` and `inout` arguments are copied in and out, from left to right.
 
-use super::access::Access;
-use super::environment::Slot;
-use super::function::{Body, Values};
-use super::observe::Place;
-use crate::ast::Direction;
-use crate::check::tree::{Expr, ExprKind, FunctionId, Param};
+use super::access::PlaceAccess;
+use super::function::{FunctionLowering, LeafValues};
+use super::observe::ObservedPlace;
+use super::ssa::LeafValue;
+use crate::ast::ParamDirection;
+use crate::check::typed_tree::{FunctionId, TypedExpr, TypedExprKind, TypedParam};
 use crate::check::types::TypeId;
 use adumbra_ir::module::{ArrayId, InstKind, ValueId};
 use adumbra_ir::{Scalar, Span};
 use smallvec::SmallVec;
 
-impl<'a> Body<'_, '_, 'a> {
+impl<'a> FunctionLowering<'_, '_, 'a> {
     pub(super) fn call(
         &mut self,
         callee: FunctionId,
-        args: &[Expr<'a>],
+        args: &[TypedExpr<'a>],
         ty: TypeId,
         span: Span,
-    ) -> Values {
+    ) -> LeafValues {
         let function = &self.shared.program.functions[callee.0 as usize];
         let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();
         let mut arrays: Vec<ArrayId> = Vec::new();
-        let mut outputs: SmallVec<[(&Param, Access, Place, Values); 4]> = SmallVec::new();
+        let mut outputs: SmallVec<[(&TypedParam, PlaceAccess, ObservedPlace, LeafValues); 4]> =
+            SmallVec::new();
         for (index, (param, arg)) in function.params.iter().zip(args).enumerate() {
-            if param.direction == Direction::In {
+            if param.direction == ParamDirection::In {
                 let values = self.values(arg);
                 let later = &args[index + 1..];
                 self.pass(param.ty, &values, later, &mut scalars, &mut arrays, span);
                 continue;
             }
-            let (access, place) = self.place(arg);
-            let mut values = Values::new();
-            let travels = param.travels();
-            if travels == Direction::InOut || self.types().has_arrays(param.ty) {
+            let (access, place) = self.lower_place(arg);
+            let mut values = LeafValues::new();
+            let travels = param.call_direction();
+            if travels == ParamDirection::InOut || self.types().has_arrays(param.ty) {
                 values = self.read(&access, span);
                 for (leaf, slot) in self.leaves(param.ty).iter().zip(&values) {
                     match (leaf.len, travels) {
-                        (0, Direction::InOut) => scalars.push(slot.value()),
+                        (0, ParamDirection::InOut) => scalars.push(slot.value()),
                         (0, _) => {}
                         _ => arrays.push(slot.array()),
                     }
@@ -46,7 +47,7 @@ impl<'a> Body<'_, '_, 'a> {
             outputs.push((param, access, place, values));
         }
         let returned = self.leaves(ty);
-        let mut value = Values::new();
+        let mut value = LeafValues::new();
         for &leaf in returned.iter().filter(|leaf| leaf.len > 0) {
             let array = self.new_array(leaf, None, span, None);
             arrays.push(array);
@@ -67,7 +68,7 @@ impl<'a> Body<'_, '_, 'a> {
             0 => results.next().expect("a result for each scalar").into(),
             _ => made.next().expect("an array for each array leaf"),
         });
-        let value: Values = value.collect();
+        let value: LeafValues = value.collect();
         for (param, access, place, passed) in outputs {
             let values = self.receive_output(param, &access, passed, &mut results, span);
             self.observe_place(place, param.ty, &values, span);
@@ -79,8 +80,8 @@ impl<'a> Body<'_, '_, 'a> {
     fn pass(
         &mut self,
         ty: TypeId,
-        values: &Values,
-        later: &[Expr<'a>],
+        values: &LeafValues,
+        later: &[TypedExpr<'a>],
         scalars: &mut SmallVec<[ValueId; 8]>,
         arrays: &mut Vec<ArrayId>,
         span: Span,
@@ -101,14 +102,14 @@ impl<'a> Body<'_, '_, 'a> {
     /// Writes what an `out` or `inout` parameter gave back. Whole arrays were written in place, parts of longer ones as copies.
     fn receive_output(
         &mut self,
-        param: &Param,
-        access: &Access,
-        mut values: Values,
+        param: &TypedParam,
+        access: &PlaceAccess,
+        mut values: LeafValues,
         results: &mut impl Iterator<Item = ValueId>,
         span: Span,
-    ) -> Values {
+    ) -> LeafValues {
         let leaves = self.leaves(param.ty);
-        values.resize(leaves.len(), Slot::EMPTY);
+        values.resize(leaves.len(), LeafValue::EMPTY);
         for (leaf, slot) in leaves.iter().zip(&mut values) {
             if leaf.len == 0 {
                 *slot = results.next().expect("a result for each scalar").into();
@@ -120,14 +121,17 @@ impl<'a> Body<'_, '_, 'a> {
 }
 
 /// Whether evaluating the argument writes to nothing, at a glance.
-fn is_plain(expr: &Expr) -> bool {
+fn is_plain(expr: &TypedExpr) -> bool {
     match expr.kind {
-        ExprKind::Constant(_) | ExprKind::Zero | ExprKind::Local(_) | ExprKind::Global(_) => true,
-        ExprKind::Member(inner, _) | ExprKind::Swizzle(inner, _) | ExprKind::Convert(inner) => {
-            is_plain(inner)
-        }
-        ExprKind::Index(inner, index) => is_plain(inner) && is_plain(index),
-        ExprKind::Op(_, operands) => operands.iter().all(is_plain),
+        TypedExprKind::Constant(_)
+        | TypedExprKind::Zero
+        | TypedExprKind::Local(_)
+        | TypedExprKind::Global(_) => true,
+        TypedExprKind::Member(inner, _)
+        | TypedExprKind::Swizzle(inner, _)
+        | TypedExprKind::Convert(inner) => is_plain(inner),
+        TypedExprKind::Index(inner, index) => is_plain(inner) && is_plain(index),
+        TypedExprKind::Op(_, operands) => operands.iter().all(is_plain),
         _ => false,
     }
 }

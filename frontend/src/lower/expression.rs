@@ -1,49 +1,49 @@
 //! Expressions: the leaves of their values, in order of evaluation.
 
-use super::environment::Slot;
-use super::function::{Body, Values};
-use super::observe::Event;
-use crate::check::conversion;
-use crate::check::tree::{Expr, ExprKind, Update};
+use super::function::{FunctionLowering, LeafValues};
+use super::observe::ObservedEvent;
+use super::ssa::LeafValue;
+use crate::check::conversion_ops;
+use crate::check::typed_tree::{CompoundAssign, TypedExpr, TypedExprKind};
 use crate::check::types::{Leaf, TypeId};
 use adumbra_ir::module::{ArrayId, Channels, GlobalId, InstKind, ValueId};
 use adumbra_ir::{Direction, Op, Scalar, Span};
 use smallvec::SmallVec;
 
-fn one(value: ValueId) -> Values {
-    let mut values = Values::new();
+fn one(value: ValueId) -> LeafValues {
+    let mut values = LeafValues::new();
     values.push(value.into());
     values
 }
 
-impl<'a> Body<'_, '_, 'a> {
+impl<'a> FunctionLowering<'_, '_, 'a> {
     /// The value of an expression that is one scalar.
-    pub(super) fn value(&mut self, expr: &Expr<'a>) -> ValueId {
+    pub(super) fn value(&mut self, expr: &TypedExpr<'a>) -> ValueId {
         let span = expr.span;
         match expr.kind {
-            ExprKind::Constant(bits) => {
+            TypedExprKind::Constant(bits) => {
                 let ty = self.leaves(expr.ty)[0].scalar;
                 self.builder.constant(ty, bits, span)
             }
-            ExprKind::Local(local) => self.environment.get(self.first_slot(local)).value(),
-            ExprKind::Op(row, operands) => {
+            TypedExprKind::Local(local) => self.environment.get(self.first_slot(local)).value(),
+            TypedExprKind::Op(row, operands) => {
                 let mut args: SmallVec<[ValueId; 3]> = SmallVec::new();
                 for operand in operands {
                     args.push(self.value(operand));
                 }
                 self.builder.op(row, &args, span)
             }
-            ExprKind::Reversed(row, [a, b]) => {
+            TypedExprKind::Reversed(row, [a, b]) => {
                 let (a, b) = (self.value(a), self.value(b));
                 self.builder.op(row, &[b, a], span)
             }
-            ExprKind::Convert(inner) => {
+            TypedExprKind::Convert(inner) => {
                 let value = self.value(inner);
                 self.convert(value, inner.ty, expr.ty, span)
             }
-            ExprKind::And(a, b) => self.short_circuit(a, b, true, span),
-            ExprKind::Or(a, b) => self.short_circuit(a, b, false, span),
-            ExprKind::ClosureAdd(a, b) => {
+            TypedExprKind::And(a, b) => self.short_circuit(a, b, true, span),
+            TypedExprKind::Or(a, b) => self.short_circuit(a, b, false, span),
+            TypedExprKind::ClosureAdd(a, b) => {
                 let args = [self.value(a), self.value(b)];
                 let kind = InstKind::ClosureAdd;
                 self.builder.inst(kind, args, [Scalar::Closure], span).first
@@ -53,47 +53,47 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// The leaves of an expression's value.
-    pub(super) fn values(&mut self, expr: &Expr<'a>) -> Values {
+    pub(super) fn values(&mut self, expr: &TypedExpr<'a>) -> LeafValues {
         let span = expr.span;
         match expr.kind {
-            ExprKind::Constant(_)
-            | ExprKind::Reversed(..)
-            | ExprKind::Convert(_)
-            | ExprKind::And(..)
-            | ExprKind::Or(..)
-            | ExprKind::ClosureAdd(..) => one(self.value(expr)),
-            ExprKind::Op(..) if self.types().leaf_count(expr.ty) == 1 => one(self.value(expr)),
-            ExprKind::Op(row, operands) => self.by_component(row, operands, expr.ty, span),
-            ExprKind::Zero
-            | ExprKind::Constants(_)
-            | ExprKind::List(_)
-            | ExprKind::RunTimeArray(_) => self.fresh(expr),
-            ExprKind::Gather(parts) => {
-                let mut values = Values::new();
+            TypedExprKind::Constant(_)
+            | TypedExprKind::Reversed(..)
+            | TypedExprKind::Convert(_)
+            | TypedExprKind::And(..)
+            | TypedExprKind::Or(..)
+            | TypedExprKind::ClosureAdd(..) => one(self.value(expr)),
+            TypedExprKind::Op(..) if self.types().leaf_count(expr.ty) == 1 => one(self.value(expr)),
+            TypedExprKind::Op(row, operands) => self.by_component(row, operands, expr.ty, span),
+            TypedExprKind::Zero
+            | TypedExprKind::Constants(_)
+            | TypedExprKind::List(_)
+            | TypedExprKind::RunTimeArray(_) => self.materialise(expr),
+            TypedExprKind::Gather(parts) => {
+                let mut values = LeafValues::new();
                 for part in parts {
                     values.extend(self.values(part));
                 }
                 values
             }
-            ExprKind::Splat(inner) => {
+            TypedExprKind::Splat(inner) => {
                 let value = self.value(inner);
-                Values::from_elem(value.into(), expr.ty.float_count() as usize)
+                LeafValues::from_elem(value.into(), expr.ty.float_count() as usize)
             }
-            ExprKind::Diagonal(inner) => {
+            TypedExprKind::Diagonal(inner) => {
                 let (value, size) = (self.value(inner), expr.ty.matrix_size());
                 let zero = self.builder.constant(Scalar::F32, 0, span);
                 let on = |i: u32| i.is_multiple_of(size + 1);
                 let all = (0..size * size).map(|i| if on(i) { value } else { zero });
-                all.map(Slot::from).collect()
+                all.map(LeafValue::from).collect()
             }
-            ExprKind::Corner(inner) => {
+            TypedExprKind::UpperLeft(inner) => {
                 let (values, size) = (self.values(inner), expr.ty.matrix_size() as usize);
                 let rows = values.chunks(inner.ty.matrix_size() as usize).take(size);
                 rows.flat_map(|row| row[..size].iter().copied()).collect()
             }
-            ExprKind::Global(number) => {
+            TypedExprKind::Global(number) => {
                 let leaves = self.leaves(expr.ty);
-                let mut values = Values::new();
+                let mut values = LeafValues::new();
                 for (index, leaf) in (0..).zip(leaves) {
                     let kind = InstKind::Global(GlobalId(number), index);
                     let value = self.builder.inst(kind, [], [leaf.scalar], span).first;
@@ -101,36 +101,36 @@ impl<'a> Body<'_, '_, 'a> {
                 }
                 values
             }
-            ExprKind::Resource(number) => {
+            TypedExprKind::Resource(number) => {
                 let kind = InstKind::Resource(self.shared.resource(number));
                 let handle = self.builder.inst(kind, [], [Scalar::Resource], span);
                 one(handle.first)
             }
-            ExprKind::Local(_)
-            | ExprKind::Swizzle(..)
-            | ExprKind::Member(..)
-            | ExprKind::Index(..) => {
+            TypedExprKind::Local(_)
+            | TypedExprKind::Swizzle(..)
+            | TypedExprKind::Member(..)
+            | TypedExprKind::Index(..) => {
                 let access = self.access(expr);
                 self.read(&access, span)
             }
-            ExprKind::Assign(place, value) => {
-                let (access, told) = self.place(place);
+            TypedExprKind::Assign(place, value) => {
+                let (access, told) = self.lower_place(place);
                 let values = self.values(value);
                 self.write(&access, &values, span);
                 self.observe_place(told, place.ty, &values, span);
                 values
             }
-            ExprKind::Update(update) => self.update(update, span),
-            ExprKind::Current => self.current.clone(),
-            ExprKind::Call(function, args) => self.call(function, args, expr.ty, span),
-            ExprKind::Ternary(parts) => self.ternary(parts, expr.ty, span),
-            ExprKind::Select([condition, yes, no]) => {
+            TypedExprKind::Update(update) => self.update(update, span),
+            TypedExprKind::CurrentValue => self.current.clone(),
+            TypedExprKind::Call(function, args) => self.call(function, args, expr.ty, span),
+            TypedExprKind::Ternary(parts) => self.ternary(parts, expr.ty, span),
+            TypedExprKind::Select([condition, yes, no]) => {
                 let condition = self.value(condition);
                 let (yes, no) = (self.values(yes), self.values(no));
                 self.select(condition, &yes, &no, span)
             }
-            ExprKind::Shadow(direction, inner) => self.shadow(direction, inner, span),
-            ExprKind::Sample(texture, detail, args) => {
+            TypedExprKind::Shadow(direction, inner) => self.shadow(direction, inner, span),
+            TypedExprKind::Sample(texture, detail, args) => {
                 let mut coordinates: SmallVec<[ValueId; 6]> = SmallVec::new();
                 for arg in args {
                     coordinates.extend(self.values(arg).iter().map(|slot| slot.value()));
@@ -139,22 +139,22 @@ impl<'a> Body<'_, '_, 'a> {
                     TypeId::FLOAT => Channels::Alpha,
                     _ => Channels::Color,
                 };
-                self.observe(Event::Sampling, [], span);
+                self.observe(ObservedEvent::Sampling, [], span);
                 let kind = InstKind::Sample(self.shared.texture(texture), channels, detail);
                 let types = std::iter::repeat_n(Scalar::F32, channels.count() as usize);
                 let results = self.builder.inst(kind, coordinates, types, span);
-                results.iter().map(Slot::from).collect()
+                results.iter().map(LeafValue::from).collect()
             }
-            ExprKind::Message(number, args) => {
+            TypedExprKind::Message(number, args) => {
                 let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();
                 for arg in args {
                     scalars.extend(self.values(arg).iter().map(|slot| slot.value()));
                 }
                 let kind = InstKind::Message(self.shared.message(number));
                 self.builder.inst(kind, scalars, [], span);
-                Values::new()
+                LeafValues::new()
             }
-            ExprKind::Closure(number, args) => {
+            TypedExprKind::Closure(number, args) => {
                 let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();
                 for arg in args {
                     scalars.extend(self.values(arg).iter().map(|slot| slot.value()));
@@ -165,7 +165,7 @@ impl<'a> Body<'_, '_, 'a> {
                     .inst(kind, scalars, [Scalar::Closure], span)
                     .first)
             }
-            ExprKind::ClosureScale([a, b]) => {
+            TypedExprKind::ClosureScale([a, b]) => {
                 let (first, second) = (self.values(a), self.values(b));
                 let (closure, weight) = match a.ty {
                     TypeId::CLOSURE => (first, second),
@@ -175,8 +175,8 @@ impl<'a> Body<'_, '_, 'a> {
                 let kind = InstKind::ClosureScale;
                 one(self.builder.inst(kind, args, [Scalar::Closure], span).first)
             }
-            ExprKind::Sequence(exprs) => {
-                let mut last = Values::new();
+            TypedExprKind::Sequence(exprs) => {
+                let mut last = LeafValues::new();
                 for expr in exprs {
                     last = self.values(expr);
                 }
@@ -186,28 +186,34 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     fn convert(&mut self, value: ValueId, from: TypeId, to: TypeId, span: Span) -> ValueId {
-        let steps = conversion(from, to).iter();
+        let steps = conversion_ops(from, to).iter();
         steps.fold(value, |value, &row| self.builder.op(row, &[value], span))
     }
 
     /// A row on vectors or matrices; scalar operands stand for every component.
-    fn by_component(&mut self, row: Op, operands: &[Expr<'a>], ty: TypeId, span: Span) -> Values {
-        let mut leaves: SmallVec<[Values; 3]> = SmallVec::new();
+    fn by_component(
+        &mut self,
+        row: Op,
+        operands: &[TypedExpr<'a>],
+        ty: TypeId,
+        span: Span,
+    ) -> LeafValues {
+        let mut leaves: SmallVec<[LeafValues; 3]> = SmallVec::new();
         for operand in operands {
             leaves.push(self.values(operand));
         }
-        let mut values = Values::new();
+        let mut values = LeafValues::new();
         for component in 0..self.types().leaf_count(ty) as usize {
             let pick =
-                |leaves: &Values| leaves[if leaves.len() == 1 { 0 } else { component }].value();
+                |leaves: &LeafValues| leaves[if leaves.len() == 1 { 0 } else { component }].value();
             let args: SmallVec<[ValueId; 3]> = leaves.iter().map(pick).collect();
             values.push(self.builder.op(row, &args, span).into());
         }
         values
     }
 
-    fn update(&mut self, update: &Update<'a>, span: Span) -> Values {
-        let (access, told) = self.place(&update.place);
+    fn update(&mut self, update: &CompoundAssign<'a>, span: Span) -> LeafValues {
+        let (access, told) = self.lower_place(&update.place);
         let old = self.read(&access, span);
         let outer = std::mem::replace(&mut self.current, old.clone());
         let new = self.values(&update.value);
@@ -221,9 +227,9 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// The shadows of floats; zero for what has none.
-    fn shadow(&mut self, direction: Direction, inner: &Expr<'a>, span: Span) -> Values {
+    fn shadow(&mut self, direction: Direction, inner: &TypedExpr<'a>, span: Span) -> LeafValues {
         let values = self.values(inner);
-        let mut shadows = Values::new();
+        let mut shadows = LeafValues::new();
         for (&leaf, slot) in self.leaves(inner.ty).iter().zip(values) {
             shadows.push(match (leaf.scalar, leaf.len) {
                 (Scalar::F32, 0) => self.builder.shadow(direction, slot.value(), span).into(),

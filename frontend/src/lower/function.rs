@@ -4,30 +4,32 @@
 //! `inout` parameters. Array parameters come in the same order, those of the return value last, as `Out`. The entry has no array
 //! parameters: their elements are parameters and results of their own, in the order of the host's types.
 
-use super::Lowering;
-use super::environment::{Environment, Slot, Target};
-use crate::ast::Direction;
-use crate::check::tree::{Function, FunctionId, LocalId, Param};
-use crate::check::types::{Leaf, TypeId, TypeKind, Types};
-use adumbra_ir::module::{self, Array, ArrayId, InstKind, Member, Mode, NameId, ValueId};
-use adumbra_ir::{Builder, Lanes, Scalar, Span};
+use super::ModuleLowering;
+use super::ssa::{JumpTarget, LeafValue, SsaEnvironment};
+use crate::ast::ParamDirection;
+use crate::check::typed_tree::{FunctionId, LocalId, TypedFunction, TypedParam};
+use crate::check::types::{Leaf, TypeId, TypeKind, TypeTable};
+use adumbra_ir::module::{
+    self, Array, ArrayId, InstKind, NameId, PassingMode, SourceParam, ValueId,
+};
+use adumbra_ir::{FunctionBuilder, Lanes, Scalar, Span};
 use smallvec::SmallVec;
 
 /// The leaves of a value.
-pub(super) type Values = SmallVec<[Slot; 4]>;
+pub(super) type LeafValues = SmallVec<[LeafValue; 4]>;
 
 /// The function being made.
-pub(super) struct Body<'l, 'p, 'a> {
-    pub(super) shared: &'l mut Lowering<'p, 'a>,
-    pub(super) function: &'p Function<'a>,
-    pub(super) builder: Builder,
-    pub(super) environment: Environment,
+pub(super) struct FunctionLowering<'l, 'p, 'a> {
+    pub(super) shared: &'l mut ModuleLowering<'p, 'a>,
+    pub(super) function: &'p TypedFunction<'a>,
+    pub(super) builder: FunctionBuilder,
+    pub(super) environment: SsaEnvironment,
     /// The first slot of each variable.
     first_slots: Vec<u32>,
     /// The loops and switches around the statement being lowered.
-    pub(super) targets: Vec<Target>,
+    pub(super) targets: Vec<JumpTarget>,
     /// The old value, inside a compound assignment.
-    pub(super) current: Values,
+    pub(super) current: LeafValues,
     /// The arrays of the return value.
     return_arrays: SmallVec<[ArrayId; 2]>,
     is_entry: bool,
@@ -39,7 +41,7 @@ pub(super) struct Body<'l, 'p, 'a> {
 
 /// Lowers one function.
 pub(super) fn lower(
-    shared: &mut Lowering<'_, '_>,
+    shared: &mut ModuleLowering<'_, '_>,
     id: FunctionId,
     is_entry: bool,
 ) -> module::Function {
@@ -51,15 +53,15 @@ pub(super) fn lower(
         first_slots.push(slots);
         slots += types.leaf_count(local.ty);
     }
-    let is_observed = shared.watch.is_some() && !function.is_library;
-    let mut body = Body {
-        builder: Builder::new(shared.interner.name(function.name), function.span),
+    let is_observed = shared.observer.is_some() && !function.is_library;
+    let mut body = FunctionLowering {
+        builder: FunctionBuilder::new(shared.interner.name(function.name), function.span),
         shared,
         function,
-        environment: Environment::new(slots as usize),
+        environment: SsaEnvironment::new(slots as usize),
         first_slots,
         targets: Vec::new(),
-        current: Values::new(),
+        current: LeafValues::new(),
         return_arrays: SmallVec::new(),
         is_entry,
         is_observed,
@@ -69,19 +71,23 @@ pub(super) fn lower(
     body.observe_entry();
     body.statements(function.body);
     if !body.builder.is_terminated() {
-        body.give_back(&[], function.span);
+        body.return_from_function(&[], function.span);
     }
     body.builder.finish()
 }
 
 /// Calls `f` for each scalar of a value in the order of the host's types: its leaf and, in an array, its element.
-pub(super) fn host_order(types: &Types, ty: TypeId, f: &mut impl FnMut(u32, Option<u32>)) {
-    host_order_from(types, ty, 0, None, f);
+pub(super) fn for_each_host_scalar(
+    types: &TypeTable,
+    ty: TypeId,
+    f: &mut impl FnMut(u32, Option<u32>),
+) {
+    for_each_host_scalar_from(types, ty, 0, None, f);
 }
 
 /// The same for the part of a value whose first leaf is `first` and whose elements begin with the one numbered `at`.
-pub(super) fn host_order_from(
-    types: &Types,
+pub(super) fn for_each_host_scalar_from(
+    types: &TypeTable,
     ty: TypeId,
     first: u32,
     at: Option<u32>,
@@ -91,28 +97,28 @@ pub(super) fn host_order_from(
         TypeKind::Array(element, len) => {
             for index in 0..len {
                 let at = at.unwrap_or(0) * len + index;
-                host_order_from(types, element, first, Some(at), f);
+                for_each_host_scalar_from(types, element, first, Some(at), f);
             }
         }
         TypeKind::Struct(number) => {
             for member in types.members(number) {
-                host_order_from(types, member.ty, first + member.leaf, at, f);
+                for_each_host_scalar_from(types, member.ty, first + member.leaf, at, f);
             }
         }
         _ => (first..first + types.leaf_count(ty)).for_each(|leaf| f(leaf, at)),
     }
 }
 
-fn mode(direction: Direction) -> Mode {
+fn mode(direction: ParamDirection) -> PassingMode {
     match direction {
-        Direction::In => Mode::In,
-        Direction::Out => Mode::Out,
-        Direction::InOut => Mode::InOut,
+        ParamDirection::In => PassingMode::In,
+        ParamDirection::Out => PassingMode::Out,
+        ParamDirection::InOut => PassingMode::InOut,
     }
 }
 
-impl<'p, 'a> Body<'_, 'p, 'a> {
-    pub(super) fn types(&self) -> &'p Types {
+impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
+    pub(super) fn types(&self) -> &'p TypeTable {
         &self.shared.program.types
     }
 
@@ -150,7 +156,7 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
     pub(super) fn new_array(
         &mut self,
         leaf: Leaf,
-        mode: Option<Mode>,
+        mode: Option<PassingMode>,
         span: Span,
         name: Option<NameId>,
     ) -> ArrayId {
@@ -198,14 +204,16 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
         if function.result != TypeId::VOID {
             for &leaf in self.leaves(function.result) {
                 if leaf.len > 0 {
-                    let array = self.new_array(leaf, Some(Mode::Out), function.span, None);
+                    let array = self.new_array(leaf, Some(PassingMode::Out), function.span, None);
                     self.return_arrays.push(array);
                 }
             }
-            members.push(Member {
+            members.push(SourceParam {
                 name: "return".to_owned(),
-                ty: self.types().host(function.result, self.shared.interner),
-                mode: Mode::Return,
+                ty: self
+                    .types()
+                    .host_type(function.result, self.shared.interner),
+                mode: PassingMode::Return,
                 params: (0, 0),
                 results: (0, returned),
                 arrays: (counts.arrays, self.return_arrays.len() as u32),
@@ -214,25 +222,25 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
         self.builder.function_mut().members = members;
         // Only now, since array parameters come before all other arrays and parameters before all instructions.
         for param in function.params {
-            if self.direction(param) == Direction::Out {
+            if self.direction(param) == ParamDirection::Out {
                 self.start_output(param);
             }
         }
     }
 
     /// The way a parameter's value travels: an entry is not called, so its outputs bring nothing.
-    fn direction(&self, param: &Param) -> Direction {
+    fn direction(&self, param: &TypedParam) -> ParamDirection {
         match self.is_entry {
             true => param.direction,
-            false => param.travels(),
+            false => param.call_direction(),
         }
     }
 
-    fn member(&self, param: &Param, before: Counts, after: Counts) -> Member {
+    fn member(&self, param: &TypedParam, before: Counts, after: Counts) -> SourceParam {
         let range = |start: u32, end: u32| (start, end - start);
-        Member {
+        SourceParam {
             name: self.shared.interner.name(param.name).to_owned(),
-            ty: self.types().host(param.ty, self.shared.interner),
+            ty: self.types().host_type(param.ty, self.shared.interner),
             mode: mode(self.direction(param)),
             params: range(before.params, after.params),
             results: range(before.results, after.results),
@@ -240,9 +248,9 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
         }
     }
 
-    fn param(&mut self, param: &Param, counts: &mut Counts) {
+    fn param(&mut self, param: &TypedParam, counts: &mut Counts) {
         let first = self.first_slot(param.local);
-        let direction = param.travels();
+        let direction = param.call_direction();
         for (slot, &leaf) in (first..).zip(self.leaves(param.ty)) {
             if leaf.len > 0 {
                 let name = self.environment.name(slot);
@@ -251,12 +259,12 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
                 counts.arrays += 1;
                 continue;
             }
-            if direction != Direction::Out {
+            if direction != ParamDirection::Out {
                 let value = self.builder.param(leaf.scalar, param.span);
                 self.set(slot, value);
                 counts.params += 1;
             }
-            if direction != Direction::In {
+            if direction != ParamDirection::In {
                 self.add_result(leaf.scalar);
                 counts.results += 1;
             }
@@ -264,18 +272,18 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
     }
 
     /// A parameter of the entry: elements of arrays are scalars of their own.
-    fn entry_param(&mut self, param: &Param, counts: &mut Counts) {
+    fn entry_param(&mut self, param: &TypedParam, counts: &mut Counts) {
         let (types, leaves) = (self.types(), self.leaves(param.ty));
-        if param.direction != Direction::In {
-            host_order(types, param.ty, &mut |leaf, _| {
+        if param.direction != ParamDirection::In {
+            for_each_host_scalar(types, param.ty, &mut |leaf, _| {
                 self.add_result(leaves[leaf as usize].scalar);
                 counts.results += 1;
             });
             return;
         }
-        let mut room = self.room(param.local, param.ty, param.span);
+        let mut room = self.allocate_variable(param.local, param.ty, param.span);
         let mut elements: Vec<(u32, u32, ValueId)> = Vec::new();
-        host_order(types, param.ty, &mut |leaf, element| {
+        for_each_host_scalar(types, param.ty, &mut |leaf, element| {
             let value = self.builder.param(leaves[leaf as usize].scalar, param.span);
             counts.params += 1;
             match element {
@@ -286,29 +294,34 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
         for (leaf, element, value) in elements {
             self.store(room[leaf as usize].array(), element, value, param.span);
         }
-        self.begin(param.local, room);
+        self.bind_variable(param.local, room);
     }
 
     /// An `out` parameter starts with its default or zero.
-    fn start_output(&mut self, param: &Param<'a>) {
+    fn start_output(&mut self, param: &TypedParam<'a>) {
         let room = match self.is_entry {
-            true => self.room(param.local, param.ty, param.span),
+            true => self.allocate_variable(param.local, param.ty, param.span),
             false => {
                 let first = self.first_slot(param.local);
                 let slots = first..first + self.types().leaf_count(param.ty);
                 slots.map(|slot| self.environment.get(slot)).collect()
             }
         };
-        self.start(param.local, room, param.default, true);
+        self.initialise_variable(param.local, room, param.default, true);
     }
 
     /// Room for a variable: arrays for the leaves that are some.
-    pub(super) fn room(&mut self, local: LocalId, ty: TypeId, span: Span) -> Values {
+    pub(super) fn allocate_variable(
+        &mut self,
+        local: LocalId,
+        ty: TypeId,
+        span: Span,
+    ) -> LeafValues {
         let name = self.name_of(local);
-        let mut room = Values::new();
+        let mut room = LeafValues::new();
         for (index, &leaf) in (0..).zip(self.leaves(ty)) {
             room.push(match leaf.len {
-                0 => Slot::EMPTY,
+                0 => LeafValue::EMPTY,
                 _ => {
                     let name = NameId(name.0 + index);
                     self.new_array(leaf, None, span, Some(name)).into()
@@ -319,7 +332,7 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
     }
 
     /// Begins a variable's life.
-    pub(super) fn begin(&mut self, local: LocalId, values: Values) {
+    pub(super) fn bind_variable(&mut self, local: LocalId, values: LeafValues) {
         self.name_of(local);
         let first = self.first_slot(local);
         let leaves = self.leaves(self.function.locals[local.0 as usize].ty);
@@ -339,7 +352,7 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
     }
 
     /// Leaves the function with its results.
-    pub(super) fn give_back(&mut self, value: &[Slot], span: Span) {
+    pub(super) fn return_from_function(&mut self, value: &[LeafValue], span: Span) {
         let function = self.function;
         self.observe_return(value, span);
         let mut results: Vec<ValueId> = Vec::with_capacity(function.params.len() + value.len());
@@ -359,7 +372,7 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
         let outputs = function
             .params
             .iter()
-            .filter(|p| p.direction != Direction::In);
+            .filter(|p| p.direction != ParamDirection::In);
         for param in outputs {
             match self.is_entry {
                 true => self.entry_output(param, span, &mut results),
@@ -374,10 +387,10 @@ impl<'p, 'a> Body<'_, 'p, 'a> {
         self.builder.terminate(InstKind::Return, results, span);
     }
 
-    fn entry_output(&mut self, param: &Param, span: Span, results: &mut Vec<ValueId>) {
+    fn entry_output(&mut self, param: &TypedParam, span: Span, results: &mut Vec<ValueId>) {
         let first = self.first_slot(param.local);
         let leaves = self.leaves(param.ty);
-        host_order(self.types(), param.ty, &mut |leaf, element| {
+        for_each_host_scalar(self.types(), param.ty, &mut |leaf, element| {
             let slot = self.environment.get(first + leaf);
             results.push(match element {
                 None => slot.value(),

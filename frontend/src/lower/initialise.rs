@@ -2,62 +2,67 @@
 //!
 //! Both fill *room*: a slot for each leaf, arrays that exist already and scalars that are yet to come.
 
-use super::environment::Slot;
-use super::function::{Body, Values, host_order};
-use crate::check::tree::{Expr, ExprKind, LocalId};
+use super::function::{FunctionLowering, LeafValues, for_each_host_scalar};
+use super::ssa::LeafValue;
+use crate::check::typed_tree::{LocalId, TypedExpr, TypedExprKind};
 use crate::check::types::{TypeId, TypeKind};
 use adumbra_ir::host::array_steps;
 use adumbra_ir::module::{ArrayId, InstKind, ValueId};
 use adumbra_ir::{Scalar, Span};
 
-impl<'a> Body<'_, '_, 'a> {
+impl<'a> FunctionLowering<'_, '_, 'a> {
     /// A declaration: the variable begins with its value, or zero.
-    pub(super) fn declare(&mut self, local: LocalId, init: Option<&Expr<'a>>) {
+    pub(super) fn declare(&mut self, local: LocalId, init: Option<&TypedExpr<'a>>) {
         let variable = self.function.locals[local.0 as usize];
         if let Some(init) = init
             && !self.types().has_arrays(variable.ty)
         {
             let values = self.values(init);
-            self.begin(local, values);
+            self.bind_variable(local, values);
             self.observe_variable(local, variable.span);
             return;
         }
         // An array is zero when its function begins, but not when a loop comes by again.
         let is_new = !self.in_loop();
-        let room = self.room(local, variable.ty, variable.span);
-        self.start(local, room, init, is_new);
+        let room = self.allocate_variable(local, variable.ty, variable.span);
+        self.initialise_variable(local, room, init, is_new);
         self.observe_variable(local, variable.span);
     }
 
     /// Fills a variable's room with its value, or zero, and begins its life.
-    pub(super) fn start(
+    pub(super) fn initialise_variable(
         &mut self,
         local: LocalId,
-        mut room: Values,
-        init: Option<&Expr<'a>>,
+        mut room: LeafValues,
+        init: Option<&TypedExpr<'a>>,
         is_new: bool,
     ) {
         let variable = self.function.locals[local.0 as usize];
         match init {
-            Some(init) => self.fill(&mut room, init, is_new),
+            Some(init) => self.initialise(&mut room, init, is_new),
             None => self.clear(&mut room, variable.ty, is_new, variable.span),
         }
-        self.begin(local, room);
+        self.bind_variable(local, room);
     }
 
     /// Sets the leaves of `room`, whose arrays exist; `is_new` says that those are zero. Large ones are cleared all the same: that takes steps,
     /// as it takes time when the function is entered.
-    pub(super) fn fill(&mut self, room: &mut [Slot], expr: &Expr<'a>, is_new: bool) {
+    pub(super) fn initialise(
+        &mut self,
+        room: &mut [LeafValue],
+        expr: &TypedExpr<'a>,
+        is_new: bool,
+    ) {
         let span = expr.span;
         match expr.kind {
-            ExprKind::Zero => self.clear(room, expr.ty, is_new, span),
-            ExprKind::List(items) => {
+            TypedExprKind::Zero => self.clear(room, expr.ty, is_new, span),
+            TypedExprKind::List(items) => {
                 self.clear(room, expr.ty, is_new, span);
                 for (index, item) in (0..).zip(items) {
                     self.fill_element(room, index, item);
                 }
             }
-            ExprKind::RunTimeArray(length) => {
+            TypedExprKind::RunTimeArray(length) => {
                 let TypeKind::RunTimeArray(element) = self.types().kind(expr.ty) else {
                     unreachable!("it makes an array of its type")
                 };
@@ -69,11 +74,11 @@ impl<'a> Body<'_, '_, 'a> {
                 }
                 room[0] = length.into();
             }
-            ExprKind::Constants(bits) => {
+            TypedExprKind::Constants(bits) => {
                 self.clear(room, expr.ty, is_new, span);
                 let (types, leaves) = (self.types(), self.leaves(expr.ty));
                 let mut bits = bits.iter();
-                host_order(types, expr.ty, &mut |leaf, element| {
+                for_each_host_scalar(types, expr.ty, &mut |leaf, element| {
                     let bits = bits.next().copied().unwrap_or_default();
                     let leaf = leaf as usize;
                     if bits == 0 {
@@ -86,12 +91,12 @@ impl<'a> Body<'_, '_, 'a> {
                     }
                 });
             }
-            ExprKind::Gather(parts) => {
+            TypedExprKind::Gather(parts) => {
                 let mut rest = room;
                 for part in parts {
                     let count = self.types().leaf_count(part.ty) as usize;
                     let (room, behind) = rest.split_at_mut(count);
-                    self.fill(room, part, is_new);
+                    self.initialise(room, part, is_new);
                     rest = behind;
                 }
             }
@@ -108,11 +113,11 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// Sets the parts numbered `at` of the arrays `room`, which are zero.
-    fn fill_element(&mut self, room: &[Slot], at: u32, expr: &Expr<'a>) {
+    fn fill_element(&mut self, room: &[LeafValue], at: u32, expr: &TypedExpr<'a>) {
         let span = expr.span;
         match expr.kind {
-            ExprKind::Zero => {}
-            ExprKind::List(items) => {
+            TypedExprKind::Zero => {}
+            TypedExprKind::List(items) => {
                 let TypeKind::Array(_, len) = self.types().kind(expr.ty) else {
                     unreachable!("a list is an array")
                 };
@@ -120,7 +125,7 @@ impl<'a> Body<'_, '_, 'a> {
                     self.fill_element(room, index, item);
                 }
             }
-            ExprKind::Gather(parts) => {
+            TypedExprKind::Gather(parts) => {
                 let mut rest = room;
                 for part in parts {
                     let count = self.types().leaf_count(part.ty) as usize;
@@ -145,7 +150,7 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    fn clear(&mut self, room: &mut [Slot], ty: TypeId, is_new: bool, span: Span) {
+    fn clear(&mut self, room: &mut [LeafValue], ty: TypeId, is_new: bool, span: Span) {
         for (room, leaf) in room.iter_mut().zip(self.leaves(ty)) {
             if leaf.len == 0 {
                 *room = self.builder.constant(leaf.scalar, 0, span).into();
@@ -170,11 +175,11 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// Room for a value that no variable holds.
-    pub(super) fn temporary(&mut self, ty: TypeId, span: Span) -> Values {
-        let mut room = Values::new();
+    pub(super) fn allocate_temporary(&mut self, ty: TypeId, span: Span) -> LeafValues {
+        let mut room = LeafValues::new();
         for &leaf in self.leaves(ty) {
             room.push(match leaf.len {
-                0 => Slot::EMPTY,
+                0 => LeafValue::EMPTY,
                 _ => self.new_array(leaf, None, span, None).into(),
             });
         }
@@ -182,10 +187,10 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// A value made from nothing: zeros, constants, lists.
-    pub(super) fn fresh(&mut self, expr: &Expr<'a>) -> Values {
-        let mut room = self.temporary(expr.ty, expr.span);
+    pub(super) fn materialise(&mut self, expr: &TypedExpr<'a>) -> LeafValues {
+        let mut room = self.allocate_temporary(expr.ty, expr.span);
         let is_new = !self.in_loop();
-        self.fill(&mut room, expr, is_new);
+        self.initialise(&mut room, expr, is_new);
         room
     }
 }

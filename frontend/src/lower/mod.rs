@@ -8,18 +8,18 @@
 mod access;
 mod branch;
 mod call;
-mod environment;
 mod expression;
 mod function;
 mod initialise;
 mod observe;
+mod ssa;
 mod statement;
 mod switch;
 
-use crate::check::tree::{FunctionId, Program};
+use crate::check::typed_tree::{FunctionId, TypedProgram};
 use crate::check::types::{TypeId, TypeKind};
 use crate::interner::{Interner, Symbol};
-use crate::limits::MAX_HANDED_OVER;
+use crate::limits::MAX_BRANCH_ARGUMENTS;
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::metadata::Metadata;
 use adumbra_ir::module::{
@@ -27,9 +27,10 @@ use adumbra_ir::module::{
     TextureId,
 };
 use adumbra_ir::{Code, Diagnostic};
-use observe::Watch;
+use observe::Observer;
 pub use observe::{
-    Choice, Event, MAX_OBSERVED_ELEMENTS, MAX_OBSERVED_SCALARS, Observation, Observed, Shape,
+    ConditionKind, MAX_OBSERVED_ELEMENTS, MAX_OBSERVED_SCALARS, Observation, ObservedArguments,
+    ObservedEvent, ObservedShape,
 };
 use std::collections::HashMap;
 
@@ -37,9 +38,9 @@ use std::collections::HashMap;
 ///
 /// # Errors
 /// [`Code::TooManyElements`] where a function needs more array elements than the IR allows, [`Code::ProgramTooLarge`] beyond
-/// [`MAX_HANDED_OVER`].
+/// [`MAX_BRANCH_ARGUMENTS`].
 pub fn lower(
-    program: &Program,
+    program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
 ) -> Result<Module, Diagnostic> {
@@ -53,35 +54,35 @@ pub fn lower(
 /// # Errors
 /// As for [`lower`].
 pub fn lower_observed(
-    program: &Program,
+    program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
     with_shadows: bool,
 ) -> Result<(Module, Vec<Option<Observation>>), Diagnostic> {
-    lower_with(program, interner, entry, Some(Watch::new(with_shadows)))
+    lower_with(program, interner, entry, Some(Observer::new(with_shadows)))
 }
 
 fn lower_with(
-    program: &Program,
+    program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
-    watch: Option<Watch>,
+    watch: Option<Observer>,
 ) -> Result<(Module, Vec<Option<Observation>>), Diagnostic> {
-    let mut lowering = Lowering::new(program, interner, watch);
+    let mut lowering = ModuleLowering::new(program, interner, watch);
     lowering.reach(entry);
     lowering.work_off()?;
     let function = &program.functions[entry.0 as usize];
     let types = &program.types;
     for param in function.params {
         let name = interner.name(param.name).to_owned();
-        let ty = types.host(param.ty, interner);
+        let ty = types.host_type(param.ty, interner);
         let said = param.metadata.iter().map(|&(name, value)| Metadata {
             name: interner.name(name).to_owned(),
-            value: value.map_text(|text| interner.name(text).to_owned()),
+            value: value.map_string(|text| interner.name(text).to_owned()),
         });
         let metadata = said.collect();
         match param.direction {
-            crate::ast::Direction::In => lowering.module.inputs.push(Input {
+            crate::ast::ParamDirection::In => lowering.module.inputs.push(Input {
                 default: match param.default {
                     Some(default) => types.fold(default).unwrap_or_default().into_vec(),
                     None => vec![0; ty.scalar_count()],
@@ -95,16 +96,16 @@ fn lower_with(
     }
     let global = |&(name, ty): &(Symbol, TypeId)| Global {
         name: interner.name(name).to_owned(),
-        ty: types.host(ty, interner),
+        ty: types.host_type(ty, interner),
     };
     lowering.module.globals = program.globals.iter().map(global).collect();
-    let watched = lowering.watch.map_or_else(Vec::new, Watch::finish);
+    let watched = lowering.observer.map_or_else(Vec::new, Observer::finish);
     Ok((lowering.module, watched))
 }
 
 /// What is shared by all functions of the module being made.
-struct Lowering<'p, 'a> {
-    program: &'p Program<'a>,
+struct ModuleLowering<'p, 'a> {
+    program: &'p TypedProgram<'a>,
     interner: &'p Interner,
     module: Module,
     /// The number of each function that is reached.
@@ -119,18 +120,18 @@ struct Lowering<'p, 'a> {
     /// The first name of the leaves of other variables.
     leaf_names: HashMap<(Symbol, TypeId), NameId>,
     /// Values that ways out of loops and the like hand over, so far.
-    handed_over: u64,
+    branch_arguments: u64,
     /// What is told of, if a point is to be observed.
-    watch: Option<Watch>,
+    observer: Option<Observer>,
 }
 
-impl<'p, 'a> Lowering<'p, 'a> {
+impl<'p, 'a> ModuleLowering<'p, 'a> {
     fn new(
-        program: &'p Program<'a>,
+        program: &'p TypedProgram<'a>,
         interner: &'p Interner,
-        watch: Option<Watch>,
-    ) -> Lowering<'p, 'a> {
-        Lowering {
+        watch: Option<Observer>,
+    ) -> ModuleLowering<'p, 'a> {
+        ModuleLowering {
             program,
             interner,
             module: Module::default(),
@@ -142,8 +143,8 @@ impl<'p, 'a> Lowering<'p, 'a> {
             messages: vec![None; program.messages.len()],
             scalar_names: vec![None; interner.len()],
             leaf_names: HashMap::new(),
-            handed_over: 0,
-            watch,
+            branch_arguments: 0,
+            observer: watch,
         }
     }
 
@@ -175,7 +176,7 @@ impl<'p, 'a> Lowering<'p, 'a> {
                 .here("too many array elements")
                 .help(format!("{MAX_ARRAY_ELEMENTS} is the limit")));
             }
-            if self.handed_over > MAX_HANDED_OVER {
+            if self.branch_arguments > MAX_BRANCH_ARGUMENTS {
                 return Err(Diagnostic::new(
                     Code::ProgramTooLarge,
                     function.span,
@@ -186,7 +187,7 @@ impl<'p, 'a> Lowering<'p, 'a> {
                 )
                 .here("too many ways out of statements that change too many variables")
                 .help(format!(
-                    "{MAX_HANDED_OVER} is the limit: put variables into arrays, or cases into functions of their own"
+                    "{MAX_BRANCH_ARGUMENTS} is the limit: put variables into arrays, or cases into functions of their own"
                 )));
             }
             self.module.functions.push(function);
@@ -217,7 +218,7 @@ impl<'p, 'a> Lowering<'p, 'a> {
         let closures = &mut self.module.closures;
         *self.closures[number as usize].get_or_insert_with(|| {
             let (name, params) = &self.program.closures[number as usize];
-            let param = |&ty: &TypeId| self.program.types.host(ty, self.interner);
+            let param = |&ty: &TypeId| self.program.types.host_type(ty, self.interner);
             closures.push(ClosureShape {
                 name: self.interner.name(*name).to_owned(),
                 params: params.iter().map(param).collect(),

@@ -4,11 +4,11 @@
 //! is computed, and the steps that it takes, are the same with them. Derivatives are operands of the message, read as `ddx` and `ddy` read them.
 //! Functions of the standard library tell nothing.
 
-use super::access::Access;
-use super::environment::Slot;
-use super::function::Body;
-use crate::ast::Direction as Way;
-use crate::check::tree::{Expr, ExprKind, Function, LocalId};
+use super::access::PlaceAccess;
+use super::function::FunctionLowering;
+use super::ssa::LeafValue;
+use crate::ast::ParamDirection as Way;
+use crate::check::typed_tree::{LocalId, TypedExpr, TypedExprKind, TypedFunction};
 use crate::check::types::{TypeId, TypeKind};
 use adumbra_ir::module::{InstKind, Message, MessageId, ValueId};
 use adumbra_ir::types::StructType;
@@ -26,7 +26,7 @@ pub const MAX_OBSERVED_SCALARS: usize = 256;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
     /// What happens.
-    pub event: Event,
+    pub event: ObservedEvent,
     /// In which function.
     pub function: String,
     /// Where.
@@ -37,20 +37,20 @@ pub struct Observation {
 
 /// What can happen to a point.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum ObservedEvent {
     /// A function of the text is called. Its parameters follow, as assignments.
     Call(String),
     /// A function ends; with its value, if it has one.
-    Return(Option<Shape>),
+    Return(Option<ObservedShape>),
     /// A variable, or a part of one, becomes a value.
     Assign {
         /// Its text. Between two pieces stands an index that is known while shading.
         place: Vec<String>,
         /// What of the value is told; `None` if it holds closures or resources, or is too large.
-        value: Option<Shape>,
+        value: Option<ObservedShape>,
     },
     /// A condition, or the value of a `switch`.
-    Choice(Choice, Scalar),
+    Condition(ConditionKind, Scalar),
     /// A loop begins.
     LoopBegins,
     /// A pass through the innermost loop begins.
@@ -63,7 +63,7 @@ pub enum Event {
 
 /// What asks a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum ConditionKind {
     /// `if`
     If,
     /// `? :`
@@ -76,7 +76,7 @@ pub enum Choice {
 
 /// How much of a value is told.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shape {
+pub struct ObservedShape {
     /// Its type, its arrays shortened to [`MAX_OBSERVED_ELEMENTS`].
     pub ty: Type,
     /// Whether some array was shortened.
@@ -85,7 +85,7 @@ pub struct Shape {
 
 /// What the arguments of such a message say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Observed {
+pub struct ObservedArguments {
     /// The indices of the place.
     pub indices: Vec<i32>,
     /// The words of the value.
@@ -96,18 +96,18 @@ pub struct Observed {
 
 impl Observation {
     /// Takes the message's arguments apart.
-    pub fn read(&self, args: &[u32]) -> Observed {
+    pub fn read(&self, args: &[u32]) -> ObservedArguments {
         let mut words = args.iter().copied();
         let mut next = || words.next().unwrap_or_default();
-        let mut observed = Observed::default();
+        let mut observed = ObservedArguments::default();
         let ty = match &self.event {
-            Event::Assign { place, value } => {
+            ObservedEvent::Assign { place, value } => {
                 let count = place.len().saturating_sub(1);
                 observed.indices = (0..count).map(|_| next() as i32).collect();
                 value.as_ref().map(|shape| &shape.ty)
             }
-            Event::Return(value) => value.as_ref().map(|shape| &shape.ty),
-            Event::Choice(..) => {
+            ObservedEvent::Return(value) => value.as_ref().map(|shape| &shape.ty),
+            ObservedEvent::Condition(..) => {
                 observed.value.push(next());
                 None
             }
@@ -131,15 +131,15 @@ impl Observation {
 
 /// What is told of a lowering.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct Observer {
     with_shadows: bool,
     /// By message of the module.
     observations: Vec<Option<Observation>>,
 }
 
-impl Watch {
-    pub(super) fn new(with_shadows: bool) -> Watch {
-        Watch {
+impl Observer {
+    pub(super) fn new(with_shadows: bool) -> Observer {
+        Observer {
             with_shadows,
             observations: Vec::new(),
         }
@@ -151,16 +151,16 @@ impl Watch {
 }
 
 /// A place that is written to: its text and indices, if that is told of.
-pub(super) type Place = Option<(Vec<String>, SmallVec<[ValueId; 2]>)>;
+pub(super) type ObservedPlace = Option<(Vec<String>, SmallVec<[ValueId; 2]>)>;
 
 /// Scalars of a value: leaf, and element in its array.
 type Scalars = Vec<(u32, Option<u32>)>;
 
-impl<'a> Body<'_, '_, 'a> {
+impl<'a> FunctionLowering<'_, '_, 'a> {
     /// Tells that something happens.
     pub(super) fn observe(
         &mut self,
-        event: Event,
+        event: ObservedEvent,
         args: impl IntoIterator<Item = ValueId>,
         span: Span,
     ) {
@@ -176,7 +176,7 @@ impl<'a> Body<'_, '_, 'a> {
             format: types.clone().map(conversion).collect(),
             params: types.map(Type::Scalar).collect(),
         });
-        let watch = self.shared.watch.as_mut().expect("somebody observes");
+        let watch = self.shared.observer.as_mut().expect("somebody observes");
         watch.observations.resize(id.index(), None);
         watch.observations.push(Some(Observation {
             event,
@@ -188,9 +188,9 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// Tells which way is taken.
-    pub(super) fn observe_choice(&mut self, choice: Choice, value: ValueId, span: Span) {
+    pub(super) fn observe_condition(&mut self, choice: ConditionKind, value: ValueId, span: Span) {
         let ty = self.builder.ty(value);
-        self.observe(Event::Choice(choice, ty), [value], span);
+        self.observe(ObservedEvent::Condition(choice, ty), [value], span);
     }
 
     /// Tells which arguments the function begins with.
@@ -206,15 +206,15 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// Tells that a function is called, if it tells something itself.
-    pub(super) fn observe_call(&mut self, callee: &Function<'a>, span: Span) {
+    pub(super) fn observe_call(&mut self, callee: &TypedFunction<'a>, span: Span) {
         if self.is_observed && !callee.is_library {
             let name = self.shared.interner.name(callee.name).to_owned();
-            self.observe(Event::Call(name), [], span);
+            self.observe(ObservedEvent::Call(name), [], span);
         }
     }
 
     /// Tells that the function ends with that value.
-    pub(super) fn observe_return(&mut self, value: &[Slot], span: Span) {
+    pub(super) fn observe_return(&mut self, value: &[LeafValue], span: Span) {
         if !self.is_observed {
             return;
         }
@@ -223,7 +223,7 @@ impl<'a> Body<'_, '_, 'a> {
             TypeId::VOID => None,
             ty => self.tell(ty, value, &mut args, span),
         };
-        self.observe(Event::Return(shape), args, span);
+        self.observe(ObservedEvent::Return(shape), args, span);
     }
 
     /// Tells what a variable holds.
@@ -236,21 +236,21 @@ impl<'a> Body<'_, '_, 'a> {
         let first = self.first_slot(local);
         if let TypeKind::RunTimeArray(_) = self.types().kind(variable.ty) {
             let length = self.environment.get(first).value();
-            let value = Some(Shape {
+            let value = Some(ObservedShape {
                 ty: Type::Scalar(Scalar::I32),
                 is_shortened: false,
             });
             let place = vec![format!("{name}.length")];
-            return self.observe(Event::Assign { place, value }, [length], span);
+            return self.observe(ObservedEvent::Assign { place, value }, [length], span);
         }
         let slots = first..first + self.types().leaf_count(variable.ty);
-        let values: Vec<Slot> = slots.map(|slot| self.environment.get(slot)).collect();
+        let values: Vec<LeafValue> = slots.map(|slot| self.environment.get(slot)).collect();
         let place = Some((vec![name], SmallVec::new()));
         self.observe_place(place, variable.ty, &values, span);
     }
 
     /// Resolves a place that is written to, as [`access`](Body::access) does.
-    pub(super) fn place(&mut self, expr: &Expr<'a>) -> (Access, Place) {
+    pub(super) fn lower_place(&mut self, expr: &TypedExpr<'a>) -> (PlaceAccess, ObservedPlace) {
         let before = self.indices.len();
         let access = self.access(expr);
         if !self.is_observed {
@@ -263,26 +263,26 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// Evaluates an index. Of a place that is observed, it is kept.
-    pub(super) fn index(&mut self, index: &Expr<'a>) -> ValueId {
+    pub(super) fn index(&mut self, index: &TypedExpr<'a>) -> ValueId {
         let before = self.indices.len();
         let value = self.value(index);
         // What it is made of may have had indices itself.
         self.indices.truncate(before);
-        if self.is_observed && !matches!(index.kind, ExprKind::Constant(_)) {
+        if self.is_observed && !matches!(index.kind, TypedExprKind::Constant(_)) {
             self.indices.push(value);
         }
         value
     }
 
     /// The text of a place, in pieces.
-    fn write_place(&self, expr: &Expr<'a>, pieces: &mut Vec<String>) {
+    fn write_place(&self, expr: &TypedExpr<'a>, pieces: &mut Vec<String>) {
         let interner = self.shared.interner;
         let text = match expr.kind {
-            ExprKind::Local(local) => {
+            TypedExprKind::Local(local) => {
                 let variable = &self.function.locals[local.0 as usize];
                 interner.name(variable.name).to_owned()
             }
-            ExprKind::Member(inner, leaf) => {
+            TypedExprKind::Member(inner, leaf) => {
                 self.write_place(inner, pieces);
                 let TypeKind::Struct(number) = self.types().kind(inner.ty) else {
                     return;
@@ -292,16 +292,16 @@ impl<'a> Body<'_, '_, 'a> {
                 let name = member.map(|member| interner.name(member.name));
                 format!(".{}", name.unwrap_or_default())
             }
-            ExprKind::Swizzle(inner, swizzle) => {
+            TypedExprKind::Swizzle(inner, swizzle) => {
                 self.write_place(inner, pieces);
                 let components = swizzle.as_slice().iter();
                 let letters = components.map(|&at| char::from(b"xyzw"[usize::from(at)]));
                 format!(".{}", letters.collect::<String>())
             }
-            ExprKind::Index(inner, index) => {
+            TypedExprKind::Index(inner, index) => {
                 self.write_place(inner, pieces);
                 match index.kind {
-                    ExprKind::Constant(bits) => format!("[{}]", bits as i32),
+                    TypedExprKind::Constant(bits) => format!("[{}]", bits as i32),
                     _ => {
                         pieces.push(String::new());
                         return;
@@ -315,23 +315,29 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// Tells what a place has become.
-    pub(super) fn observe_place(&mut self, place: Place, ty: TypeId, values: &[Slot], span: Span) {
+    pub(super) fn observe_place(
+        &mut self,
+        place: ObservedPlace,
+        ty: TypeId,
+        values: &[LeafValue],
+        span: Span,
+    ) {
         let Some((place, indices)) = place else {
             return;
         };
         let mut args = indices.into_vec();
         let value = self.tell(ty, values, &mut args, span);
-        self.observe(Event::Assign { place, value }, args, span);
+        self.observe(ObservedEvent::Assign { place, value }, args, span);
     }
 
     /// Adds the scalars of a value and their derivatives to the arguments of a message.
     fn tell(
         &mut self,
         ty: TypeId,
-        values: &[Slot],
+        values: &[LeafValue],
         args: &mut Vec<ValueId>,
         span: Span,
-    ) -> Option<Shape> {
+    ) -> Option<ObservedShape> {
         if self.builder.is_terminated() {
             return None;
         }
@@ -351,7 +357,12 @@ impl<'a> Body<'_, '_, 'a> {
             });
         }
         args.extend(&told);
-        if self.shared.watch.as_ref().is_some_and(|w| w.with_shadows) {
+        if self
+            .shared
+            .observer
+            .as_ref()
+            .is_some_and(|w| w.with_shadows)
+        {
             for direction in Direction::BOTH {
                 for &value in &told {
                     if self.builder.ty(value) == Scalar::F32 {
@@ -360,7 +371,7 @@ impl<'a> Body<'_, '_, 'a> {
                 }
             }
         }
-        Some(Shape { ty, is_shortened })
+        Some(ObservedShape { ty, is_shortened })
     }
 
     /// What is told of a value of that type, and its scalars in that order. The part's first leaf and its element are given.
@@ -401,7 +412,7 @@ impl<'a> Body<'_, '_, 'a> {
                     return None;
                 }
                 scalars.extend((first..first + count).map(|leaf| (leaf, at)));
-                Some(types.host(ty, self.shared.interner))
+                Some(types.host_type(ty, self.shared.interner))
             }
             TypeKind::Error | TypeKind::Void | TypeKind::Texture | TypeKind::RunTimeArray(_) => {
                 None

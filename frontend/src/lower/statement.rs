@@ -4,17 +4,17 @@
 //! hands over. A `continue` is a jump to the loop where nothing stands between body and condition; else the body is a block of its own
 //! that it leaves.
 
-use super::environment::Target;
-use super::function::{Body, Values};
-use super::observe::{Choice, Event};
-use crate::check::tree::{If, LocalId, Loop, Stmt};
+use super::function::{FunctionLowering, LeafValues};
+use super::observe::{ConditionKind, ObservedEvent};
+use super::ssa::JumpTarget;
+use crate::check::typed_tree::{LocalId, TypedIf, TypedLoop, TypedStmt};
 use crate::check::types::TypeKind;
-use crate::limits::MAX_HANDED_OVER;
+use crate::limits::MAX_BRANCH_ARGUMENTS;
 use adumbra_ir::Scalar;
 use adumbra_ir::module::{InstKind, ValueId};
 
-impl<'a> Body<'_, '_, 'a> {
-    pub(super) fn statements(&mut self, statements: &[Stmt<'a>]) {
+impl<'a> FunctionLowering<'_, '_, 'a> {
+    pub(super) fn statements(&mut self, statements: &[TypedStmt<'a>]) {
         for statement in statements {
             if self.builder.is_terminated() {
                 return;
@@ -23,24 +23,24 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    fn statement(&mut self, statement: &Stmt<'a>) {
+    fn statement(&mut self, statement: &TypedStmt<'a>) {
         self.indices.clear();
         match *statement {
-            Stmt::Expr(expr) => {
+            TypedStmt::Expr(expr) => {
                 self.values(expr);
             }
-            Stmt::Declare(local, init) => self.declare(local, init),
-            Stmt::Block(statements) => self.statements(statements),
-            Stmt::If(statement) => self.if_statement(statement),
-            Stmt::Loop(statement) => self.loop_statement(statement),
-            Stmt::Break(span) => {
+            TypedStmt::Declare(local, init) => self.declare(local, init),
+            TypedStmt::Block(statements) => self.statements(statements),
+            TypedStmt::If(statement) => self.if_statement(statement),
+            TypedStmt::Loop(statement) => self.loop_statement(statement),
+            TypedStmt::Break(span) => {
                 let target = self.target();
-                target.breaks = true;
+                target.has_break = true;
                 let kind = InstKind::Break(target.region);
-                let values = self.carried();
+                let values = self.carried_values();
                 self.builder.terminate(kind, values, span);
             }
-            Stmt::Continue(span) => {
+            TypedStmt::Continue(span) => {
                 let mut targets = self.targets.iter().rev();
                 let target = targets.find(|target| target.is_loop);
                 let target = target.expect("inside a loop");
@@ -52,32 +52,32 @@ impl<'a> Body<'_, '_, 'a> {
                 let values = self.held(&carried);
                 self.builder.terminate(kind, values, span);
             }
-            Stmt::Switch(statement) => self.switch_statement(statement),
-            Stmt::Return(value, span) => {
+            TypedStmt::Switch(statement) => self.switch_statement(statement),
+            TypedStmt::Return(value, span) => {
                 let values = match value {
                     Some(value) => self.values(value),
-                    None => Values::new(),
+                    None => LeafValues::new(),
                 };
-                self.give_back(&values, span);
+                self.return_from_function(&values, span);
             }
         }
     }
 
-    fn if_statement(&mut self, statement: &If<'a>) {
+    fn if_statement(&mut self, statement: &TypedIf<'a>) {
         let [arm] = statement.arms else {
             return self.chain(statement);
         };
         let condition = self.value(arm.condition);
-        self.observe_choice(Choice::If, condition, arm.condition.span);
+        self.observe_condition(ConditionKind::If, condition, arm.condition.span);
         self.branch(
             condition,
             |body| {
                 body.statements(arm.body);
-                Values::new()
+                LeafValues::new()
             },
             |body| {
                 body.statements(statement.otherwise);
-                Values::new()
+                LeafValues::new()
             },
             statement.span,
         );
@@ -85,7 +85,7 @@ impl<'a> Body<'_, '_, 'a> {
 
     /// An `if` with several conditions: a block that each arm leaves. The conditions stand side by side, so that nothing nests with their
     /// number.
-    fn chain(&mut self, statement: &If<'a>) {
+    fn chain(&mut self, statement: &TypedIf<'a>) {
         let span = statement.span;
         let slots = self.scalar_slots(statement.changed);
         let before = self.held(&slots).into_iter();
@@ -94,7 +94,7 @@ impl<'a> Body<'_, '_, 'a> {
         let mut ends = false;
         for arm in statement.arms {
             let condition = self.value(arm.condition);
-            self.observe_choice(Choice::If, condition, arm.condition.span);
+            self.observe_condition(ConditionKind::If, condition, arm.condition.span);
             let leave = |body: &mut Self| {
                 body.statements(arm.body);
                 if !body.builder.is_terminated() {
@@ -102,9 +102,9 @@ impl<'a> Body<'_, '_, 'a> {
                     let values = body.held(&slots);
                     (body.builder).terminate(InstKind::Break(block), values, arm.span);
                 }
-                Values::new()
+                LeafValues::new()
             };
-            self.branch(condition, leave, |_| Values::new(), arm.span);
+            self.branch(condition, leave, |_| LeafValues::new(), arm.span);
         }
         self.statements(statement.otherwise);
         if !self.builder.is_terminated() {
@@ -131,26 +131,26 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// The innermost target.
-    pub(super) fn target(&mut self) -> &mut Target {
+    pub(super) fn target(&mut self) -> &mut JumpTarget {
         self.targets.last_mut().expect("inside a loop or switch")
     }
 
     /// Makes the region that stands open the innermost target; it carries the scalar leaves of these variables.
-    pub(super) fn enter_target(&mut self, is_loop: bool, changed: &[LocalId]) {
+    pub(super) fn push_target(&mut self, is_loop: bool, changed: &[LocalId]) {
         let carried = self.scalar_slots(changed);
-        self.targets.push(Target {
+        self.targets.push(JumpTarget {
             region: self.builder.current(),
             is_loop,
             block: None,
             carried,
-            breaks: false,
+            has_break: false,
         });
     }
 
-    /// What these slots hold now, to be handed over; nothing once that is [too much](MAX_HANDED_OVER).
+    /// What these slots hold now, to be handed over; nothing once that is [too much](MAX_BRANCH_ARGUMENTS).
     fn held(&mut self, slots: &[u32]) -> Vec<ValueId> {
-        self.shared.handed_over += slots.len() as u64;
-        if self.shared.handed_over > MAX_HANDED_OVER {
+        self.shared.branch_arguments += slots.len() as u64;
+        if self.shared.branch_arguments > MAX_BRANCH_ARGUMENTS {
             return Vec::new();
         }
         let slots = slots.iter();
@@ -160,7 +160,7 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// What the variables that the innermost target carries hold now.
-    pub(super) fn carried(&mut self) -> Vec<ValueId> {
+    pub(super) fn carried_values(&mut self) -> Vec<ValueId> {
         let carried = std::mem::take(&mut self.target().carried);
         let values = self.held(&carried);
         self.target().carried = carried;
@@ -168,7 +168,7 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// Sets the slots that the innermost target carries.
-    pub(super) fn receive(&mut self, values: impl Iterator<Item = ValueId>) {
+    pub(super) fn set_carried(&mut self, values: impl Iterator<Item = ValueId>) {
         for (index, value) in values.enumerate() {
             let slot = self.target().carried[index];
             self.set(slot, value);
@@ -191,12 +191,12 @@ impl<'a> Body<'_, '_, 'a> {
         slots
     }
 
-    fn loop_statement(&mut self, statement: &Loop<'a>) {
+    fn loop_statement(&mut self, statement: &TypedLoop<'a>) {
         let span = statement.span;
-        self.observe(Event::LoopBegins, [], span);
+        self.observe(ObservedEvent::LoopBegins, [], span);
         let looped = self.builder.open_region();
-        self.enter_target(true, statement.changed);
-        let initial = self.carried();
+        self.push_target(true, statement.changed);
+        let initial = self.carried_values();
         let types: Vec<Scalar> = initial
             .iter()
             .map(|&value| self.builder.ty(value))
@@ -209,36 +209,36 @@ impl<'a> Body<'_, '_, 'a> {
         if !statement.tests_last {
             self.leave_unless(statement);
         }
-        self.observe(Event::Iteration, [], span);
-        let has_end = statement.tests_last || !statement.steps.is_empty();
-        if statement.continues && has_end {
+        self.observe(ObservedEvent::Iteration, [], span);
+        let has_end = statement.tests_last || !statement.updates.is_empty();
+        if statement.has_continue && has_end {
             let block = self.builder.open_region();
             self.target().block = Some(block);
             self.statements(statement.body);
             if !self.builder.is_terminated() {
-                let values = self.carried();
+                let values = self.carried_values();
                 self.builder.terminate(InstKind::Yield, values, span);
             }
             self.builder.close_region();
             let kind = InstKind::Block(block);
             let results = self.builder.inst(kind, [], types.iter().copied(), span);
-            self.receive(results.iter());
+            self.set_carried(results.iter());
         } else {
             self.statements(statement.body);
         }
         if !self.builder.is_terminated() {
-            for step in statement.steps {
+            for step in statement.updates {
                 self.values(step);
             }
             if statement.tests_last {
                 self.leave_unless(statement);
             }
-            let values = self.carried();
+            let values = self.carried_values();
             self.builder
                 .terminate(InstKind::Continue(looped), values, span);
         }
         self.builder.close_region();
-        let ends = self.target().breaks;
+        let ends = self.target().has_break;
         let results = match ends {
             true => types,
             false => Vec::new(),
@@ -246,8 +246,8 @@ impl<'a> Body<'_, '_, 'a> {
         let kind = InstKind::Loop(looped);
         let results = self.builder.inst(kind, initial, results, span);
         if ends {
-            self.receive(results.iter());
-            self.observe(Event::LoopEnds, [], span);
+            self.set_carried(results.iter());
+            self.observe(ObservedEvent::LoopEnds, [], span);
         } else {
             self.builder.terminate(InstKind::Unreachable, [], span);
         }
@@ -255,21 +255,21 @@ impl<'a> Body<'_, '_, 'a> {
     }
 
     /// Leaves the innermost loop unless its condition holds.
-    fn leave_unless(&mut self, statement: &Loop<'a>) {
+    fn leave_unless(&mut self, statement: &TypedLoop<'a>) {
         let Some(condition) = statement.condition else {
             return;
         };
         let holds = self.value(condition);
-        self.observe_choice(Choice::Loop, holds, condition.span);
+        self.observe_condition(ConditionKind::Loop, holds, condition.span);
         let span = condition.span;
         let stay = self.builder.open_region();
         self.builder.terminate(InstKind::Yield, [], span);
         self.builder.close_region();
         let leave = self.builder.open_region();
         let target = self.target();
-        target.breaks = true;
+        target.has_break = true;
         let kind = InstKind::Break(target.region);
-        let values = self.carried();
+        let values = self.carried_values();
         self.builder.terminate(kind, values, span);
         self.builder.close_region();
         self.builder

@@ -4,20 +4,20 @@
 //! one of its labels matches or control falls in from the one before; a case that falls into the next therefore yields whether it was
 //! entered. That suffices: whoever comes by a case that was entered before it has fallen through all between.
 
-use super::function::{Body, Values};
-use super::observe::Choice;
-use crate::check::tree::Switch;
+use super::function::{FunctionLowering, LeafValues};
+use super::observe::ConditionKind;
+use crate::check::typed_tree::TypedSwitch;
 use adumbra_ir::module::{InstKind, ValueId};
 use adumbra_ir::{Op, Scalar, Span};
 
-impl<'a> Body<'_, '_, 'a> {
-    pub(super) fn switch_statement(&mut self, statement: &Switch<'a>) {
+impl<'a> FunctionLowering<'_, '_, 'a> {
+    pub(super) fn switch_statement(&mut self, statement: &TypedSwitch<'a>) {
         let span = statement.span;
         let value = self.value(statement.value);
-        self.observe_choice(Choice::Switch, value, statement.value.span);
+        self.observe_condition(ConditionKind::Switch, value, statement.value.span);
         let block = self.builder.open_region();
-        self.enter_target(false, statement.changed);
-        let before = self.carried();
+        self.push_target(false, statement.changed);
+        let before = self.carried_values();
         let types: Vec<Scalar> = before.iter().map(|&value| self.builder.ty(value)).collect();
         let mut entered = None;
         for (index, case) in statement.cases.iter().enumerate() {
@@ -39,19 +39,19 @@ impl<'a> Body<'_, '_, 'a> {
                 Some(entered) => self.builder.op(Op::Or, &[entered, matches], span),
                 None => matches,
             };
-            let whether = |body: &mut Self, entered: bool| match case.falls {
+            let whether = |body: &mut Self, entered: bool| match case.falls_through {
                 true => {
                     let bits = u32::from(entered);
-                    Values::from_elem(body.builder.constant(Scalar::Bool, bits, span).into(), 1)
+                    LeafValues::from_elem(body.builder.constant(Scalar::Bool, bits, span).into(), 1)
                 }
-                false => Values::new(),
+                false => LeafValues::new(),
             };
             let values = self.branch(
                 enters,
                 |body| {
                     body.statements(case.body);
                     match body.builder.is_terminated() {
-                        true => Values::new(),
+                        true => LeafValues::new(),
                         false => whether(body, true),
                     }
                 },
@@ -62,18 +62,18 @@ impl<'a> Body<'_, '_, 'a> {
         }
         let ends = !self.builder.is_terminated();
         if ends {
-            let values = self.carried();
+            let values = self.carried_values();
             self.builder.terminate(InstKind::Yield, values, span);
         }
         self.builder.close_region();
-        let goes_on = ends || self.target().breaks;
+        let goes_on = ends || self.target().has_break;
         let results = match goes_on {
             true => types,
             false => Vec::new(),
         };
         let results = self.builder.inst(InstKind::Block(block), [], results, span);
         match goes_on {
-            true => self.receive(results.iter()),
+            true => self.set_carried(results.iter()),
             false => self.builder.terminate(InstKind::Unreachable, [], span),
         }
         self.targets.pop();

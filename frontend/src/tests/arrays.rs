@@ -1,7 +1,7 @@
 //! Arrays of anything: nested ones, of structs, in structs; lists, copies, parts, indices at every level.
 
 use super::*;
-use crate::limits::MAX_RUN_TIME_NUMBERS;
+use crate::limits::MAX_RUN_TIME_ARRAY_SCALARS;
 use adumbra_ir::host::{ELEMENTS_PER_STEP, FaultKind};
 
 #[test]
@@ -159,12 +159,12 @@ fn a_limit_holds_for_arrays_sized_while_shading() {
         assert_eq!(made(room), (room as i32, vec![]), "{ty}");
         assert_eq!(made(room + 1), (0, vec![FaultKind::ArraySize]), "{ty}");
     };
-    of("int", MAX_RUN_TIME_NUMBERS);
-    of("float3", MAX_RUN_TIME_NUMBERS / 3);
-    of("int[5]", MAX_RUN_TIME_NUMBERS / 5);
+    of("int", MAX_RUN_TIME_ARRAY_SCALARS);
+    of("float3", MAX_RUN_TIME_ARRAY_SCALARS / 3);
+    of("int[5]", MAX_RUN_TIME_ARRAY_SCALARS / 5);
     let body = "uint n = 0xffffffffu; float w[n]; o0 = 1;";
     assert_eq!(faulting(body), (0, vec![FaultKind::ArraySize]));
-    let body = format!("int n = 1; int w[n][{}];", MAX_RUN_TIME_NUMBERS + 1);
+    let body = format!("int n = 1; int w[n][{}];", MAX_RUN_TIME_ARRAY_SCALARS + 1);
     assert_eq!(codes(&shader("int", 1, "", &body)), [Code::TypeTooLarge]);
 }
 
@@ -216,7 +216,7 @@ fn work_on_large_arrays_takes_steps() {
     let body = format!("int w[{len}]; int v[{len}]; v = w; o0 = v[1];");
     assert_eq!(steps("", &body), 3 * 8);
     // All room of an array sized while shading is cleared on entry, and its length when it gets one.
-    let room = MAX_RUN_TIME_NUMBERS / per;
+    let room = MAX_RUN_TIME_ARRAY_SCALARS / per;
     assert_eq!(
         steps("", &format!("int n = {}; int w[n]; o0 = w[1];", 3 * per)),
         room + 3

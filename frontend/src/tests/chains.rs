@@ -1,7 +1,7 @@
 //! Chains of conditions and of operators, as generated text has them: long, and no deeper than short ones.
 
 use super::*;
-use crate::limits::MAX_CHAIN;
+use crate::limits::MAX_CHAIN_OPERATORS;
 
 /// As many as users' generated text may have.
 const LONG: usize = 10_000;
@@ -199,7 +199,7 @@ fn chains_of_operators_are_as_long_as_the_text() {
         n
     );
     // One more or less than what is one tree.
-    for count in MAX_CHAIN - 1..=MAX_CHAIN + 2 {
+    for count in MAX_CHAIN_OPERATORS - 1..=MAX_CHAIN_OPERATORS + 2 {
         let sum = "x + ".repeat(count) + "x";
         assert_eq!(
             run("", &format!("float x = 2; o0 = {sum};")),

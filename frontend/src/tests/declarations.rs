@@ -1,7 +1,7 @@
 //! What files declare, and what a module says about its shader.
 
 use super::*;
-use adumbra_ir::module::Mode;
+use adumbra_ir::module::PassingMode;
 
 #[test]
 fn shapes_of_files() {
@@ -126,10 +126,10 @@ fn members_say_what_belongs_together() {
     assert_eq!(
         seen,
         [
-            ("v", Mode::In, (0, 3), (1, 0), (0, 0)),
-            ("t", Mode::InOut, (3, 1), (1, 1), (0, 1)),
-            ("o", Mode::InOut, (4, 1), (2, 1), (1, 0)),
-            ("return", Mode::Return, (0, 0), (0, 1), (1, 1)),
+            ("v", PassingMode::In, (0, 3), (1, 0), (0, 0)),
+            ("t", PassingMode::InOut, (3, 1), (1, 1), (0, 1)),
+            ("o", PassingMode::InOut, (4, 1), (2, 1), (1, 0)),
+            ("return", PassingMode::Return, (0, 0), (0, 1), (1, 1)),
         ]
     );
 }

@@ -24,17 +24,20 @@ fn as_deep_as_the_grammar_allows() {
         format!("o0 = {};", open("sin(", depth, ")", "2")),
         format!("o0 = {};", open("-(", depth / 3, ")", "2")),
         format!("o0 = {} 3;", "global_value<n> ? 2 :".repeat(depth / 2)),
-        format!("o0 = 1 {};", "+ 1".repeat(MAX_HEIGHT - 16)),
+        format!("o0 = 1 {};", "+ 1".repeat(MAX_TREE_HEIGHT - 16)),
         format!(
             "bool b = true {};",
-            "&& o0 > sin(o0)".repeat(MAX_HEIGHT - 16)
+            "&& o0 > sin(o0)".repeat(MAX_TREE_HEIGHT - 16)
         ),
         format!(
             "if (o0 > 1) o0 = 2; {}",
             "else if (o0 > 3) o0 = 4; ".repeat(depth / 3)
         ),
         format!("float a; {} o0;", "a = ".repeat(depth)),
-        format!("o0 = global_value<p>{};", ".xyz".repeat(MAX_HEIGHT - 16)) + "o0 = 1;",
+        format!(
+            "o0 = global_value<p>{};",
+            ".xyz".repeat(MAX_TREE_HEIGHT - 16)
+        ) + "o0 = 1;",
     ];
     for body in &bodies[..bodies.len() - 1] {
         outputs(&shader("float", 1, "", body));
@@ -88,7 +91,7 @@ fn types_have_so_many_parts() {
         [Code::TypeTooLarge]
     );
     let wide = members(MAX_LEAVES);
-    let many = (0..2 * MAX_ALL_LEAVES / MAX_LEAVES).map(|i| format!("struct t{i} {{ s a; }};"));
+    let many = (0..2 * MAX_TOTAL_LEAVES / MAX_LEAVES).map(|i| format!("struct t{i} {{ s a; }};"));
     let all: String = many.collect();
     let found = codes(&format!("struct s {{ {wide} }}; {all}"));
     assert_eq!(found[0], Code::TypeTooLarge);
@@ -164,7 +167,7 @@ fn many_errors_are_cut_short() {
 
 #[test]
 fn findings_have_sentences_of_bounded_length() {
-    let long = "n".repeat(MAX_SENTENCE);
+    let long = "n".repeat(MAX_MESSAGE_BYTES);
     let member = "o = t.q; ".repeat(100_000);
     let text = format!(
         "struct {long} {{ float a; }}; shader s(out float o) {{ {long} t; o = t; g(t); {member} }} float g({long} a, float b) {{ return b; }}"
@@ -177,7 +180,7 @@ fn findings_have_sentences_of_bounded_length() {
         own.into_iter().chain(help).max()
     };
     let longest = found.iter().filter_map(sentences).max();
-    assert_eq!(longest, Some(MAX_SENTENCE));
+    assert_eq!(longest, Some(MAX_MESSAGE_BYTES));
     assert!(found[0].message.ends_with('…'), "{}", found[0].message);
 }
 
@@ -222,7 +225,7 @@ fn ways_out_hand_over_so_many_values() {
     let declared: String = (0..variables).map(|i| format!("float a{i};")).collect();
     let written: String = (0..variables).map(|i| format!("a{i} = o0;")).collect();
     // What the loop or block itself hands over comes on top.
-    let most = MAX_HANDED_OVER as usize / variables;
+    let most = MAX_BRANCH_ARGUMENTS as usize / variables;
     let fits = |ways: usize, inside: &dyn Fn(usize) -> String| {
         let body = format!("int n = 3; {declared} {} o0 = a1;", inside(ways));
         let text = shader("float", 1, "", &body);

@@ -33,7 +33,7 @@ impl Host for Log {
 
     fn message(&mut self, message: MessageId, args: &[u32]) {
         self.lines
-            .push(self.module.messages[message.index()].text(args));
+            .push(self.module.messages[message.index()].render(args));
     }
 }
 
@@ -44,16 +44,16 @@ fn log(before: &str, body: &str) -> Vec<String> {
         ..Log::default()
     };
     let module = log.module.clone();
-    let options = Options {
-        shadows: Shadows::Full,
-        ..Options::default()
+    let options = EvalOptions {
+        shadows: ShadowMode::Full,
+        ..EvalOptions::default()
     };
     evaluate(&module, &point(&module), &options, &mut log);
     // What passes leave shows the same.
     let (passed, _) = adumbra_ir::passes::run(module.clone(), &Default::default());
     let lines = std::mem::take(&mut log.lines);
     log.module = passed.clone();
-    evaluate(&passed, &point(&passed), &Options::default(), &mut log);
+    evaluate(&passed, &point(&passed), &EvalOptions::default(), &mut log);
     assert_eq!(log.lines, lines, "{text}");
     lines
 }

@@ -17,10 +17,10 @@ mod switch;
 mod values;
 mod warnings;
 
-use crate::check::tree::FunctionId;
-use crate::check::{Given, Request, check};
-use crate::{Interner, Reply, lower, parse, parse_repl};
-use adumbra_ir::eval::{Options, Outcome, Point, Shadows, Slot, evaluate};
+use crate::check::typed_tree::FunctionId;
+use crate::check::{CheckRequest, SessionOutput, check};
+use crate::{Interner, ReplParse, lower, parse, parse_repl};
+use adumbra_ir::eval::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, ShadowMode, evaluate};
 use adumbra_ir::host::ConstantTexture;
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Scalar, Type};
 use bumpalo::Bump;
@@ -38,16 +38,16 @@ fn globals() -> Vec<(String, Type)> {
 }
 
 /// Their values: x = 1.5, y = 0.5, p = (1, 2, 3) with shadows (0.1, 0.2, 0.3) and (0.4, 0.5, 0.6), n = 5, flag = true.
-fn point(module: &Module) -> Point {
-    let mut point = Point::new(module);
+fn point(module: &Module) -> EvalPoint {
+    let mut point = EvalPoint::new(module);
     point.globals = vec![
-        Slot::float(1.5, [1.0, 0.0]),
-        Slot::float(0.5, [0.0, 1.0]),
-        Slot::float(1.0, [0.1, 0.4]),
-        Slot::float(2.0, [0.2, 0.5]),
-        Slot::float(3.0, [0.3, 0.6]),
-        Slot::word(5),
-        Slot::word(1),
+        EvalValue::float(1.5, [1.0, 0.0]),
+        EvalValue::float(0.5, [0.0, 1.0]),
+        EvalValue::float(1.0, [0.1, 0.4]),
+        EvalValue::float(2.0, [0.2, 0.5]),
+        EvalValue::float(3.0, [0.3, 0.6]),
+        EvalValue::word(5),
+        EvalValue::word(1),
     ];
     point
 }
@@ -56,7 +56,7 @@ fn point(module: &Module) -> Point {
 fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (arena, mut interner) = (Bump::new(), Interner::new());
     let (file, mut diagnostics) = parse(&arena, &mut interner, FileId::MAIN, text);
-    let request = Request {
+    let request = CheckRequest {
         files: &[file],
         globals: &globals(),
         closures: None,
@@ -75,14 +75,14 @@ fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
     let module = module.map_err(|diagnostic| vec![diagnostic])?;
     if shader.is_some() {
         verified(&module);
-        diagnostics.extend(adumbra_ir::passes::origins(&module, &[]).warnings);
+        diagnostics.extend(adumbra_ir::passes::lost_shadows(&module, &[]).warnings);
     }
     Ok((module, diagnostics))
 }
 
 fn verified(module: &Module) {
     if let Err(violations) = adumbra_ir::verify(module) {
-        let text = adumbra_ir::text::print(module, adumbra_ir::text::Spans::Hidden);
+        let text = adumbra_ir::text::print(module, adumbra_ir::text::SpanComments::Hidden);
         panic!("{violations:#?}\n{text}");
     }
 }
@@ -95,18 +95,18 @@ fn module(text: &str) -> Module {
     }
 }
 
-fn outcome(text: &str) -> Outcome {
+fn outcome(text: &str) -> EvalOutcome {
     let module = module(text);
-    let options = Options {
-        shadows: Shadows::Full,
-        ..Options::default()
+    let options = EvalOptions {
+        shadows: ShadowMode::Full,
+        ..EvalOptions::default()
     };
     let mut textures = ConstantTexture([0.25, 0.5, 0.75, 1.0]);
     evaluate(&module, &point(&module), &options, &mut textures)
 }
 
 /// The outputs of the first shader.
-fn outputs(text: &str) -> Vec<Slot> {
+fn outputs(text: &str) -> Vec<EvalValue> {
     let outcome = outcome(text);
     assert!(outcome.faults.stopped().is_none(), "{:?}", outcome.faults);
     outcome.outputs
@@ -152,12 +152,12 @@ fn codes(text: &str) -> Vec<Code> {
 }
 
 /// What one entry of a session gives: names with their scalars.
-fn entry(text: &str) -> Result<Vec<(Given, Vec<Slot>)>, Vec<Diagnostic>> {
+fn entry(text: &str) -> Result<Vec<(SessionOutput, Vec<EvalValue>)>, Vec<Diagnostic>> {
     let (arena, mut interner) = (Bump::new(), Interner::new());
-    let Reply::Complete([entry]) = parse_repl(&arena, &mut interner, FileId::MAIN, text) else {
+    let ReplParse::Complete([entry]) = parse_repl(&arena, &mut interner, FileId::MAIN, text) else {
         panic!("not one entry: {text}");
     };
-    let request = Request {
+    let request = CheckRequest {
         files: &[],
         globals: &globals(),
         closures: None,
@@ -170,9 +170,9 @@ fn entry(text: &str) -> Result<Vec<(Given, Vec<Slot>)>, Vec<Diagnostic>> {
     let (id, given) = checked.entry.expect("an entry was asked for");
     let module = lower(&checked.program, &interner, id).map_err(|diagnostic| vec![diagnostic])?;
     verified(&module);
-    let options = Options {
-        shadows: Shadows::Full,
-        ..Options::default()
+    let options = EvalOptions {
+        shadows: ShadowMode::Full,
+        ..EvalOptions::default()
     };
     let mut textures = ConstantTexture([0.25, 0.5, 0.75, 1.0]);
     let outcome = evaluate(&module, &point(&module), &options, &mut textures);

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::lower::{
-    Choice, Event, MAX_OBSERVED_ELEMENTS, MAX_OBSERVED_SCALARS, Observation, lower_observed,
+    ConditionKind, MAX_OBSERVED_ELEMENTS, MAX_OBSERVED_SCALARS, Observation, ObservedEvent,
+    lower_observed,
 };
 use adumbra_ir::host::{Host, SampleRequest, Sampled};
 use adumbra_ir::module::MessageId;
@@ -30,7 +31,7 @@ impl Host for Log {
 
 fn line(observation: &Observation, args: &[u32]) -> String {
     let observed = observation.read(args);
-    let value = |shape: &Option<crate::lower::Shape>| {
+    let value = |shape: &Option<crate::lower::ObservedShape>| {
         let Some(shape) = shape else {
             return "(not told)".to_owned();
         };
@@ -57,10 +58,10 @@ fn line(observation: &Observation, args: &[u32]) -> String {
         all
     };
     let what = match &observation.event {
-        Event::Call(name) => format!("call {name}"),
-        Event::Return(None) => "return".to_owned(),
-        Event::Return(shape) => format!("return {}", value(shape)),
-        Event::Assign {
+        ObservedEvent::Call(name) => format!("call {name}"),
+        ObservedEvent::Return(None) => "return".to_owned(),
+        ObservedEvent::Return(shape) => format!("return {}", value(shape)),
+        ObservedEvent::Assign {
             place,
             value: shape,
         } => {
@@ -71,19 +72,19 @@ fn line(observation: &Observation, args: &[u32]) -> String {
             }
             format!("{name} = {}", value(shape))
         }
-        Event::Choice(choice, _) => {
+        ObservedEvent::Condition(choice, _) => {
             let asks = match choice {
-                Choice::If => "if",
-                Choice::Ternary => "?",
-                Choice::Loop => "while",
-                Choice::Switch => "switch",
+                ConditionKind::If => "if",
+                ConditionKind::Ternary => "?",
+                ConditionKind::Loop => "while",
+                ConditionKind::Switch => "switch",
             };
             format!("{asks} {}", observed.value[0])
         }
-        Event::LoopBegins => "loop".to_owned(),
-        Event::Iteration => "iteration".to_owned(),
-        Event::LoopEnds => "end".to_owned(),
-        Event::Sampling => "sample".to_owned(),
+        ObservedEvent::LoopBegins => "loop".to_owned(),
+        ObservedEvent::Iteration => "iteration".to_owned(),
+        ObservedEvent::LoopEnds => "end".to_owned(),
+        ObservedEvent::Sampling => "sample".to_owned(),
     };
     format!("{}: {what}", observation.function)
 }
@@ -93,7 +94,7 @@ fn observed(text: &str, with_shadows: bool) -> (Module, Vec<Option<Observation>>
     let (arena, mut interner) = (Bump::new(), Interner::new());
     let (file, diagnostics) = parse(&arena, &mut interner, FileId::MAIN, text);
     assert!(diagnostics.is_empty(), "{diagnostics:#?}\n{text}");
-    let request = Request {
+    let request = CheckRequest {
         files: &[file],
         globals: &globals(),
         closures: None,
@@ -118,9 +119,9 @@ fn told(before: &str, body: &str) -> Vec<String> {
         observations,
         lines: Vec::new(),
     };
-    let full = Options {
-        shadows: Shadows::Full,
-        ..Options::default()
+    let full = EvalOptions {
+        shadows: ShadowMode::Full,
+        ..EvalOptions::default()
     };
     let outcome = evaluate(&module, &point(&module), &full, &mut log);
     assert_eq!(outcome.outputs, plain.outputs, "{text}");
@@ -128,7 +129,7 @@ fn told(before: &str, body: &str) -> Vec<String> {
     assert_eq!(outcome.steps, plain.steps, "{text}");
     let lines = std::mem::take(&mut log.lines);
     let (passed, _) = adumbra_ir::passes::run(module, &Default::default());
-    evaluate(&passed, &point(&passed), &Options::default(), &mut log);
+    evaluate(&passed, &point(&passed), &EvalOptions::default(), &mut log);
     assert_eq!(log.lines, lines, "{text}");
     lines
 }

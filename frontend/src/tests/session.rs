@@ -2,18 +2,18 @@
 
 use super::*;
 
-fn names(given: &[(Given, Vec<Slot>)]) -> Vec<Given> {
+fn names(given: &[(SessionOutput, Vec<EvalValue>)]) -> Vec<SessionOutput> {
     given.iter().map(|(given, _)| given.clone()).collect()
 }
 
-fn variable(name: &str) -> Given {
-    Given::Variable(name.to_owned())
+fn variable(name: &str) -> SessionOutput {
+    SessionOutput::Variable(name.to_owned())
 }
 
 #[test]
 fn an_expression_of_globals() {
     let given = entry("x * y + p.z").unwrap();
-    assert_eq!(names(&given), [Given::Value]);
+    assert_eq!(names(&given), [SessionOutput::Value]);
     let value = given[0].1[0];
     assert_eq!((value.float, value.shadows), (3.75, [0.5 + 0.3, 1.5 + 0.6]));
 }
@@ -23,8 +23,11 @@ fn values_of_any_type() {
     assert_eq!(entry("p.xy").unwrap()[0].1.len(), 2);
     assert_eq!(entry("n > 3").unwrap()[0].1[0].word, 1);
     assert_eq!(entry("n / 2").unwrap()[0].1[0].word, 2);
-    assert_eq!(entry("make_closure<glow>(x)").unwrap()[0].0, Given::Value);
-    assert_eq!(names(&entry("x;").unwrap()), [Given::Value]);
+    assert_eq!(
+        entry("make_closure<glow>(x)").unwrap()[0].0,
+        SessionOutput::Value
+    );
+    assert_eq!(names(&entry("x;").unwrap()), [SessionOutput::Value]);
 }
 
 #[test]
@@ -52,7 +55,7 @@ fn what_a_statement_writes_comes_out() {
     assert_eq!(given[1].1[1].float, 4.5);
     assert_eq!(names(&entry("x += 1").unwrap()), [variable("x")]);
     let given = entry("n++").unwrap();
-    assert_eq!(names(&given), [Given::Value, variable("n")]);
+    assert_eq!(names(&given), [SessionOutput::Value, variable("n")]);
     assert_eq!((given[0].1[0].word, given[1].1[0].word), (5, 6));
     let given = entry("float a = 1, b = a + x;").unwrap();
     assert_eq!(names(&given), [variable("a"), variable("b")]);
@@ -64,7 +67,11 @@ fn seeds() {
     let given = entry("u = 1 : 1.0/512 : 0").unwrap();
     assert_eq!(
         names(&given),
-        [Given::Seed("u".to_owned()), Given::SeedDdx, Given::SeedDdy]
+        [
+            SessionOutput::Seed("u".to_owned()),
+            SessionOutput::SeedDdx,
+            SessionOutput::SeedDdy
+        ]
     );
     let values: Vec<f32> = given.iter().map(|(_, slots)| slots[0].float).collect();
     assert_eq!(values, [1.0, 1.0 / 512.0, 0.0]);

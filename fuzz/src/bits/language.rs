@@ -3,13 +3,13 @@
 //! A header is read as the command would read its `run` lines; a program without any is run as it is. In quads the corners are the point itself and where its
 //! derivatives lead.
 
-use super::shown::{MERGED, SPECIALISED, Shown, in_quads};
+use super::observation::{MERGED, ObservationHash, SPECIALISED, in_quads};
 use super::{Hashes, shaders, text};
-use crate::fnv::Fnv;
+use crate::fnv::FnvHasher;
 use crate::generate::{GlobalValue, Point};
 use adumbra::{
     Compiler, Derivatives, GlobalsLayout, Instance, Limits, Options, Scalar, Sources, Type,
-    derivatives::Quad, value::View,
+    derivatives::Quad, value::ValueView,
 };
 
 /// What begins lines of a header that say what comes out.
@@ -33,7 +33,7 @@ pub fn programs() -> Result<Vec<String>, String> {
 pub fn hashes(path: &str) -> Result<Hashes, String> {
     let text = text(path)?;
     let sources = Sources::new(path, text.as_str());
-    let mut shown = Shown::default();
+    let mut shown = ObservationHash::default();
     for options in runs(&text) {
         let no = |no: String| format!("{path}: {options}: {no}");
         let run = Run::read(&options).map_err(no)?;
@@ -44,7 +44,7 @@ pub fn hashes(path: &str) -> Result<Hashes, String> {
         }
     }
     Ok(Hashes {
-        source: Fnv::of(text.as_bytes()),
+        source: FnvHasher::of(text.as_bytes()),
         shown: shown.get(),
     })
 }
@@ -132,7 +132,7 @@ impl Run {
     }
 
     /// Adds what the program shows. Gives whether it was run, quads aside, which [may be refused](super::shown::may_be_refused).
-    fn add(&self, sources: &Sources, shown: &mut Shown) -> Result<bool, String> {
+    fn add(&self, sources: &Sources, shown: &mut ObservationHash) -> Result<bool, String> {
         let compile = |options: Options| {
             let options = Options {
                 shader: self.shader.clone(),
@@ -163,7 +163,7 @@ impl Run {
             let input = inputs.clone().find(|input| input.name == *name);
             let ty = input.ok_or(format!("there is no input {name}"))?.ty.clone();
             let words = words(text, &ty)?;
-            let set = instance.set_view(name, View::new(&ty, &words));
+            let set = instance.set_view(name, ValueView::new(&ty, &words));
             set.map_err(|no| no.to_string())?;
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! The materials of `examples/materials`, on a grid of quads over a piece of [`surface`].
 
-use super::shown::{MERGED, SPECIALISED, Shown, in_quads, may_be_refused};
+use super::observation::{MERGED, ObservationHash, SPECIALISED, in_quads, may_be_refused};
 use super::{Hashes, shaders, text};
-use crate::fnv::Fnv;
+use crate::fnv::FnvHasher;
 use crate::generate::Point;
 use crate::surface::{self, SIDE};
 use adumbra::derivatives::{Corner, Quad};
@@ -37,7 +37,7 @@ pub fn hashes(path: &str) -> Result<Hashes, String> {
     let text = text(path)?;
     let sources = Sources::new(path, text.as_str());
     let grid = grid();
-    let mut shown = Shown::within(Limits::default());
+    let mut shown = ObservationHash::within(Limits::default());
     let rules = [Quad::Fine, Quad::Coarse(Corner::UpperLeft)].map(in_quads);
     for options in [SPECIALISED, MERGED].into_iter().chain(rules) {
         let may_be_refused = may_be_refused(&options);
@@ -49,7 +49,7 @@ pub fn hashes(path: &str) -> Result<Hashes, String> {
         }
     }
     Ok(Hashes {
-        source: Fnv::of(text.as_bytes()),
+        source: FnvHasher::of(text.as_bytes()),
         shown: shown.get(),
     })
 }

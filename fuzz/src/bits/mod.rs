@@ -8,10 +8,10 @@
 
 pub mod language;
 pub mod materials;
+pub mod observation;
 pub mod random;
 pub mod record;
 pub mod run;
-pub mod shown;
 
 use std::path::{Path, PathBuf};
 

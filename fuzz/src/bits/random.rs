@@ -1,9 +1,9 @@
 //! Random programs, by seed: in every one of them values and derivatives, in a share merged demand, quads, or no derivatives.
 
 use super::Hashes;
-use super::shown::{MERGED, OFF, SPECIALISED, Shown, in_quads, may_be_refused};
+use super::observation::{MERGED, OFF, ObservationHash, SPECIALISED, in_quads, may_be_refused};
 use crate::bundle;
-use crate::fnv::Fnv;
+use crate::fnv::FnvHasher;
 use crate::generate::Point;
 use crate::oracle::chain::layout;
 use crate::oracle::reference::limits;
@@ -21,7 +21,7 @@ const POINTS: u64 = 4;
 pub fn hashes(seed: u64) -> Result<Hashes, String> {
     let program = Program::of_seed(seed, Profile::ANY);
     let points: Vec<Point> = (0..POINTS).map(|number| program.point(number)).collect();
-    let mut shown = Shown::within(limits());
+    let mut shown = ObservationHash::within(limits());
     let other = match seed % 4 {
         0 => None,
         1 => Some(MERGED),
@@ -40,7 +40,7 @@ pub fn hashes(seed: u64) -> Result<Hashes, String> {
         }
     }
     Ok(Hashes {
-        source: Fnv::of(program.source.as_bytes()),
+        source: FnvHasher::of(program.source.as_bytes()),
         shown: shown.get(),
     })
 }

@@ -18,7 +18,7 @@ const CHANGED: &str = "changed ";
 
 /// A program that gives something else than when the record was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct RecordChange {
     /// The hash of what it showed then.
     pub before: u64,
     /// The hash of what it shows now.
@@ -29,22 +29,22 @@ pub struct Change {
 
 /// What programs showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Record {
+pub struct HashRecord {
     /// The comments, without what marks them.
     pub comments: Vec<String>,
     /// By name, the hashes of each entry.
     pub entries: BTreeMap<String, Hashes>,
     /// By name, the programs that changed since.
-    pub changes: BTreeMap<String, Change>,
+    pub changes: BTreeMap<String, RecordChange>,
 }
 
-impl Record {
+impl HashRecord {
     /// Reads a record.
     ///
     /// # Errors
     /// The first line that is none.
-    pub fn read(text: &str) -> Result<Record, String> {
-        let mut record = Record::default();
+    pub fn read(text: &str) -> Result<HashRecord, String> {
+        let mut record = HashRecord::default();
         for (number, line) in text.lines().enumerate() {
             if let Some(comment) = line.strip_prefix('#') {
                 record.comments.push(comment.trim().to_owned());
@@ -69,7 +69,9 @@ impl Record {
         let (line, cause) = line.split_once(": ")?;
         let (name, [before, now]) = hashes(line)?;
         let cause = cause.to_owned();
-        let new = self.changes.insert(name, Change { before, now, cause });
+        let new = self
+            .changes
+            .insert(name, RecordChange { before, now, cause });
         new.is_none().then_some(())
     }
 
@@ -107,12 +109,12 @@ fn hashes(line: &str) -> Option<(String, [u64; 2])> {
     words.next().is_none().then_some((name, both))
 }
 
-impl fmt::Display for Record {
+impl fmt::Display for HashRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for comment in &self.comments {
             writeln!(f, "{}", format!("# {comment}").trim_end())?;
         }
-        for (name, Change { before, now, cause }) in &self.changes {
+        for (name, RecordChange { before, now, cause }) in &self.changes {
             writeln!(f, "{CHANGED}{name} {before:016x} {now:016x}: {cause}")?;
         }
         for (name, Hashes { source, shown }) in &self.entries {
@@ -134,7 +136,7 @@ mod tests {
 
     #[test]
     fn record_read_and_written_is_the_same() {
-        let record = Record::read(TEXT).expect("each line is one");
+        let record = HashRecord::read(TEXT).expect("each line is one");
         assert_eq!(record.to_string(), TEXT);
         assert_eq!(record.entries["seeds/0"].shown, 2);
         assert_eq!(record.changes["seed/7"].cause, "a reason: this one");
@@ -153,13 +155,16 @@ mod tests {
             "seeds/0 0000000000000001 0000000000000002",
         ];
         for line in lines {
-            assert!(Record::read(&format!("{TEXT}{line}\n")).is_err(), "{line}");
+            assert!(
+                HashRecord::read(&format!("{TEXT}{line}\n")).is_err(),
+                "{line}"
+            );
         }
     }
 
     #[test]
     fn changed_programs_count_as_they_were() {
-        let record = Record::read(TEXT).expect("each line is one");
+        let record = HashRecord::read(TEXT).expect("each line is one");
         assert_eq!(record.before("seed/6", 0xbb), Ok(0xbb));
         assert_eq!(record.before("seed/7", 0xbb), Ok(0xaa));
         for other in [0xaa, 0xcc] {

@@ -1,8 +1,8 @@
 //! Computes entries on all processors, and holds them against a record.
 
-use super::record::Record;
+use super::record::HashRecord;
 use super::{Hashes, language, materials, random};
-use crate::fnv::Fnv;
+use crate::fnv::FnvHasher;
 use crate::parallel::check_seeds;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ pub const BLOCK: u64 = 1_000;
 
 /// What an entry is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum RecordItem {
     /// A program of `tests/lang`, by path.
     Language(String),
     /// A material, by path.
@@ -26,28 +26,28 @@ pub enum Item {
     Seed(u64),
 }
 
-impl Item {
+impl RecordItem {
     /// All programs that are written down.
     ///
     /// # Errors
     /// If they cannot be listed.
-    pub fn written() -> Result<Vec<Item>, String> {
-        let language = language::programs()?.into_iter().map(Item::Language);
-        let materials = materials::programs()?.into_iter().map(Item::Material);
+    pub fn written() -> Result<Vec<RecordItem>, String> {
+        let language = language::programs()?.into_iter().map(RecordItem::Language);
+        let materials = materials::programs()?.into_iter().map(RecordItem::Material);
         Ok(language.chain(materials).collect())
     }
 
     /// The whole blocks among so many random programs.
-    pub fn blocks(programs: u64) -> impl Iterator<Item = Item> {
-        (0..programs / BLOCK).map(|block| Item::Block(block * BLOCK))
+    pub fn blocks(programs: u64) -> impl Iterator<Item = RecordItem> {
+        (0..programs / BLOCK).map(|block| RecordItem::Block(block * BLOCK))
     }
 
-    fn hashes(&self, record: &Record) -> Result<Hashes, String> {
+    fn hashes(&self, record: &HashRecord) -> Result<Hashes, String> {
         let (name, found) = match self {
-            Item::Language(path) => (self.to_string(), language::hashes(path)?),
-            Item::Material(path) => (self.to_string(), materials::hashes(path)?),
-            Item::Seed(seed) => (self.to_string(), random::hashes(*seed)?),
-            Item::Block(first) => return block(*first, record),
+            RecordItem::Language(path) => (self.to_string(), language::hashes(path)?),
+            RecordItem::Material(path) => (self.to_string(), materials::hashes(path)?),
+            RecordItem::Seed(seed) => (self.to_string(), random::hashes(*seed)?),
+            RecordItem::Block(first) => return block(*first, record),
         };
         let shown = record.before(&name, found.shown)?;
         Ok(Hashes { shown, ..found })
@@ -55,10 +55,10 @@ impl Item {
 }
 
 /// The hashes of a block: those of its programs, hashed in order.
-fn block(first: u64, record: &Record) -> Result<Hashes, String> {
-    let (mut source, mut shown) = (Fnv::default(), Fnv::default());
+fn block(first: u64, record: &HashRecord) -> Result<Hashes, String> {
+    let (mut source, mut shown) = (FnvHasher::default(), FnvHasher::default());
     for seed in first..first + BLOCK {
-        let found = Item::Seed(seed).hashes(record)?;
+        let found = RecordItem::Seed(seed).hashes(record)?;
         source.long(found.source);
         shown.long(found.shown);
     }
@@ -68,35 +68,35 @@ fn block(first: u64, record: &Record) -> Result<Hashes, String> {
     })
 }
 
-impl fmt::Display for Item {
+impl fmt::Display for RecordItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Item::Language(path) | Item::Material(path) => f.write_str(path),
-            Item::Block(first) => write!(f, "seeds/{first:05}"),
-            Item::Seed(seed) => write!(f, "seed/{seed:05}"),
+            RecordItem::Language(path) | RecordItem::Material(path) => f.write_str(path),
+            RecordItem::Block(first) => write!(f, "seeds/{first:05}"),
+            RecordItem::Seed(seed) => write!(f, "seed/{seed:05}"),
         }
     }
 }
 
 /// What was computed.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct ComputedHashes {
     /// By name, the hashes of each entry, in which programs that changed count as they were.
     pub entries: BTreeMap<String, Hashes>,
     /// What could not be computed, or changed otherwise than the record says.
     pub wrong: Vec<String>,
 }
 
-impl AddAssign for Found {
-    fn add_assign(&mut self, other: Found) {
+impl AddAssign for ComputedHashes {
+    fn add_assign(&mut self, other: ComputedHashes) {
         self.entries.extend(other.entries);
         self.wrong.extend(other.wrong);
     }
 }
 
 /// Computes entries.
-pub fn compute(items: &[Item], record: &Record) -> Found {
-    let one = |index: u64, found: &mut Found| {
+pub fn compute(items: &[RecordItem], record: &HashRecord) -> ComputedHashes {
+    let one = |index: u64, found: &mut ComputedHashes| {
         let item = &items[index as usize];
         match item.hashes(record) {
             Ok(hashes) => drop(found.entries.insert(item.to_string(), hashes)),
@@ -104,14 +104,14 @@ pub fn compute(items: &[Item], record: &Record) -> Found {
         }
         Ok(())
     };
-    let (mut found, _) = check_seeds(0..items.len() as u64, &Found::default(), one);
+    let (mut found, _) = check_seeds(0..items.len() as u64, &ComputedHashes::default(), one);
     found.wrong.sort();
     found
 }
 
 /// How what was computed compares with a record.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct RecordReport {
     /// Entries that are as recorded.
     pub same: usize,
     /// Those that the record lacks.
@@ -121,10 +121,10 @@ pub struct Report {
 }
 
 /// Holds what was computed of all programs that are written down, and of some blocks, against a record.
-pub fn compare(found: Found, record: &Record) -> Report {
-    let mut report = Report {
+pub fn compare(found: ComputedHashes, record: &HashRecord) -> RecordReport {
+    let mut report = RecordReport {
         wrong: found.wrong,
-        ..Report::default()
+        ..RecordReport::default()
     };
     for (name, found) in &found.entries {
         match record.entries.get(name) {
@@ -140,14 +140,14 @@ pub fn compare(found: Found, record: &Record) -> Report {
 }
 
 /// Programs that are recorded and were not found among those that are written down.
-pub fn missing(found: &Found, record: &Record) -> Vec<String> {
+pub fn missing(found: &ComputedHashes, record: &HashRecord) -> Vec<String> {
     let written = record.entries.keys().filter(|name| name.ends_with(".adu"));
     let gone = written.filter(|name| !found.entries.contains_key(*name));
     gone.map(|name| format!("{name}: recorded, and not computed"))
         .collect()
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for RecordReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (same, unrecorded, wrong) = (self.same, self.unrecorded.len(), self.wrong.len());
         write!(
@@ -170,9 +170,9 @@ impl fmt::Display for Report {
 /// If the record cannot be read, or the programs cannot be listed.
 pub fn check(programs: u64, file: &Path) -> Result<bool, String> {
     let text = fs::read_to_string(file).map_err(|no| format!("{}: {no}", file.display()))?;
-    let record = Record::read(&text).map_err(|no| format!("{}: {no}", file.display()))?;
-    let items: Vec<Item> = (Item::written()?.into_iter())
-        .chain(Item::blocks(programs))
+    let record = HashRecord::read(&text).map_err(|no| format!("{}: {no}", file.display()))?;
+    let items: Vec<RecordItem> = (RecordItem::written()?.into_iter())
+        .chain(RecordItem::blocks(programs))
         .collect();
     let found = compute(&items, &record);
     let missing = missing(&found, &record);
@@ -188,11 +188,11 @@ pub fn check(programs: u64, file: &Path) -> Result<bool, String> {
 /// If a record that is there cannot be read, the programs cannot be listed, or the file cannot be written.
 pub fn write(programs: u64, file: &Path) -> Result<bool, String> {
     let mut record = match fs::read_to_string(file) {
-        Ok(text) => Record::read(&text).map_err(|no| format!("{}: {no}", file.display()))?,
-        Err(_) => Record::default(),
+        Ok(text) => HashRecord::read(&text).map_err(|no| format!("{}: {no}", file.display()))?,
+        Err(_) => HashRecord::default(),
     };
-    let items: Vec<Item> = (Item::written()?.into_iter())
-        .chain(Item::blocks(programs))
+    let items: Vec<RecordItem> = (RecordItem::written()?.into_iter())
+        .chain(RecordItem::blocks(programs))
         .collect();
     let found = compute(&items, &record);
     found.wrong.iter().for_each(|what| println!("{what}"));
@@ -208,17 +208,17 @@ pub fn write(programs: u64, file: &Path) -> Result<bool, String> {
 /// # Errors
 /// If the programs cannot be listed.
 pub fn list(programs: u64) -> Result<bool, String> {
-    let items: Vec<Item> = (Item::written()?.into_iter())
-        .chain((0..programs).map(Item::Seed))
+    let items: Vec<RecordItem> = (RecordItem::written()?.into_iter())
+        .chain((0..programs).map(RecordItem::Seed))
         .collect();
-    let found = compute(&items, &Record::default());
+    let found = compute(&items, &HashRecord::default());
     found.wrong.iter().for_each(|what| println!("{what}"));
     let entries = found.entries;
     print!(
         "{}",
-        Record {
+        HashRecord {
             entries,
-            ..Record::default()
+            ..HashRecord::default()
         }
     );
     Ok(found.wrong.is_empty())
@@ -230,10 +230,10 @@ mod tests {
 
     #[test]
     fn blocks_count_changed_programs_as_they_were() {
-        let mut record = Record::default();
+        let mut record = HashRecord::default();
         let plain = block(0, &record).expect("all programs run");
         let seed = random::hashes(3).expect("it runs");
-        let before = super::super::record::Change {
+        let before = super::super::record::RecordChange {
             before: seed.shown ^ 1,
             now: seed.shown,
             cause: String::new(),
@@ -244,7 +244,7 @@ mod tests {
         let changed = block(0, &record).expect("all programs run");
         assert_eq!(changed.source, plain.source);
         assert_ne!(changed.shown, plain.shown);
-        let other = super::super::record::Change { now: 0, ..before };
+        let other = super::super::record::RecordChange { now: 0, ..before };
         record.changes.insert("seed/00003".to_owned(), other);
         assert!(block(0, &record).is_err());
     }
@@ -254,7 +254,7 @@ mod tests {
         let record = "same 0000000000000001 0000000000000001\n\
             text 0000000000000001 0000000000000001\n\
             shown 0000000000000001 0000000000000001\n";
-        let record = Record::read(record).expect("each line is one");
+        let record = HashRecord::read(record).expect("each line is one");
         let entry = |name: &str, source, shown| (name.to_owned(), Hashes { source, shown });
         let entries = [
             entry("same", 1, 1),
@@ -262,7 +262,7 @@ mod tests {
             entry("shown", 1, 2),
             entry("new", 1, 1),
         ];
-        let found = Found {
+        let found = ComputedHashes {
             entries: entries.into(),
             wrong: vec!["not run".to_owned()],
         };

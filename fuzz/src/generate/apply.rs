@@ -3,11 +3,11 @@
 use super::Generator;
 use super::expression::Expr;
 use super::fit::home;
-use super::range::Range;
-use super::rows::WrittenRow;
+use super::ops::WrittenRow;
+use super::range::ValueRange;
 use super::scope::Ty;
 use crate::feature::Feature;
-use adumbra_ops::row::{Class, Kind};
+use adumbra_ops::definition::{OpClass, OperandKind};
 
 impl Generator<'_> {
     /// One of the rows, on operands of the kinds that it takes, for a result of this type.
@@ -23,7 +23,7 @@ impl Generator<'_> {
         if row.is_noise() {
             self.note(Feature::Noise);
         }
-        // What stands for `Int` and `Word` must be the same type throughout the row.
+        // What stands for `Int` and `WordField` must be the same type throughout the row.
         let generic = match ty {
             Ty::Int | Ty::Uint => ty.clone(),
             _ => self.choices.pick(&[Ty::Int, Ty::Uint]).clone(),
@@ -31,16 +31,16 @@ impl Generator<'_> {
         let (mut texts, mut ranges) = (Vec::new(), Vec::new());
         for (i, kind) in row.operands().iter().enumerate() {
             let operand_ty = match kind {
-                Kind::Float
+                OperandKind::Float
                     if matches!(ty, Ty::Vector(_)) && (i == 0 || !self.choices.one_in(6)) =>
                 {
                     ty.clone()
                 }
-                Kind::Float => Ty::Float,
-                Kind::I32 => Ty::Int,
-                Kind::U32 => Ty::Uint,
-                Kind::Bool => Ty::Bool,
-                Kind::Int | Kind::Word => generic.clone(),
+                OperandKind::Float => Ty::Float,
+                OperandKind::I32 => Ty::Int,
+                OperandKind::U32 => Ty::Uint,
+                OperandKind::Bool => Ty::Bool,
+                OperandKind::Int | OperandKind::Word => generic.clone(),
             };
             let operand = self.operand(row, i, &operand_ty, depth);
             texts.push(operand.text);
@@ -62,12 +62,12 @@ impl Generator<'_> {
                     Ty::Uint => format!("(({} & ((uint)7)) + ((uint)1))", operand.text),
                     _ => format!("(({} & 7) + 1)", operand.text),
                 },
-                Range::new(1.0, 8.0),
+                ValueRange::new(1.0, 8.0),
             );
         }
         match ty {
             Ty::Float | Ty::Vector(_) => self.fit(operand, ty, row.domain(place)),
-            Ty::Int | Ty::Uint if row.op.info().class == Class::Discrete => {
+            Ty::Int | Ty::Uint if row.op.info().class == OpClass::Discrete => {
                 let reach = home(ty).widened(0.5);
                 match reach.contains(operand.range) {
                     true => operand,

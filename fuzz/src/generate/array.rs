@@ -1,7 +1,7 @@
 //! Statements about arrays: of fixed length, of arrays, of structs, sized while shading, and whole ones.
 
 use super::Generator;
-use super::repetition::MAX_LOOPS;
+use super::loops::MAX_LOOPS;
 use super::scope::{Function, Ty};
 use crate::feature::Feature;
 
@@ -109,7 +109,7 @@ impl Generator<'_> {
         let length = self.name("n");
         let turns = match self.wild(6) {
             true => self.expression(&Ty::Int, 2).text,
-            false => self.turns(),
+            false => self.iterations(),
         };
         self.line(&format!("int {length} = {turns};"));
         self.scope.declare(&length, &Ty::Int, false);

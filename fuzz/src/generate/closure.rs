@@ -2,7 +2,7 @@
 
 use super::Generator;
 use super::expression::Expr;
-use super::range::Range;
+use super::range::ValueRange;
 use super::scope::Ty;
 use crate::feature::Feature;
 
@@ -42,7 +42,7 @@ impl Generator<'_> {
                 }
             }
         };
-        Expr::new(text, Range::ANY)
+        Expr::new(text, ValueRange::ANY)
     }
 
     /// A resource by its name, that of a variable, or one of two.

@@ -2,8 +2,8 @@
 
 use super::Generator;
 use super::fit::{home, negative_in_parentheses};
-use super::range::Range;
-use super::rows::{self, Rows};
+use super::ops::{self, Rows};
+use super::range::ValueRange;
 use super::scope::Ty;
 
 /// An expression that can stand anywhere: a name, a literal, a call, or in parentheses.
@@ -12,11 +12,11 @@ pub(super) struct Expr {
     /// Its text.
     pub(super) text: String,
     /// Where its scalars are expected to lie.
-    pub(super) range: Range,
+    pub(super) range: ValueRange,
 }
 
 impl Expr {
-    pub(super) fn new(text: impl Into<String>, range: Range) -> Expr {
+    pub(super) fn new(text: impl Into<String>, range: ValueRange) -> Expr {
         Expr {
             text: text.into(),
             range,
@@ -48,8 +48,8 @@ impl Generator<'_> {
         let depth = depth - 1;
         match ty {
             Ty::Float => self.float(depth),
-            Ty::Int => self.whole(ty, &rows::INT, depth),
-            Ty::Uint => self.whole(ty, &rows::UINT, depth),
+            Ty::Int => self.whole(ty, &ops::INT, depth),
+            Ty::Uint => self.whole(ty, &ops::UINT, depth),
             Ty::Bool => self.truth(depth),
             Ty::Vector(n) => self.vector(*n, depth),
             Ty::Matrix(n) => self.matrix(*n, depth),
@@ -82,40 +82,43 @@ impl Generator<'_> {
         match ty {
             Ty::Float if global => {
                 let name = *self.choices.pick(&["ga", "gb"]);
-                Expr::new(format!("global_value<{name}>"), Range::new(-2.0, 2.0))
+                Expr::new(format!("global_value<{name}>"), ValueRange::new(-2.0, 2.0))
             }
             Ty::Float => self.float_literal(),
-            Ty::Int if global => Expr::new("global_value<gn>", Range::new(-8.0, 7.0)),
+            Ty::Int if global => Expr::new("global_value<gn>", ValueRange::new(-8.0, 7.0)),
             Ty::Int => {
                 let n = self.choices.between(-8, 8);
-                Expr::new(negative_in_parentheses(n), Range::new(n as f64, n as f64))
+                Expr::new(
+                    negative_in_parentheses(n),
+                    ValueRange::new(n as f64, n as f64),
+                )
             }
-            Ty::Uint if global => Expr::new("global_value<gm>", Range::new(0.0, 15.0)),
+            Ty::Uint if global => Expr::new("global_value<gm>", ValueRange::new(0.0, 15.0)),
             Ty::Uint => {
                 let n = self.choices.between(0, 15);
-                Expr::new(format!("((uint){n})"), Range::new(n as f64, n as f64))
+                Expr::new(format!("((uint){n})"), ValueRange::new(n as f64, n as f64))
             }
             Ty::Bool => {
                 let text = *self.choices.pick(&["true", "false", "global_value<gflag>"]);
-                Expr::new(text, Range::new(0.0, 1.0))
+                Expr::new(text, ValueRange::new(0.0, 1.0))
             }
             Ty::Vector(n) => {
                 let name = ["guv", "gpos", "gcol"][n - 2];
-                Expr::new(format!("global_value<{name}>"), Range::new(-2.0, 2.0))
+                Expr::new(format!("global_value<{name}>"), ValueRange::new(-2.0, 2.0))
             }
             Ty::Matrix(n) => self.matrix_leaf(*n, global),
             Ty::Struct(i) => {
                 let maker = format!("make_{}", self.structs[*i].name);
                 let seed = self.leaf(&Ty::Float);
-                Expr::new(format!("{maker}({})", seed.text), Range::FLOAT)
+                Expr::new(format!("{maker}({})", seed.text), ValueRange::FLOAT)
             }
             Ty::Closure => {
                 let weight = self.leaf(&Ty::Float).text;
-                Expr::new(format!("make_closure<glow>({weight})"), Range::ANY)
+                Expr::new(format!("make_closure<glow>({weight})"), ValueRange::ANY)
             }
             Ty::Resource => {
                 let number = self.choices.below(self.resources);
-                Expr::new(format!("r{number}"), Range::ANY)
+                Expr::new(format!("r{number}"), ValueRange::ANY)
             }
             Ty::Array(..) | Ty::Sized(..) => {
                 unreachable!("arrays are only asked for where one is in scope")
@@ -125,12 +128,12 @@ impl Generator<'_> {
 
     fn float_literal(&mut self) -> Expr {
         if self.wild(24) {
-            return Expr::new(*self.choices.pick(&WILD_FLOATS), Range::ANY);
+            return Expr::new(*self.choices.pick(&WILD_FLOATS), ValueRange::ANY);
         }
         let x = self.choices.between(-32, 32) as f64 / 16.0;
         let text = format!("{x:?}");
         let text = if x < 0.0 { format!("({text})") } else { text };
-        Expr::new(text, Range::new(x, x))
+        Expr::new(text, ValueRange::new(x, x))
     }
 
     fn float(&mut self, depth: u32) -> Expr {
@@ -139,9 +142,9 @@ impl Generator<'_> {
             .weighted(&[4, 24, 20, 6, 10, 6, 4, 4, 7, 4, 3, 4, 3, 3])
         {
             0 => self.leaf(&Ty::Float),
-            1 => self.row(&rows::FLOAT.linear, &Ty::Float, depth),
-            2 => self.row(&rows::FLOAT.smooth, &Ty::Float, depth),
-            3 => self.row(&rows::FLOAT.jumping, &Ty::Float, depth),
+            1 => self.row(&ops::FLOAT.linear, &Ty::Float, depth),
+            2 => self.row(&ops::FLOAT.smooth, &Ty::Float, depth),
+            3 => self.row(&ops::FLOAT.jumping, &Ty::Float, depth),
             4 => self.call_or_leaf(&Ty::Float, depth),
             5 => self.path_or_leaf(&Ty::Float, depth),
             6 => self.ternary(&Ty::Float, depth),
@@ -155,7 +158,7 @@ impl Generator<'_> {
             9 => self.sample_alpha(depth),
             10 => self.shadow(&Ty::Float, depth),
             12 => self.float_of_matrix(depth),
-            13 => self.row(&rows::FLOAT.noise, &Ty::Float, depth),
+            13 => self.row(&ops::FLOAT.noise, &Ty::Float, depth),
             _ => self.assignment(&Ty::Float, depth),
         }
     }
@@ -186,7 +189,7 @@ impl Generator<'_> {
     fn truth(&mut self, depth: u32) -> Expr {
         let text = match self.choices.weighted(&[2, 16, 3, 3, 2, 2, 1]) {
             0 => return self.leaf(&Ty::Bool),
-            1 => return self.row(&rows::BOOL.jumping, &Ty::Bool, depth),
+            1 => return self.row(&ops::BOOL.jumping, &Ty::Bool, depth),
             2 => {
                 let (a, b) = (self.condition(depth), self.condition(depth));
                 format!("({a} && {b})")
@@ -199,7 +202,7 @@ impl Generator<'_> {
             6 => return self.library(&Ty::Bool, depth),
             _ => return self.ternary(&Ty::Bool, depth),
         };
-        Expr::new(text, Range::new(0.0, 1.0))
+        Expr::new(text, ValueRange::new(0.0, 1.0))
     }
 
     pub(super) fn ternary(&mut self, ty: &Ty, depth: u32) -> Expr {
@@ -220,7 +223,7 @@ impl Generator<'_> {
             Ty::Struct(_) | Ty::Matrix(_) => *self.choices.pick(&["ddx", "ddy"]),
             _ => *self.choices.pick(&["ddx", "ddy", "dFdx", "Dy", "fwidth"]),
         };
-        Expr::new(format!("{name}({})", of.text), Range::new(-8.0, 8.0))
+        Expr::new(format!("{name}({})", of.text), ValueRange::new(-8.0, 8.0))
     }
 
     /// An assignment, as an expression.

@@ -2,7 +2,7 @@
 
 use super::Generator;
 use super::expression::Expr;
-use super::range::Range;
+use super::range::ValueRange;
 use super::scope::Ty;
 
 impl Generator<'_> {
@@ -12,13 +12,13 @@ impl Generator<'_> {
     }
 
     /// An expression of the type, at most `depth` deep, within a range.
-    pub(super) fn within(&mut self, ty: &Ty, depth: u32, range: Range) -> String {
+    pub(super) fn within(&mut self, ty: &Ty, depth: u32, range: ValueRange) -> String {
         let made = self.expression(ty, depth);
         self.fit(made, ty, range).text
     }
 
     /// The expression brought within the range, if it may lie outside.
-    pub(super) fn fit(&mut self, e: Expr, ty: &Ty, range: Range) -> Expr {
+    pub(super) fn fit(&mut self, e: Expr, ty: &Ty, range: ValueRange) -> Expr {
         if range.contains(e.range) || self.wild(24) {
             return e;
         }
@@ -65,12 +65,12 @@ impl Generator<'_> {
 }
 
 /// What variables of the type are kept within.
-pub(super) fn home(ty: &Ty) -> Range {
+pub(super) fn home(ty: &Ty) -> ValueRange {
     match ty {
-        Ty::Int => Range::INT,
-        Ty::Uint => Range::UINT,
-        Ty::Bool => Range::new(0.0, 1.0),
-        _ => Range::FLOAT,
+        Ty::Int => ValueRange::INT,
+        Ty::Uint => ValueRange::UINT,
+        Ty::Bool => ValueRange::new(0.0, 1.0),
+        _ => ValueRange::FLOAT,
     }
 }
 

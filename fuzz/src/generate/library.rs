@@ -2,10 +2,10 @@
 
 use super::Generator;
 use super::expression::Expr;
-use super::range::Range;
+use super::range::ValueRange;
 use super::scope::Ty;
 use crate::feature::Feature;
-use crate::signature::{Signature, signatures, type_of};
+use crate::signature::{LibrarySignature, signatures, type_of};
 use adumbra_ir::{Scalar, Type};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ const COST: u64 = 24;
 
 /// A function of the library that can be called.
 #[derive(Clone, Debug)]
-struct Callee {
+struct LibcallFn {
     name: String,
     /// `None` for `void`.
     result: Option<Ty>,
@@ -26,9 +26,9 @@ struct Callee {
 }
 
 /// By entry, the overloads that can be called.
-static LIBRARY: LazyLock<Vec<Vec<Callee>>> = LazyLock::new(|| {
+static LIBRARY: LazyLock<Vec<Vec<LibcallFn>>> = LazyLock::new(|| {
     let asking = asking();
-    let entries = adumbra_stdlib::names().map(|name| {
+    let entries = adumbra_stdlib::function_names().map(|name| {
         let able = signatures(name).into_iter();
         able.filter_map(|signature| callee(&signature, asking.contains(name)))
             .collect()
@@ -36,10 +36,10 @@ static LIBRARY: LazyLock<Vec<Vec<Callee>>> = LazyLock::new(|| {
     entries.collect()
 });
 
-fn callee(signature: &Signature, asks: bool) -> Option<Callee> {
+fn callee(signature: &LibrarySignature, asks: bool) -> Option<LibcallFn> {
     let params = signature.params.iter();
     let params = params.map(|param| Some((ty(&param.ty)?, param.is_out)));
-    Some(Callee {
+    Some(LibcallFn {
         name: signature.name.clone(),
         result: match signature.returns.as_str() {
             "void" => None,
@@ -67,8 +67,8 @@ fn asking() -> BTreeSet<&'static str> {
     let mut asking = BTreeSet::from(["ddx", "ddy"]);
     loop {
         let before = asking.len();
-        for name in adumbra_stdlib::names() {
-            let text = adumbra_stdlib::find(name).unwrap_or_default();
+        for name in adumbra_stdlib::function_names() {
+            let text = adumbra_stdlib::function_source(name).unwrap_or_default();
             let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
             if words.any(|word| asking.contains(word)) {
                 asking.insert(name);
@@ -84,7 +84,7 @@ impl Generator<'_> {
     /// A call of some function of the library that gives this type, or a leaf where none can be called.
     pub(super) fn library(&mut self, ty: &Ty, depth: u32) -> Expr {
         match self.library_call(Some(ty), depth) {
-            Some((_, text)) => Expr::new(text, Range::new(-1e3, 1e3)),
+            Some((_, text)) => Expr::new(text, ValueRange::new(-1e3, 1e3)),
             None => self.leaf(ty),
         }
     }
@@ -105,12 +105,12 @@ impl Generator<'_> {
         if self.place.cost + COST * self.place.times > super::reach::MAX_STEPS {
             return None;
         }
-        let able = |callee: &&Callee| {
+        let able = |callee: &&LibcallFn| {
             callee.result.as_ref() == result
                 && (self.profile.shadows || !callee.asks)
                 && (result.is_none() || callee.params.iter().all(|(_, is_out)| !is_out))
         };
-        let entries: Vec<Vec<&Callee>> = LIBRARY
+        let entries: Vec<Vec<&LibcallFn>> = LIBRARY
             .iter()
             .map(|overloads| overloads.iter().filter(able).collect::<Vec<_>>())
             .filter(|overloads| !overloads.is_empty())
@@ -133,9 +133,11 @@ impl Generator<'_> {
             }
             // Most are made for colours, weights and the like.
             let range = match ty {
-                Ty::Float | Ty::Vector(_) if self.choices.percent(60) => Range::new(0.05, 0.95),
-                Ty::Float | Ty::Vector(_) => Range::new(-4.0, 4.0),
-                Ty::Int => Range::new(0.0, 7.0),
+                Ty::Float | Ty::Vector(_) if self.choices.percent(60) => {
+                    ValueRange::new(0.05, 0.95)
+                }
+                Ty::Float | Ty::Vector(_) => ValueRange::new(-4.0, 4.0),
+                Ty::Int => ValueRange::new(0.0, 7.0),
                 _ => super::fit::home(ty),
             };
             arguments.push(self.within(ty, depth, range));
@@ -153,7 +155,7 @@ mod tests {
 
     #[test]
     fn nearly_every_entry_can_be_called() {
-        let out_of_reach: Vec<&str> = (adumbra_stdlib::names().zip(LIBRARY.iter()))
+        let out_of_reach: Vec<&str> = (adumbra_stdlib::function_names().zip(LIBRARY.iter()))
             .filter(|(_, overloads)| overloads.is_empty())
             .map(|(name, _)| name)
             .collect();

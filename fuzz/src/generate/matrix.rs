@@ -2,7 +2,7 @@
 
 use super::Generator;
 use super::expression::Expr;
-use super::range::Range;
+use super::range::ValueRange;
 use super::scope::Ty;
 use crate::feature::Feature;
 
@@ -25,7 +25,7 @@ impl Generator<'_> {
                 format!("float4x4({})", rows.join(", "))
             }
         };
-        Expr::new(text, Range::new(-2.0, 2.0))
+        Expr::new(text, ValueRange::new(-2.0, 2.0))
     }
 
     /// A matrix of that size.
@@ -39,19 +39,25 @@ impl Generator<'_> {
             0 => self.leaf(&ty),
             1 => {
                 let rows: Vec<String> = (0..n).map(|_| self.kept(&Ty::Vector(n), depth)).collect();
-                Expr::new(format!("float{n}x{n}({})", rows.join(", ")), Range::FLOAT)
+                Expr::new(
+                    format!("float{n}x{n}({})", rows.join(", ")),
+                    ValueRange::FLOAT,
+                )
             }
             2 => {
                 let numbers: Vec<String> = (0..n * n).map(|_| self.kept(&Ty::Float, 0)).collect();
                 Expr::new(
                     format!("float{n}x{n}({})", numbers.join(", ")),
-                    Range::FLOAT,
+                    ValueRange::FLOAT,
                 )
             }
             3 => {
                 let operator = *self.choices.pick(&["+", "-"]);
                 let (a, b) = (self.kept(&ty, depth), self.kept(&ty, depth));
-                Expr::new(format!("({a} {operator} {b})"), Range::new(-16.0, 16.0))
+                Expr::new(
+                    format!("({a} {operator} {b})"),
+                    ValueRange::new(-16.0, 16.0),
+                )
             }
             4 => self.scaled(n, depth),
             5 => {
@@ -60,16 +66,16 @@ impl Generator<'_> {
             }
             6 => Expr::new(
                 format!("transpose({})", self.kept(&ty, depth)),
-                Range::FLOAT,
+                ValueRange::FLOAT,
             ),
             7 => {
                 let m = self.kept(&ty, depth);
                 match self.wild(4) {
-                    true => Expr::new(format!("inverse({m})"), Range::ANY),
+                    true => Expr::new(format!("inverse({m})"), ValueRange::ANY),
                     // The diagonal outweighs what stands beside it.
                     false => Expr::new(
                         format!("inverse(({m} * 0.125) + float{n}x{n}(4.5))"),
-                        Range::new(-1.0, 1.0),
+                        ValueRange::new(-1.0, 1.0),
                     ),
                 }
             }
@@ -85,7 +91,7 @@ impl Generator<'_> {
             13 => self.assignment(&ty, depth),
             _ => {
                 let m = self.expression(&ty, depth);
-                let range = Range::new(-m.range.high, -m.range.low);
+                let range = ValueRange::new(-m.range.high, -m.range.low);
                 Expr::new(format!("(-{})", m.text), range)
             }
         }
@@ -97,18 +103,18 @@ impl Generator<'_> {
         let text = match self.choices.below(3) {
             0 => format!(
                 "({m} * {})",
-                self.within(&Ty::Float, depth, Range::new(-2.0, 2.0))
+                self.within(&Ty::Float, depth, ValueRange::new(-2.0, 2.0))
             ),
             1 => format!(
                 "({} * {m})",
-                self.within(&Ty::Float, depth, Range::new(-2.0, 2.0))
+                self.within(&Ty::Float, depth, ValueRange::new(-2.0, 2.0))
             ),
             _ => format!(
                 "({m} / {})",
-                self.within(&Ty::Float, depth, Range::new(0.5, 4.0))
+                self.within(&Ty::Float, depth, ValueRange::new(0.5, 4.0))
             ),
         };
-        Expr::new(text, Range::new(-16.0, 16.0))
+        Expr::new(text, ValueRange::new(-16.0, 16.0))
     }
 
     /// A matrix with a vector on either side, or a row.
@@ -126,7 +132,7 @@ impl Generator<'_> {
             }
             _ => {
                 let row = self.index(n, depth.min(1));
-                Expr::new(format!("{m}[{row}]"), Range::FLOAT)
+                Expr::new(format!("{m}[{row}]"), ValueRange::FLOAT)
             }
         }
     }
@@ -139,18 +145,18 @@ impl Generator<'_> {
         match self.choices.below(2) {
             0 => {
                 let reach = [0.0, 0.0, 128.0, 3e3, 1e5][n];
-                Expr::new(format!("determinant({m})"), Range::new(-reach, reach))
+                Expr::new(format!("determinant({m})"), ValueRange::new(-reach, reach))
             }
             _ => {
                 let (row, column) = (self.index(n, depth.min(1)), self.index(n, 0));
-                Expr::new(format!("{m}[{row}][{column}]"), Range::FLOAT)
+                Expr::new(format!("{m}[{row}][{column}]"), ValueRange::FLOAT)
             }
         }
     }
 }
 
 /// Where sums of `n` products lie.
-fn reach_of_product(n: usize) -> Range {
+fn reach_of_product(n: usize) -> ValueRange {
     let reach = 64.0 * n as f64;
-    Range::new(-reach, reach)
+    ValueRange::new(-reach, reach)
 }

@@ -12,27 +12,27 @@ mod fit;
 pub mod graph;
 mod item;
 mod library;
+mod loops;
 mod matrix;
 mod message;
+mod ops;
 mod point;
 mod range;
 mod reach;
-mod repetition;
-mod rows;
 mod scope;
 mod shader;
-pub mod soup;
 mod statement;
 mod structure;
 mod switch;
 mod texture;
+pub mod token_soup;
 mod vector;
 
 pub use point::{GlobalValue, GlobalVariable, Point, globals, point};
 
 use crate::bundle::MARK;
 use crate::choices::{Choices, bytes_of_seed};
-use crate::feature::{Feature, Features, Kind};
+use crate::feature::{Feature, Features, ProgramKind};
 use adumbra_ir::Module;
 use scope::{Function, Scope, Struct, Ty};
 use std::fmt::{self, Write};
@@ -50,10 +50,10 @@ pub struct Profile {
 
 impl Profile {
     /// What its programs are for.
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> ProgramKind {
         match self.shadows {
-            true => Kind::Any,
-            false => Kind::Gradient,
+            true => ProgramKind::Any,
+            false => ProgramKind::Gradient,
         }
     }
 

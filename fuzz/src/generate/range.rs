@@ -4,30 +4,30 @@
 
 /// An interval of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Range {
+pub(super) struct ValueRange {
     /// Least expected value.
     pub(super) low: f64,
     /// Greatest expected value.
     pub(super) high: f64,
 }
 
-impl Range {
+impl ValueRange {
     /// Anything.
-    pub(super) const ANY: Range = Range::new(-1e30, 1e30);
+    pub(super) const ANY: ValueRange = ValueRange::new(-1e30, 1e30);
     /// What float variables are kept within.
-    pub(super) const FLOAT: Range = Range::new(-8.0, 8.0);
+    pub(super) const FLOAT: ValueRange = ValueRange::new(-8.0, 8.0);
     /// What int variables are kept within.
-    pub(super) const INT: Range = Range::new(-32.0, 31.0);
+    pub(super) const INT: ValueRange = ValueRange::new(-32.0, 31.0);
     /// What uint variables are kept within.
-    pub(super) const UINT: Range = Range::new(0.0, 63.0);
+    pub(super) const UINT: ValueRange = ValueRange::new(0.0, 63.0);
 
     /// From `low` to `high`.
-    pub(super) const fn new(low: f64, high: f64) -> Range {
-        Range { low, high }
+    pub(super) const fn new(low: f64, high: f64) -> ValueRange {
+        ValueRange { low, high }
     }
 
     /// Whether all of `other` lies within.
-    pub(super) fn contains(self, other: Range) -> bool {
+    pub(super) fn contains(self, other: ValueRange) -> bool {
         self.low <= other.low && other.high <= self.high
     }
 
@@ -42,18 +42,18 @@ impl Range {
     }
 
     /// The least range that also holds `x`.
-    pub(super) fn with(self, x: f64) -> Range {
-        Range::new(self.low.min(x), self.high.max(x))
+    pub(super) fn with(self, x: f64) -> ValueRange {
+        ValueRange::new(self.low.min(x), self.high.max(x))
     }
 
     /// The least range that holds both.
-    pub(super) fn join(self, other: Range) -> Range {
+    pub(super) fn join(self, other: ValueRange) -> ValueRange {
         self.with(other.low).with(other.high)
     }
 
     /// With this fraction of the width added at both ends.
-    pub(super) fn widened(self, fraction: f64) -> Range {
+    pub(super) fn widened(self, fraction: f64) -> ValueRange {
         let by = self.width() * fraction;
-        Range::new(self.low - by, self.high + by)
+        ValueRange::new(self.low - by, self.high + by)
     }
 }

@@ -3,7 +3,7 @@
 use super::Generator;
 use super::expression::{COMPONENTS, Expr};
 use super::fit::home;
-use super::range::Range;
+use super::range::ValueRange;
 use super::scope::{Function, Mode, Ty};
 use crate::feature::Feature;
 
@@ -199,7 +199,7 @@ impl Generator<'_> {
             return self.choices.below(n).to_string();
         }
         let e = self.expression(&Ty::Int, depth - 1);
-        if Range::new(0.0, n as f64 - 1.0).contains(e.range) || self.wild(8) {
+        if ValueRange::new(0.0, n as f64 - 1.0).contains(e.range) || self.wild(8) {
             return e.text;
         }
         match n.is_power_of_two() {

@@ -1,7 +1,7 @@
 //! Statements: which one comes next, declarations, assignments, branches, calls, leaving.
 
 use super::Generator;
-use super::range::Range;
+use super::range::ValueRange;
 use super::scope::{Function, Mode, Ty};
 
 /// How deep statements nest.
@@ -110,15 +110,15 @@ impl Generator<'_> {
         let line = match ty {
             Ty::Int => {
                 let operator = *self.choices.pick(&["+=", "-=", "^=", "|=", "*="]);
-                let amount = self.fit(amount, &ty, Range::new(0.0, 7.0)).text;
+                let amount = self.fit(amount, &ty, ValueRange::new(0.0, 7.0)).text;
                 format!("{place} {operator} {amount};")
             }
             _ => {
                 let operator = *self.choices.pick(&["+=", "-=", "*=", "/="]);
                 let range = match operator {
-                    "*=" => Range::new(-1.0, 1.0),
-                    "/=" => Range::new(1.0, 3.0),
-                    _ => Range::new(-2.0, 2.0),
+                    "*=" => ValueRange::new(-1.0, 1.0),
+                    "/=" => ValueRange::new(1.0, 3.0),
+                    _ => ValueRange::new(-2.0, 2.0),
                 };
                 let amount = self.fit(amount, &ty, range).text;
                 format!("{place} {operator} {amount};")

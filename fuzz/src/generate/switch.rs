@@ -1,7 +1,7 @@
 //! `switch`: cases that fall into the next, `default` anywhere, several labels at one place, nested and in loops.
 
 use super::Generator;
-use super::range::Range;
+use super::range::ValueRange;
 use super::scope::Ty;
 use super::statement::MAX_DEPTH;
 use crate::feature::Feature;
@@ -14,7 +14,7 @@ impl Generator<'_> {
         }
         self.note(Feature::Switch);
         let ty = self.choices.pick(&[Ty::Int, Ty::Int, Ty::Uint]).clone();
-        let value = self.within(&ty, 2, Range::new(0.0, 3.0));
+        let value = self.within(&ty, 2, ValueRange::new(0.0, 3.0));
         self.line(&format!("switch ({value}) {{"));
         let mark = self.scope.enter();
         let cases = self.choices.between(1, 4) as usize;

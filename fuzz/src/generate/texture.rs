@@ -2,7 +2,7 @@
 
 use super::Generator;
 use super::expression::Expr;
-use super::range::Range;
+use super::range::ValueRange;
 use super::scope::Ty;
 use crate::feature::Feature;
 
@@ -39,7 +39,7 @@ impl Generator<'_> {
         };
         Expr::new(
             format!("{word}{suffix}<{texture}>({at}{more})"),
-            Range::new(0.0, 1.0),
+            ValueRange::new(0.0, 1.0),
         )
     }
 

@@ -2,10 +2,10 @@
 
 use super::Generator;
 use super::expression::{COMPONENTS, Expr};
-use super::range::Range;
-use super::rows::{self, WrittenRow};
+use super::ops::{self, WrittenRow};
+use super::range::ValueRange;
 use super::scope::Ty;
-use adumbra_ops::row::Kind;
+use adumbra_ops::definition::OperandKind;
 
 impl Generator<'_> {
     /// A vector of that many components.
@@ -19,10 +19,10 @@ impl Generator<'_> {
             1 => {
                 let parts: Vec<Expr> = (0..n).map(|_| self.expression(&Ty::Float, depth)).collect();
                 let texts: Vec<&str> = parts.iter().map(|p| p.text.as_str()).collect();
-                let range = parts.iter().map(|p| p.range).reduce(Range::join);
+                let range = parts.iter().map(|p| p.range).reduce(ValueRange::join);
                 Expr::new(
                     format!("float{n}({})", texts.join(", ")),
-                    range.unwrap_or(Range::FLOAT),
+                    range.unwrap_or(ValueRange::FLOAT),
                 )
             }
             2 => self.vector_operator(n, depth),
@@ -42,18 +42,18 @@ impl Generator<'_> {
             9 if n == 3 => self.sample_color(depth),
             10 => self.shadow(&ty, depth),
             12 => self.vector_of_matrix(n, depth),
-            13 => self.row(&rows::FLOAT.noise, &ty, depth),
+            13 => self.row(&ops::FLOAT.noise, &ty, depth),
             _ => self.assignment(&ty, depth),
         }
     }
 
     /// `+ − × ÷` on vectors, with a float on one side at times.
     fn vector_operator(&mut self, n: usize, depth: u32) -> Expr {
-        let operators: Vec<&WrittenRow> = rows::FLOAT
+        let operators: Vec<&WrittenRow> = ops::FLOAT
             .linear
             .iter()
-            .chain(&rows::FLOAT.smooth)
-            .filter(|row| !row.is_call() && row.operands() == [Kind::Float; 2])
+            .chain(&ops::FLOAT.smooth)
+            .filter(|row| !row.is_call() && row.operands() == [OperandKind::Float; 2])
             .collect();
         let row = (*self.choices.pick(&operators)).clone();
         let scalar_side = self.choices.below(4);
@@ -73,8 +73,8 @@ impl Generator<'_> {
 
     /// A row component by component.
     fn vector_row(&mut self, n: usize, depth: u32) -> Expr {
-        let row = self.choices.pick(&rows::FLOAT.smooth).clone();
-        if !row.is_call() || row.operands().iter().any(|k| *k != Kind::Float) {
+        let row = self.choices.pick(&ops::FLOAT.smooth).clone();
+        if !row.is_call() || row.operands().iter().any(|k| *k != OperandKind::Float) {
             return self.vector_operator(n, depth);
         }
         self.apply(&row, &Ty::Vector(n), depth)

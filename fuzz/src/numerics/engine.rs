@@ -3,34 +3,34 @@
 use adumbra_ir::host::{ConstantTexture, Limits};
 use adumbra_ir::text;
 use adumbra_ir::{FileId, Op};
-use adumbra_ops::row::Kind;
-use adumbra_vm::{BatchMachine, BatchOptions, Level, Outcome, Source};
+use adumbra_ops::definition::OperandKind;
+use adumbra_vm::{BatchMachine, BatchOptions, GlobalSource, Outcome, SimdLevel};
 use std::fmt;
 use std::sync::Arc;
 
 /// Computes a row's results for operands, one list for each operand; where there is one, the second list is not looked at.
-pub type Compute = Box<dyn FnMut([&[u32]; 2], &mut [u32])>;
+pub type ComputeFn = Box<dyn FnMut([&[u32]; 2], &mut [u32])>;
 
 /// Where a row is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
+pub enum SweepEngine {
     /// By the op table's own values, which are the reference evaluator's.
     Table,
     /// By the batch engine.
-    Batch(Level),
+    Batch(SimdLevel),
 }
 
-impl Engine {
+impl SweepEngine {
     /// The table, and the batch engine at every level that this processor has.
-    pub fn available() -> impl Iterator<Item = Engine> {
-        std::iter::once(Engine::Table).chain(Level::available().map(Engine::Batch))
+    pub fn available() -> impl Iterator<Item = SweepEngine> {
+        std::iter::once(SweepEngine::Table).chain(SimdLevel::available().map(SweepEngine::Batch))
     }
 
     /// The engine of that name: `table`, or a level's.
-    pub fn from_name(name: &str) -> Option<Engine> {
+    pub fn from_name(name: &str) -> Option<SweepEngine> {
         match name {
-            "table" => Some(Engine::Table),
-            _ => Level::from_name(name).map(Engine::Batch),
+            "table" => Some(SweepEngine::Table),
+            _ => SimdLevel::from_name(name).map(SweepEngine::Batch),
         }
     }
 
@@ -38,28 +38,28 @@ impl Engine {
     ///
     /// # Panics
     /// If the processor lacks the level.
-    pub fn of(self, op: Op) -> Compute {
+    pub fn of(self, op: Op) -> ComputeFn {
         match self {
-            Engine::Table => Box::new(move |[first, second], results| {
+            SweepEngine::Table => Box::new(move |[first, second], results| {
                 for ((result, &a), &b) in results.iter_mut().zip(first).zip(second) {
                     *result = op.value(&[a, b][..op.arity()]);
                 }
             }),
-            Engine::Batch(level) => batch(op, level),
+            SweepEngine::Batch(level) => batch(op, level),
         }
     }
 }
 
-impl fmt::Display for Engine {
+impl fmt::Display for SweepEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Engine::Table => f.write_str("table"),
-            Engine::Batch(level) => level.fmt(f),
+            SweepEngine::Table => f.write_str("table"),
+            SweepEngine::Batch(level) => level.fmt(f),
         }
     }
 }
 
-fn batch(op: Op, level: Level) -> Compute {
+fn batch(op: Op, level: SimdLevel) -> ComputeFn {
     let module = text::parse(&program(op), FileId::MAIN).expect("a program of one row is one");
     let bytecode = adumbra_vm::lower(&module).expect("one row fits");
     let options = BatchOptions {
@@ -69,11 +69,11 @@ fn batch(op: Op, level: Level) -> Compute {
     let mut machine = BatchMachine::new(Arc::new(bytecode), Limits::default(), &options);
     let arity = op.arity();
     // What a global lays out: its value, ddx, ddy.
-    let no_shadows = [Source::Same(0), Source::Same(0)];
+    let no_shadows = [GlobalSource::Uniform(0), GlobalSource::Uniform(0)];
     Box::new(move |operands, results| {
         let mut sources = Vec::with_capacity(3 * arity);
         for words in &operands[..arity] {
-            sources.push(Source::Plane { words, stride: 1 });
+            sources.push(GlobalSource::Varying { words, stride: 1 });
             sources.extend(no_shadows);
         }
         let width = machine.width();
@@ -95,10 +95,10 @@ fn batch(op: Op, level: Level) -> Compute {
 fn program(op: Op) -> String {
     let info = op.info();
     let types = |kind| match kind {
-        Kind::Float => ("float", "f32"),
-        Kind::I32 | Kind::Int | Kind::Word => ("int", "i32"),
-        Kind::U32 => ("uint", "u32"),
-        Kind::Bool => ("bool", "bool"),
+        OperandKind::Float => ("float", "f32"),
+        OperandKind::I32 | OperandKind::Int | OperandKind::Word => ("int", "i32"),
+        OperandKind::U32 => ("uint", "u32"),
+        OperandKind::Bool => ("bool", "bool"),
     };
     let operands = || info.operands.iter().map(|&kind| types(kind)).enumerate();
     let globals: String = operands()
@@ -122,17 +122,17 @@ mod tests {
 
     #[test]
     fn engines_are_found_by_name() {
-        for engine in Engine::available() {
-            assert_eq!(Engine::from_name(&engine.to_string()), Some(engine));
+        for engine in SweepEngine::available() {
+            assert_eq!(SweepEngine::from_name(&engine.to_string()), Some(engine));
         }
-        assert_eq!(Engine::from_name("AVX2"), None);
+        assert_eq!(SweepEngine::from_name("AVX2"), None);
     }
 
     #[test]
     fn a_batch_computes_every_operand() {
         // More than a chunk, and no multiple of one.
         let operands: Vec<u32> = (0..3000).map(|i| (i as f32).to_bits()).collect();
-        for engine in Engine::available() {
+        for engine in SweepEngine::available() {
             let mut results = vec![0; operands.len()];
             engine.of(Op::Sub)([&operands, &operands[1..]], &mut results[..2999]);
             assert!(results[..2999].iter().all(|&x| x == (-1.0_f32).to_bits()));

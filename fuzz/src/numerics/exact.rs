@@ -54,8 +54,8 @@ fn rounded(_op: Op, _operands: &[f64]) -> Option<f64> {
 
 #[cfg(all(test, feature = "core-math"))]
 mod tests {
-    use super::super::operands::Operands;
-    use super::super::rows;
+    use super::super::operands::SweepOperands;
+    use super::super::swept_ops;
     use super::*;
 
     /// The specs, which all other tests hold values against, are as good as an f64 can be expected to
@@ -63,9 +63,9 @@ mod tests {
     #[test]
     fn specs_are_the_correctly_rounded_functions() {
         let mut functions = 0;
-        for op in rows().filter(|&op| rounded(op, &[0.5, 0.5]).is_some()) {
+        for op in swept_ops().filter(|&op| rounded(op, &[0.5, 0.5]).is_some()) {
             functions += 1;
-            let operands = Operands::of(op, 99_991, 40_000);
+            let operands = SweepOperands::of(op, 99_991, 40_000);
             let mut bits = [Vec::new(), Vec::new()];
             operands.fill(op, 0..operands.count(), &mut bits);
             let [first, second] = &bits;

@@ -2,7 +2,7 @@
 //!
 //! [`rows`] enumerates the op table, so that a new row is swept as soon as it is there. [`operands`] says what a row is given, [`engine`] where
 //! it is computed, [`reference`] what should come out, [`sweep`] tallies the errors and a hash of all results, [`report`] is the command, [`page`] what the book shows. What a sweep found is data of the row
-//! (`Info::ulp`, `Info::worst`), so that tests can hold every other use of a row to it.
+//! (`OpInfo::ulp`, `OpInfo::worst_operands`), so that tests can hold every other use of a row to it.
 //!
 //! What values should be is computed in f64: by CORE-MATH, correctly rounded, with the feature `core-math`, and else by the mathematical library of the system ([`exact`]). The errors of
 //! either, of a few units in the last place of an f64, show in the eighth digit of an error in units of an f32: enough to tell 0.999 from 1. That the system's reduces great angles as it
@@ -17,15 +17,15 @@ pub mod report;
 pub mod sweep;
 
 use adumbra_ir::Op;
-use adumbra_ops::row::Class;
+use adumbra_ops::definition::OpClass;
 
 /// The rows that are swept: those of one operand, and those of two floats that give a float. Noise is left out: its coordinates are operands,
 /// but its value is a sum that cancels.
-pub fn rows() -> impl Iterator<Item = Op> {
+pub fn swept_ops() -> impl Iterator<Item = Op> {
     let swept = |op: &Op| {
         let info = op.info();
-        let pair = op.arity() == 2 && info.class != Class::Discrete;
-        (op.arity() == 1 || pair) && !info.long
+        let pair = op.arity() == 2 && info.class != OpClass::Discrete;
+        (op.arity() == 1 || pair) && !info.shares_shadow_routine
     };
     Op::ALL.iter().copied().filter(swept)
 }

@@ -4,13 +4,13 @@
 
 use crate::choices::mixed;
 use adumbra_ir::Op;
-use adumbra_ops::row::{Interval, Kind};
+use adumbra_ops::definition::{OperandInterval, OperandKind};
 use std::f32::consts::{FRAC_PI_2, LN_2, PI};
 use std::ops::Range;
 
 /// The operands of a sweep.
 #[derive(Clone, Debug)]
-pub enum Operands {
+pub enum SweepOperands {
     /// Of one operand, each pattern that is a multiple of the stride.
     Patterns {
         /// 1 for all patterns.
@@ -25,12 +25,12 @@ pub enum Operands {
     },
 }
 
-impl Operands {
+impl SweepOperands {
     /// The operands that fit a row.
-    pub fn of(op: Op, stride: u32, drawn: u64) -> Operands {
+    pub fn of(op: Op, stride: u32, drawn: u64) -> SweepOperands {
         match op.arity() {
-            1 => Operands::Patterns { stride },
-            _ => Operands::Pairs {
+            1 => SweepOperands::Patterns { stride },
+            _ => SweepOperands::Pairs {
                 special: special(),
                 drawn,
             },
@@ -40,8 +40,10 @@ impl Operands {
     /// How many there are.
     pub fn count(&self) -> u64 {
         match self {
-            Operands::Patterns { stride } => (1_u64 << 32).div_ceil(u64::from(*stride)),
-            Operands::Pairs { special, drawn } => (special.len() * special.len()) as u64 + drawn,
+            SweepOperands::Patterns { stride } => (1_u64 << 32).div_ceil(u64::from(*stride)),
+            SweepOperands::Pairs { special, drawn } => {
+                (special.len() * special.len()) as u64 + drawn
+            }
         }
     }
 
@@ -50,19 +52,19 @@ impl Operands {
         first.clear();
         second.clear();
         match self {
-            Operands::Patterns { stride } => {
-                let truth = op.info().operands[0] == Kind::Bool;
+            SweepOperands::Patterns { stride } => {
+                let truth = op.info().operands[0] == OperandKind::Bool;
                 let mask = if truth { 1 } else { u32::MAX };
                 let stride = u64::from(*stride);
                 first.extend(indices.map(|index| (index * stride) as u32 & mask));
                 second.resize(first.len(), 0);
             }
-            Operands::Pairs { special, .. } => {
+            SweepOperands::Pairs { special, .. } => {
                 let n = special.len() as u64;
                 for index in indices {
                     let [a, b] = match index.checked_sub(n * n) {
                         None => [index / n, index % n].map(|at| special[at as usize]),
-                        Some(drawn) => draw(op.info().test, drawn),
+                        Some(drawn) => draw(op.info().test_intervals, drawn),
                     };
                     first.push(a);
                     second.push(b);
@@ -74,7 +76,7 @@ impl Operands {
 
 /// The drawn pair of that index: any bits, the intervals where the row is tested, like magnitudes, a second operand of everyday size, or a
 /// first one close to 1 with a second that makes powers of it neither vanish nor overflow; in turn.
-fn draw(test: &[Interval], index: u64) -> [u32; 2] {
+fn draw(test: &[OperandInterval], index: u64) -> [u32; 2] {
     let word = mixed(index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let [first, second] = [word as u32, (word >> 32) as u32];
     let more = mixed(word) as u32;
@@ -83,7 +85,7 @@ fn draw(test: &[Interval], index: u64) -> [u32; 2] {
     match index % 5 {
         0 => [first, second],
         1 => {
-            let within = |bits: u32, interval: Interval| {
+            let within = |bits: u32, interval: OperandInterval| {
                 let part = f64::from(bits) / f64::from(u32::MAX);
                 ((interval.low + (interval.high - interval.low) * part) as f32).to_bits()
             };
@@ -140,7 +142,7 @@ mod tests {
     use std::collections::HashSet;
 
     /// The operands of these indices.
-    fn pairs(operands: &Operands, op: Op, indices: Range<u64>) -> Vec<[u32; 2]> {
+    fn pairs(operands: &SweepOperands, op: Op, indices: Range<u64>) -> Vec<[u32; 2]> {
         let mut lists = Default::default();
         operands.fill(op, indices, &mut lists);
         let [first, second] = lists;
@@ -150,11 +152,11 @@ mod tests {
 
     #[test]
     fn all_patterns_are_all_patterns() {
-        let all = Operands::Patterns { stride: 1 };
+        let all = SweepOperands::Patterns { stride: 1 };
         assert_eq!(all.count(), 1 << 32);
         let last = pairs(&all, Op::Sin, all.count() - 2..all.count());
         assert_eq!(last, [[u32::MAX - 1, 0], [u32::MAX, 0]]);
-        let thin = Operands::Patterns { stride: 1000 };
+        let thin = SweepOperands::Patterns { stride: 1000 };
         let last = thin.count() - 1;
         assert!(last * 1000 < 1 << 32 && (last + 1) * 1000 >= 1 << 32);
         let found = pairs(&thin, Op::Sin, last..last + 1);
@@ -164,8 +166,8 @@ mod tests {
 
     #[test]
     fn pairs_are_all_pairs_of_special_floats_and_then_drawn_ones() {
-        let operands = Operands::of(Op::Pow, 1, 1_000);
-        let Operands::Pairs { special, .. } = &operands else {
+        let operands = SweepOperands::of(Op::Pow, 1, 1_000);
+        let SweepOperands::Pairs { special, .. } = &operands else {
             panic!("a power has two operands")
         };
         for x in [0.0, -0.0, 1.0, -1.0, f32::MAX, f32::INFINITY, f32::NAN] {
@@ -187,7 +189,7 @@ mod tests {
     /// Of the pairs drawn for a power, most must have one that is neither 0 nor infinite nor NaN.
     #[test]
     fn draws_are_not_hollow() {
-        let drawn = Operands::Pairs {
+        let drawn = SweepOperands::Pairs {
             special: vec![],
             drawn: 10_000,
         };

@@ -1,11 +1,11 @@
 //! The page of the book: what rows claim, held by tests, and what they give at the ends of the floats.
 
-use super::engine::Engine;
-use super::operands::Operands;
-use super::rows;
+use super::engine::SweepEngine;
+use super::operands::SweepOperands;
 use super::sweep::sweep;
+use super::swept_ops;
 use adumbra_ir::Op;
-use adumbra_ops::row::{Class, Kind};
+use adumbra_ops::definition::{OpClass, OperandKind};
 use std::fmt::Write;
 
 /// Each how manieth pattern the hashes on the page are of. A prime, so that all ends of words occur.
@@ -30,17 +30,21 @@ const ENDS: [(&str, f32); 9] = [
 /// The page, in Markdown.
 pub fn page() -> String {
     let mut page = String::from(HEAD);
-    for op in rows().filter(|op| op.info().class != Class::Discrete) {
+    for op in swept_ops().filter(|op| op.info().class != OpClass::Discrete) {
         let info = op.info();
         let hash = sweep(
             op,
-            &Operands::of(op, STRIDE, DRAWN),
-            Engine::Table,
+            &SweepOperands::of(op, STRIDE, DRAWN),
+            SweepEngine::Table,
             1,
             |_, _| {},
         )
         .hash;
-        let worst: Vec<String> = info.worst.iter().map(|x| format!("{x:?}")).collect();
+        let worst: Vec<String> = info
+            .worst_operands
+            .iter()
+            .map(|x| format!("{x:?}"))
+            .collect();
         let error = match info.ulp {
             0.0 => String::from("rounded once"),
             ulp => ulp.to_string(),
@@ -55,7 +59,7 @@ pub fn page() -> String {
         ENDS.map(|(name, _)| format!(" {name} |")).concat()
     );
     let _ = writeln!(page, "|---|{}", "---|".repeat(ENDS.len()));
-    for op in rows().filter(|op| op.info().operands == [Kind::Float]) {
+    for op in swept_ops().filter(|op| op.info().operands == [OperandKind::Float]) {
         let values = ENDS.map(|(_, x)| format!(" {} |", shown(op, op.value(&[x.to_bits()]))));
         let _ = writeln!(page, "| {} |{}", op.info().usage, values.concat());
     }
@@ -66,14 +70,14 @@ pub fn page() -> String {
 fn shown(op: Op, bits: u32) -> String {
     let least = |x: f32| x == 1e-45 || x == -1e-45;
     match op.info().result {
-        Kind::Float => match f32::from_bits(bits) {
+        OperandKind::Float => match f32::from_bits(bits) {
             x if x.abs() == f32::MAX || least(x) || x.is_infinite() => {
                 let name = ENDS.iter().find(|(_, end)| *end == x);
                 name.map_or_else(String::new, |(name, _)| (*name).to_string())
             }
             x => format!("{x:?}"),
         },
-        Kind::I32 => (bits as i32).to_string(),
+        OperandKind::I32 => (bits as i32).to_string(),
         _ => bits.to_string(),
     }
 }

@@ -1,7 +1,7 @@
 //! What values should be, in f64: correctly rounded where [`exact`] has the function, else specs of rows.
 //!
 //! Looking at all floats means calling the mathematical library thousands of millions of times, which takes far longer than the rows themselves.
-//! But floats that follow one another are so close that a smooth function between them is its cubic: over a [`RUN`] of them a step is 2⁻²³ of the
+//! But floats that follow one another are so close that a smooth function between them is its cubic: over a [`BLOCK_LEN`] of them a step is 2⁻²³ of the
 //! argument at most, and the error of the fourth order far below f64's own. So the spec is computed at four floats of a run, and at two more where
 //! the cubic through those would be off the most: if it is not, it serves for the others; where the function is steep, bent or broken, each is
 //! computed. Where all six are the same, 0, infinity and NaN included, so are the others.
@@ -10,7 +10,7 @@ use super::exact;
 use adumbra_ir::Op;
 
 /// Floats of one sign and binade that follow one another.
-pub const RUN: usize = 64;
+pub const BLOCK_LEN: usize = 64;
 
 /// Steps from one float of a run where the spec is computed to the next.
 const STEP: usize = 21;
@@ -32,7 +32,7 @@ pub(super) fn specs(op: Op, [first, second]: [&[u32]; 2], specs: &mut [f64]) {
     }
     // A row that rounds once is cheap to compute, and its ties want the spec to the last bit.
     let smooth = op.info().ulp > 0.0;
-    for (specs, bits) in specs.chunks_mut(RUN).zip(first.chunks(RUN)) {
+    for (specs, bits) in specs.chunks_mut(BLOCK_LEN).zip(first.chunks(BLOCK_LEN)) {
         if !(smooth && is_run(bits) && cubic(op, bits[0], specs)) {
             for (spec, &bits) in specs.iter_mut().zip(bits) {
                 *spec = exact::value(op, &[wide(bits)]);
@@ -43,9 +43,9 @@ pub(super) fn specs(op: Op, [first, second]: [&[u32]; 2], specs: &mut [f64]) {
 
 /// Whether patterns in ascending order are those of a whole run.
 fn is_run(bits: &[u32]) -> bool {
-    bits.len() == RUN
-        && bits[0].is_multiple_of(RUN as u32)
-        && bits[RUN - 1] - bits[0] == RUN as u32 - 1
+    bits.len() == BLOCK_LEN
+        && bits[0].is_multiple_of(BLOCK_LEN as u32)
+        && bits[BLOCK_LEN - 1] - bits[0] == BLOCK_LEN as u32 - 1
 }
 
 /// Writes the specs of a run by a cubic. False if it does not fit, or where it might lose the sign of a zero.
@@ -82,22 +82,22 @@ fn cubic(op: Op, first: u32, specs: &mut [f64]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows;
+    use super::super::swept_ops;
     use super::*;
 
     /// The specs of the run that begins there, and how many of them are not computed but lie on a cubic.
-    fn run(op: Op, first: u32) -> ([f64; RUN], usize) {
-        let bits: Vec<u32> = (first..=first + (RUN as u32 - 1)).collect();
-        let mut all = [0.0; RUN];
+    fn run(op: Op, first: u32) -> ([f64; BLOCK_LEN], usize) {
+        let bits: Vec<u32> = (first..=first + (BLOCK_LEN as u32 - 1)).collect();
+        let mut all = [0.0; BLOCK_LEN];
         specs(op, [&bits, &[]], &mut all);
-        let mut cubic = [0.0; RUN];
+        let mut cubic = [0.0; BLOCK_LEN];
         let fits = op.info().ulp > 0.0 && super::cubic(op, first, &mut cubic);
-        (all, if fits { RUN - 6 } else { 0 })
+        (all, if fits { BLOCK_LEN - 6 } else { 0 })
     }
 
     #[test]
     fn cubics_are_as_good_as_specs_and_serve_nearly_everywhere() {
-        for op in rows().filter(|op| op.arity() == 1 && op.info().ulp > 0.0) {
+        for op in swept_ops().filter(|op| op.arity() == 1 && op.info().ulp > 0.0) {
             let (mut looked_at, mut served) = (0, 0);
             for first in (0..u32::MAX - 64).step_by(64 * 40_009) {
                 let (all, cubics) = run(op, first);
@@ -112,7 +112,7 @@ mod tests {
                         op.info().name
                     );
                 }
-                looked_at += RUN;
+                looked_at += BLOCK_LEN;
                 served += cubics;
             }
             // Angles of circular functions grow apart beyond a few hundred.
@@ -139,7 +139,7 @@ mod tests {
             (Op::Sqrt, 2.0),
             (Op::Atan, f32::INFINITY),
         ] {
-            let first = x.to_bits() & !(RUN as u32 - 1);
+            let first = x.to_bits() & !(BLOCK_LEN as u32 - 1);
             assert_eq!(run(op, first).1, 0, "{}({x})", op.info().name);
         }
         let (all, _) = run(Op::Sin, (-0.0_f32).to_bits());

@@ -1,37 +1,37 @@
 //! The command: sweeps rows, prints a line for each, and says where the op table claims something else.
 
-use super::engine::Engine;
+use super::engine::SweepEngine;
 use super::exact::ORACLE;
-use super::operands::Operands;
-use super::rows;
-use super::sweep::{Tally, sweep};
+use super::operands::SweepOperands;
+use super::sweep::{ErrorTally, sweep};
+use super::swept_ops;
 use adumbra_ir::Op;
-use adumbra_ops::row::Kind;
+use adumbra_ops::definition::OperandKind;
 use std::time::Instant;
 
 /// What to sweep, and how.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SweepOptions {
     /// Each how manieth pattern of one operand is looked at; 1 for all.
     pub stride: u32,
     /// How many pairs are drawn for two operands.
     pub drawn: u64,
     /// What computes the rows.
-    pub engine: Engine,
+    pub engine: SweepEngine,
     /// How many threads work.
     pub threads: usize,
     /// The names of the rows; all if there are none.
-    pub rows: Vec<String>,
+    pub ops: Vec<String>,
 }
 
-impl Options {
+impl SweepOptions {
     /// Everything: all patterns, a thousand million pairs, the op table's own values, one thread.
-    pub const ALL: Options = Options {
+    pub const ALL: SweepOptions = SweepOptions {
         stride: 1,
         drawn: 1_000_000_000,
-        engine: Engine::Table,
+        engine: SweepEngine::Table,
         threads: 1,
-        rows: Vec::new(),
+        ops: Vec::new(),
     };
 }
 
@@ -41,7 +41,7 @@ pub fn stated(error: f64) -> f64 {
 }
 
 /// Why what was found is not what the row claims, if so. What looked at everything must find just what is claimed.
-pub fn complaint(op: Op, found: &Tally, everything: bool) -> Option<String> {
+pub fn sweep_error(op: Op, found: &ErrorTally, everything: bool) -> Option<String> {
     let info = op.info();
     let claimed = info.ulp;
     let exceeds = match claimed {
@@ -57,14 +57,14 @@ pub fn complaint(op: Op, found: &Tally, everything: bool) -> Option<String> {
 ///
 /// # Errors
 /// A name that is no row's.
-pub fn run(options: &Options) -> Result<bool, String> {
+pub fn run(options: &SweepOptions) -> Result<bool, String> {
     let mut chosen = Vec::new();
-    for name in &options.rows {
-        let row = rows().find(|op| op.info().name == name);
+    for name in &options.ops {
+        let row = swept_ops().find(|op| op.info().name == name);
         chosen.push(row.ok_or_else(|| format!("`{name}` is no row that is swept"))?);
     }
     if chosen.is_empty() {
-        chosen.extend(rows());
+        chosen.extend(swept_ops());
     }
     println!("oracle: {ORACLE}\n");
     println!("| row | operands | greatest error | at | not the nearest float | hash | s |");
@@ -72,7 +72,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
     let mut complaints = Vec::new();
     let mut hash = 0_u64;
     for op in chosen {
-        let operands = Operands::of(op, options.stride, options.drawn);
+        let operands = SweepOperands::of(op, options.stride, options.drawn);
         let begin = Instant::now();
         let found = sweep(
             op,
@@ -89,7 +89,7 @@ pub fn run(options: &Options) -> Result<bool, String> {
         println!("{}", line(op, &found, begin.elapsed().as_secs_f64()));
         hash = hash.rotate_left(1) ^ found.hash;
         let everything = op.arity() == 1 && options.stride == 1;
-        complaints.extend(complaint(op, &found, everything));
+        complaints.extend(sweep_error(op, &found, everything));
     }
     println!("\nhash of all: {hash:016x}");
     complaints
@@ -98,11 +98,11 @@ pub fn run(options: &Options) -> Result<bool, String> {
     Ok(complaints.is_empty())
 }
 
-fn line(op: Op, found: &Tally, seconds: f64) -> String {
+fn line(op: Op, found: &ErrorTally, seconds: f64) -> String {
     let at: Vec<String> = found.at[..op.arity()]
         .iter()
         .zip(op.info().operands)
-        .map(|(&bits, &kind)| match kind == Kind::Float {
+        .map(|(&bits, &kind)| match kind == OperandKind::Float {
             true => format!("{:?} ({bits:#010x})", f32::from_bits(bits)),
             false => format!("{bits:#010x}"),
         })
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn what_is_not_as_claimed_is_complained_of() {
-        let found = |error| Tally {
+        let found = |error| ErrorTally {
             operands: 1,
             error,
             at: [0; 2],
@@ -139,20 +139,20 @@ mod tests {
             hash: 0,
         };
         let claimed = Op::Sin.info().ulp;
-        assert_eq!(complaint(Op::Sin, &found(claimed), true), None);
-        assert_eq!(complaint(Op::Sin, &found(claimed - 0.01), false), None);
-        assert!(complaint(Op::Sin, &found(claimed - 0.01), true).is_some());
-        assert!(complaint(Op::Sin, &found(claimed + 0.001), false).is_some());
-        assert_eq!(complaint(Op::Sqrt, &found(0.5), true), None);
-        assert!(complaint(Op::Sqrt, &found(0.6), false).is_some());
-        assert!(complaint(Op::FToI, &found(f64::INFINITY), false).is_some());
+        assert_eq!(sweep_error(Op::Sin, &found(claimed), true), None);
+        assert_eq!(sweep_error(Op::Sin, &found(claimed - 0.01), false), None);
+        assert!(sweep_error(Op::Sin, &found(claimed - 0.01), true).is_some());
+        assert!(sweep_error(Op::Sin, &found(claimed + 0.001), false).is_some());
+        assert_eq!(sweep_error(Op::Sqrt, &found(0.5), true), None);
+        assert!(sweep_error(Op::Sqrt, &found(0.6), false).is_some());
+        assert!(sweep_error(Op::FToI, &found(f64::INFINITY), false).is_some());
     }
 
     #[test]
     fn a_name_that_is_no_rows_is_refused() {
-        let options = Options {
-            rows: vec![String::from("perlin2")],
-            ..Options::ALL
+        let options = SweepOptions {
+            ops: vec![String::from("perlin2")],
+            ..SweepOptions::ALL
         };
         assert_eq!(
             run(&options),

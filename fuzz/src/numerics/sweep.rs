@@ -1,12 +1,12 @@
 //! Running a row over operands, by several threads if wanted, and tallying what comes out.
 
-use super::engine::{Compute, Engine};
-use super::operands::Operands;
+use super::engine::{ComputeFn, SweepEngine};
+use super::operands::SweepOperands;
 use super::reference;
 use crate::choices::mixed;
 use adumbra_ir::Op;
 use adumbra_ops::accuracy::ulps;
-use adumbra_ops::row::{Class, Kind};
+use adumbra_ops::definition::{OpClass, OperandKind};
 use std::cmp::Ordering;
 use std::sync::atomic::{self, AtomicU64};
 use std::thread;
@@ -19,7 +19,7 @@ const NAN: u32 = 0x7fc0_0000;
 
 /// What a sweep found. The order in which operands were looked at does not show.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tally {
+pub struct ErrorTally {
     /// How many operands, or pairs, were looked at.
     pub operands: u64,
     /// The greatest error, in units in the last place. For rows whose result is no float it is infinite where a word is wrong.
@@ -32,8 +32,8 @@ pub struct Tally {
     pub hash: u64,
 }
 
-impl Tally {
-    const NOTHING: Tally = Tally {
+impl ErrorTally {
+    const NOTHING: ErrorTally = ErrorTally {
         operands: 0,
         error: 0.0,
         at: [0; 2],
@@ -42,13 +42,13 @@ impl Tally {
     };
 
     /// Of both together. Equal errors keep the lesser operands.
-    fn join(self, other: Tally) -> Tally {
+    fn join(self, other: ErrorTally) -> ErrorTally {
         let worst = match self.error.total_cmp(&other.error) {
             Ordering::Less => other,
             Ordering::Equal if other.at < self.at => other,
             Ordering::Equal | Ordering::Greater => self,
         };
-        Tally {
+        ErrorTally {
             operands: self.operands + other.operands,
             missed: self.missed + other.missed,
             hash: self.hash.wrapping_add(other.hash),
@@ -59,7 +59,7 @@ impl Tally {
 
 /// How far a row's result is from what it should be, for one operand or pair.
 pub fn error(op: Op, operands: &[u32]) -> f64 {
-    let mut block = Block::new(Engine::Table.of(op));
+    let mut block = Block::new(SweepEngine::Table.of(op));
     block.operands = [
         vec![operands[0]],
         vec![operands.get(1).copied().unwrap_or(0)],
@@ -70,17 +70,17 @@ pub fn error(op: Op, operands: &[u32]) -> f64 {
 /// Looks at all operands with that many threads, each of which has the engine for itself. `progress` is told now and then how many blocks of how many are done.
 pub fn sweep(
     op: Op,
-    operands: &Operands,
-    engine: Engine,
+    operands: &SweepOperands,
+    engine: SweepEngine,
     threads: usize,
     progress: impl Fn(u64, u64) + Sync,
-) -> Tally {
+) -> ErrorTally {
     let count = operands.count();
     let blocks = count.div_ceil(BLOCK);
     let next = AtomicU64::new(0);
     let work = || {
         let mut block = Block::new(engine.of(op));
-        let mut tally = Tally::NOTHING;
+        let mut tally = ErrorTally::NOTHING;
         loop {
             let index = next.fetch_add(1, atomic::Ordering::Relaxed);
             if index >= blocks {
@@ -97,13 +97,13 @@ pub fn sweep(
         let tallies = all
             .into_iter()
             .map(|one| one.join().expect("rows do not panic"));
-        tallies.fold(Tally::NOTHING, Tally::join)
+        tallies.fold(ErrorTally::NOTHING, ErrorTally::join)
     })
 }
 
 /// Operands that are looked at together, and what comes out for each.
 struct Block {
-    compute: Compute,
+    compute: ComputeFn,
     operands: [Vec<u32>; 2],
     results: Vec<u32>,
     specs: Vec<f64>,
@@ -111,7 +111,7 @@ struct Block {
 }
 
 impl Block {
-    fn new(compute: Compute) -> Block {
+    fn new(compute: ComputeFn) -> Block {
         Block {
             compute,
             operands: Default::default(),
@@ -122,7 +122,7 @@ impl Block {
     }
 
     /// Computes results and errors; the first operands are those of that index.
-    fn look(&mut self, op: Op, first: u64) -> Tally {
+    fn look(&mut self, op: Op, first: u64) -> ErrorTally {
         let Block {
             compute,
             operands: [a, b],
@@ -131,13 +131,13 @@ impl Block {
             errors,
         } = self;
         let info = op.info();
-        let float = info.result == Kind::Float;
+        let float = info.result == OperandKind::Float;
         results.resize(a.len(), 0);
         compute([a, b], results);
         // These loops run thousands of millions of times: they are plain, so that the compiler makes vectors of them.
         errors.resize(a.len(), 0.0);
         let mut missed = 0;
-        if info.class == Class::Discrete {
+        if info.class == OpClass::Discrete {
             for ((error, &a), &result) in errors.iter_mut().zip(&*a).zip(&*results) {
                 *error = wrong(op, a, result);
                 missed += u64::from(*error > 0.0);
@@ -147,7 +147,7 @@ impl Block {
             reference::specs(op, [a, b], specs);
             for ((error, &want), &bits) in errors.iter_mut().zip(&*specs).zip(&*results) {
                 let got = f32::from_bits(bits);
-                *error = ulps(got, want, info.terms);
+                *error = ulps(got, want, info.cancelling_terms);
                 missed += u64::from(is_other(got, want as f32));
             }
         }
@@ -165,7 +165,7 @@ impl Block {
             let nan = float && f32::from_bits(bits).is_nan();
             mixed(index << 32 | u64::from(if nan { NAN } else { bits }))
         });
-        Tally {
+        ErrorTally {
             operands: a.len() as u64,
             error: f64::from_bits(worst),
             at: [a[at], b[at]],
@@ -177,8 +177,8 @@ impl Block {
 
 /// The error of a word: it is right or infinitely wrong.
 fn wrong(op: Op, operand: u32, result: u32) -> f64 {
-    let want = op.word_spec(&[operand]);
-    let float = op.info().result == Kind::Float;
+    let want = op.bit_spec(&[operand]);
+    let float = op.info().result == OperandKind::Float;
     let right = match float {
         true => !is_other(f32::from_bits(result), f32::from_bits(want)),
         false => result == want,

@@ -4,10 +4,10 @@
 //! are said to be so; some textures come late.
 
 use super::Disagreement;
-use super::chain::{compiler, features, layout, observe_within, place, shown_words};
+use super::chain::{compiler, features, layout, observe_within, point_globals, shown_words};
 use super::modes::{MODES, run};
-use super::observed::{Extent, Observed};
-use super::reference::{Recorder, limits};
+use super::observation::{ComparisonExtent, ObservedRun};
+use super::reference::{TextureRecorder, limits};
 use crate::bundle;
 use crate::choices::next;
 use crate::feature::Feature;
@@ -21,7 +21,7 @@ use adumbra::{
     evaluator::Engine,
     host::MessageId,
 };
-use adumbra_ir::eval::Shadows;
+use adumbra_ir::eval::ShadowMode;
 use adumbra_vm::native;
 use std::fmt;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ const MANY_POINTS: u64 = 200;
 
 /// A host that keeps what each point of a batch asks and says, and answers some requests later.
 pub(super) struct Recorders {
-    pub(super) points: Vec<Recorder>,
+    pub(super) points: Vec<TextureRecorder>,
     at: usize,
     /// Whether the next request has to wait: its lowest bit, then the one above it, and so on.
     waits: u64,
@@ -47,7 +47,7 @@ impl Recorders {
     /// Of so many points.
     pub(super) fn new(points: usize, waits: u64) -> Recorders {
         Recorders {
-            points: vec![Recorder::default(); points],
+            points: vec![TextureRecorder::default(); points],
             at: 0,
             waits,
         }
@@ -86,7 +86,7 @@ impl Host for Recorders {
 
 /// On which batch engines a program is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
+pub enum TierChoice {
     /// On each: the interpreter at every level, machine code at those that it wants.
     EveryEngine,
     /// On one, by lot.
@@ -118,40 +118,40 @@ impl fmt::Display for BatchEngine {
 ///
 /// # Errors
 /// If there is none.
-pub(super) fn batch_engines(at: At, lot: &mut u64) -> Result<Vec<BatchEngine>, String> {
+pub(super) fn batch_engines(at: TierChoice, lot: &mut u64) -> Result<Vec<BatchEngine>, String> {
     let of = |tier| SimdLevel::available().map(move |level| BatchEngine { level, tier });
-    let coded = |tier| of(tier).filter(|engine| native::serves(engine.level));
+    let coded = |tier| of(tier).filter(|engine| native::supports_level(engine.level));
     let mut engines: Vec<BatchEngine> = match at {
-        At::Native => coded(Tier::Native).collect(),
-        At::Auto => coded(Tier::Auto).collect(),
-        At::EveryEngine | At::OneEngine => {
+        TierChoice::Native => coded(Tier::Native).collect(),
+        TierChoice::Auto => coded(Tier::Auto).collect(),
+        TierChoice::EveryEngine | TierChoice::OneEngine => {
             of(Tier::Interpreter).chain(coded(Tier::Native)).collect()
         }
     };
     if engines.is_empty() {
         return Err("there is no machine code for this processor".to_owned());
     }
-    if at != At::EveryEngine {
+    if at != TierChoice::EveryEngine {
         engines = vec![engines[next(lot) as usize % engines.len()]];
     }
     Ok(engines)
 }
 
 /// Points of a program, and how they run together.
-pub(super) struct Batch {
+pub(super) struct TestBatch {
     pub(super) width: u64,
     pub(super) points: Vec<Point>,
     /// Globals that are the same for all of them, and are said to be so.
     uniform: Vec<String>,
 }
 
-impl Batch {
+impl TestBatch {
     /// As many points as `count` makes of a number.
-    pub(super) fn by_lot(
+    pub(super) fn random(
         program: &Program,
         lot: &mut u64,
         count: impl FnOnce(u64) -> u64,
-    ) -> Batch {
+    ) -> TestBatch {
         let count = count(next(lot));
         let width = match next(lot) % 3 {
             0 => 1 + next(lot) % MAX_WIDTH as u64,
@@ -170,7 +170,7 @@ impl Batch {
         let layout = layout();
         let members = layout.members().iter().enumerate();
         let uniform = members.filter(|(i, _)| is_same(*i));
-        Batch {
+        TestBatch {
             width,
             points: points.collect(),
             uniform: uniform
@@ -180,8 +180,8 @@ impl Batch {
     }
 
     /// These points, in chunks of at most so many.
-    pub(super) fn of(points: Vec<Point>, width: u64) -> Batch {
-        Batch {
+    pub(super) fn of(points: Vec<Point>, width: u64) -> TestBatch {
+        TestBatch {
             width,
             points,
             uniform: Vec::new(),
@@ -224,17 +224,17 @@ pub(super) fn engines(
 
 /// The globals of points, one behind the other.
 pub(super) fn words(program: &Arc<adumbra::Program>, points: &[Point]) -> Vec<u32> {
-    let words = |point| place(program, point).words().to_vec();
+    let words = |point| point_globals(program, point).words().to_vec();
     points.iter().flat_map(words).collect()
 }
 
 /// What the points of a chunk showed: those that went on elsewhere, and the others.
 pub(super) fn gather(
     evaluator: &BatchEvaluator,
-    here: &[Recorder],
-    mut elsewhere: Vec<(usize, Observed)>,
+    here: &[TextureRecorder],
+    mut elsewhere: Vec<(usize, ObservedRun)>,
     room: &mut Vec<u32>,
-) -> Vec<Observed> {
+) -> Vec<ObservedRun> {
     let mut shown = Vec::with_capacity(here.len());
     for (point, textures) in here.iter().enumerate() {
         let there = elsewhere.iter().position(|&(other, _)| other == point);
@@ -253,7 +253,7 @@ pub(super) fn gather(
 ///
 /// # Errors
 /// What does not agree.
-pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disagreement> {
+pub fn check_batch(program: &Program, at: TierChoice, mix: &mut Mix) -> Result<(), Disagreement> {
     let report =
         |point: Option<usize>, what| Disagreement::new(program, point.map(|p| p as u64), what);
     let mut lot = program.seed;
@@ -264,7 +264,7 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
         .and_then(|sources| Ok((compiler.lowered(&sources)?, compiler.compile(&sources)?)));
     let (lowered, compiled) =
         compiled.map_err(|no| report(None, format!("{}\n{no}", super::chain::REFUSED)))?;
-    let batch = Batch::by_lot(program, &mut lot, |number| match number % 4 {
+    let batch = TestBatch::random(program, &mut lot, |number| match number % 4 {
         0 => 1 + number / 4 % MANY_POINTS,
         _ => 1 + number % MAX_POINTS,
     });
@@ -275,17 +275,17 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
     let mut turns = Vec::new();
     let module = compiled.module().expect("it was compiled from text");
     for (i, (point, alone)) in points.iter().zip(&alone).take(REFERENCE_POINTS).enumerate() {
-        let (mut reference, tally) = run(module, point, Shadows::Annotated);
+        let (mut reference, tally) = run(module, point, ShadowMode::Annotated);
         // They are written in another way here; that they are the same is for `chain` to say.
         reference.closures.clone_from(&alone.closures);
-        if let Some(difference) = reference.difference(alone, Extent::All) {
+        if let Some(difference) = reference.difference(alone, ComparisonExtent::All) {
             return Err(report(
                 Some(i),
                 format!("reference and point: {difference}"),
             ));
         }
         all.extend(features(alone, &tally));
-        turns.push(tally.turns);
+        turns.push(tally.iterations);
     }
     all.insert_if(Feature::Divergence, turns.iter().any(|&n| n != turns[0]));
     let engines = batch_engines(at, &mut lot).map_err(|no| report(None, no))?;
@@ -293,7 +293,7 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
         let native = observe_within(limits(), &compiled, Engine::Native, points);
         let native = native.map_err(|what| report(None, what))?;
         for (i, (alone, native)) in alone.iter().zip(&native).enumerate() {
-            if let Some(difference) = alone.difference(native, Extent::All) {
+            if let Some(difference) = alone.difference(native, ComparisonExtent::All) {
                 let what = format!("point and native code alone, {}: {difference}", mode.name);
                 return Err(report(Some(i), what));
             }
@@ -305,7 +305,7 @@ pub fn check_batch(program: &Program, at: At, mix: &mut Mix) -> Result<(), Disag
         let found = observe_together(&compiled, &setup, points, waits);
         let found = found.map_err(|what| report(None, what))?;
         for (i, (alone, found)) in alone.iter().zip(&found).enumerate() {
-            if let Some(difference) = alone.difference(found, Extent::All) {
+            if let Some(difference) = alone.difference(found, ComparisonExtent::All) {
                 let what = format!(
                     "point and batch of {}, {engine}, {}: {difference}",
                     batch.width, mode.name
@@ -325,7 +325,7 @@ pub(super) fn observe_together(
     setup: &BatchSetup,
     points: &[Point],
     waits: u64,
-) -> Result<Vec<Observed>, String> {
+) -> Result<Vec<ObservedRun>, String> {
     let (mut evaluator, mut single) = engines(program, setup)?;
     let words = words(program, points);
     let globals = BatchGlobals::interleaved(program.globals(), &words);
@@ -339,7 +339,7 @@ pub(super) fn observe_together(
         // Every other point that waits goes on elsewhere.
         let mut elsewhere = Vec::new();
         loop {
-            let next = evaluator.waiting().next();
+            let next = evaluator.suspended().next();
             let Some((point, request)) = next.map(|(point, request)| (point, *request)) else {
                 break;
             };

@@ -1,13 +1,13 @@
 //! Any bytes as a bytecode file: they are refused, or they are a program that ends in time and gives the same by every engine, whatever ran before.
 
-use super::batch::{self, At, Batch, batch_engines};
+use super::batch::{self, TestBatch, TierChoice, batch_engines};
 use super::chain::{compiler, observe, observe_within};
 use super::modes::MODES;
-use super::observed::{Extent, Observed};
+use super::observation::{ComparisonExtent, ObservedRun};
 use super::quads::{self, QuadMix};
 use super::reference::limits;
 use crate::choices::Choices;
-use crate::fnv::Fnv;
+use crate::fnv::FnvHasher;
 use crate::generate::{Point, point};
 use adumbra::{Program, Sources, evaluator::Engine};
 use std::sync::Arc;
@@ -20,23 +20,23 @@ const HEADER: usize = 16;
 const POINTS: usize = 4;
 
 /// How long a campaign lets one point take. Its steps are few, so that is a thousand times what it should take even where nothing is optimised.
-pub const PATIENCE: Duration = Duration::from_secs(10);
+pub const DEADLINE: Duration = Duration::from_secs(10);
 
 /// What became of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum BytecodeOutcome {
     /// They are no valid program.
     Refused,
     /// They were run.
     Run,
 }
 
-impl Fate {
+impl BytecodeOutcome {
     /// As tables call it.
     pub const fn name(self) -> &'static str {
         match self {
-            Fate::Refused => "refused",
-            Fate::Run => "run",
+            BytecodeOutcome::Refused => "refused",
+            BytecodeOutcome::Run => "run",
         }
     }
 }
@@ -46,9 +46,9 @@ impl Fate {
 ///
 /// # Errors
 /// If a program that was accepted is not the same when written and read again, takes too long, or shows something else by another engine or after other points.
-pub fn check(bytes: &[u8], patience: Option<Duration>) -> Result<Fate, String> {
+pub fn check(bytes: &[u8], patience: Option<Duration>) -> Result<BytecodeOutcome, String> {
     let Ok(program) = Program::from_bytecode(bytes) else {
-        return Ok(Fate::Refused);
+        return Ok(BytecodeOutcome::Refused);
     };
     let members = program.globals().members().iter();
     let types: Vec<_> = members.map(|m| m.ty().clone()).collect();
@@ -70,7 +70,7 @@ pub fn check(bytes: &[u8], patience: Option<Duration>) -> Result<Fate, String> {
     let again = Program::from_bytecode(&program.to_bytecode())
         .map_err(|d| format!("accepted, and refused when written again: {}", d.message))?;
     match again.listing() == program.listing() {
-        true => Ok(Fate::Run),
+        true => Ok(BytecodeOutcome::Run),
         false => Err("written and read again it is another program".to_owned()),
     }
 }
@@ -81,9 +81,9 @@ fn lot(bytes: &[u8]) -> u64 {
 }
 
 /// Where what was shown differs, by whom it was.
-fn compare(wanted: &[Observed], found: &[Observed], whose: &str) -> Result<(), String> {
+fn compare(wanted: &[ObservedRun], found: &[ObservedRun], whose: &str) -> Result<(), String> {
     for (point, (wanted, found)) in wanted.iter().zip(found).enumerate() {
-        if let Some(difference) = wanted.difference(found, Extent::All) {
+        if let Some(difference) = wanted.difference(found, ComparisonExtent::All) {
             return Err(format!(
                 "point {point} in a fresh evaluator and {whose}: {difference}"
             ));
@@ -96,7 +96,7 @@ fn compare(wanted: &[Observed], found: &[Observed], whose: &str) -> Result<(), S
 fn after_others(
     program: &Arc<Program>,
     points: &[Point],
-    alone: &[Observed],
+    alone: &[ObservedRun],
 ) -> Result<(), String> {
     // The others run single points by one of these.
     let engines = [Engine::Point, Engine::Native];
@@ -106,7 +106,7 @@ fn after_others(
         let found = observe_within(limits(), program, engine, &there_and_back)?;
         let (there, back) = found.split_at(points.len());
         compare(alone, there, &format!("after others by {engine:?}"))?;
-        let back: Vec<Observed> = back.iter().rev().cloned().collect();
+        let back: Vec<ObservedRun> = back.iter().rev().cloned().collect();
         compare(alone, &back, &format!("after all others by {engine:?}"))?;
     }
     Ok(())
@@ -116,17 +116,17 @@ fn after_others(
 fn together(
     program: &Arc<Program>,
     points: Vec<Point>,
-    alone: &[Observed],
+    alone: &[ObservedRun],
     mut lot: u64,
 ) -> Result<(), String> {
-    let batch = Batch::of(points, POINTS as u64);
+    let batch = TestBatch::of(points, POINTS as u64);
     let points = &batch.points;
     let all = [false; POINTS];
     let wanted = match program.quad() {
         None => alone.to_vec(),
         Some(_) => quads::observe_alone(program, Engine::Point, points, &all)?,
     };
-    for engine in batch_engines(At::OneEngine, &mut lot)? {
+    for engine in batch_engines(TierChoice::OneEngine, &mut lot)? {
         let setup = batch.setup(engine);
         let found = match program.quad() {
             None => batch::observe_together(program, &setup, points, 0)?,
@@ -168,7 +168,7 @@ pub fn mutate(file: &[u8], choices: &mut Choices) -> Vec<u8> {
 }
 
 /// A file of this version with that payload, which only validation can refuse.
-pub fn headed(payload: &[u8]) -> Vec<u8> {
+pub fn with_header(payload: &[u8]) -> Vec<u8> {
     let empty = Sources::new("empty.adu", "shader main() {}");
     let program = compiler(&MODES[0]).compile(&empty);
     let file = program.expect("a shader without statements is one");
@@ -177,7 +177,7 @@ pub fn headed(payload: &[u8]) -> Vec<u8> {
 
 /// A file of magic and version, the payload's checksum, and the payload.
 fn seal(start: &[u8], payload: &[u8]) -> Vec<u8> {
-    let checksum = Fnv::of(payload);
+    let checksum = FnvHasher::of(payload);
     [start, &checksum.to_le_bytes(), payload].concat()
 }
 
@@ -190,10 +190,10 @@ mod tests {
         let text = "shader main(out float o) { for (int i = 0; i < 1000; ++i) o += sin(o + 1.0); }";
         let program = compiler(&MODES[0]).compile(&Sources::new("loop.adu", text));
         let file = program.expect("it is a shader").to_bytecode();
-        assert_eq!(check(&file, None), Ok(Fate::Run));
+        assert_eq!(check(&file, None), Ok(BytecodeOutcome::Run));
         assert_eq!(
             check(&file, Some(Duration::from_secs(86_400))),
-            Ok(Fate::Run)
+            Ok(BytecodeOutcome::Run)
         );
         let found = check(&file, Some(Duration::ZERO)).expect_err("it takes some time");
         assert!(found.contains("took"), "{found}");

@@ -1,10 +1,10 @@
 //! The whole way of the data on one text: compiled in every mode, run by every engine.
 
 use super::Disagreement;
-use super::gradients::{self, Compared};
-use super::modes::{self, MODES, Mode};
-use super::observed::{Extent, Observed, Output};
-use super::reference::{Recorder, limits};
+use super::gradients::{self, GradientComparison};
+use super::modes::{self, CompileMode, MODES};
+use super::observation::{ComparisonExtent, ObservedOutput, ObservedRun};
+use super::reference::{TextureRecorder, limits};
 use super::suspended::observe_suspended;
 use crate::bundle;
 use crate::feature::{Feature, Features};
@@ -16,7 +16,7 @@ use adumbra::{
     evaluator::{Engine, OutputView},
     host::Faults,
 };
-use adumbra_ir::eval::Tally;
+use adumbra_ir::eval::ExecutionCounts;
 use adumbra_ir::host::Limits;
 use adumbra_ir::{Diagnostic, Module, Scalar};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub const REFUSED: &str = "refused though generated:";
 
 /// Why there is no chain to look at.
 #[derive(Clone, Debug)]
-pub enum NoChain {
+pub enum ChainError {
     /// The text has errors; they are printed here.
     Refused(String),
     /// Some stage did what it must not.
@@ -38,7 +38,7 @@ pub enum NoChain {
 
 /// A text compiled in each of the [`MODES`].
 #[derive(Debug)]
-pub struct Chain {
+pub struct EngineChain {
     /// The module before any pass.
     pub lowered: Module,
     /// The module after the passes, by mode.
@@ -58,7 +58,7 @@ pub fn layout() -> GlobalsLayout {
 }
 
 /// The compiler that generated programs are compiled by.
-pub fn compiler(mode: &Mode) -> Compiler {
+pub fn compiler(mode: &CompileMode) -> Compiler {
     Compiler::new(layout()).with_options(Options {
         shader: None,
         derivatives: mode.options.derivatives,
@@ -68,16 +68,16 @@ pub fn compiler(mode: &Mode) -> Compiler {
     })
 }
 
-impl Chain {
+impl EngineChain {
     /// Compiles a [bundle](crate::bundle) of texts in every mode.
     ///
     /// # Errors
     /// If the text has errors, or a stage breaks an invariant.
-    pub fn new(source: &str) -> Result<Chain, NoChain> {
-        let refused = |findings: adumbra::Findings| NoChain::Refused(findings.to_string());
+    pub fn new(source: &str) -> Result<EngineChain, ChainError> {
+        let refused = |findings: adumbra::Diagnostics| ChainError::Refused(findings.to_string());
         let sources = bundle::sources(source).map_err(refused)?;
         let lowered = compiler(&MODES[0]).lowered(&sources).map_err(refused)?;
-        Chain::of(lowered, |mode| compiler(mode).compile(&sources))
+        EngineChain::of(lowered, |mode| compiler(mode).compile(&sources))
     }
 
     /// The same of what was lowered already.
@@ -86,23 +86,24 @@ impl Chain {
     /// If a mode refuses it, or a stage breaks an invariant.
     pub fn of(
         lowered: Module,
-        compile: impl Fn(&Mode) -> Result<Arc<adumbra::Program>, adumbra::Findings>,
-    ) -> Result<Chain, NoChain> {
-        let refused = |findings: adumbra::Findings| NoChain::Refused(findings.to_string());
-        adumbra_ir::verify(&lowered).map_err(|v| NoChain::Broken(format!("lowering: {}", v[0])))?;
-        modes::round_trip(&lowered).map_err(NoChain::Broken)?;
+        compile: impl Fn(&CompileMode) -> Result<Arc<adumbra::Program>, adumbra::Diagnostics>,
+    ) -> Result<EngineChain, ChainError> {
+        let refused = |findings: adumbra::Diagnostics| ChainError::Refused(findings.to_string());
+        adumbra_ir::verify(&lowered)
+            .map_err(|v| ChainError::Broken(format!("lowering: {}", v[0])))?;
+        modes::round_trip(&lowered).map_err(ChainError::Broken)?;
         let (mut compiled, mut programs) = (Vec::new(), Vec::new());
         for mode in &MODES {
-            let module = modes::compile(&lowered, mode).map_err(NoChain::Broken)?;
+            let module = modes::compile(&lowered, mode).map_err(ChainError::Broken)?;
             let program = compile(mode).map_err(refused)?;
             if program.module() != Some(&module) {
                 let what = format!("{}: two compilations make two modules", mode.name);
-                return Err(NoChain::Broken(what));
+                return Err(ChainError::Broken(what));
             }
             compiled.push(module);
             programs.push(program);
         }
-        Ok(Chain {
+        Ok(EngineChain {
             lowered,
             compiled,
             programs,
@@ -113,7 +114,10 @@ impl Chain {
     ///
     /// # Errors
     /// What does not agree, with the number of the point.
-    pub fn agree(&self, points: &[Point]) -> Result<Vec<(Observed, Tally)>, (usize, String)> {
+    pub fn agree(
+        &self,
+        points: &[Point],
+    ) -> Result<Vec<(ObservedRun, ExecutionCounts)>, (usize, String)> {
         let mut shown = Vec::new();
         for (i, point) in points.iter().enumerate() {
             let found = modes::check(&self.lowered, &self.compiled, point);
@@ -128,7 +132,7 @@ impl Chain {
             for engine in engines().filter(|&engine| engine != Engine::Reference) {
                 let found = run(engine).map_err(|what| (0, what))?;
                 for (i, (reference, found)) in reference.iter().zip(&found).enumerate() {
-                    if let Some(difference) = reference.difference(found, Extent::All) {
+                    if let Some(difference) = reference.difference(found, ComparisonExtent::All) {
                         let what = format!("{}, reference and {engine:?}: {difference}", mode.name);
                         return Err((i, what));
                     }
@@ -141,7 +145,7 @@ impl Chain {
                 let waited = observe_suspended(limits(), program, engine, points);
                 let waited = waited.map_err(|what| (0, what))?;
                 for (i, (reference, waited)) in reference.iter().zip(&waited).enumerate() {
-                    if let Some(difference) = reference.difference(waited, Extent::All) {
+                    if let Some(difference) = reference.difference(waited, ComparisonExtent::All) {
                         let what = format!("{}, {engine:?} after waits: {difference}", mode.name);
                         return Err((i, what));
                     }
@@ -169,7 +173,7 @@ impl Chain {
             }
             let before = observe(program, Engine::Point, point)?;
             let after = observe(&again, Engine::Point, point)?;
-            if let Some(difference) = before.difference(&after, Extent::All) {
+            if let Some(difference) = before.difference(&after, ComparisonExtent::All) {
                 return Err(format!(
                     "{}, before and after bytes: {difference}",
                     mode.name
@@ -188,7 +192,7 @@ pub fn observe(
     program: &Arc<adumbra::Program>,
     engine: Engine,
     point: &Point,
-) -> Result<Observed, String> {
+) -> Result<ObservedRun, String> {
     let points = std::slice::from_ref(point);
     let mut shown = observe_within(limits(), program, engine, points)?;
     Ok(shown.remove(0))
@@ -203,20 +207,20 @@ pub fn observe_within(
     program: &Arc<adumbra::Program>,
     engine: Engine,
     points: &[Point],
-) -> Result<Vec<Observed>, String> {
+) -> Result<Vec<ObservedRun>, String> {
     let instance = Instance::new(program);
     let mut evaluator =
         Evaluator::with(&instance, engine, limits).map_err(|error| error.to_string())?;
     let shown = points.iter().map(|point| {
-        let mut textures = Recorder::default();
-        evaluator.evaluate(&place(program, point), &mut textures);
+        let mut textures = TextureRecorder::default();
+        evaluator.evaluate(&point_globals(program, point), &mut textures);
         shown(&evaluator, &textures)
     });
     Ok(shown.collect())
 }
 
 /// The globals of a point; those that it lacks are zero.
-pub(crate) fn place(program: &adumbra::Program, point: &Point) -> Globals {
+pub(crate) fn point_globals(program: &adumbra::Program, point: &Point) -> Globals {
     let mut globals = Globals::new(program.globals());
     let words = point.iter().flat_map(|at| [&at.value, &at.ddx, &at.ddy]);
     for (word, &given) in globals.words_mut().iter_mut().zip(words.flatten()) {
@@ -226,16 +230,16 @@ pub(crate) fn place(program: &adumbra::Program, point: &Point) -> Globals {
 }
 
 /// What an evaluator shows after an evaluation.
-pub(crate) fn shown(evaluator: &Evaluator, textures: &Recorder) -> Observed {
+pub(crate) fn shown(evaluator: &Evaluator, textures: &TextureRecorder) -> ObservedRun {
     shown_words(evaluator.outputs(), textures, evaluator.faults())
 }
 
 /// What outputs, requests and faults show together.
 pub(super) fn shown_words<'a>(
     views: impl Iterator<Item = OutputView<'a>>,
-    textures: &Recorder,
+    textures: &TextureRecorder,
     faults: &Faults,
-) -> Observed {
+) -> ObservedRun {
     let (mut outputs, mut closures) = (Vec::new(), Vec::new());
     for output in views {
         if let Some(closure) = output.closure() {
@@ -245,24 +249,24 @@ pub(super) fn shown_words<'a>(
         let mut words = value.words().zip(ddx.words().zip(ddy.words()));
         output.ty().for_each_scalar(&mut |ty| {
             let (value, (x, y)) = words.next().expect("three words for each scalar");
-            outputs.push(Output {
+            outputs.push(ObservedOutput {
                 ty,
                 value: if ty == Scalar::Closure { 0 } else { value },
                 shadows: [x, y],
             });
         });
     }
-    Observed::new(outputs, textures, faults, closures)
+    ObservedRun::new(outputs, textures, faults, closures)
 }
 
 /// What a program did at a point.
-pub(super) fn features(observed: &Observed, tally: &Tally) -> Features {
+pub(super) fn features(observed: &ObservedRun, tally: &ExecutionCounts) -> Features {
     let mut features = Features::default();
     let is_nonzero = |bits: &u32| f32::from_bits(*bits) != 0.0;
     let mut shadows = observed.outputs.iter().flat_map(|o| o.shadows);
     let mut partials = observed.requests.iter().flat_map(|(r, _)| &r[3..]);
     let stops = observed.faults.iter().any(|f| f.kind.stops());
-    features.insert_if(Feature::Loop, tally.turns > 0);
+    features.insert_if(Feature::Loop, tally.iterations > 0);
     features.insert_if(Feature::Call, tally.calls > 0);
     features.insert_if(Feature::Recursion, tally.recursions > 0);
     features.insert_if(Feature::Inout, tally.writes > 0);
@@ -285,11 +289,11 @@ pub(super) fn features(observed: &Observed, tally: &Tally) -> Features {
     features
 }
 
-fn chain(program: &Program) -> Result<Chain, Disagreement> {
-    Chain::new(&program.source).map_err(|no| {
+fn chain(program: &Program) -> Result<EngineChain, Disagreement> {
+    EngineChain::new(&program.source).map_err(|no| {
         let what = match no {
-            NoChain::Refused(findings) => format!("{REFUSED}\n{findings}"),
-            NoChain::Broken(what) => what,
+            ChainError::Refused(findings) => format!("{REFUSED}\n{findings}"),
+            ChainError::Broken(what) => what,
         };
         Disagreement::new(program, None, what)
     })
@@ -311,7 +315,7 @@ pub fn check_agreement(program: &Program, mix: &mut Mix) -> Result<(), Disagreem
     for (shown, tally) in &shown {
         mix.point(shown.floats());
         all.extend(features(shown, tally));
-        all.insert_if(Feature::Divergence, tally.turns != first.turns);
+        all.insert_if(Feature::Divergence, tally.iterations != first.iterations);
     }
     mix.program(&chain.lowered, all);
     Ok(())
@@ -324,7 +328,7 @@ pub fn check_agreement(program: &Program, mix: &mut Mix) -> Result<(), Disagreem
 pub fn check_gradients(
     program: &Program,
     mix: &mut Mix,
-    compared: &mut Compared,
+    compared: &mut GradientComparison,
 ) -> Result<(), Disagreement> {
     let chain = chain(program)?;
     let points = [program.point(0)];

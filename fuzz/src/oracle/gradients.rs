@@ -7,7 +7,7 @@
 
 use super::noisy::Noisy;
 use super::reference::{place, trace};
-use super::richardson::{Slope, slopes};
+use super::richardson::{EstimatedSlope, slopes};
 use crate::generate::Point;
 use adumbra_ir::eval::{self, Number};
 use adumbra_ir::{Direction, Module, Scalar};
@@ -33,7 +33,7 @@ const MAX_REQUESTS: usize = 16;
 
 /// How much was really compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Compared {
+pub struct GradientComparison {
     /// Derivatives that there were: of each float output, u and v, in each direction.
     pub total: usize,
     /// Those that were held against a finite difference.
@@ -44,7 +44,7 @@ pub struct Compared {
     pub narrow: usize,
 }
 
-impl Compared {
+impl GradientComparison {
     /// Why the comparisons say too little, if they do.
     pub fn hollow(&self) -> Option<String> {
         let enough = 2 * self.differences >= self.total
@@ -54,8 +54,8 @@ impl Compared {
     }
 }
 
-impl std::ops::AddAssign for Compared {
-    fn add_assign(&mut self, other: Compared) {
+impl std::ops::AddAssign for GradientComparison {
+    fn add_assign(&mut self, other: GradientComparison) {
         self.total += other.total;
         self.differences += other.differences;
         self.nonzero += other.nonzero;
@@ -63,9 +63,9 @@ impl std::ops::AddAssign for Compared {
     }
 }
 
-impl fmt::Display for Compared {
+impl fmt::Display for GradientComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Compared {
+        let GradientComparison {
             total,
             differences,
             nonzero,
@@ -85,7 +85,7 @@ struct Traced {
     shadows: [Vec<f64>; 2],
 }
 
-fn traced<F: Number>(module: &Module, point: &eval::Point<F>) -> Traced {
+fn traced<F: Number>(module: &Module, point: &eval::EvalPoint<F>) -> Traced {
     let (outcome, requests) = trace(module, point);
     let mut traced = Traced {
         path: outcome.path,
@@ -125,7 +125,11 @@ fn name(module: &Module, index: usize) -> String {
 ///
 /// # Errors
 /// What does not agree.
-pub fn check(module: &Module, point: &Point, compared: &mut Compared) -> Result<(), String> {
+pub fn check(
+    module: &Module,
+    point: &Point,
+    compared: &mut GradientComparison,
+) -> Result<(), String> {
     let here = place::<f64>(module, point);
     let wide = traced(module, &here);
     let narrow_shadows = narrow(module, point, wide.path);
@@ -174,7 +178,7 @@ pub fn check(module: &Module, point: &Point, compared: &mut Compared) -> Result<
 }
 
 /// Whether a shadow is the slope; nothing if that cannot be said.
-fn is_close(slope: Slope, shadow: f64) -> Option<bool> {
+fn is_close(slope: EstimatedSlope, shadow: f64) -> Option<bool> {
     let size = slope.value.abs().max(SMALL);
     if !shadow.is_finite() || slope.error.is_nan() || slope.error > KNOWN * size {
         return None;
@@ -183,7 +187,7 @@ fn is_close(slope: Slope, shadow: f64) -> Option<bool> {
 }
 
 /// The point with its globals moved along their shadows.
-fn moved(point: &eval::Point<f64>, direction: Direction, t: f64) -> eval::Point<f64> {
+fn moved(point: &eval::EvalPoint<f64>, direction: Direction, t: f64) -> eval::EvalPoint<f64> {
     let mut moved = point.clone();
     for slot in &mut moved.globals {
         slot.float += t * slot.shadow(direction);
@@ -276,7 +280,7 @@ fn main() -> (f32:xy) ^0 {
 
     #[test]
     fn right_derivatives_are_compared_and_agree() {
-        let mut compared = Compared::default();
+        let mut compared = GradientComparison::default();
         check(&module(), &at(0.75, -1.5), &mut compared).expect("the derivatives are right");
         assert_eq!(
             (compared.total, compared.differences, compared.narrow),
@@ -289,14 +293,14 @@ fn main() -> (f32:xy) ^0 {
     fn a_lost_lane_is_found() {
         let mut lost = module();
         lost.functions[0].values[3].lanes = Lanes::Y;
-        let found = check(&lost, &at(0.75, -1.5), &mut Compared::default());
+        let found = check(&lost, &at(0.75, -1.5), &mut GradientComparison::default());
         assert!(found.is_err_and(|e| e.contains("u of request 0 along X")));
     }
 
     #[test]
     fn at_a_kink_nothing_is_compared_across_it() {
         // u is zero here, so its sides lie on both sides of the stencil.
-        let mut compared = Compared::default();
+        let mut compared = GradientComparison::default();
         check(&module(), &at(0.0, -1.5), &mut compared).expect("nothing to be compared");
         assert_eq!(compared.differences, 0);
         assert!(compared.hollow().is_some());

@@ -3,17 +3,17 @@
 //! Whoever runs units by hand hands values on without shadows, so the group is held against that without derivatives. With derivatives it is
 //! held against itself, as any program is: compiled in every mode, run by every engine.
 
-use super::chain::{self, Chain, NoChain};
+use super::chain::{self, ChainError, EngineChain};
 use super::modes::MODES;
-use super::observed::{Extent, Observed, Output};
-use super::reference::{Recorder, limits};
+use super::observation::{ComparisonExtent, ObservedOutput, ObservedRun};
+use super::reference::{TextureRecorder, limits};
 use crate::bundle;
 use crate::choices::Choices;
 use crate::generate::graph::{Face, Feed, Graph, converted};
 use crate::generate::{Point, Profile, Program};
 use adumbra::{
     Evaluator, Host, Instance, SampleRequest, Sampled, Scalar, Sources, Type, evaluator::Engine,
-    group::Group, value::View,
+    group::Group, value::ValueView,
 };
 use adumbra_ir::host::Faults;
 use adumbra_ir::module::{MessageId, TextureId};
@@ -27,7 +27,7 @@ const POINTS: u64 = 2;
 
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Compared {
+pub struct GroupComparison {
     /// Wires between units that something exposed depends on.
     pub wires: usize,
     /// Points at which the units were run by hand, to their end.
@@ -38,7 +38,7 @@ pub struct Compared {
 ///
 /// # Errors
 /// What does not agree, with the shaders and the graph.
-pub fn check(bytes: &[u8]) -> Result<Compared, String> {
+pub fn check(bytes: &[u8]) -> Result<GroupComparison, String> {
     let (head, rest) = bytes.split_at(bytes.len().min(GRAPH_BYTES));
     let mut choices = Choices::new(head);
     let count = choices.between(1, 3) as usize;
@@ -72,9 +72,9 @@ pub fn check(bytes: &[u8]) -> Result<Compared, String> {
     let lowered = chain::compiler(&MODES[0]).lowered_group(&group);
     let lowered =
         lowered.map_err(|e| described(format!("refused though generated: {e}"), &graph))?;
-    let chain = Chain::of(lowered, |mode| chain::compiler(mode).compile_group(&group));
+    let chain = EngineChain::of(lowered, |mode| chain::compiler(mode).compile_group(&group));
     let chain = chain.map_err(|no| {
-        let (NoChain::Refused(what) | NoChain::Broken(what)) = no;
+        let (ChainError::Refused(what) | ChainError::Broken(what)) = no;
         described(what, &graph)
     })?;
     let points: Vec<Point> = (0..POINTS).map(|k| shaders[0].point(k)).collect();
@@ -85,7 +85,7 @@ pub fn check(bytes: &[u8]) -> Result<Compared, String> {
         .map_err(|what| described(what, &graph))?;
 
     let needed = graph.needed(&faces);
-    let mut compared = Compared::default();
+    let mut compared = GroupComparison::default();
     let units = graph
         .units
         .iter()
@@ -107,7 +107,7 @@ pub fn check(bytes: &[u8]) -> Result<Compared, String> {
         // Texts are numbered otherwise, closures cannot be handed on by hand, and messages are numbered anew.
         (found.faults, found.more_faults, found.closures) = (Vec::new(), 0, Vec::new());
         found.messages.iter_mut().for_each(|said| said.1 = 0);
-        if let Some(difference) = by_hand.difference(&found, Extent::All) {
+        if let Some(difference) = by_hand.difference(&found, ComparisonExtent::All) {
             return Err(described(
                 format!("by hand, and linked: {difference}"),
                 &graph,
@@ -151,7 +151,7 @@ fn group(
             match feed {
                 Feed::Default => {}
                 Feed::Value(words) => {
-                    group.set_view(&name, input, View::new(ty, words));
+                    group.set_view(&name, input, ValueView::new(ty, words));
                 }
                 Feed::Wire {
                     unit: from,
@@ -181,7 +181,7 @@ fn group(
 /// Hands requests on under the numbers that textures have in the group.
 struct Renamed<'r> {
     numbers: Vec<TextureId>,
-    recorder: &'r mut Recorder,
+    recorder: &'r mut TextureRecorder,
 }
 
 impl Host for Renamed<'_> {
@@ -205,8 +205,8 @@ fn by_hand(
     alone: &[Arc<adumbra::Program>],
     linked: &adumbra::Program,
     point: &Point,
-) -> Option<Observed> {
-    let mut recorder = Recorder::default();
+) -> Option<ObservedRun> {
+    let mut recorder = TextureRecorder::default();
     let mut given: Vec<Vec<Vec<u32>>> = Vec::new();
     for (k, unit) in graph.units.iter().enumerate() {
         given.push(Vec::new());
@@ -234,7 +234,7 @@ fn by_hand(
                     words.expect("only what converts is wired")
                 }
             };
-            let set = instance.set_view(&input.name, View::new(&input.ty, &words));
+            let set = instance.set_view(&input.name, ValueView::new(&input.ty, &words));
             set.expect("the input is there");
         }
         let names = program.textures().iter();
@@ -247,7 +247,7 @@ fn by_hand(
         };
         let evaluator = Evaluator::with(&instance, Engine::Point, limits());
         let mut evaluator = evaluator.expect("the point engine runs everything");
-        evaluator.evaluate(&chain::place(program, point), &mut host);
+        evaluator.evaluate(&chain::point_globals(program, point), &mut host);
         evaluator.faults().stopped().is_none().then_some(())?;
         let outputs = evaluator.outputs();
         given[k] = outputs.map(|o| o.value().words().collect()).collect();
@@ -260,14 +260,14 @@ fn by_hand(
         ty.for_each_scalar(&mut |ty| {
             let &value = words.next().expect("one word for each scalar");
             let value = if ty == Scalar::Closure { 0 } else { value };
-            outputs.push(Output {
+            outputs.push(ObservedOutput {
                 ty,
                 value,
                 shadows: [0; 2],
             });
         });
     }
-    Some(Observed::new(
+    Some(ObservedRun::new(
         outputs,
         &recorder,
         &Faults::default(),

@@ -10,7 +10,7 @@ const POINTS: u64 = 2;
 
 /// What became of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum IrTextOutcome {
     /// It is no IR.
     Unreadable,
     /// It reads as IR but breaks an invariant.
@@ -19,13 +19,13 @@ pub enum Fate {
     Run,
 }
 
-impl Fate {
+impl IrTextOutcome {
     /// As tables call it.
     pub const fn name(self) -> &'static str {
         match self {
-            Fate::Unreadable => "no IR",
-            Fate::Invalid => "invalid",
-            Fate::Run => "run",
+            IrTextOutcome::Unreadable => "no IR",
+            IrTextOutcome::Invalid => "invalid",
+            IrTextOutcome::Run => "run",
         }
     }
 }
@@ -34,23 +34,23 @@ impl Fate {
 ///
 /// # Errors
 /// What went wrong with a module that the verifier accepts, or with a refusal.
-pub fn check(source: &str) -> Result<Fate, String> {
+pub fn check(source: &str) -> Result<IrTextOutcome, String> {
     let module = match text::parse(source, FileId::MAIN) {
         Ok(module) => module,
         Err(diagnostic) => {
             let (start, end) = (diagnostic.span.start as usize, diagnostic.span.end as usize);
             return match source.get(start..end) {
-                Some(_) => Ok(Fate::Unreadable),
+                Some(_) => Ok(IrTextOutcome::Unreadable),
                 None => Err(format!("{start}..{end} is no part of the text")),
             };
         }
     };
     if verify(&module).is_err() {
-        return Ok(Fate::Invalid);
+        return Ok(IrTextOutcome::Invalid);
     }
     modes::round_trip(&module)?;
     if elements(&module) > MAX_ARRAY_ELEMENTS {
-        return Ok(Fate::Run);
+        return Ok(IrTextOutcome::Run);
     }
     let compiled: Vec<Module> = MODES
         .iter()
@@ -61,7 +61,7 @@ pub fn check(source: &str) -> Result<Fate, String> {
         let point: Point = point(&types, 1, number, false);
         modes::check(&module, &compiled, &point)?;
     }
-    Ok(Fate::Run)
+    Ok(IrTextOutcome::Run)
 }
 
 /// Array elements of all functions together: what an endless recursion fills memory with.

@@ -3,13 +3,13 @@
 pub mod batch;
 pub mod bytecode;
 pub mod chain;
+pub mod dead_lanes;
 pub mod gradients;
 pub mod group;
-pub mod idle;
 pub mod ir_text;
 pub mod modes;
 pub mod noisy;
-pub mod observed;
+pub mod observation;
 pub mod quads;
 pub mod reference;
 pub mod richardson;

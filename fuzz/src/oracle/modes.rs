@@ -3,37 +3,55 @@
 //! Every pass must leave a module that verifies, every result must survive being printed and parsed. Values must be those of the program
 //! before any pass, to the bit; shadows too while all numbers are finite (terms that a compilation leaves out are 0 only then).
 
-use super::observed::{Extent, Observed};
-use super::reference::{Recorder, limits, place};
+use super::observation::{ComparisonExtent, ObservedRun};
+use super::reference::{TextureRecorder, limits, place};
 use crate::generate::Point;
-use adumbra_ir::eval::{self, Options, Shadows, Tally};
+use adumbra_ir::eval::{self, EvalOptions, ExecutionCounts, ShadowMode};
 use adumbra_ir::host::FaultKind;
 use adumbra_ir::passes::{self, Derivatives, PassOptions};
 use adumbra_ir::{FileId, Module, text, verify};
 
 /// A way to compile, and how far what it makes must agree with the program before any pass.
 #[derive(Clone, Copy, Debug)]
-pub struct Mode {
+pub struct CompileMode {
     /// As reports call it.
     pub name: &'static str,
     /// What the passes are asked for.
     pub options: PassOptions,
     /// What must agree where all numbers are finite.
-    extent: Extent,
+    extent: ComparisonExtent,
 }
 
 /// Every way to compile. The first is the usual one, with the outputs' shadows.
-pub const MODES: [Mode; 4] = [
-    mode("specialised", Derivatives::Dual, false, true, Extent::All),
-    mode("merged", Derivatives::Dual, true, true, Extent::All),
+pub const MODES: [CompileMode; 4] = [
+    mode(
+        "specialised",
+        Derivatives::Dual,
+        false,
+        true,
+        ComparisonExtent::All,
+    ),
+    mode(
+        "merged",
+        Derivatives::Dual,
+        true,
+        true,
+        ComparisonExtent::All,
+    ),
     mode(
         "undemanded",
         Derivatives::Dual,
         false,
         false,
-        Extent::Requests,
+        ComparisonExtent::Requests,
     ),
-    mode("off", Derivatives::Off, false, true, Extent::Values),
+    mode(
+        "off",
+        Derivatives::Off,
+        false,
+        true,
+        ComparisonExtent::Values,
+    ),
 ];
 
 const fn mode(
@@ -41,9 +59,9 @@ const fn mode(
     derivatives: Derivatives,
     merge_demand: bool,
     output_shadows: bool,
-    extent: Extent,
-) -> Mode {
-    Mode {
+    extent: ComparisonExtent,
+) -> CompileMode {
+    CompileMode {
         name,
         options: PassOptions {
             derivatives,
@@ -58,15 +76,15 @@ const fn mode(
 ///
 /// # Errors
 /// What the verifier says, with the pass and the module; or that the result does not survive being printed and parsed.
-pub fn compile(lowered: &Module, mode: &Mode) -> Result<Module, String> {
+pub fn compile(lowered: &Module, mode: &CompileMode) -> Result<Module, String> {
     let mut fault = None;
-    let (module, _) = passes::run_watched(lowered.clone(), &mode.options, &mut |pass, module| {
+    let (module, _) = passes::run_observed(lowered.clone(), &mode.options, &mut |pass, module| {
         if let (None, Err(violations)) = (&fault, verify(module)) {
             fault = Some(format!(
                 "{}: after {pass}: {}\n{}",
                 mode.name,
                 violations[0],
-                text::print(module, text::Spans::Hidden)
+                text::print(module, text::SpanComments::Hidden)
             ));
         }
     });
@@ -81,7 +99,7 @@ pub fn compile(lowered: &Module, mode: &Mode) -> Result<Module, String> {
 /// # Errors
 /// Where it does not.
 pub fn round_trip(module: &Module) -> Result<(), String> {
-    let printed = text::print(module, text::Spans::Shown);
+    let printed = text::print(module, text::SpanComments::Shown);
     match text::parse(&printed, FileId::MAIN) {
         Ok(again) if again == *module => Ok(()),
         Ok(_) => Err(format!(
@@ -95,16 +113,20 @@ pub fn round_trip(module: &Module) -> Result<(), String> {
 }
 
 /// What the reference evaluator shows of a module at a point, and what it did.
-pub(super) fn run(module: &Module, point: &Point, shadows: Shadows) -> (Observed, Tally) {
-    let options = Options {
+pub(super) fn run(
+    module: &Module,
+    point: &Point,
+    shadows: ShadowMode,
+) -> (ObservedRun, ExecutionCounts) {
+    let options = EvalOptions {
         limits: limits(),
         shadows,
         path: false,
         origins: false,
     };
-    let mut textures = Recorder::default();
+    let mut textures = TextureRecorder::default();
     let outcome = eval::evaluate(module, &place(module, point), &options, &mut textures);
-    let observed = Observed::of_outcome(module, &outcome, &textures);
+    let observed = ObservedRun::of_outcome(module, &outcome, &textures);
     (observed, outcome.tally)
 }
 
@@ -116,9 +138,9 @@ pub fn check(
     lowered: &Module,
     compiled: &[Module],
     point: &Point,
-) -> Result<(Observed, Tally), String> {
-    let (plain, tally) = run(lowered, point, Shadows::Full);
-    let out_of_steps = |o: &Observed| o.faults.iter().any(|f| f.kind == FaultKind::StepBudget);
+) -> Result<(ObservedRun, ExecutionCounts), String> {
+    let (plain, tally) = run(lowered, point, ShadowMode::Full);
+    let out_of_steps = |o: &ObservedRun| o.faults.iter().any(|f| f.kind == FaultKind::StepBudget);
     let is_finite = tally.nonfinite == 0;
     for (mode, module) in MODES.iter().zip(compiled) {
         // What was read of a shadow is a value.
@@ -126,7 +148,7 @@ pub fn check(
         if reads && (!is_finite || mode.options.derivatives == Derivatives::Off) {
             continue;
         }
-        let (found, _) = run(module, point, Shadows::Annotated);
+        let (found, _) = run(module, point, ShadowMode::Annotated);
         // Inlined functions cost no steps, so one may stop where the other goes on.
         if out_of_steps(&plain) || out_of_steps(&found) {
             continue;
@@ -134,7 +156,7 @@ pub fn check(
         let extent = if is_finite {
             mode.extent
         } else {
-            Extent::Values
+            ComparisonExtent::Values
         };
         if let Some(difference) = plain.difference(&found, extent) {
             return Err(format!("before any pass, and {}: {difference}", mode.name));

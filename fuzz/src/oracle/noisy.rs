@@ -5,9 +5,9 @@
 //! of a result is rounding.
 
 use adumbra_ir::Op;
-use adumbra_ir::eval::{Number, Slot};
+use adumbra_ir::eval::{EvalValue, Number};
+use adumbra_ops::definition::{OpClass, OpDef};
 use adumbra_ops::field::Field;
-use adumbra_ops::row::{Class, Row};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A number whose operations err in a way of their own.
@@ -67,7 +67,7 @@ impl<const SALT: u32> Field for Noisy<SALT> {
     fn select(mask: bool, yes: Noisy<SALT>, no: Noisy<SALT>) -> Noisy<SALT> {
         if mask { yes } else { no }
     }
-    fn call<R: Row<N>, const N: usize>(args: [Noisy<SALT>; N]) -> Noisy<SALT> {
+    fn call<R: OpDef<N>, const N: usize>(args: [Noisy<SALT>; N]) -> Noisy<SALT> {
         moved(R::value::<f32>(args.map(|x| x.0)))
     }
     fn lattice<const N: usize, const M: usize>(
@@ -96,10 +96,10 @@ impl<const SALT: u32> Number for Noisy<SALT> {
     fn payload(self) -> u32 {
         self.0.payload()
     }
-    fn apply(op: Op, operands: &[Slot<Noisy<SALT>>]) -> Slot<Noisy<SALT>> {
-        let exact: Vec<Slot> = operands
+    fn apply(op: Op, operands: &[EvalValue<Noisy<SALT>>]) -> EvalValue<Noisy<SALT>> {
+        let exact: Vec<EvalValue> = operands
             .iter()
-            .map(|slot| Slot {
+            .map(|slot| EvalValue {
                 word: slot.word,
                 float: slot.float.0,
                 shadows: [0.0; 2],
@@ -108,13 +108,13 @@ impl<const SALT: u32> Number for Noisy<SALT> {
         let found = f32::apply(op, &exact);
         // Choices and roundings to integers are exact, and so are integers as floats while they are small.
         let info = op.info();
-        let terms = info.terms as f32;
+        let terms = info.cancelling_terms as f32;
         let rounds = match op {
             Op::Neg => false,
             Op::IToF | Op::UToF => found.float.abs() >= (1 << f32::MANTISSA_DIGITS) as f32,
-            _ => info.ulp > 0.0 || matches!(info.class, Class::Linear | Class::Smooth),
+            _ => info.ulp > 0.0 || matches!(info.class, OpClass::Linear | OpClass::Smooth),
         };
-        Slot {
+        EvalValue {
             word: found.word,
             float: match rounds {
                 // Where terms cancel, the error is one of the terms.

@@ -3,10 +3,12 @@
 //! Some points are helpers, some planes are the same for all points and are said to be so, some textures come late.
 
 use super::Disagreement;
-use super::batch::{At, Batch, MAX_POINTS, Recorders, batch_engines, engines, gather, words};
-use super::chain::{REFUSED, layout, place, shown};
-use super::observed::{Extent, Observed};
-use super::reference::{Recorder, limits};
+use super::batch::{
+    MAX_POINTS, Recorders, TestBatch, TierChoice, batch_engines, engines, gather, words,
+};
+use super::chain::{REFUSED, layout, point_globals, shown};
+use super::observation::{ComparisonExtent, ObservedRun};
+use super::reference::{TextureRecorder, limits};
 use crate::bundle;
 use crate::choices::next;
 use crate::generate::{Point, Program};
@@ -99,14 +101,18 @@ impl fmt::Display for QuadMix {
 ///
 /// # Errors
 /// What does not agree.
-pub fn check_quads(program: &Program, at: At, mix: &mut QuadMix) -> Result<(), Disagreement> {
+pub fn check_quads(
+    program: &Program,
+    at: TierChoice,
+    mix: &mut QuadMix,
+) -> Result<(), Disagreement> {
     let report =
         |point: Option<usize>, what| Disagreement::new(program, point.map(|p| p as u64), what);
     let mut lot = !program.seed;
     let rule = Quad::ALL[next(&mut lot) as usize % Quad::ALL.len()];
     let at_divergence = match next(&mut lot) % 3 {
         0 => AtDivergence::Refuse,
-        _ => AtDivergence::Live,
+        _ => AtDivergence::Flatten,
     };
     let compiler = Compiler::new(layout()).with_options(Options {
         derivatives: Derivatives::Quad(rule),
@@ -126,7 +132,7 @@ pub fn check_quads(program: &Program, at: At, mix: &mut QuadMix) -> Result<(), D
             return Err(report(None, format!("{REFUSED}\n{found}")));
         }
     };
-    let batch = Batch::by_lot(program, &mut lot, |number| {
+    let batch = TestBatch::random(program, &mut lot, |number| {
         4 * (1 + number % (MAX_POINTS / 4))
     });
     let points = &batch.points;
@@ -146,7 +152,7 @@ pub fn check_quads(program: &Program, at: At, mix: &mut QuadMix) -> Result<(), D
         let found = observe_alone(&compiled, engine, &points[..few], &helpers);
         let found = found.map_err(|what| report(None, what))?;
         for (i, (reference, found)) in reference.iter().zip(&found).enumerate() {
-            if let Some(difference) = reference.difference(found, Extent::All) {
+            if let Some(difference) = reference.difference(found, ComparisonExtent::All) {
                 let what = format!("reference and {engine:?} in quads, {rule:?}: {difference}");
                 return Err(report(Some(i), what));
             }
@@ -159,7 +165,7 @@ pub fn check_quads(program: &Program, at: At, mix: &mut QuadMix) -> Result<(), D
         let found = observe_together(&compiled, &setup, points, &helpers, waits, mix);
         let found = found.map_err(|what| report(None, what))?;
         for (i, (alone, found)) in alone.iter().zip(&found).enumerate() {
-            if let Some(difference) = alone.difference(found, Extent::All) {
+            if let Some(difference) = alone.difference(found, ComparisonExtent::All) {
                 let what = format!(
                     "point and batch of {} in quads, {engine}, {rule:?}: {difference}",
                     batch.width
@@ -172,14 +178,14 @@ pub fn check_quads(program: &Program, at: At, mix: &mut QuadMix) -> Result<(), D
     let text = compiled.ir().unwrap_or_default();
     mix.differences += usize::from(text.contains("difference_"));
     mix.quads += points.len() / 4;
-    let stops = |shown: &&Observed| shown.faults.iter().any(|fault| fault.kind.stops());
+    let stops = |shown: &&ObservedRun| shown.faults.iter().any(|fault| fault.kind.stops());
     mix.stopped += alone.iter().filter(stops).count();
     Ok(())
 }
 
 /// A host that keeps what a point asks and says, not what its helpers do.
 #[derive(Default)]
-struct OfOne(Recorder);
+struct OfOne(TextureRecorder);
 
 impl Host for OfOne {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
@@ -202,13 +208,16 @@ pub(super) fn observe_alone(
     engine: Engine,
     points: &[Point],
     helpers: &[bool],
-) -> Result<Vec<Observed>, String> {
+) -> Result<Vec<ObservedRun>, String> {
     let instance = Instance::new(program);
     let evaluator = Evaluator::with(&instance, engine, limits());
     let mut evaluator = evaluator.map_err(|no| no.to_string())?;
     let mut all = Vec::new();
     for (first, quad) in (0..).step_by(4).zip(points.chunks_exact(4)) {
-        let globals: Vec<_> = quad.iter().map(|point| place(program, point)).collect();
+        let globals: Vec<_> = quad
+            .iter()
+            .map(|point| point_globals(program, point))
+            .collect();
         let globals = std::array::from_fn(|at| &globals[at]);
         for corner in Corner::ALL {
             let mut host = OfOne::default();
@@ -231,7 +240,7 @@ pub(super) fn observe_together(
     helpers: &[bool],
     waits: u64,
     mix: &mut QuadMix,
-) -> Result<Vec<Observed>, String> {
+) -> Result<Vec<ObservedRun>, String> {
     let (mut evaluator, mut single) = engines(program, setup)?;
     let words = words(program, points);
     let globals = BatchGlobals::interleaved(program.globals(), &words);
@@ -251,11 +260,11 @@ pub(super) fn observe_together(
         // Every other quad that waits goes on elsewhere.
         let mut elsewhere = Vec::new();
         loop {
-            let next = evaluator.waiting().next();
+            let next = evaluator.suspended().next();
             let Some((point, request)) = next.map(|(point, request)| (point, *request)) else {
                 break;
             };
-            let texel = |request: &SampleRequest| Recorder::default().texel(request);
+            let texel = |request: &SampleRequest| TextureRecorder::default().texel(request);
             let quad = point / 4 * 4;
             if quad % 8 == 0 {
                 evaluator.answer(point, texel(&request), &mut host);

@@ -1,33 +1,33 @@
 //! Running the reference evaluator on generated points, and textures for it.
 
-use super::observed::{Observed, Said};
+use super::observation::{ObservedMessage, ObservedRun};
 use crate::generate::Point;
 use adumbra_ir::Module;
-use adumbra_ir::eval::{self, Number, Options, Outcome, Slot};
+use adumbra_ir::eval::{self, EvalOptions, EvalOutcome, EvalValue, Number};
 use adumbra_ir::host::{Host, Limits, SampleRequest, Sampled};
 use adumbra_ir::module::MessageId;
 
 /// Steps that a generated program may take. It means to take far fewer.
-pub const STEPS: u64 = 20_000;
+pub const STEP_BUDGET: u64 = 20_000;
 
 /// Limits under which generated programs run, whatever the engine.
 pub fn limits() -> Limits {
     Limits {
-        steps: STEPS,
+        steps: STEP_BUDGET,
         ..Limits::default()
     }
 }
 
 /// Textures whose colour depends on where they are asked, never on the partials. Every request and message is kept.
 #[derive(Clone, Debug, Default)]
-pub struct Recorder {
+pub struct TextureRecorder {
     /// The requests, in the order in which they came.
     pub requests: Vec<SampleRequest>,
     /// The messages, in the order in which they came.
-    pub messages: Vec<Said>,
+    pub messages: Vec<ObservedMessage>,
 }
 
-impl Recorder {
+impl TextureRecorder {
     /// What a request is answered.
     pub fn texel(&self, request: &SampleRequest) -> [f32; 4] {
         // A difference in the last bit of a coordinate makes another colour.
@@ -40,7 +40,7 @@ impl Recorder {
     }
 }
 
-impl Host for Recorder {
+impl Host for TextureRecorder {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.requests.push(*request);
         Sampled::Ready(self.texel(request))
@@ -76,44 +76,44 @@ impl<F: Number> Host<F> for Plain<F> {
 }
 
 /// The point as the evaluator wants it. The module's globals must be those that the point was drawn for.
-pub fn place<F: Number>(module: &Module, point: &Point) -> eval::Point<F> {
+pub fn place<F: Number>(module: &Module, point: &Point) -> eval::EvalPoint<F> {
     let mut globals = Vec::new();
     for (global, at) in module.globals.iter().zip(point) {
         let mut i = 0;
         global.ty.for_each_scalar(&mut |ty| {
-            let mut slot = Slot::from_bits(ty, at.value[i]);
+            let mut slot = EvalValue::from_bits(ty, at.value[i]);
             slot.shadows = [&at.ddx, &at.ddy].map(|d| F::from_f32(f32::from_bits(d[i])));
             globals.push(slot);
             i += 1;
         });
     }
-    eval::Point {
+    eval::EvalPoint {
         globals,
-        ..eval::Point::new(module)
+        ..eval::EvalPoint::new(module)
     }
 }
 
 /// What the reference evaluator shows of a module at a point.
-pub fn observe(module: &Module, point: &Point) -> Observed {
-    let mut textures = Recorder::default();
-    let options = Options {
+pub fn observe(module: &Module, point: &Point) -> ObservedRun {
+    let mut textures = TextureRecorder::default();
+    let options = EvalOptions {
         limits: limits(),
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let outcome = eval::evaluate(module, &place(module, point), &options, &mut textures);
-    Observed::of_outcome(module, &outcome, &textures)
+    ObservedRun::of_outcome(module, &outcome, &textures)
 }
 
 /// Evaluates over `f32` or `f64` with plain textures, and says which path was taken.
 pub fn trace<F: Number>(
     module: &Module,
-    point: &eval::Point<F>,
-) -> (Outcome<F>, Vec<SampleRequest<F>>) {
+    point: &eval::EvalPoint<F>,
+) -> (EvalOutcome<F>, Vec<SampleRequest<F>>) {
     let mut textures = Plain::default();
-    let options = Options {
+    let options = EvalOptions {
         limits: limits(),
         path: true,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let outcome = eval::evaluate(module, point, &options, &mut textures);
     (outcome, textures.requests)

@@ -2,7 +2,7 @@
 
 /// A derivative and about how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slope {
+pub struct EstimatedSlope {
     /// The derivative.
     pub value: f64,
     /// Estimate of its error: what extrapolation still changed, what rounding can do, how far two independent estimates are apart.
@@ -31,12 +31,12 @@ const GOOD: f64 = 1e-8;
 
 /// The derivatives at 0 of all results of `f`, which must give as many each time. `f` says `None` where it is another function than at 0
 /// (another path through the program); such steps are not used. `None` if no step can be used.
-pub fn slopes(mut f: impl FnMut(f64) -> Option<Vec<f64>>) -> Option<Vec<Slope>> {
-    let mut estimates: Vec<Vec<Slope>> = Vec::new();
+pub fn slopes(mut f: impl FnMut(f64) -> Option<Vec<f64>>) -> Option<Vec<EstimatedSlope>> {
+    let mut estimates: Vec<Vec<EstimatedSlope>> = Vec::new();
     for step in STEPS {
         estimates.extend(tableau(&mut f, step));
         let best = best_two(&estimates);
-        let good = |s: &Slope| s.error <= GOOD * s.value.abs().max(1.0);
+        let good = |s: &EstimatedSlope| s.error <= GOOD * s.value.abs().max(1.0);
         if best.as_ref().is_some_and(|best| best.iter().all(good)) {
             return best;
         }
@@ -45,15 +45,15 @@ pub fn slopes(mut f: impl FnMut(f64) -> Option<Vec<f64>>) -> Option<Vec<Slope>> 
 }
 
 /// For each result the estimate of least error, held against the second.
-fn best_two(estimates: &[Vec<Slope>]) -> Option<Vec<Slope>> {
+fn best_two(estimates: &[Vec<EstimatedSlope>]) -> Option<Vec<EstimatedSlope>> {
     let count = estimates.first()?.len();
     let best = (0..count).map(|i| {
-        let mut column: Vec<Slope> = estimates.iter().map(|e| e[i]).collect();
+        let mut column: Vec<EstimatedSlope> = estimates.iter().map(|e| e[i]).collect();
         column.sort_by(|a, b| a.error.total_cmp(&b.error));
         let second = column.get(1).map_or(f64::INFINITY, |second| {
             (column[0].value - second.value).abs()
         });
-        Slope {
+        EstimatedSlope {
             value: column[0].value,
             error: column[0].error.max(second),
         }
@@ -61,7 +61,7 @@ fn best_two(estimates: &[Vec<Slope>]) -> Option<Vec<Slope>> {
     Some(best.collect())
 }
 
-fn tableau(f: &mut impl FnMut(f64) -> Option<Vec<f64>>, step: f64) -> Option<Vec<Slope>> {
+fn tableau(f: &mut impl FnMut(f64) -> Option<Vec<f64>>, step: f64) -> Option<Vec<EstimatedSlope>> {
     let mut rows: Vec<Vec<f64>> = Vec::new();
     let mut magnitude: Vec<f64> = Vec::new();
     let mut h = step;
@@ -92,7 +92,7 @@ fn tableau(f: &mut impl FnMut(f64) -> Option<Vec<f64>>, step: f64) -> Option<Vec
 }
 
 /// Extrapolates differences at steps h, h/2, h/4, …; `noise` is the error that rounding gives the first of them.
-fn extrapolate(differences: &[f64], noise: f64) -> Slope {
+fn extrapolate(differences: &[f64], noise: f64) -> EstimatedSlope {
     let mut column = differences.to_vec();
     let mut weight = 1.0;
     let mut change: f64 = 0.0;
@@ -109,7 +109,7 @@ fn extrapolate(differences: &[f64], noise: f64) -> Slope {
         };
         column = next;
     }
-    Slope {
+    EstimatedSlope {
         value: column[0],
         error: change + noise * f64::powi(2.0, LEVELS as i32),
     }

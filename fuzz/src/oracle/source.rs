@@ -4,11 +4,11 @@ use super::chain::{compiler, observe, spans_are_valid};
 use super::modes::MODES;
 use crate::bundle;
 use crate::generate::{globals, point};
-use adumbra::{Diagnostic, Findings, Sources, evaluator::Engine};
+use adumbra::{Diagnostic, Diagnostics, Sources, evaluator::Engine};
 
 /// What became of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum SourceOutcome {
     /// It has errors.
     Refused,
     /// It has no error and no shader to run.
@@ -17,13 +17,13 @@ pub enum Fate {
     Run,
 }
 
-impl Fate {
+impl SourceOutcome {
     /// As tables call it.
     pub const fn name(self) -> &'static str {
         match self {
-            Fate::Refused => "refused",
-            Fate::Library => "library",
-            Fate::Run => "run",
+            SourceOutcome::Refused => "refused",
+            SourceOutcome::Library => "library",
+            SourceOutcome::Run => "run",
         }
     }
 }
@@ -32,15 +32,15 @@ impl Fate {
 ///
 /// # Errors
 /// A finding that points nowhere, or errors found by one way and not by the other.
-pub fn check(text: &str) -> Result<Fate, String> {
+pub fn check(text: &str) -> Result<SourceOutcome, String> {
     let sources = match bundle::sources(text) {
         Ok(sources) => sources,
-        Err(Findings {
+        Err(Diagnostics {
             diagnostics,
             sources,
         }) => {
             rendered(&diagnostics, &sources)?;
-            return Ok(Fate::Refused);
+            return Ok(SourceOutcome::Refused);
         }
     };
     let compiler = compiler(&MODES[0]);
@@ -50,13 +50,13 @@ pub fn check(text: &str) -> Result<Fate, String> {
     let program = match compiler.compile(&sources) {
         Ok(_) if is_refused => return Err("compiled, though check finds errors".to_owned()),
         Ok(program) => program,
-        Err(_) if is_refused => return Ok(Fate::Refused),
+        Err(_) if is_refused => return Ok(SourceOutcome::Refused),
         // Check does not ask for a shader, nor for one alone.
-        Err(_) => return Ok(Fate::Library),
+        Err(_) => return Ok(SourceOutcome::Library),
     };
     let types: Vec<_> = globals().into_iter().map(|g| g.ty).collect();
     observe(&program, Engine::Point, &point(&types, 1, 0, true))?;
-    Ok(Fate::Run)
+    Ok(SourceOutcome::Run)
 }
 
 /// Renders findings, all of which must lie in the texts.

@@ -1,9 +1,9 @@
 //! Points whose texture requests are answered later: some wait in place, some are parked and go on in another evaluator, all in an order by
 //! lot. They must show what they show when the host answers at once.
 
-use super::chain::{place, shown};
-use super::observed::Observed;
-use super::reference::Recorder;
+use super::chain::{point_globals, shown};
+use super::observation::ObservedRun;
+use super::reference::TextureRecorder;
 use crate::choices::next;
 use crate::generate::Point;
 use adumbra::{
@@ -13,10 +13,10 @@ use adumbra::{
 use adumbra_ir::module::MessageId;
 use std::sync::Arc;
 
-/// A [`Recorder`] that keeps some answers back.
+/// A [`TextureRecorder`] that keeps some answers back.
 #[derive(Default)]
 struct Hesitant {
-    textures: Recorder,
+    textures: TextureRecorder,
     /// Whether the next request has to wait: its lowest bit, then the one above it, and so on.
     waits: u64,
     answer: [f32; 4],
@@ -45,7 +45,7 @@ struct Job {
     globals: Globals,
     host: Hesitant,
     parked: Option<ParkedPoint>,
-    shown: Option<Observed>,
+    shown: Option<ObservedRun>,
 }
 
 /// What a program shows at points that two evaluators run by turns, as far as their textures let them.
@@ -57,7 +57,7 @@ pub fn observe_suspended(
     program: &Arc<Program>,
     engine: Engine,
     points: &[Point],
-) -> Result<Vec<Observed>, String> {
+) -> Result<Vec<ObservedRun>, String> {
     let instance = Instance::new(program);
     let evaluator =
         || Evaluator::with(&instance, engine, limits).map_err(|error| error.to_string());
@@ -66,7 +66,7 @@ pub fn observe_suspended(
     let mut jobs: Vec<Job> = points
         .iter()
         .map(|point| Job {
-            globals: place(program, point),
+            globals: point_globals(program, point),
             host: Hesitant {
                 waits: next(&mut state),
                 ..Hesitant::default()

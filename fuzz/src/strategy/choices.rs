@@ -3,7 +3,7 @@
 
 /// The choices of the simplest program that failed, and where among them to go on.
 #[derive(Clone, Debug)]
-pub(super) struct Choices {
+pub(super) struct ChoiceShrinker {
     best: Vec<u8>,
     /// What was proposed.
     trial: Vec<u8>,
@@ -25,9 +25,9 @@ enum Pass {
     Lower { end: usize, half: bool },
 }
 
-impl Choices {
-    pub(super) fn new(bytes: &[u8]) -> Choices {
-        Choices {
+impl ChoiceShrinker {
+    pub(super) fn new(bytes: &[u8]) -> ChoiceShrinker {
+        ChoiceShrinker {
             best: bytes.to_vec(),
             trial: Vec::new(),
             pass: Pass::Cut { size: bytes.len() },
@@ -139,7 +139,7 @@ mod tests {
 
     /// The simplest choices found that fail.
     fn simplest(bytes: &[u8], fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {
-        let mut choices = Choices::new(bytes);
+        let mut choices = ChoiceShrinker::new(bytes);
         while let Some(trial) = choices.propose() {
             if fails(&trial) {
                 choices.accept();

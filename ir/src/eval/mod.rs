@@ -6,16 +6,16 @@
 //! - Over `f32` it computes what every engine must compute, to the bit: the rows' algorithms, the tangent formula, faults in order.
 //! - Over `f64` the same program means what the rows specify: their `spec`, their partials in `f64`, comparisons and conversions of the
 //!   wider numbers. Integers stay 32 bits wide. Finite differences of such values are what derivatives are tested against.
-//! - Shadows are those that the lanes pass laid out ([`Shadows::Annotated`]), or both of every float ([`Shadows::Full`]): the second needs
+//! - Shadows are those that the lanes pass laid out ([`ShadowMode::Annotated`]), or both of every float ([`ShadowMode::Full`]): the second needs
 //!   no passes and is the oracle of the first.
 //! - Calls, loops and branches live on a stack of its own, so no program overflows the host's, and a point can wait for a texture or, at a
 //!   difference, for the other points of its quad.
 //!
 //! A value without a lane has shadow 0 wherever one is read or handed over; as an operand it contributes no term.
 
-mod machine;
+mod evaluation;
+mod nan_origin;
 mod number;
-mod origins;
 mod suspended;
 #[cfg(test)]
 mod tests;
@@ -24,13 +24,13 @@ use crate::host::{ClosureArena, Faults, Host, Limits};
 use crate::module::Module;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar};
-pub use number::{Number, Slot};
-pub use origins::{MAX_ORIGINS, Origin};
-pub use suspended::{Progress, Suspended, begin};
+pub use nan_origin::{MAX_NAN_ORIGINS, NanOrigin};
+pub use number::{EvalValue, Number};
+pub use suspended::{Progress, SuspendedPoint, begin};
 
 /// Which shadows values carry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shadows {
+pub enum ShadowMode {
     /// Those that the module says.
     #[default]
     Annotated,
@@ -38,53 +38,53 @@ pub enum Shadows {
     Full,
 }
 
-impl Shadows {
+impl ShadowMode {
     /// The shadows of a value of that type for which the module says `lanes`.
     fn of(self, ty: Scalar, lanes: Lanes) -> Lanes {
         match (self, ty) {
-            (Shadows::Full, Scalar::F32) => Lanes::XY,
-            (Shadows::Full, _) => Lanes::NONE,
-            (Shadows::Annotated, _) => lanes,
+            (ShadowMode::Full, Scalar::F32) => Lanes::XY,
+            (ShadowMode::Full, _) => Lanes::NONE,
+            (ShadowMode::Annotated, _) => lanes,
         }
     }
 }
 
 /// How to evaluate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct EvalOptions {
     /// How far a point may go.
     pub limits: Limits,
     /// Which shadows are computed.
-    pub shadows: Shadows,
-    /// Whether to say which path the point took; see [`Outcome::path`].
+    pub shadows: ShadowMode,
+    /// Whether to say which path the point took; see [`EvalOutcome::path`].
     pub path: bool,
-    /// Whether to say where NaNs come from; see [`Outcome::origins`] and [`Outcome::told`].
+    /// Whether to say where NaNs come from; see [`EvalOutcome::origins`] and [`EvalOutcome::told`].
     pub origins: bool,
 }
 
 /// What the host says about a point: scalars in order, as many as the module's globals and inputs have.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point<F = f32> {
+pub struct EvalPoint<F = f32> {
     /// The scalars of all globals, with their shadows.
-    pub globals: Vec<Slot<F>>,
+    pub globals: Vec<EvalValue<F>>,
     /// The scalars of all inputs. They have no shadows.
-    pub inputs: Vec<Slot<F>>,
+    pub inputs: Vec<EvalValue<F>>,
 }
 
-impl<F: Number> Point<F> {
+impl<F: Number> EvalPoint<F> {
     /// All globals zero, all inputs at their defaults.
-    pub fn new(module: &Module) -> Point<F> {
+    pub fn new(module: &Module) -> EvalPoint<F> {
         let globals = module.globals.iter().map(|g| g.ty.scalar_count()).sum();
         let mut inputs = Vec::new();
         for input in &module.inputs {
             let mut words = input.default.iter();
             input.ty.for_each_scalar(&mut |ty| {
                 let word = words.next().copied().unwrap_or(0);
-                inputs.push(Slot::from_bits(ty, word));
+                inputs.push(EvalValue::from_bits(ty, word));
             });
         }
-        Point {
-            globals: vec![Slot::default(); globals],
+        EvalPoint {
+            globals: vec![EvalValue::default(); globals],
             inputs,
         }
     }
@@ -92,9 +92,9 @@ impl<F: Number> Point<F> {
 
 /// What a point did, counted as it was executed. Functions of the standard library count as much as others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct ExecutionCounts {
     /// Turns of loops but their first.
-    pub turns: u64,
+    pub iterations: u64,
     /// Calls, those with the callee in their place among them.
     pub calls: u64,
     /// Calls of a function that was active already.
@@ -111,9 +111,9 @@ pub struct Tally {
 
 /// What came of a point.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome<F = f32> {
+pub struct EvalOutcome<F = f32> {
     /// The scalars of all outputs; a shadow that was not computed is 0. All zero if the point was stopped.
-    pub outputs: Vec<Slot<F>>,
+    pub outputs: Vec<EvalValue<F>>,
     /// What went wrong.
     pub faults: Faults,
     /// The closures that outputs refer to. Empty if the point was stopped.
@@ -126,11 +126,11 @@ pub struct Outcome<F = f32> {
     pub path: u64,
     /// Of each scalar of the outputs, the instructions that its NaNs come from: those that gave one though no operand was one. Without any
     /// unless asked for.
-    pub origins: Vec<Origin>,
+    pub origins: Vec<NanOrigin>,
     /// The instruction that the first NaN comes from which a message told of. None unless asked for.
-    pub told: Option<Span>,
+    pub observed_nan: Option<Span>,
     /// What the point did on its way.
-    pub tally: Tally,
+    pub tally: ExecutionCounts,
 }
 
 /// Evaluates one point with a host that answers at once; see [`begin`] for one that does not.
@@ -139,10 +139,10 @@ pub struct Outcome<F = f32> {
 /// As [`begin`], and if the host answers [`Pending`](crate::host::Sampled::Pending).
 pub fn evaluate<F: Number>(
     module: &Module,
-    point: &Point<F>,
-    options: &Options,
+    point: &EvalPoint<F>,
+    options: &EvalOptions,
     host: &mut dyn Host<F>,
-) -> Outcome<F> {
+) -> EvalOutcome<F> {
     match begin(module, point, options, host) {
         Progress::Done(outcome) => outcome,
         Progress::Pending(_) => panic!("the host has to answer at once"),

@@ -1,20 +1,20 @@
 //! The numbers that a program can be evaluated over, and what a value is.
 
 use super::suspended::begin_over;
-use super::{Options, Point, Progress};
+use super::{EvalOptions, EvalPoint, Progress};
 use crate::host::{CANONICAL_NAN, Host};
 use crate::module::Module;
 use crate::types::{Direction, Scalar};
+use adumbra_ops::definition::{BitOpDef, OpDef, OperandKind};
 use adumbra_ops::field::Field;
-use adumbra_ops::row::{Kind, Row, WordRow};
-use adumbra_ops::wide::WideWord;
+use adumbra_ops::wide_word::WideWord;
 use adumbra_ops::{MAX_OPERANDS, Op, OpVisitor};
 use smallvec::SmallVec;
 use std::fmt::Debug;
 
 /// A value: a float with its shadows, or a word of another type. What does not apply is zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Slot<F = f32> {
+pub struct EvalValue<F = f32> {
     /// The bits of an integer, a truth value (0 or 1) or a handle.
     pub word: u32,
     /// The value of a float.
@@ -23,10 +23,10 @@ pub struct Slot<F = f32> {
     pub shadows: [F; 2],
 }
 
-impl<F: Number> Slot<F> {
+impl<F: Number> EvalValue<F> {
     /// A float and its shadows along x and y.
-    pub fn float(float: F, shadows: [F; 2]) -> Slot<F> {
-        Slot {
+    pub fn float(float: F, shadows: [F; 2]) -> EvalValue<F> {
+        EvalValue {
             word: 0,
             float,
             shadows,
@@ -34,18 +34,18 @@ impl<F: Number> Slot<F> {
     }
 
     /// Anything but a float, by its bits.
-    pub fn word(word: u32) -> Slot<F> {
-        Slot {
+    pub fn word(word: u32) -> EvalValue<F> {
+        EvalValue {
             word,
-            ..Slot::default()
+            ..EvalValue::default()
         }
     }
 
     /// A value of that type with those bits, without shadows.
-    pub fn from_bits(ty: Scalar, bits: u32) -> Slot<F> {
+    pub fn from_bits(ty: Scalar, bits: u32) -> EvalValue<F> {
         match ty {
-            Scalar::F32 => Slot::float(F::from_f32(f32::from_bits(bits)), [F::default(); 2]),
-            _ => Slot::word(bits),
+            Scalar::F32 => EvalValue::float(F::from_f32(f32::from_bits(bits)), [F::default(); 2]),
+            _ => EvalValue::word(bits),
         }
     }
 
@@ -76,14 +76,14 @@ pub trait Number: Field<Mask = bool> + Default + Debug + PartialEq {
     /// The payload of a NaN that [`nan`](Number::nan) made.
     fn payload(self) -> u32;
     /// The value of a row.
-    fn apply(op: Op, operands: &[Slot<Self>]) -> Slot<Self>;
+    fn apply(op: Op, operands: &[EvalValue<Self>]) -> EvalValue<Self>;
 
     /// [`begin`](super::begin) over these numbers. The two that count say it again, so that the evaluator is compiled for them once, with this room, and not
     /// with each that uses it.
     fn begin(
         module: &Module,
-        point: &Point<Self>,
-        options: &Options,
+        point: &EvalPoint<Self>,
+        options: &EvalOptions,
         host: &mut dyn Host<Self>,
     ) -> Progress<Self> {
         begin_over(module, point, options, host)
@@ -95,8 +95,8 @@ macro_rules! begin_here {
     ($number:ty) => {
         fn begin(
             module: &Module,
-            point: &Point<$number>,
-            options: &Options,
+            point: &EvalPoint<$number>,
+            options: &EvalOptions,
             host: &mut dyn Host<$number>,
         ) -> Progress<$number> {
             begin_over(module, point, options, host)
@@ -107,11 +107,11 @@ macro_rules! begin_here {
 /// The bits that a row sees of an operand.
 pub(super) fn operand_bits<F: Number>(
     op: Op,
-    operands: &[Slot<F>],
+    operands: &[EvalValue<F>],
 ) -> SmallVec<[u32; MAX_OPERANDS]> {
     let kinds = op.info().operands.iter().zip(operands);
     let bits = kinds.map(|(kind, slot)| match kind {
-        Kind::Float => slot.float.to_f32().to_bits(),
+        OperandKind::Float => slot.float.to_f32().to_bits(),
         _ => slot.word,
     });
     bits.collect()
@@ -120,11 +120,11 @@ pub(super) fn operand_bits<F: Number>(
 /// The numbers that a float row sees of its operands: truth values are 0 or 1.
 pub(super) fn operand_floats<F: Number>(
     op: Op,
-    operands: &[Slot<F>],
+    operands: &[EvalValue<F>],
 ) -> SmallVec<[F; MAX_OPERANDS]> {
     let kinds = op.info().operands.iter().zip(operands);
     let floats = kinds.map(|(kind, slot)| match kind {
-        Kind::Float => slot.float,
+        OperandKind::Float => slot.float,
         _ => F::from_f32(slot.word as f32),
     });
     floats.collect()
@@ -153,11 +153,11 @@ impl Number for f32 {
         self.to_bits() & 0x003f_ffff
     }
 
-    fn apply(op: Op, operands: &[Slot]) -> Slot {
+    fn apply(op: Op, operands: &[EvalValue]) -> EvalValue {
         let bits = op.value(&operand_bits(op, operands));
         match op.info().result {
-            Kind::Float => Slot::from_bits(Scalar::F32, bits),
-            _ => Slot::word(bits),
+            OperandKind::Float => EvalValue::from_bits(Scalar::F32, bits),
+            _ => EvalValue::word(bits),
         }
     }
 }
@@ -185,31 +185,31 @@ impl Number for f64 {
         self.to_bits() as u32 & 0x003f_ffff
     }
 
-    fn apply(op: Op, operands: &[Slot<f64>]) -> Slot<f64> {
+    fn apply(op: Op, operands: &[EvalValue<f64>]) -> EvalValue<f64> {
         op.visit(Wide(op, operands))
     }
 }
 
 /// Runs a row over `f64`: a float row by its meaning, a word row by its algorithm on words that remember their wide float.
-struct Wide<'a>(Op, &'a [Slot<f64>]);
+struct Wide<'a>(Op, &'a [EvalValue<f64>]);
 
 impl OpVisitor for Wide<'_> {
-    type Out = Slot<f64>;
+    type Out = EvalValue<f64>;
 
-    fn float<R: Row<N>, const N: usize>(self) -> Slot<f64> {
+    fn float<R: OpDef<N>, const N: usize>(self) -> EvalValue<f64> {
         let operands = operand_floats(self.0, self.1);
-        Slot::float(R::spec(std::array::from_fn(|i| operands[i])), [0.0; 2])
+        EvalValue::float(R::spec(std::array::from_fn(|i| operands[i])), [0.0; 2])
     }
 
-    fn word<R: WordRow<N>, const N: usize>(self) -> Slot<f64> {
+    fn bits<R: BitOpDef<N>, const N: usize>(self) -> EvalValue<f64> {
         let operands = std::array::from_fn(|i| match R::INFO.operands[i] {
-            Kind::Float => WideWord::of_float(self.1[i].float),
-            _ => WideWord::of_bits(self.1[i].word),
+            OperandKind::Float => WideWord::from_float(self.1[i].float),
+            _ => WideWord::from_bits(self.1[i].word),
         });
         let result = R::value::<WideWord>(operands);
         match R::INFO.result {
-            Kind::Float => Slot::float(result.as_float(), [0.0; 2]),
-            _ => Slot::word(result.as_bits()),
+            OperandKind::Float => EvalValue::float(result.as_float(), [0.0; 2]),
+            _ => EvalValue::word(result.as_bits()),
         }
     }
 }

@@ -1,55 +1,55 @@
 //! A point between two instructions: everything that it is, owned, so that it can wait for a texture, or for the other points of its quad,
 //! as long as it takes.
 
-use super::machine::{Ended, Machine};
-use super::origins::Origins;
-use super::{Number, Options, Outcome, Point, Slot, Tally};
+use super::evaluation::{Evaluation, RegionExit};
+use super::nan_origin::NanOrigins;
+use super::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, ExecutionCounts, Number};
 use crate::host::{ClosureArena, Faults, Host, SampleRequest};
 use crate::module::{FuncId, Module, RegionId};
-use crate::quad::{Awaited, Lockstep};
+use crate::quad::{Lockstep, QuadPause};
 
 /// A place in a region: the instruction that runs next, or that waits for a region or function inside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cursor {
+pub(super) struct RegionCursor {
     pub(super) region: RegionId,
     pub(super) at: usize,
 }
 
 /// A function being executed.
 #[derive(Clone, Debug)]
-pub(super) struct Frame<F> {
+pub(super) struct EvalFrame<F> {
     pub(super) function: FuncId,
-    pub(super) slots: Vec<Slot<F>>,
-    pub(super) arrays: Vec<Vec<Slot<F>>>,
+    pub(super) slots: Vec<EvalValue<F>>,
+    pub(super) arrays: Vec<Vec<EvalValue<F>>>,
     /// The open regions, outermost first.
-    pub(super) cursors: Vec<Cursor>,
+    pub(super) cursors: Vec<RegionCursor>,
 }
 
 /// How far a point has come.
 #[derive(Clone, Debug)]
-pub(super) struct State<F> {
-    pub(super) frames: Vec<Frame<F>>,
+pub(super) struct EvalState<F> {
+    pub(super) frames: Vec<EvalFrame<F>>,
     /// Array elements of all frames.
     pub(super) elements: u64,
     pub(super) steps: u64,
     pub(super) faults: Faults,
     pub(super) closures: ClosureArena,
     pub(super) path: u64,
-    pub(super) origins: Origins,
-    pub(super) tally: Tally,
+    pub(super) origins: NanOrigins,
+    pub(super) tally: ExecutionCounts,
 }
 
-impl<F> Default for State<F> {
-    fn default() -> State<F> {
-        State {
+impl<F> Default for EvalState<F> {
+    fn default() -> EvalState<F> {
+        EvalState {
             frames: Vec::new(),
             elements: 0,
             steps: 0,
             faults: Faults::default(),
             closures: ClosureArena::default(),
             path: 0,
-            origins: Origins::default(),
-            tally: Tally::default(),
+            origins: NanOrigins::default(),
+            tally: ExecutionCounts::default(),
         }
     }
 }
@@ -58,18 +58,18 @@ impl<F> Default for State<F> {
 #[derive(Clone, Debug)]
 pub enum Progress<F = f32> {
     /// The point is done.
-    Done(Outcome<F>),
+    Done(EvalOutcome<F>),
     /// The host answered [`Pending`](crate::host::Sampled::Pending), or the point came to a difference.
-    Pending(Suspended<F>),
+    Pending(SuspendedPoint<F>),
 }
 
 /// A point that waits. It borrows nothing; dropping it gives the point up.
 #[derive(Clone, Debug)]
-pub struct Suspended<F = f32> {
-    point: Point<F>,
-    options: Options,
-    awaited: Awaited<F>,
-    state: State<F>,
+pub struct SuspendedPoint<F = f32> {
+    point: EvalPoint<F>,
+    options: EvalOptions,
+    awaited: QuadPause<F>,
+    state: EvalState<F>,
 }
 
 /// Begins to evaluate one point. Texture requests go to the host in the order in which they are executed.
@@ -78,8 +78,8 @@ pub struct Suspended<F = f32> {
 /// If the module breaks an invariant, or the point has fewer scalars than the module.
 pub fn begin<F: Number>(
     module: &Module,
-    point: &Point<F>,
-    options: &Options,
+    point: &EvalPoint<F>,
+    options: &EvalOptions,
     host: &mut dyn Host<F>,
 ) -> Progress<F> {
     F::begin(module, point, options, host)
@@ -88,27 +88,27 @@ pub fn begin<F: Number>(
 /// The same, compiled for the numbers of whoever calls it.
 pub(super) fn begin_over<F: Number>(
     module: &Module,
-    point: &Point<F>,
-    options: &Options,
+    point: &EvalPoint<F>,
+    options: &EvalOptions,
     host: &mut dyn Host<F>,
 ) -> Progress<F> {
-    let options = Options {
+    let options = EvalOptions {
         limits: options.limits.bounded(),
         ..*options
     };
-    let machine = Machine::new(module, point, &options, host, State::default());
+    let machine = Evaluation::new(module, point, &options, host, EvalState::default());
     progress(machine.start(), &options, || point.clone())
 }
 
 /// What the host gets to see of a machine that came so far.
 fn progress<F>(
-    ended: Ended<F>,
-    options: &Options,
-    point: impl FnOnce() -> Point<F>,
+    ended: RegionExit<F>,
+    options: &EvalOptions,
+    point: impl FnOnce() -> EvalPoint<F>,
 ) -> Progress<F> {
     match ended {
-        Ended::Done(outcome) => Progress::Done(outcome),
-        Ended::Pending(awaited, state) => Progress::Pending(Suspended {
+        RegionExit::Done(outcome) => Progress::Done(outcome),
+        RegionExit::Pending(awaited, state) => Progress::Pending(SuspendedPoint {
             point: point(),
             options: *options,
             awaited,
@@ -118,24 +118,24 @@ fn progress<F>(
 }
 
 impl Lockstep for Progress {
-    fn awaited(&self) -> Option<&Awaited> {
+    fn awaited(&self) -> Option<&QuadPause> {
         match self {
             Progress::Done(_) => None,
             Progress::Pending(suspended) => Some(suspended.awaited()),
         }
     }
 
-    fn is_beside(&self, other: &Progress) -> bool {
+    fn is_at_same_instruction(&self, other: &Progress) -> bool {
         match (self, other) {
-            (Progress::Pending(one), Progress::Pending(other)) => one.is_beside(other),
+            (Progress::Pending(one), Progress::Pending(other)) => one.is_at_same_instruction(other),
             _ => false,
         }
     }
 }
 
-impl<F: Number> Suspended<F> {
+impl<F: Number> SuspendedPoint<F> {
     /// What it waits for.
-    pub fn awaited(&self) -> &Awaited<F> {
+    pub fn awaited(&self) -> &QuadPause<F> {
         &self.awaited
     }
 
@@ -145,7 +145,7 @@ impl<F: Number> Suspended<F> {
     }
 
     /// Whether the other point, of the same module, waits at the same instruction, which it came to by the same calls.
-    pub fn is_beside(&self, other: &Suspended<F>) -> bool {
+    pub fn is_at_same_instruction(&self, other: &SuspendedPoint<F>) -> bool {
         let (mine, others) = (&self.state.frames, &other.state.frames);
         let mut pairs = mine.iter().zip(others);
         mine.len() == others.len()
@@ -169,37 +169,44 @@ impl<F: Number> Suspended<F> {
     ///
     /// # Panics
     /// If the module is not the one that the evaluation began with, or it is not a difference that the point waits for.
-    pub fn join(self, module: &Module, difference: F, host: &mut dyn Host<F>) -> Progress<F> {
-        self.go_on(module, host, |machine| machine.join(difference))
+    pub fn resume_difference(
+        self,
+        module: &Module,
+        difference: F,
+        host: &mut dyn Host<F>,
+    ) -> Progress<F> {
+        self.go_on(module, host, |machine| {
+            machine.resume_difference(difference)
+        })
     }
 
     fn go_on(
         self,
         module: &Module,
         host: &mut dyn Host<F>,
-        answer: impl FnOnce(Machine<'_, F>) -> Ended<F>,
+        answer: impl FnOnce(Evaluation<'_, F>) -> RegionExit<F>,
     ) -> Progress<F> {
-        let Suspended {
+        let SuspendedPoint {
             point,
             options,
             state,
             ..
         } = self;
-        let machine = Machine::new(module, &point, &options, host, state);
+        let machine = Evaluation::new(module, &point, &options, host, state);
         progress(answer(machine), &options, || point)
     }
 
     /// Bytes that it holds, its own included.
     pub fn memory(&self) -> usize {
-        let slots = |slots: &Vec<Slot<F>>| slots.capacity() * size_of::<Slot<F>>();
-        let frame = |frame: &Frame<F>| {
+        let slots = |slots: &Vec<EvalValue<F>>| slots.capacity() * size_of::<EvalValue<F>>();
+        let frame = |frame: &EvalFrame<F>| {
             let arrays = frame.arrays.iter().map(slots).sum::<usize>();
-            let lists = frame.arrays.capacity() * size_of::<Vec<Slot<F>>>();
-            let cursors = frame.cursors.capacity() * size_of::<Cursor>();
+            let lists = frame.arrays.capacity() * size_of::<Vec<EvalValue<F>>>();
+            let cursors = frame.cursors.capacity() * size_of::<RegionCursor>();
             slots(&frame.slots) + arrays + lists + cursors
         };
-        let frames = self.state.frames.capacity() * size_of::<Frame<F>>();
-        size_of::<Suspended<F>>()
+        let frames = self.state.frames.capacity() * size_of::<EvalFrame<F>>();
+        size_of::<SuspendedPoint<F>>()
             + slots(&self.point.globals)
             + slots(&self.point.inputs)
             + frames

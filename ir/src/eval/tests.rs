@@ -50,18 +50,18 @@ fn int_shader(body: &str, others: &str) -> Module {
     )
 }
 
-fn point<F: Number>(a: [F; 3], b: [F; 3], n: i32) -> Point<F> {
-    Point {
+fn point<F: Number>(a: [F; 3], b: [F; 3], n: i32) -> EvalPoint<F> {
+    EvalPoint {
         globals: vec![
-            Slot::float(a[0], [a[1], a[2]]),
-            Slot::float(b[0], [b[1], b[2]]),
-            Slot::word(n as u32),
+            EvalValue::float(a[0], [a[1], a[2]]),
+            EvalValue::float(b[0], [b[1], b[2]]),
+            EvalValue::word(n as u32),
         ],
         inputs: Vec::new(),
     }
 }
 
-fn run<F: Number>(module: &Module, point: &Point<F>, options: Options) -> Outcome<F> {
+fn run<F: Number>(module: &Module, point: &EvalPoint<F>, options: EvalOptions) -> EvalOutcome<F> {
     evaluate(
         module,
         point,
@@ -71,14 +71,14 @@ fn run<F: Number>(module: &Module, point: &Point<F>, options: Options) -> Outcom
 }
 
 /// The only output at a = 2 (+0.5 x −0.25 y), b = 3 (+1 x), n = 5.
-fn output(module: &Module, shadows: Shadows) -> Slot {
+fn output(module: &Module, shadows: ShadowMode) -> EvalValue {
     let point = point([2.0, 0.5, -0.25], [3.0, 1.0, 0.0], 5);
     let outcome = run(
         module,
         &point,
-        Options {
+        EvalOptions {
             shadows,
-            ..Options::default()
+            ..EvalOptions::default()
         },
     );
     assert!(outcome.faults.is_empty());
@@ -91,9 +91,9 @@ fn int_output(module: &Module, n: i32, limits: Limits) -> (i32, Vec<FaultKind>) 
     let outcome = run(
         module,
         &point,
-        Options {
+        EvalOptions {
             limits,
-            ..Options::default()
+            ..EvalOptions::default()
         },
     );
     let faults = outcome.faults.iter().map(|f| f.kind).collect();

@@ -15,7 +15,7 @@ fn faults_are_a_set_in_order_of_first_occurrence() {
     faults.add(FaultKind::IndexOutOfRange, at(1));
     faults.add(FaultKind::DivisionByZero, at(2));
     let starts: Vec<u32> = faults.iter().map(|f| f.span.start).collect();
-    assert_eq!((starts, faults.more()), (vec![2, 1], 0));
+    assert_eq!((starts, faults.omitted_count()), (vec![2, 1], 0));
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn faults_beyond_the_limit_are_counted_but_the_stop_is_kept() {
     faults.add(FaultKind::StepBudget, at(99));
     faults.add(FaultKind::CallDepth, at(100));
     assert_eq!(faults.iter().count(), MAX_FAULTS + 1);
-    assert_eq!(faults.more(), 3);
+    assert_eq!(faults.omitted_count(), 3);
     assert_eq!(
         faults.stopped().map(|f| f.kind),
         Some(FaultKind::StepBudget)
@@ -48,7 +48,7 @@ fn many_steps_at_once_ask_as_often_as_single_ones() {
     ] {
         for taken in [1, 2, 7, CANCEL_PERIOD, 3 * CANCEL_PERIOD] {
             let single = (0..taken).any(|i| (left + i).is_multiple_of(CANCEL_PERIOD));
-            assert_eq!(is_time_to_ask(left, taken), single, "{left} {taken}");
+            assert_eq!(is_cancel_check_due(left, taken), single, "{left} {taken}");
         }
     }
     assert_eq!(array_steps(ELEMENTS_PER_STEP - 1), 0);

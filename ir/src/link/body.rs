@@ -1,15 +1,15 @@
 //! The body of a unit's entry, put in place.
 
-use super::Unit;
-use super::tables::Tables;
-use crate::builder::Builder;
+use super::LinkUnit;
+use super::tables::MergedTables;
+use crate::builder::FunctionBuilder;
 use crate::module::*;
 
 /// Appends a unit's body to the function being made, as a block whose results are the unit's outputs. `inputs` stand for its parameters.
 pub(super) fn append<'a>(
-    tables: &mut Tables<'a>,
-    builder: &mut Builder,
-    unit: &Unit<'a>,
+    tables: &mut MergedTables<'a>,
+    builder: &mut FunctionBuilder,
+    unit: &LinkUnit<'a>,
     inputs: &[ValueId],
 ) -> Results {
     let entry = unit.module.entry();
@@ -91,12 +91,12 @@ pub(super) fn append<'a>(
 
 /// The names of a unit's values, with the unit's own before them.
 struct Names<'u, 'a> {
-    unit: &'u Unit<'a>,
+    unit: &'u LinkUnit<'a>,
     known: Vec<Option<NameId>>,
 }
 
 impl Names<'_, '_> {
-    fn of(&mut self, tables: &mut Tables<'_>, name: Option<NameId>) -> Option<NameId> {
+    fn of(&mut self, tables: &mut MergedTables<'_>, name: Option<NameId>) -> Option<NameId> {
         let name = name?;
         let text = &self.unit.module.names[name.index()];
         let known = &mut self.known[name.index()];
@@ -163,8 +163,8 @@ impl Place {
             | InstKind::Difference(_)
             | InstKind::Sample(..)
             | InstKind::Message(_)
-            | InstKind::Enter(_)
-            | InstKind::Turn
+            | InstKind::EnterInlined(_)
+            | InstKind::NextIteration
             | InstKind::MakeClosure(_)
             | InstKind::ClosureAdd
             | InstKind::ClosureScale

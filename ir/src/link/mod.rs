@@ -13,30 +13,30 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use crate::builder::Builder;
+use crate::builder::FunctionBuilder;
 use crate::module::*;
 use crate::span::Span;
 use crate::types::Lanes;
 use adumbra_ops::Op;
 use std::collections::{HashMap, HashSet};
-use tables::Tables;
+use tables::MergedTables;
 
 /// A shader that takes part.
 #[derive(Clone, Debug)]
-pub struct Unit<'a> {
+pub struct LinkUnit<'a> {
     /// Stands before the names of its values, with a dot. Without one they keep their names.
     pub name: Option<&'a str>,
     /// The shader.
     pub module: &'a Module,
     /// What each scalar of its inputs is.
-    pub inputs: Vec<Feed>,
+    pub inputs: Vec<InputSource>,
     /// What each texture of the module is called outside.
     pub textures: &'a [String],
 }
 
 /// What a scalar of a unit's inputs is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feed {
+pub enum InputSource {
     /// These bits.
     Constant(u32),
     /// A scalar of the whole's inputs, by position.
@@ -48,13 +48,13 @@ pub enum Feed {
         /// Which scalar of its outputs.
         scalar: u32,
         /// The conversion.
-        steps: &'static [Op],
+        conversions: &'static [Op],
     },
 }
 
 /// What the whole looks like from outside.
 #[derive(Clone, Debug)]
-pub struct Shell {
+pub struct LinkedInterface {
     /// Its name.
     pub name: String,
     /// Where it is described.
@@ -70,7 +70,7 @@ pub struct Shell {
 }
 
 /// How many instructions [`link`] would take over, found without making any.
-pub fn size(units: &[Unit<'_>]) -> u64 {
+pub fn instruction_count(units: &[LinkUnit<'_>]) -> u64 {
     let insts = |function: &Function| -> u64 {
         let regions = function.regions.iter();
         regions.map(|region| region.insts.len() as u64).sum()
@@ -97,10 +97,10 @@ pub fn size(units: &[Unit<'_>]) -> u64 {
 ///
 /// # Panics
 /// If a feed or a result refers to what is not there, or a unit to one behind it.
-pub fn link(units: &[Unit<'_>], shell: Shell) -> Module {
-    let mut tables = Tables::new(&shell.globals);
-    let entry = tables.reserve(Builder::new(shell.name.as_str(), shell.span).finish());
-    let mut builder = Builder::new(shell.name.as_str(), shell.span);
+pub fn link(units: &[LinkUnit<'_>], shell: LinkedInterface) -> Module {
+    let mut tables = MergedTables::new(&shell.globals);
+    let entry = tables.reserve(FunctionBuilder::new(shell.name.as_str(), shell.span).finish());
+    let mut builder = FunctionBuilder::new(shell.name.as_str(), shell.span);
     let params = signature(&mut builder, &shell);
     let mut given: Vec<Results> = Vec::with_capacity(units.len());
     for unit in units {
@@ -108,15 +108,15 @@ pub fn link(units: &[Unit<'_>], shell: Shell) -> Module {
         let taken = unit.module.entry().params().iter();
         let inputs: Vec<ValueId> = (unit.inputs.iter().zip(taken))
             .map(|(feed, param)| match *feed {
-                Feed::Constant(bits) => {
+                InputSource::Constant(bits) => {
                     let ty = unit.module.entry().value(*param).ty;
                     builder.constant(ty, bits, span)
                 }
-                Feed::Input(at) => params[at as usize],
-                Feed::Output {
+                InputSource::Input(at) => params[at as usize],
+                InputSource::Output {
                     unit,
                     scalar,
-                    steps,
+                    conversions: steps,
                 } => steps.iter().fold(nth(given[unit], scalar), |value, &op| {
                     builder.op(op, &[value], span)
                 }),
@@ -148,17 +148,17 @@ pub fn bind(module: &Module, constants: &[Option<&[u32]>]) -> Module {
         match constant {
             Some(words) => {
                 assert_eq!(words.len(), scalars, "one word for each scalar");
-                feeds.extend(words.iter().map(|&bits| Feed::Constant(bits)));
+                feeds.extend(words.iter().map(|&bits| InputSource::Constant(bits)));
             }
             None => {
                 inputs.push(input.clone());
-                feeds.extend((next..).take(scalars).map(Feed::Input));
+                feeds.extend((next..).take(scalars).map(InputSource::Input));
                 next += scalars as u32;
             }
         }
     }
     let entry = module.entry();
-    let shell = Shell {
+    let shell = LinkedInterface {
         name: entry.name.clone(),
         span: entry.span,
         globals: module.globals.clone(),
@@ -166,7 +166,7 @@ pub fn bind(module: &Module, constants: &[Option<&[u32]>]) -> Module {
         outputs: module.outputs.clone(),
         results: (0..entry.results.len() as u32).map(|k| (0, k)).collect(),
     };
-    let unit = Unit {
+    let unit = LinkUnit {
         name: None,
         module,
         inputs: feeds,
@@ -185,9 +185,9 @@ fn nth(results: Results, k: u32) -> ValueId {
 }
 
 /// Parameters, results and members of the whole. Gives the parameters.
-fn signature(builder: &mut Builder, shell: &Shell) -> Vec<ValueId> {
+fn signature(builder: &mut FunctionBuilder, shell: &LinkedInterface) -> Vec<ValueId> {
     let mut members = Vec::with_capacity(shell.inputs.len() + shell.outputs.len());
-    let member = |name: &str, ty: &crate::Type, mode| Member {
+    let member = |name: &str, ty: &crate::Type, mode| SourceParam {
         name: name.to_owned(),
         ty: ty.clone(),
         mode,
@@ -200,9 +200,9 @@ fn signature(builder: &mut Builder, shell: &Shell) -> Vec<ValueId> {
         let first = params.len() as u32;
         let ty = &input.ty;
         ty.for_each_scalar(&mut |ty| params.push(builder.param(ty, shell.span)));
-        members.push(Member {
+        members.push(SourceParam {
             params: (first, params.len() as u32 - first),
-            ..member(&input.name, ty, Mode::In)
+            ..member(&input.name, ty, PassingMode::In)
         });
     }
     let mut results = Vec::with_capacity(shell.results.len());
@@ -214,9 +214,9 @@ fn signature(builder: &mut Builder, shell: &Shell) -> Vec<ValueId> {
                 lanes: Lanes::NONE,
             });
         });
-        members.push(Member {
+        members.push(SourceParam {
             results: (first, results.len() as u32 - first),
-            ..member(&output.name, &output.ty, Mode::Out)
+            ..member(&output.name, &output.ty, PassingMode::Out)
         });
     }
     let function = builder.function_mut();

@@ -8,7 +8,7 @@ use std::hash::Hash;
 
 /// The whole in the making, and where everything of it came from.
 #[derive(Default)]
-pub(super) struct Tables<'a> {
+pub(super) struct MergedTables<'a> {
     module: Module,
     globals: HashMap<(&'a str, &'a Type), u32>,
     textures: HashMap<&'a str, u32>,
@@ -17,12 +17,12 @@ pub(super) struct Tables<'a> {
     messages: HashMap<&'a Message, u32>,
     /// By module, and what its textures are called: which of `ids`.
     taken: HashMap<(*const Module, &'a [String]), usize>,
-    ids: Vec<Ids>,
+    ids: Vec<IdMap>,
 }
 
 /// What the ids of a module are in the whole, table by table.
 #[derive(Default)]
-pub(super) struct Ids {
+pub(super) struct IdMap {
     functions: Vec<FuncId>,
     globals: Vec<GlobalId>,
     textures: Vec<TextureId>,
@@ -31,10 +31,10 @@ pub(super) struct Ids {
     messages: Vec<MessageId>,
 }
 
-impl<'a> Tables<'a> {
+impl<'a> MergedTables<'a> {
     /// Tables of a whole that has these globals.
-    pub(super) fn new(globals: &'a [Global]) -> Tables<'a> {
-        let mut tables = Tables::default();
+    pub(super) fn new(globals: &'a [Global]) -> MergedTables<'a> {
+        let mut tables = MergedTables::default();
         let keys = globals.iter().zip(0..);
         tables.globals = keys
             .map(|(global, id)| ((global.name.as_str(), &global.ty), id))
@@ -60,14 +60,14 @@ impl<'a> Tables<'a> {
         NameId(self.module.names.len() as u32 - 1)
     }
 
-    /// What a module's ids become; the number is for [`ids`](Tables::ids). Its functions are taken over with it, but for the entry, unless it is called.
+    /// What a module's ids become; the number is for [`ids`](MergedTables::ids). Its functions are taken over with it, but for the entry, unless it is called.
     pub(super) fn take(&mut self, module: &'a Module, textures: &'a [String]) -> usize {
         let key = (std::ptr::from_ref(module), textures);
         if let Some(&known) = self.taken.get(&key) {
             return known;
         }
         let whole = &mut self.module;
-        let mut ids = Ids::default();
+        let mut ids = IdMap::default();
         for global in &module.globals {
             let key = (global.name.as_str(), &global.ty);
             let id = intern(&mut self.globals, &mut whole.globals, key, || {
@@ -128,13 +128,13 @@ impl<'a> Tables<'a> {
         self.ids.len() - 1
     }
 
-    /// What [`take`](Tables::take) found.
-    pub(super) fn ids(&self, taken: usize) -> &Ids {
+    /// What [`take`](MergedTables::take) found.
+    pub(super) fn ids(&self, taken: usize) -> &IdMap {
         &self.ids[taken]
     }
 }
 
-impl Ids {
+impl IdMap {
     /// Replaces what an instruction says of the module's tables.
     pub(super) fn rewrite(&self, kind: &mut InstKind) {
         match kind {
@@ -151,8 +151,8 @@ impl Ids {
             | InstKind::ArrayZero(_)
             | InstKind::ArrayCopy { .. }
             | InstKind::ArrayResize(..)
-            | InstKind::Enter(_)
-            | InstKind::Turn
+            | InstKind::EnterInlined(_)
+            | InstKind::NextIteration
             | InstKind::Load(_)
             | InstKind::Store(_)
             | InstKind::ClosureAdd

@@ -1,12 +1,12 @@
 //! Linked modules do what their units do one by one; the oracle is the reference evaluator.
 
 use super::*;
-use crate::eval::{Options, Outcome, Point, Shadows, Slot, evaluate};
+use crate::eval::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, ShadowMode, evaluate};
 use crate::host::{Host, Limits, SampleRequest, Sampled};
 use crate::module::InstKind;
 use crate::passes::{PassOptions, run};
 use crate::random::generate;
-use crate::text::{Spans, parse, print};
+use crate::text::{SpanComments, parse, print};
 use crate::types::{Scalar, Type};
 use crate::{FileId, Op, verify};
 
@@ -23,26 +23,31 @@ impl Host for Recorder {
     }
 }
 
-fn evaluated(module: &Module, point: &Point, shadows: Shadows, host: &mut Recorder) -> Outcome {
+fn evaluated(
+    module: &Module,
+    point: &EvalPoint,
+    shadows: ShadowMode,
+    host: &mut Recorder,
+) -> EvalOutcome {
     let limits = Limits {
         steps: 20_000,
         ..Limits::default()
     };
-    let options = Options {
+    let options = EvalOptions {
         limits,
         shadows,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     evaluate(module, point, &options, host)
 }
 
-fn point(module: &Module, seed: u64) -> Point {
-    let mut point = Point::new(module);
+fn point(module: &Module, seed: u64) -> EvalPoint {
+    let mut point = EvalPoint::new(module);
     for (i, slot) in point.globals.iter_mut().enumerate() {
         let x = (seed % 13) as f32 * 0.37 + i as f32 * 0.61 - 1.5;
         *slot = match module.globals[i.saturating_sub(2).min(2)].ty {
-            Type::Scalar(Scalar::I32) if i == 4 => Slot::word(seed as u32 % 5),
-            _ => Slot::float(x, [0.5 + x, 0.25 - x]),
+            Type::Scalar(Scalar::I32) if i == 4 => EvalValue::word(seed as u32 % 5),
+            _ => EvalValue::float(x, [0.5 + x, 0.25 - x]),
         };
     }
     point
@@ -50,13 +55,13 @@ fn point(module: &Module, seed: u64) -> Point {
 
 fn checked(module: Module) -> Module {
     if let Err(violations) = verify(&module) {
-        panic!("{violations:#?}\n{}", print(&module, Spans::Hidden));
+        panic!("{violations:#?}\n{}", print(&module, SpanComments::Hidden));
     }
     module
 }
 
 /// The bits of everything that comes out but closures.
-fn words(module: &Module, outcome: &Outcome) -> Vec<u32> {
+fn words(module: &Module, outcome: &EvalOutcome) -> Vec<u32> {
     let results = module.entry().results.iter().zip(&outcome.outputs);
     let results = results.filter(|(result, _)| result.ty != Scalar::Closure);
     results
@@ -76,15 +81,15 @@ fn bound_inputs_are_what_the_host_would_have_set() {
         for constants in [[k, i], [k, None], [None, i], [None, None]] {
             let bound = checked(bind(&module, &constants));
             let mut by_host = point(&module, seed);
-            by_host.inputs[1] = Slot::word(match constants[1] {
+            by_host.inputs[1] = EvalValue::word(match constants[1] {
                 Some(words) => words[0],
                 None => 3,
             });
             let mut by_bound = point(&bound, seed);
             if constants[1].is_none() {
-                *by_bound.inputs.last_mut().unwrap() = Slot::word(3);
+                *by_bound.inputs.last_mut().unwrap() = EvalValue::word(3);
             }
-            for shadows in [Shadows::Annotated, Shadows::Full] {
+            for shadows in [ShadowMode::Annotated, ShadowMode::Full] {
                 let (mut a, mut b) = (Recorder::default(), Recorder::default());
                 let expected = evaluated(&module, &by_host, shadows, &mut a);
                 let got = evaluated(&bound, &by_bound, shadows, &mut b);
@@ -104,28 +109,34 @@ fn a_chain_does_what_its_units_do_one_by_one() {
     for seed in 0..PAIRS {
         let modules = [generate(seed), generate(seed + 10_000)];
         let feeds = vec![
-            Feed::Output {
+            InputSource::Output {
                 unit: 0,
                 scalar: 3,
-                steps: to_float,
+                conversions: to_float,
             },
-            Feed::Output {
+            InputSource::Output {
                 unit: 0,
                 scalar: 3,
-                steps: &[],
+                conversions: &[],
             },
         ];
-        let unit = |at: usize, inputs: Vec<Feed>| Unit {
+        let unit = |at: usize, inputs: Vec<InputSource>| LinkUnit {
             name: Some(["first", "second"][at]),
             module: &modules[at],
             inputs,
             textures: &modules[at].textures,
         };
         let units = [
-            unit(0, vec![Feed::Constant(0.5_f32.to_bits()), Feed::Input(0)]),
+            unit(
+                0,
+                vec![
+                    InputSource::Constant(0.5_f32.to_bits()),
+                    InputSource::Input(0),
+                ],
+            ),
             unit(1, feeds),
         ];
-        let shell = Shell {
+        let shell = LinkedInterface {
             name: "group".to_owned(),
             span: Span::default(),
             globals: Vec::new(),
@@ -137,20 +148,20 @@ fn a_chain_does_what_its_units_do_one_by_one() {
         assert!(linked.textures.len() == 1 && linked.globals.len() == 3);
 
         let mut first = point(&modules[0], seed);
-        first.inputs[0] = Slot::float(0.5, [0.0; 2]);
+        first.inputs[0] = EvalValue::float(0.5, [0.0; 2]);
         let mut host = Recorder::default();
-        let given = evaluated(&modules[0], &first, Shadows::Annotated, &mut host);
+        let given = evaluated(&modules[0], &first, ShadowMode::Annotated, &mut host);
         let mut second = point(&modules[1], seed);
         let count = given.outputs[3].word;
         second.inputs = vec![
-            Slot::float(count as i32 as f32, [0.0; 2]),
-            Slot::word(count),
+            EvalValue::float(count as i32 as f32, [0.0; 2]),
+            EvalValue::word(count),
         ];
-        let expected = evaluated(&modules[1], &second, Shadows::Annotated, &mut host);
+        let expected = evaluated(&modules[1], &second, ShadowMode::Annotated, &mut host);
 
         let whole = point(&linked, seed);
         let mut linked_host = Recorder::default();
-        let got = evaluated(&linked, &whole, Shadows::Annotated, &mut linked_host);
+        let got = evaluated(&linked, &whole, ShadowMode::Annotated, &mut linked_host);
         if given.faults.stopped().is_none() && expected.faults.stopped().is_none() {
             assert_eq!(
                 words(&linked, &got),
@@ -167,11 +178,11 @@ fn a_chain_does_what_its_units_do_one_by_one() {
             ..PassOptions::default()
         };
         let passed = checked(run(linked.clone(), &options).0);
-        let full = evaluated(&linked, &whole, Shadows::Full, &mut Recorder::default());
+        let full = evaluated(&linked, &whole, ShadowMode::Full, &mut Recorder::default());
         let laid = evaluated(
             &passed,
             &whole,
-            Shadows::Annotated,
+            ShadowMode::Annotated,
             &mut Recorder::default(),
         );
         if full.tally.nonfinite == 0 && full.faults.stopped().is_none() {
@@ -209,22 +220,22 @@ fn main(%0: i32 $a) -> (i32) ^0 {
 #[test]
 fn returns_leave_the_unit_alone() {
     let module = checked(parse(RETURNS, FileId::MAIN).unwrap());
-    let unit = |name, inputs| Unit {
+    let unit = |name, inputs| LinkUnit {
         name: Some(name),
         module: &module,
         inputs,
         textures: &module.textures,
     };
-    let second = Feed::Output {
+    let second = InputSource::Output {
         unit: 0,
         scalar: 0,
-        steps: &[],
+        conversions: &[],
     };
     let units = [
-        unit("first", vec![Feed::Constant(3)]),
+        unit("first", vec![InputSource::Constant(3)]),
         unit("second", vec![second]),
     ];
-    let shell = Shell {
+    let shell = LinkedInterface {
         name: "group".to_owned(),
         span: Span::default(),
         globals: Vec::new(),
@@ -236,8 +247,8 @@ fn returns_leave_the_unit_alone() {
     assert_eq!(linked.functions.len(), 2, "the recursive one once");
     let outcome = evaluate::<f32>(
         &linked,
-        &Point::new(&linked),
-        &Options::default(),
+        &EvalPoint::new(&linked),
+        &EvalOptions::default(),
         &mut Recorder::default(),
     );
     let outputs: Vec<u32> = outcome.outputs.iter().map(|slot| slot.word).collect();
@@ -269,7 +280,7 @@ fn look() -> (f32) ^0 {
 ";
     let module = checked(parse(text, FileId::MAIN).unwrap());
     let names = [vec!["oak".to_owned()], vec!["ash".to_owned()]];
-    let unit = |name: usize| Unit {
+    let unit = |name: usize| LinkUnit {
         name: Some("u"),
         module: &module,
         inputs: Vec::new(),
@@ -281,7 +292,7 @@ fn look() -> (f32) ^0 {
         ty: Type::FLOAT,
         metadata: Vec::new(),
     };
-    let shell = Shell {
+    let shell = LinkedInterface {
         name: "group".to_owned(),
         span: Span::default(),
         globals: Vec::new(),
@@ -289,7 +300,7 @@ fn look() -> (f32) ^0 {
         outputs: vec![output("a"), output("b"), output("c")],
         results: vec![(0, 0), (1, 0), (2, 0)],
     };
-    assert_eq!(size(&units), 3 * 2 + 2 * 5);
+    assert_eq!(instruction_count(&units), 3 * 2 + 2 * 5);
     let linked = checked(link(&units, shell));
     assert_eq!(linked.textures, ["oak", "ash"]);
     let calls: Vec<FuncId> = crate::calls::callees(linked.entry()).collect();

@@ -10,7 +10,7 @@
 //! the operand's too. A uint whose highest bit is known to be 0, as of a masked or shifted word, becomes a float as an int does: processors of
 //! many points have an instruction for that alone.
 
-use super::alias::{Aliases, hand_on_name};
+use super::replacement::{Replacements, pass_on_name};
 use crate::host::CANONICAL_NAN;
 use crate::module::{Args, Function, Inst, InstKind, Region, RegionId, Results, ValueId};
 use crate::span::Span;
@@ -20,7 +20,7 @@ use adumbra_ops::{MAX_OPERANDS, Op};
 /// Folds a function in place.
 pub(super) fn fold(function: &mut Function) {
     let mut fold = Fold {
-        aliases: Aliases::new(function.values.len()),
+        aliases: Replacements::new(function.values.len()),
         known: vec![None; function.values.len()],
         half: vec![false; function.values.len()],
         breaks: vec![0; function.regions.len()],
@@ -36,7 +36,7 @@ pub(super) fn fold(function: &mut Function) {
 
 struct Fold<'f> {
     function: &'f mut Function,
-    aliases: Aliases,
+    aliases: Replacements,
     /// The bits of values that are always the same.
     known: Vec<Option<u32>>,
     /// Words that are not constants and whose highest bit is always 0.
@@ -254,7 +254,7 @@ impl Fold<'_> {
     /// Uses `by` for `value`, which hands its name on.
     fn replace(&mut self, value: ValueId, by: ValueId) {
         self.aliases.replace(value, by);
-        hand_on_name(&mut self.function.values, value, by);
+        pass_on_name(&mut self.function.values, value, by);
     }
 
     /// Whether the highest bit of an operation's result is always 0, by what is known of its operands.

@@ -5,10 +5,10 @@
 //! - *free*: of the standard library, of at most [`MAX_INLINE`] instructions. What is inlined stands at the place of the call, for faults and
 //!   messages. Entering it takes no step of the budget and no call depth; since it happens before anything else, and always, all engines and all
 //!   compilations of a shader agree in that;
-//! - or else of at most [`MAX_COUNTED`] instructions, while there is room for them in the module. An [`Enter`](InstKind::Enter)
+//! - or else of at most [`MAX_COUNTED`] instructions, while there is room for them in the module. An [`Enter`](InstKind::EnterInlined)
 //!   stands before what is inlined and counts what the call did, so that nobody can tell the difference. Names and places stay.
 
-use super::alias::{Aliases, hand_on_name};
+use super::replacement::{Replacements, pass_on_name};
 use crate::calls::CallGraph;
 use crate::module::*;
 use crate::span::Span;
@@ -52,7 +52,12 @@ fn calls_of(function: &Function) -> Calls {
         && insts.iter().all(|inst| {
             !matches!(inst.kind, InstKind::Call(..)) && inst.kind.regions().next().is_none()
         });
-    let counts = |inst: &Inst| matches!(inst.kind, InstKind::Enter(_) | InstKind::Turn);
+    let counts = |inst: &Inst| {
+        matches!(
+            inst.kind,
+            InstKind::EnterInlined(_) | InstKind::NextIteration
+        )
+    };
     match insts.len() {
         _ if !is_straight => Calls::Stay,
         ..=MAX_INLINE if function.library && !insts.iter().any(counts) => Calls::Free,
@@ -105,7 +110,7 @@ impl Inliner {
         let caller = &mut module.functions[id.index()];
         let mut values = std::mem::take(&mut caller.values);
         let mut regions = std::mem::take(&mut caller.regions);
-        let mut aliases = Aliases::new(values.len());
+        let mut aliases = Replacements::new(values.len());
         for region in order {
             let region = &mut regions[region.index()];
             let insts = std::mem::take(&mut region.insts);
@@ -135,7 +140,7 @@ fn copy(
     call: &Inst,
     is_free: bool,
     values: &mut Vec<Value>,
-    aliases: &mut Aliases,
+    aliases: &mut Replacements,
     out: &mut Vec<Inst>,
 ) {
     let mut map = vec![ValueId::default(); callee.values.len()];
@@ -146,7 +151,7 @@ fn copy(
     let span_of = |own: Span| if is_free { call.span } else { own };
     if !is_free {
         out.push(Inst {
-            kind: InstKind::Enter(0),
+            kind: InstKind::EnterInlined(0),
             args: Args::new(),
             results: Results::NONE,
             span: call.span,
@@ -156,7 +161,7 @@ fn copy(
         let args: Args = inst.args.iter().map(|a| map[a.index()]).collect();
         if inst.kind == InstKind::Return {
             for (result, value) in call.results.iter().zip(args) {
-                hand_on_name(values, result, value);
+                pass_on_name(values, result, value);
                 aliases.replace(result, value);
             }
             return;
@@ -177,7 +182,7 @@ fn copy(
         }
         out.push(Inst {
             kind: match inst.kind {
-                InstKind::Enter(open) => InstKind::Enter(open.saturating_add(1)),
+                InstKind::EnterInlined(open) => InstKind::EnterInlined(open.saturating_add(1)),
                 ref kind => kind.clone(),
             },
             args,

@@ -1,20 +1,20 @@
 //! Lineage: which values can have a shadow that is not zero, because they trace back to a global.
 //!
-//! Assumes the function's [`Flow`]. Guarantees the least solution: a node has a direction exactly if an edge path leads to it from a source, or from a
+//! Assumes the function's [`ShadowFlow`]. Guarantees the least solution: a node has a direction exactly if an edge path leads to it from a source, or from a
 //! parameter that is given that direction. Per value, so it follows the flow; an array has one set for all its elements and
 //! all times. Each node changes at most twice.
 
-use super::flow::Signature;
-use super::flow::{Flow, Node, inner_in};
+use super::shadow_flow::FlowSignature;
+use super::shadow_flow::{FlowNode, ShadowFlow, inner_in};
 use crate::types::Lanes;
 
 /// The lineage of each node, where `ins` is that of what the function is given. `state` and `work` are overwritten.
 pub(super) fn lineage(
-    flow: &Flow<'_>,
-    signature: &Signature,
+    flow: &ShadowFlow<'_>,
+    signature: &FlowSignature,
     ins: &[Lanes],
     state: &mut Vec<Lanes>,
-    work: &mut Vec<Node>,
+    work: &mut Vec<FlowNode>,
 ) {
     state.clear();
     state.resize(flow.nodes(), Lanes::NONE);
@@ -28,5 +28,5 @@ pub(super) fn lineage(
         state[node as usize] = Lanes::XY;
         work.push(node);
     }
-    flow.forward.spread(state, work);
+    flow.forward.propagate(state, work);
 }

@@ -14,43 +14,43 @@
 //! Derivatives that are off are globals without shadows; nothing else differs. So a shader that demands nothing becomes the same IR either way.
 //! Everything is linear in the program, times a named constant at most.
 
-mod alias;
-mod dedupe;
+mod dce;
 mod demand;
-mod flow;
 mod fold;
+mod gvn;
 mod inline;
-mod lanes;
+mod lane_assignment;
 mod lineage;
-mod origins;
-mod prune;
+mod lost_shadows;
+mod pass_times;
 mod quad;
+mod replacement;
 mod report;
+mod shadow_flow;
 mod specialise;
 mod summary;
-mod times;
 mod unroll;
 
 #[cfg(test)]
 mod tests;
 
 pub use inline::{MAX_COUNTED, MAX_INLINE, MAX_INLINED};
-pub use origins::{Origins, origins};
+pub use lost_shadows::{LostShadows, lost_shadows};
+pub use pass_times::PassTimes;
 pub use quad::{AtDivergence, MAX_WALKS, quads};
 pub use report::{FunctionReport, ValueReport, demand as demand_report};
 pub use specialise::MAX_VARIANTS;
-pub use times::PassTimes;
-pub use unroll::{LONG, MAX_UNROLLED, MAX_UNROLLED_IN_ALL, MAX_UNROLLED_WITHIN};
+pub use unroll::{LONG_OP_COST, MAX_UNROLLED, MAX_UNROLLED_IN_ALL, MAX_UNROLLED_WITHIN};
 
 use crate::calls::{self, CallGraph};
-use crate::module::{Detail, FuncId, InstKind, Module};
+use crate::module::{FuncId, InstKind, MipSelection, Module};
 use crate::quad::Quad;
 use crate::types::{Lanes, Scalar};
+use pass_times::{PassClock, PassPhase};
 use specialise::Plan;
-use summary::Summaries;
-use times::{Clock, Phase};
+use summary::ShadowSummaries;
 
-/// The names of the passes, as a [`Watch`] is told them, in the order in which they first run.
+/// The names of the passes, as a [`PassObserver`] is told them, in the order in which they first run.
 pub const PASSES: [&str; 7] = [
     "inline",
     "fold",
@@ -88,34 +88,34 @@ pub struct PassOptions {
 }
 
 /// Told of each pass by its name, and of the module as the pass left it.
-pub type Watch<'w> = dyn FnMut(&'static str, &Module) + 'w;
+pub type PassObserver<'w> = dyn FnMut(&'static str, &Module) + 'w;
 
 /// Runs all passes on a verified module.
 pub fn run(module: Module, options: &PassOptions) -> (Module, PassTimes) {
-    run_watched(module, options, &mut |_, _| {})
+    run_observed(module, options, &mut |_, _| {})
 }
 
 /// The first half of [`run`], which knows nothing of shadows: a module to keep, for other constants to be bound later.
 pub fn prepare(mut module: Module, options: &PassOptions) -> (Module, PassTimes) {
-    let mut clock = Clock::start();
+    let mut clock = PassClock::start();
     first_half(&mut module, options, &mut |_, _| {}, &mut clock);
     (module, clock.times)
 }
 
 /// The second half of [`run`], on a module that is prepared.
 pub fn annotate(mut module: Module, options: &PassOptions) -> (Module, PassTimes) {
-    let mut clock = Clock::start();
+    let mut clock = PassClock::start();
     second_half(&mut module, options, &mut |_, _| {}, &mut clock);
     (module, clock.times)
 }
 
 /// As [`run`], for tests that look at the module between passes.
-pub fn run_watched(
+pub fn run_observed(
     mut module: Module,
     options: &PassOptions,
-    watch: &mut Watch,
+    watch: &mut PassObserver,
 ) -> (Module, PassTimes) {
-    let mut clock = Clock::start();
+    let mut clock = PassClock::start();
     first_half(&mut module, options, watch, &mut clock);
     second_half(&mut module, options, watch, &mut clock);
     (module, clock.times)
@@ -123,9 +123,14 @@ pub fn run_watched(
 
 /// The lineage that [`run`] finds for every variant of every function, before it takes what demand leaves of it.
 pub fn lineage_report(mut module: Module, options: &PassOptions) -> Vec<FunctionReport> {
-    first_half(&mut module, options, &mut |_, _| {}, &mut Clock::start());
+    first_half(
+        &mut module,
+        options,
+        &mut |_, _| {},
+        &mut PassClock::start(),
+    );
     let calls = CallGraph::new(&module);
-    let (summaries, plan) = plan(&module, &calls, options, true, &mut Clock::start());
+    let (summaries, plan) = plan(&module, &calls, options, true, &mut PassClock::start());
     let mut reports = Vec::new();
     let (mut state, mut work) = (Vec::new(), Vec::new());
     for (at, function) in module.functions.iter().enumerate() {
@@ -140,8 +145,13 @@ pub fn lineage_report(mut module: Module, options: &PassOptions) -> Vec<Function
 }
 
 /// What happens before anything is known of shadows. Lanes that the module has, as a text may, are found anew.
-fn first_half(module: &mut Module, options: &PassOptions, watch: &mut Watch, clock: &mut Clock) {
-    lanes::forget(module);
+fn first_half(
+    module: &mut Module,
+    options: &PassOptions,
+    watch: &mut PassObserver,
+    clock: &mut PassClock,
+) {
+    lane_assignment::forget(module);
     if module.functions.len() > 1 {
         let calls = CallGraph::new(module);
         let room = match options.merge_demand {
@@ -152,26 +162,31 @@ fn first_half(module: &mut Module, options: &PassOptions, watch: &mut Watch, clo
         watch("inline", module);
     }
     optimise(module, MAX_UNROLLED_IN_ALL, watch);
-    clock.lap(Phase::Optimise);
+    clock.lap(PassPhase::Optimise);
 }
 
 /// Lanes, and what becomes constant by them.
-fn second_half(module: &mut Module, options: &PassOptions, watch: &mut Watch, clock: &mut Clock) {
+fn second_half(
+    module: &mut Module,
+    options: &PassOptions,
+    watch: &mut PassObserver,
+    clock: &mut PassClock,
+) {
     for round in 0.. {
         let zeroed = lay_out(module, options, round == 0, clock);
         watch("lanes", module);
-        clock.lap(Phase::Demand);
+        clock.lap(PassPhase::Demand);
         if zeroed == 0 || round == MAX_ROUNDS {
             break;
         }
-        lanes::forget(module);
+        lane_assignment::forget(module);
         optimise(module, 0, watch);
-        clock.lap(Phase::Optimise);
+        clock.lap(PassPhase::Optimise);
     }
 }
 
 /// Folds, dedupes and prunes every function, with loops written out while there is room for so many instructions, and drops those that are not called.
-fn optimise(module: &mut Module, mut room: usize, watch: &mut Watch) {
+fn optimise(module: &mut Module, mut room: usize, watch: &mut PassObserver) {
     let calls = CallGraph::new(module);
     for &id in &calls.order {
         tidy(module, id, watch);
@@ -182,19 +197,19 @@ fn optimise(module: &mut Module, mut room: usize, watch: &mut Watch) {
     }
     if module.functions.len() > 1 {
         let calls = CallGraph::new(module);
-        calls::drop_unreached(module, &calls);
+        calls::drop_uncalled(module, &calls);
         watch("unreached", module);
     }
 }
 
 /// Folds, dedupes and prunes a function.
-fn tidy(module: &mut Module, id: FuncId, watch: &mut Watch) {
+fn tidy(module: &mut Module, id: FuncId, watch: &mut PassObserver) {
     let at = id.index();
     fold::fold(&mut module.functions[at]);
     watch("fold", module);
-    dedupe::dedupe(&mut module.functions[at]);
+    gvn::gvn(&mut module.functions[at]);
     watch("dedupe", module);
-    prune::prune(&mut module.functions[at]);
+    dce::dce(&mut module.functions[at]);
     watch("prune", module);
 }
 
@@ -203,10 +218,10 @@ fn lay_out(
     module: &mut Module,
     options: &PassOptions,
     specialise: bool,
-    clock: &mut Clock,
+    clock: &mut PassClock,
 ) -> usize {
     if options.derivatives != Derivatives::Dual || !is_asked(module, options) {
-        let zeroed = lanes::clear(module);
+        let zeroed = lane_assignment::clear(module);
         if module.quad.is_some() && options.output_shadows {
             quad::mark_outputs(module);
         }
@@ -214,7 +229,7 @@ fn lay_out(
     }
     let calls = CallGraph::new(module);
     let (_, plan) = plan(module, &calls, options, specialise, clock);
-    lanes::lay_out(module, plan, specialise)
+    lane_assignment::assign(module, plan, specialise)
 }
 
 /// The variants that the options ask for.
@@ -223,12 +238,12 @@ fn plan<'m>(
     calls: &CallGraph,
     options: &PassOptions,
     specialise: bool,
-    clock: &mut Clock,
-) -> (Summaries<'m>, Plan) {
+    clock: &mut PassClock,
+) -> (ShadowSummaries<'m>, Plan) {
     let merge = options.merge_demand;
     let sources = options.derivatives == Derivatives::Dual;
-    let summaries = Summaries::new(module, calls, sources, merge);
-    clock.lap(Phase::Lineage);
+    let summaries = ShadowSummaries::new(module, calls, sources, merge);
+    clock.lap(PassPhase::Lineage);
     let max_variants = if specialise && !merge {
         MAX_VARIANTS
     } else {
@@ -256,7 +271,7 @@ fn is_asked(module: &Module, options: &PassOptions) -> bool {
         insts.into_iter().any(|i| {
             matches!(
                 i.kind,
-                InstKind::Shadow(_) | InstKind::Sample(_, _, Detail::Shadows)
+                InstKind::Shadow(_) | InstKind::Sample(_, _, MipSelection::Shadows)
             )
         })
     };

@@ -1,6 +1,6 @@
 //! What `emit --stage lineage` and `emit --stage demand` list.
 
-use super::flow::{Flow, Signature, Slot, Wiring, outer_in};
+use super::shadow_flow::{FlowSignature, FlowSlot, ShadowFlow, Wiring, outer_in};
 use crate::module::{Function, Module, NameId};
 use crate::types::{Lanes, Scalar};
 
@@ -39,20 +39,20 @@ pub fn demand(module: &Module) -> Vec<FunctionReport> {
     let functions = module.functions.iter();
     functions
         .map(|function| {
-            let flow = Flow::new(function, &wiring);
+            let flow = ShadowFlow::new(function, &wiring);
             let values = function.values.iter().map(|v| v.lanes);
             let own: Vec<Lanes> = (values.chain(function.arrays.iter().map(|a| a.lanes))).collect();
             let mut asked = vec![Lanes::NONE; flow.nodes()];
             for &(callee, call) in &flow.calls {
                 let callee = module.function(callee);
-                for slot in Signature::new(callee).ins {
+                for slot in FlowSignature::new(callee).ins {
                     let lanes = lanes_in(callee, slot);
                     let argument = outer_in(function, call, slot) as usize;
                     asked[argument] |= lanes.without(own[argument]);
                 }
             }
             let mut work = (0..flow.nodes() as u32).collect();
-            flow.backward.spread(&mut asked, &mut work);
+            flow.backward.propagate(&mut asked, &mut work);
             for (asked, own) in asked.iter_mut().zip(own) {
                 *asked |= own;
             }
@@ -62,10 +62,10 @@ pub fn demand(module: &Module) -> Vec<FunctionReport> {
 }
 
 /// The lanes that a call passes for what its callee is given.
-fn lanes_in(callee: &Function, slot: Slot) -> Lanes {
+fn lanes_in(callee: &Function, slot: FlowSlot) -> Lanes {
     match slot {
-        Slot::Scalar(i) => callee.value(callee.params()[i as usize]).lanes,
-        Slot::Array(i) => callee.arrays[i as usize].lanes,
+        FlowSlot::Scalar(i) => callee.value(callee.params()[i as usize]).lanes,
+        FlowSlot::Array(i) => callee.arrays[i as usize].lanes,
     }
 }
 

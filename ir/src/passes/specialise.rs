@@ -4,15 +4,15 @@
 //! variant. A function has at most [`MAX_VARIANTS`]; further requests share one more, the union, which serves them all. Demand merged
 //! (`--merge-demand`) is the same with the union alone.
 //!
-//! Assumes [`Summaries`]: with them a request depends on nothing that is found later, so callers are solved before callees, each variant
+//! Assumes [`ShadowSummaries`]: with them a request depends on nothing that is found later, so callers are solved before callees, each variant
 //! once. Only unions in a cycle of calls are solved again when they grow, and take everything after growing [`MAX_GROWTH`] times.
 //! Guarantees `lanes = lineage ∩ demand` for every node of every variant. The work is at most [`MAX_VARIANTS`] + 1 times the program.
 
 use super::demand::demand;
-use super::flow::{Slot, outer_in, outer_out};
 use super::lineage::lineage;
-use super::summary::{Summaries, bit};
-use super::times::{Clock, Phase};
+use super::pass_times::{PassClock, PassPhase};
+use super::shadow_flow::{FlowSlot, outer_in, outer_out};
+use super::summary::{ShadowSummaries, bit};
 use crate::calls::CallGraph;
 use crate::module::FuncId;
 use crate::types::Lanes;
@@ -46,11 +46,11 @@ pub(super) struct Plan {
 
 /// Finds the variants. `max_variants` are made to measure, the entry's results are read for `entry` each.
 pub(super) fn specialise(
-    summaries: &Summaries<'_>,
+    summaries: &ShadowSummaries<'_>,
     calls: &CallGraph,
     max_variants: usize,
     entry: Lanes,
-    clock: &mut Clock,
+    clock: &mut PassClock,
 ) -> Plan {
     let mut solver = Solver {
         summaries,
@@ -85,7 +85,7 @@ pub(super) fn specialise(
 }
 
 struct Solver<'a, 'm> {
-    summaries: &'a Summaries<'m>,
+    summaries: &'a ShadowSummaries<'m>,
     max_variants: usize,
     variants: Vec<Vec<Variant>>,
     /// By function: the variants to be solved.
@@ -125,7 +125,7 @@ impl Solver<'_, '_> {
     }
 
     /// Finds the lanes of a variant, and requests those of its callees.
-    fn solve(&mut self, id: FuncId, variant: u32, clock: &mut Clock) {
+    fn solve(&mut self, id: FuncId, variant: u32, clock: &mut PassClock) {
         let summaries = self.summaries;
         let flow = summaries.flow(id);
         let signature = &summaries.signatures[id.index()];
@@ -137,7 +137,7 @@ impl Solver<'_, '_> {
             &mut self.lineage,
             &mut self.work,
         );
-        clock.lap(Phase::Lineage);
+        clock.lap(PassPhase::Lineage);
         demand(
             flow,
             signature,
@@ -160,14 +160,14 @@ impl Solver<'_, '_> {
                     .map(|&slot| lanes[outer_out(flow.function, call, slot) as usize]),
             );
             // Those that share a bit all carry what one of them can, so that what seems to flow from them does.
-            let can = |&slot: &Slot| self.lineage[outer_in(flow.function, call, slot) as usize];
+            let can = |&slot: &FlowSlot| self.lineage[outer_in(flow.function, call, slot) as usize];
             let shared = signature.ins.iter().skip(bit::SHARED as usize).map(can);
             let shared = shared.fold(Lanes::NONE, |all, lanes| all | lanes);
             ins.clear();
             ins.extend(signature.ins.iter().enumerate().map(|(i, slot)| {
                 let flows = summary.flow.iter().zip(&outs);
                 let asked = flows.filter(|(flow, _)| *flow & bit::of(i) != 0);
-                let asked = asked.fold(summary.wants[i], |all, (_, &out)| all | out);
+                let asked = asked.fold(summary.demanded[i], |all, (_, &out)| all | out);
                 let carried = match i < bit::SHARED as usize {
                     true => can(slot),
                     false => shared,
@@ -179,7 +179,7 @@ impl Solver<'_, '_> {
         let this = &mut self.variants[id.index()][variant as usize];
         this.lanes = lanes;
         this.calls = calls;
-        clock.lap(Phase::Demand);
+        clock.lap(PassPhase::Demand);
     }
 }
 

@@ -6,13 +6,13 @@
 //! times; beyond that everything is taken to flow everywhere, which costs lanes but no correctness.
 
 use super::demand::demand;
-use super::flow::{Flow, Signature, Wiring, inner_in, inner_out};
+use super::shadow_flow::{FlowSignature, ShadowFlow, Wiring, inner_in, inner_out};
 use crate::calls::CallGraph;
 use crate::module::{FuncId, Module};
 use crate::types::Lanes;
 
 /// How often functions in a cycle are summarised before they are taken to use everything.
-pub(super) const MAX_ROUNDS: usize = 128;
+pub(super) const MAX_SUMMARY_ROUNDS: usize = 128;
 
 /// Sets of ins, and globals, as bits.
 pub(super) mod bit {
@@ -29,29 +29,29 @@ pub(super) mod bit {
 
 /// What a call does to shadows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Summary {
+pub(super) struct ShadowSummary {
     /// By out: the ins, and perhaps globals, that flow into it.
     pub(super) flow: Vec<u64>,
     /// By in: the shadows asked for inside.
-    pub(super) wants: Vec<Lanes>,
+    pub(super) demanded: Vec<Lanes>,
 }
 
-impl Summary {
-    fn nothing(signature: &Signature) -> Summary {
-        Summary {
+impl ShadowSummary {
+    fn nothing(signature: &FlowSignature) -> ShadowSummary {
+        ShadowSummary {
             flow: vec![0; signature.outs.len()],
-            wants: vec![Lanes::NONE; signature.ins.len()],
+            demanded: vec![Lanes::NONE; signature.ins.len()],
         }
     }
 
-    fn everything(signature: &Signature) -> Summary {
-        Summary {
+    fn everything(signature: &FlowSignature) -> ShadowSummary {
+        ShadowSummary {
             flow: vec![u64::MAX; signature.outs.len()],
-            wants: vec![Lanes::XY; signature.ins.len()],
+            demanded: vec![Lanes::XY; signature.ins.len()],
         }
     }
 
-    fn of(flow: &Flow<'_>, signature: &Signature) -> Summary {
+    fn of(flow: &ShadowFlow<'_>, signature: &FlowSignature) -> ShadowSummary {
         let mut lanes = Vec::new();
         let mut work = Vec::new();
         demand(flow, signature, &[], &mut lanes, &mut work);
@@ -67,29 +67,29 @@ impl Summary {
         }
         flow.forward.flood(&mut bits, &mut work);
         let outs = signature.outs.iter();
-        Summary {
+        ShadowSummary {
             flow: outs
                 .map(|&slot| bits[inner_out(flow.function, slot) as usize])
                 .collect(),
-            wants: wants.collect(),
+            demanded: wants.collect(),
         }
     }
 }
 
 /// What lineage and demand of a whole module start from.
 #[derive(Debug)]
-pub(super) struct Summaries<'m> {
+pub(super) struct ShadowSummaries<'m> {
     /// By function.
-    pub(super) signatures: Vec<Signature>,
+    pub(super) signatures: Vec<FlowSignature>,
     /// By function; empty for the entry, which nobody calls, unless it is in a cycle.
-    pub(super) summaries: Vec<Summary>,
+    pub(super) summaries: Vec<ShadowSummary>,
     /// By function; none where the entry does not come.
-    flows: Vec<Option<Flow<'m>>>,
+    flows: Vec<Option<ShadowFlow<'m>>>,
 }
 
-impl<'m> Summaries<'m> {
+impl<'m> ShadowSummaries<'m> {
     /// The graph of a function that the entry reaches.
-    pub(super) fn flow(&self, id: FuncId) -> &Flow<'m> {
+    pub(super) fn flow(&self, id: FuncId) -> &ShadowFlow<'m> {
         self.flows[id.index()].as_ref().expect("reached")
     }
 
@@ -99,9 +99,9 @@ impl<'m> Summaries<'m> {
         calls: &CallGraph,
         sources: bool,
         merge_arms: bool,
-    ) -> Summaries<'m> {
-        let signatures: Vec<_> = module.functions.iter().map(Signature::new).collect();
-        let mut summaries: Vec<_> = signatures.iter().map(Summary::nothing).collect();
+    ) -> ShadowSummaries<'m> {
+        let signatures: Vec<_> = module.functions.iter().map(FlowSignature::new).collect();
+        let mut summaries: Vec<_> = signatures.iter().map(ShadowSummary::nothing).collect();
         let mut flows: Vec<_> = module.functions.iter().map(|_| None).collect();
         for component in &calls.components {
             let members = &calls.order[component.clone()];
@@ -109,7 +109,7 @@ impl<'m> Summaries<'m> {
             for round in 0.. {
                 let mut changed = false;
                 for &id in members {
-                    let flow = Flow::new(
+                    let flow = ShadowFlow::new(
                         module.function(id),
                         &Wiring {
                             sources,
@@ -120,8 +120,8 @@ impl<'m> Summaries<'m> {
                     if id != module.entry || cyclic {
                         let signature = &signatures[id.index()];
                         let new = match round {
-                            0..MAX_ROUNDS => Summary::of(&flow, signature),
-                            _ => Summary::everything(signature),
+                            0..MAX_SUMMARY_ROUNDS => ShadowSummary::of(&flow, signature),
+                            _ => ShadowSummary::everything(signature),
                         };
                         changed |= new != summaries[id.index()];
                         summaries[id.index()] = new;
@@ -133,7 +133,7 @@ impl<'m> Summaries<'m> {
                 }
             }
         }
-        Summaries {
+        ShadowSummaries {
             signatures,
             summaries,
             flows,

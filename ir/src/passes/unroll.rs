@@ -1,15 +1,15 @@
 //! Writes loops out whose turns are known.
 //!
 //! Assumes a function that is folded: whatever is always the same is a constant.
-//! Guarantees: a loop that constants alone end, and soon, stands as its turns, one behind the other, up to where it ends. A [`Turn`](InstKind::Turn) stands for each
+//! Guarantees: a loop that constants alone end, and soon, stands as its turns, one behind the other, up to where it ends. A [`Turn`](InstKind::NextIteration) stands for each
 //! `Continue` and takes its step of the budget, so that nobody can tell the difference. Names and places stay.
 //! Loops stay that anything else may leave or continue, that would become more than [`MAX_UNROLLED`] instructions, or [`MAX_UNROLLED_WITHIN`] inside of other loops, or more than
-//! there is still room for in the module. A long row counts as [`LONG`] of them.
+//! there is still room for in the module. A long row counts as [`LONG_OP_COST`] of them.
 //!
 //! What goes by the number of a turn is constant then, and machines have long straight lines, in which they keep nothing between turns.
 
-use super::alias::{Aliases, hand_on_name};
 use super::fold::constant;
+use super::replacement::{Replacements, pass_on_name};
 use crate::module::*;
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub const MAX_UNROLLED: usize = 1 << 10;
 pub const MAX_UNROLLED_WITHIN: usize = 1 << 8;
 
 /// How many instructions a row with a long algorithm counts as, such as noise: its machine code is thousands.
-pub const LONG: usize = 1 << 8;
+pub const LONG_OP_COST: usize = 1 << 8;
 
 /// The most instructions that a module gets by loops that are written out.
 pub const MAX_UNROLLED_IN_ALL: usize = 1 << 14;
@@ -50,7 +50,7 @@ pub(super) fn unroll(function: &mut Function, room: &mut usize) -> bool {
         return false;
     }
     let mut unroller = Unroller {
-        aliases: Aliases::new(function.values.len()),
+        aliases: Replacements::new(function.values.len()),
         known: vec![None; function.values.len()],
         copies: (0..function.values.len() as u32).map(ValueId).collect(),
         regions: (0..function.regions.len() as u32).map(RegionId).collect(),
@@ -74,7 +74,7 @@ pub(super) fn unroll(function: &mut Function, room: &mut usize) -> bool {
 struct Unroller<'f> {
     function: &'f mut Function,
     /// What stands for the results of loops that are written out.
-    aliases: Aliases,
+    aliases: Replacements,
     /// The bits of constants; of a loop's values those that they have in the turn at hand.
     known: Vec<Option<u32>>,
     /// What each value of a loop is in the turn that is written; others are themselves.
@@ -219,7 +219,7 @@ impl Unroller<'_> {
             self.seen[id.index()] = Some(body);
             for inst in &self.function.region(id).insts {
                 size += match inst.kind {
-                    InstKind::Op(op) if op.info().long => LONG,
+                    InstKind::Op(op) if op.info().shares_shadow_routine => LONG_OP_COST,
                     _ => 1,
                 };
                 if size > MAX_UNROLLED {
@@ -293,7 +293,7 @@ impl Unroller<'_> {
                         let given = self.copy_list(arm, out);
                         if is_last {
                             for (result, value) in own.results.iter().zip(given) {
-                                hand_on_name(&mut self.function.values, result, value);
+                                pass_on_name(&mut self.function.values, result, value);
                                 self.aliases.replace(result, value);
                             }
                             return;
@@ -305,7 +305,7 @@ impl Unroller<'_> {
                     InstKind::Continue(_) => {
                         let carried: Args = inst.args.iter().map(|&arg| self.copied(arg)).collect();
                         out.push(Inst {
-                            kind: InstKind::Turn,
+                            kind: InstKind::NextIteration,
                             args: Args::new(),
                             results: Results::NONE,
                             span: inst.span,
@@ -324,7 +324,7 @@ impl Unroller<'_> {
     /// What a loop's parameters are in the turn that comes.
     fn carry(&mut self, params: &[ValueId], values: &[ValueId]) {
         for (&param, &value) in params.iter().zip(values) {
-            hand_on_name(&mut self.function.values, param, value);
+            pass_on_name(&mut self.function.values, param, value);
             self.copies[param.index()] = value;
         }
     }

@@ -5,7 +5,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::builder::Builder;
+use crate::builder::FunctionBuilder;
 use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
 use crate::passes;
@@ -14,7 +14,7 @@ use crate::span::{FileId, Span};
 use crate::types::{Direction, Lanes, Scalar, Type};
 use Scalar::{Bool, Closure, F32, I32, Resource, U32};
 use adumbra_ops::Op;
-use adumbra_ops::row::Kind;
+use adumbra_ops::definition::OperandKind;
 use std::collections::HashSet;
 
 /// Xorshift.
@@ -50,7 +50,7 @@ impl Random {
 struct Signature {
     params: Vec<Scalar>,
     results: Vec<Scalar>,
-    arrays: Vec<(Scalar, u32, Mode)>,
+    arrays: Vec<(Scalar, u32, PassingMode)>,
     /// Whether it is one region without arrays, and calls its like alone.
     is_straight: bool,
 }
@@ -66,7 +66,7 @@ struct Maker<'a> {
     random: &'a mut Random,
     signatures: &'a [Signature],
     index: usize,
-    b: Builder,
+    b: FunctionBuilder,
     /// What can be read here.
     visible: Vec<ValueId>,
     /// Loops and blocks around this place.
@@ -217,11 +217,11 @@ impl Maker<'_> {
             15 | 16 => {
                 let channels = self.random.pick(&[Channels::Color, Channels::Alpha]);
                 let detail = match self.random.below(6) {
-                    0 => Detail::Gradients,
-                    1 => Detail::Level,
-                    _ => Detail::Shadows,
+                    0 => MipSelection::Gradients,
+                    1 => MipSelection::Level,
+                    _ => MipSelection::Shadows,
                 };
-                let args = self.values(&[F32; 6][..detail.operands()]);
+                let args = self.values(&[F32; 6][..detail.operand_count()]);
                 let results = &[F32; 3][..channels.count() as usize];
                 let kind = InstKind::Sample(TextureId(0), channels, detail);
                 self.keep(kind, &args, results);
@@ -246,8 +246,8 @@ impl Maker<'_> {
             21 | 22 => self.call(),
             23 if self.random.one_in(4) => {
                 let counted = match self.random.below(4) as u32 {
-                    3 => InstKind::Turn,
-                    open => InstKind::Enter(open),
+                    3 => InstKind::NextIteration,
+                    open => InstKind::EnterInlined(open),
                 };
                 self.keep(counted, &[], &[]);
             }
@@ -279,12 +279,12 @@ impl Maker<'_> {
         };
         let shared = self.random.pick(&[I32, U32, Bool]);
         let mut types = op.info().operands.iter().map(|kind| match kind {
-            Kind::Float => F32,
-            Kind::I32 => I32,
-            Kind::U32 => U32,
-            Kind::Bool => Bool,
-            Kind::Int if shared == Bool => I32,
-            Kind::Int | Kind::Word => shared,
+            OperandKind::Float => F32,
+            OperandKind::I32 => I32,
+            OperandKind::U32 => U32,
+            OperandKind::Bool => Bool,
+            OperandKind::Int if shared == Bool => I32,
+            OperandKind::Int | OperandKind::Word => shared,
         });
         let types: Vec<Scalar> = types.by_ref().collect();
         let args = self.values(&types);
@@ -432,7 +432,7 @@ fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Func
         index as u32 * 100_000 + 9,
     );
     let mut m = Maker {
-        b: Builder::new(["main", "f", "f", "g"][index.min(3)], span),
+        b: FunctionBuilder::new(["main", "f", "f", "g"][index.min(3)], span),
         random,
         signatures,
         index,
@@ -509,7 +509,7 @@ pub fn generate_convergent(seed: u64) -> Module {
                 let coordinates = inst.args.clone();
                 inst.args
                     .extend(coordinates.iter().cycle().take(4).copied());
-                inst.kind = InstKind::Sample(texture, channels, Detail::Gradients);
+                inst.kind = InstKind::Sample(texture, channels, MipSelection::Gradients);
             }
             _ => unreachable!("nothing else is refused"),
         }
@@ -525,7 +525,7 @@ fn metadata(random: &mut Random) -> Vec<Metadata> {
             1 => MetadataValue::Int(random.below(9) as i32 - 4),
             2 => MetadataValue::Uint(random.below(9) as u32),
             3 => MetadataValue::Float(random.below(9) as f32 / 8.0),
-            4 => MetadataValue::Text("a \"b\"\n\u{fc}".into()),
+            4 => MetadataValue::String("a \"b\"\n\u{fc}".into()),
             _ => return None,
         };
         let name = (*name).into();
@@ -550,7 +550,7 @@ pub fn generate(seed: u64) -> Module {
     }];
     for _ in 0..random.below(5) {
         let is_straight = random.one_in(2);
-        let modes = [Mode::In, Mode::Out, Mode::InOut];
+        let modes = [PassingMode::In, PassingMode::Out, PassingMode::InOut];
         let arrays = match is_straight {
             true => 0,
             false => random.below(3),

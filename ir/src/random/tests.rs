@@ -1,12 +1,12 @@
 //! They verify, they read back from text, all ways of evaluating them agree, and the passes change nothing that can be seen.
 
 use super::{Random, generate};
-use crate::eval::{Number, Options, Outcome, Point, Shadows, Slot, evaluate};
+use crate::eval::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, Number, ShadowMode, evaluate};
 use crate::host::{Host, SampleRequest, Sampled};
 use crate::module::*;
 use crate::passes::{self, PassOptions};
 use crate::span::FileId;
-use crate::text::{Spans, parse, print};
+use crate::text::{SpanComments, parse, print};
 use crate::verify;
 
 /// Keeps requests, and messages with the number of requests before; answers with something of the coordinates.
@@ -25,17 +25,17 @@ impl<F: Number> Host<F> for Recorder<F> {
 }
 
 /// Outcome and requests at a point that the seed says.
-fn observe(module: &Module, seed: u64, shadows: Shadows) -> (Outcome, Recorder<f32>) {
+fn observe(module: &Module, seed: u64, shadows: ShadowMode) -> (EvalOutcome, Recorder<f32>) {
     let mut random = Random(seed ^ 0x5851_f42d_4c95_7f2d);
-    let mut point = Point::new(module);
+    let mut point = EvalPoint::new(module);
     for slot in &mut point.globals[..4] {
-        *slot = Slot::float(random.float(), [random.float(), random.float()]);
+        *slot = EvalValue::float(random.float(), [random.float(), random.float()]);
     }
-    point.globals[4] = Slot::word(random.below(6) as u32);
-    let mut options = Options {
+    point.globals[4] = EvalValue::word(random.below(6) as u32);
+    let mut options = EvalOptions {
         shadows,
         path: true,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     options.limits.steps = 5_000;
     let mut host = Recorder::default();
@@ -44,7 +44,7 @@ fn observe(module: &Module, seed: u64, shadows: Shadows) -> (Outcome, Recorder<f
 }
 
 /// A number for each node of a closure tree that says all about what hangs below it.
-fn digest(outcome: &Outcome) -> u64 {
+fn digest(outcome: &EvalOutcome) -> u64 {
     use crate::host::{ClosureNode, ClosureRef};
     use std::hash::{DefaultHasher, Hash, Hasher};
     let arena = &outcome.closures;
@@ -64,7 +64,7 @@ fn digest(outcome: &Outcome) -> u64 {
 }
 
 /// All bits of an outcome that do not depend on shadows.
-fn values(outcome: &Outcome, host: &Recorder<f32>) -> impl PartialEq + std::fmt::Debug + use<> {
+fn values(outcome: &EvalOutcome, host: &Recorder<f32>) -> impl PartialEq + std::fmt::Debug + use<> {
     let floats: Vec<u32> = outcome.outputs[..3]
         .iter()
         .map(|s| s.float.to_bits())
@@ -84,7 +84,7 @@ fn values(outcome: &Outcome, host: &Recorder<f32>) -> impl PartialEq + std::fmt:
 }
 
 /// Every shadow that the host gets to see, those of outputs only if it wants them.
-fn shadows(outcome: &Outcome, host: &Recorder<f32>, of_outputs: bool) -> Vec<f32> {
+fn shadows(outcome: &EvalOutcome, host: &Recorder<f32>, of_outputs: bool) -> Vec<f32> {
     let outputs = &outcome.outputs[..if of_outputs { 3 } else { 0 }];
     let outputs = outputs.iter().flat_map(|s| s.shadows);
     let partials = host.0.iter().flat_map(|r| [r.dudx, r.dudy, r.dvdx, r.dvdy]);
@@ -103,7 +103,7 @@ fn sound(module: &Module, seed: u64) {
         panic!(
             "seed {seed}: {}\n{}",
             violations[0],
-            print(module, Spans::Hidden)
+            print(module, SpanComments::Hidden)
         );
     }
 }
@@ -116,7 +116,7 @@ fn random_modules_are_sound_and_read_back() {
     for seed in 0..SEEDS {
         let module = generate(seed);
         sound(&module, seed);
-        let text = print(&module, Spans::Shown);
+        let text = print(&module, SpanComments::Shown);
         let read = parse(&text, FileId::MAIN);
         assert!(read.is_ok_and(|read| read == module), "seed {seed}\n{text}");
         let insts = module
@@ -135,8 +135,8 @@ fn shadows_change_no_value() {
     let mut finished = 0;
     for seed in 0..SEEDS {
         let module = generate(seed);
-        let (none, none_requests) = observe(&module, seed, Shadows::Annotated);
-        let (full, full_requests) = observe(&module, seed, Shadows::Full);
+        let (none, none_requests) = observe(&module, seed, ShadowMode::Annotated);
+        let (full, full_requests) = observe(&module, seed, ShadowMode::Full);
         if reads_shadows(&module) || full.faults.stopped().is_some() {
             continue;
         }
@@ -167,12 +167,12 @@ fn the_passes_change_nothing_that_can_be_seen() {
         };
         let (passed, _) = passes::run(module.clone(), &options);
         sound(&passed, seed);
-        let text = print(&passed, Spans::Shown);
+        let text = print(&passed, SpanComments::Shown);
         let read = parse(&text, FileId::MAIN);
         assert!(read.is_ok_and(|read| read == passed), "seed {seed}\n{text}");
 
-        let (before, asked_before) = observe(&module, seed, Shadows::Full);
-        let (after, asked_after) = observe(&passed, seed, Shadows::Annotated);
+        let (before, asked_before) = observe(&module, seed, ShadowMode::Full);
+        let (after, asked_after) = observe(&passed, seed, ShadowMode::Annotated);
         if before.faults.stopped().is_some() || before.tally.nonfinite > 0 && reads_shadows(&module)
         {
             continue;

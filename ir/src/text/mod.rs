@@ -28,10 +28,10 @@ mod print;
 #[cfg(test)]
 mod tests;
 
-use crate::module::{Channels, Detail};
+use crate::module::{Channels, MipSelection};
 use crate::quad::{Corner, Quad};
 pub use parse::{MAX_TEXT, parse};
-pub use print::{Spans, print};
+pub use print::{SpanComments, print};
 
 /// The words for the rules by which quads take differences.
 const QUADS: [(&str, Quad); 5] = [
@@ -43,17 +43,17 @@ const QUADS: [(&str, Quad); 5] = [
 ];
 
 /// The words for samples.
-const SAMPLES: [(&str, (Channels, Detail)); 6] = [
-    ("sample_color", (Channels::Color, Detail::Shadows)),
-    ("sample_alpha", (Channels::Alpha, Detail::Shadows)),
+const SAMPLES: [(&str, (Channels, MipSelection)); 6] = [
+    ("sample_color", (Channels::Color, MipSelection::Shadows)),
+    ("sample_alpha", (Channels::Alpha, MipSelection::Shadows)),
     (
         "sample_color_gradients",
-        (Channels::Color, Detail::Gradients),
+        (Channels::Color, MipSelection::Gradients),
     ),
     (
         "sample_alpha_gradients",
-        (Channels::Alpha, Detail::Gradients),
+        (Channels::Alpha, MipSelection::Gradients),
     ),
-    ("sample_color_level", (Channels::Color, Detail::Level)),
-    ("sample_alpha_level", (Channels::Alpha, Detail::Level)),
+    ("sample_color_level", (Channels::Color, MipSelection::Level)),
+    ("sample_alpha_level", (Channels::Alpha, MipSelection::Level)),
 ];

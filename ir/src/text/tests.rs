@@ -42,14 +42,14 @@ fn every_kind_of_instruction_reads_and_prints() {
         27,
         "extend every_kind.adir when a kind is added"
     );
-    assert_eq!(print(&module, Spans::Shown), EVERY_KIND);
+    assert_eq!(print(&module, SpanComments::Shown), EVERY_KIND);
     verify(&module).unwrap();
 }
 
 #[test]
 fn what_is_read_is_what_was_printed() {
     let module = read(EVERY_KIND);
-    assert_eq!(read(&print(&module, Spans::Shown)), module);
+    assert_eq!(read(&print(&module, SpanComments::Shown)), module);
 
     let entry = module.entry();
     assert_eq!(module.functions.len(), 3);
@@ -73,10 +73,10 @@ fn what_is_read_is_what_was_printed() {
 
 #[test]
 fn without_spans_all_else_is_kept() {
-    let hidden = print(&read(EVERY_KIND), Spans::Hidden);
+    let hidden = print(&read(EVERY_KIND), SpanComments::Hidden);
     assert!(!hidden.contains('@'));
     let module = read(&hidden);
-    assert_eq!(print(&module, Spans::Shown), hidden);
+    assert_eq!(print(&module, SpanComments::Shown), hidden);
     assert_eq!(module.entry().values.len(), 51);
 }
 
@@ -116,7 +116,11 @@ fn numbers_read_to_the_bit() {
     ] {
         let mut module = read(&with_body("%0: f32 = const 1.0 return"));
         module.functions[0].regions[0].insts[0].kind = InstKind::Const(bits);
-        assert_eq!(read(&print(&module, Spans::Shown)), module, "{bits:#x}");
+        assert_eq!(
+            read(&print(&module, SpanComments::Shown)),
+            module,
+            "{bits:#x}"
+        );
     }
 }
 
@@ -231,7 +235,7 @@ fn deep_nesting_neither_overflows_nor_takes_quadratic_text() {
     body.push_str(&"yield } ".repeat(depth));
     body.push_str("return");
     let module = read(&with_body(&body));
-    assert!(print(&module, Spans::Shown).len() < 100 * 2 * depth);
+    assert!(print(&module, SpanComments::Shown).len() < 100 * 2 * depth);
     assert!(verify(&module).is_err());
 }
 
@@ -257,7 +261,7 @@ fn any_cut_or_changed_text_is_read_or_refused() {
         let text = String::from_utf8_lossy(&text);
         if let Ok(module) = parse(&text, FileId::MAIN) {
             read += 1;
-            let printed = print(&module, Spans::Shown);
+            let printed = print(&module, SpanComments::Shown);
             if verify(&module).is_ok() {
                 assert_eq!(parse(&printed, FileId::MAIN).unwrap(), module, "{printed}");
             }
@@ -280,6 +284,6 @@ fn broken_modules_print() {
     entry.body = RegionId(1);
     entry.values[0].name = Some(NameId(1000));
     module.entry = FuncId(55);
-    assert!(print(&module, Spans::Shown).contains("entry #55"));
+    assert!(print(&module, SpanComments::Shown).contains("entry #55"));
     assert!(verify(&module).is_err());
 }

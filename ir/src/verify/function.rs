@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
             elements += u64::from(array.len);
             locals |= array.mode.is_none();
             let fits = array.len > 0
-                && array.mode != Some(Mode::Return)
+                && array.mode != Some(PassingMode::Return)
                 && !(locals && array.mode.is_some());
             self.report.require(fits, Rule::Array, || {
                 "an array is empty, of mode `Return`, or a parameter behind a local".into()

@@ -6,7 +6,7 @@ use crate::module::*;
 use crate::types::{Lanes, Scalar};
 use Scalar::{Bool, Closure, F32, I32, Resource};
 use adumbra_ops::Op;
-use adumbra_ops::row::Kind;
+use adumbra_ops::definition::OperandKind;
 
 impl<'a> Checker<'a> {
     /// Operand and result types, ids, and lanes. Edges are checked where the regions are known.
@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
                 self.check_operands(inst, &[F32]);
                 self.check_results(inst, &[F32], None);
             }
-            InstKind::Enter(_) | InstKind::Turn => {
+            InstKind::EnterInlined(_) | InstKind::NextIteration => {
                 self.check_operands(inst, &[]);
                 self.check_results(inst, &[], None);
             }
@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
                 self.check_results(inst, &[], None);
             }
             InstKind::Sample(texture, channels, detail) => {
-                self.check_operands(inst, &[F32; 6][..detail.operands()]);
+                self.check_operands(inst, &[F32; 6][..detail.operand_count()]);
                 self.known(texture.index() < self.module.textures.len(), "texture");
                 self.check_results(inst, &[F32; 3][..channels.count() as usize], None);
             }
@@ -139,7 +139,7 @@ impl<'a> Checker<'a> {
         let fits = types.len() == info.operands.len()
             && types.iter().zip(info.operands).all(|(&ty, kind)| {
                 let Some(ty) = ty else { return false };
-                let open = matches!(kind, Kind::Int | Kind::Word);
+                let open = matches!(kind, OperandKind::Int | OperandKind::Word);
                 kind.accepts(ty) && (!open || *shared.get_or_insert(ty) == ty)
             });
         if !self.report.require(fits, Rule::Operands, || {
@@ -149,7 +149,7 @@ impl<'a> Checker<'a> {
         }
         let lanes = inst.args.iter().map(|&a| self.lanes(a));
         let available = lanes.fold(Lanes::NONE, |all, lanes| all | lanes);
-        let available = info.differentiable().then_some(available);
+        let available = info.is_differentiable().then_some(available);
         let last = types.last().copied().flatten().unwrap_or(F32);
         self.check_results(inst, &[info.result.resolve(last)], available);
     }

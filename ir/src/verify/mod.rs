@@ -6,7 +6,7 @@
 //!  1. `Tree`: a region is the body of its function or belongs to exactly one instruction, once; one that belongs to none is empty.
 //!  2. `Depth`: regions nest at most [`MAX_REGION_DEPTH`] deep.
 //!  3. `Terminator`: a region's last instruction, and no other, is a terminator.
-//!  4. `Definition`: results and parameters are values of the function, each defined at most once.
+//!  4. `ValueDefinition`: results and parameters are values of the function, each defined at most once.
 //!  5. `Dominance`: an operand is defined earlier in its region or in a region around it.
 //!  6. `Parameters`: of all regions, only bodies and regions of loops have parameters.
 //!  7. `Operands`: operands and results of an instruction are as many, and of the types, as [`InstKind`] says.
@@ -17,7 +17,7 @@
 //! 12. `Call`: arguments and results of a call fit the function's; arrays fit its array parameters in number, element and length.
 //! 13. `Array`: arrays have at least one element, those of a function at most [`MAX_ARRAY_ELEMENTS`] together; parameters come first,
 //!     and none has mode `Return`.
-//! 14. `Member`: positions of members are positions of parameters, results and array parameters.
+//! 14. `ArrayParam`: positions of members are positions of parameters, results and array parameters.
 //! 15. `Entry`: the shader's parameters are the scalars of the inputs, its results those of the outputs; it has no array parameters;
 //!     an input has one default word for each scalar.
 //! 16. `Type`: vectors and matrices have 2 to 4 components or rows; a type has at most [`MAX_TYPE_SCALARS`] scalars and nests at most
@@ -185,7 +185,7 @@ fn interface(module: &Module, report: &mut Report) -> Interface {
     for message in &module.messages {
         let params = message.params.iter();
         let types = params.flat_map(|ty| scalars(ty, report)).collect();
-        report.require(message.is_sound(), Rule::Type, || {
+        report.require(message.is_valid(), Rule::Type, || {
             format!("message {:?} does not fit its types", message.format)
         });
         interface.messages.push(types);

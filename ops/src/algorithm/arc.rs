@@ -1,7 +1,7 @@
 //! Inverse circular functions.
 
 use super::{clamp, constants, flip_sign, is_finite, polynomial};
-use crate::field::{Lane, Slow};
+use crate::field::{FloatField, SlowFn};
 use std::f64::consts::FRAC_PI_2;
 
 /// π/2 as a sum of two floats; the first is what it rounds to.
@@ -26,7 +26,7 @@ const ATAN: [f64; 9] = [
 ];
 
 /// asin(s) as a sum of two floats, where s = |t| if that is at most 1/2, else √((1 − |t|)/2), whose double is acos |t|.
-struct ArcSine<L: Lane> {
+struct ArcSine<L: FloatField> {
     s: L,
     rest: L,
     /// Where |t| ≤ 1/2.
@@ -34,7 +34,7 @@ struct ArcSine<L: Lane> {
 }
 
 #[inline(always)]
-fn arc_sine<L: Lane>(t: L) -> ArcSine<L> {
+fn arc_sine<L: FloatField>(t: L) -> ArcSine<L> {
     let (zero, half) = (t.lit(0.0), t.lit(0.5));
     let magnitude = t.magnitude();
     let direct = magnitude.le(half);
@@ -49,7 +49,7 @@ fn arc_sine<L: Lane>(t: L) -> ArcSine<L> {
 }
 
 #[inline(always)]
-pub(crate) fn asin<L: Lane>(t: L) -> L {
+pub(crate) fn asin<L: FloatField>(t: L) -> L {
     let ArcSine { s, rest, direct } = arc_sine(t);
     let two = t.lit(2.0);
     let [p0, p1] = constants(t, HALF_PI);
@@ -61,7 +61,7 @@ pub(crate) fn asin<L: Lane>(t: L) -> L {
 }
 
 #[inline(always)]
-pub(crate) fn acos<L: Lane>(t: L) -> L {
+pub(crate) fn acos<L: FloatField>(t: L) -> L {
     let ArcSine { s, rest, direct } = arc_sine(t);
     let (zero, two) = (t.lit(0.0), t.lit(2.0));
     let negative = t.lt(zero);
@@ -78,7 +78,7 @@ pub(crate) fn acos<L: Lane>(t: L) -> L {
 
 /// The polynomial part of atan(q + lost) beyond q.
 #[inline(always)]
-fn arc_tangent<L: Lane>(q: L, lost: L) -> L {
+fn arc_tangent<L: FloatField>(q: L, lost: L) -> L {
     let square = q * q;
     // What the lost part and the rounding of the square add: lost/(1 + q²), and the latter by about -0.2·q.
     let square_lost = q.mul_add(q, -square);
@@ -90,7 +90,7 @@ fn arc_tangent<L: Lane>(q: L, lost: L) -> L {
 }
 
 #[inline(always)]
-pub(crate) fn atan<L: Lane>(t: L) -> L {
+pub(crate) fn atan<L: FloatField>(t: L) -> L {
     let one = t.lit(1.0);
     let magnitude = t.magnitude();
     let outside = one.lt(magnitude);
@@ -109,7 +109,7 @@ pub(crate) fn atan<L: Lane>(t: L) -> L {
 
 /// atan2 of a point whose coordinates are finite and not both 0, and neither so great nor so small that scaling by a quotient fails.
 #[inline(always)]
-fn direction<L: Lane>(y: L, x: L) -> L {
+fn direction<L: FloatField>(y: L, x: L) -> L {
     let (zero, one, two) = (x.lit(0.0), x.lit(1.0), x.lit(2.0));
     let (width, height) = (x.magnitude(), y.magnitude());
     let steep = width.lt(height);
@@ -133,7 +133,7 @@ fn direction<L: Lane>(y: L, x: L) -> L {
 }
 
 #[inline(always)]
-pub(crate) fn atan2<L: Lane>(y: L, x: L) -> L {
+pub(crate) fn atan2<L: FloatField>(y: L, x: L) -> L {
     let size = {
         let (width, height) = (x.magnitude(), y.magnitude());
         L::select(width.lt(height), height, width)
@@ -141,7 +141,7 @@ pub(crate) fn atan2<L: Lane>(y: L, x: L) -> L {
     let usual = size.lit(2f64.powi(-90)).lt(size) & size.lt(size.lit(2f64.powi(120)));
     // A NaN in y is a size only if x is not the greater.
     let usual = usual & y.same(y);
-    L::rare(!usual, UnusualAtan2 { y, x, size }, direction(y, x))
+    L::with_slow_path(!usual, UnusualAtan2 { y, x, size }, direction(y, x))
 }
 
 struct UnusualAtan2<L> {
@@ -150,7 +150,7 @@ struct UnusualAtan2<L> {
     size: L,
 }
 
-impl<L: Lane> UnusualAtan2<L> {
+impl<L: FloatField> UnusualAtan2<L> {
     /// A coordinate of the same direction, neither great nor small.
     #[inline(always)]
     fn scaled(&self, v: L) -> L {
@@ -163,9 +163,9 @@ impl<L: Lane> UnusualAtan2<L> {
     }
 }
 
-impl<L: Lane> Slow<L> for UnusualAtan2<L> {
+impl<L: FloatField> SlowFn<L> for UnusualAtan2<L> {
     #[inline(always)]
-    fn slow(self) -> L {
+    fn compute(self) -> L {
         let UnusualAtan2 { y, x, size } = self;
         let origin = size.same(size.lit(0.0));
         let (sx, sy) = (self.scaled(x), self.scaled(y));

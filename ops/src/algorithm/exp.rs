@@ -4,7 +4,7 @@
 //! scaling happens in two steps, so that it overflows and underflows where the result does.
 
 use super::{clamp, constants, nearest, polynomial, power_of_two, scale};
-use crate::field::{Lane, Slow, Word};
+use crate::field::{FloatField, SlowFn, WordField};
 use std::f64::consts::{LN_2, LOG2_E};
 use std::marker::PhantomData;
 
@@ -38,7 +38,7 @@ trait Base {
     const WITHIN: [f64; 2];
 
     /// The base to the power of t, as a number near 1 and the power of 2 that it is to be multiplied by.
-    fn unscaled<L: Lane>(t: L) -> (L, L::Word);
+    fn unscaled<L: FloatField>(t: L) -> (L, L::Word);
 }
 
 struct E;
@@ -48,7 +48,7 @@ impl Base for E {
     const WITHIN: [f64; 2] = [-105.0, 90.0];
 
     #[inline(always)]
-    fn unscaled<L: Lane>(t: L) -> (L, L::Word) {
+    fn unscaled<L: FloatField>(t: L) -> (L, L::Word) {
         let one = t.lit(1.0);
         let [l0, l1] = constants(t, LN_2_PARTS);
         let (k, power) = nearest(t, LOG2_E);
@@ -64,7 +64,7 @@ impl Base for Two {
     const WITHIN: [f64; 2] = [-152.0, 130.0];
 
     #[inline(always)]
-    fn unscaled<L: Lane>(t: L) -> (L, L::Word) {
+    fn unscaled<L: FloatField>(t: L) -> (L, L::Word) {
         let (k, power) = nearest(t, 1.0);
         let r = t - k;
         (polynomial(r, EXP2).mul_add(r, t.lit(1.0)), power)
@@ -73,16 +73,16 @@ impl Base for Two {
 
 /// Where t is [near](Base::NEAR).
 #[inline(always)]
-fn near<B: Base, L: Lane>(t: L) -> L {
+fn near<B: Base, L: FloatField>(t: L) -> L {
     let (number, power) = B::unscaled(t);
     number * power_of_two(power)
 }
 
 struct Far<B, L>(L, PhantomData<B>);
 
-impl<B: Base, L: Lane> Slow<L> for Far<B, L> {
+impl<B: Base, L: FloatField> SlowFn<L> for Far<B, L> {
     #[inline(always)]
-    fn slow(self) -> L {
+    fn compute(self) -> L {
         let [low, high] = B::WITHIN;
         let (number, power) = B::unscaled(clamp(self.0, low, high));
         scale(number, power)
@@ -90,30 +90,30 @@ impl<B: Base, L: Lane> Slow<L> for Far<B, L> {
 }
 
 #[inline(always)]
-fn raised<B: Base, L: Lane>(t: L) -> L {
+fn raised<B: Base, L: FloatField>(t: L) -> L {
     let is_near = t.magnitude().lt(t.lit(B::NEAR));
-    L::rare(!is_near, Far::<B, L>(t, PhantomData), near::<B, L>(t))
+    L::with_slow_path(!is_near, Far::<B, L>(t, PhantomData), near::<B, L>(t))
 }
 
 /// e^t for |t| < 87.
 #[inline(always)]
-pub(crate) fn near_exp<L: Lane>(t: L) -> L {
+pub(crate) fn near_exp<L: FloatField>(t: L) -> L {
     near::<E, L>(t)
 }
 
 #[inline(always)]
-pub(crate) fn exp<L: Lane>(t: L) -> L {
+pub(crate) fn exp<L: FloatField>(t: L) -> L {
     raised::<E, L>(t)
 }
 
 #[inline(always)]
-pub(crate) fn exp2<L: Lane>(t: L) -> L {
+pub(crate) fn exp2<L: FloatField>(t: L) -> L {
     raised::<Two, L>(t)
 }
 
 /// e^t/2 as a sum of two floats, for t from 0 to 90.
 #[inline(always)]
-pub(crate) fn half_exp<L: Lane>(t: L) -> (L, L) {
+pub(crate) fn half_exp<L: FloatField>(t: L) -> (L, L) {
     let one = t.lit(1.0);
     let [l0, l1] = constants(t, LN_2_PARTS);
     let (k, power) = nearest(t, LOG2_E);

@@ -4,7 +4,7 @@
 
 use super::exp::{half_exp, near_exp};
 use super::{at_most, flip_sign, polynomial};
-use crate::field::Lane;
+use crate::field::FloatField;
 
 /// (sinh t − t)/t³ in t², |t| ≤ 1; 2^-31.
 const SINH: [f64; 4] = [0.16666667, 0.008333311, 0.00019842597, 2.7844226e-6];
@@ -23,7 +23,7 @@ const TANH: [f64; 8] = [
 ];
 
 #[inline(always)]
-pub(crate) fn sinh<L: Lane>(t: L) -> L {
+pub(crate) fn sinh<L: FloatField>(t: L) -> L {
     let magnitude = t.magnitude();
     let square = t * t;
     let near = polynomial(square, SINH).mul_add(square * t, t);
@@ -33,7 +33,7 @@ pub(crate) fn sinh<L: Lane>(t: L) -> L {
 }
 
 #[inline(always)]
-pub(crate) fn cosh<L: Lane>(t: L) -> L {
+pub(crate) fn cosh<L: FloatField>(t: L) -> L {
     let magnitude = t.magnitude();
     let square = t * t;
     let near = polynomial(square, COSH)
@@ -46,7 +46,7 @@ pub(crate) fn cosh<L: Lane>(t: L) -> L {
 
 /// 1 − 2/(e^2|t| + 1) from |t| = 1 on; from 10 on that is 1.
 #[inline(always)]
-pub(crate) fn tanh<L: Lane>(t: L) -> L {
+pub(crate) fn tanh<L: FloatField>(t: L) -> L {
     let (one, two) = (t.lit(1.0), t.lit(2.0));
     let magnitude = t.magnitude();
     let square = t * t;

@@ -4,7 +4,7 @@
 //! the base's factor in two floats, and k times the logarithm of 2 (its first part short, so that the product is exact) is added last.
 
 use super::{constants, is_finite, is_normal_positive, polynomial};
-use crate::field::{Lane, Slow, Word};
+use crate::field::{FloatField, SlowFn, WordField};
 use std::f64::consts::{LOG2_E, LOG10_E};
 
 /// (ln(1 + f) − f + f²/2)/f³, √½ ≤ 1 + f ≤ √2; 2^-30.
@@ -31,7 +31,7 @@ struct Base {
 
 /// The logarithm of t·2^`exponent` for a normal positive t.
 #[inline(always)]
-fn normal<L: Lane>(t: L, exponent: i32, base: &Base) -> L {
+fn normal<L: FloatField>(t: L, exponent: i32, base: &Base) -> L {
     let bits = t.bits();
     let power = bits.minus(bits.lit(SQRT_HALF_BITS)).sar(bits.lit(23));
     let f = bits.minus(power.shl(bits.lit(23))).float() - t.lit(1.0);
@@ -56,9 +56,9 @@ fn normal<L: Lane>(t: L, exponent: i32, base: &Base) -> L {
 }
 
 #[inline(always)]
-fn log<L: Lane>(t: L, base: &Base) -> L {
+fn log<L: FloatField>(t: L, base: &Base) -> L {
     let usual = normal(t, 0, base);
-    L::rare(!is_normal_positive(t), UnusualLog { t, base }, usual)
+    L::with_slow_path(!is_normal_positive(t), UnusualLog { t, base }, usual)
 }
 
 struct UnusualLog<'b, L> {
@@ -66,9 +66,9 @@ struct UnusualLog<'b, L> {
     base: &'b Base,
 }
 
-impl<L: Lane> Slow<L> for UnusualLog<'_, L> {
+impl<L: FloatField> SlowFn<L> for UnusualLog<'_, L> {
     #[inline(always)]
-    fn slow(self) -> L {
+    fn compute(self) -> L {
         let UnusualLog { t, base } = self;
         let zero = t.lit(0.0);
         let denormal = normal(t * t.lit(8_388_608.0), -23, base);
@@ -79,7 +79,7 @@ impl<L: Lane> Slow<L> for UnusualLog<'_, L> {
 }
 
 #[inline(always)]
-pub(crate) fn ln<L: Lane>(t: L) -> L {
+pub(crate) fn ln<L: FloatField>(t: L) -> L {
     log(
         t,
         &Base {
@@ -90,7 +90,7 @@ pub(crate) fn ln<L: Lane>(t: L) -> L {
 }
 
 #[inline(always)]
-pub(crate) fn log2<L: Lane>(t: L) -> L {
+pub(crate) fn log2<L: FloatField>(t: L) -> L {
     log(
         t,
         &Base {
@@ -101,7 +101,7 @@ pub(crate) fn log2<L: Lane>(t: L) -> L {
 }
 
 #[inline(always)]
-pub(crate) fn log10<L: Lane>(t: L) -> L {
+pub(crate) fn log10<L: FloatField>(t: L) -> L {
     log(
         t,
         &Base {

@@ -2,7 +2,7 @@
 //!
 //! All follow one plan: reduce the argument to a short interval, carrying what rounding lost in a second float where it matters; evaluate
 //! a minimax polynomial there; put the result back together so that only the last operation rounds visibly. Operands outside the range
-//! that this serves (huge angles, denormals, infinities) take [`Lane::rare`]. Closures stand for rare ways alone: packs of points want all else
+//! that this serves (huge angles, denormals, infinities) take [`FloatField::with_slow_path`]. Closures stand for rare ways alone: packs of points want all else
 //! inlined, and closures are not always. Polynomials are relative minimax fits (Remez exchange or
 //! Lawson iteration), their coefficients rounded to f32 one after the other and the rest fitted again; the stated errors are relative to the function.
 
@@ -13,7 +13,7 @@ pub(crate) mod log;
 pub(crate) mod power;
 pub(crate) mod trig;
 
-use super::field::{Lane, Word};
+use super::field::{FloatField, WordField};
 
 /// 1.5·2^23: adding it leaves the nearest integer in the low bits of the sum.
 const MAGIC: f64 = 12_582_912.0;
@@ -26,7 +26,7 @@ const SIGN_BIT: u32 = 0x8000_0000;
 
 /// Constants in the context of `x`.
 #[inline(always)]
-fn constants<L: Lane, const N: usize>(x: L, c: [f64; N]) -> [L; N] {
+fn constants<L: FloatField, const N: usize>(x: L, c: [f64; N]) -> [L; N] {
     let mut all = [x; N];
     for i in 0..N {
         all[i] = x.lit(c[i]);
@@ -36,7 +36,7 @@ fn constants<L: Lane, const N: usize>(x: L, c: [f64; N]) -> [L; N] {
 
 /// c₀ + c₁x + c₂x² + …, by Horner's rule.
 #[inline(always)]
-fn polynomial<L: Lane, const N: usize>(x: L, c: [f64; N]) -> L {
+fn polynomial<L: FloatField, const N: usize>(x: L, c: [f64; N]) -> L {
     let mut sum = x.lit(c[N - 1]);
     for i in (0..N - 1).rev() {
         sum = sum.mul_add(x, x.lit(c[i]));
@@ -46,7 +46,7 @@ fn polynomial<L: Lane, const N: usize>(x: L, c: [f64; N]) -> L {
 
 /// The integer nearest to t·c, as a float and as a word; wants |t·c| below 2^22.
 #[inline(always)]
-fn nearest<L: Lane>(t: L, c: f64) -> (L, L::Word) {
+fn nearest<L: FloatField>(t: L, c: f64) -> (L, L::Word) {
     let magic = t.lit(MAGIC);
     let sum = t.mul_add(t.lit(c), magic);
     let bits = sum.bits();
@@ -55,46 +55,46 @@ fn nearest<L: Lane>(t: L, c: f64) -> (L, L::Word) {
 
 /// 2^k for k from -126 to 127.
 #[inline(always)]
-fn power_of_two<W: Word>(k: W) -> W::Lane {
+fn power_of_two<W: WordField>(k: W) -> W::Float {
     k.plus(k.lit(127)).shl(k.lit(23)).float()
 }
 
 /// x·2^k for |k| up to 252, rounded once.
 #[inline(always)]
-fn scale<L: Lane>(x: L, k: L::Word) -> L {
+fn scale<L: FloatField>(x: L, k: L::Word) -> L {
     let half = k.sar(k.lit(1));
     x * power_of_two(half) * power_of_two(k.minus(half))
 }
 
 /// x kept between two bounds; NaN stays.
 #[inline(always)]
-fn clamp<L: Lane>(x: L, low: f64, high: f64) -> L {
+fn clamp<L: FloatField>(x: L, low: f64, high: f64) -> L {
     let low = x.lit(low);
     at_most(L::select(x.lt(low), low, x), high)
 }
 
 /// x kept below a bound; NaN stays.
 #[inline(always)]
-fn at_most<L: Lane>(x: L, high: f64) -> L {
+fn at_most<L: FloatField>(x: L, high: f64) -> L {
     let high = x.lit(high);
     L::select(high.lt(x), high, x)
 }
 
 /// `x` with its sign bit changed where `sign` has it set.
 #[inline(always)]
-fn flip_sign<L: Lane>(x: L, sign: L::Word) -> L {
+fn flip_sign<L: FloatField>(x: L, sign: L::Word) -> L {
     let bits = x.bits();
     (bits ^ (sign & bits.lit(SIGN_BIT))).float()
 }
 
 /// Whether x is normal and positive (and so neither 0 nor infinite nor NaN).
 #[inline(always)]
-fn is_normal_positive<L: Lane>(x: L) -> L::Mask {
+fn is_normal_positive<L: FloatField>(x: L) -> L::Mask {
     x.lit(MIN_NORMAL).le(x) & is_finite(x)
 }
 
 /// Whether x, or −x, is below infinity; takes magnitudes and positive numbers.
 #[inline(always)]
-fn is_finite<L: Lane>(x: L) -> L::Mask {
+fn is_finite<L: FloatField>(x: L) -> L::Mask {
     x.lt(x.lit(f64::INFINITY))
 }

@@ -4,12 +4,12 @@ use super::{
     MIN_NORMAL, clamp, constants, flip_sign, is_finite, is_normal_positive, nearest, polynomial,
     scale,
 };
-use crate::field::{Lane, Slow, Word};
+use crate::field::{FloatField, SlowFn, WordField};
 use std::f64::consts::LN_2;
 
 /// 1/√t for t neither great nor small: the rounded quotient of the rounded root, corrected by both remainders.
 #[inline(always)]
-fn reciprocal_root<L: Lane>(t: L) -> L {
+fn reciprocal_root<L: FloatField>(t: L) -> L {
     let (one, half) = (t.lit(1.0), t.lit(0.5));
     let root = t.square_root();
     let short = (-root).mul_add(root, t);
@@ -19,16 +19,16 @@ fn reciprocal_root<L: Lane>(t: L) -> L {
 }
 
 #[inline(always)]
-pub(crate) fn rsqrt<L: Lane>(t: L) -> L {
+pub(crate) fn rsqrt<L: FloatField>(t: L) -> L {
     let usual = t.lit(2f64.powi(-100)).lt(t) & is_finite(t);
-    L::rare(!usual, UnusualRsqrt(t), reciprocal_root(t))
+    L::with_slow_path(!usual, UnusualRsqrt(t), reciprocal_root(t))
 }
 
 struct UnusualRsqrt<L>(L);
 
-impl<L: Lane> Slow<L> for UnusualRsqrt<L> {
+impl<L: FloatField> SlowFn<L> for UnusualRsqrt<L> {
     #[inline(always)]
-    fn slow(self) -> L {
+    fn compute(self) -> L {
         let t = self.0;
         let small = reciprocal_root(t * t.lit(2f64.powi(80))) * t.lit(2f64.powi(40));
         let inside = t.lit(0.0).lt(t) & is_finite(t);
@@ -41,14 +41,14 @@ const INVERSE_CBRT_BITS: u32 = 0x54a1_f5c0;
 
 /// 1 − t·r³.
 #[inline(always)]
-fn cube_error<L: Lane>(t: L, r: L) -> L {
+fn cube_error<L: FloatField>(t: L, r: L) -> L {
     (-(t * r)).mul_add(r * r, t.lit(1.0))
 }
 
 /// ∛t for a positive t that is not small. Two steps towards r = 1/∛t, which need no quotient; the root made of it is corrected by its
 /// remainder.
 #[inline(always)]
-fn positive_cbrt<L: Lane>(t: L) -> L {
+fn positive_cbrt<L: FloatField>(t: L) -> L {
     let bits = t.bits();
     let third = bits.times_high(bits.lit(0xaaaa_aaab)).shr(bits.lit(1));
     let r = bits.lit(INVERSE_CBRT_BITS).minus(third).float();
@@ -65,18 +65,18 @@ fn positive_cbrt<L: Lane>(t: L) -> L {
 }
 
 #[inline(always)]
-pub(crate) fn cbrt<L: Lane>(t: L) -> L {
+pub(crate) fn cbrt<L: FloatField>(t: L) -> L {
     let magnitude = t.magnitude();
     let usual = t.lit(2f64.powi(-100)).lt(magnitude) & is_finite(magnitude);
-    let root = L::rare(!usual, UnusualCbrt(magnitude), positive_cbrt(magnitude));
+    let root = L::with_slow_path(!usual, UnusualCbrt(magnitude), positive_cbrt(magnitude));
     flip_sign(root, t.bits())
 }
 
 struct UnusualCbrt<L>(L);
 
-impl<L: Lane> Slow<L> for UnusualCbrt<L> {
+impl<L: FloatField> SlowFn<L> for UnusualCbrt<L> {
     #[inline(always)]
-    fn slow(self) -> L {
+    fn compute(self) -> L {
         let t = self.0;
         let small = positive_cbrt(t * t.lit(2f64.powi(60))) * t.lit(2f64.powi(-20));
         let inside = t.lit(0.0).lt(t) & is_finite(t);
@@ -86,7 +86,7 @@ impl<L: Lane> Slow<L> for UnusualCbrt<L> {
 
 /// √(a² + b²) where neither square overflows, and the greater is not small. Squares and sum keep what rounding lost.
 #[inline(always)]
-fn length<L: Lane>(greater: L, less: L) -> L {
+fn length<L: FloatField>(greater: L, less: L) -> L {
     let half = greater.lit(0.5);
     let (p, q) = (greater * greater, less * less);
     let (p_lost, q_lost) = (greater.mul_add(greater, -p), less.mul_add(less, -q));
@@ -98,12 +98,12 @@ fn length<L: Lane>(greater: L, less: L) -> L {
 }
 
 #[inline(always)]
-pub(crate) fn hypot<L: Lane>(a: L, b: L) -> L {
+pub(crate) fn hypot<L: FloatField>(a: L, b: L) -> L {
     let (a, b) = (a.magnitude(), b.magnitude());
     let swap = a.lt(b);
     let (greater, less) = (L::select(swap, b, a), L::select(swap, a, b));
     let usual = greater.lit(2f64.powi(-50)).lt(greater) & greater.lt(greater.lit(2f64.powi(60)));
-    L::rare(
+    L::with_slow_path(
         !(usual & b.same(b)),
         UnusualHypot { greater, less },
         length(greater, less),
@@ -115,9 +115,9 @@ struct UnusualHypot<L> {
     less: L,
 }
 
-impl<L: Lane> Slow<L> for UnusualHypot<L> {
+impl<L: FloatField> SlowFn<L> for UnusualHypot<L> {
     #[inline(always)]
-    fn slow(self) -> L {
+    fn compute(self) -> L {
         let UnusualHypot { greater, less } = self;
         let (zero, infinity) = (less.lit(0.0), less.lit(f64::INFINITY));
         let small = greater.lt(less.lit(1.0));
@@ -135,10 +135,10 @@ impl<L: Lane> Slow<L> for UnusualHypot<L> {
 
 /// √(a² + b² + c²). Where the sum is neither small nor near overflow, no square was either, unless it did not count.
 #[inline(always)]
-pub(crate) fn norm3<L: Lane>(a: L, b: L, c: L) -> L {
+pub(crate) fn norm3<L: FloatField>(a: L, b: L, c: L) -> L {
     let sum = a.mul_add(a, b.mul_add(b, c * c));
     let usual = sum.lit(2f64.powi(-90)).lt(sum) & sum.lt(sum.lit(2f64.powi(120)));
-    L::rare(
+    L::with_slow_path(
         !usual,
         UnusualNorm3 { sum, of: [a, b, c] },
         sum.square_root(),
@@ -150,9 +150,9 @@ struct UnusualNorm3<L> {
     of: [L; 3],
 }
 
-impl<L: Lane> Slow<L> for UnusualNorm3<L> {
+impl<L: FloatField> SlowFn<L> for UnusualNorm3<L> {
     #[inline(always)]
-    fn slow(self) -> L {
+    fn compute(self) -> L {
         let UnusualNorm3 { sum, of: [a, b, c] } = self;
         let (a, b, c) = (a.magnitude(), b.magnitude(), c.magnitude());
         let infinity = a.lit(f64::INFINITY);
@@ -184,7 +184,7 @@ const EXP2: [f64; 7] = [
 
 /// log₂(t·2^`exponent`) as a sum of two floats, to about 2^-34 of itself, for a normal positive t.
 #[inline(always)]
-fn log2_pair<L: Lane>(t: L, exponent: L::Word) -> (L, L) {
+fn log2_pair<L: FloatField>(t: L, exponent: L::Word) -> (L, L) {
     let one = t.lit(1.0);
     let bits = t.bits();
     let power = bits.minus(bits.lit(0x3f35_04f3)).sar(bits.lit(23));
@@ -215,7 +215,7 @@ fn log2_pair<L: Lane>(t: L, exponent: L::Word) -> (L, L) {
 
 /// t^e for a normal positive t, times what 2^`exponent` gives, and any finite e.
 #[inline(always)]
-fn positive_pow<L: Lane>(t: L, exponent: L::Word, e: L) -> L {
+fn positive_pow<L: FloatField>(t: L, exponent: L::Word, e: L) -> L {
     let (log, log_lost) = log2_pair(t, exponent);
     let product = e * log;
     let product_lost = e.mul_add(log, -product) + e * log_lost;
@@ -229,10 +229,10 @@ fn positive_pow<L: Lane>(t: L, exponent: L::Word, e: L) -> L {
 
 /// As C's pow. The rare path decides by the sign of t and whether e is whole and odd, and replaces infinite exponents by great ones.
 #[inline(always)]
-pub(crate) fn pow<L: Lane>(t: L, e: L) -> L {
+pub(crate) fn pow<L: FloatField>(t: L, e: L) -> L {
     let none = t.bits().lit(0);
     let usual = is_normal_positive(t) & is_finite(e.magnitude());
-    L::rare(!usual, UnusualPow { t, e }, positive_pow(t, none, e))
+    L::with_slow_path(!usual, UnusualPow { t, e }, positive_pow(t, none, e))
 }
 
 struct UnusualPow<L> {
@@ -240,9 +240,9 @@ struct UnusualPow<L> {
     e: L,
 }
 
-impl<L: Lane> Slow<L> for UnusualPow<L> {
+impl<L: FloatField> SlowFn<L> for UnusualPow<L> {
     #[inline(always)]
-    fn slow(self) -> L {
+    fn compute(self) -> L {
         let UnusualPow { t, e } = self;
         let none = t.bits().lit(0);
         let (zero, one, infinity) = (t.lit(0.0), t.lit(1.0), t.lit(f64::INFINITY));

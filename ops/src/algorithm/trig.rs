@@ -6,7 +6,7 @@
 //! and its partial share everything but the choice.
 
 use super::{SIGN_BIT, constants, flip_sign, is_finite, nearest, polynomial, power_of_two};
-use crate::field::{Lane, Slow, Word};
+use crate::field::{FloatField, SlowFn, WordField};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 use std::marker::PhantomData;
 
@@ -44,7 +44,7 @@ const TWO_OVER_PI: &[u32; 8] = &[
 ];
 
 /// An angle less `quadrant`·π/2.
-struct Reduced<L: Lane> {
+struct Reduced<L: FloatField> {
     r: L,
     tail: L,
     /// Counted modulo 4; higher bits mean nothing.
@@ -53,7 +53,7 @@ struct Reduced<L: Lane> {
 
 /// For 0 ≤ t < [`CODY_WAITE`].
 #[inline(always)]
-fn reduce<L: Lane>(t: L) -> Reduced<L> {
+fn reduce<L: FloatField>(t: L) -> Reduced<L> {
     let [p0, p1, p2] = constants(t, HALF_PI);
     let (k, quadrant) = nearest(t, FRAC_2_PI);
     let first = (-k).mul_add(p0, t);
@@ -66,13 +66,13 @@ fn reduce<L: Lane>(t: L) -> Reduced<L> {
 
 /// A word of the bits of 2/π.
 #[inline(always)]
-fn two_over_pi<W: Word>(index: W) -> W {
+fn two_over_pi<W: WordField>(index: W) -> W {
     (index & index.lit(7)).lookup(TWO_OVER_PI)
 }
 
 /// The 32 bits of 2/π that begin `offset` bits behind the beginning of a word.
 #[inline(always)]
-fn two_over_pi_from<W: Word>(index: W, offset: W) -> W {
+fn two_over_pi_from<W: WordField>(index: W, offset: W) -> W {
     let next = two_over_pi(index.plus(index.lit(1)));
     let spill = next.shr(index.lit(1)).shr(index.lit(31).minus(offset));
     two_over_pi(index).shl(offset) | spill
@@ -80,7 +80,7 @@ fn two_over_pi_from<W: Word>(index: W, offset: W) -> W {
 
 /// For finite t ≥ [`CODY_WAITE`]; anything else gives garbage.
 #[inline(always)]
-fn reduce_large<L: Lane>(t: L) -> Reduced<L> {
+fn reduce_large<L: FloatField>(t: L) -> Reduced<L> {
     let bits = t.bits();
     let word = |c: u32| bits.lit(c);
     // t = mantissa·2^s. The bits of 2/π that count are those from 2^(1 - s) down: higher ones give multiples of 4 quarter turns.
@@ -92,7 +92,7 @@ fn reduce_large<L: Lane>(t: L) -> Reduced<L> {
     let low = two_over_pi_from(index.plus(word(2)), offset);
     // mantissa·2/π modulo 4, in units of 2^-30 and, below, of 2^-62.
     let fraction = mantissa.times(middle).plus(mantissa.times_high(low));
-    let carry = word(0).truth(fraction.lt_unsigned(mantissa.times_high(low)));
+    let carry = word(0).boolean(fraction.lt_unsigned(mantissa.times_high(low)));
     let whole = mantissa
         .times(high)
         .plus(mantissa.times_high(middle))
@@ -123,7 +123,7 @@ fn reduce_large<L: Lane>(t: L) -> Reduced<L> {
 
 /// sin(r + tail) and cos(r + tail).
 #[inline(always)]
-fn sin_cos<L: Lane>(a: &Reduced<L>) -> (L, L) {
+fn sin_cos<L: FloatField>(a: &Reduced<L>) -> (L, L) {
     let square = a.r * a.r;
     let sin = a.r + polynomial(square, SIN).mul_add(square * a.r, a.tail);
     let one = a.r.lit(1.0);
@@ -137,11 +137,11 @@ fn sin_cos<L: Lane>(a: &Reduced<L>) -> (L, L) {
 
 /// The sine (`turn` 0) or cosine (`turn` 1) of a reduced magnitude, where `sign` is the sign of the result in the first quadrant.
 #[inline(always)]
-fn wave<L: Lane>(a: Reduced<L>, turn: u32, sign: L::Word) -> L {
+fn wave<L: FloatField>(a: Reduced<L>, turn: u32, sign: L::Word) -> L {
     let (sin, cos) = sin_cos(&a);
     let quadrant = a.quadrant.plus(a.quadrant.lit(turn));
     let zero = quadrant.lit(0);
-    let odd = !Word::same(quadrant & quadrant.lit(1), zero);
+    let odd = !WordField::same(quadrant & quadrant.lit(1), zero);
     flip_sign(
         L::select(odd, cos, sin),
         quadrant.shl(quadrant.lit(30)) ^ sign,
@@ -151,7 +151,7 @@ fn wave<L: Lane>(a: Reduced<L>, turn: u32, sign: L::Word) -> L {
 /// What is wanted of a reduced angle. Types, not closures: those are not inlined where a caller has features that they lack.
 trait Of {
     /// From t and the reduced |t|.
-    fn of<L: Lane>(t: L, a: Reduced<L>) -> L;
+    fn of<L: FloatField>(t: L, a: Reduced<L>) -> L;
 }
 
 struct Sine;
@@ -160,19 +160,19 @@ struct Tangent;
 
 /// What is wanted of |t|, by whichever reduction it needs; NaN for infinite t.
 #[inline(always)]
-fn reduced<L: Lane, W: Of>(t: L) -> L {
+fn reduced<L: FloatField, W: Of>(t: L) -> L {
     let magnitude = t.magnitude();
     let fast = W::of(t, reduce(magnitude));
     let slow = Far::<L, W>(t, PhantomData);
-    L::rare(!magnitude.lt(t.lit(CODY_WAITE)), slow, fast)
+    L::with_slow_path(!magnitude.lt(t.lit(CODY_WAITE)), slow, fast)
 }
 
 /// The same for a great or infinite t.
 struct Far<L, W>(L, PhantomData<W>);
 
-impl<L: Lane, W: Of> Slow<L> for Far<L, W> {
+impl<L: FloatField, W: Of> SlowFn<L> for Far<L, W> {
     #[inline(always)]
-    fn slow(self) -> L {
+    fn compute(self) -> L {
         let t = self.0;
         let magnitude = t.magnitude();
         let far = W::of(t, reduce_large(magnitude));
@@ -182,37 +182,37 @@ impl<L: Lane, W: Of> Slow<L> for Far<L, W> {
 
 impl Of for Sine {
     #[inline(always)]
-    fn of<L: Lane>(t: L, a: Reduced<L>) -> L {
+    fn of<L: FloatField>(t: L, a: Reduced<L>) -> L {
         wave(a, 0, t.bits())
     }
 }
 
 impl Of for Cosine {
     #[inline(always)]
-    fn of<L: Lane>(t: L, a: Reduced<L>) -> L {
+    fn of<L: FloatField>(t: L, a: Reduced<L>) -> L {
         wave(a, 1, t.bits().lit(0))
     }
 }
 
 #[inline(always)]
-pub(crate) fn sin<L: Lane>(t: L) -> L {
+pub(crate) fn sin<L: FloatField>(t: L) -> L {
     reduced::<L, Sine>(t)
 }
 
 #[inline(always)]
-pub(crate) fn cos<L: Lane>(t: L) -> L {
+pub(crate) fn cos<L: FloatField>(t: L) -> L {
     reduced::<L, Cosine>(t)
 }
 
 #[inline(always)]
-pub(crate) fn tan<L: Lane>(t: L) -> L {
+pub(crate) fn tan<L: FloatField>(t: L) -> L {
     reduced::<L, Tangent>(t)
 }
 
 /// In odd quadrants −1/tan, with the quotient corrected by its remainder.
 impl Of for Tangent {
     #[inline(always)]
-    fn of<L: Lane>(t: L, a: Reduced<L>) -> L {
+    fn of<L: FloatField>(t: L, a: Reduced<L>) -> L {
         let one = t.lit(1.0);
         let square = a.r * a.r;
         // What the tail and the rounding of the square add: tail·tan′(r), and the latter by about 0.3·r·tan′(r).
@@ -226,7 +226,7 @@ impl Of for Tangent {
         let error = inverse.mul_add(lost, inverse.mul_add(tan, one));
         let inverse = inverse.mul_add(error, inverse);
         let zero = a.quadrant.lit(0);
-        let odd = !Word::same(a.quadrant & a.quadrant.lit(1), zero);
+        let odd = !WordField::same(a.quadrant & a.quadrant.lit(1), zero);
         flip_sign(
             L::select(odd, inverse, tan),
             t.bits() & t.bits().lit(SIGN_BIT),

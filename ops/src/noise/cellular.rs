@@ -4,10 +4,10 @@
 //! among the two nearest, so that the distances have no seams.
 
 use super::{NOISE, NUMBER, Noise, Sloped, joined, rows};
+use crate::definition::{OpClass, OpInfo, between};
 use crate::field::{Field, call};
 use crate::power::Sqrt;
 use crate::rounding::Floor;
-use crate::row::{Class, Info, between};
 
 const SALT: u32 = 0x27d4_eb2f;
 const ID_SALT: u32 = 0x1656_67b1;
@@ -160,10 +160,10 @@ fn cell_of<const N: usize>(p: [f64; N], seed: f64, index: usize) -> i64 {
 /// The distance to the nearest point.
 struct Worley;
 
-const WORLEY: Info = Info {
+const WORLEY: OpInfo = OpInfo {
     doc: "Worley noise: the distance to the nearest of random points, of which there is one in each cell between whole coordinates. The whole part of the seed chooses one of many such patterns. NaN where a coordinate is not finite.",
     derivative: "the direction from the nearest point",
-    class: Class::Kink,
+    class: OpClass::Kink,
     kink: "where two points are equally near the derivative is that of one; at a point it is 0",
     ..NOISE
 };
@@ -186,7 +186,7 @@ impl Noise for Worley {
         Nearest::of(p, seed).first.distance()
     }
 
-    fn piece<const N: usize>(p: [f64; N], seed: f64) -> i64 {
+    fn smooth_piece<const N: usize>(p: [f64; N], seed: f64) -> i64 {
         cell_of(p, seed, 0)
     }
 }
@@ -194,7 +194,7 @@ impl Noise for Worley {
 /// The distance to the second point.
 struct WorleySecond;
 
-const SECOND: Info = Info {
+const SECOND: OpInfo = OpInfo {
     doc: "The distance to the second nearest of the points of Worley noise. NaN where a coordinate is not finite.",
     derivative: "the direction from the second nearest point",
     kink: "where points are equally near the derivative is that of one",
@@ -219,7 +219,7 @@ impl Noise for WorleySecond {
         Nearest::of(p, seed).second.distance()
     }
 
-    fn piece<const N: usize>(p: [f64; N], seed: f64) -> i64 {
+    fn smooth_piece<const N: usize>(p: [f64; N], seed: f64) -> i64 {
         joined(cell_of(p, seed, 0), cell_of(p, seed, 1) as f64)
     }
 }
@@ -227,7 +227,7 @@ impl Noise for WorleySecond {
 /// A number of the nearest point.
 struct Voronoi;
 
-const VORONOI: Info = Info {
+const VORONOI: OpInfo = OpInfo {
     doc: "A random number from 0 up to but not including 1 that belongs to the nearest of the points of Worley noise: the same all over its Voronoi cell. NaN where a coordinate is not finite.",
     kink: "where two points are equally near the value jumps; the derivative is 0",
     ..NUMBER
@@ -259,7 +259,7 @@ impl Noise for Voronoi {
         Sloped::constant(number + square * square.lit(0.0))
     }
 
-    fn piece<const N: usize>(p: [f64; N], seed: f64) -> i64 {
+    fn smooth_piece<const N: usize>(p: [f64; N], seed: f64) -> i64 {
         cell_of(p, seed, 0)
     }
 }

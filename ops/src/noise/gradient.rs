@@ -4,10 +4,10 @@
 
 use super::lattice::{bits, centred};
 use super::{NOISE, Noise, Place, Sloped, joined, rows, weight_spec};
+use crate::definition::{OpInfo, between};
 use crate::field::{Field, call};
 use crate::power::Sqrt;
 use crate::rounding::Floor;
-use crate::row::{Info, between};
 
 /// How much each component of a slope is lengthened with its cube, so that directions are nearly even though components are drawn from a
 /// cube: with ¾ the fourth moments along an axis and along a diagonal agree with each other within 4 %.
@@ -60,7 +60,7 @@ fn dot<F: Field, const N: usize>(a: [F; N], b: [F; N]) -> F {
 /// Slopes at whole coordinates; between them the fade (Perlin, "An image synthesizer", 1985).
 struct Perlin;
 
-const PERLIN: Info = Info {
+const PERLIN: OpInfo = OpInfo {
     doc: "Gradient noise (Perlin) from -1 to 1, 0 at whole coordinates and on average; twice continuously differentiable. The whole part of the seed chooses one of many such noises. NaN where a coordinate is not finite.",
     ..NOISE
 };
@@ -121,7 +121,7 @@ impl Noise for Perlin {
 /// demystified", 2005).
 struct Simplex;
 
-const SIMPLEX: Info = Info {
+const SIMPLEX: OpInfo = OpInfo {
     doc: "Simplex noise (Perlin) from -1 to 1: gradient noise on a lattice of simplices, without the directions of a grid; three times continuously differentiable. The whole part of the seed chooses one of many such noises. It loses digits as coordinates grow; NaN where one is not finite.",
     ulp: 64.0,
     ..NOISE
@@ -245,7 +245,7 @@ impl Noise for Simplex {
         sum.scaled(simplex_scale(N))
     }
 
-    fn piece<const N: usize>(p: [f64; N], _seed: f64) -> i64 {
+    fn smooth_piece<const N: usize>(p: [f64; N], _seed: f64) -> i64 {
         let skewed = p.iter().sum::<f64>() * skew(N);
         let mut piece = 0;
         for i in 0..N {

@@ -1,14 +1,14 @@
 //! Numbers that belong to the points of the integer lattice: what every noise is made of.
 //!
-//! The hash is written once, over [`Word`]; every field has its [`Field::lattice`](crate::field::Field::lattice) from it, so that f32
+//! The hash is written once, over [`WordField`]; every field has its [`Field::lattice`](crate::field::Field::lattice) from it, so that f32
 //! and f64 see the same lattice, exactly. A round is a product and a shifted exclusive or, as in the finaliser of MurmurHash3 (Appleby);
 //! multipliers and shifts are those of lowbias32 (Wellons, "Prospecting for hash functions", 2018), which was searched for little bias.
 
-use crate::field::{Field, Word};
+use crate::field::{Field, WordField};
 
 /// The word of a lattice point: each coordinate goes through a round of its own, then all through a last one.
 #[inline(always)]
-fn hash<W: Word, const N: usize>(salt: u32, seed: W, point: [W; N]) -> W {
+fn hash<W: WordField, const N: usize>(salt: u32, seed: W, point: [W; N]) -> W {
     let mut h = round(seed.lit(salt), seed);
     for coordinate in point {
         h = round(h, coordinate);
@@ -18,7 +18,7 @@ fn hash<W: Word, const N: usize>(salt: u32, seed: W, point: [W; N]) -> W {
 }
 
 #[inline(always)]
-fn round<W: Word>(h: W, word: W) -> W {
+fn round<W: WordField>(h: W, word: W) -> W {
     let h = (h ^ word).times(h.lit(0x7feb_352d));
     h ^ h.shr(h.lit(15))
 }
@@ -31,12 +31,12 @@ pub(super) const fn bits(count: usize) -> u32 {
 /// `M` numbers for the lattice point `cell + step`, whose coordinates are i32 that wrap. The bits of one hash are shared among them: each
 /// number is a multiple of 2⁻²⁴ for one number, of 2⁻¹⁶, 2⁻¹⁰, 2⁻⁸ for two, three, four, from 0 up to but not including 1.
 #[inline(always)]
-pub fn numbers<W: Word, const N: usize, const M: usize>(
+pub fn lattice_numbers<W: WordField, const N: usize, const M: usize>(
     salt: u32,
     seed: W,
     cell: [W; N],
     step: [W; N],
-) -> [W::Lane; M] {
+) -> [W::Float; M] {
     let bits = const { bits(M) };
     let mut point = cell;
     for i in 0..N {
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(hash(0, 0_u32, [0, 0]), 0);
         assert_eq!(hash(1, 2_u32, [3]), GOLDEN[0]);
         assert_eq!(hash(SALT, 0_u32, [u32::MAX, 7, 1 << 31]), GOLDEN[1]);
-        let [a, b]: [f32; 2] = numbers(1, 2_u32, [4], [u32::MAX]);
+        let [a, b]: [f32; 2] = lattice_numbers(1, 2_u32, [4], [u32::MAX]);
         assert_eq!(a, (GOLDEN[0] >> 16) as f32 / 65536.0);
         assert_eq!(b, (GOLDEN[0] & 0xffff) as f32 / 65536.0);
     }
@@ -130,7 +130,7 @@ mod tests {
     fn numbers_fill_the_unit_interval() {
         let mut buckets = [[0; 16]; 4];
         for i in 0..16_384_u32 {
-            let all: [f32; 4] = numbers(SALT, 0, [i % 128, i / 128], [0, 0]);
+            let all: [f32; 4] = lattice_numbers(SALT, 0, [i % 128, i / 128], [0, 0]);
             for (bucket, number) in buckets.iter_mut().zip(all) {
                 assert!((0.0..1.0).contains(&number));
                 bucket[(number * 16.0) as usize] += 1;

@@ -9,27 +9,27 @@ pub mod gradient;
 mod lattice;
 pub mod value;
 
-pub use lattice::numbers;
+pub use lattice::lattice_numbers;
 
+use super::definition::{OpClass, OpInfo};
 use super::field::{Field, call};
 use super::rounding::Floor;
-use super::row::{Class, Info};
 
 /// What the rows of all families have in common; those with slopes, that their values are sums of terms of size 1.
-const NOISE: Info = Info {
+const NOISE: OpInfo = OpInfo {
     derivative: "its slope along each coordinate, in closed form",
-    long: true,
-    terms: 1.0,
+    shares_shadow_routine: true,
+    cancelling_terms: 1.0,
     ulp: 4.0,
-    ..Info::SMOOTH
+    ..OpInfo::SMOOTH
 };
 
 /// The same for numbers that belong to cells, which are exact.
-const NUMBER: Info = Info {
+const NUMBER: OpInfo = OpInfo {
     derivative: "0",
-    class: Class::Jump,
-    long: true,
-    ..Info::SMOOTH
+    class: OpClass::Jump,
+    shares_shadow_routine: true,
+    ..OpInfo::SMOOTH
 };
 
 /// A kind of noise, in any number of dimensions.
@@ -41,7 +41,7 @@ trait Noise {
     fn at<F: Field, const N: usize>(p: [F; N], seed: F) -> Sloped<F, N>;
 
     /// Which smooth piece the point lies on, as a number that tells pieces apart.
-    fn piece<const N: usize>(p: [f64; N], _seed: f64) -> i64 {
+    fn smooth_piece<const N: usize>(p: [f64; N], _seed: f64) -> i64 {
         p.into_iter().fold(0, |all, x| joined(all, x.floor()))
     }
 }
@@ -164,16 +164,16 @@ macro_rules! rows {
         pub struct $row;
 
         const _: () = {
-            use $crate::field::{Field, Lane};
+            use $crate::field::{Field, FloatField};
             use $crate::noise::{Sloped, joined};
-            use $crate::row::{Info, Kind, Partial, Row};
+            use $crate::definition::{OpInfo, OperandKind, Partial, OpDef};
 
-            impl Row<{ $n + 1 }> for $row {
-                const INFO: Info = Info {
+            impl OpDef<{ $n + 1 }> for $row {
+                const INFO: OpInfo = OpInfo {
                     name: $name,
                     usage: concat!($name, "(", $(stringify!($x), ", ",)+ "seed)"),
-                    operands: &[Kind::Float; $n + 1],
-                    test: &[$test; $n + 1],
+                    operands: &[OperandKind::Float; $n + 1],
+                    test_intervals: &[$test; $n + 1],
                     ..$info
                 };
 
@@ -182,7 +182,7 @@ macro_rules! rows {
                 }
 
                 #[inline(always)]
-                fn value<L: Lane>([$($x,)+ seed]: [L; $n + 1]) -> L {
+                fn value<L: FloatField>([$($x,)+ seed]: [L; $n + 1]) -> L {
                     $family::at([$($x),+], seed).value
                 }
 
@@ -193,13 +193,13 @@ macro_rules! rows {
                 }
 
                 #[inline(always)]
-                fn both<L: Lane>([$($x,)+ seed]: [L; $n + 1]) -> (L, [Partial<L>; $n + 1]) {
+                fn value_and_partials<L: FloatField>([$($x,)+ seed]: [L; $n + 1]) -> (L, [Partial<L>; $n + 1]) {
                     let Sloped { value, slope: [$($x),+] } = $family::at([$($x),+], seed);
                     (value, [$(Partial::Of($x),)+ Partial::Zero])
                 }
 
-                fn piece([$($x,)+ seed]: [f64; $n + 1]) -> i64 {
-                    joined($family::piece([$($x),+], seed), seed.floor())
+                fn smooth_piece([$($x,)+ seed]: [f64; $n + 1]) -> i64 {
+                    joined($family::smooth_piece([$($x),+], seed), seed.floor())
                 }
             }
         };

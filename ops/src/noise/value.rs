@@ -1,14 +1,14 @@
 //! Value noise, and the cells it stands on.
 
 use super::{NOISE, NUMBER, Noise, Place, Sloped, rows, weight_spec};
+use crate::definition::{OpInfo, between};
 use crate::field::{Field, call};
 use crate::rounding::Floor;
-use crate::row::{Info, between};
 
 /// The fade between numbers that stand at the lattice points.
 struct Value;
 
-const VALUE: Info = Info {
+const VALUE: OpInfo = OpInfo {
     doc: "Value noise from 0 to 1: the smooth blend of random numbers at whole coordinates; twice continuously differentiable. The whole part of the seed chooses one of many such noises. NaN where a coordinate is not finite.",
     ..NOISE
 };
@@ -53,7 +53,7 @@ impl Noise for Value {
 /// A number for each cell.
 struct Cell;
 
-const CELL: Info = Info {
+const CELL: OpInfo = OpInfo {
     doc: "Cell noise from 0 up to but not including 1: a random number for each cell between whole coordinates. The whole part of the seed chooses one of many such noises.",
     kink: "at whole coordinates the value jumps; the derivative is 0",
     ..NUMBER

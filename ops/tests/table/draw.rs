@@ -1,7 +1,7 @@
 //! Operands to test with: drawn by a fixed sequence, and special ones.
 
 use adumbra_ops::Op;
-use adumbra_ops::row::Kind;
+use adumbra_ops::definition::OperandKind;
 use fastrand::Rng;
 
 /// A fixed sequence of random words.
@@ -25,9 +25,9 @@ impl Draw {
     /// Operands of a float row inside its test intervals, each a float; a bool is 0 or 1.
     pub(crate) fn operands(&mut self, op: Op) -> Vec<f64> {
         let info = op.info();
-        (info.operands.iter().zip(info.test))
+        (info.operands.iter().zip(info.test_intervals))
             .map(|(kind, interval)| match kind {
-                Kind::Bool => f64::from(self.word() & 1),
+                OperandKind::Bool => f64::from(self.word() & 1),
                 _ => {
                     let x = interval.low + (interval.high - interval.low) * self.unit();
                     f64::from(x as f32).clamp(interval.low, interval.high)
@@ -91,7 +91,7 @@ pub(crate) fn tuples(op: Op, floats: &[f32]) -> Vec<Vec<f32>> {
     };
     for (i, kind) in op.info().operands.iter().enumerate() {
         let choices: Vec<f32> = match kind {
-            Kind::Bool => vec![0.0, 1.0],
+            OperandKind::Bool => vec![0.0, 1.0],
             _ => floats.iter().copied().step_by(thinned(i)).collect(),
         };
         tuples = (tuples.iter())
@@ -103,19 +103,19 @@ pub(crate) fn tuples(op: Op, floats: &[f32]) -> Vec<Vec<f32>> {
 
 /// The float rows.
 pub(crate) fn float_rows() -> impl Iterator<Item = Op> {
-    (Op::ALL.iter().copied()).filter(|op| op.info().differentiable())
+    (Op::ALL.iter().copied()).filter(|op| op.info().is_differentiable())
 }
 
 /// The rows without derivative.
 pub(crate) fn word_rows() -> impl Iterator<Item = Op> {
-    (Op::ALL.iter().copied()).filter(|op| !op.info().differentiable())
+    (Op::ALL.iter().copied()).filter(|op| !op.info().is_differentiable())
 }
 
 /// The operands as a float row's `value` takes them.
 pub(crate) fn bits(op: Op, operands: &[f32]) -> Vec<u32> {
     (op.info().operands.iter().zip(operands))
         .map(|(kind, &x)| match kind {
-            Kind::Bool => x as u32,
+            OperandKind::Bool => x as u32,
             _ => x.to_bits(),
         })
         .collect()

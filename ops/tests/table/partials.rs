@@ -6,7 +6,7 @@ use crate::draw::*;
 use crate::kinks::KINKS;
 use adumbra_ops::MAX_OPERANDS;
 use adumbra_ops::Op;
-use adumbra_ops::row::Kind;
+use adumbra_ops::definition::OperandKind;
 
 /// Where the checks get a row's partials from.
 pub(crate) trait Rules {
@@ -30,7 +30,7 @@ impl Rules for Table {
 /// two of its orders agree best. `None` where no stencil stays on one smooth piece.
 fn slope(op: Op, operands: &[f64], along: usize) -> Option<(f64, f64)> {
     const ORDERS: usize = 5;
-    let piece = op.piece(operands);
+    let piece = op.smooth_piece(operands);
     let mut best: Option<(f64, f64)> = None;
     let mut width = 0.1 * operands[along].abs().max(0.5);
     for _ in 0..16 {
@@ -38,7 +38,7 @@ fn slope(op: Op, operands: &[f64], along: usize) -> Option<(f64, f64)> {
         let at = |offset: f64| {
             let mut moved = operands.to_vec();
             moved[along] += offset;
-            (op.piece(&moved) == piece).then(|| op.spec(&moved))
+            (op.smooth_piece(&moved) == piece).then(|| op.spec(&moved))
         };
         let mut row = [0.0; ORDERS];
         let mut smooth = true;
@@ -95,13 +95,17 @@ impl Oracle {
     pub(crate) fn of(op: Op) -> Oracle {
         let mut draw = Draw::of(op);
         // Long rows take their time.
-        let count = if op.info().long { 60 } else { 300 };
+        let count = if op.info().shares_shadow_routine {
+            60
+        } else {
+            300
+        };
         let samples = (0..count)
             .map(|_| {
                 let operands = draw.operands(op);
                 let value = op.spec(&operands);
                 let slopes = (0..op.arity()).map(|i| match op.info().operands[i] {
-                    Kind::Bool => Some(0.0),
+                    OperandKind::Bool => Some(0.0),
                     _ => slope(op, &operands, i)
                         .filter(|(slope, doubt)| *doubt < 1e-9 * slope.abs() + 1e-10)
                         .map(|(slope, _)| slope),
@@ -158,7 +162,7 @@ impl Oracle {
             let (relative, absolute) = F32_TOLERANCE;
             let tolerance = (
                 relative,
-                absolute * (op.info().terms * op.info().ulp).max(1.0),
+                absolute * (op.info().cancelling_terms * op.info().ulp).max(1.0),
             );
             for i in 0..op.arity() {
                 if !close(f64::from(narrow[i]), wide[i], tolerance) {

@@ -3,8 +3,8 @@
 use crate::draw::*;
 use adumbra_ops::MAX_OPERANDS;
 use adumbra_ops::Op;
+use adumbra_ops::definition::{OpClass, OperandKind};
 use adumbra_ops::docs::table;
-use adumbra_ops::row::{Class, Kind};
 use std::collections::HashSet;
 
 #[test]
@@ -16,25 +16,28 @@ fn every_row_says_what_it_is() {
         assert!(names.insert(name), "{name} twice");
         assert_eq!(Op::from_name(name), Some(op));
         assert!((1..=MAX_OPERANDS).contains(&op.arity()), "{name}");
-        assert!(info.long || op.arity() <= 3, "{name}: long");
+        assert!(
+            info.shares_shadow_routine || op.arity() <= 3,
+            "{name}: long"
+        );
         assert!(!info.usage.is_empty(), "{name}: usage");
         assert!(info.doc.ends_with('.'), "{name}: doc");
-        let differentiable = info.class != Class::Discrete;
+        let differentiable = info.class != OpClass::Discrete;
         assert_eq!(
             !info.derivative.is_empty(),
             differentiable,
             "{name}: derivative"
         );
         let tested = if differentiable { op.arity() } else { 0 };
-        assert_eq!(info.test.len(), tested, "{name}: test intervals");
+        assert_eq!(info.test_intervals.len(), tested, "{name}: test intervals");
         assert!(
-            info.test.iter().all(|i| i.low < i.high),
+            info.test_intervals.iter().all(|i| i.low < i.high),
             "{name}: test intervals"
         );
-        let kinked = matches!(info.class, Class::Kink | Class::Jump);
+        let kinked = matches!(info.class, OpClass::Kink | OpClass::Jump);
         assert!(!kinked || !info.kink.is_empty(), "{name}: kink");
         assert!(
-            !differentiable || info.result == Kind::Float,
+            !differentiable || info.result == OperandKind::Float,
             "{name}: result"
         );
     }
@@ -60,7 +63,7 @@ fn finite_operands(op: Op) -> Vec<Vec<f32>> {
     for _ in 0..20_000 {
         let operands: Vec<f32> = (op.info().operands.iter())
             .map(|kind| match kind {
-                Kind::Bool => (draw.word() & 1) as f32,
+                OperandKind::Bool => (draw.word() & 1) as f32,
                 // An exponent of all ones loses a bit.
                 _ => match f32::from_bits(draw.word()) {
                     x if x.is_finite() => x,
@@ -78,7 +81,7 @@ fn a_partial_is_singular_if_and_only_if_it_can_be_infinite_or_nan() {
     for op in float_rows() {
         let info = op.info();
         let arity = op.arity();
-        let singular = &op.singular()[..arity];
+        let singular = &op.singular_partials()[..arity];
         let mut infinite = vec![false; arity];
         for operands in finite_operands(op) {
             let v = value(op, &operands);

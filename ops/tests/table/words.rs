@@ -3,7 +3,7 @@
 use crate::draw::*;
 use adumbra_ops::Op;
 use adumbra_ops::OpFault;
-use adumbra_ops::row::Kind;
+use adumbra_ops::definition::OperandKind;
 
 const EDGES: &[u32] = &[
     0,
@@ -26,11 +26,11 @@ const EDGES: &[u32] = &[
 
 fn same(op: Op, got: u32, want: u32) -> bool {
     let (a, b) = (f32::from_bits(got), f32::from_bits(want));
-    got == want || (op.info().result == Kind::Float && a.is_nan() && b.is_nan())
+    got == want || (op.info().result == OperandKind::Float && a.is_nan() && b.is_nan())
 }
 
 fn check(op: Op, operands: &[u32]) {
-    let (got, want) = (op.value(operands), op.word_spec(operands));
+    let (got, want) = (op.value(operands), op.bit_spec(operands));
     let name = op.info().name;
     assert!(
         same(op, got, want),
@@ -42,16 +42,16 @@ fn check(op: Op, operands: &[u32]) {
         _ => false,
     };
     assert_eq!(op.faults(operands), faults, "{name}{operands:?}");
-    if op.info().result == Kind::Bool {
+    if op.info().result == OperandKind::Bool {
         assert!(got <= 1);
     }
 }
 
 /// Words of a kind: edges, and for floats the special ones.
-fn edges(kind: Kind) -> Vec<u32> {
+fn edges(kind: OperandKind) -> Vec<u32> {
     match kind {
-        Kind::Bool => vec![0, 1],
-        Kind::Float => special()
+        OperandKind::Bool => vec![0, 1],
+        OperandKind::Float => special()
             .into_iter()
             .map(f32::to_bits)
             .chain(integers())
@@ -83,7 +83,7 @@ fn word_rows_mean_their_specs() {
         for _ in 0..5_000 {
             let random: Vec<u32> = (op.info().operands.iter())
                 .map(|kind| match kind {
-                    Kind::Bool => draw.word() & 1,
+                    OperandKind::Bool => draw.word() & 1,
                     _ => draw.word() >> (draw.word() % 32),
                 })
                 .collect();
@@ -139,15 +139,15 @@ fn rows_keep_the_bits_that_say_so_and_no_others() {
     for op in word_rows().filter(|op| op.arity() == 1) {
         let info = op.info();
         let words: Vec<u32> = match info.operands[0] {
-            Kind::Bool => vec![0, 1],
+            OperandKind::Bool => vec![0, 1],
             _ => vec![0, 1, 2, 0x7f80_0001, 0x8000_0000, 0xbf80_0000, u32::MAX],
         };
         let keeps = words.iter().all(|&word| op.value(&[word]) == word);
-        assert_eq!(keeps, info.same_bits, "{}", info.name);
+        assert_eq!(keeps, info.is_bit_cast, "{}", info.name);
     }
     assert!(
         Op::ALL
             .iter()
-            .all(|op| !op.info().same_bits || op.arity() == 1)
+            .all(|op| !op.info().is_bit_cast || op.arity() == 1)
     );
 }

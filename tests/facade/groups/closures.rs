@@ -261,10 +261,13 @@ fn what_cannot_be_registered() {
     let error = |params: &[(&str, Type)]| registry().with("new", params).unwrap_err();
     assert_eq!(
         registry().with("glow", &[]),
-        Err(RegistryError::Twice("glow".to_owned()))
+        Err(RegistryError::Duplicate("glow".to_owned()))
     );
     let twice = [("a", Type::FLOAT), ("a", Type::FLOAT)];
-    assert_eq!(error(&twice), RegistryError::ParameterTwice("a".to_owned()));
+    assert_eq!(
+        error(&twice),
+        RegistryError::DuplicateParameter("a".to_owned())
+    );
     let ty = Type::Array(Type::FLOAT.into(), 2);
     let shown = ty.to_string();
     assert_eq!(error(&[("a", ty)]), RegistryError::Type(shown));

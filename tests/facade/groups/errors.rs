@@ -1,7 +1,7 @@
 //! Each wrong group gets its code and a message that names the units, all at once.
 
 use super::*;
-use adumbra::group::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_TEXTS};
+use adumbra::group::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_SOURCES};
 
 const SCALE: &str = "shader scale(float x, int n = 1, float3 v = float3(0.0), out float y, out float3 w) { y = x * n; w = y * v; }";
 
@@ -278,7 +278,7 @@ fn all_at_once_and_bounded() {
 fn limits() {
     // Texts.
     let mut group = good();
-    for k in 0..MAX_GROUP_TEXTS {
+    for k in 0..MAX_GROUP_SOURCES {
         group.unit(&format!("u{k}"), &sources("shader s() {}"), None);
     }
     assert_eq!(codes(&refused(&group).diagnostics), ["E0543"]);

@@ -8,7 +8,7 @@ const SCALE: &str = "struct hit { int n; float3 p; };
         y = x * n; z = y * v; t = u + (b ? 1 : 0) + w[0] + 10 * w[1] + h.n * h.p.z; }";
 
 /// Reads a group whose units are all in `SCALE`, but for those in `missing.adu`.
-fn read(text: &str) -> Result<Group, Findings> {
+fn read(text: &str) -> Result<Group, Diagnostics> {
     Group::from_json("group.json", text, |path| match path {
         "missing.adu" => Err("no such file".to_owned()),
         _ => Ok((path.to_owned(), SCALE.to_owned())),
@@ -26,7 +26,7 @@ fn findings(text: &str) -> Vec<String> {
             .sources
             .get(found.span.file)
             .unwrap()
-            .place(found.span.start);
+            .line_column(found.span.start);
         assert!(found.help.is_some(), "{findings}");
         format!(
             "{} {}:{} {}",

@@ -1,7 +1,7 @@
 //! Inputs folded into a program: fewer instructions, the same bits.
 
 use super::*;
-use adumbra::{derivatives::Lanes, program::CannotFold};
+use adumbra::{derivatives::Lanes, program::FoldError};
 
 const SHADER: &str = "texture2d wood;
     float octaves(float x, int n) { float sum = 0.0; for (int i = 0; i < n; ++i) sum += sin(x * (i + 1)); return sum; }
@@ -93,7 +93,7 @@ fn what_cannot_be_folded() {
     );
     let loaded = Program::from_bytecode(&at.program().to_bytecode()).unwrap();
     let loaded = Instance::new(&loaded);
-    assert_eq!(loaded.fold().unwrap_err(), CannotFold::Loaded);
+    assert_eq!(loaded.fold().unwrap_err(), FoldError::Loaded);
     // Nothing to fold is no error.
     assert!(loaded.fold_inputs(&[]).is_ok());
     let plain = compiler()

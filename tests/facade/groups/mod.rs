@@ -7,7 +7,7 @@ mod fold;
 mod wiring;
 
 use adumbra::{
-    Compiler, Diagnostic, Evaluator, Findings, Globals, GlobalsLayout, Host, Instance, Limits,
+    Compiler, Diagnostic, Diagnostics, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits,
     Options, Program, SampleRequest, Sampled, Sources, evaluator::Engine, group::Group,
 };
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(crate) fn compiled(group: &Group) -> Arc<Program> {
         .unwrap_or_else(|findings| panic!("{findings}"))
 }
 
-pub(crate) fn refused(group: &Group) -> Findings {
+pub(crate) fn refused(group: &Group) -> Diagnostics {
     compiler()
         .compile_group(group)
         .expect_err("the group is wrong")

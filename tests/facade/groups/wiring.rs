@@ -299,7 +299,10 @@ fn faults_and_warnings_point_into_their_units_text() {
     let places: Vec<_> = (evaluator.faults().iter())
         .map(|fault| {
             let file = sources.get(fault.span.file).unwrap();
-            (file.name().to_owned(), file.place(fault.span.start).line)
+            (
+                file.name().to_owned(),
+                file.line_column(fault.span.start).line,
+            )
         })
         .collect();
     assert_eq!(

@@ -22,7 +22,7 @@ fn entry(name: &str, value: MetadataValue) -> Metadata {
 }
 
 fn text(text: &str) -> MetadataValue {
-    MetadataValue::Text(text.to_owned())
+    MetadataValue::String(text.to_owned())
 }
 
 fn gain() -> Vec<Metadata> {
@@ -72,7 +72,11 @@ fn inputs_and_outputs_say_what_was_written_in_order() {
 fn a_definition_takes_what_its_prototype_says() {
     let text = r#"shader s(float gain <<< max = 2 >>>, out float o); shader s(float gain, out float o) { o = gain; }"#;
     let program = compiler().compile(&Sources::new("s.adu", text)).unwrap();
-    let max = |input: &Input| input.says("max").and_then(MetadataValue::as_number);
+    let max = |input: &Input| {
+        input
+            .metadata_value("max")
+            .and_then(MetadataValue::as_number)
+    };
     assert_eq!(max(&program.inputs()[0]), Some(2.0));
 }
 
@@ -90,5 +94,8 @@ fn what_a_group_exposes_keeps_it() {
     let program = compiler().compile_group(&group).unwrap();
     assert_eq!(program.inputs()[0].metadata, [entry("label", text(""))]);
     assert_eq!(program.inputs()[1].metadata, gain());
-    assert_eq!(program.outputs()[0].says("unit"), Some(&text("dB")));
+    assert_eq!(
+        program.outputs()[0].metadata_value("unit"),
+        Some(&text("dB"))
+    );
 }

@@ -150,7 +150,7 @@ fn batch_of_structs_equals_points() {
     }
     // A member may be set otherwise afterwards.
     let mut globals = BatchGlobals::from(&hits[..]);
-    globals.same_part("time", Part::Value, 1.0_f32).unwrap();
+    globals.uniform_part("time", Part::Value, 1.0_f32).unwrap();
     batch.evaluate(&globals, 10, 1, &mut NoTextures);
     assert_eq!(batch.get::<f32>("o", 0).unwrap().value, 20.0);
     batch.evaluate(&BatchGlobals::from(&hits[..0]), 0, 0, &mut NoTextures);

@@ -27,7 +27,7 @@ mod suite;
 mod vectors;
 
 use adumbra::{Scalar, Type};
-use adumbra_fuzz::oracle::gradients::{self, Compared};
+use adumbra_fuzz::oracle::gradients::{self, GradientComparison};
 use adumbra_fuzz::signature::signatures;
 use check::{Compiled, show};
 use draw::{Random, Variables};
@@ -77,7 +77,7 @@ fn every_function_has_properties() {
         functions.len(),
         "a function stands here twice or without properties"
     );
-    let all: BTreeSet<&str> = adumbra_stdlib::names().collect();
+    let all: BTreeSet<&str> = adumbra_stdlib::function_names().collect();
     let missing: Vec<_> = all.difference(&with).collect();
     let unknown: Vec<_> = with.difference(&all).collect();
     assert!(
@@ -134,13 +134,13 @@ fn changed_functions_are_noticed() {
 #[test]
 fn derivatives_are_the_slopes_of_values() {
     const POINTS: usize = 16;
-    let (mut wrong, mut total) = (Vec::new(), Compared::default());
+    let (mut wrong, mut total) = (Vec::new(), GradientComparison::default());
     for function in functions().iter().filter(|function| !function.is_flat) {
-        let mut of_function = Compared::default();
+        let mut of_function = GradientComparison::default();
         for (text, variables) in calls(function) {
             let compiled = Compiled::shader(&text, &variables, "").expect("it compiles");
             let module = compiled.program.module().expect("it was compiled");
-            let mut compared = Compared::default();
+            let mut compared = GradientComparison::default();
             let mut random = Random(1);
             for _ in 0..POINTS {
                 let point = random.moving_point(&variables, false);

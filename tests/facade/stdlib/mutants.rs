@@ -79,7 +79,7 @@ fn changed(number: &str) -> String {
 
 /// How many mutants of a function there were, and those that no property noticed.
 pub(crate) fn survivors(function: &Function) -> (usize, Vec<String>) {
-    let text = adumbra_stdlib::find(function.name).expect("an entry of that name");
+    let text = adumbra_stdlib::function_source(function.name).expect("an entry of that name");
     let mutants = mutants(text);
     let count = mutants.len();
     let is_noticed = |mutant: &String| {

@@ -4,10 +4,10 @@
 
 use adumbra::{Compiler, GlobalsLayout, Sources, diagnostics::Code};
 use adumbra_fuzz::signature::signatures;
+use adumbra_ops::definition::OperandKind;
 use adumbra_ops::docs::signature;
 use adumbra_ops::list::Op;
-use adumbra_ops::row::Kind;
-use adumbra_stdlib::{Entry, subjects};
+use adumbra_stdlib::{LibraryEntry, files};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -32,7 +32,7 @@ fn documented_operators_take_the_types_they_list() {
     let (mut operators, mut taken) = (0, 0);
     for info in Op::ALL.iter().map(|op| op.info()) {
         let is_operator = info.usage.starts_with("a ") && info.usage.ends_with(" b");
-        if !is_operator || info.differentiable() || info.operands[0] == Kind::Float {
+        if !is_operator || info.is_differentiable() || info.operands[0] == OperandKind::Float {
             continue;
         }
         operators += 1;
@@ -90,8 +90,8 @@ fn library() -> String {
          called. A function of yours with the same name hides them. In the REPL, `:help NAME` shows the same words. This page is made from\n\
          the comments there.\n\n",
     );
-    for subject in subjects() {
-        let (title, _) = subject.head();
+    for subject in files() {
+        let (title, _) = subject.title_and_summary();
         let names: Vec<String> = subject.entries().map(|entry| link(entry.name)).collect();
         let _ = writeln!(
             page,
@@ -100,8 +100,8 @@ fn library() -> String {
             names.join(", ")
         );
     }
-    for subject in subjects() {
-        let (title, about) = subject.head();
+    for subject in files() {
+        let (title, about) = subject.title_and_summary();
         let _ = write!(page, "\n## {title}\n\n{about}\n");
         subject
             .entries()
@@ -119,8 +119,12 @@ fn anchor(title: &str) -> String {
     title.to_lowercase().replace(' ', "-")
 }
 
-fn write_entry(page: &mut String, entry: &Entry) {
-    let Entry { name, doc, text } = entry;
+fn write_entry(page: &mut String, entry: &LibraryEntry) {
+    let LibraryEntry {
+        name,
+        doc,
+        source: text,
+    } = entry;
     let _ = write!(page, "\n### {name}\n\n");
     let count = signatures(name).len();
     for line in text

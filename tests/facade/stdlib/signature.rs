@@ -2,7 +2,7 @@
 
 use super::draw::Variables;
 use super::suite::Function;
-use adumbra_fuzz::signature::{Param, Signature, type_of};
+use adumbra_fuzz::signature::{LibrarySignature, SignatureParam, type_of};
 
 /// Shaders that call a function.
 pub(crate) trait Called {
@@ -19,7 +19,7 @@ pub(crate) trait Called {
     fn componentwise_shader(&self) -> Option<String>;
 }
 
-impl Called for Signature {
+impl Called for LibrarySignature {
     fn read(&self, function: &Function) -> Variables {
         let read = self.params.iter().filter(|param| !param.is_out);
         read.filter_map(|param| {
@@ -31,14 +31,14 @@ impl Called for Signature {
     }
 
     fn variables(&self, function: &Function) -> Option<Variables> {
-        let is_known = |param: &Param| param.is_out || type_of(&param.ty).is_some();
+        let is_known = |param: &SignatureParam| param.is_out || type_of(&param.ty).is_some();
         let all = self.params.iter().all(is_known);
         all.then(|| self.read(function))
     }
 
     fn shader(&self) -> String {
         let (mut outs, mut locals, mut args) = (Vec::new(), String::new(), Vec::new());
-        for Param { is_out, ty, name } in &self.params {
+        for SignatureParam { is_out, ty, name } in &self.params {
             if *is_out {
                 outs.push(format!("out {ty} {name}"));
             } else if type_of(ty).is_some() {

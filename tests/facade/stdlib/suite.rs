@@ -1,7 +1,7 @@
 //! How one says what holds of a library function.
 //!
 //! Properties are expressions in the language over the variables of [`VARIABLES`], which are drawn anew for every point. What a function
-//! takes ([`Function::takes`]) says where its derivatives are compared and its edges tried; without it that is between -2 and 2.
+//! takes ([`BytecodeFunction::takes`]) says where its derivatives are compared and its edges tried; without it that is between -2 and 2.
 
 use adumbra::{Scalar, Type};
 

@@ -1,8 +1,8 @@
 //! The steps that work on arrays, point by point but where all points do the same.
 
-use super::chunk::{Chunk, Context};
-use super::planes::Ref;
-use crate::bytecode::Array;
+use super::chunk::{Chunk, RunContext};
+use super::planes::OperandRef;
+use crate::bytecode::BytecodeArray;
 use adumbra_ir::host::{FaultKind, array_steps};
 use adumbra_ir::types::{Direction, Lanes};
 
@@ -23,7 +23,7 @@ impl Chunk {
     ///
     /// # Safety
     /// The operand is a step's.
-    unsafe fn index(&mut self, point: usize, index: Ref, len: u32) -> u32 {
+    unsafe fn index(&mut self, point: usize, index: OperandRef, len: u32) -> u32 {
         // SAFETY: asked of the caller.
         let index = unsafe { *index.point(point) };
         if index < len {
@@ -46,10 +46,10 @@ impl Chunk {
 
     /// # Safety
     /// The operands are those of such a step.
-    pub(super) unsafe fn load(&mut self, array: Array, to: Lanes, refs: *const Ref) {
+    pub(super) unsafe fn load(&mut self, array: BytecodeArray, to: Lanes, refs: *const OperandRef) {
         let planes = 1 + to.count() as usize;
-        for pack in 0..self.group.packs() {
-            for point in self.group.points_of(pack, self.group.active()[pack]) {
+        for pack in 0..self.active.vectors() {
+            for point in self.active.points_of(pack, self.active.masks()[pack]) {
                 // SAFETY: asked of the caller; the element is the array's. The element is read before anything is written.
                 unsafe {
                     let index = self.index(point, *refs.add(planes), array.len);
@@ -69,9 +69,14 @@ impl Chunk {
 
     /// # Safety
     /// The operands are those of such a step.
-    pub(super) unsafe fn store(&mut self, array: Array, from: Lanes, refs: *const Ref) {
-        for pack in 0..self.group.packs() {
-            for point in self.group.points_of(pack, self.group.active()[pack]) {
+    pub(super) unsafe fn store(
+        &mut self,
+        array: BytecodeArray,
+        from: Lanes,
+        refs: *const OperandRef,
+    ) {
+        for pack in 0..self.active.vectors() {
+            for point in self.active.points_of(pack, self.active.masks()[pack]) {
                 // SAFETY: asked of the caller; the element is the array's. All is read before the element is written.
                 unsafe {
                     let index = self.index(point, *refs, array.len);
@@ -94,10 +99,10 @@ impl Chunk {
             let plane = self.memory.slot(slot);
             // SAFETY: the plane has all points of the chunk.
             unsafe {
-                if self.group.is_everyone() {
+                if self.active.is_all_points() {
                     plane.write_bytes(0, self.width);
                 } else {
-                    for point in self.group.iter() {
+                    for point in self.active.iter() {
                         *plane.add(point) = 0;
                     }
                 }
@@ -105,19 +110,19 @@ impl Chunk {
         }
     }
 
-    pub(super) fn array_zero(&mut self, array: Array, context: &mut Context<'_>) {
+    pub(super) fn array_zero(&mut self, array: BytecodeArray, context: &mut RunContext<'_>) {
         self.take_steps(array_steps(array.len), context, self.site());
-        self.clear(array.base, array.slots());
+        self.clear(array.base, array.registers());
     }
 
     /// # Safety
     /// The operands are those of such a step.
     pub(super) unsafe fn array_resize(
         &mut self,
-        array: Array,
+        array: BytecodeArray,
         part: u32,
-        refs: *const Ref,
-        context: &mut Context<'_>,
+        refs: *const OperandRef,
+        context: &mut RunContext<'_>,
     ) {
         // SAFETY: asked of the caller.
         let (to, parts) = unsafe { (*refs, *refs.add(1)) };
@@ -129,7 +134,7 @@ impl Chunk {
             elements.filter(|&elements| elements <= array.len)
         };
         let site = self.site();
-        for point in self.group.iter() {
+        for point in self.active.iter() {
             if (asked(point) as i32) < 0 {
                 let kind = FaultKind::NegativeArraySize;
                 let span = self.span_of(site);
@@ -140,8 +145,8 @@ impl Chunk {
             elements(point).is_none().then_some(FaultKind::ArraySize)
         });
         let elements = |point| elements(point).unwrap_or(0);
-        self.take_each(|point| array_steps(elements(point)), context, site);
-        for point in self.group.iter() {
+        self.take_steps_by_point(|point| array_steps(elements(point)), context, site);
+        for point in self.active.iter() {
             let slots = elements(point) * array.stride();
             let parts = granted(point);
             // SAFETY: the slots are the array's, the point is the chunk's.
@@ -154,11 +159,16 @@ impl Chunk {
         }
     }
 
-    pub(super) fn array_copy(&mut self, to: Array, from: Array, context: &mut Context<'_>) {
+    pub(super) fn array_copy(
+        &mut self,
+        to: BytecodeArray,
+        from: BytecodeArray,
+        context: &mut RunContext<'_>,
+    ) {
         let len = to.len.min(from.len);
         self.take_steps(array_steps(len), context, self.site());
-        if !self.group.is_everyone() {
-            for point in self.group.iter() {
+        if !self.active.is_all_points() {
+            for point in self.active.iter() {
                 // SAFETY: the arrays and the point exist.
                 unsafe { self.copy_elements(point, to, from) };
             }
@@ -190,14 +200,14 @@ impl Chunk {
     /// The operand is that of such a step.
     pub(super) unsafe fn array_copy_part(
         &mut self,
-        to: Array,
-        from: Array,
-        refs: *const Ref,
-        context: &mut Context<'_>,
+        to: BytecodeArray,
+        from: BytecodeArray,
+        refs: *const OperandRef,
+        context: &mut RunContext<'_>,
     ) {
         let steps = array_steps(to.len.min(from.len));
         self.take_steps(steps, context, self.site());
-        for point in self.group.iter() {
+        for point in self.active.iter() {
             // SAFETY: asked of the caller; the part lies inside the longer array.
             unsafe {
                 let start = (*(*refs).point(point) as i32).max(0) as u32;
@@ -218,7 +228,7 @@ impl Chunk {
     ///
     /// # Safety
     /// The slots and the point exist.
-    unsafe fn copy_elements(&self, point: usize, to: Array, from: Array) {
+    unsafe fn copy_elements(&self, point: usize, to: BytecodeArray, from: BytecodeArray) {
         let len = to.len.min(from.len);
         let forward = to.base <= from.base;
         for i in 0..len {

@@ -8,16 +8,16 @@
 //! Since the deepest call comes first, nobody is deeper than a group that makes a call. So all who are deeper later came by that call, and one
 //! stack of open calls serves the whole chunk.
 
-use super::group::Group;
-use super::memory::Memory;
+use super::active::ActivePoints;
+use super::compiled_loop::LoopBuffers;
+use super::memory::ChunkMemory;
+use super::min_pc::{InactiveGroups, SchedulePosition, StepAccount};
 use super::quads::{QUAD, Quads};
-use super::regions::Exchange;
-use super::results::Results;
-use super::source::Source;
-use super::waiting::{Account, Position, Waiting};
+use super::results::ChunkResults;
+use super::source::GlobalSource;
 use crate::bytecode::Bytecode;
 use crate::point::{Outcome, PointMachine};
-use adumbra_ir::host::{FaultKind, Host, Limits, SampleRequest, Sampled, is_time_to_ask};
+use adumbra_ir::host::{FaultKind, Host, Limits, SampleRequest, Sampled, is_cancel_check_due};
 use adumbra_ir::span::Span;
 use std::sync::Arc;
 
@@ -34,9 +34,9 @@ pub(super) enum Site {
 }
 
 /// What a run has beside the chunk.
-pub(super) struct Context<'a> {
+pub(super) struct RunContext<'a> {
     pub(super) host: &'a mut dyn Host,
-    pub(super) sources: &'a [Source<'a>],
+    pub(super) sources: &'a [GlobalSource<'a>],
     /// Which point of the sources the chunk's first one is.
     pub(super) first: usize,
 }
@@ -45,39 +45,39 @@ pub(super) struct Chunk {
     pub(super) program: Arc<Bytecode>,
     pub(super) limits: Limits,
     pub(super) width: usize,
-    pub(super) memory: Memory,
-    pub(super) results: Results,
+    pub(super) memory: ChunkMemory,
+    pub(super) results: ChunkResults,
     /// Finish points that go on alone: one machine, or one for each corner of a quad.
     pub(super) alone: Box<[PointMachine]>,
     /// If its points stand in quads.
     pub(super) quads: Option<Quads>,
     /// Room for the globals of one point.
     pub(super) globals: Box<[u32]>,
-    pub(super) group: Group,
-    pub(super) waiting: Waiting,
+    pub(super) active: ActivePoints,
+    pub(super) inactive: InactiveGroups,
     /// Steps that each point has left, less what its group owes; not written while they are `alike`.
     pub(super) steps: Box<[u64]>,
     /// Nobody waits, and each point of the group has the steps that are the least of its account.
     alike: bool,
     /// What the group owes.
-    pub(super) account: Account,
+    pub(super) account: StepAccount,
     /// Array elements that points have left, for each number of open calls.
     pub(super) elements: Box<[u32]>,
     /// For each open call, the step behind it.
-    pub(super) returns: Box<[u32]>,
+    pub(super) return_addresses: Box<[u32]>,
     /// Open calls of the group.
     pub(super) depth: usize,
     /// The group's next step.
-    pub(super) at: usize,
+    pub(super) pc: usize,
     /// Answers of tests, by pack.
-    pub(super) found: Box<[u32]>,
-    pub(super) asking: Asking,
-    pub(super) exchange: Exchange,
+    pub(super) test_masks: Box<[u32]>,
+    pub(super) requests: HostRequests,
+    pub(super) loop_buffers: LoopBuffers,
 }
 
 /// Room for the requests of one sample.
 #[derive(Default)]
-pub(super) struct Asking {
+pub(super) struct HostRequests {
     pub(super) points: Vec<usize>,
     pub(super) requests: Vec<SampleRequest>,
     pub(super) answers: Vec<Sampled>,
@@ -89,12 +89,12 @@ impl Chunk {
     pub(super) fn new(
         program: &Arc<Bytecode>,
         limits: Limits,
-        memory: Memory,
+        memory: ChunkMemory,
         [width, lanes, depth, places]: [usize; 4],
     ) -> Chunk {
         let padded = width.next_multiple_of(lanes);
-        let ways = memory.regions.iter().map(|region| region.ways.len());
-        let exchange = Exchange::new(padded, ways.max().unwrap_or(0));
+        let ways = memory.loops.iter().map(|region| region.edges.len());
+        let exchange = LoopBuffers::new(padded, ways.max().unwrap_or(0));
         let samples = !program.interface.textures.is_empty();
         let asking = if samples { width } else { 0 };
         let machines = if program.quad.is_some() { QUAD } else { 1 };
@@ -103,29 +103,29 @@ impl Chunk {
             limits,
             width,
             memory,
-            results: Results::new(program, width),
+            results: ChunkResults::new(program, width),
             alone: (0..machines)
                 .map(|_| PointMachine::new(program.clone(), limits))
                 .collect(),
             quads: Quads::of(program, width),
             globals: vec![0; program.interface.global_words()].into_boxed_slice(),
-            group: Group::new(width, lanes),
-            waiting: Waiting::new(width.min(places * (depth + 1)), padded / lanes),
+            active: ActivePoints::new(width, lanes),
+            inactive: InactiveGroups::new(width.min(places * (depth + 1)), padded / lanes),
             steps: vec![0; padded].into_boxed_slice(),
             alike: false,
-            account: Account::default(),
+            account: StepAccount::default(),
             elements: vec![0; depth + 1].into_boxed_slice(),
-            returns: vec![0; depth].into_boxed_slice(),
+            return_addresses: vec![0; depth].into_boxed_slice(),
             depth: 0,
-            at: 0,
-            found: vec![0; padded / lanes].into_boxed_slice(),
-            asking: Asking {
+            pc: 0,
+            test_masks: vec![0; padded / lanes].into_boxed_slice(),
+            requests: HostRequests {
                 points: Vec::with_capacity(asking),
                 requests: Vec::with_capacity(asking),
                 answers: Vec::with_capacity(asking),
                 arguments: Vec::with_capacity(program.most_arguments()),
             },
-            exchange,
+            loop_buffers: exchange,
         }
     }
 
@@ -141,20 +141,20 @@ impl Chunk {
             alone,
             quads,
             globals,
-            group,
-            waiting,
+            active: group,
+            inactive: waiting,
             steps,
             alike: _,
             account: _,
             elements,
-            returns,
+            return_addresses: returns,
             depth: _,
-            at: _,
-            found,
-            asking,
-            exchange,
+            pc: _,
+            test_masks: found,
+            requests: asking,
+            loop_buffers: exchange,
         } = self;
-        let Asking {
+        let HostRequests {
             points,
             requests,
             answers,
@@ -180,51 +180,56 @@ impl Chunk {
 
     /// All of so many points stand before a step, with nothing taken.
     pub(super) fn begin(&mut self, points: usize, entry: usize) {
-        self.group.begin(points);
+        self.active.begin(points);
         self.alike = true;
         self.elements[0] = self.limits.array_elements;
-        self.account = Account {
+        self.account = StepAccount {
             owed: 0,
             least: self.limits.steps,
         };
         self.depth = 0;
-        self.at = entry;
-        self.waiting.clear();
+        self.pc = entry;
+        self.inactive.clear();
     }
 
     /// Runs all points from the shader's first step on.
     ///
     /// # Safety
     /// As for [`run`](Chunk::run).
-    pub(super) unsafe fn start(&mut self, points: usize, entry: usize, context: &mut Context<'_>) {
+    pub(super) unsafe fn start(
+        &mut self,
+        points: usize,
+        entry: usize,
+        context: &mut RunContext<'_>,
+    ) {
         self.begin(points, entry);
         self.take_steps(1, context, Site::Shader);
         if self.limits.call_depth == 0 {
             self.stop(Site::Shader, |_| Some(FaultKind::CallDepth));
         }
         let elements = self.program.functions[self.program.entry as usize].elements;
-        self.hold(elements, Site::Shader);
-        if self.group.points > 0 {
+        self.take_elements(elements, Site::Shader);
+        if self.active.points > 0 {
             // SAFETY: asked of the caller.
             unsafe { self.run(context) };
         }
-        self.join_outputs(0..points / QUAD);
+        self.difference_outputs(0..points / QUAD);
     }
 
     /// Runs all points one by one.
-    pub(super) fn run_alone(&mut self, inputs: &[u32], context: &mut Context<'_>) {
+    pub(super) fn run_pointwise(&mut self, inputs: &[u32], context: &mut RunContext<'_>) {
         if self.quads.is_some() {
-            return self.run_quads_alone(inputs, context);
+            return self.run_quads_pointwise(inputs, context);
         }
         for point in 0..self.results.points {
-            self.take_globals(point, context);
+            self.load_globals(point, context);
             let outcome = self.alone[0].run(&self.globals, inputs, context.host);
-            self.take_results(0, point, outcome);
+            self.store_results(0, point, outcome);
         }
     }
 
     /// A point comes next: its globals, and who it is.
-    pub(super) fn take_globals(&mut self, point: usize, context: &mut Context<'_>) {
+    pub(super) fn load_globals(&mut self, point: usize, context: &mut RunContext<'_>) {
         context.host.at_point(context.first + point);
         for (global, source) in self.globals.iter_mut().zip(context.sources) {
             *global = source.get(context.first + point);
@@ -232,39 +237,39 @@ impl Chunk {
     }
 
     /// Whether others wait where the group is, or have to go on before it does.
-    pub(super) fn others_come_first(&self) -> bool {
-        let next = self.waiting.next();
-        next.is_some_and(|next| next <= Position::new(self.depth, self.at))
+    pub(super) fn is_preempted(&self) -> bool {
+        let next = self.inactive.next();
+        next.is_some_and(|next| next <= SchedulePosition::new(self.depth, self.pc))
     }
 
     /// Points of the group wait at a step: of each pack those whose bits are set.
-    pub(super) fn part(&mut self, points: &[u32], step: usize) {
+    pub(super) fn diverge(&mut self, points: &[u32], step: usize) {
         self.wait_at(step, Some(points));
-        self.group.remove(points);
+        self.active.remove(points);
     }
 
     /// These points of the group wait at a step, or all.
     fn wait_at(&mut self, step: usize, points: Option<&[u32]>) {
         self.tell_apart();
-        let position = Position::new(self.depth, step);
-        let points = points.unwrap_or(self.group.active());
-        let lanes = self.group.lanes();
-        (self.waiting).add(position, self.account, points, lanes, &mut self.steps);
+        let position = SchedulePosition::new(self.depth, step);
+        let points = points.unwrap_or(self.active.masks());
+        let lanes = self.active.vector_width();
+        (self.inactive).add(position, self.account, points, lanes, &mut self.steps);
     }
 
     /// The group waits where it is, and whoever is to run runs: at the least position. `false` if nobody is left.
-    pub(super) fn switch(&mut self) -> bool {
-        if self.group.points > 0 {
-            self.wait_at(self.at, None);
+    pub(super) fn schedule_next(&mut self) -> bool {
+        if self.active.points > 0 {
+            self.wait_at(self.pc, None);
         }
-        let Some((position, account, points)) = self.waiting.take() else {
-            self.group.clear();
+        let Some((position, account, points)) = self.inactive.take_next() else {
+            self.active.clear();
             return false;
         };
-        self.group.set(points);
+        self.active.set(points);
         self.account = account;
         self.depth = position.depth();
-        self.at = position.step();
+        self.pc = position.pc();
         true
     }
 
@@ -277,20 +282,20 @@ impl Chunk {
 
     /// The group enters a function.
     pub(super) fn call(&mut self, target: usize) {
-        self.returns[self.depth] = self.at as u32 + 1;
+        self.return_addresses[self.depth] = self.pc as u32 + 1;
         self.elements[self.depth + 1] = self.elements[self.depth];
         self.depth += 1;
-        self.at = target;
+        self.pc = target;
     }
 
     /// The group goes back to where it was called from.
-    pub(super) fn go_back(&mut self) {
+    pub(super) fn return_from_call(&mut self) {
         self.depth -= 1;
-        self.at = self.returns[self.depth] as usize;
+        self.pc = self.return_addresses[self.depth] as usize;
     }
 
     /// The points of the group hold so many array elements more.
-    pub(super) fn hold(&mut self, elements: u32, site: Site) {
+    pub(super) fn take_elements(&mut self, elements: u32, site: Site) {
         let left = &mut self.elements[self.depth];
         match left.checked_sub(elements) {
             Some(rest) => *left = rest,
@@ -308,7 +313,7 @@ impl Chunk {
 
     /// Where the group is.
     pub(super) fn site(&self) -> Site {
-        Site::Instruction(self.memory.steps[self.at].position)
+        Site::Instruction(self.memory.instructions[self.pc].position)
     }
 
     /// What of the source a site comes from.
@@ -320,7 +325,7 @@ impl Chunk {
     }
 
     /// The group takes steps; those that have too few are stopped.
-    pub(super) fn take_steps(&mut self, taken: u64, context: &mut Context<'_>, site: Site) {
+    pub(super) fn take_steps(&mut self, taken: u64, context: &mut RunContext<'_>, site: Site) {
         self.account.owed += taken;
         if self.account.owed > self.account.least {
             self.take_exactly(taken, |_| taken, site);
@@ -329,13 +334,13 @@ impl Chunk {
     }
 
     /// Each point of the group takes steps of its own.
-    pub(super) fn take_each(
+    pub(super) fn take_steps_by_point(
         &mut self,
         taken: impl Fn(usize) -> u64,
-        context: &mut Context<'_>,
+        context: &mut RunContext<'_>,
         site: Site,
     ) {
-        let most = self.group.iter().map(&taken).max().unwrap_or(0);
+        let most = self.active.iter().map(&taken).max().unwrap_or(0);
         self.take_exactly(0, taken, site);
         self.ask_for_patience(most, context, site);
     }
@@ -347,7 +352,7 @@ impl Chunk {
         self.account.owed = 0;
         self.account.least = u64::MAX;
         let mut stopped = false;
-        for point in self.group.iter() {
+        for point in self.active.iter() {
             let left = self.steps[point] - before;
             match left.checked_sub(taken(point)) {
                 Some(left) => {
@@ -370,9 +375,9 @@ impl Chunk {
     }
 
     /// Asks the host whether the group is to be stopped, as often as for a point.
-    fn ask_for_patience(&mut self, taken: u64, context: &mut Context<'_>, site: Site) {
-        if self.group.points > 0
-            && is_time_to_ask(self.account.left(), taken)
+    fn ask_for_patience(&mut self, taken: u64, context: &mut RunContext<'_>, site: Site) {
+        if self.active.points > 0
+            && is_cancel_check_due(self.account.left(), taken)
             && context.host.is_cancelled()
         {
             self.stop(site, |_| Some(FaultKind::Cancelled));
@@ -381,41 +386,41 @@ impl Chunk {
 
     /// Stops those points of the group for which there is a reason.
     pub(super) fn stop(&mut self, site: Site, why: impl Fn(usize) -> Option<FaultKind>) {
-        let mut gone = std::mem::take(&mut self.found);
+        let mut gone = std::mem::take(&mut self.test_masks);
         gone.fill(0);
-        for point in self.group.iter() {
+        for point in self.active.iter() {
             if let Some(kind) = why(point) {
                 let span = self.span_of(site);
                 self.results.faults.add(point, kind, span);
                 self.results.outcomes[point] = Outcome::Stopped;
-                let (pack, bit) = self.group.bit_of(point);
+                let (pack, bit) = self.active.bit_of(point);
                 gone[pack] |= bit;
             }
         }
-        self.group.remove(&gone);
+        self.active.remove(&gone);
         for (pack, &bits) in gone.iter().enumerate() {
-            for point in self.group.points_of(pack, bits) {
-                self.no_outputs(point);
+            for point in self.active.points_of(pack, bits) {
+                self.clear_outputs(point);
             }
         }
-        self.found = gone;
+        self.test_masks = gone;
     }
 
     /// The group has finished.
     pub(super) fn finish(&mut self) {
-        if self.group.is_everyone() {
+        if self.active.is_all_points() {
             let points = self.results.points;
             self.results.outcomes[..points].fill(Outcome::Finished);
         } else {
-            for point in self.group.iter() {
+            for point in self.active.iter() {
                 self.results.outcomes[point] = Outcome::Finished;
             }
         }
-        self.group.clear();
+        self.active.clear();
     }
 
     /// A point that does not finish has no outputs.
-    pub(super) fn no_outputs(&mut self, point: usize) {
+    pub(super) fn clear_outputs(&mut self, point: usize) {
         for slot in 0..3 * self.program.output_lanes.len() as u32 {
             // SAFETY: the point is the chunk's, and outputs have planes.
             unsafe { *self.memory.slot(slot).add(point) = 0 };

@@ -1,9 +1,9 @@
 //! The steps that work with what is the host's: textures, messages, closures, resources.
 
-use super::chunk::{Asking, Chunk, Context};
-use super::planes::Ref;
-use super::step::Footprint;
-use crate::leaving;
+use super::chunk::{Chunk, HostRequests, RunContext};
+use super::instruction::SampleDetail;
+use super::planes::OperandRef;
+use crate::canonicalise;
 use adumbra_ir::host::{
     ClosureArena, ClosureRef, FaultKind, SampleRequest, Sampled, leaving, read_shadow,
 };
@@ -14,7 +14,7 @@ use adumbra_ir::types::Type;
 ///
 /// # Safety
 /// The step has that operand, the chunk that point.
-unsafe fn float(refs: *const Ref, operand: usize, point: usize) -> f32 {
+unsafe fn float(refs: *const OperandRef, operand: usize, point: usize) -> f32 {
     // SAFETY: asked of the caller.
     f32::from_bits(unsafe { word(refs, operand, point) })
 }
@@ -23,7 +23,7 @@ unsafe fn float(refs: *const Ref, operand: usize, point: usize) -> f32 {
 ///
 /// # Safety
 /// As for `float`.
-unsafe fn word(refs: *const Ref, operand: usize, point: usize) -> u32 {
+unsafe fn word(refs: *const OperandRef, operand: usize, point: usize) -> u32 {
     // SAFETY: asked of the caller.
     unsafe { *(*refs.add(operand)).point(point) }
 }
@@ -35,24 +35,24 @@ impl Chunk {
         &mut self,
         texture: u32,
         channels: Channels,
-        detail: Footprint,
+        detail: SampleDetail,
         lent: (u32, u32),
-        refs: *const Ref,
-        context: &mut Context<'_>,
+        refs: *const OperandRef,
+        context: &mut RunContext<'_>,
     ) {
-        let Asking {
+        let HostRequests {
             points,
             requests,
             answers,
             ..
-        } = &mut self.asking;
+        } = &mut self.requests;
         points.clear();
         requests.clear();
-        for point in self.group.iter() {
+        for point in self.active.iter() {
             // SAFETY: asked of the caller.
             let number = |operand| unsafe { float(refs, operand, point) };
             let partial = |operand| match detail {
-                Footprint::Shadows => leaving(read_shadow(number(operand))),
+                SampleDetail::Shadows => leaving(read_shadow(number(operand))),
                 _ => leaving(number(operand)),
             };
             points.push(context.first + point);
@@ -64,18 +64,18 @@ impl Chunk {
                 dudy: partial(3),
                 dvdx: partial(4),
                 dvdy: partial(5),
-                level: (detail == Footprint::Level).then(|| leaving(number(6))),
+                level: (detail == SampleDetail::Level).then(|| leaving(number(6))),
             });
         }
         answers.clear();
         answers.resize(requests.len(), Sampled::Pending);
-        self.ask(context);
+        self.request_samples(context);
         let first = match detail {
-            Footprint::Level => 7,
+            SampleDetail::Level => 7,
             _ => 6,
         };
         let mut waits = false;
-        for (point, answer) in self.group.iter().zip(&self.asking.answers) {
+        for (point, answer) in self.active.iter().zip(&self.requests.answers) {
             match answer {
                 Sampled::Ready(texel) => {
                     for (operand, channel) in (first..).zip(channels.of(texel)) {
@@ -93,34 +93,40 @@ impl Chunk {
 
     /// Points that were not answered wait.
     #[cold]
-    fn let_wait(&mut self, lent: (u32, u32), context: &mut Context<'_>) {
-        let mut gone = std::mem::take(&mut self.found);
+    fn let_wait(&mut self, lent: (u32, u32), context: &mut RunContext<'_>) {
+        let mut gone = std::mem::take(&mut self.test_masks);
         gone.fill(0);
-        for i in 0..self.asking.answers.len() {
-            if self.asking.answers[i] == Sampled::Pending {
-                let point = self.asking.points[i] - context.first;
-                let (pack, bit) = self.group.bit_of(point);
+        for i in 0..self.requests.answers.len() {
+            if self.requests.answers[i] == Sampled::Pending {
+                let point = self.requests.points[i] - context.first;
+                let (pack, bit) = self.active.bit_of(point);
                 gone[pack] |= bit;
                 if self.quads.is_none() {
-                    self.wait(point, self.asking.requests[i], lent, context);
+                    self.suspend(point, self.requests.requests[i], lent, context);
                 }
             }
         }
         match self.quads {
-            Some(_) => self.quads_wait(&mut gone, lent, context),
-            None => self.group.remove(&gone),
+            Some(_) => self.suspend_quads(&mut gone, lent, context),
+            None => self.active.remove(&gone),
         }
-        self.found = gone;
+        self.test_masks = gone;
     }
 
     /// The arguments among a step's operands from one on, of these types, as they leave.
     ///
     /// # Safety
     /// The step has an operand for each scalar.
-    unsafe fn arguments(&mut self, params: &[Type], refs: *const Ref, first: usize, point: usize) {
+    unsafe fn arguments(
+        &mut self,
+        params: &[Type],
+        refs: *const OperandRef,
+        first: usize,
+        point: usize,
+    ) {
         let resources = self.program.interface.resources.len();
         let closures = self.results.closures_of(point);
-        let room = &mut self.asking.arguments;
+        let room = &mut self.requests.arguments;
         room.clear();
         let mut operand = first;
         for ty in params {
@@ -128,7 +134,7 @@ impl Chunk {
                 // SAFETY: asked of the caller.
                 let word = unsafe { word(refs, operand, point) };
                 operand += 1;
-                room.push(leaving::value(scalar, word, closures, resources));
+                room.push(canonicalise::value(scalar, word, closures, resources));
             });
         }
     }
@@ -138,20 +144,20 @@ impl Chunk {
     pub(super) unsafe fn message(
         &mut self,
         message: u32,
-        refs: *const Ref,
-        context: &mut Context<'_>,
+        refs: *const OperandRef,
+        context: &mut RunContext<'_>,
     ) {
         let program = self.program.clone();
         let params = &program.interface.messages[message as usize].params;
-        for pack in 0..self.group.packs() {
-            for point in self.group.points_of(pack, self.group.active()[pack]) {
+        for pack in 0..self.active.vectors() {
+            for point in self.active.points_of(pack, self.active.masks()[pack]) {
                 if self.is_helper(point) {
                     continue;
                 }
                 // SAFETY: asked of the caller.
                 unsafe { self.arguments(params, refs, 0, point) };
                 context.host.at_point(context.first + point);
-                let arguments = &self.asking.arguments;
+                let arguments = &self.requests.arguments;
                 context.host.message(MessageId(message), arguments);
             }
         }
@@ -163,13 +169,13 @@ impl Chunk {
     /// The first operand is a plane.
     unsafe fn make(
         &mut self,
-        refs: *const Ref,
+        refs: *const OperandRef,
         mut make: impl FnMut(&mut Chunk, usize) -> ClosureRef,
     ) {
         let limit = self.limits.closure_size as usize;
         let mut too_large = false;
-        for pack in 0..self.group.packs() {
-            for point in self.group.points_of(pack, self.group.active()[pack]) {
+        for pack in 0..self.active.vectors() {
+            for point in self.active.points_of(pack, self.active.masks()[pack]) {
                 let closure = make(self, point);
                 too_large |= self.arena(point).size() > limit;
                 // SAFETY: asked of the caller.
@@ -182,7 +188,7 @@ impl Chunk {
                 (closures[point].size() > limit).then_some(FaultKind::ClosureSize)
             });
             for (point, closures) in closures.iter_mut().enumerate() {
-                if closures.size() > limit && !self.group.iter().any(|other| other == point) {
+                if closures.size() > limit && !self.active.iter().any(|other| other == point) {
                     closures.clear();
                 }
             }
@@ -197,17 +203,17 @@ impl Chunk {
 
     /// # Safety
     /// The operands are those of such a step.
-    pub(super) unsafe fn make_closure(&mut self, shape: u32, refs: *const Ref) {
+    pub(super) unsafe fn make_closure(&mut self, shape: u32, refs: *const OperandRef) {
         let program = self.program.clone();
         let params = &program.interface.closures[shape as usize].params;
         // SAFETY: asked of the caller.
         unsafe {
             self.make(refs, |chunk, point| {
                 chunk.arguments(params, refs, 1, point);
-                let arguments = std::mem::take(&mut chunk.asking.arguments);
+                let arguments = std::mem::take(&mut chunk.requests.arguments);
                 let words = arguments.iter().copied();
                 let closure = chunk.arena(point).leaf(ClosureId(shape), words);
-                chunk.asking.arguments = arguments;
+                chunk.requests.arguments = arguments;
                 closure
             });
         }
@@ -215,13 +221,13 @@ impl Chunk {
 
     /// # Safety
     /// The operands are those of such a step.
-    pub(super) unsafe fn closure_add(&mut self, refs: *const Ref) {
+    pub(super) unsafe fn closure_add(&mut self, refs: *const OperandRef) {
         // SAFETY: asked of the caller.
         unsafe {
             self.make(refs, |chunk, point| {
                 let arena = chunk.arena(point);
                 let [a, b] =
-                    [1, 2].map(|operand| leaving::closure(arena, word(refs, operand, point)));
+                    [1, 2].map(|operand| canonicalise::closure(arena, word(refs, operand, point)));
                 arena.add(a, b)
             });
         }
@@ -229,12 +235,12 @@ impl Chunk {
 
     /// # Safety
     /// The operands are those of such a step.
-    pub(super) unsafe fn closure_scale(&mut self, refs: *const Ref) {
+    pub(super) unsafe fn closure_scale(&mut self, refs: *const OperandRef) {
         // SAFETY: asked of the caller.
         unsafe {
             self.make(refs, |chunk, point| {
                 let arena = chunk.arena(point);
-                let a = leaving::closure(arena, word(refs, 1, point));
+                let a = canonicalise::closure(arena, word(refs, 1, point));
                 arena.scale(a, float(refs, 2, point))
             });
         }
@@ -242,12 +248,12 @@ impl Chunk {
 
     /// # Safety
     /// The operands are those of such a step.
-    pub(super) unsafe fn closure_tint(&mut self, refs: *const Ref) {
+    pub(super) unsafe fn closure_tint(&mut self, refs: *const OperandRef) {
         // SAFETY: asked of the caller.
         unsafe {
             self.make(refs, |chunk, point| {
                 let arena = chunk.arena(point);
-                let a = leaving::closure(arena, word(refs, 1, point));
+                let a = canonicalise::closure(arena, word(refs, 1, point));
                 arena.tint(a, [2, 3, 4].map(|operand| float(refs, operand, point)))
             });
         }

@@ -1,34 +1,34 @@
 //! The memory of a chunk: its planes and cells, and the operands of steps as addresses in it.
 
-use super::load::{Loaded, SCRATCH};
-use super::planes::{ALIGNMENT, CELL_WORDS, Ref, Words};
-use super::source::Source;
-use super::step::{Lent, Place, RegionInfo, RowCall, Step};
+use super::instruction::{BailOutValue, BatchInstruction, BatchLoop, OperandLocation, RoutineCall};
+use super::load::{BatchCode, SCRATCH_PLANES};
+use super::planes::{OperandRef, PLANE_ALIGNMENT, PlaneBuffer, UNIFORM_WORDS};
+use super::source::GlobalSource;
 use crate::bytecode::Bytecode;
-use crate::native::{Kernel, Kernels, REACH};
-use adumbra_packs::{Level, lanes_of};
+use crate::native::{BatchKernel, BatchKernels, KERNEL_PADDING};
+use adumbra_simd::{SimdLevel, vector_width};
 
 /// A plane is longer than its points by so many words, so that the same points of different planes do not fall on the same lines of the cache.
-const GAP: usize = ALIGNMENT / size_of::<u32>();
+const GAP: usize = PLANE_ALIGNMENT / size_of::<u32>();
 
 const _: () = assert!(
-    CELL_WORDS.is_multiple_of(REACH),
+    UNIFORM_WORDS.is_multiple_of(KERNEL_PADDING),
     "planes have room for that"
 );
 
 /// Planes and cells, and what refers to them.
-pub(super) struct Memory {
-    words: Words,
+pub(super) struct ChunkMemory {
+    words: PlaneBuffer,
     /// Words from one plane to the next.
     plane: usize,
-    pub(super) steps: Box<[Step]>,
-    pub(super) calls: Box<[RowCall]>,
-    pub(super) refs: Box<[Ref]>,
+    pub(super) instructions: Box<[BatchInstruction]>,
+    pub(super) routine_calls: Box<[RoutineCall]>,
+    pub(super) refs: Box<[OperandRef]>,
     /// Words that are elsewhere at samples.
-    pub(super) lent: Box<[Lent]>,
+    pub(super) bail_out_values: Box<[BailOutValue]>,
     /// The code of units, if there is any.
-    kernels: Option<Kernels>,
-    pub(super) regions: Box<[RegionInfo]>,
+    kernels: Option<BatchKernels>,
+    pub(super) loops: Box<[BatchLoop]>,
     hosts: Box<[HostWord]>,
     /// The slot of the first input.
     first_input: u32,
@@ -40,10 +40,10 @@ pub(super) struct Memory {
 }
 
 // SAFETY: the addresses point into the memory's own words, which stay where they are; but for operands that name a word among the globals, which `begin` sets to the host's plane where it
-// can. Operands are read by steps (`Chunk::run`) and for points that leave (`column`, for `Chunk::adopt`), and both want a `Context`, which exists while a run lasts. What comes behind a run
+// can. Operands are read by steps (`Chunk::run`) and for points that leave (`column`, for `Chunk::move_to_point_machine`), and both want a `RunContext`, which exists while a run lasts. What comes behind a run
 // has none: `answer`, be it in a quad, goes on in point machines, whose globals are copies, and writes what they give to planes of slots; so does `let_wait`, which writes zeros; outputs
 // are read from there. Where debug assertions are on, `end` sets those operands back.
-unsafe impl Send for Memory {}
+unsafe impl Send for ChunkMemory {}
 
 /// A word among the globals that steps read.
 struct HostWord {
@@ -61,29 +61,29 @@ struct HostWord {
 
 /// Words from one plane to the next, for chunks of so many points.
 pub(super) fn plane_words(width: usize) -> usize {
-    width.next_multiple_of(CELL_WORDS) + GAP
+    width.next_multiple_of(UNIFORM_WORDS) + GAP
 }
 
-impl Memory {
+impl ChunkMemory {
     /// Memory for a program whose slots all have planes, or only those of its outputs.
     pub(super) fn new(
         program: &Bytecode,
-        loaded: Loaded,
-        kernels: Option<Kernels>,
+        loaded: BatchCode,
+        kernels: Option<BatchKernels>,
         width: usize,
         slots: usize,
-    ) -> Memory {
+    ) -> ChunkMemory {
         let plane = plane_words(width);
-        let Loaded {
-            steps,
-            places,
-            calls,
-            lent,
+        let BatchCode {
+            instructions: steps,
+            operands: places,
+            routine_calls: calls,
+            bail_out_values: lent,
             units: _,
-            regions,
-            cells,
+            loops: regions,
+            uniforms: cells,
             constants,
-            hosts,
+            globals: hosts,
             written_inputs,
             entry: _,
             depth: _,
@@ -93,66 +93,77 @@ impl Memory {
         // Planes first, then cells.
         let zero = slots;
         let scratch = zero + 1;
-        let first_host = scratch + SCRATCH as usize;
+        let first_host = scratch + SCRATCH_PLANES as usize;
         let planes = first_host + hosts.len();
         let first_cell = planes * plane;
-        let cell = |index: usize| first_cell + index * CELL_WORDS;
+        let cell = |index: usize| first_cell + index * UNIFORM_WORDS;
         let first_constant = cells as usize;
         let first_input = first_constant + constants.len();
         let first_host_cell = first_input + inputs;
-        let words = Words::new(cell(first_host_cell + hosts.len()));
-        let resolve = |place: Place| {
+        let words = PlaneBuffer::new(cell(first_host_cell + hosts.len()));
+        let resolve = |place: OperandLocation| {
             let (at, mask) = match place {
-                Place::Own(slot) => (slot as usize * plane, usize::MAX),
-                Place::Zero => (zero * plane, usize::MAX),
-                Place::Scratch(index) => ((scratch + index as usize) * plane, usize::MAX),
-                Place::Host(index) => ((first_host + index as usize) * plane, usize::MAX),
-                Place::Cell(index) => (cell(index as usize), 0),
-                Place::Constant(index) => (cell(first_constant + index as usize), 0),
-                Place::Input(index) => (cell(first_input + index as usize), 0),
-                Place::HostCell(index) => (cell(first_host_cell + index as usize), 0),
+                OperandLocation::Plane(slot) => (slot as usize * plane, usize::MAX),
+                OperandLocation::Zero => (zero * plane, usize::MAX),
+                OperandLocation::Scratch(index) => ((scratch + index as usize) * plane, usize::MAX),
+                OperandLocation::Global(index) => {
+                    ((first_host + index as usize) * plane, usize::MAX)
+                }
+                OperandLocation::Uniform(index) => (cell(index as usize), 0),
+                OperandLocation::Constant(index) => (cell(first_constant + index as usize), 0),
+                OperandLocation::Input(index) => (cell(first_input + index as usize), 0),
+                OperandLocation::UniformGlobal(index) => {
+                    (cell(first_host_cell + index as usize), 0)
+                }
             };
-            Ref {
+            OperandRef {
                 at: words.at(at),
                 mask,
             }
         };
         for (index, &constant) in (0..).zip(&constants) {
             // SAFETY: the cell is in the memory.
-            unsafe { fill(resolve(Place::Constant(index)).at, constant, CELL_WORDS) };
+            unsafe {
+                fill(
+                    resolve(OperandLocation::Constant(index)).at,
+                    constant,
+                    UNIFORM_WORDS,
+                )
+            };
         }
         let mut uses = vec![Vec::new(); hosts.len()];
         let mut has_cell = vec![false; hosts.len()];
         for (at, place) in (0..).zip(&places) {
             match *place {
-                Place::Host(index) => uses[index as usize].push(at),
-                Place::HostCell(index) => has_cell[index as usize] = true,
+                OperandLocation::Global(index) => uses[index as usize].push(at),
+                OperandLocation::UniformGlobal(index) => has_cell[index as usize] = true,
                 _ => {}
             }
         }
         let hosts = hosts.into_iter().zip(uses).zip(0..);
         let hosts = hosts.map(|((word, refs), index)| {
-            let plane = resolve(Place::Host(index)).at;
+            let plane = resolve(OperandLocation::Global(index)).at;
             HostWord {
                 word,
                 plane,
-                cell: has_cell[index as usize].then(|| resolve(Place::HostCell(index)).at),
+                cell: has_cell[index as usize]
+                    .then(|| resolve(OperandLocation::UniformGlobal(index)).at),
                 refs: refs.into_boxed_slice(),
                 at: plane,
                 filled: None,
             }
         });
-        Memory {
+        ChunkMemory {
             plane,
-            steps: steps.into_boxed_slice(),
-            calls: calls.into_boxed_slice(),
+            instructions: steps.into_boxed_slice(),
+            routine_calls: calls.into_boxed_slice(),
             refs: places.iter().map(|&place| resolve(place)).collect(),
-            lent: lent.into_boxed_slice(),
+            bail_out_values: lent.into_boxed_slice(),
             kernels,
-            regions: regions.into_boxed_slice(),
+            loops: regions.into_boxed_slice(),
             hosts: hosts.collect(),
             inputs: (0..inputs as u32)
-                .map(|index| resolve(Place::Input(index)).at)
+                .map(|index| resolve(OperandLocation::Input(index)).at)
                 .collect(),
             written_inputs: written_inputs.into_boxed_slice(),
             first_input: 3 * program.output_lanes.len() as u32,
@@ -163,15 +174,15 @@ impl Memory {
 
     /// Bytes of the heap that it holds.
     pub(super) fn heap(&self) -> usize {
-        let Memory {
+        let ChunkMemory {
             words,
             plane: _,
-            steps,
-            calls,
+            instructions: steps,
+            routine_calls: calls,
             refs,
-            lent,
+            bail_out_values: lent,
             kernels: _,
-            regions,
+            loops: regions,
             hosts,
             inputs,
             written_inputs,
@@ -186,7 +197,7 @@ impl Memory {
             + size_of_val(&lent[..])
             + size_of_val(&hosts[..])
             + size_of_val(&regions[..])
-            + (regions.iter().map(|r| size_of_val(&r.ways[..]))).sum::<usize>()
+            + (regions.iter().map(|r| size_of_val(&r.edges[..]))).sum::<usize>()
             + uses.sum::<usize>()
             + size_of_val(&inputs[..])
             + size_of_val(&written_inputs[..])
@@ -199,17 +210,17 @@ impl Memory {
     }
 
     /// The code of a unit, if there is any.
-    pub(super) fn kernel(&self, unit: u32) -> Option<Kernel> {
+    pub(super) fn kernel(&self, unit: u32) -> Option<BatchKernel> {
         self.kernels.as_ref()?.entries[unit as usize]
     }
 
     /// Points up to a multiple of which planes are read: those of a pack, or as far as the code of regions goes.
-    pub(super) fn at_once(&self, level: Level) -> usize {
-        let regions = self.regions.iter();
-        let has_code = |region: &RegionInfo| self.kernel(region.unit).is_some();
+    pub(super) fn at_once(&self, level: SimdLevel) -> usize {
+        let regions = self.loops.iter();
+        let has_code = |region: &BatchLoop| self.kernel(region.unit).is_some();
         match regions.clone().any(has_code) {
-            true => REACH.max(lanes_of(level)),
-            false => lanes_of(level),
+            true => KERNEL_PADDING.max(vector_width(level)),
+            false => vector_width(level),
         }
     }
 
@@ -227,7 +238,7 @@ impl Memory {
     ///
     /// # Safety
     /// The point is the chunk's, all slots have planes, and as many registers are wanted.
-    pub(super) unsafe fn column(&self, point: usize, lent: &[Lent], registers: &mut [u32]) {
+    pub(super) unsafe fn column(&self, point: usize, lent: &[BailOutValue], registers: &mut [u32]) {
         // SAFETY: asked of the caller.
         unsafe {
             let plane = self.words.at(0).add(point);
@@ -239,20 +250,20 @@ impl Memory {
                     registers[(self.first_input + input) as usize] = *cell;
                 }
             }
-            for &Lent { slot, operand } in lent {
+            for &BailOutValue { slot, operand } in lent {
                 registers[slot as usize] = *self.refs[operand as usize].point(point);
             }
         }
     }
 
-    /// Puts inputs and globals in place, for points from `first` on whose number is a multiple of those [at once](Memory::at_once) if they are `whole`.
+    /// Puts inputs and globals in place, for points from `first` on whose number is a multiple of those [at once](ChunkMemory::at_once) if they are `whole`.
     ///
     /// # Safety
     /// The sources reach as far as the points, which are not more than the planes have, and stay until the steps have run.
     pub(super) unsafe fn begin(
         &mut self,
         inputs: &[u32],
-        sources: &[Source<'_>],
+        sources: &[GlobalSource<'_>],
         first: usize,
         points: usize,
         whole: bool,
@@ -260,7 +271,7 @@ impl Memory {
         // SAFETY: cells and planes are in the memory; the sources are asked of the caller.
         unsafe {
             for (&cell, &input) in self.inputs.iter().zip(inputs) {
-                fill(cell, input, CELL_WORDS);
+                fill(cell, input, UNIFORM_WORDS);
             }
             for &input in &self.written_inputs {
                 let plane = self.slot(self.first_input + input);
@@ -284,7 +295,7 @@ impl Memory {
 
 impl HostWord {
     /// The operands that name the word as a plane find it there.
-    fn refer(&mut self, at: *mut u32, refs: &mut [Ref]) {
+    fn refer(&mut self, at: *mut u32, refs: &mut [OperandRef]) {
         if at != self.at {
             self.at = at;
             for &operand in &self.refs {
@@ -296,27 +307,27 @@ impl HostWord {
     /// Puts values in place and gives the plane where they are.
     ///
     /// # Safety
-    /// As for [`Memory::begin`].
+    /// As for [`ChunkMemory::begin`].
     unsafe fn begin(
         &mut self,
-        source: Source<'_>,
+        source: GlobalSource<'_>,
         [first, points, width]: [usize; 3],
         whole: bool,
     ) -> *mut u32 {
         // SAFETY: asked of the caller.
         unsafe {
             if let Some(cell) = self.cell {
-                fill(cell, source.get(first), CELL_WORDS);
+                fill(cell, source.get(first), UNIFORM_WORDS);
             }
             match source {
-                Source::Same(word) => {
+                GlobalSource::Uniform(word) => {
                     if self.filled != Some(word) {
                         fill(self.plane, word, width);
                         self.filled = Some(word);
                     }
                     self.plane
                 }
-                Source::Plane { words, stride } => {
+                GlobalSource::Varying { words, stride } => {
                     let from = words.as_ptr().add(first * stride);
                     if stride == 1 && whole {
                         return from.cast_mut();

@@ -9,42 +9,42 @@
 
 #![allow(unsafe_code)]
 
-mod alone;
+mod active;
 mod arrays;
-mod calls;
+mod bail_out;
+mod call_graph;
 mod chunk;
-mod group;
+mod compiled_loop;
 mod host;
+mod instruction;
 mod load;
 mod memory;
+mod min_pc;
 mod planes;
 mod quads;
-mod regions;
 mod results;
 mod run;
 mod source;
-mod step;
-mod waiting;
 
 use crate::bytecode::Bytecode;
-use crate::leaving;
-use crate::native::{self, Translator, Unit};
-use crate::point::{FloatMode, Outcome, Parked};
+use crate::canonicalise;
+use crate::native::{self, CompileUnit, NativeBackend};
+use crate::point::{FloatEnvironment, Outcome, Parked};
+use active::VectorRun;
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits};
 use adumbra_ir::types::{Direction, Scalar};
-use adumbra_packs::{Copying, Routines, Shape, find_copy, lanes_of};
-use adumbra_packs::{Fusions, Level};
-use chunk::{Chunk, Context};
-use group::Run;
-use load::{Loaded, SCRATCH, load};
-use memory::{Memory, plane_words};
-use planes::Ref;
+use adumbra_simd::{CopyKind, OpRoutines, OperandShape, find_copy, vector_width};
+use adumbra_simd::{SimdLevel, SuperinstructionSet};
+use chunk::{Chunk, RunContext};
+use load::{BatchCode, SCRATCH_PLANES, load};
+use memory::{ChunkMemory, plane_words};
+use planes::OperandRef;
 use quads::QUAD;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use source::Source;
+pub use source::GlobalSource;
 
 /// Points of a chunk, unless its planes would take too much of the cache.
 pub const DEFAULT_WIDTH: usize = 512;
@@ -63,7 +63,7 @@ pub const MAX_PLANE_BYTES: usize = 1 << 26;
 
 /// A program ready to run chunks of points on one thread, with all the memory that it needs.
 pub struct BatchMachine {
-    level: Level,
+    level: SimdLevel,
     inputs: usize,
     entry: usize,
     /// Whether the slots have planes; else only outputs have, and every point runs alone.
@@ -74,8 +74,8 @@ pub struct BatchMachine {
     /// What each scalar of the outputs is.
     output_types: Box<[Scalar]>,
     /// How values and shadows leave.
-    leaving: [Routines; 2],
-    joined_by: Fusions,
+    leaving: [OpRoutines; 2],
+    joined_by: SuperinstructionSet,
 }
 
 /// How a batch machine is to be.
@@ -84,14 +84,14 @@ pub struct BatchOptions {
     /// Points of a chunk, up to [`MAX_WIDTH`], whole quads where points stand in them; of its own choice if nothing.
     pub width: Option<usize>,
     /// The level to run at; the best if nothing. The processor must have it.
-    pub level: Option<Level>,
+    pub level: Option<SimdLevel>,
     /// For each word of the globals, whether it is the same for all points of a batch; shorter lists leave the rest varying.
     pub uniform: Vec<bool>,
     /// Makes machine code for this program's rows, where the level's packs are long enough for it.
-    pub native: Option<Arc<dyn Translator>>,
-    /// Fusions that are not used: none, but for tests and benchmarks.
+    pub native: Option<Arc<dyn NativeBackend>>,
+    /// SuperinstructionSet that are not used: none, but for tests and benchmarks.
     #[doc(hidden)]
-    pub without_fusions: Fusions,
+    pub without_fusions: SuperinstructionSet,
 }
 
 impl BatchMachine {
@@ -101,21 +101,24 @@ impl BatchMachine {
     /// If the processor lacks the level, or the width is 0 or beyond [`MAX_WIDTH`].
     pub fn new(program: Arc<Bytecode>, limits: Limits, options: &BatchOptions) -> BatchMachine {
         let limits = limits.bounded();
-        let level = options.level.unwrap_or_else(Level::best);
+        let level = options.level.unwrap_or_else(SimdLevel::best);
         assert!(level.is_available(), "the processor has {level}");
         let mut uniform = options.uniform.clone();
         uniform.resize(program.interface.global_words(), false);
-        let native = options.native.as_ref().filter(|_| native::serves(level));
+        let native = options
+            .native
+            .as_ref()
+            .filter(|_| native::supports_level(level));
         // What is not to be run is not loaded: that takes memory by the slot.
         let loaded = match may_have_planes(&program) {
             true => {
                 let without = options.without_fusions;
                 load(&program, level, &uniform, native.is_some(), without)
             }
-            false => Loaded::default(),
+            false => BatchCode::default(),
         };
-        let slots = program.slots as usize;
-        let planes = least_planes(&program) + loaded.hosts.len();
+        let slots = program.registers as usize;
+        let planes = least_planes(&program) + loaded.globals.len();
         let wanted = options.width.unwrap_or_else(|| width_for(planes));
         assert!((1..=MAX_WIDTH).contains(&wanted), "1 to {MAX_WIDTH} points");
         let least = least_width(&program);
@@ -129,24 +132,28 @@ impl BatchMachine {
         let mut width = fitting(planes);
         let in_planes = plane_bytes(planes, width) <= MAX_PLANE_BYTES;
         let outputs = 3 * program.output_lanes.len();
-        let (entry, depth, places) = (loaded.entry as usize, loaded.depth, loaded.places_to_wait());
+        let (entry, depth, places) = (
+            loaded.entry as usize,
+            loaded.depth,
+            loaded.reconvergence_points(),
+        );
         let joined_by = loaded.joined_by;
         let memory = if in_planes {
             let kernels = native.and_then(|native| native.translate(&uniform, &loaded.units));
-            Memory::new(&program, loaded, kernels, width, slots)
+            ChunkMemory::new(&program, loaded, kernels, width, slots)
         } else {
             // Points run one by one; only what comes out has planes.
             width = fitting(outputs);
-            Memory::new(&program, Loaded::default(), None, width, outputs)
+            ChunkMemory::new(&program, BatchCode::default(), None, width, outputs)
         };
         let at_once = memory.at_once(level);
         let chunk = Chunk::new(
             &program,
             limits,
             memory,
-            [width, lanes_of(level), depth, places],
+            [width, vector_width(level), depth, places],
         );
-        let shape = Shape::Varying;
+        let shape = OperandShape::Varying;
         BatchMachine {
             level,
             inputs: program.interface.input_words(),
@@ -156,8 +163,8 @@ impl BatchMachine {
             at_once,
             output_types: program.interface.output_scalars().into_boxed_slice(),
             leaving: [
-                find_copy(Copying::FloatLeaving, level, shape),
-                find_copy(Copying::ShadowLeaving, level, shape),
+                find_copy(CopyKind::CanonicalFloat, level, shape),
+                find_copy(CopyKind::CanonicalShadow, level, shape),
             ],
             joined_by,
         }
@@ -174,18 +181,18 @@ impl BatchMachine {
     }
 
     /// The level that it runs at.
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> SimdLevel {
         self.level
     }
 
     /// The fusions that its rows are joined by.
     #[doc(hidden)]
-    pub fn joined_by(&self) -> Fusions {
+    pub fn joined_by(&self) -> SuperinstructionSet {
         self.joined_by
     }
 
     /// Whether any of its rows are computed by machine code.
-    pub fn has_code(&self) -> bool {
+    pub fn has_machine_code(&self) -> bool {
         self.chunk.memory.has_code()
     }
 
@@ -198,7 +205,7 @@ impl BatchMachine {
     /// the interface asks for.
     pub fn run(
         &mut self,
-        globals: &[Source<'_>],
+        globals: &[GlobalSource<'_>],
         inputs: &[u32],
         first: usize,
         points: usize,
@@ -216,7 +223,7 @@ impl BatchMachine {
     /// As for [`run`](BatchMachine::run); if the program's points are in no quads.
     pub fn run_quads(
         &mut self,
-        globals: &[Source<'_>],
+        globals: &[GlobalSource<'_>],
         inputs: &[u32],
         first: usize,
         helpers: &[bool],
@@ -233,7 +240,7 @@ impl BatchMachine {
 
     fn start(
         &mut self,
-        globals: &[Source<'_>],
+        globals: &[GlobalSource<'_>],
         inputs: &[u32],
         first: usize,
         points: usize,
@@ -250,14 +257,14 @@ impl BatchMachine {
             0 => Some(0),
             _ => first.checked_add(points),
         };
-        let reach = |source: &Source<'_>| end.is_some_and(|end| source.reaches(end));
+        let reach = |source: &GlobalSource<'_>| end.is_some_and(|end| source.reaches(end));
         assert!(globals.iter().all(reach), "a value for each point");
         chunk.results.begin(points);
         if points == 0 {
             return;
         }
-        let mode = FloatMode::enter();
-        let mut context = Context {
+        let mode = FloatEnvironment::enter();
+        let mut context = RunContext {
             host,
             sources: globals,
             first,
@@ -273,7 +280,7 @@ impl BatchMachine {
                 chunk.memory.end();
             }
         } else {
-            chunk.run_alone(inputs, &mut context);
+            chunk.run_pointwise(inputs, &mut context);
         }
         drop(mode);
     }
@@ -304,8 +311,8 @@ impl BatchMachine {
 
     /// The points that wait, each with what it is, in the order in which they began to. In a quad all do while one waits for a texture; only
     /// those that do so themselves have a [`request`](Parked::request).
-    pub fn waiting(&self) -> &[(usize, Box<Parked>)] {
-        &self.chunk.results.waiting
+    pub fn suspended(&self) -> &[(usize, Box<Parked>)] {
+        &self.chunk.results.suspended
     }
 
     /// Goes on with a point that waits for a texture, and with its quad if it stands in one: red, green, blue, alpha of what it asked for. If it waits
@@ -318,20 +325,20 @@ impl BatchMachine {
     }
 
     /// Gives up the points that wait.
-    pub fn give_up(&mut self) {
-        self.chunk.results.give_up();
+    pub fn drop_suspended(&mut self) {
+        self.chunk.results.drop_suspended();
     }
 
     /// Takes away a point that waits; nothing if it does not. Of a quad, all four have to go.
-    pub fn take_waiting_at(&mut self, point: usize) -> Option<Box<Parked>> {
-        self.chunk.results.take_waiting(point)
+    pub fn take_suspended(&mut self, point: usize) -> Option<Box<Parked>> {
+        self.chunk.results.take_suspended(point)
     }
 
     /// Lets a parked point of this program and these limits wait here, as the point of that number; of a quad, all four have to come.
     ///
     /// # Panics
     /// If the number is not below the width.
-    pub fn let_wait(&mut self, point: usize, parked: Box<Parked>, is_helper: bool) {
+    pub fn suspend(&mut self, point: usize, parked: Box<Parked>, is_helper: bool) {
         let chunk = &mut self.chunk;
         assert!(point < chunk.width, "no more points than the width");
         let results = &mut chunk.results;
@@ -343,8 +350,8 @@ impl BatchMachine {
         if let Some(closures) = results.closures.get_mut(point) {
             closures.clear();
         }
-        results.waiting.push((point, parked));
-        chunk.no_outputs(point);
+        results.suspended.push((point, parked));
+        chunk.clear_outputs(point);
         if let Some(quads) = &mut chunk.quads {
             quads.set_helper(point, is_helper);
         }
@@ -367,7 +374,7 @@ impl BatchMachine {
         let word = unsafe { *chunk.memory.slot((3 * scalar + part) as u32).add(point) };
         let lanes = chunk.program.output_lanes[scalar];
         match part {
-            0 => leaving::value(
+            0 => canonicalise::value(
                 self.output_types[scalar],
                 word,
                 self.closures(point),
@@ -421,7 +428,7 @@ impl BatchMachine {
         }
         let by_points = |to: &mut [MaybeUninit<u32>], points: Range<usize>| {
             // Single words are compared as floats: exceptions that a host has not masked would end it.
-            let _mode = FloatMode::enter();
+            let _mode = FloatEnvironment::enter();
             for point in points {
                 to[point * stride].write(self.output(scalar, part, point));
             }
@@ -429,12 +436,12 @@ impl BatchMachine {
         if !is_float || stride != 1 {
             return by_points(to, 0..points);
         }
-        let from = Ref {
+        let from = OperandRef {
             at: self.chunk.memory.slot((3 * scalar + part) as u32),
             mask: usize::MAX,
         };
         let refs = [
-            Ref {
+            OperandRef {
                 at: to.as_mut_ptr().cast(),
                 mask: usize::MAX,
             },
@@ -442,13 +449,13 @@ impl BatchMachine {
         ];
         let routines = self.leaving[usize::from(part > 0)];
         let full = routines
-            .full
+            .unmasked
             .expect("planes have a routine for whole packs");
-        let lanes = lanes_of(self.level);
+        let lanes = vector_width(self.level);
         let whole = points / lanes;
-        let run = Run {
-            packs: whole as u32,
-            ..Run::FIRST
+        let run = VectorRun {
+            vectors: whole as u32,
+            ..VectorRun::FIRST
         };
         // SAFETY: plane and slice have these packs; the level is available.
         unsafe { full(refs.as_ptr(), &[run]) };
@@ -464,14 +471,21 @@ impl BatchMachine {
 }
 
 /// What a native backend is given of a program, for any processor: nothing if its slots are too many for planes. `uniform` is as in [`BatchOptions`].
-pub fn units(program: &Bytecode, uniform: &[bool]) -> Vec<Unit> {
+pub fn compile_units(program: &Bytecode, uniform: &[bool]) -> Vec<CompileUnit> {
     if !may_have_planes(program) {
         return Vec::new();
     }
     let mut uniform = uniform.to_vec();
     uniform.resize(program.interface.global_words(), false);
     // Levels differ in the routines of steps, and in nothing else.
-    load(program, Level::Baseline, &uniform, true, Fusions::NONE).units
+    load(
+        program,
+        SimdLevel::Baseline,
+        &uniform,
+        true,
+        SuperinstructionSet::NONE,
+    )
+    .units
 }
 
 /// Bytes of so many planes, for so many points.
@@ -486,7 +500,7 @@ fn least_width(program: &Bytecode) -> usize {
 
 /// Planes that a program has, beside those of globals.
 fn least_planes(program: &Bytecode) -> usize {
-    program.slots as usize + 1 + SCRATCH as usize
+    program.registers as usize + 1 + SCRATCH_PLANES as usize
 }
 
 /// Whether the slots of a program can have planes; else its points run one by one.

@@ -4,27 +4,27 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
 /// Bytes that planes begin at a multiple of: a line of the cache.
-pub(super) const ALIGNMENT: usize = 64;
+pub(super) const PLANE_ALIGNMENT: usize = 64;
 
 /// Words in a place that holds one value for all points: a pack of the widest level.
-pub(super) const CELL_WORDS: usize = 32;
+pub(super) const UNIFORM_WORDS: usize = 32;
 
-pub(super) use adumbra_packs::Ref;
+pub(super) use adumbra_simd::OperandRef;
 
 /// Words, aligned for packs, zero at first.
-pub(super) struct Words {
+pub(super) struct PlaneBuffer {
     start: NonNull<u32>,
     len: usize,
 }
 
-impl Words {
+impl PlaneBuffer {
     /// So many.
-    pub(super) fn new(len: usize) -> Words {
-        let layout = Words::layout(len);
+    pub(super) fn new(len: usize) -> PlaneBuffer {
+        let layout = PlaneBuffer::layout(len);
         // SAFETY: the layout is not empty.
         let start = unsafe { alloc_zeroed(layout) };
         let start = NonNull::new(start.cast());
-        Words {
+        PlaneBuffer {
             start: start.unwrap_or_else(|| handle_alloc_error(layout)),
             len,
         }
@@ -32,8 +32,8 @@ impl Words {
 
     /// At least one line is taken, so that there is something to point to.
     fn layout(len: usize) -> Layout {
-        let bytes = len.max(CELL_WORDS) * size_of::<u32>();
-        Layout::from_size_align(bytes, ALIGNMENT).expect("limits bound what is asked for")
+        let bytes = len.max(UNIFORM_WORDS) * size_of::<u32>();
+        Layout::from_size_align(bytes, PLANE_ALIGNMENT).expect("limits bound what is asked for")
     }
 
     /// The word at an index.
@@ -48,16 +48,16 @@ impl Words {
 
     /// Bytes that they take.
     pub(super) fn memory(&self) -> usize {
-        Words::layout(self.len).size()
+        PlaneBuffer::layout(self.len).size()
     }
 }
 
-impl Drop for Words {
+impl Drop for PlaneBuffer {
     fn drop(&mut self) {
         // SAFETY: it was allocated with this layout.
-        unsafe { dealloc(self.start.as_ptr().cast(), Words::layout(self.len)) }
+        unsafe { dealloc(self.start.as_ptr().cast(), PlaneBuffer::layout(self.len)) }
     }
 }
 
 // SAFETY: the words are owned, like those of a boxed slice.
-unsafe impl Send for Words {}
+unsafe impl Send for PlaneBuffer {}

@@ -4,13 +4,13 @@
 //! for all engines. Where they do not, and wherever one of them cannot stay, all four leave the chunk, from wherever each of them is, and go on
 //! in four point machines that [`advance`] joins. Should one of these wait for the host, all four are put away until it answers.
 
-use super::chunk::{Asking, Chunk, Context};
-use super::planes::Ref;
-use super::step::Act;
+use super::chunk::{Chunk, HostRequests, RunContext};
+use super::instruction::BatchOp;
+use super::planes::OperandRef;
 use crate::bytecode::Bytecode;
-use crate::point::{FloatMode, Outcome, PointMachine};
+use crate::point::{FloatEnvironment, Outcome, PointMachine};
 use adumbra_ir::host::{Host, SampleRequest, Sampled};
-use adumbra_ir::quad::{Awaited, Corner, Lockstep, Quad, advance, with_host};
+use adumbra_ir::quad::{Corner, Lockstep, Quad, QuadPause, advance, with_host};
 use adumbra_ir::types::Direction;
 use std::ops::Range;
 
@@ -34,13 +34,13 @@ pub(super) struct Quads {
 }
 
 /// How a point that leaves the group goes on.
-pub(super) enum Start {
+pub(super) enum ResumeAt {
     /// With the group's step.
-    Here,
+    Current,
     /// Behind it.
-    Behind,
+    Next,
     /// When that is there which it waits for.
-    When(Awaited),
+    Answered(QuadPause),
 }
 
 impl Quads {
@@ -85,13 +85,13 @@ fn whole(points: u32) -> u32 {
 
 impl Chunk {
     /// Asks the host for all that the group does, of helpers as for helpers.
-    pub(super) fn ask(&mut self, context: &mut Context<'_>) {
-        let Asking {
+    pub(super) fn request_samples(&mut self, context: &mut RunContext<'_>) {
+        let HostRequests {
             points,
             requests,
             answers,
             ..
-        } = &mut self.asking;
+        } = &mut self.requests;
         let host = &mut *context.host;
         let helpers = match &self.quads {
             Some(quads) if quads.has_helpers => &quads.helpers,
@@ -130,8 +130,8 @@ impl Chunk {
         &mut self,
         direction: Direction,
         lent: (u32, u32),
-        refs: *const Ref,
-        context: &mut Context<'_>,
+        refs: *const OperandRef,
+        context: &mut RunContext<'_>,
     ) {
         // SAFETY: asked of the caller.
         let (to, from) = unsafe { (*refs, *refs.add(1)) };
@@ -139,12 +139,12 @@ impl Chunk {
         let value = |point| f32::from_bits(unsafe { *from.point(point) });
         let rule = self.quads.as_ref().expect("its points are in quads").rule;
         let pairs = Corner::ALL.map(|own| rule.neighbours(own, direction));
-        let mut parted = std::mem::take(&mut self.found);
+        let mut parted = std::mem::take(&mut self.test_masks);
         parted.fill(0);
         let mut any_parted = false;
-        for (pack, &active) in self.group.active().iter().enumerate() {
+        for (pack, &active) in self.active.masks().iter().enumerate() {
             if active == whole(active) {
-                for first in self.group.points_of(pack, active & FIRST_OF_QUADS) {
+                for first in self.active.points_of(pack, active & FIRST_OF_QUADS) {
                     let values: [f32; QUAD] = std::array::from_fn(|corner| value(first + corner));
                     for (corner, (a, b)) in pairs.into_iter().enumerate() {
                         let difference = Quad::between(values[a as usize], values[b as usize]);
@@ -154,10 +154,10 @@ impl Chunk {
                 }
                 continue;
             }
-            for first in self.group.points_of(pack, whole(active)).step_by(QUAD) {
-                let (_, lowest) = self.group.bit_of(first);
+            for first in self.active.points_of(pack, whole(active)).step_by(QUAD) {
+                let (_, lowest) = self.active.bit_of(first);
                 let here = (active / lowest) & 0b1111;
-                if here != 0b1111 && self.waiting.holds(pack, 0b1111 * lowest) {
+                if here != 0b1111 && self.inactive.contains_any(pack, 0b1111 * lowest) {
                     parted[pack] |= here * lowest;
                     any_parted = true;
                     continue;
@@ -165,38 +165,39 @@ impl Chunk {
                 let values = std::array::from_fn(|corner| {
                     (here >> corner & 1 == 1).then(|| value(first + corner))
                 });
-                rule.give(direction, values, |corner, difference| {
+                rule.for_each_difference(direction, values, |corner, difference| {
                     // SAFETY: asked of the caller; all of the quad was read.
                     unsafe { *to.point(first + corner as usize) = difference.to_bits() };
                 });
             }
         }
         if any_parted {
-            let start = |point: usize| Start::When(Awaited::Difference(direction, value(point)));
-            self.leave_quads(&mut parted, lent, &start, context);
+            let start =
+                |point: usize| ResumeAt::Answered(QuadPause::Difference(direction, value(point)));
+            self.bail_out_quads(&mut parted, lent, &start, context);
         }
-        self.found = parted;
+        self.test_masks = parted;
     }
 
     /// Quads leave the chunk, those of these points of the group: `start` says how they go on. Words that are lent are not in their planes.
     #[cold]
-    pub(super) fn leave_quads(
+    pub(super) fn bail_out_quads(
         &mut self,
         leaving: &mut [u32],
         lent: (u32, u32),
-        start: &dyn Fn(usize) -> Start,
-        context: &mut Context<'_>,
+        start: &dyn Fn(usize) -> ResumeAt,
+        context: &mut RunContext<'_>,
     ) {
         for (pack, points) in leaving.iter_mut().enumerate() {
             *points = whole(*points);
-            for first in self.group.points_of(pack, *points).step_by(QUAD) {
+            for first in self.active.points_of(pack, *points).step_by(QUAD) {
                 for corner in 0..QUAD {
                     self.leave_with_quad(corner, first + corner, lent, start, context);
                 }
                 self.advance_quad(first, context.host);
             }
         }
-        self.group.remove(leaving);
+        self.active.remove(leaving);
     }
 
     /// A point goes to the machine for its corner, and goes on there as far as it comes alone.
@@ -205,44 +206,48 @@ impl Chunk {
         corner: usize,
         point: usize,
         lent: (u32, u32),
-        start: &dyn Fn(usize) -> Start,
-        context: &mut Context<'_>,
+        start: &dyn Fn(usize) -> ResumeAt,
+        context: &mut RunContext<'_>,
     ) {
-        let (pack, bit) = self.group.bit_of(point);
-        let position = if self.group.active()[pack] & bit != 0 {
+        let (pack, bit) = self.active.bit_of(point);
+        let position = if self.active.masks()[pack] & bit != 0 {
             let steps = self.steps_left(point);
-            self.adopt(corner, point, (self.depth, steps), lent, context);
-            let position = self.memory.steps[self.at].position;
+            self.move_to_point_machine(corner, point, (self.depth, steps), lent, context);
+            let position = self.memory.instructions[self.pc].position;
             match start(point) {
-                Start::Here => position,
-                Start::Behind => position + 1,
-                Start::When(awaited) => return self.alone[corner].wait(position, awaited),
+                ResumeAt::Current => position,
+                ResumeAt::Next => position + 1,
+                ResumeAt::Answered(awaited) => {
+                    return self.alone[corner].suspend_at(position, awaited);
+                }
             }
-        } else if let Some((place, account)) = self.waiting.withdraw(pack, bit) {
+        } else if let Some((place, account)) = self.inactive.remove_point(pack, bit) {
             let steps = self.steps[point] - account.owed;
-            self.adopt(corner, point, (place.depth(), steps), (0, 0), context);
-            self.position_of(place.step())
+            self.move_to_point_machine(corner, point, (place.depth(), steps), (0, 0), context);
+            self.position_of(place.pc())
         } else {
-            self.adopt(corner, point, (0, 0), (0, 0), context);
-            return self.alone[corner].be_done();
+            self.move_to_point_machine(corner, point, (0, 0), (0, 0), context);
+            return self.alone[corner].finish_point();
         };
         context.host.at_point(context.first + point);
         let (is_helper, alone) = (self.is_helper(point), &mut self.alone[corner]);
-        with_host(is_helper, context.host, |host| alone.go_on(position, host));
+        with_host(is_helper, context.host, |host| {
+            alone.resume_at(position, host)
+        });
     }
 
     /// The instruction that points go on with who wait at a step: the first of a block.
     fn position_of(&self, step: usize) -> u32 {
-        let steps = &self.memory.steps;
+        let steps = &self.memory.instructions;
         match step.checked_sub(1).map(|before| &steps[before]) {
-            Some(before) if matches!(before.act, Act::Call { .. }) => before.position + 1,
+            Some(before) if matches!(before.op, BatchOp::Call { .. }) => before.position + 1,
             _ => steps[step].position,
         }
     }
 
     /// Brings the quad in the machines on as far as it comes. Its first point has that number.
     fn advance_quad(&mut self, first: usize, host: &mut dyn Host) {
-        let mode = FloatMode::enter_for_point();
+        let mode = FloatEnvironment::enter_for_point();
         let quads = self.quads.as_ref().expect("its points are in quads");
         let machines: &mut [PointMachine; QUAD] =
             (&mut *self.alone).try_into().expect("one for each corner");
@@ -253,21 +258,21 @@ impl Chunk {
                 machine.join(difference, host)
             });
         });
-        let waits = machines.iter().any(|machine| machine.is_asking());
+        let waits = machines.iter().any(|machine| machine.awaits_host());
         for corner in 0..QUAD {
             let outcome = match waits {
                 true => Outcome::Pending,
                 false => self.alone[corner].outcome(),
             };
-            self.take_results(corner, first + corner, outcome);
+            self.store_results(corner, first + corner, outcome);
         }
         let quad = first / QUAD;
-        self.join_outputs(quad..quad + 1);
+        self.difference_outputs(quad..quad + 1);
         drop(mode);
     }
 
     /// Gives the outputs of quads their derivatives, unless they wait.
-    pub(super) fn join_outputs(&mut self, which: Range<usize>) {
+    pub(super) fn difference_outputs(&mut self, which: Range<usize>) {
         let Some(quads) = &self.quads else {
             return;
         };
@@ -281,21 +286,23 @@ impl Chunk {
                 });
                 for direction in Direction::BOTH {
                     let plane = planes[1 + direction as usize];
-                    quads.rule.give(direction, values, |corner, difference| {
-                        // SAFETY: as above.
-                        unsafe { *plane.add(first + corner as usize) = difference.to_bits() };
-                    });
+                    quads
+                        .rule
+                        .for_each_difference(direction, values, |corner, difference| {
+                            // SAFETY: as above.
+                            unsafe { *plane.add(first + corner as usize) = difference.to_bits() };
+                        });
                 }
             }
         }
     }
 
     /// Runs all quads in the machines.
-    pub(super) fn run_quads_alone(&mut self, inputs: &[u32], context: &mut Context<'_>) {
+    pub(super) fn run_quads_pointwise(&mut self, inputs: &[u32], context: &mut RunContext<'_>) {
         for first in (0..self.results.points).step_by(QUAD) {
             for corner in 0..QUAD {
                 let point = first + corner;
-                self.take_globals(point, context);
+                self.load_globals(point, context);
                 let is_helper = self.is_helper(point);
                 let (alone, globals) = (&mut self.alone[corner], &self.globals);
                 with_host(is_helper, context.host, |host| {
@@ -307,13 +314,13 @@ impl Chunk {
     }
 
     /// Points of the group whose requests were not answered wait, and their quads with them.
-    pub(super) fn quads_wait(
+    pub(super) fn suspend_quads(
         &mut self,
         waiting: &mut [u32],
         lent: (u32, u32),
-        context: &mut Context<'_>,
+        context: &mut RunContext<'_>,
     ) {
-        let asking = std::mem::take(&mut self.asking);
+        let asking = std::mem::take(&mut self.requests);
         let first = context.first;
         let request = |point: usize| -> (SampleRequest, Sampled) {
             let at = asking.points.binary_search(&(first + point));
@@ -321,11 +328,11 @@ impl Chunk {
             (asking.requests[at], asking.answers[at])
         };
         let start = |point: usize| match request(point) {
-            (request, Sampled::Pending) => Start::When(Awaited::Texel(request)),
-            _ => Start::Behind,
+            (request, Sampled::Pending) => ResumeAt::Answered(QuadPause::Texel(request)),
+            _ => ResumeAt::Next,
         };
-        self.leave_quads(waiting, lent, &start, context);
-        self.asking = asking;
+        self.bail_out_quads(waiting, lent, &start, context);
+        self.requests = asking;
     }
 
     /// Goes on with a quad that waits: the answer is to that point's request.

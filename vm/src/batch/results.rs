@@ -5,7 +5,7 @@ use crate::point::{Outcome, Parked};
 use adumbra_ir::host::{ClosureArena, FaultKind, Faults};
 use adumbra_ir::span::Span;
 
-pub(super) struct Results {
+pub(super) struct ChunkResults {
     /// How many there are.
     pub(super) points: usize,
     /// How far each came.
@@ -16,14 +16,14 @@ pub(super) struct Results {
     /// The closures of points of such a program.
     none: ClosureArena,
     /// Those that wait, in the order in which they began to.
-    pub(super) waiting: Vec<(usize, Box<Parked>)>,
+    pub(super) suspended: Vec<(usize, Box<Parked>)>,
     /// Memory for more of them.
     #[expect(clippy::vec_box, reason = "the boxes go to points and come back")]
     pub(super) spare: Vec<Box<Parked>>,
 }
 
-impl Results {
-    pub(super) fn new(program: &Bytecode, width: usize) -> Results {
+impl ChunkResults {
+    pub(super) fn new(program: &Bytecode, width: usize) -> ChunkResults {
         let makes = |opcode| {
             matches!(
                 opcode,
@@ -34,13 +34,13 @@ impl Results {
             )
         };
         let closures = program.code.iter().any(|code| makes(code.opcode));
-        Results {
+        ChunkResults {
             points: 0,
             outcomes: vec![Outcome::Stopped; width].into_boxed_slice(),
             faults: FaultsByPoint::new(width),
             closures: vec![ClosureArena::default(); if closures { width } else { 0 }],
             none: ClosureArena::default(),
-            waiting: Vec::new(),
+            suspended: Vec::new(),
             spare: Vec::new(),
         }
     }
@@ -50,21 +50,24 @@ impl Results {
         self.points = points;
         self.faults.clear();
         self.closures.iter_mut().for_each(ClosureArena::clear);
-        self.give_up();
+        self.drop_suspended();
     }
 
     /// Gives up the points that wait; their memory is for others.
-    pub(super) fn give_up(&mut self) {
-        while let Some((_, mut parked)) = self.waiting.pop() {
+    pub(super) fn drop_suspended(&mut self) {
+        while let Some((_, mut parked)) = self.suspended.pop() {
             parked.clear();
             self.spare.push(parked);
         }
     }
 
     /// Takes away a point that waits.
-    pub(super) fn take_waiting(&mut self, point: usize) -> Option<Box<Parked>> {
-        let at = self.waiting.iter().position(|&(other, _)| other == point)?;
-        Some(self.waiting.remove(at).1)
+    pub(super) fn take_suspended(&mut self, point: usize) -> Option<Box<Parked>> {
+        let at = self
+            .suspended
+            .iter()
+            .position(|&(other, _)| other == point)?;
+        Some(self.suspended.remove(at).1)
     }
 
     /// The closures of a point.
@@ -74,13 +77,13 @@ impl Results {
 
     /// Bytes of the heap that they take.
     pub(super) fn heap(&self) -> usize {
-        let Results {
+        let ChunkResults {
             points: _,
             outcomes,
             faults,
             closures,
             none: _,
-            waiting,
+            suspended: waiting,
             spare,
         } = self;
         let arenas = closures.iter().map(ClosureArena::memory);

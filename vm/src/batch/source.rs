@@ -2,11 +2,11 @@
 
 /// The values of one word among the globals.
 #[derive(Clone, Copy, Debug)]
-pub enum Source<'a> {
+pub enum GlobalSource<'a> {
     /// The same for all points.
-    Same(u32),
+    Uniform(u32),
     /// One for each point, so many words from one to the next.
-    Plane {
+    Varying {
         /// The first is the first point's.
         words: &'a [u32],
         /// 1 for values side by side.
@@ -14,20 +14,20 @@ pub enum Source<'a> {
     },
 }
 
-impl Source<'_> {
+impl GlobalSource<'_> {
     /// The value of a point.
     pub(super) fn get(&self, point: usize) -> u32 {
         match *self {
-            Source::Same(word) => word,
-            Source::Plane { words, stride } => words[point * stride],
+            GlobalSource::Uniform(word) => word,
+            GlobalSource::Varying { words, stride } => words[point * stride],
         }
     }
 
     /// Whether it has values for so many points.
     pub(super) fn reaches(&self, points: usize) -> bool {
         match *self {
-            Source::Same(_) => true,
-            Source::Plane { words, stride } => points
+            GlobalSource::Uniform(_) => true,
+            GlobalSource::Varying { words, stride } => points
                 .checked_sub(1)
                 .is_none_or(|last| last.checked_mul(stride).is_some_and(|at| at < words.len())),
         }

@@ -5,7 +5,7 @@ mod quads;
 
 use super::*;
 use crate::PointMachine;
-use crate::bytecode::{Instruction, Opcode, Pattern, validate};
+use crate::bytecode::{BytecodeInstruction, Opcode, ShadowPattern, validate};
 use adumbra_ir::host::{SampleRequest, Sampled};
 use adumbra_ir::module::{MessageId, Module};
 use adumbra_ir::passes::{self, PassOptions};
@@ -70,7 +70,7 @@ struct Case {
     globals: Vec<Vec<u32>>,
     points: usize,
     limits: Limits,
-    without_fusions: Fusions,
+    without_fusions: SuperinstructionSet,
 }
 
 const LIMITS: Limits = Limits {
@@ -123,7 +123,7 @@ impl Case {
             points,
             program,
             limits: LIMITS,
-            without_fusions: Fusions::NONE,
+            without_fusions: SuperinstructionSet::NONE,
         }
     }
 
@@ -145,7 +145,7 @@ impl Case {
 
     fn together(
         &self,
-        level: Level,
+        level: SimdLevel,
         width: usize,
         hesitates: bool,
     ) -> (Vec<Shown>, Vec<Vec<String>>) {
@@ -172,14 +172,14 @@ impl Case {
             .iter()
             .map(|plane| plane.iter().flat_map(|&word| [word, 7, 7]).collect())
             .collect();
-        let sources: Vec<Source<'_>> = (self.globals.iter().zip(&strided).enumerate())
+        let sources: Vec<GlobalSource<'_>> = (self.globals.iter().zip(&strided).enumerate())
             .map(|(i, (words, strided))| match i % 3 {
-                0 if options.uniform[i] => Source::Same(words[0]),
-                1 => Source::Plane {
+                0 if options.uniform[i] => GlobalSource::Uniform(words[0]),
+                1 => GlobalSource::Varying {
                     words: strided,
                     stride: 3,
                 },
-                _ => Source::Plane { words, stride: 1 },
+                _ => GlobalSource::Varying { words, stride: 1 },
             })
             .collect();
         let mut shown: Vec<Option<Shown>> = vec![None; self.points];
@@ -202,8 +202,8 @@ impl Case {
                 shown[first + point] =
                     Some((outcome, outputs, machine.faults(point).clone(), closures));
             }
-            while let Some(&(point, _)) = machine.waiting().first() {
-                let mut parked = machine.take_waiting_at(point).expect("it waits");
+            while let Some(&(point, _)) = machine.suspended().first() {
+                let mut parked = machine.take_suspended(point).expect("it waits");
                 host.at = first + point;
                 let request = *parked.request().expect("it waits");
                 alone.unpark(&mut parked);
@@ -230,10 +230,10 @@ fn compare(
     name: &str,
     program: &Bytecode,
     alone: &Seen,
-    mut together: impl FnMut(Level, bool) -> Seen,
+    mut together: impl FnMut(SimdLevel, bool) -> Seen,
 ) {
     let (alone, said_alone) = alone;
-    for level in Level::available() {
+    for level in SimdLevel::available() {
         for hesitates in [false, true] {
             let (together, said) = together(level, hesitates);
             for point in 0..alone.len() {
@@ -301,7 +301,7 @@ fn limits_stop_the_points_that_they_stop_alone() {
 }
 
 /// A program of these instructions, whose outputs are in the first nine slots; of the four behind them, its inputs, three are floats.
-fn of_bytecode(code: Vec<Instruction>) -> Case {
+fn of_bytecode(code: Vec<BytecodeInstruction>) -> Case {
     const TEXT: &str = "adumbra ir 1
         global g: float4
         input a: float3 = 1.0, -2.0, 3.0
@@ -316,7 +316,7 @@ fn of_bytecode(code: Vec<Instruction>) -> Case {
     let mut program = (*case.program).clone();
     program.code = code;
     program.spans.clear();
-    program.slots = 20;
+    program.registers = 20;
     program.functions[0].start = 0;
     assert_eq!(validate(&program), Ok(()), "{program}");
     case.program = Arc::new(program);
@@ -332,37 +332,40 @@ fn shadows_may_stand_in_cells() {
     for seed in 0..400 {
         let mut random = Rng::with_seed(seed);
         let mut lot = |count: usize| random.usize(..count);
-        let mut code: Vec<Instruction> = all
+        let mut code: Vec<BytecodeInstruction> = all
             .clone()
             .filter(|slot| !(9..13).contains(slot))
             .map(|slot| match lot(3) {
-                0 => Instruction::new(Opcode::Move(Lanes::NONE, Lanes::NONE), [slot, 9 + slot % 4]),
-                _ => Instruction::new(Opcode::Global(Lanes::NONE), [slot, slot % 12, 0]),
+                0 => BytecodeInstruction::new(
+                    Opcode::Move(Lanes::NONE, Lanes::NONE),
+                    [slot, 9 + slot % 4],
+                ),
+                _ => BytecodeInstruction::new(Opcode::Global(Lanes::NONE), [slot, slot % 12, 0]),
             })
             .collect();
         for _ in 0..1 + lot(5) {
             let [to, a, b] = [0; 3].map(|_| lot(18) as u32);
             code.push(match lot(5) {
-                0 => Instruction::new(Opcode::Shadow(Direction::X), [to, a]),
-                1 => Instruction::new(Opcode::Shadow(Direction::Y), [to, a]),
+                0 => BytecodeInstruction::new(Opcode::Shadow(Direction::X), [to, a]),
+                1 => BytecodeInstruction::new(Opcode::Shadow(Direction::Y), [to, a]),
                 2 => {
                     let has = lanes[lot(4)];
-                    Instruction::new(Opcode::Move(has, has), [to, a])
+                    BytecodeInstruction::new(Opcode::Move(has, has), [to, a])
                 }
                 _ => {
                     let row = rows[lot(rows.len())];
                     let operands = [lanes[lot(4)], lanes[lot(4)]];
                     let operands = &operands[..row.arity()];
                     let result = operands.iter().fold(Lanes::NONE, |all, &own| all | own);
-                    let pattern = Pattern::new(result, operands.iter().copied());
-                    Instruction::new(
-                        Opcode::Row(row, pattern),
+                    let pattern = ShadowPattern::new(result, operands.iter().copied());
+                    BytecodeInstruction::new(
+                        Opcode::Arithmetic(row, pattern),
                         [to, a, if row.arity() > 1 { b } else { 0 }],
                     )
                 }
             });
         }
-        code.push(Instruction::new(Opcode::Return, []));
+        code.push(BytecodeInstruction::new(Opcode::Return, []));
         check(&of_bytecode(code), seed, 64);
     }
 }

@@ -3,7 +3,7 @@
 //! The table below is the whole of it, for both directions. A tag is never used again for something else; new ones are added, and the
 //! version of the file format rises when the meaning of one changes.
 
-use super::instruction::{Opcode, Pattern, WORDS};
+use super::instruction::{Opcode, ShadowPattern, WORDS};
 use adumbra_ir::module::Channels;
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::Op;
@@ -51,13 +51,13 @@ byte_field!(Op, |op| op as u8, |byte| Op::ALL
     .copied());
 
 /// Two bytes, the lower first.
-impl Field for Pattern {
+impl Field for ShadowPattern {
     fn put(self, put: &mut impl FnMut(u8)) {
         self.0.to_le_bytes().into_iter().for_each(put);
     }
-    fn take(bytes: &mut impl Iterator<Item = u8>) -> Option<Pattern> {
+    fn take(bytes: &mut impl Iterator<Item = u8>) -> Option<ShadowPattern> {
         let bits = u16::from_le_bytes([bytes.next()?, bytes.next()?]);
-        (bits < 1 << (2 * WORDS)).then_some(Pattern(bits))
+        (bits < 1 << (2 * WORDS)).then_some(ShadowPattern(bits))
     }
 }
 
@@ -95,7 +95,7 @@ macro_rules! encoding {
 }
 
 encoding! {
-    1 Row(op, pattern);
+    1 Arithmetic(op, pattern);
     2 Branch(op, when);
     3 BranchIf(when);
     4 Jump;
@@ -126,7 +126,7 @@ encoding! {
     29 ArrayResize;
     30 Difference(direction);
     31 Enter;
-    32 Turn;
+    32 Iteration;
 }
 
 #[cfg(test)]

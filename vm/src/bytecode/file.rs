@@ -7,8 +7,8 @@
 //! A file is read in three steps, and none trusts the one before: the checksum finds accidents, reading bounds every length by the bytes
 //! that there are, and validation checks all that running relies on.
 
-use super::instruction::{Instruction, Opcode};
-use super::{Array, Bytecode, Function, Interface};
+use super::instruction::{BytecodeInstruction, Opcode};
+use super::{Bytecode, BytecodeArray, BytecodeFunction, Interface};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
@@ -42,7 +42,7 @@ impl Bytecode {
             ops: Vec::new(),
         };
         for instruction in &self.code {
-            if let Opcode::Row(op, _) | Opcode::Branch(op, _) = instruction.opcode
+            if let Opcode::Arithmetic(op, _) | Opcode::Branch(op, _) = instruction.opcode
                 && !writer.ops.contains(&op)
             {
                 writer.ops.push(op);
@@ -163,7 +163,7 @@ impl Stream for Writer {
 
     fn opcode(&mut self, opcode: &mut Opcode) -> Done {
         let mut bytes = opcode.encode();
-        if let Opcode::Row(op, _) | Opcode::Branch(op, _) = opcode {
+        if let Opcode::Arithmetic(op, _) | Opcode::Branch(op, _) = opcode {
             let number = self.ops.iter().position(|o| o == op);
             bytes[1] = number.expect("all ops in use were collected") as u8;
         }
@@ -258,8 +258,8 @@ fn program(s: &mut impl Stream, p: &mut Bytecode) -> Done {
     op_names(s)?;
     interface(s, &mut p.interface)?;
     s.list(&mut p.constants, &0, |s, constant| s.word(constant))?;
-    s.word(&mut p.slots)?;
-    let array = Array {
+    s.word(&mut p.registers)?;
+    let array = BytecodeArray {
         base: 0,
         len: 0,
         lanes: Lanes::NONE,
@@ -270,18 +270,18 @@ fn program(s: &mut impl Stream, p: &mut Bytecode) -> Done {
         lanes(s, &mut array.lanes)
     })?;
     s.list(&mut p.lists, &0, |s, slot| s.word(slot))?;
-    let instruction = Instruction::new(Opcode::Return, []);
+    let instruction = BytecodeInstruction::new(Opcode::Return, []);
     s.list(&mut p.code, &instruction, |s, instruction| {
         s.opcode(&mut instruction.opcode)?;
         let roles = instruction.opcode.roles();
         for (word, role) in instruction.words.iter_mut().zip(roles) {
-            if role != super::Role::Nothing {
+            if role != super::OperandRole::Unused {
                 s.word(word)?;
             }
         }
         Ok(())
     })?;
-    let function = Function {
+    let function = BytecodeFunction {
         name: String::new(),
         variant: 0,
         start: 0,
@@ -386,7 +386,7 @@ fn interface(s: &mut impl Stream, i: &mut Interface) -> Done {
 fn metadata(s: &mut impl Stream, list: &mut Vec<Metadata>) -> Done {
     let blank = Metadata {
         name: String::new(),
-        value: MetadataValue::Text(String::new()),
+        value: MetadataValue::String(String::new()),
     };
     s.list(list, &blank, |s, entry| {
         s.text(&mut entry.name)?;
@@ -396,9 +396,9 @@ fn metadata(s: &mut impl Stream, list: &mut Vec<Metadata>) -> Done {
         };
         s.byte(&mut tag)?;
         if tag == 0 {
-            let mut text = entry.value.as_text().unwrap_or_default().to_owned();
+            let mut text = entry.value.as_str().unwrap_or_default().to_owned();
             s.text(&mut text)?;
-            entry.value = MetadataValue::Text(text);
+            entry.value = MetadataValue::String(text);
             return Ok(());
         }
         s.word(&mut bits)?;

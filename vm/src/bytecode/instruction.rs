@@ -5,9 +5,9 @@
 
 use adumbra_ir::module::Channels;
 use adumbra_ir::types::{Direction, Lanes};
-use adumbra_ops::row::Kind;
+use adumbra_ops::definition::OperandKind;
 use adumbra_ops::{MAX_OPERANDS, Op};
-pub use adumbra_packs::Pattern;
+pub use adumbra_simd::ShadowPattern;
 
 /// The words of an instruction: a row's result and its operands are the most.
 pub const WORDS: usize = 1 + MAX_OPERANDS;
@@ -15,20 +15,20 @@ pub const WORDS: usize = 1 + MAX_OPERANDS;
 /// A place in the register file: one 32-bit word. A value stands at its slot, its ddx one behind it, its ddy two behind it.
 /// With the top bit set it is a constant of the program instead, numbered by the other bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Slot(pub u32);
+pub struct Register(pub u32);
 
-impl Slot {
+impl Register {
     const CONSTANT: u32 = 1 << 31;
 
     /// The constant with that number.
-    pub const fn constant(index: u32) -> Slot {
-        Slot(index | Slot::CONSTANT)
+    pub const fn constant(index: u32) -> Register {
+        Register(index | Register::CONSTANT)
     }
 
     /// The number of the constant, if it is one.
     pub const fn as_constant(self) -> Option<u32> {
-        if self.0 & Slot::CONSTANT != 0 {
-            Some(self.0 & !Slot::CONSTANT)
+        if self.0 & Register::CONSTANT != 0 {
+            Some(self.0 & !Register::CONSTANT)
         } else {
             None
         }
@@ -36,7 +36,7 @@ impl Slot {
 }
 
 /// How many slots a value with these shadows takes. With ddy alone, the slot of ddx is a hole.
-pub const fn width(lanes: Lanes) -> u32 {
+pub const fn register_count(lanes: Lanes) -> u32 {
     match lanes.bits() {
         0 => 1,
         1 => 2,
@@ -48,7 +48,7 @@ pub const fn width(lanes: Lanes) -> u32 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Opcode {
     /// `d ← row(a, b, …)` with shadows by the tangent formula.
-    Row(Op, Pattern),
+    Arithmetic(Op, ShadowPattern),
     /// Jumps to `d` unless `row(a, b, …)` is as said. The row is a truth value without faults.
     Branch(Op, bool),
     /// Jumps to `d` unless `a` is as said.
@@ -90,7 +90,7 @@ pub enum Opcode {
     /// Counts as a call whose callee's instructions follow: one step of the budget, and the depth, `d` such calls being open around it.
     Enter,
     /// Counts as the turn of a loop whose instructions follow: one step of the budget.
-    Turn,
+    Iteration,
     /// Goes back to the caller; the shader itself ends.
     Return,
     /// Samples texture `d` at `a`, `b` with these shadows of each; the results go to the slots listed at `c`.
@@ -115,9 +115,9 @@ pub enum Opcode {
 
 /// What a word of an instruction is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum OperandRole {
     /// Not used, zero.
-    Nothing,
+    Unused,
     /// A slot that is written, with these shadows.
     Write(Lanes),
     /// A slot that is read, with these shadows.
@@ -145,19 +145,19 @@ pub enum Role {
 }
 
 /// These roles, the other words unused.
-fn first<const N: usize>(roles: [Role; N]) -> [Role; WORDS] {
-    let mut all = [Role::Nothing; WORDS];
+fn first<const N: usize>(roles: [OperandRole; N]) -> [OperandRole; WORDS] {
+    let mut all = [OperandRole::Unused; WORDS];
     all[..N].copy_from_slice(&roles);
     all
 }
 
 impl Opcode {
     /// What each word is.
-    pub fn roles(self) -> [Role; WORDS] {
-        use Role::*;
+    pub fn roles(self) -> [OperandRole; WORDS] {
+        use OperandRole::*;
         const NO: Lanes = Lanes::NONE;
         match self {
-            Opcode::Row(op, pattern) => {
+            Opcode::Arithmetic(op, pattern) => {
                 let mut roles = first([Write(pattern.result())]);
                 for i in 0..op.arity() {
                     roles[i + 1] = Read(pattern.operand(i));
@@ -185,15 +185,15 @@ impl Opcode {
             Opcode::Save | Opcode::Restore => first([Number, Number]),
             Opcode::Call => first([Function, Number]),
             Opcode::Enter => first([Number]),
-            Opcode::Turn | Opcode::Return | Opcode::Unreachable => first([]),
+            Opcode::Iteration | Opcode::Return | Opcode::Unreachable => first([]),
             Opcode::Sample(channels, u, v) => {
                 first([Texture, Read(u), Read(v), WriteList(channels.count())])
             }
             Opcode::SampleGradients(channels) => {
-                first([Texture, ReadList(6), Nothing, WriteList(channels.count())])
+                first([Texture, ReadList(6), Unused, WriteList(channels.count())])
             }
             Opcode::SampleLevel(channels) => {
-                first([Texture, ReadList(3), Nothing, WriteList(channels.count())])
+                first([Texture, ReadList(3), Unused, WriteList(channels.count())])
             }
             Opcode::Message => first([Message, Arguments]),
             Opcode::MakeClosure => first([Write(NO), Shape, Arguments]),
@@ -202,10 +202,10 @@ impl Opcode {
         }
     }
 
-    /// Whether a row can decide a [`Branch`](Opcode::Branch).
-    pub fn decides(op: Op) -> bool {
+    /// Whether a row can decide a [`Branch`](Opcode::CondBranch).
+    pub fn can_branch_on(op: Op) -> bool {
         let info = op.info();
-        !info.differentiable() && info.result == Kind::Bool && info.fault.is_none()
+        !info.is_differentiable() && info.result == OperandKind::Bool && info.fault.is_none()
     }
 
     /// For a branch, the one that jumps when this does not.
@@ -218,7 +218,7 @@ impl Opcode {
     }
 
     /// Whether control never goes on behind it.
-    pub const fn ends(self) -> bool {
+    pub const fn never_falls_through(self) -> bool {
         matches!(
             self,
             Opcode::Jump | Opcode::Loop | Opcode::Return | Opcode::Unreachable
@@ -228,18 +228,18 @@ impl Opcode {
 
 /// One instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Instruction {
+pub struct BytecodeInstruction {
     /// What it does.
     pub opcode: Opcode,
     /// What its words mean is said by [`Opcode::roles`].
     pub words: [u32; WORDS],
 }
 
-impl Instruction {
+impl BytecodeInstruction {
     /// An instruction with these words, the others zero.
-    pub fn new<const N: usize>(opcode: Opcode, words: [u32; N]) -> Instruction {
+    pub fn new<const N: usize>(opcode: Opcode, words: [u32; N]) -> BytecodeInstruction {
         let mut all = [0; WORDS];
         all[..N].copy_from_slice(&words);
-        Instruction { opcode, words: all }
+        BytecodeInstruction { opcode, words: all }
     }
 }

@@ -3,7 +3,7 @@
 //! `12  add.xy.xy.  r5 ← r1, #0=1.5`: position, opcode with the shadows of the result and then of each operand, what it writes, what it
 //! reads. `r` are slots, `#` constants, `a` arrays, `→` positions.
 
-use super::{Bytecode, Instruction, Opcode, Role, Slot};
+use super::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register};
 use adumbra_ir::module::Channels;
 use adumbra_ir::types::{Direction, Lanes};
 use std::fmt::{self, Write};
@@ -14,11 +14,11 @@ impl fmt::Display for Bytecode {
             f,
             "; {} instructions, {} slots, {} constants",
             self.code.len(),
-            self.slots,
+            self.registers,
             self.constants.len()
         )?;
         for (i, array) in self.arrays.iter().enumerate() {
-            let (end, lanes) = (array.base + array.slots() - 1, array.lanes.name());
+            let (end, lanes) = (array.base + array.registers() - 1, array.lanes.name());
             writeln!(
                 f,
                 "; a{i}.{lanes}: {} elements at r{}..r{end}",
@@ -54,7 +54,7 @@ pub(super) fn mnemonic(opcode: Opcode) -> String {
         text
     };
     match opcode {
-        Opcode::Row(op, pattern) => {
+        Opcode::Arithmetic(op, pattern) => {
             let mut lanes = vec![pattern.result()];
             lanes.extend((0..op.arity()).map(|i| pattern.operand(i)));
             with(op.info().name, &lanes)
@@ -83,7 +83,7 @@ pub(super) fn mnemonic(opcode: Opcode) -> String {
         Opcode::Restore => "restore".to_owned(),
         Opcode::Call => "call".to_owned(),
         Opcode::Enter => "enter".to_owned(),
-        Opcode::Turn => "turn".to_owned(),
+        Opcode::Iteration => "turn".to_owned(),
         Opcode::Return => "return".to_owned(),
         Opcode::Sample(Channels::Color, u, v) => with("sample", &[u, v]),
         Opcode::Sample(Channels::Alpha, u, v) => with("sample.alpha", &[u, v]),
@@ -103,7 +103,7 @@ pub(super) fn mnemonic(opcode: Opcode) -> String {
 /// An instruction of a program, for people.
 struct Line<'p> {
     program: &'p Bytecode,
-    instruction: &'p Instruction,
+    instruction: &'p BytecodeInstruction,
 }
 
 impl fmt::Display for Line<'_> {
@@ -124,20 +124,24 @@ impl Bytecode {
         }
     }
 
-    fn instruction(&self, f: &mut fmt::Formatter<'_>, instruction: &Instruction) -> fmt::Result {
+    fn instruction(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        instruction: &BytecodeInstruction,
+    ) -> fmt::Result {
         let roles = instruction.opcode.roles();
         let words = || instruction.words.into_iter().zip(roles);
         write!(f, "{}", mnemonic(instruction.opcode))?;
         let mut separator = "  ";
         for (word, role) in words() {
             match role {
-                Role::Write(_) => {
-                    write!(f, "{separator}{}", self.slot(Slot(word)))?;
+                OperandRole::Write(_) => {
+                    write!(f, "{separator}{}", self.slot(Register(word)))?;
                     separator = ", ";
                 }
-                Role::WriteList(n) => {
+                OperandRole::WriteList(n) => {
                     for &slot in &self.lists[word as usize..][..n as usize] {
-                        write!(f, "{separator}{}", self.slot(Slot(slot)))?;
+                        write!(f, "{separator}{}", self.slot(Register(slot)))?;
                         separator = ", ";
                     }
                 }
@@ -150,32 +154,32 @@ impl Bytecode {
         let mut of = 0;
         for (word, role) in words() {
             let text = match role {
-                Role::Nothing | Role::Write(_) | Role::WriteList(_) => continue,
-                Role::Read(_) => self.slot(Slot(word)),
-                Role::Target => format!("→{word}"),
-                Role::Function => {
+                OperandRole::Unused | OperandRole::Write(_) | OperandRole::WriteList(_) => continue,
+                OperandRole::Read(_) => self.slot(Register(word)),
+                OperandRole::Target => format!("→{word}"),
+                OperandRole::Function => {
                     let function = &self.functions[word as usize];
                     format!("{} →{}", function.name, function.start)
                 }
-                Role::Array => format!("a{word}"),
-                Role::Texture => self.interface.textures[word as usize].clone(),
-                Role::Shape => {
+                OperandRole::Array => format!("a{word}"),
+                OperandRole::Texture => self.interface.textures[word as usize].clone(),
+                OperandRole::Shape => {
                     of = word as usize;
                     self.interface.closures[of].name.clone()
                 }
-                Role::Message => {
+                OperandRole::Message => {
                     of = word as usize;
                     format!("{:?}", self.interface.messages[of].format)
                 }
-                Role::ReadList(n) => self.slots(word, n as usize),
-                Role::Arguments => {
+                OperandRole::ReadList(n) => self.slots(word, n as usize),
+                OperandRole::Arguments => {
                     let count = match instruction.opcode {
-                        Opcode::Message => self.interface.messages[of].words(),
+                        Opcode::Message => self.interface.messages[of].word_count(),
                         _ => self.interface.arguments(of),
                     };
                     self.slots(word, count)
                 }
-                Role::Number => word.to_string(),
+                OperandRole::Number => word.to_string(),
             };
             if !text.is_empty() {
                 write!(f, "{separator}{text}")?;
@@ -187,11 +191,11 @@ impl Bytecode {
 
     fn slots(&self, list: u32, count: usize) -> String {
         let slots = self.lists[list as usize..][..count].iter();
-        let texts: Vec<String> = slots.map(|&s| self.slot(Slot(s))).collect();
+        let texts: Vec<String> = slots.map(|&s| self.slot(Register(s))).collect();
         texts.join(", ")
     }
 
-    fn slot(&self, slot: Slot) -> String {
+    fn slot(&self, slot: Register) -> String {
         match slot.as_constant() {
             None => format!("r{}", slot.0),
             Some(index) => {

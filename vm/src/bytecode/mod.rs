@@ -4,36 +4,38 @@
 //! that lets engines access slots without checking them. All storage is laid out beforehand: slots are numbered absolutely, each
 //! function has its own range, and functions that are never active together share theirs.
 
+mod dataflow;
 mod encoding;
 mod file;
-mod flow;
 pub mod instruction;
 mod listing;
 mod validate;
 
 pub use file::{MAGIC, VERSION};
-pub use instruction::{Instruction, Opcode, Pattern, Role, Slot, WORDS, width};
+pub use instruction::{
+    BytecodeInstruction, Opcode, OperandRole, Register, ShadowPattern, WORDS, register_count,
+};
 
-pub(crate) use flow::check as check_flow;
+pub(crate) use dataflow::check as check_flow;
 pub(crate) use validate::validate;
 
 use adumbra_ir::heap_of;
 use adumbra_ir::host::Limits;
-use adumbra_ir::memory::Heap;
+use adumbra_ir::memory::HeapSize;
 use adumbra_ir::module::{ClosureShape, Global, Input, Message, Output};
 use adumbra_ir::quad::Quad;
 use adumbra_ir::span::Span;
 use adumbra_ir::types::{Lanes, Scalar};
 
 /// The most slots that a program may take: registers, arrays with their shadows, outputs.
-pub const MAX_SLOTS: u32 = 1 << 24;
+pub const MAX_REGISTERS: u32 = 1 << 24;
 
 /// The most words that a function which may be active twice has for its parameters and registers, since its calls save them.
-pub const MAX_SAVED_SCALARS: u32 = 1 << 15;
+pub const MAX_SAVED_REGISTERS: u32 = 1 << 15;
 
 /// A local array in the register file: its elements one behind the other, each with its shadows like any value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Array {
+pub struct BytecodeArray {
     /// The slot of its first element.
     pub base: u32,
     /// Number of elements, at least 1.
@@ -42,21 +44,21 @@ pub struct Array {
     pub lanes: Lanes,
 }
 
-impl Array {
+impl BytecodeArray {
     /// Slots from one element to the next.
     pub const fn stride(self) -> u32 {
-        width(self.lanes)
+        register_count(self.lanes)
     }
 
     /// How many slots it takes.
-    pub const fn slots(self) -> u32 {
+    pub const fn registers(self) -> u32 {
         self.len * self.stride()
     }
 }
 
 /// A function of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Function {
+pub struct BytecodeFunction {
     /// Its name in the source.
     pub name: String,
     /// Which variant of the source function it is.
@@ -119,12 +121,12 @@ impl Interface {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bytecode {
     pub(crate) interface: Interface,
-    pub(crate) code: Vec<Instruction>,
+    pub(crate) code: Vec<BytecodeInstruction>,
     /// Slots that an instruction with too many operands refers to.
     pub(crate) lists: Vec<u32>,
     pub(crate) constants: Vec<u32>,
-    pub(crate) arrays: Vec<Array>,
-    pub(crate) functions: Vec<Function>,
+    pub(crate) arrays: Vec<BytecodeArray>,
+    pub(crate) functions: Vec<BytecodeFunction>,
     /// The shader itself, in `functions`.
     pub(crate) entry: u32,
     /// The shadows of each scalar that comes out; those that it lacks read as zero.
@@ -132,27 +134,27 @@ pub struct Bytecode {
     /// How derivatives are taken, if from the neighbours in a quad.
     pub(crate) quad: Option<Quad>,
     /// All slots but the constants. The outputs come first, three slots for each scalar; then the inputs.
-    pub(crate) slots: u32,
+    pub(crate) registers: u32,
     /// Whether a function can be active twice at once.
     pub(crate) recursive: bool,
     /// Where instructions that can fault come from, by rising position.
     pub(crate) spans: Vec<(u32, Span)>,
 }
 
-impl Heap for Instruction {}
-impl Heap for Array {}
+impl HeapSize for BytecodeInstruction {}
+impl HeapSize for BytecodeArray {}
 
 heap_of! {
-    Function { name, variant, start, span, elements }
+    BytecodeFunction { name, variant, start, span, elements }
     Interface { globals, textures, resources, closures, messages, inputs, outputs }
     Bytecode {
-        interface, code, lists, constants, arrays, functions, entry, output_lanes, quad, slots, recursive, spans,
+        interface, code, lists, constants, arrays, functions, entry, output_lanes, quad, registers, recursive, spans,
     }
 }
 
 /// The size of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
+pub struct BytecodeStats {
     /// Instructions.
     pub ops: usize,
     /// Bytes of the serialised form.
@@ -176,7 +178,7 @@ impl Bytecode {
             entry: 0,
             output_lanes: Vec::new(),
             quad: None,
-            slots: 0,
+            registers: 0,
             recursive: false,
             spans: Vec::new(),
         }
@@ -198,26 +200,26 @@ impl Bytecode {
     }
 
     /// The instructions.
-    pub fn code(&self) -> &[Instruction] {
+    pub fn code(&self) -> &[BytecodeInstruction] {
         &self.code
     }
 
     /// Its size.
-    pub fn stats(&self) -> Stats {
-        let lanes = |i: &Instruction| match i.opcode {
-            Opcode::Row(_, pattern) => pattern.result().count() as usize,
+    pub fn stats(&self) -> BytecodeStats {
+        let lanes = |i: &BytecodeInstruction| match i.opcode {
+            Opcode::Arithmetic(_, pattern) => pattern.result().count() as usize,
             _ => 0,
         };
-        Stats {
+        BytecodeStats {
             ops: self.code.len(),
             bytes: self.to_bytes().len(),
             lanes: self.code.iter().map(lanes).sum(),
-            registers: self.slots as usize,
+            registers: self.registers as usize,
         }
     }
 
     /// The functions; each goes to the beginning of the next one.
-    pub fn functions(&self) -> &[Function] {
+    pub fn functions(&self) -> &[BytecodeFunction] {
         &self.functions
     }
 
@@ -227,9 +229,9 @@ impl Bytecode {
     }
 
     /// The slot where an operand is found when the constants stand behind all other slots.
-    pub(crate) fn place(&self, slot: Slot) -> u32 {
+    pub(crate) fn register_index(&self, slot: Register) -> u32 {
         slot.as_constant()
-            .map_or(slot.0, |index| self.slots + index)
+            .map_or(slot.0, |index| self.registers + index)
     }
 
     /// The most words that calls within these limits save at once.
@@ -240,7 +242,7 @@ impl Bytecode {
         let elements = 3 * u64::from(limits.array_elements);
         // Two ranges a call; what is in arrays is bounded by their own limit. A program that is lowered never needs more, as each of its
         // functions keeps to the maximum; one from a file that does is stopped.
-        let words = (2 * longest * depth).min(u64::from(MAX_SAVED_SCALARS) * depth + elements);
+        let words = (2 * longest * depth).min(u64::from(MAX_SAVED_REGISTERS) * depth + elements);
         usize::try_from(words).unwrap_or(usize::MAX)
     }
 
@@ -248,7 +250,7 @@ impl Bytecode {
     pub(crate) fn most_arguments(&self) -> usize {
         let shapes = 0..self.interface.closures.len();
         let shapes = shapes.map(|s| self.interface.arguments(s));
-        let messages = self.interface.messages.iter().map(Message::words);
+        let messages = self.interface.messages.iter().map(Message::word_count);
         shapes.chain(messages).max().unwrap_or(0)
     }
 

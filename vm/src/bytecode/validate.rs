@@ -9,11 +9,13 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Array, Bytecode, Instruction, MAX_SLOTS, Opcode, Role, Slot};
+use super::{
+    Bytecode, BytecodeArray, BytecodeInstruction, MAX_REGISTERS, Opcode, OperandRole, Register,
+};
 use adumbra_ir::module::ClosureShape;
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::MAX_OPERANDS;
-use adumbra_ops::row::Kind;
+use adumbra_ops::definition::OperandKind;
 
 type Valid = Result<(), String>;
 
@@ -67,7 +69,7 @@ impl Checker<'_> {
     fn interface(&self) -> Valid {
         let i = &self.program.interface;
         // Types are short to write but long to walk, so their sizes come first.
-        let most = MAX_SLOTS as usize;
+        let most = MAX_REGISTERS as usize;
         let outputs: usize = i.outputs.iter().map(|o| o.ty.scalar_count()).sum();
         let arguments: usize = (0..i.closures.len()).map(|c| i.arguments(c)).sum();
         check(
@@ -78,7 +80,7 @@ impl Checker<'_> {
         check(3 * outputs <= most, "the outputs are too large")?;
         check(arguments <= most, "the closures are too large")?;
         for message in &i.messages {
-            check(message.is_sound(), "a message does not fit its types")?;
+            check(message.is_valid(), "a message does not fit its types")?;
         }
         for input in &i.inputs {
             let words = input.default.len() == input.ty.scalar_count();
@@ -99,10 +101,10 @@ impl Checker<'_> {
 
     fn layout(&self) -> Valid {
         let p = self.program;
-        let slots = u64::from(p.slots);
-        check(p.slots <= MAX_SLOTS, "it has too many slots")?;
+        let slots = u64::from(p.registers);
+        check(p.registers <= MAX_REGISTERS, "it has too many slots")?;
         check(
-            p.constants.len() <= MAX_SLOTS as usize,
+            p.constants.len() <= MAX_REGISTERS as usize,
             "it has too many constants",
         )?;
         let fixed = 3 * p.output_lanes.len() + p.interface.input_words();
@@ -153,7 +155,7 @@ impl Checker<'_> {
             let last = (self.end(function) as usize)
                 .checked_sub(1)
                 .and_then(|l| p.code.get(l));
-            let ends = last.is_some_and(|i| i.opcode.ends());
+            let ends = last.is_some_and(|i| i.opcode.never_falls_through());
             check(ends, "control runs off the end of a function")?;
         }
         Ok(())
@@ -165,17 +167,22 @@ impl Checker<'_> {
         next.map_or(self.program.code.len() as u32, |f| f.start)
     }
 
-    fn instruction(&self, position: u32, instruction: &Instruction, function: usize) -> Valid {
+    fn instruction(
+        &self,
+        position: u32,
+        instruction: &BytecodeInstruction,
+        function: usize,
+    ) -> Valid {
         let p = self.program;
         let (opcode, words) = (instruction.opcode, instruction.words);
         self.opcode(opcode)?;
         for (i, (&word, role)) in words.iter().zip(opcode.roles()).enumerate() {
             let index = word as usize;
             match role {
-                Role::Nothing => check(word == 0, "an unused word is not zero")?,
-                Role::Write(lanes) => self.written(word, lanes)?,
-                Role::Read(lanes) => self.read(word, lanes)?,
-                Role::Target => {
+                OperandRole::Unused => check(word == 0, "an unused word is not zero")?,
+                OperandRole::Write(lanes) => self.written(word, lanes)?,
+                OperandRole::Read(lanes) => self.read(word, lanes)?,
+                OperandRole::Target => {
                     let range = p.functions[function].start..self.end(function);
                     check(
                         range.contains(&word),
@@ -187,41 +194,43 @@ impl Checker<'_> {
                         "it jumps in the wrong direction",
                     )?;
                 }
-                Role::Function => check(index < p.functions.len(), "the function is missing")?,
-                Role::Array => check(index < p.arrays.len(), "the array is missing")?,
-                Role::Texture => {
+                OperandRole::Function => {
+                    check(index < p.functions.len(), "the function is missing")?
+                }
+                OperandRole::Array => check(index < p.arrays.len(), "the array is missing")?,
+                OperandRole::Texture => {
                     check(index < p.interface.textures.len(), "the texture is missing")?;
                 }
-                Role::Shape => self.shape(index)?,
-                Role::WriteList(n) => {
+                OperandRole::Shape => self.shape(index)?,
+                OperandRole::WriteList(n) => {
                     for &slot in self.list(word, n as usize)? {
                         self.written(slot, Lanes::NONE)?;
                     }
                 }
-                Role::ReadList(n) => self.list(word, n as usize).map(|_| ())?,
-                Role::Message => {
+                OperandRole::ReadList(n) => self.list(word, n as usize).map(|_| ())?,
+                OperandRole::Message => {
                     check(index < p.interface.messages.len(), "the message is missing")?
                 }
-                Role::Arguments => {
+                OperandRole::Arguments => {
                     let of = words[i - 1] as usize;
                     let count = match opcode {
-                        Opcode::Message => p.interface.messages[of].words(),
+                        Opcode::Message => p.interface.messages[of].word_count(),
                         _ => self.shapes[of].arguments,
                     };
                     self.list(word, count).map(|_| ())?;
                 }
-                Role::Number => {}
+                OperandRole::Number => {}
             }
         }
         let [a, b, c, ..] = words.map(u64::from);
-        let array = |word: u32| -> Array { p.arrays[word as usize] };
+        let array = |word: u32| -> BytecodeArray { p.arrays[word as usize] };
         match opcode {
             Opcode::Global(lanes) => {
                 let last = b + c * u64::from(extent(lanes));
                 check(last < self.global_words, "the global is missing")
             }
             Opcode::Save | Opcode::Restore => check(
-                a + b <= u64::from(p.slots),
+                a + b <= u64::from(p.registers),
                 "the frame is outside of the slots",
             ),
             Opcode::Load(_, from) => {
@@ -237,16 +246,16 @@ impl Checker<'_> {
     /// Whether the fields of an opcode fit each other.
     fn opcode(&self, opcode: Opcode) -> Valid {
         match opcode {
-            Opcode::Row(op, pattern) => {
+            Opcode::Arithmetic(op, pattern) => {
                 let (info, result) = (op.info(), pattern.result());
-                let discrete = !info.differentiable();
+                let discrete = !info.is_differentiable();
                 check(
                     !(discrete && pattern.0 != 0),
                     "a row without derivative has shadows",
                 )?;
                 for i in 0..MAX_OPERANDS {
                     let lanes = pattern.operand(i);
-                    let float = info.operands.get(i) == Some(&Kind::Float);
+                    let float = info.operands.get(i) == Some(&OperandKind::Float);
                     let fits = result.contains(lanes) && (float || lanes.is_none());
                     check(fits, "an operand has shadows that do not count")?;
                 }
@@ -256,7 +265,7 @@ impl Checker<'_> {
                 self.program.quad.is_some(),
                 "a difference between points that are in no quad",
             ),
-            Opcode::Branch(op, _) => check(Opcode::decides(op), "the row is no condition"),
+            Opcode::Branch(op, _) => check(Opcode::can_branch_on(op), "the row is no condition"),
             Opcode::Move(to, from) | Opcode::Store(to, from) => {
                 check(to.contains(from), "a shadow goes nowhere")
             }
@@ -277,12 +286,15 @@ impl Checker<'_> {
     }
 
     fn written(&self, slot: u32, lanes: Lanes) -> Valid {
-        check(Slot(slot).as_constant().is_none(), "a constant is written")?;
+        check(
+            Register(slot).as_constant().is_none(),
+            "a constant is written",
+        )?;
         self.read(slot, lanes)
     }
 
     fn read(&self, slot: u32, lanes: Lanes) -> Valid {
-        match Slot(slot).as_constant() {
+        match Register(slot).as_constant() {
             Some(index) => {
                 check(lanes.is_none(), "a constant has shadows")?;
                 check(
@@ -292,7 +304,10 @@ impl Checker<'_> {
             }
             None => {
                 let last = u64::from(slot) + u64::from(extent(lanes));
-                check(last < u64::from(self.program.slots), "the slot is missing")
+                check(
+                    last < u64::from(self.program.registers),
+                    "the slot is missing",
+                )
             }
         }
     }

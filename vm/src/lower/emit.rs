@@ -1,18 +1,18 @@
 //! What each kind of instruction becomes.
 
-use super::function::{Emitter, Location};
-use super::moves::Place;
-use super::walk::Visitor;
-use crate::bytecode::{Opcode, Slot};
-use adumbra_ir::module::{ArrayId, Detail, FuncId, Inst, InstKind, Mode, ValueId};
+use super::function::{FunctionEmitter, ValueLocation};
+use super::linear_order::InstVisitor;
+use super::parallel_moves::RegisterOperand;
+use crate::bytecode::{Opcode, Register};
+use adumbra_ir::module::{ArrayId, FuncId, Inst, InstKind, MipSelection, PassingMode, ValueId};
 use adumbra_ir::types::{Direction, Lanes};
 
-impl Visitor for Emitter<'_, '_, '_> {
+impl InstVisitor for FunctionEmitter<'_, '_, '_> {
     fn inst(&mut self, at: u32, inst: &Inst, next: Option<&Inst>) -> bool {
         let args = &inst.args[..];
         let result = inst.results.first;
         match &inst.kind {
-            InstKind::Op(op) => return self.row(at, inst, *op, next),
+            InstKind::Op(op) => return self.arithmetic(at, inst, *op, next),
             InstKind::Const(bits) => self.put_constant(result, *bits),
             InstKind::Resource(resource) => self.put_constant(result, resource.0),
             InstKind::Global(global, scalar) => {
@@ -51,11 +51,11 @@ impl Visitor for Emitter<'_, '_, '_> {
             }
             InstKind::Load(array) => self.load(at, inst, *array),
             InstKind::Store(array) => self.store(inst, *array),
-            InstKind::Sample(texture, channels, Detail::Shadows) => {
-                let (u, v) = (self.place(args[0]), self.place(args[1]));
+            InstKind::Sample(texture, channels, MipSelection::Shadows) => {
+                let (u, v) = (self.register_of(args[0]), self.register_of(args[1]));
                 self.release(args, at);
                 let slots: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
-                let words = [texture.0, u.slot.0, v.slot.0, self.list(slots)];
+                let words = [texture.0, u.register.0, v.register.0, self.list(slots)];
                 self.emit_at(
                     inst.span,
                     Opcode::Sample(*channels, u.lanes, v.lanes),
@@ -68,7 +68,7 @@ impl Visitor for Emitter<'_, '_, '_> {
                 self.release(args, at);
                 let slots: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
                 let opcode = match detail {
-                    Detail::Level => Opcode::SampleLevel(*channels),
+                    MipSelection::Level => Opcode::SampleLevel(*channels),
                     _ => Opcode::SampleGradients(*channels),
                 };
                 let words = [texture.0, given, 0, self.list(slots)];
@@ -97,29 +97,31 @@ impl Visitor for Emitter<'_, '_, '_> {
                 self.closure(at, inst, Opcode::ClosureTint, list);
             }
             InstKind::Call(callee, arrays) => self.call(at, inst, *callee, arrays),
-            InstKind::Enter(open) => self.emit_at(inst.span, Opcode::Enter, [*open]),
-            InstKind::Turn => self.emit_at(inst.span, Opcode::Turn, []),
+            InstKind::EnterInlined(open) => self.emit_at(inst.span, Opcode::Enter, [*open]),
+            InstKind::NextIteration => self.emit_at(inst.span, Opcode::Iteration, []),
             InstKind::Yield => {
-                let innermost = self.work.open.len() - 1;
-                self.leave_to(innermost, args, at);
+                let innermost = self.work.scopes.len() - 1;
+                self.jump_out(innermost, args, at);
             }
-            InstKind::Break(region) => self.leave_to(self.target(*region), args, at),
+            InstKind::Break(region) => self.jump_out(self.target(*region), args, at),
             InstKind::Continue(region) => {
                 for (&arg, &param) in args.iter().zip(&self.function.region(*region).params) {
                     if self.is_used(param) {
-                        self.work.moves.add(self.place(param), self.place(arg));
+                        self.work
+                            .moves
+                            .add(self.register_of(param), self.register_of(arg));
                     }
                 }
                 self.flush_moves();
                 self.release(args, at);
-                let head = self.work.open[self.target(*region)].head;
+                let head = self.work.scopes[self.target(*region)].head;
                 self.emit_at(inst.span, Opcode::Loop, [head]);
                 self.reachable = false;
             }
             InstKind::Return => {
                 for (i, &arg) in args.iter().enumerate() {
                     let to = self.frame().results[i];
-                    self.work.moves.add(to, self.place(arg));
+                    self.work.moves.add(to, self.register_of(arg));
                 }
                 self.flush_moves();
                 self.release(args, at);
@@ -152,12 +154,14 @@ impl Visitor for Emitter<'_, '_, '_> {
                 let open = self.target(region) as u32;
                 for (&arg, &param) in inst.args.iter().zip(&self.function.region(region).params) {
                     if self.is_used(param) {
-                        self.place_home(param, arg, at);
-                        let last_use = self.work.lives.values[param.index()].end;
+                        self.place_hinted(param, arg, at);
+                        let last_use = self.work.liveness.values[param.index()].end;
                         let location = &mut self.work.values[param.index()];
                         location.occupied = last_use;
-                        location.carried_by = Some(open);
-                        self.work.moves.add(self.place(param), self.place(arg));
+                        location.loop_scope = Some(open);
+                        self.work
+                            .moves
+                            .add(self.register_of(param), self.register_of(arg));
                     }
                 }
                 self.flush_moves();
@@ -168,22 +172,24 @@ impl Visitor for Emitter<'_, '_, '_> {
         }
     }
 
-    fn turn(&mut self, _: u32, _: &Inst) {
-        let open = *self.work.open.last().expect("an If is open");
+    fn second_arm(&mut self, _: u32, _: &Inst) {
+        let open = *self.work.scopes.last().expect("an If is open");
         self.bind(open.second);
         self.reachable |= open.falls_through;
     }
 
-    fn leave(&mut self, at: u32, inst: &Inst) {
-        let open = self.work.open.pop().expect("what is left was entered");
+    fn exit(&mut self, at: u32, inst: &Inst) {
+        let open = self.work.scopes.pop().expect("what is left was entered");
         self.bind(open.end);
         if let InstKind::Loop(region) = inst.kind {
             for &param in &self.function.region(region).params {
-                let Location {
-                    place, carried_by, ..
+                let ValueLocation {
+                    register: place,
+                    loop_scope: carried_by,
+                    ..
                 } = &mut self.work.values[param.index()];
                 if carried_by.take().is_some() {
-                    let slot = place.slot.0;
+                    let slot = place.register.0;
                     self.work.registers.give_back(slot, place.lanes);
                 }
             }
@@ -198,36 +204,36 @@ impl Visitor for Emitter<'_, '_, '_> {
     }
 }
 
-impl Emitter<'_, '_, '_> {
+impl FunctionEmitter<'_, '_, '_> {
     fn put_constant(&mut self, value: ValueId, bits: u32) {
         let slot = self.lowering.constants.slot(bits);
         self.put(
             value,
-            Place {
-                slot,
+            RegisterOperand {
+                register: slot,
                 lanes: Lanes::NONE,
             },
         );
     }
 
     fn shadow(&mut self, at: u32, direction: Direction, args: &[ValueId], result: ValueId) {
-        let from = self.place(args[0]);
+        let from = self.register_of(args[0]);
         self.release(args, at);
         if from.lanes.has(direction) {
             let slot = self.define(result);
-            self.emit(Opcode::Shadow(direction), [slot, from.slot.0]);
+            self.emit(Opcode::Shadow(direction), [slot, from.register.0]);
         } else {
             self.put_constant(result, 0);
         }
     }
 
     /// The element at a constant index in range: a register like any other.
-    fn element(&self, array: u32, index: ValueId) -> Option<Place> {
-        let constant = self.place(index).slot.as_constant()?;
+    fn element(&self, array: u32, index: ValueId) -> Option<RegisterOperand> {
+        let constant = self.register_of(index).register.as_constant()?;
         let index = self.lowering.constants.word(constant);
         let array = self.lowering.out.arrays[array as usize];
-        (index < array.len).then(|| Place {
-            slot: Slot(array.base + index * array.stride()),
+        (index < array.len).then(|| RegisterOperand {
+            register: Register(array.base + index * array.stride()),
             lanes: array.lanes,
         })
     }
@@ -242,7 +248,7 @@ impl Emitter<'_, '_, '_> {
         let to = self.lanes(result);
         if let Some(from) = element {
             let opcode = Opcode::Move(to, from.lanes & to);
-            self.emit(opcode, [slot, from.slot.0]);
+            self.emit(opcode, [slot, from.register.0]);
         } else {
             let from = self.lowering.out.arrays[array as usize].lanes;
             self.emit_at(inst.span, Opcode::Load(to, from), [slot, array, index]);
@@ -251,13 +257,16 @@ impl Emitter<'_, '_, '_> {
 
     fn store(&mut self, inst: &Inst, array: ArrayId) {
         let array = self.array(array);
-        let from = self.place(inst.args[1]);
+        let from = self.register_of(inst.args[1]);
         let to = self.lowering.out.arrays[array as usize].lanes;
         let lanes = from.lanes & to;
         if let Some(element) = self.element(array, inst.args[0]) {
-            self.emit(Opcode::Move(to, lanes), [element.slot.0, from.slot.0]);
+            self.emit(
+                Opcode::Move(to, lanes),
+                [element.register.0, from.register.0],
+            );
         } else {
-            let words = [array, self.slot(inst.args[0]), from.slot.0];
+            let words = [array, self.slot(inst.args[0]), from.register.0];
             self.emit_at(inst.span, Opcode::Store(to, lanes), words);
         }
     }
@@ -286,7 +295,7 @@ impl Emitter<'_, '_, '_> {
         };
         let modes = module.function(callee).array_params().map(|a| a.mode);
         let pairs = (first_array..).zip(arrays).zip(modes);
-        let parameters: Vec<(u32, u32, Mode)> = pairs
+        let parameters: Vec<(u32, u32, PassingMode)> = pairs
             .filter_map(|((theirs, &own), mode)| Some((theirs, self.array(own), mode?)))
             .collect();
         if saves {
@@ -298,19 +307,19 @@ impl Emitter<'_, '_, '_> {
         }
         for &(theirs, own, mode) in &parameters {
             match mode {
-                Mode::In | Mode::InOut if saves => {
+                PassingMode::In | PassingMode::InOut if saves => {
                     let words = [theirs, own, saved(own, self)];
                     self.emit_at(inst.span, Opcode::ArrayFromSaved, words);
                 }
-                Mode::In | Mode::InOut => {
+                PassingMode::In | PassingMode::InOut => {
                     self.emit_at(inst.span, Opcode::ArrayCopy, [theirs, own]);
                 }
-                Mode::Out | Mode::Return => {}
+                PassingMode::Out | PassingMode::Return => {}
             }
         }
         for (i, &arg) in inst.args.iter().enumerate() {
             let to = self.lowering.frames[callee.index()].params[i];
-            self.work.moves.add(to, self.place(arg));
+            self.work.moves.add(to, self.register_of(arg));
         }
         self.flush_moves();
         // Never more than the array elements of a function, which are few enough.
@@ -318,14 +327,14 @@ impl Emitter<'_, '_, '_> {
         self.emit_at(inst.span, Opcode::Call, [number, steps]);
         for &(theirs, own, mode) in &parameters {
             match mode {
-                Mode::Out | Mode::InOut if saves => {
+                PassingMode::Out | PassingMode::InOut if saves => {
                     let words = [own, theirs, saved(own, self)];
                     self.emit_at(inst.span, Opcode::ArrayToSaved, words);
                 }
-                Mode::Out | Mode::InOut => {
+                PassingMode::Out | PassingMode::InOut => {
                     self.emit_at(inst.span, Opcode::ArrayCopy, [own, theirs]);
                 }
-                Mode::In | Mode::Return => {}
+                PassingMode::In | PassingMode::Return => {}
             }
         }
         if saves {
@@ -340,10 +349,16 @@ impl Emitter<'_, '_, '_> {
         for (result, from) in inst.results.iter().zip(0..) {
             let from = self.lowering.frames[callee.index()].results[from];
             let lanes = self.lanes(result);
-            let end = self.work.lives.values[result.index()].end;
-            if from.lanes.contains(lanes) && self.work.lives.is_undisturbed(result, end + 1) {
-                let slot = from.slot;
-                self.put(result, Place { slot, lanes });
+            let end = self.work.liveness.values[result.index()].end;
+            if from.lanes.contains(lanes) && self.work.liveness.is_undisturbed(result, end + 1) {
+                let slot = from.register;
+                self.put(
+                    result,
+                    RegisterOperand {
+                        register: slot,
+                        lanes,
+                    },
+                );
                 self.resident = self.resident.max(end);
             }
         }
@@ -351,7 +366,7 @@ impl Emitter<'_, '_, '_> {
             if self.is_used(result) && !self.is_placed(result) {
                 self.define(result);
                 let from = self.lowering.frames[callee.index()].results[from];
-                self.work.moves.add(self.place(result), from);
+                self.work.moves.add(self.register_of(result), from);
             }
         }
         self.flush_moves();

@@ -1,14 +1,16 @@
 //! One function → instructions, in one walk: registers are handed out and given back on the way.
 
-use super::jumps::Open;
-use super::liveness::{Home, Liveness};
-use super::moves::{ParallelMoves, Place};
-use super::places::Located;
-use super::registers::Registers;
-use super::walk::walk;
-use super::{Frame, Lowering};
-use crate::bytecode::{Instruction, Opcode, Pattern, Slot, WORDS, width};
-use adumbra_ir::entry::cleared;
+use super::jumps::OpenScope;
+use super::linear_order::walk;
+use super::liveness::{Liveness, RegisterHint};
+use super::parallel_moves::{ParallelMoves, RegisterOperand};
+use super::register_allocation::RegisterAllocator;
+use super::spans::SpanRecorder;
+use super::{BytecodeLowering, FunctionFrame};
+use crate::bytecode::{
+    BytecodeInstruction, Opcode, Register, ShadowPattern, WORDS, register_count,
+};
+use adumbra_ir::entry_steps::cleared_arrays;
 use adumbra_ir::module::{ArrayId, FuncId, Function, Inst, InstKind, ValueId};
 use adumbra_ir::span::Span;
 use adumbra_ir::types::Lanes;
@@ -16,13 +18,13 @@ use adumbra_ops::{MAX_OPERANDS, Op};
 
 /// Working memory, kept from function to function.
 #[derive(Default)]
-pub(crate) struct Work {
-    pub(super) lives: Liveness,
-    pub(super) values: Vec<Location>,
+pub(crate) struct LoweringBuffers {
+    pub(super) liveness: Liveness,
+    pub(super) values: Vec<ValueLocation>,
     results: Vec<Occupied>,
-    pub(super) registers: Registers,
+    pub(super) registers: RegisterAllocator,
     pub(super) moves: ParallelMoves,
-    pub(super) open: Vec<Open>,
+    pub(super) scopes: Vec<OpenScope>,
     /// Per region, its owner's position in `open`.
     pub(super) targets: Vec<u32>,
 }
@@ -32,8 +34,8 @@ type Occupied = u32;
 
 /// Where a value is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Location {
-    pub(super) place: Place,
+pub(super) struct ValueLocation {
+    pub(super) register: RegisterOperand,
     /// Whether it has a place.
     placed: bool,
     /// Whether its register is given back when it dies.
@@ -41,27 +43,32 @@ pub(super) struct Location {
     /// For homes: the last position where what is there now is needed.
     pub(super) occupied: Occupied,
     /// For parameters of loops whose register is given back with the loop: its position in `open`.
-    pub(super) carried_by: Option<u32>,
+    pub(super) loop_scope: Option<u32>,
     /// For results of loops: the parameter whose register they take over, so that both are one home.
     takes_over: Option<ValueId>,
 }
 
-const NOWHERE: Location = Location {
-    place: Place {
-        slot: Slot(0),
+const NOWHERE: ValueLocation = ValueLocation {
+    register: RegisterOperand {
+        register: Register(0),
         lanes: Lanes::NONE,
     },
     placed: false,
     owned: false,
     occupied: 0,
-    carried_by: None,
+    loop_scope: None,
     takes_over: None,
 };
 
 /// Lowers one function, its registers beginning at `start`. Gives one past its last slot.
-pub(crate) fn lower(lowering: &mut Lowering<'_>, id: FuncId, start: u32, work: &mut Work) -> u32 {
+pub(crate) fn lower(
+    lowering: &mut BytecodeLowering<'_>,
+    id: FuncId,
+    start: u32,
+    work: &mut LoweringBuffers,
+) -> u32 {
     let function = lowering.module.function(id);
-    work.lives.find(function);
+    work.liveness.find(function);
     work.values.clear();
     work.values.resize(function.values.len(), NOWHERE);
     work.results.clear();
@@ -69,9 +76,9 @@ pub(crate) fn lower(lowering: &mut Lowering<'_>, id: FuncId, start: u32, work: &
     work.targets.clear();
     work.targets.resize(function.regions.len(), 0);
     work.registers.reset(start);
-    work.open.clear();
+    work.scopes.clear();
     let code_start = lowering.out.code.len();
-    let mut emitter = Emitter {
+    let mut emitter = FunctionEmitter {
         function,
         id,
         start,
@@ -84,14 +91,14 @@ pub(crate) fn lower(lowering: &mut Lowering<'_>, id: FuncId, start: u32, work: &
         work,
     };
     emitter.prologue(code_start as u32);
-    match emitter.lowering.places {
+    match emitter.lowering.spans {
         None => walk(function, &mut emitter),
-        Some(_) => walk(function, &mut Located::new(&mut emitter)),
+        Some(_) => walk(function, &mut SpanRecorder::new(&mut emitter)),
     }
     work.registers.top()
 }
 
-pub(super) struct Emitter<'f, 'l, 'm> {
+pub(super) struct FunctionEmitter<'f, 'l, 'm> {
     pub(super) function: &'f Function,
     pub(super) id: FuncId,
     /// Where the function's registers begin.
@@ -106,12 +113,12 @@ pub(super) struct Emitter<'f, 'l, 'm> {
     pub(super) jumps_to: usize,
     /// Up to where results of calls are read where their functions left them.
     pub(super) resident: u32,
-    pub(super) lowering: &'l mut Lowering<'m>,
-    pub(super) work: &'l mut Work,
+    pub(super) lowering: &'l mut BytecodeLowering<'m>,
+    pub(super) work: &'l mut LoweringBuffers,
 }
 
-impl Emitter<'_, '_, '_> {
-    pub(super) fn frame(&self) -> &Frame {
+impl FunctionEmitter<'_, '_, '_> {
+    pub(super) fn frame(&self) -> &FunctionFrame {
         &self.lowering.frames[self.id.index()]
     }
 
@@ -121,9 +128,12 @@ impl Emitter<'_, '_, '_> {
 
     pub(super) fn emit<const N: usize>(&mut self, opcode: Opcode, words: [u32; N]) {
         if self.reachable {
-            self.lowering.out.code.push(Instruction::new(opcode, words));
+            self.lowering
+                .out
+                .code
+                .push(BytecodeInstruction::new(opcode, words));
         }
-        self.work.registers.pass();
+        self.work.registers.next_instruction();
     }
 
     /// Emits what can fault, or stop the point.
@@ -135,12 +145,12 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    pub(super) fn place(&self, value: ValueId) -> Place {
-        self.work.values[value.index()].place
+    pub(super) fn register_of(&self, value: ValueId) -> RegisterOperand {
+        self.work.values[value.index()].register
     }
 
     pub(super) fn slot(&self, value: ValueId) -> u32 {
-        self.place(value).slot.0
+        self.register_of(value).register.0
     }
 
     pub(super) fn lanes(&self, value: ValueId) -> Lanes {
@@ -151,10 +161,10 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn define(&mut self, value: ValueId) -> u32 {
         let lanes = self.lanes(value);
         let work = &mut *self.work;
-        let life = work.lives.values[value.index()];
-        let mut location = Location {
-            place: Place {
-                slot: Slot(0),
+        let life = work.liveness.values[value.index()];
+        let mut location = ValueLocation {
+            register: RegisterOperand {
+                register: Register(0),
                 lanes,
             },
             placed: true,
@@ -164,42 +174,43 @@ impl Emitter<'_, '_, '_> {
         let frames = &self.lowering.frames;
         let own = &frames[self.id.index()];
         let mut free = 0;
-        let home = match life.home {
-            _ if life.home_at != life.end => None,
-            Home::Any => None,
-            Home::Value(home) => {
+        let home = match life.hint {
+            _ if life.hint_at != life.end => None,
+            RegisterHint::Any => None,
+            RegisterHint::Value(home) => {
                 let home = work.values[home.index()].takes_over.unwrap_or(home);
                 let home = &mut work.values[home.index()];
-                home.placed.then_some((home.place, &mut home.occupied))
+                home.placed.then_some((home.register, &mut home.occupied))
             }
-            Home::Result(i) => {
+            RegisterHint::Result(i) => {
                 let place = own.results[i as usize];
                 // Calls of itself would overwrite what waits there.
                 (!own.cyclic).then_some((place, &mut work.results[i as usize]))
             }
-            Home::Param(callee, i) => {
+            RegisterHint::Param(callee, i) => {
                 let callee = &frames[callee.index()];
                 let apart = callee.component != own.component;
                 let waits = apart
                     && self.resident <= life.start
-                    && work.lives.is_undisturbed(value, life.end);
+                    && work.liveness.is_undisturbed(value, life.end);
                 waits.then(|| (callee.params[i as usize], &mut free))
             }
         };
         match home {
             Some((place, occupied))
-                if *occupied <= life.start && width(lanes) <= width(place.lanes) =>
+                if *occupied <= life.start
+                    && register_count(lanes) <= register_count(place.lanes) =>
             {
                 *occupied = life.end;
-                location.place.slot = place.slot;
+                location.register.register = place.register;
             }
             _ => {
-                location.place.slot = Slot(work.registers.take(lanes));
+                location.register.register = Register(work.registers.take(lanes));
                 location.owned = true;
             }
         }
         work.values[value.index()] = location;
-        location.place.slot.0
+        location.register.register.0
     }
 
     /// The values that die here give their registers back.
@@ -207,10 +218,10 @@ impl Emitter<'_, '_, '_> {
         let work = &mut *self.work;
         for &value in values {
             let location = &mut work.values[value.index()];
-            if location.owned && work.lives.values[value.index()].end <= at {
+            if location.owned && work.liveness.values[value.index()].end <= at {
                 location.owned = false;
                 work.registers
-                    .give_back(location.place.slot.0, location.place.lanes);
+                    .give_back(location.register.register.0, location.register.lanes);
             }
         }
     }
@@ -223,19 +234,25 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// Gives a home its register: that of the value which is moved there first, if it dies by that, else a new one.
-    pub(super) fn place_home(&mut self, home: ValueId, from: ValueId, at: u32) {
+    pub(super) fn place_hinted(&mut self, home: ValueId, from: ValueId, at: u32) {
         let lanes = self.lanes(home);
         let work = &mut *self.work;
         let source = &mut work.values[from.index()];
-        let dies = work.lives.values[from.index()].end <= at;
-        let slot = if source.owned && dies && width(source.place.lanes) == width(lanes) {
+        let dies = work.liveness.values[from.index()].end <= at;
+        let slot = if source.owned
+            && dies
+            && register_count(source.register.lanes) == register_count(lanes)
+        {
             source.owned = false;
-            source.place.slot
+            source.register.register
         } else {
-            Slot(work.registers.take(lanes))
+            Register(work.registers.take(lanes))
         };
         let location = &mut work.values[home.index()];
-        location.place = Place { slot, lanes };
+        location.register = RegisterOperand {
+            register: slot,
+            lanes,
+        };
         location.placed = true;
     }
 
@@ -244,13 +261,16 @@ impl Emitter<'_, '_, '_> {
     fn take_over(&mut self, result: ValueId, param: ValueId, open: usize) -> bool {
         let lanes = self.lanes(result);
         let carried = &mut self.work.values[param.index()];
-        let takes =
-            carried.carried_by == Some(open as u32) && width(carried.place.lanes) == width(lanes);
+        let takes = carried.loop_scope == Some(open as u32)
+            && register_count(carried.register.lanes) == register_count(lanes);
         if takes {
-            carried.carried_by = None;
-            let slot = carried.place.slot;
+            carried.loop_scope = None;
+            let slot = carried.register.register;
             let location = &mut self.work.values[result.index()];
-            location.place = Place { slot, lanes };
+            location.register = RegisterOperand {
+                register: slot,
+                lanes,
+            };
             location.placed = true;
             location.takes_over = Some(param);
         }
@@ -271,11 +291,11 @@ impl Emitter<'_, '_, '_> {
 
     /// The operands become the results of a structured instruction.
     pub(super) fn move_to_results(&mut self, open: usize, args: &[ValueId], at: u32) {
-        let Open {
+        let OpenScope {
             first_result,
             results,
             ..
-        } = self.work.open[open];
+        } = self.work.scopes[open];
         for (result, &arg) in (first_result.0..first_result.0 + results)
             .map(ValueId)
             .zip(args)
@@ -285,11 +305,13 @@ impl Emitter<'_, '_, '_> {
             }
             if !self.is_placed(result) {
                 if !self.take_over(result, arg, open) {
-                    self.place_home(result, arg, at);
+                    self.place_hinted(result, arg, at);
                 }
                 self.work.values[result.index()].owned = true;
             }
-            self.work.moves.add(self.place(result), self.place(arg));
+            self.work
+                .moves
+                .add(self.register_of(result), self.register_of(arg));
         }
         self.flush_moves();
     }
@@ -304,14 +326,14 @@ impl Emitter<'_, '_, '_> {
             // The shader's own parameters lie where the host writes them; calls do not save them there.
             if is_entry && cyclic && self.is_used(param) {
                 self.define(param);
-                let to = self.place(param);
+                let to = self.register_of(param);
                 self.work.moves.add(to, from);
             } else {
                 self.put(param, from);
             }
         }
         self.flush_moves();
-        for (array, clears) in (first_array..).zip(cleared(self.function)) {
+        for (array, clears) in (first_array..).zip(cleared_arrays(self.function)) {
             if clears {
                 self.emit_at(self.function.span, Opcode::ArrayZero, [array]);
             }
@@ -319,15 +341,15 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// A value is at a place that it does not own.
-    pub(super) fn put(&mut self, value: ValueId, place: Place) {
+    pub(super) fn put(&mut self, value: ValueId, place: RegisterOperand) {
         let location = &mut self.work.values[value.index()];
-        location.place = place;
+        location.register = place;
         location.placed = true;
     }
 
     /// Whether anything uses the value.
     pub(super) fn is_used(&self, value: ValueId) -> bool {
-        let life = self.work.lives.values[value.index()];
+        let life = self.work.liveness.values[value.index()];
         life.start != life.end
     }
 
@@ -341,12 +363,12 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// Emits a row, or the branch that it decides.
-    pub(super) fn row(&mut self, at: u32, inst: &Inst, op: Op, next: Option<&Inst>) -> bool {
+    pub(super) fn arithmetic(&mut self, at: u32, inst: &Inst, op: Op, next: Option<&Inst>) -> bool {
         let mut words = [0; MAX_OPERANDS];
         let mut reads = [Lanes::NONE; MAX_OPERANDS];
         for (i, &arg) in inst.args.iter().enumerate() {
-            let place = self.place(arg);
-            words[i] = place.slot.0;
+            let place = self.register_of(arg);
+            words[i] = place.register.0;
             reads[i] = place.lanes;
         }
         let info = op.info();
@@ -357,8 +379,8 @@ impl Emitter<'_, '_, '_> {
             ..
         }) = next
             && args[0] == result
-            && self.work.lives.values[result.index()].end == at + 1
-            && Opcode::decides(op)
+            && self.work.liveness.values[result.index()].end == at + 1
+            && Opcode::can_branch_on(op)
         {
             self.release(&inst.args, at);
             self.branch(
@@ -370,20 +392,20 @@ impl Emitter<'_, '_, '_> {
         }
         self.release(&inst.args, at);
         let slot = self.define(result);
-        let pattern = Pattern::new(self.lanes(result), reads);
+        let pattern = ShadowPattern::new(self.lanes(result), reads);
         let mut all = [slot; WORDS];
         all[1..].copy_from_slice(&words);
         if info.fault.is_some() {
-            self.emit_at(inst.span, Opcode::Row(op, pattern), all);
+            self.emit_at(inst.span, Opcode::Arithmetic(op, pattern), all);
         } else {
-            self.emit(Opcode::Row(op, pattern), all);
+            self.emit(Opcode::Arithmetic(op, pattern), all);
         }
         false
     }
 
     /// The values that were kept for the loop which is left at `at` give their registers back.
     pub(super) fn release_expired(&mut self, at: u32) {
-        while let Some(&(end, value)) = self.work.lives.expiring.get(self.expired)
+        while let Some(&(end, value)) = self.work.liveness.expiring.get(self.expired)
             && end <= at
         {
             self.expired += 1;

@@ -1,14 +1,14 @@
 //! Structured instructions as jumps: where their ends are, and which jumps can be saved.
 
-use super::function::Emitter;
+use super::function::FunctionEmitter;
 use super::labels::Label;
-use super::walk::Arms;
-use crate::bytecode::{Instruction, Opcode, WORDS};
+use super::linear_order::Arms;
+use crate::bytecode::{BytecodeInstruction, Opcode, WORDS};
 use adumbra_ir::module::{Inst, InstKind, RegionId, ValueId};
 
 /// A structured instruction that is being emitted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Open {
+pub(super) struct OpenScope {
     /// Its results.
     pub(super) first_result: ValueId,
     pub(super) results: u32,
@@ -22,18 +22,18 @@ pub(super) struct Open {
     pub(super) head: u32,
 }
 
-impl Emitter<'_, '_, '_> {
+impl FunctionEmitter<'_, '_, '_> {
     /// Emits a jump to a place of an open instruction that is not known yet; `words` are those behind the target.
     pub(super) fn emit_jump(
         &mut self,
         open: usize,
-        label: fn(&mut Open) -> &mut Label,
+        label: fn(&mut OpenScope) -> &mut Label,
         opcode: Opcode,
         words: &[u32],
     ) {
         if self.reachable {
             let here = self.here();
-            let target = label(&mut self.work.open[open]).wait(here);
+            let target = label(&mut self.work.scopes[open]).add_jump(here);
             let mut all = [target; WORDS];
             all[1..].fill(0);
             all[1..][..words.len()].copy_from_slice(words);
@@ -60,7 +60,7 @@ impl Emitter<'_, '_, '_> {
         let code = &mut self.lowering.out.code;
         if let [
             ..,
-            Instruction {
+            BytecodeInstruction {
                 opcode: Opcode::Jump,
                 ..
             },
@@ -85,7 +85,7 @@ impl Emitter<'_, '_, '_> {
         let at = self.here() - 2;
         let code = &mut self.lowering.out.code;
         if jump.opcode == Opcode::Jump && self.bound <= at && label.forget(at, code) {
-            let goes_to = &mut self.work.open[self.jumps_to].end;
+            let goes_to = &mut self.work.scopes[self.jumps_to].end;
             goes_to.replace(at + 1, at);
             code[at].opcode = opposite;
             code[at].words[0] = jump.words[0];
@@ -108,15 +108,15 @@ impl Emitter<'_, '_, '_> {
         let arms = Arms::of(self.function, yes, no);
         let first_is_empty = self.is_empty(arms.first);
         let over_all = first_is_empty || self.is_empty(arms.second);
-        let label: fn(&mut Open) -> &mut Label = match over_all {
+        let label: fn(&mut OpenScope) -> &mut Label = match over_all {
             true => |open| &mut open.end,
             false => |open| &mut open.second,
         };
-        let open = self.work.open.len() - 1;
+        let open = self.work.scopes.len() - 1;
         self.emit_jump(open, label, opcode(arms.when != first_is_empty), words);
         if first_is_empty {
             // Control goes on in the second one.
-            self.work.open[open].falls_through = self.reachable;
+            self.work.scopes[open].falls_through = self.reachable;
             self.reachable = false;
         }
     }
@@ -130,9 +130,9 @@ impl Emitter<'_, '_, '_> {
     /// Opens a structured instruction.
     pub(super) fn open(&mut self, inst: &Inst) {
         for region in inst.kind.regions() {
-            self.work.targets[region.index()] = self.work.open.len() as u32;
+            self.work.targets[region.index()] = self.work.scopes.len() as u32;
         }
-        self.work.open.push(Open {
+        self.work.scopes.push(OpenScope {
             first_result: inst.results.first,
             results: inst.results.count,
             end: Label::NEW,
@@ -146,7 +146,7 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn begin_loop(&mut self) {
         let here = self.here();
         self.bound = here;
-        let open = self.work.open.last_mut().expect("a loop is open");
+        let open = self.work.scopes.last_mut().expect("a loop is open");
         open.head = here as u32;
     }
 
@@ -154,7 +154,7 @@ impl Emitter<'_, '_, '_> {
         self.work.targets[region.index()] as usize
     }
 
-    pub(super) fn leave_to(&mut self, open: usize, args: &[ValueId], at: u32) {
+    pub(super) fn jump_out(&mut self, open: usize, args: &[ValueId], at: u32) {
         self.move_to_results(open, args, at);
         self.release(args, at);
         self.emit_jump(open, |open| &mut open.end, Opcode::Jump, &[]);

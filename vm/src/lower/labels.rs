@@ -1,6 +1,6 @@
 //! Places in the code that are jumped to before they are known.
 
-use crate::bytecode::Instruction;
+use crate::bytecode::BytecodeInstruction;
 
 /// Jumps that wait for one place: each one's target word holds the position of the one before it.
 #[derive(Clone, Copy, Debug)]
@@ -18,12 +18,12 @@ impl Label {
     }
 
     /// The word for the target of the jump that is appended next, at position `at`.
-    pub(crate) fn wait(&mut self, at: usize) -> u32 {
+    pub(crate) fn add_jump(&mut self, at: usize) -> u32 {
         std::mem::replace(&mut self.0, at as u32)
     }
 
     /// The place is the end of the code.
-    pub(crate) fn bind(self, code: &mut [Instruction]) {
+    pub(crate) fn bind(self, code: &mut [BytecodeInstruction]) {
         let here = code.len() as u32;
         let mut at = self.0;
         while at != NONE {
@@ -38,7 +38,7 @@ impl Label {
     }
 
     /// Forgets the jump at position `at`, if it was the last to be added.
-    pub(crate) fn forget(&mut self, at: usize, code: &[Instruction]) -> bool {
+    pub(crate) fn forget(&mut self, at: usize, code: &[BytecodeInstruction]) -> bool {
         let last = self.0 == at as u32;
         if last {
             self.0 = code[at].words[0];

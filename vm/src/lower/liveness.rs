@@ -4,12 +4,12 @@
 //! carries, a region yields or a function takes or returns has a *home*, a register that all paths write; a value whose last use is to be moved
 //! into a home would like to be computed there.
 
-use super::walk::{Arms, Visitor, walk};
+use super::linear_order::{Arms, InstVisitor, walk};
 use adumbra_ir::module::{FuncId, Function, Inst, InstKind, RegionId, ValueId};
 
 /// Where a value would like to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Home {
+pub(crate) enum RegisterHint {
     /// Nowhere in particular.
     Any,
     /// Where that value is: a parameter or result of a structured instruction.
@@ -22,21 +22,21 @@ pub(crate) enum Home {
 
 /// What is known of one value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Life {
+pub(crate) struct LiveRange {
     /// Position of its definition.
     pub(crate) start: u32,
     /// Position of its last use; `start` if it has none.
     pub(crate) end: u32,
     /// The last home that it is moved to.
-    pub(crate) home: Home,
+    pub(crate) hint: RegisterHint,
     /// Where it is moved there.
-    pub(crate) home_at: u32,
+    pub(crate) hint_at: u32,
 }
 
 /// Lives of the values of one function. The memory is kept from function to function.
 #[derive(Debug, Default)]
 pub(crate) struct Liveness {
-    pub(crate) values: Vec<Life>,
+    pub(crate) values: Vec<LiveRange>,
     /// Values that end where a loop is left, by rising position.
     pub(crate) expiring: Vec<(u32, ValueId)>,
     /// Positions of calls, rising.
@@ -71,11 +71,11 @@ impl Liveness {
         self.values.clear();
         self.values.resize(
             function.values.len(),
-            Life {
+            LiveRange {
                 start: 0,
                 end: 0,
-                home: Home::Any,
-                home_at: 0,
+                hint: RegisterHint::Any,
+                hint_at: 0,
             },
         );
         self.expiring.clear();
@@ -118,10 +118,10 @@ impl Liveness {
         }
     }
 
-    fn wish(&mut self, value: ValueId, home: Home, at: u32) {
+    fn wish(&mut self, value: ValueId, home: RegisterHint, at: u32) {
         let life = &mut self.values[value.index()];
-        life.home = home;
-        life.home_at = at;
+        life.hint = home;
+        life.hint_at = at;
     }
 }
 
@@ -143,18 +143,18 @@ impl Finder<'_, '_> {
         };
         for (i, &arg) in (0..owner.results).zip(&inst.args) {
             let home = ValueId(owner.first_result.0 + i);
-            self.lives.wish(arg, Home::Value(home), at);
+            self.lives.wish(arg, RegisterHint::Value(home), at);
         }
     }
 
     fn wishes_for_params(&mut self, at: u32, inst: &Inst, target: RegionId) {
         for (&arg, &param) in inst.args.iter().zip(&self.function.region(target).params) {
-            self.lives.wish(arg, Home::Value(param), at);
+            self.lives.wish(arg, RegisterHint::Value(param), at);
         }
     }
 }
 
-impl Visitor for Finder<'_, '_> {
+impl InstVisitor for Finder<'_, '_> {
     fn inst(&mut self, at: u32, inst: &Inst, _: Option<&Inst>) -> bool {
         self.uses(at, inst);
         for value in inst.results.iter() {
@@ -171,12 +171,12 @@ impl Visitor for Finder<'_, '_> {
             InstKind::Continue(target) => self.wishes_for_params(at, inst, *target),
             InstKind::Return => {
                 for (i, &arg) in inst.args.iter().enumerate() {
-                    self.lives.wish(arg, Home::Result(i as u32), at);
+                    self.lives.wish(arg, RegisterHint::Result(i as u32), at);
                 }
             }
             InstKind::Call(callee, _) => {
                 for (i, &arg) in (0..).zip(&inst.args) {
-                    self.lives.wish(arg, Home::Param(*callee, i), at);
+                    self.lives.wish(arg, RegisterHint::Param(*callee, i), at);
                 }
                 self.lives.calls.push(at);
             }
@@ -210,13 +210,13 @@ impl Visitor for Finder<'_, '_> {
         self.lives.open.push(Open { region, looping });
     }
 
-    fn turn(&mut self, _: u32, inst: &Inst) {
+    fn second_arm(&mut self, _: u32, inst: &Inst) {
         if let (&InstKind::If(yes, no), Some(open)) = (&inst.kind, self.lives.open.last_mut()) {
             open.region = Arms::of(self.function, yes, no).second;
         }
     }
 
-    fn leave(&mut self, at: u32, inst: &Inst) {
+    fn exit(&mut self, at: u32, inst: &Inst) {
         let open = self.lives.open.pop().expect("what is left was entered");
         if open.looping {
             let (_, mut list) = self.lives.loops.pop().expect("the loop was entered");

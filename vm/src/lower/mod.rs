@@ -5,38 +5,38 @@
 //! begins behind those of all that it calls. Functions that call each other in a circle keep apart from each other, and save their
 //! range around such calls.
 
-mod constants;
+mod constant_pool;
 mod emit;
 mod function;
 mod jumps;
 mod labels;
+mod linear_order;
 mod liveness;
-mod moves;
-mod places;
-mod registers;
-mod walk;
+mod parallel_moves;
+mod register_allocation;
+mod spans;
 
 use crate::bytecode::{
-    Array, Bytecode, Function, Interface, MAX_SAVED_SCALARS, MAX_SLOTS, Slot, check_flow, validate,
-    width,
+    Bytecode, BytecodeArray, BytecodeFunction, Interface, MAX_REGISTERS, MAX_SAVED_REGISTERS,
+    Register, check_flow, register_count, validate,
 };
 use adumbra_ir::calls::{CallGraph, SavedSteps, callees};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::module::{FuncId, Module};
 use adumbra_ir::span::Span;
-use constants::Constants;
-use moves::Place;
+use constant_pool::ConstantPool;
+use parallel_moves::RegisterOperand;
 
-pub use places::places;
+pub use spans::instruction_spans;
 
 /// Where the storage of one function is.
 #[derive(Debug, Default)]
-pub(crate) struct Frame {
+pub(crate) struct FunctionFrame {
     /// Where it leaves its results.
-    results: Vec<Place>,
+    results: Vec<RegisterOperand>,
     /// Where it finds its parameters.
-    params: Vec<Place>,
+    params: Vec<RegisterOperand>,
     /// Its arrays, from this one on, in the program's.
     first_array: u32,
     /// Slots of parameters and arrays: start and end.
@@ -57,7 +57,7 @@ pub(crate) struct Frame {
 /// If the module is not what the verifier accepts.
 ///
 /// # Errors
-/// `ProgramTooLarge` if registers and arrays do not fit into [`MAX_SLOTS`], or those that a recursive call saves into [`MAX_SAVED_SCALARS`].
+/// `ProgramTooLarge` if registers and arrays do not fit into [`MAX_REGISTERS`], or those that a recursive call saves into [`MAX_SAVED_REGISTERS`].
 pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
     lower_with(module, None)
 }
@@ -67,9 +67,9 @@ fn lower_with<'m>(
     module: &'m Module,
     places: Option<&'m mut Vec<Span>>,
 ) -> Result<Bytecode, Diagnostic> {
-    let mut lowering = Lowering {
+    let mut lowering = BytecodeLowering {
         module,
-        constants: Constants::new(),
+        constants: ConstantPool::new(),
         saved_steps: SavedSteps::new(module),
         frames: Vec::new(),
         out: Bytecode {
@@ -87,13 +87,13 @@ fn lower_with<'m>(
             ..Bytecode::empty()
         },
         global_words: Vec::with_capacity(module.globals.len()),
-        places,
+        spans: places,
     };
     lowering
         .frames
-        .resize_with(module.functions.len(), Frame::default);
+        .resize_with(module.functions.len(), FunctionFrame::default);
     lowering.find_globals();
-    let mut work = function::Work::default();
+    let mut work = function::LoweringBuffers::default();
     let calls = CallGraph::new(module);
     for (number, component) in calls.components.iter().enumerate() {
         let functions = &calls.order[component.clone()];
@@ -102,17 +102,17 @@ fn lower_with<'m>(
         for &id in functions {
             let start = top;
             top = function::lower(&mut lowering, id, top, &mut work);
-            if top > MAX_SLOTS {
+            if top > MAX_REGISTERS {
                 return Err(too_large(module, id));
             }
-            if cyclic && lowering.parameter_slots(id) + (top - start) > MAX_SAVED_SCALARS {
+            if cyclic && lowering.parameter_slots(id) + (top - start) > MAX_SAVED_REGISTERS {
                 return Err(too_much_to_save(module, id));
             }
         }
         for &id in functions {
             lowering.frames[id.index()].end = top;
         }
-        lowering.out.slots = lowering.out.slots.max(top);
+        lowering.out.registers = lowering.out.registers.max(top);
     }
     let mut out = lowering.out;
     out.constants = lowering.constants.finish();
@@ -125,25 +125,25 @@ fn lower_with<'m>(
 }
 
 /// A program in the making.
-pub(crate) struct Lowering<'m> {
+pub(crate) struct BytecodeLowering<'m> {
     module: &'m Module,
-    constants: Constants,
+    constants: ConstantPool,
     saved_steps: SavedSteps,
-    frames: Vec<Frame>,
+    frames: Vec<FunctionFrame>,
     out: Bytecode,
     /// Per global, its first word and its number of scalars.
     global_words: Vec<(u32, u32)>,
     /// Where each instruction comes from, if anybody asks.
-    places: Option<&'m mut Vec<Span>>,
+    spans: Option<&'m mut Vec<Span>>,
 }
 
-impl Lowering<'_> {
+impl BytecodeLowering<'_> {
     /// Slots of a function's parameters that are no arrays.
     fn parameter_slots(&self, id: FuncId) -> u32 {
         let frame = &self.frames[id.index()];
         let arrays = self.out.arrays[frame.first_array as usize..].iter();
         let arrays = arrays.take(self.module.function(id).arrays.len());
-        frame.storage.1 - frame.storage.0 - arrays.map(|a| a.slots()).sum::<u32>()
+        frame.storage.1 - frame.storage.0 - arrays.map(|a| a.registers()).sum::<u32>()
     }
 
     fn find_globals(&mut self) {
@@ -166,7 +166,7 @@ impl Lowering<'_> {
         let outputs = 3 * self.module.entry().results.len() as u32;
         let inputs = self.module.entry().params().len() as u32;
         let mut top = outputs + inputs;
-        self.out.slots = self.out.slots.max(top);
+        self.out.registers = self.out.registers.max(top);
         self.out.recursive |= cyclic;
         for &id in functions {
             for callee in callees(self.module.function(id)) {
@@ -175,18 +175,22 @@ impl Lowering<'_> {
         }
         for &id in functions {
             let function = self.module.function(id);
-            let mut frame = Frame {
+            let mut frame = FunctionFrame {
                 component: number,
                 cyclic,
                 number: self.out.functions.len() as u32,
-                ..Frame::default()
+                ..FunctionFrame::default()
             };
             let is_entry = id == self.module.entry;
             for (i, result) in (0..).zip(&function.results) {
-                let slot = Slot(if is_entry { 3 * i } else { top });
-                top += if is_entry { 0 } else { width(result.lanes) };
-                frame.results.push(Place {
-                    slot,
+                let slot = Register(if is_entry { 3 * i } else { top });
+                top += if is_entry {
+                    0
+                } else {
+                    register_count(result.lanes)
+                };
+                frame.results.push(RegisterOperand {
+                    register: slot,
                     lanes: result.lanes,
                 });
             }
@@ -194,19 +198,22 @@ impl Lowering<'_> {
             for (i, &param) in (0..).zip(function.params()) {
                 // The host's inputs stand one behind the other; they have no shadows.
                 let lanes = function.value(param).lanes;
-                let slot = Slot(if is_entry { outputs + i } else { top });
-                top += if is_entry { 0 } else { width(lanes) };
-                frame.params.push(Place { slot, lanes });
+                let slot = Register(if is_entry { outputs + i } else { top });
+                top += if is_entry { 0 } else { register_count(lanes) };
+                frame.params.push(RegisterOperand {
+                    register: slot,
+                    lanes,
+                });
             }
             frame.first_array = self.out.arrays.len() as u32;
             for array in &function.arrays {
-                let size = u64::from(array.len) * u64::from(width(array.lanes));
-                if u64::from(top) + size > u64::from(MAX_SLOTS) {
+                let size = u64::from(array.len) * u64::from(register_count(array.lanes));
+                if u64::from(top) + size > u64::from(MAX_REGISTERS) {
                     return Err(
                         too_large(self.module, id).label(array.span, "of which this takes much")
                     );
                 }
-                self.out.arrays.push(Array {
+                self.out.arrays.push(BytecodeArray {
                     base: top,
                     len: array.len,
                     lanes: array.lanes,
@@ -214,7 +221,7 @@ impl Lowering<'_> {
                 top += size as u32;
             }
             frame.storage.1 = top;
-            self.out.functions.push(Function {
+            self.out.functions.push(BytecodeFunction {
                 name: function.name.clone(),
                 variant: function.variant,
                 start: 0,
@@ -242,7 +249,7 @@ fn too_large(module: &Module, function: FuncId) -> Diagnostic {
         ),
     )
     .here(format!(
-        "with its callees it takes more than {MAX_SLOTS} words"
+        "with its callees it takes more than {MAX_REGISTERS} words"
     ))
     .help("make its arrays smaller")
 }
@@ -255,7 +262,7 @@ fn too_much_to_save(module: &Module, function: FuncId) -> Diagnostic {
         format!("`{}` keeps too much while it calls itself", function.name),
     )
     .here(format!(
-        "its variables and intermediate values take more than {MAX_SAVED_SCALARS} words"
+        "its variables and intermediate values take more than {MAX_SAVED_REGISTERS} words"
     ))
     .help("hold fewer values across the call, or hold them in arrays")
 }

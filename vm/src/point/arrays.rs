@@ -1,15 +1,15 @@
 //! The routines that work on arrays.
 
+use super::arithmetic::offset;
 use super::moves::{by_lanes, copy, read};
-use super::rows::offset;
-use super::state::{Handler, State, Threaded, next};
-use crate::bytecode::{Array, width};
+use super::state::{Handler, PointState, ThreadedInstruction, next};
+use crate::bytecode::{BytecodeArray, register_count};
 use adumbra_ir::host::{FaultKind, array_steps};
 use adumbra_ir::types::{Direction, Lanes};
 
 /// The index as it is used, below `len`; a fault if it is not what was asked for.
 #[inline(always)]
-fn clamp(ip: *const Threaded, state: &mut State, index: u32, len: u32) -> u32 {
+fn clamp(ip: *const ThreadedInstruction, state: &mut PointState, index: u32, len: u32) -> u32 {
     if index < len {
         return index;
     }
@@ -22,18 +22,18 @@ pub(super) fn find_load(to: Lanes, from: Lanes) -> Handler {
     /// # Safety
     /// As for [`Handler`].
     unsafe fn body<const TO: u8, const FROM: u8>(
-        ip: *const Threaded,
+        ip: *const ThreadedInstruction,
         file: *mut u32,
-        state: &mut State,
+        state: &mut PointState,
         _: f32,
         _: f32,
         _: f32,
-    ) -> *const Threaded {
+    ) -> *const ThreadedInstruction {
         // SAFETY: validation checked the slots and the array; the index is below its length.
         unsafe {
             let [to, index, base, len, ..] = (*ip).words;
             let index = clamp(ip, state, read(file, index), len);
-            let element = base + index * width(Lanes::from_bits(FROM));
+            let element = base + index * register_count(Lanes::from_bits(FROM));
             copy::<TO, FROM>(file.add(to as usize), file.add(element as usize));
             next(ip, file, state)
         }
@@ -46,18 +46,18 @@ pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
     /// # Safety
     /// As for [`Handler`].
     unsafe fn body<const TO: u8, const FROM: u8>(
-        ip: *const Threaded,
+        ip: *const ThreadedInstruction,
         file: *mut u32,
-        state: &mut State,
+        state: &mut PointState,
         _: f32,
         _: f32,
         _: f32,
-    ) -> *const Threaded {
+    ) -> *const ThreadedInstruction {
         // SAFETY: validation checked the slots and the array; the index is below its length.
         unsafe {
             let [base, len, index, from, ..] = (*ip).words;
             let index = clamp(ip, state, read(file, index), len);
-            let element = base + index * width(Lanes::from_bits(TO));
+            let element = base + index * register_count(Lanes::from_bits(TO));
             copy::<TO, FROM>(file.add(element as usize), file.add(from as usize));
             next(ip, file, state)
         }
@@ -70,13 +70,13 @@ pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn array_zero(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked the array.
     unsafe {
         let [base, slots, len, ..] = (*ip).words;
@@ -93,13 +93,13 @@ pub(super) unsafe fn array_zero(
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn array_resize(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked the slots and the array; no more elements are cleared than it has.
     unsafe {
         let [to, array, parts, part, ..] = (*ip).words;
@@ -127,11 +127,16 @@ pub(super) unsafe fn array_resize(
 ///
 /// # Safety
 /// At `to` are `array_to`'s slots, at `from` `array_from`'s, which may overlap.
-unsafe fn copy_elements(to: *mut u32, array_to: Array, from: *const u32, array_from: Array) {
+unsafe fn copy_elements(
+    to: *mut u32,
+    array_to: BytecodeArray,
+    from: *const u32,
+    array_from: BytecodeArray,
+) {
     // SAFETY: asked of the caller; the shorter length bounds both.
     unsafe {
         if array_to.lanes == array_from.lanes {
-            let slots = array_to.slots().min(array_from.slots());
+            let slots = array_to.registers().min(array_from.registers());
             std::ptr::copy(from, to, slots as usize);
             return;
         }
@@ -154,7 +159,10 @@ unsafe fn copy_elements(to: *mut u32, array_to: Array, from: *const u32, array_f
 ///
 /// # Safety
 /// The instruction exists.
-unsafe fn two_arrays(ip: *const Threaded, state: &mut State) -> Result<[Array; 2], FaultKind> {
+unsafe fn two_arrays(
+    ip: *const ThreadedInstruction,
+    state: &mut PointState,
+) -> Result<[BytecodeArray; 2], FaultKind> {
     // SAFETY: asked of the caller.
     let words = unsafe { (*ip).words };
     let arrays = [words[0], words[1]].map(|array| state.program.arrays[array as usize]);
@@ -169,13 +177,13 @@ unsafe fn two_arrays(ip: *const Threaded, state: &mut State) -> Result<[Array; 2
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn array_copy(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked both arrays.
     unsafe {
         let [to, from] = match two_arrays(ip, state) {
@@ -197,13 +205,13 @@ pub(super) unsafe fn array_copy(
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn array_copy_part(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked both arrays and the slot; the part lies inside the longer array.
     unsafe {
         let [mut to, mut from] = match two_arrays(ip, state) {
@@ -229,9 +237,9 @@ pub(super) unsafe fn array_copy_part(
 }
 
 /// The saved words from `distance` below the top, if there are as many as the array has slots.
-fn saved(state: &mut State, distance: u32, array: Array) -> Option<&mut [u32]> {
+fn saved(state: &mut PointState, distance: u32, array: BytecodeArray) -> Option<&mut [u32]> {
     let start = state.saved_top.checked_sub(distance as usize)?;
-    let end = start.checked_add(array.slots() as usize)?;
+    let end = start.checked_add(array.registers() as usize)?;
     state.saved[..state.saved_top].get_mut(start..end)
 }
 
@@ -240,13 +248,13 @@ fn saved(state: &mut State, distance: u32, array: Array) -> Option<&mut [u32]> {
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn array_from_saved(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked both arrays; what is saved is no part of the file, and long enough.
     unsafe {
         let [to, from] = match two_arrays(ip, state) {
@@ -266,13 +274,13 @@ pub(super) unsafe fn array_from_saved(
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn array_to_saved(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked both arrays; what is saved is no part of the file, and long enough.
     unsafe {
         let [to, from] = match two_arrays(ip, state) {

@@ -1,8 +1,8 @@
 //! The routines that control goes by: branches, loops, calls with what they save.
 
+use super::arithmetic::jump;
 use super::moves::read;
-use super::rows::jump;
-use super::state::{Caller, Handler, State, Threaded, next};
+use super::state::{Handler, PointState, ReturnAddress, ThreadedInstruction, next};
 use adumbra_ir::host::FaultKind;
 
 /// `words`: first slot, number of slots.
@@ -10,13 +10,13 @@ use adumbra_ir::host::FaultKind;
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn save(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked the range.
     unsafe {
         let [start, len, ..] = (*ip).words;
@@ -36,13 +36,13 @@ pub(super) unsafe fn save(
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn restore(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked the range; the words are no part of the file.
     unsafe {
         let [start, len, ..] = (*ip).words;
@@ -61,13 +61,13 @@ pub(super) fn find_branch_if(when: bool) -> Handler {
     /// # Safety
     /// As for [`Handler`].
     unsafe fn body<const WHEN: bool>(
-        ip: *const Threaded,
+        ip: *const ThreadedInstruction,
         file: *mut u32,
-        state: &mut State,
+        state: &mut PointState,
         _: f32,
         _: f32,
         _: f32,
-    ) -> *const Threaded {
+    ) -> *const ThreadedInstruction {
         // SAFETY: validation checked the slot and the target.
         unsafe {
             let holds = read(file, (*ip).words[1]) != 0;
@@ -86,13 +86,13 @@ pub(super) fn find_branch_if(when: bool) -> Handler {
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn jump_to(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     _: *mut u32,
-    _: &mut State,
+    _: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked the target.
     unsafe { jump(ip) }
 }
@@ -102,13 +102,13 @@ pub(super) unsafe fn jump_to(
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn loop_to(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     _: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     if let Some(kind) = state.take_steps(1) {
         return state.stop(ip, kind);
     }
@@ -121,13 +121,13 @@ pub(super) unsafe fn loop_to(
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn call(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     _: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked that the function and an instruction behind the call exist.
     unsafe {
         let [_, elements, saved, ..] = (*ip).words;
@@ -138,7 +138,7 @@ pub(super) unsafe fn call(
         if state.calls.len() == state.calls.capacity() {
             return state.stop(ip, FaultKind::CallDepth);
         }
-        state.calls.push(Caller {
+        state.calls.push(ReturnAddress {
             ip: ip.add(1),
             elements,
         });
@@ -151,13 +151,13 @@ pub(super) unsafe fn call(
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn enter(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked that an instruction stands behind it.
     unsafe {
         let [open, ..] = (*ip).words;
@@ -173,14 +173,14 @@ pub(super) unsafe fn enter(
 ///
 /// # Safety
 /// As for [`Handler`].
-pub(super) unsafe fn turn(
-    ip: *const Threaded,
+pub(super) unsafe fn iteration(
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     if let Some(kind) = state.take_steps(1) {
         return state.stop(ip, kind);
     }
@@ -191,13 +191,13 @@ pub(super) unsafe fn turn(
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn return_to(
-    _: *const Threaded,
+    _: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     match state.calls.pop() {
         Some(caller) => {
             state.elements += caller.elements;
@@ -205,7 +205,7 @@ pub(super) unsafe fn return_to(
         }
         None => {
             // SAFETY: the file is the program's, of which state and handler are.
-            unsafe { state.give_outputs(file) };
+            unsafe { state.canonicalise_outputs(file) };
             std::ptr::null()
         }
     }
@@ -214,12 +214,12 @@ pub(super) unsafe fn return_to(
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn unreachable(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     _: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     state.stop(ip, FaultKind::Unreachable)
 }

@@ -1,13 +1,13 @@
 //! The routines that work with what is not the point's own: textures, messages, closures, resources, the other points of its quad.
 
+use super::arithmetic::offset;
 use super::moves::read;
-use super::rows::offset;
-use super::state::{State, Threaded, next};
+use super::state::{PointState, ThreadedInstruction, next};
 use crate::bytecode::Opcode;
-use crate::leaving;
+use crate::canonicalise;
 use adumbra_ir::host::{ClosureRef, FaultKind, Host, SampleRequest, Sampled, leaving, read_shadow};
 use adumbra_ir::module::{ClosureId, MessageId, TextureId};
-use adumbra_ir::quad::Awaited;
+use adumbra_ir::quad::QuadPause;
 use adumbra_ir::types::{Direction, Lanes, Type};
 
 /// `words`: texture, u, v, list of the slots of the results.
@@ -15,13 +15,13 @@ use adumbra_ir::types::{Direction, Lanes, Type};
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn sample(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked slots, shadows and the list; whoever called `execute` has lent the host (`PointMachine::lend`).
     unsafe {
         let [texture, u, v, ..] = (*ip).words;
@@ -57,13 +57,13 @@ pub(super) unsafe fn sample(
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn sample_gradients(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked the lists; whoever called `execute` has lent the host (`PointMachine::lend`).
     unsafe {
         let [u, v, dudx, dvdx, dudy, dvdy] = floats(ip, file, state);
@@ -86,13 +86,13 @@ pub(super) unsafe fn sample_gradients(
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn sample_level(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked the lists; whoever called `execute` has lent the host (`PointMachine::lend`).
     unsafe {
         let [u, v, level] = floats(ip, file, state);
@@ -114,7 +114,11 @@ pub(super) unsafe fn sample_level(
 ///
 /// # Safety
 /// The instruction belongs to the program of the state and the file, and its second word is a list of at least so many slots.
-unsafe fn floats<const N: usize>(ip: *const Threaded, file: *mut u32, state: &State) -> [f32; N] {
+unsafe fn floats<const N: usize>(
+    ip: *const ThreadedInstruction,
+    file: *mut u32,
+    state: &PointState,
+) -> [f32; N] {
     // SAFETY: asked of the caller; validation checked the slots of all lists.
     unsafe {
         let list = (*ip).words[1] as usize;
@@ -127,11 +131,11 @@ unsafe fn floats<const N: usize>(ip: *const Threaded, file: *mut u32, state: &St
 /// # Safety
 /// The instruction is a sample of the program that the state and the file belong to, and `run` or `answer` lent the host.
 unsafe fn ask(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     request: SampleRequest,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: asked of the caller.
     unsafe {
         let host: &mut dyn Host = &mut *state.host;
@@ -141,7 +145,7 @@ unsafe fn ask(
                 next(ip, file, state)
             }
             Sampled::Pending => {
-                state.waiting = Some((ip, Awaited::Texel(request)));
+                state.suspended = Some((ip, QuadPause::Texel(request)));
                 std::ptr::null()
             }
         }
@@ -152,7 +156,12 @@ unsafe fn ask(
 ///
 /// # Safety
 /// The instruction is a sample of the program that the state and the file belong to.
-pub(super) unsafe fn answer(ip: *const Threaded, file: *mut u32, state: &State, texel: [f32; 4]) {
+pub(super) unsafe fn answer(
+    ip: *const ThreadedInstruction,
+    file: *mut u32,
+    state: &PointState,
+    texel: [f32; 4],
+) {
     // SAFETY: asked of the caller; validation checked the list.
     unsafe {
         let position = state.position(ip);
@@ -174,20 +183,20 @@ pub(super) unsafe fn answer(ip: *const Threaded, file: *mut u32, state: &State, 
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn difference(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     let position = state.position(ip);
     let Opcode::Difference(direction) = state.program.code[position as usize].opcode else {
         unreachable!("only differences are loaded as differences");
     };
     // SAFETY: validation checked the slot.
     let value = f32::from_bits(unsafe { read(file, (*ip).words[1]) });
-    state.waiting = Some((ip, Awaited::Difference(direction, value)));
+    state.suspended = Some((ip, QuadPause::Difference(direction, value)));
     std::ptr::null()
 }
 
@@ -195,7 +204,7 @@ pub(super) unsafe fn difference(
 ///
 /// # Safety
 /// The instruction is a difference of the program that the file belongs to.
-pub(super) unsafe fn join(ip: *const Threaded, file: *mut u32, difference: f32) {
+pub(super) unsafe fn join(ip: *const ThreadedInstruction, file: *mut u32, difference: f32) {
     // SAFETY: asked of the caller; validation checked the slot.
     unsafe { *file.add((*ip).words[0] as usize) = difference.to_bits() };
 }
@@ -206,7 +215,7 @@ pub(super) unsafe fn join(ip: *const Threaded, file: *mut u32, difference: f32) 
 /// The list has a slot of the file for each scalar of the types.
 unsafe fn arguments(
     file: *mut u32,
-    state: &State,
+    state: &PointState,
     list: u32,
     params: &[Type],
     mut room: Vec<u32>,
@@ -218,7 +227,12 @@ unsafe fn arguments(
             // SAFETY: asked of the caller; validation checked the slots of all lists.
             let word = unsafe { read(file, state.lists[at]) };
             at += 1;
-            room.push(leaving::value(scalar, word, &state.closures, resources));
+            room.push(canonicalise::value(
+                scalar,
+                word,
+                &state.closures,
+                resources,
+            ));
         });
     }
     room
@@ -229,13 +243,13 @@ unsafe fn arguments(
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn message(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked the message and the list's slots; whoever called `execute` has lent the host (`PointMachine::lend`).
     unsafe {
         let [message, list, ..] = (*ip).words;
@@ -249,7 +263,7 @@ pub(super) unsafe fn message(
     }
 }
 
-impl State {
+impl PointState {
     /// Whether the point's closures are within their limit.
     fn closures_fit(&self) -> bool {
         self.closures.size() <= self.limits.closure_size as usize
@@ -261,10 +275,10 @@ impl State {
     /// The instruction exists and its first word is a slot of the file.
     unsafe fn put_closure(
         &mut self,
-        ip: *const Threaded,
+        ip: *const ThreadedInstruction,
         file: *mut u32,
         closure: ClosureRef,
-    ) -> *const Threaded {
+    ) -> *const ThreadedInstruction {
         if !self.closures_fit() {
             return self.stop(ip, FaultKind::ClosureSize);
         }
@@ -281,13 +295,13 @@ impl State {
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn make_closure(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked the shape, and the list's slots.
     unsafe {
         let [_, shape, list, ..] = (*ip).words;
@@ -304,9 +318,9 @@ pub(super) unsafe fn make_closure(
 ///
 /// # Safety
 /// The file has the slot.
-unsafe fn held(file: *mut u32, state: &State, slot: u32) -> ClosureRef {
+unsafe fn held(file: *mut u32, state: &PointState, slot: u32) -> ClosureRef {
     // SAFETY: asked of the caller.
-    leaving::closure(&state.closures, unsafe { read(file, slot) })
+    canonicalise::closure(&state.closures, unsafe { read(file, slot) })
 }
 
 /// `words`: to, closure, closure.
@@ -314,13 +328,13 @@ unsafe fn held(file: *mut u32, state: &State, slot: u32) -> ClosureRef {
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn closure_add(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked the slots.
     unsafe {
         let [_, a, b, ..] = (*ip).words;
@@ -335,13 +349,13 @@ pub(super) unsafe fn closure_add(
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn closure_scale(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked the slots.
     unsafe {
         let [_, a, weight, ..] = (*ip).words;
@@ -356,13 +370,13 @@ pub(super) unsafe fn closure_scale(
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
 pub(super) unsafe fn closure_tint(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: validation checked the slots and the list.
     unsafe {
         let [_, a, list, ..] = (*ip).words;

@@ -1,20 +1,20 @@
 //! Bytecode → what the point interpreter runs: routines chosen, constants, arrays and targets resolved.
 
-use super::rows::{FindBranch, FindRow, Held, special};
-use super::state::{CHAIN, Handler, Threaded, index, pause};
+use super::arithmetic::{FindArithmetic, FindBranch, ForwardedValue, shadow_mask};
+use super::state::{Handler, MAX_TAIL_CALLS, ThreadedInstruction, index, pause};
 use super::{arrays, control, host, moves};
-use crate::blocks::targets;
-use crate::bytecode::{Bytecode, Instruction, Opcode, Role, Slot, WORDS};
-use adumbra_packs::Level;
+use crate::basic_blocks::jump_targets;
+use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register, WORDS};
+use adumbra_simd::SimdLevel;
 
 /// Resolves a whole program for a processor of that level.
-pub(super) fn load(program: &Bytecode, level: Level) -> Box<[Threaded]> {
-    let targets = targets(program);
+pub(super) fn load(program: &Bytecode, level: SimdLevel) -> Box<[ThreadedInstruction]> {
+    let targets = jump_targets(program);
     let mut code = Vec::with_capacity(index(program.code.len() as u32) as usize);
     let mut held = None;
     for (position, instruction) in (0..).zip(&program.code) {
-        if code.len() % CHAIN == CHAIN - 1 {
-            code.push(Threaded {
+        if code.len() % MAX_TAIL_CALLS == MAX_TAIL_CALLS - 1 {
+            code.push(ThreadedInstruction {
                 handler: pause,
                 words: [0; WORDS],
             });
@@ -24,7 +24,7 @@ pub(super) fn load(program: &Bytecode, level: Level) -> Box<[Threaded]> {
             held = None;
         }
         let words = words(program, position, instruction);
-        code.push(Threaded {
+        code.push(ThreadedInstruction {
             handler: handler(instruction.opcode, words, level, held),
             words,
         });
@@ -34,13 +34,15 @@ pub(super) fn load(program: &Bytecode, level: Level) -> Box<[Threaded]> {
 }
 
 /// What an instruction hands to the one behind it.
-fn hands_over(instruction: &Instruction, level: Level) -> Option<Held> {
+fn hands_over(instruction: &BytecodeInstruction, level: SimdLevel) -> Option<ForwardedValue> {
     match instruction.opcode {
         // The baseline is there to run anywhere, not to be fast; it has fewer routines.
-        Opcode::Row(op, pattern)
-            if op.info().differentiable() && !op.info().long && level != Level::Baseline =>
+        Opcode::Arithmetic(op, pattern)
+            if op.info().is_differentiable()
+                && !op.info().shares_shadow_routine
+                && level != SimdLevel::Baseline =>
         {
-            special(pattern).map(|_| Held {
+            shadow_mask(pattern).map(|_| ForwardedValue {
                 slot: instruction.words[0],
                 lanes: pattern.result(),
             })
@@ -49,15 +51,20 @@ fn hands_over(instruction: &Instruction, level: Level) -> Option<Held> {
     }
 }
 
-fn handler(opcode: Opcode, words: [u32; WORDS], level: Level, held: Option<Held>) -> Handler {
+fn handler(
+    opcode: Opcode,
+    words: [u32; WORDS],
+    level: SimdLevel,
+    held: Option<ForwardedValue>,
+) -> Handler {
     match opcode {
-        Opcode::Row(op, pattern) => op.visit(FindRow {
+        Opcode::Arithmetic(op, pattern) => op.visit(FindArithmetic {
             pattern,
             level,
             slots: words[1..]
                 .try_into()
                 .expect("the result is one of the words"),
-            held,
+            forwarded: held,
         }),
         Opcode::Branch(op, when) => {
             let found = op.visit(FindBranch { when, level });
@@ -82,7 +89,7 @@ fn handler(opcode: Opcode, words: [u32; WORDS], level: Level, held: Option<Held>
         Opcode::Restore => control::restore,
         Opcode::Call => control::call,
         Opcode::Enter => control::enter,
-        Opcode::Turn => control::turn,
+        Opcode::Iteration => control::iteration,
         Opcode::Return => control::return_to,
         Opcode::Sample(..) => host::sample,
         Opcode::SampleGradients(_) => host::sample_gradients,
@@ -97,12 +104,12 @@ fn handler(opcode: Opcode, words: [u32; WORDS], level: Level, held: Option<Held>
 }
 
 /// The words as the routine wants them, which says so at its head.
-fn words(program: &Bytecode, position: u32, instruction: &Instruction) -> [u32; WORDS] {
+fn words(program: &Bytecode, position: u32, instruction: &BytecodeInstruction) -> [u32; WORDS] {
     let mut words = instruction.words;
     for (word, role) in words.iter_mut().zip(instruction.opcode.roles()) {
         match role {
-            Role::Read(_) => *word = program.place(Slot(*word)),
-            Role::Target => *word = index(*word).wrapping_sub(index(position)),
+            OperandRole::Read(_) => *word = program.register_index(Register(*word)),
+            OperandRole::Target => *word = index(*word).wrapping_sub(index(position)),
             _ => {}
         }
     }
@@ -115,7 +122,7 @@ fn words(program: &Bytecode, position: u32, instruction: &Instruction) -> [u32; 
     match instruction.opcode {
         Opcode::Load(..) => replaced(&[a, c, array(b).base, array(b).len]),
         Opcode::Store(..) => replaced(&[array(a).base, array(a).len, b, c]),
-        Opcode::ArrayZero => replaced(&[array(a).base, array(a).slots(), array(a).len]),
+        Opcode::ArrayZero => replaced(&[array(a).base, array(a).registers(), array(a).len]),
         Opcode::Call => {
             let function = &program.functions[a as usize];
             let distance = index(function.start).wrapping_sub(index(position));

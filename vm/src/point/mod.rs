@@ -7,36 +7,36 @@
 
 #![allow(unsafe_code)]
 
-#[cfg(feature = "batch")]
-mod adopt;
+mod arithmetic;
 mod arrays;
-mod code;
+#[cfg(feature = "batch")]
+mod bail_out;
+mod cfg;
 mod control;
-mod float_mode;
-mod flow;
+mod entry_kernel;
+mod float_environment;
 mod host;
-mod kernel;
 mod load;
 mod moves;
 mod park;
-mod rows;
 mod state;
+mod threaded_code;
 
-use crate::bytecode::{Bytecode, Function, Slot};
-use crate::native::{Left, PointKernels, Translator};
+use crate::bytecode::{Bytecode, BytecodeFunction, Register};
+use crate::native::{NativeBackend, PointExit, PointKernels};
 use adumbra_ir::host::{ClosureArena, ConstantTexture, Faults, Host, Limits};
-use adumbra_ir::memory::Heap;
-use adumbra_ir::quad::Awaited;
-use adumbra_packs::Level;
-use code::Code;
-use kernel::Beginning;
-use state::{State, Threaded};
+use adumbra_ir::memory::HeapSize;
+use adumbra_ir::quad::QuadPause;
+use adumbra_simd::SimdLevel;
+use entry_kernel::EntryKernel;
+use state::{PointState, ThreadedInstruction};
 use std::sync::Arc;
+use threaded_code::ThreadedCode;
 
 #[cfg(feature = "batch")]
-pub(crate) use adopt::Adopted;
-pub use float_mode::FloatMode;
-pub use flow::flows;
+pub(crate) use bail_out::BailedOutPoint;
+pub use cfg::point_cfgs;
+pub use float_environment::FloatEnvironment;
 pub use park::Parked;
 
 /// How far an evaluation came.
@@ -60,12 +60,12 @@ pub struct PointMachine {
     kept: Box<[u32]>,
     input_words: usize,
     /// What is taken from the limits at the beginning.
-    entry: Function,
+    entry: BytecodeFunction,
     /// Where it begins among the loaded instructions; each point begins there, so it is worked out once.
     start: usize,
     /// The code that it begins with, if there is any.
-    beginning: Option<Beginning>,
-    state: State,
+    beginning: Option<EntryKernel>,
+    state: PointState,
 }
 
 // SAFETY: the pointers in the state point to the machine's own code, which stays where it is, or are lent for one execution (`lend`) and used during it only.
@@ -74,7 +74,7 @@ unsafe impl Send for PointMachine {}
 impl PointMachine {
     /// Loads a program, and takes all memory that evaluations within these limits need.
     pub fn new(program: Arc<Bytecode>, limits: Limits) -> PointMachine {
-        PointMachine::at_level(program, limits, Level::best(), None)
+        PointMachine::at_level(program, limits, SimdLevel::best(), None)
     }
 
     /// The same with machine code between what is left to the interpreter, where there is memory for it. Results are the same, to the bit, and points may
@@ -82,24 +82,24 @@ impl PointMachine {
     pub fn with_code(
         program: Arc<Bytecode>,
         limits: Limits,
-        native: &dyn Translator,
+        native: &dyn NativeBackend,
     ) -> PointMachine {
-        let kernels = native.translate_points(&|| flows(&program));
-        PointMachine::at_level(program, limits, Level::best(), kernels)
+        let kernels = native.translate_points(&|| point_cfgs(&program));
+        PointMachine::at_level(program, limits, SimdLevel::best(), kernels)
     }
 
     fn at_level(
         program: Arc<Bytecode>,
         limits: Limits,
-        level: Level,
+        level: SimdLevel,
         kernels: Option<PointKernels>,
     ) -> PointMachine {
         let limits = limits.bounded();
         let mut code = load::load(&program, level);
         if let Some(kernels) = &kernels {
-            kernel::place(kernels, &mut code);
+            entry_kernel::install_kernels(kernels, &mut code);
         }
-        let slots = program.slots as usize;
+        let slots = program.registers as usize;
         let mut file = vec![0; slots + program.constants.len()].into_boxed_slice();
         file[slots..].copy_from_slice(&program.constants);
         let scalars = program.interface.output_scalars().into_iter();
@@ -112,7 +112,7 @@ impl PointMachine {
         let entry = program.functions[program.entry as usize].clone();
         let start = state::index(entry.start) as usize;
         let beginning =
-            (kernels.as_ref()).and_then(|kernels| Beginning::of(kernels, start, &entry, &limits));
+            (kernels.as_ref()).and_then(|kernels| EntryKernel::of(kernels, start, &entry, &limits));
         PointMachine {
             nothing: vec![0; 3 * output_types.len()].into_boxed_slice(),
             kept: vec![0; program.interface.global_words()].into_boxed_slice(),
@@ -120,13 +120,13 @@ impl PointMachine {
             start,
             entry,
             beginning,
-            state: State {
-                code: Code::new(code),
+            state: PointState {
+                code: ThreadedCode::new(code),
                 output_types,
                 lists: program
                     .lists
                     .iter()
-                    .map(|&s| program.place(Slot(s)))
+                    .map(|&s| program.register_index(Register(s)))
                     .collect(),
                 limits,
                 steps: 0,
@@ -139,8 +139,8 @@ impl PointMachine {
                 closures: ClosureArena::default(),
                 arguments: Vec::with_capacity(program.most_arguments()),
                 faults: Faults::default(),
-                waiting: None,
-                is_fresh: true,
+                suspended: None,
+                is_reset: true,
                 is_running: false,
                 kernels,
                 program,
@@ -166,16 +166,16 @@ impl PointMachine {
         if !inputs.is_empty() {
             self.file[self.nothing.len()..][..inputs.len()].copy_from_slice(inputs);
         }
-        if !self.state.is_fresh {
-            self.state.forget();
+        if !self.state.is_reset {
+            self.state.reset();
         }
         self.lend(globals.as_ptr(), host);
-        let mode = FloatMode::enter_for_point();
+        let mode = FloatEnvironment::enter_for_point();
         let mut left = None;
         if let Some(beginning) = &self.beginning {
             // SAFETY: it is of the machine's own program; the globals have the right length.
             let so = unsafe { beginning.run(self.file.as_mut_ptr(), globals.as_ptr()) };
-            if so.is_finished() {
+            if so.has_returned() {
                 return Outcome::Finished;
             }
             left = Some(so);
@@ -189,10 +189,15 @@ impl PointMachine {
     /// # Safety
     /// These globals and the host are lent, the globals as many words as the interface asks for.
     #[inline(never)]
-    unsafe fn run_from(&mut self, left: Option<Left>, mode: FloatMode, globals: &[u32]) -> Outcome {
+    unsafe fn run_from(
+        &mut self,
+        left: Option<PointExit>,
+        mode: FloatEnvironment,
+        globals: &[u32],
+    ) -> Outcome {
         let start = match (&self.beginning, left) {
             // SAFETY: the point left just so.
-            (Some(beginning), Some(left)) => unsafe { beginning.go_on(left, &mut self.state) },
+            (Some(beginning), Some(left)) => unsafe { beginning.resume(left, &mut self.state) },
             _ => self.enter(),
         };
         // SAFETY: the instruction is the program's; the rest is asked of the caller.
@@ -205,7 +210,7 @@ impl PointMachine {
     }
 
     /// Enters the shader: its first instruction, null if a limit is met.
-    fn enter(&mut self) -> *const Threaded {
+    fn enter(&mut self) -> *const ThreadedInstruction {
         let state = &mut self.state;
         state.steps = state.limits.steps;
         state.elements = state.limits.array_elements;
@@ -224,11 +229,11 @@ impl PointMachine {
     /// # Panics
     /// If no point waits for the host.
     pub fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
-        let waiting = self.state.waiting.take();
-        let Some((ip, Awaited::Texel(_))) = waiting else {
+        let waiting = self.state.suspended.take();
+        let Some((ip, QuadPause::Texel(_))) = waiting else {
             panic!("a point waits for the host");
         };
-        let mode = FloatMode::enter_for_point();
+        let mode = FloatEnvironment::enter_for_point();
         self.lend(self.kept.as_ptr(), host);
         // SAFETY: what waits is a sample of this program, and validation put an instruction behind it; the globals are the machine's own.
         let outcome = unsafe {
@@ -244,11 +249,11 @@ impl PointMachine {
     /// # Panics
     /// If no point waits at a difference.
     pub fn join(&mut self, difference: f32, host: &mut dyn Host) -> Outcome {
-        let waiting = self.state.waiting.take();
-        let Some((ip, Awaited::Difference(..))) = waiting else {
+        let waiting = self.state.suspended.take();
+        let Some((ip, QuadPause::Difference(..))) = waiting else {
             panic!("a point waits at a difference");
         };
-        let mode = FloatMode::enter_for_point();
+        let mode = FloatEnvironment::enter_for_point();
         self.lend(self.kept.as_ptr(), host);
         // SAFETY: what waits is a difference of this program, and validation put an instruction behind it; the globals are the machine's own.
         let outcome = unsafe {
@@ -272,8 +277,8 @@ impl PointMachine {
     ///
     /// # Safety
     /// The instruction is one of the program's; globals and host are lent.
-    unsafe fn execute(&mut self, start: *const Threaded) -> Outcome {
-        self.state.is_fresh = false;
+    unsafe fn execute(&mut self, start: *const ThreadedInstruction) -> Outcome {
+        self.state.is_reset = false;
         // If the host panics, it stays so.
         self.state.is_running = true;
         let file = self.file.as_mut_ptr();
@@ -297,7 +302,7 @@ impl PointMachine {
 
     /// How far the last evaluation came. One that the host ended by a panic has stopped.
     pub fn outcome(&self) -> Outcome {
-        if self.state.waiting.is_some() {
+        if self.state.suspended.is_some() {
             Outcome::Pending
         } else if self.state.is_running || self.state.faults.stopped().is_some() {
             Outcome::Stopped
@@ -323,7 +328,7 @@ impl PointMachine {
             + size_of_val(&file[..])
             + size_of_val(&nothing[..])
             + size_of_val(&kept[..])
-            + entry.heap()
+            + entry.heap_bytes()
             + state.memory()
     }
 
@@ -375,7 +380,7 @@ mod tests {
     fn every_processor_gives_the_same_bits() {
         for seed in 0..100 {
             let (program, globals, inputs) = program(seed);
-            let [a, b] = [Level::Baseline, Level::best()].map(|level| {
+            let [a, b] = [SimdLevel::Baseline, SimdLevel::best()].map(|level| {
                 let mut machine =
                     PointMachine::at_level(program.clone(), Limits::default(), level, None);
                 let outcome = machine.run(&globals, &inputs, &mut ConstantTexture([0.25; 4]));

@@ -1,7 +1,7 @@
 //! The routines that move values: between slots, from the globals, from a shadow.
 
-use super::rows::offset;
-use super::state::{Handler, State, Threaded, next};
+use super::arithmetic::offset;
+use super::state::{Handler, PointState, ThreadedInstruction, next};
 use adumbra_ir::host::read_shadow;
 use adumbra_ir::types::{Direction, Lanes};
 
@@ -60,13 +60,13 @@ pub(super) fn find_move(to: Lanes, from: Lanes) -> Handler {
     /// # Safety
     /// As for [`Handler`].
     unsafe fn body<const TO: u8, const FROM: u8>(
-        ip: *const Threaded,
+        ip: *const ThreadedInstruction,
         file: *mut u32,
-        state: &mut State,
+        state: &mut PointState,
         _: f32,
         _: f32,
         _: f32,
-    ) -> *const Threaded {
+    ) -> *const ThreadedInstruction {
         // SAFETY: validation checked both places.
         unsafe {
             let words = &(*ip).words;
@@ -82,13 +82,13 @@ pub(super) fn find_global(lanes: Lanes) -> Handler {
     /// # Safety
     /// As for [`Handler`].
     unsafe fn body<const LANES: u8>(
-        ip: *const Threaded,
+        ip: *const ThreadedInstruction,
         file: *mut u32,
-        state: &mut State,
+        state: &mut PointState,
         _: f32,
         _: f32,
         _: f32,
-    ) -> *const Threaded {
+    ) -> *const ThreadedInstruction {
         // SAFETY: validation checked the slots and that the three words are among the globals, whose length `run` checked.
         unsafe {
             let [to, word, stride, ..] = (*ip).words;
@@ -117,13 +117,13 @@ pub(super) fn find_shadow(direction: Direction) -> Handler {
     /// # Safety
     /// As for [`Handler`].
     unsafe fn body<const OFFSET: usize>(
-        ip: *const Threaded,
+        ip: *const ThreadedInstruction,
         file: *mut u32,
-        state: &mut State,
+        state: &mut PointState,
         _: f32,
         _: f32,
         _: f32,
-    ) -> *const Threaded {
+    ) -> *const ThreadedInstruction {
         // SAFETY: validation checked the slot that is written and the shadow that is read.
         unsafe {
             let words = &(*ip).words;

@@ -4,10 +4,10 @@
 //! register means the same in every machine of the program, and so does a position; the file is copied as it is.
 
 use super::PointMachine;
-use super::state::{Caller, State};
+use super::state::{PointState, ReturnAddress};
 use crate::bytecode::Bytecode;
 use adumbra_ir::host::{ClosureArena, Faults, Limits, SampleRequest};
-use adumbra_ir::quad::{Awaited, Lockstep};
+use adumbra_ir::quad::{Lockstep, QuadPause};
 use std::sync::Arc;
 
 /// Memory for a point that waits apart from any machine, or is done while others of its quad wait; [`PointMachine::park`] fills it. It can be
@@ -27,13 +27,13 @@ struct Point {
     program: Arc<Bytecode>,
     limits: Limits,
     /// Where it waits, as an index into the threaded code, and for what; nothing if it is done.
-    waits: Option<(u32, Awaited)>,
+    waits: Option<(u32, QuadPause)>,
     steps: u64,
     elements: u32,
     faults: Faults,
 }
 
-/// A [`Caller`], by index instead of address.
+/// A [`ReturnAddress`], by index instead of address.
 #[derive(Clone, Copy, Debug)]
 struct Call {
     at: u32,
@@ -66,13 +66,13 @@ impl Parked {
 }
 
 impl Lockstep for PointMachine {
-    fn awaited(&self) -> Option<&Awaited> {
-        self.state.waiting.as_ref().map(|(_, awaited)| awaited)
+    fn awaited(&self) -> Option<&QuadPause> {
+        self.state.suspended.as_ref().map(|(_, awaited)| awaited)
     }
 
-    fn is_beside(&self, other: &PointMachine) -> bool {
+    fn is_at_same_instruction(&self, other: &PointMachine) -> bool {
         let place = |machine: &PointMachine| {
-            let waiting = machine.state.waiting.as_ref();
+            let waiting = machine.state.suspended.as_ref();
             waiting.map(|(ip, _)| machine.state.index(*ip))
         };
         let (mine, others) = (&self.state.calls, &other.state.calls);
@@ -91,7 +91,7 @@ impl PointMachine {
 
     /// Bytes that `into` would take with the point that waits.
     pub fn parked_memory(&self, into: &Parked) -> usize {
-        let words = self.state.program.slots as usize + self.kept.len() + self.state.saved_top;
+        let words = self.state.program.registers as usize + self.kept.len() + self.state.saved_top;
         size_of::<Parked>()
             + into.words.capacity().max(words) * size_of::<u32>()
             + into.calls.capacity().max(self.state.calls.len()) * size_of::<Call>()
@@ -103,14 +103,14 @@ impl PointMachine {
     /// # Panics
     /// If no point waits.
     pub fn park(&mut self, into: &mut Parked) {
-        assert!(self.state.waiting.is_some(), "a point waits");
-        self.put_away(into);
+        assert!(self.state.suspended.is_some(), "a point waits");
+        self.move_out(into);
     }
 
     /// Moves the point out of the machine, whether it waits or is done.
-    pub(crate) fn put_away(&mut self, into: &mut Parked) {
+    pub(crate) fn move_out(&mut self, into: &mut Parked) {
         // Each field is named, so that none of a point's is forgotten.
-        let State {
+        let PointState {
             program,
             code: _,
             output_types: _,
@@ -126,12 +126,12 @@ impl PointMachine {
             closures,
             arguments: _,
             faults,
-            waiting,
-            is_fresh: _,
+            suspended: waiting,
+            is_reset: _,
             is_running: _,
             kernels: _,
         } = &self.state;
-        let registers = &self.file[..program.slots as usize];
+        let registers = &self.file[..program.registers as usize];
         let saved = &saved[..*saved_top];
         let words = &mut into.words;
         words.clear();
@@ -154,7 +154,7 @@ impl PointMachine {
             elements: *elements,
             faults: faults.clone(),
         });
-        self.state.forget();
+        self.state.reset();
         // Nothing of the point is seen here any more.
         self.file[..self.nothing.len()].fill(0);
     }
@@ -170,7 +170,7 @@ impl PointMachine {
             Arc::ptr_eq(&point.program, &state.program) && point.limits == state.limits;
         assert!(is_at_home, "the point is another program's");
         // The same program has the same slots, globals and threaded code, whatever machine loaded it.
-        let (registers, rest) = from.words.split_at(state.program.slots as usize);
+        let (registers, rest) = from.words.split_at(state.program.registers as usize);
         let (globals, saved) = rest.split_at(self.kept.len());
         self.file[..registers.len()].copy_from_slice(registers);
         self.kept.copy_from_slice(globals);
@@ -179,16 +179,18 @@ impl PointMachine {
         let code = state.code.first();
         let address = |at: u32| code.wrapping_add(at as usize);
         state.calls.clear();
-        state.calls.extend(from.calls.iter().map(|call| Caller {
-            ip: address(call.at),
-            elements: call.elements,
-        }));
-        state.is_fresh = false;
+        state
+            .calls
+            .extend(from.calls.iter().map(|call| ReturnAddress {
+                ip: address(call.at),
+                elements: call.elements,
+            }));
+        state.is_reset = false;
         state.closures.copy_from(&from.closures);
         state.steps = point.steps;
         state.elements = point.elements;
         state.faults = point.faults;
-        state.waiting = point.waits.map(|(at, awaited)| (address(at), awaited));
+        state.suspended = point.waits.map(|(at, awaited)| (address(at), awaited));
         self.end();
     }
 }

@@ -1,29 +1,29 @@
 //! What a point's evaluation holds beside its register file, and the shape of the routines that work on both.
 
-use super::code::Code;
-use super::rows::offset;
+use super::arithmetic::offset;
+use super::threaded_code::ThreadedCode;
 use crate::bytecode::{Bytecode, WORDS};
-use crate::leaving;
+use crate::canonicalise;
 use crate::native::PointKernels;
 use adumbra_ir::host::{
-    ClosureArena, FaultKind, Faults, Host, Limits, is_time_to_ask, leaving, read_shadow,
+    ClosureArena, FaultKind, Faults, Host, Limits, is_cancel_check_due, leaving, read_shadow,
 };
-use adumbra_ir::quad::Awaited;
+use adumbra_ir::quad::QuadPause;
 use adumbra_ir::span::Span;
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use std::sync::Arc;
 
 /// A pause is every so many instructions.
-pub(super) const CHAIN: usize = 64;
+pub(super) const MAX_TAIL_CALLS: usize = 64;
 
 /// Where the instruction at that position of the bytecode stands among the threaded ones.
 pub(super) fn index(position: u32) -> u32 {
-    position + position / (CHAIN as u32 - 1)
+    position + position / (MAX_TAIL_CALLS as u32 - 1)
 }
 
 /// One instruction as the engine runs it: the routine for its opcode, and its words with constants, arrays and targets resolved.
 #[derive(Clone, Copy)]
-pub(super) struct Threaded {
+pub(super) struct ThreadedInstruction {
     pub(super) handler: Handler,
     pub(super) words: [u32; WORDS],
 }
@@ -34,7 +34,7 @@ pub(super) struct Threaded {
 /// single one. Nothing relies on that: where it stays a call, pauses bound how deep such calls nest.
 ///
 /// A row hands its value and shadows to the next one in registers, too: through the file they would take several times as long as an
-/// addition. Loading knows which operands are just that, see [`FindRow`](super::rows::FindRow).
+/// addition. Loading knows which operands are just that, see [`FindRow`](super::rows::FindArithmetic).
 ///
 /// # Safety
 /// - `ip` is an instruction among those that loading made of a [`Bytecode`], and the routine is the one that was found for it, or placed there since code begins there. A program
@@ -48,26 +48,26 @@ pub(super) struct Threaded {
 ///
 /// Nothing is asked of `value`, `ddx` and `ddy`: they are numbers, and wrong ones make wrong results alone.
 pub(super) type Handler = unsafe fn(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
+    state: &mut PointState,
     value: f32,
     ddx: f32,
     ddy: f32,
-) -> *const Threaded;
+) -> *const ThreadedInstruction;
 
 /// Where a call goes back to.
 #[derive(Clone, Copy)]
-pub(super) struct Caller {
-    pub(super) ip: *const Threaded,
+pub(super) struct ReturnAddress {
+    pub(super) ip: *const ThreadedInstruction,
     /// Array elements that the callee holds.
     pub(super) elements: u32,
 }
 
-pub(super) struct State {
+pub(super) struct PointState {
     pub(super) program: Arc<Bytecode>,
     /// Its instructions, as they run.
-    pub(super) code: Code,
+    pub(super) code: ThreadedCode,
     /// What each scalar that comes out is, and the shadows that it has.
     pub(super) output_types: Box<[(Scalar, Lanes)]>,
     /// The program's lists, with constants resolved.
@@ -78,7 +78,7 @@ pub(super) struct State {
     /// Array elements that are left.
     pub(super) elements: u32,
     /// Open calls; never longer than its capacity.
-    pub(super) calls: Vec<Caller>,
+    pub(super) calls: Vec<ReturnAddress>,
     /// Saved frames; the words below `saved_top` are in use.
     pub(super) saved: Box<[u32]>,
     pub(super) saved_top: usize,
@@ -89,22 +89,22 @@ pub(super) struct State {
     pub(super) arguments: Vec<u32>,
     pub(super) faults: Faults,
     /// The instruction at which the point waits, and for what.
-    pub(super) waiting: Option<(*const Threaded, Awaited)>,
+    pub(super) suspended: Option<(*const ThreadedInstruction, QuadPause)>,
     /// Whether there is nothing to be seen of a point but outputs: it ended in the code that it began with, or was put away, or there was none.
-    pub(super) is_fresh: bool,
+    pub(super) is_reset: bool,
     /// Whether routines run, or did when the host panicked.
     pub(super) is_running: bool,
     /// Machine code, where there is any.
     pub(super) kernels: Option<PointKernels>,
 }
 
-impl State {
+impl PointState {
     /// Bytes of the heap that it holds; the program's are not among them.
     pub(super) fn memory(&self) -> usize {
         self.code.memory()
             + size_of_val(&self.output_types[..])
             + size_of_val(&self.lists[..])
-            + self.calls.capacity() * size_of::<Caller>()
+            + self.calls.capacity() * size_of::<ReturnAddress>()
             + size_of_val(&self.saved[..])
             + self.closures.memory()
             + self.arguments.capacity() * size_of::<u32>()
@@ -114,12 +114,12 @@ impl State {
     ///
     /// # Safety
     /// The file is one of the program's.
-    pub(super) unsafe fn give_outputs(&self, file: *mut u32) {
+    pub(super) unsafe fn canonicalise_outputs(&self, file: *mut u32) {
         let resources = self.program.interface.resources.len();
         for (number, &(scalar, lanes)) in self.output_types.iter().enumerate() {
             // SAFETY: validation checked that the file begins with three slots for each scalar.
             let words = unsafe { &mut *file.add(3 * number).cast::<[u32; 3]>() };
-            words[0] = leaving::value(scalar, words[0], &self.closures, resources);
+            words[0] = canonicalise::value(scalar, words[0], &self.closures, resources);
             for direction in Direction::BOTH {
                 let shadow = &mut words[offset(direction)];
                 *shadow = match lanes.has(direction) {
@@ -131,38 +131,38 @@ impl State {
     }
 
     /// Forgets what could be seen of the last point.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.calls.clear();
         self.saved_top = 0;
         self.closures.clear();
-        self.waiting = None;
+        self.suspended = None;
         self.is_running = false;
         if !self.faults.is_empty() {
             self.faults.clear();
         }
-        self.is_fresh = true;
+        self.is_reset = true;
     }
 
     /// The position in the bytecode of an instruction.
-    pub(super) fn position(&self, ip: *const Threaded) -> u32 {
+    pub(super) fn position(&self, ip: *const ThreadedInstruction) -> u32 {
         let index = self.index(ip) as usize;
-        (index - index / CHAIN) as u32
+        (index - index / MAX_TAIL_CALLS) as u32
     }
 
     /// Where an instruction stands among the threaded ones, the same in every machine of the program.
-    pub(super) fn index(&self, ip: *const Threaded) -> u32 {
+    pub(super) fn index(&self, ip: *const ThreadedInstruction) -> u32 {
         // As addresses, so that nothing need be assumed of the pointers.
-        ((ip.addr() - self.code.first().addr()) / size_of::<Threaded>()) as u32
+        ((ip.addr() - self.code.first().addr()) / size_of::<ThreadedInstruction>()) as u32
     }
 
-    fn span(&self, ip: *const Threaded) -> Span {
+    fn span(&self, ip: *const ThreadedInstruction) -> Span {
         self.program.span(self.position(ip)).unwrap_or_default()
     }
 
     /// Records a fault of an instruction.
     #[cold]
     #[inline(never)]
-    pub(super) fn fault(&mut self, ip: *const Threaded, kind: FaultKind) {
+    pub(super) fn fault(&mut self, ip: *const ThreadedInstruction, kind: FaultKind) {
         let span = self.span(ip);
         self.faults.add(kind, span);
     }
@@ -170,7 +170,11 @@ impl State {
     /// Records a fault that stops the point, and ends the evaluation.
     #[cold]
     #[inline(never)]
-    pub(super) fn stop(&mut self, ip: *const Threaded, kind: FaultKind) -> *const Threaded {
+    pub(super) fn stop(
+        &mut self,
+        ip: *const ThreadedInstruction,
+        kind: FaultKind,
+    ) -> *const ThreadedInstruction {
         self.fault(ip, kind);
         std::ptr::null()
     }
@@ -182,7 +186,7 @@ impl State {
             return Some(FaultKind::StepBudget);
         };
         self.steps = left;
-        let cancelled = is_time_to_ask(left, steps) && self.is_cancelled();
+        let cancelled = is_cancel_check_due(left, steps) && self.is_cancelled();
         cancelled.then_some(FaultKind::Cancelled)
     }
 
@@ -215,13 +219,13 @@ impl State {
 /// # Safety
 /// As for [`Handler`].
 pub(super) unsafe fn pause(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     _: *mut u32,
-    _: &mut State,
+    _: &mut PointState,
     _: f32,
     _: f32,
     _: f32,
-) -> *const Threaded {
+) -> *const ThreadedInstruction {
     // SAFETY: loading puts an instruction behind each pause.
     unsafe { ip.add(1) }
 }
@@ -232,10 +236,10 @@ pub(super) unsafe fn pause(
 /// As for a [`Handler`]; there is an instruction behind `ip`.
 #[inline(always)]
 pub(super) unsafe fn next(
-    ip: *const Threaded,
+    ip: *const ThreadedInstruction,
     file: *mut u32,
-    state: &mut State,
-) -> *const Threaded {
+    state: &mut PointState,
+) -> *const ThreadedInstruction {
     // SAFETY: asked of the caller.
     unsafe {
         let ip = ip.add(1);

@@ -3,13 +3,13 @@
 
 use crate::park::{Hesitant, run_hesitantly};
 use crate::support::Recorder;
-use adumbra_ir::eval::{Options, Point, Shadows, Slot, evaluate};
+use adumbra_ir::eval::{EvalOptions, EvalPoint, EvalValue, ShadowMode, evaluate};
 use adumbra_ir::host::{Limits, SampleRequest};
 use adumbra_ir::module::*;
 use adumbra_ir::passes::{self, PassOptions};
 use adumbra_ir::random::generate;
 use adumbra_ir::span::Span;
-use adumbra_ir::text::{Spans, print};
+use adumbra_ir::text::{SpanComments, print};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ir::verify::verify;
 use adumbra_ops::Op;
@@ -48,16 +48,16 @@ impl Random {
 }
 
 /// A point for a module, and the same as words for a machine.
-pub(crate) fn point(module: &Module, random: &mut Random) -> (Point, Vec<u32>, Vec<u32>) {
-    let mut point = Point::new(module);
+pub(crate) fn point(module: &Module, random: &mut Random) -> (EvalPoint, Vec<u32>, Vec<u32>) {
+    let mut point = EvalPoint::new(module);
     let mut words = Vec::new();
     let mut next = 0;
     for global in &module.globals {
         let first = next;
         global.ty.for_each_scalar(&mut |ty| {
             point.globals[next] = match ty {
-                Scalar::F32 => Slot::float(random.float(), [random.float(), random.float()]),
-                _ => Slot::word(random.below(6) as u32),
+                Scalar::F32 => EvalValue::float(random.float(), [random.float(), random.float()]),
+                _ => EvalValue::word(random.below(6) as u32),
             };
             next += 1;
         });
@@ -104,16 +104,16 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
     let mut random = Random::new(seed);
     for _ in 0..3 {
         let (point, globals, inputs) = point(module, &mut random);
-        let options = Options {
+        let options = EvalOptions {
             limits: LIMITS,
-            ..Options::default()
+            ..EvalOptions::default()
         };
         let mut expected_requests = Recorder::default();
         let expected = evaluate(module, &point, &options, &mut expected_requests);
         let mut requests = Recorder::default();
         let outcome = machine.run(&globals, &inputs, &mut requests);
         let context = || {
-            let text = print(module, Spans::Hidden);
+            let text = print(module, SpanComments::Hidden);
             format!("seed {seed}, globals {globals:x?}\n{text}\n{program}")
         };
         assert_eq!(machine.faults(), &expected.faults, "{}", context());
@@ -164,7 +164,7 @@ fn make_recursive(module: &mut Module, random: &mut Random) {
     let inner = FuncId(module.functions.len() as u32);
     let mut function = module.entry().clone();
     let results: Vec<Scalar> = function.results.iter().map(|r| r.ty).collect();
-    let mut outer = adumbra_ir::Builder::new("outer", at);
+    let mut outer = adumbra_ir::FunctionBuilder::new("outer", at);
     let params = function.params().to_vec();
     let args: Vec<ValueId> = params
         .iter()
@@ -323,13 +323,13 @@ fn large_arrays_take_the_same_steps() {
     let mut needed = None;
     for steps in 0..100 {
         let limits = Limits { steps, ..LIMITS };
-        let options = Options {
+        let options = EvalOptions {
             limits,
-            ..Options::default()
+            ..EvalOptions::default()
         };
         let expected = evaluate(
             &module,
-            &Point::new(&module),
+            &EvalPoint::new(&module),
             &options,
             &mut Recorder::default(),
         );
@@ -361,14 +361,14 @@ fn limits_count_calls_that_are_inlined() {
         let (after, _) = passes::run(before.clone(), &options);
         let insts = after.functions.iter().flat_map(|f| &f.regions);
         let mut insts = insts.flat_map(|r| &r.insts);
-        in_place += usize::from(insts.any(|i| matches!(i.kind, InstKind::Enter(_))));
+        in_place += usize::from(insts.any(|i| matches!(i.kind, InstKind::EnterInlined(_))));
         let program = Arc::new(lower(&after).expect("the module fits"));
         let (point, globals, inputs) = point(&before, &mut Random::new(seed));
         let evaluated = |limits| {
-            let options = Options {
+            let options = EvalOptions {
                 limits,
-                shadows: Shadows::Full,
-                ..Options::default()
+                shadows: ShadowMode::Full,
+                ..EvalOptions::default()
             };
             evaluate(&before, &point, &options, &mut Recorder::default())
         };

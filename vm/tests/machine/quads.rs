@@ -2,13 +2,13 @@
 //! of divergence is sound: points of what it let through always meet at their differences, unless they were stopped.
 
 use crate::agreement::{LIMITS, Random, point};
-use adumbra_ir::eval::{self, Options, Outcome, Progress};
+use adumbra_ir::eval::{self, EvalOptions, EvalOutcome, Progress};
 use adumbra_ir::host::{ConstantTexture, leaving};
 use adumbra_ir::module::{InstKind, Module};
 use adumbra_ir::passes::{self, AtDivergence, PassOptions, quads};
-use adumbra_ir::quad::{Awaited, Lockstep, Quad, advance};
+use adumbra_ir::quad::{Lockstep, Quad, QuadPause, advance};
 use adumbra_ir::random::{generate, generate_convergent};
-use adumbra_ir::text::{Spans, print};
+use adumbra_ir::text::{SpanComments, print};
 use adumbra_ir::types::Scalar;
 use adumbra_ir::verify::verify;
 use adumbra_vm::{Bytecode, PointMachine, lower};
@@ -20,12 +20,12 @@ const TEXTURE: ConstantTexture = ConstantTexture([0.1, 0.2, 0.3, 0.4]);
 struct Strict(Progress);
 
 impl Lockstep for Strict {
-    fn awaited(&self) -> Option<&Awaited> {
+    fn awaited(&self) -> Option<&QuadPause> {
         self.0.awaited()
     }
 
-    fn is_beside(&self, other: &Strict) -> bool {
-        let is_beside = self.0.is_beside(&other.0);
+    fn is_at_same_instruction(&self, other: &Strict) -> bool {
+        let is_beside = self.0.is_at_same_instruction(&other.0);
         assert!(is_beside, "points wait at different places");
         is_beside
     }
@@ -39,10 +39,14 @@ struct Mix {
     joins: usize,
 }
 
-fn run_reference(module: &Module, points: &[eval::Point; 4], mix: &mut Mix) -> [Outcome; 4] {
-    let options = Options {
+fn run_reference(
+    module: &Module,
+    points: &[eval::EvalPoint; 4],
+    mix: &mut Mix,
+) -> [EvalOutcome; 4] {
+    let options = EvalOptions {
         limits: LIMITS,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let mut host = TEXTURE;
     let begin = |point| Strict(eval::begin(module, point, &options, &mut host));
@@ -61,7 +65,7 @@ fn run_reference(module: &Module, points: &[eval::Point; 4], mix: &mut Mix) -> [
         let Progress::Pending(suspended) = lane.0.clone() else {
             unreachable!("a point that is done is not joined");
         };
-        *lane = Strict(suspended.join(module, difference, &mut host));
+        *lane = Strict(suspended.resume_difference(module, difference, &mut host));
         late[at] = finished(lane);
     });
     lanes.map(|lane| match lane.0 {
@@ -100,7 +104,12 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
         machine.join(difference, &mut host);
     });
     for (machine, expected) in machines.iter().zip(&expected) {
-        let context = || format!("seed {seed}\n{}\n{program}", print(module, Spans::Hidden));
+        let context = || {
+            format!(
+                "seed {seed}\n{}\n{program}",
+                print(module, SpanComments::Hidden)
+            )
+        };
         assert_eq!(machine.faults(), &expected.faults, "{}", context());
         let types = module.entry().results.iter().map(|result| result.ty);
         let values = expected

@@ -1,32 +1,32 @@
 //! Every row with every lane pattern, against the row itself.
 
-use adumbra_ir::builder::Builder;
+use adumbra_ir::builder::FunctionBuilder;
 use adumbra_ir::host::{ConstantTexture, Limits, leaving, read_shadow};
 use adumbra_ir::module::*;
 use adumbra_ir::span::Span;
 use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
 use adumbra_ops::Op;
-use adumbra_ops::point::operand_float;
-use adumbra_ops::row::Kind;
+use adumbra_ops::definition::OperandKind;
+use adumbra_ops::scalar_eval::operand_float;
 use adumbra_vm::{PointMachine, lower};
 use std::sync::Arc;
 
 const AT: Span = Span::new(adumbra_ir::FileId::MAIN, 0, 0);
 
 /// The type that stands for a kind.
-fn scalar(kind: Kind) -> Scalar {
+fn scalar(kind: OperandKind) -> Scalar {
     match kind {
-        Kind::Float => Scalar::F32,
-        Kind::U32 => Scalar::U32,
-        Kind::Bool => Scalar::Bool,
-        Kind::I32 | Kind::Int | Kind::Word => Scalar::I32,
+        OperandKind::Float => Scalar::F32,
+        OperandKind::U32 => Scalar::U32,
+        OperandKind::Bool => Scalar::Bool,
+        OperandKind::I32 | OperandKind::Int | OperandKind::Word => Scalar::I32,
     }
 }
 
 /// `row(operands)` of globals with these shadows. Those in `handed` are all the negation of the first of them, by the row just before, which
 /// hands it over.
 fn module(op: Op, result: Lanes, operands: &[Lanes], handed: &[usize]) -> Module {
-    let mut b = Builder::new("main", AT);
+    let mut b = FunctionBuilder::new("main", AT);
     let mut module = Module::default();
     let mut args = Vec::new();
     for (i, &kind) in op.info().operands.iter().enumerate() {
@@ -63,11 +63,11 @@ fn module(op: Op, result: Lanes, operands: &[Lanes], handed: &[usize]) -> Module
 }
 
 /// Words that try the corners of a kind.
-fn corners(kind: Kind) -> &'static [u32] {
+fn corners(kind: OperandKind) -> &'static [u32] {
     const ONE: u32 = 0x3f80_0000;
     match kind {
-        Kind::Bool => &[0, 1],
-        Kind::Float => &[
+        OperandKind::Bool => &[0, 1],
+        OperandKind::Float => &[
             0,
             1 << 31,
             ONE,
@@ -120,7 +120,7 @@ fn same(a: u32, b: u32) -> bool {
 fn every_row_gives_its_value_and_its_tangent_with_every_lane_pattern() {
     for &op in Op::ALL {
         let info = op.info();
-        let differentiable = info.differentiable();
+        let differentiable = info.is_differentiable();
         let results = if differentiable {
             &Lanes::ALL[..]
         } else {
@@ -134,12 +134,13 @@ fn every_row_gives_its_value_and_its_tangent_with_every_lane_pattern() {
                 let operands: Vec<Lanes> = (0..op.arity())
                     .map(|i| Lanes::from_bits((pattern >> (2 * i)) as u8))
                     .collect();
-                let fits = |(&l, &k): (&Lanes, &Kind)| l.is_none() || k == Kind::Float;
+                let fits =
+                    |(&l, &k): (&Lanes, &OperandKind)| l.is_none() || k == OperandKind::Float;
                 if !operands.iter().zip(info.operands).all(fits) {
                     continue;
                 }
                 let floats = |handed: &[usize]| {
-                    let float = |&i: &usize| info.operands.get(i) == Some(&Kind::Float);
+                    let float = |&i: &usize| info.operands.get(i) == Some(&OperandKind::Float);
                     let alike = |&i: &usize| operands[i] == operands[handed[0]];
                     handed.iter().all(|i| float(i) && alike(i))
                 };
@@ -183,7 +184,7 @@ fn check(op: Op, result: Lanes, operands: &[Lanes], handed: &[usize], module: &M
         let context = || {
             format!("{op:?} {result:?} {operands:?} {handed:?} of {words:x?}: {got:x?}\n{program}")
         };
-        if op.info().result == Kind::Float {
+        if op.info().result == OperandKind::Float {
             assert!(same(got[0], value), "{value:x} {}", context());
         } else {
             assert_eq!(got[0], value, "{}", context());

@@ -1,15 +1,15 @@
 //! The command line's contract: names, JSON shapes, exit statuses, refusals.
 
 mod aot;
+mod diagnostics;
 mod emit;
 mod eval;
 mod files;
-mod findings;
 mod run;
 mod simd;
 mod usage;
 
-use crate::command::{Ran, adumbra, adumbra_with_input, project, scratch};
+use crate::command::{CommandOutput, adumbra, adumbra_with_input, project, scratch};
 use serde_json::{Value, json};
 
 const EQUATION: &str =
@@ -17,7 +17,7 @@ const EQUATION: &str =
 
 const SEEDS: [&str; 4] = ["-g", "x1=1.5:1:0", "-g", "x2=0.5:0:1"];
 
-fn json_of(ran: &Ran) -> Value {
+fn json_of(ran: &CommandOutput) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error} in {ran:?}"))
 }
 

@@ -1,10 +1,10 @@
 //! Slips on the command line: what is said of them, and that the same slip ends in the same status everywhere.
 
-use crate::command::{Ran, adumbra, adumbra_with_input, scratch};
+use crate::command::{CommandOutput, adumbra, adumbra_with_input, scratch};
 
 const SHADER: &str = "texture2d t; shader a(float gain = 1, out float o) { o = gain * texture2d_sample<t>(global_value<uv>).x; }";
 
-fn ran(args: &str) -> Ran {
+fn ran(args: &str) -> CommandOutput {
     let file = scratch("usage.adu", SHADER);
     let out = scratch("usage.png", "");
     let args = args.replace("FILE", &file).replace("OUT", &out);

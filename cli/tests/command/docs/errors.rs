@@ -1,6 +1,6 @@
 //! The error pages: `docs/errors/CODE.md`, one for each code, with a wrong text, its report and its mend.
 
-use super::page::{Block, blocks};
+use super::page::{CodeBlock, blocks};
 use adumbra::{Compiler, GlobalsLayout, Sources, diagnostics::Code};
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ fn path(code: Code) -> PathBuf {
     super::folder().join("errors").join(format!("{code}.md"))
 }
 
-fn block<'a, 'p>(blocks: &'a [Block<'p>], file: &str) -> Option<&'a Block<'p>> {
+fn block<'a, 'p>(blocks: &'a [CodeBlock<'p>], file: &str) -> Option<&'a CodeBlock<'p>> {
     blocks.iter().find(|block| block.file() == Some(file))
 }
 
@@ -27,8 +27,8 @@ fn complaint(code: Code) -> Option<&'static str> {
         return Some("has a page without its title");
     }
     let blocks = blocks(&page);
-    let shows = |block: &Block| {
-        matches!(block.word(), "console" | "repl" | "rust")
+    let shows = |block: &CodeBlock| {
+        matches!(block.language(), "console" | "repl" | "rust")
             && block.body.contains(&format!("{code}"))
     };
     if !blocks.iter().any(shows) {

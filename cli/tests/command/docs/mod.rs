@@ -22,8 +22,8 @@ mod built;
 mod claims;
 mod errors;
 mod highlight;
+mod images;
 mod page;
-mod pictures;
 mod readme;
 mod replay;
 mod summary;
@@ -69,12 +69,12 @@ fn what_pages_show_is_what_happens() {
     for path in pages() {
         let text = std::fs::read_to_string(&path).expect("a page is text");
         let replayed = replay::replay(&name(&path), &text);
-        wrong.extend(replayed.complaints);
-        wrong.extend(pictures::complaints(&path, &text, &replayed.folder));
-        if blesses() && replayed.text != text {
-            std::fs::write(&path, &replayed.text).expect("the page can be written");
+        wrong.extend(replayed.problems);
+        wrong.extend(images::problems(&path, &text, &replayed.folder));
+        if blesses() && replayed.page != text {
+            std::fs::write(&path, &replayed.page).expect("the page can be written");
         } else {
-            wrong.extend(page::difference(&name(&path), &text, &replayed.text));
+            wrong.extend(page::difference(&name(&path), &text, &replayed.page));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -89,7 +89,7 @@ fn every_page_with_rust_is_given_to_rustdoc() {
         let is_listed = listed.contains(&format!("\"../docs/{}\"", name(&path)));
         let has_rust = page::blocks(&text)
             .iter()
-            .any(|block| block.word() == "rust");
+            .any(|block| block.language() == "rust");
         if has_rust != is_listed {
             let verb = if has_rust { "wants" } else { "needs no" };
             wrong.push(format!("{} {verb} line in src/book.rs", name(&path)));

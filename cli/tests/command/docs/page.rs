@@ -4,7 +4,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::ops::Range;
 
 /// A fenced block.
-pub(crate) struct Block<'a> {
+pub(crate) struct CodeBlock<'a> {
     /// What stands behind the opening fence.
     pub(crate) info: String,
     /// What stands between the fences.
@@ -13,9 +13,9 @@ pub(crate) struct Block<'a> {
     pub(crate) range: Range<usize>,
 }
 
-impl Block<'_> {
+impl CodeBlock<'_> {
     /// The first word behind the fence: what kind of block it is.
-    pub(crate) fn word(&self) -> &str {
+    pub(crate) fn language(&self) -> &str {
         self.info.split_whitespace().next().unwrap_or_default()
     }
 
@@ -32,7 +32,7 @@ impl Block<'_> {
 }
 
 /// The fenced blocks of a page, in order.
-pub(crate) fn blocks(page: &str) -> Vec<Block<'_>> {
+pub(crate) fn blocks(page: &str) -> Vec<CodeBlock<'_>> {
     let mut found = Vec::new();
     let mut open: Option<(String, Range<usize>)> = None;
     for (event, range) in Parser::new(page).into_offset_iter() {
@@ -52,7 +52,7 @@ pub(crate) fn blocks(page: &str) -> Vec<Block<'_>> {
             Event::End(TagEnd::CodeBlock) => {
                 if let Some((info, range)) = open.take() {
                     let body = &page[range.clone()];
-                    found.push(Block { info, body, range });
+                    found.push(CodeBlock { info, body, range });
                 }
             }
             _ => {}
@@ -121,7 +121,7 @@ fn slug(heading: &str) -> String {
 }
 
 /// Where the pictures of a page are.
-pub(crate) fn pictures(page: &str) -> Vec<String> {
+pub(crate) fn images(page: &str) -> Vec<String> {
     let picture = |event| match event {
         Event::Start(Tag::Image { dest_url, .. }) => Some(dest_url.to_string()),
         _ => None,
@@ -158,12 +158,15 @@ fn blocks_are_found_with_their_places() {
     let page = "a\n\n```adu file=x.adu\nint a;\n\nint b;\n```\n\n- b\n\n```console\n```\n";
     let found = blocks(page);
     assert_eq!(found.len(), 2);
-    assert_eq!((found[0].word(), found[0].file()), ("adu", Some("x.adu")));
+    assert_eq!(
+        (found[0].language(), found[0].file()),
+        ("adu", Some("x.adu"))
+    );
     assert_eq!(
         (found[0].body, found[0].line(page)),
         ("int a;\n\nint b;\n", 4)
     );
-    assert_eq!((found[1].word(), found[1].body), ("console", ""));
+    assert_eq!((found[1].language(), found[1].body), ("console", ""));
     assert_eq!(&page[found[1].range.start..], "```\n");
 }
 

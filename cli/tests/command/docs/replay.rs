@@ -1,22 +1,22 @@
 //! Does what a page shows, and gives the page as it should be.
 
-use super::page::{Block, blocks};
+use super::page::{CodeBlock, blocks};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A page after its blocks were run.
-pub(crate) struct Replayed {
+pub(crate) struct ReplayedPage {
     /// The page with what was really printed.
-    pub(crate) text: String,
+    pub(crate) page: String,
     /// What is wrong with it whatever is printed.
-    pub(crate) complaints: Vec<String>,
+    pub(crate) problems: Vec<String>,
     /// Where its commands were run, with what they wrote.
     pub(crate) folder: PathBuf,
 }
 
 /// Runs the blocks of a page, in an empty folder of its own.
-pub(crate) fn replay(name: &str, page: &str) -> Replayed {
+pub(crate) fn replay(name: &str, page: &str) -> ReplayedPage {
     let folder = scratch(name);
     let mut text = String::new();
     let mut complaints = Vec::new();
@@ -33,16 +33,16 @@ pub(crate) fn replay(name: &str, page: &str) -> Replayed {
         }
     }
     text.push_str(&page[done..]);
-    Replayed {
-        text,
-        complaints,
+    ReplayedPage {
+        page: text,
+        problems: complaints,
         folder,
     }
 }
 
 /// What the block should hold.
-fn body(block: &Block, folder: &Path) -> Result<String, String> {
-    match (block.word(), block.file()) {
+fn body(block: &CodeBlock, folder: &Path) -> Result<String, String> {
+    match (block.language(), block.file()) {
         ("adu" | "json", Some(file)) => {
             std::fs::write(folder.join(file), block.body).map_err(|e| format!("{file}: {e}"))?;
         }
@@ -209,9 +209,9 @@ fn what_is_wrong_on_a_page_is_seen() {
     let page = "```console\n$ adumbra eval 1+1\n3\n```\n```bash\n```\n```adu\nint f() { }\n```\n";
     let replayed = replay("a page of this test", page);
     assert!(
-        replayed.text.contains("$ adumbra eval 1+1\nvalue  2"),
+        replayed.page.contains("$ adumbra eval 1+1\nvalue  2"),
         "{}",
-        replayed.text
+        replayed.page
     );
-    assert_eq!(replayed.complaints.len(), 2, "{:?}", replayed.complaints);
+    assert_eq!(replayed.problems.len(), 2, "{:?}", replayed.problems);
 }

@@ -4,7 +4,7 @@ use super::*;
 use serde_json::Value;
 
 /// Runs `image --at` on a shader; with `--json`, what it said must be JSON.
-fn at(name: &str, text: &str, args: &str) -> Ran {
+fn at(name: &str, text: &str, args: &str) -> CommandOutput {
     let source = scratch(&format!("at_{name}.adu"), text);
     adumbra(
         ["image", &source]
@@ -117,9 +117,9 @@ fn surfaces_textures_and_inputs_are_those_of_the_picture() {
     let text = "texture2d wood; shader s(out color c) {
         float3 n = global_value<normal>; float2 p = 3 * global_value<uvw>.xy;
         c = texture2d_sample<wood>(p) * dot(n, float3(0, 0, 1)) + texture2d_sample_level<wood>(p, 1.5); }";
-    let size = adumbra_image::Size::new(4, 4).expect("a size");
+    let size = adumbra_image::ImageSize::new(4, 4).expect("a size");
     let bytes: Vec<u8> = (0..48).map(|byte| 5 * byte).collect();
-    let png = adumbra_image::Png {
+    let png = adumbra_image::PngImage {
         size,
         bytes: &bytes,
         has_alpha: false,

@@ -9,8 +9,8 @@ mod textures;
 mod views;
 mod watch;
 
-use crate::command::{Ran, adumbra, scratch};
-use adumbra_image::{Picture, read, srgb};
+use crate::command::{CommandOutput, adumbra, scratch};
+use adumbra_image::{Image, read_image, srgb};
 use std::path::{Path, PathBuf};
 
 /// Where a picture of a test goes, in a folder of its own; what was there is gone.
@@ -24,7 +24,7 @@ fn place(name: &str) -> PathBuf {
 }
 
 /// Draws a shader into a file of that name, with these arguments, which spaces separate.
-fn draw(name: &str, text: &str, args: &str) -> (Ran, PathBuf) {
+fn draw(name: &str, text: &str, args: &str) -> (CommandOutput, PathBuf) {
     let (stem, _) = name.split_once('.').expect("a name with an ending");
     let file = place(stem).join(name);
     let source = scratch(&format!("image_{stem}.adu"), text);
@@ -37,10 +37,10 @@ fn draw(name: &str, text: &str, args: &str) -> (Ran, PathBuf) {
 }
 
 /// The picture of a shader, as floats, and what was printed.
-fn floats(name: &str, text: &str, args: &str) -> (Picture, String) {
+fn floats(name: &str, text: &str, args: &str) -> (Image, String) {
     let (ran, file) = draw(&format!("{name}.exr"), text, args);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    (read(&file).expect("a picture"), ran.stdout)
+    (read_image(&file).expect("a picture"), ran.stdout)
 }
 
 /// The bytes of a PNG picture, and what was printed.
@@ -51,7 +51,7 @@ fn bytes(name: &str, text: &str, args: &str) -> (Vec<[u8; 4]>, String) {
 }
 
 fn bytes_of(file: &Path) -> Vec<[u8; 4]> {
-    let picture = read(file).expect("a picture");
+    let picture = read_image(file).expect("a picture");
     let byte = |x: f64| (255.0 * x).round() as u8;
     let pixels = picture.pixels().iter().map(|&[r, g, b, a]| {
         let [r, g, b] = [r, g, b].map(|x| byte(srgb::from_linear(x.into())));

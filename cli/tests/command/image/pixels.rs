@@ -259,7 +259,7 @@ fn bytecode_may_lack_globals_of_the_picture() {
     let out = out.to_str().expect("a path that is text");
     let ran = adumbra(["image", &bytecode, "-o", out, "--size", "2x1", "--surface"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    let drawn = read(Path::new(out)).expect("a picture");
+    let drawn = read_image(Path::new(out)).expect("a picture");
     let red: Vec<f32> = drawn.pixels().iter().map(|pixel| pixel[0]).collect();
     assert_eq!(red, [0.125, 0.375]);
 

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Columns of a row of a picture.
-fn row(picture: &Picture, from: usize, count: usize) -> Vec<f32> {
+fn row(picture: &Image, from: usize, count: usize) -> Vec<f32> {
     let row = &picture.pixels()[from..][..count];
     row.iter().map(|pixel| pixel[0]).collect()
 }
@@ -74,7 +74,7 @@ fn every_engine_draws_the_same_quads() {
             );
             let (ran, file) = draw(&format!("engine_{view}.exr"), text, &args);
             assert_eq!(ran.code, 0, "{}", ran.stderr);
-            let picture = read(&file).expect("a picture");
+            let picture = read_image(&file).expect("a picture");
             let bits: Vec<_> = picture
                 .pixels()
                 .iter()

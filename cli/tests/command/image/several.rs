@@ -51,7 +51,7 @@ fn frames_are_pictures_of_their_times() {
     assert_eq!(listing(folder), names);
     for (name, time) in names.into_iter().zip(["-1", "0", "1", "2"]) {
         let (single, _) = floats("single", text, &format!("--size 4x4 --time {time}"));
-        let frame = read(&folder.join(name)).expect("a picture");
+        let frame = read_image(&folder.join(name)).expect("a picture");
         assert_eq!(frame.pixels(), single.pixels(), "{name}");
     }
 }

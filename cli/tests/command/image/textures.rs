@@ -1,11 +1,11 @@
 //! Textures of files: their colours, the levels they are read at, and the checker in the place of those that are not given.
 
 use super::*;
-use adumbra_image::{Png, Size, write_png};
+use adumbra_image::{ImageSize, PngImage, write_png};
 
 /// A PNG texture of that size in a folder of tests; its red is 255 in every other column.
 fn stripes(name: &str, width: u64, height: u64) -> String {
-    let size = Size::new(width, height).expect("a size");
+    let size = ImageSize::new(width, height).expect("a size");
     let pixels = (0..size.pixels()).map(|i| {
         [
             255 * u8::from((i % width as usize).is_multiple_of(2)),
@@ -14,7 +14,7 @@ fn stripes(name: &str, width: u64, height: u64) -> String {
         ]
     });
     let bytes: Vec<[u8; 3]> = pixels.collect();
-    let png = Png {
+    let png = PngImage {
         size,
         bytes: bytes.as_flattened(),
         has_alpha: false,

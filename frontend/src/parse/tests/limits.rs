@@ -1,7 +1,7 @@
 //! Every limit, just met and just missed. The threads of a test have 2 MiB of stack, the least that a host must give.
 
 use crate::interner::Interner;
-use crate::limits::{MAX_DIAGNOSTICS, MAX_HEIGHT, MAX_NESTING, MAX_SOURCE};
+use crate::limits::{MAX_DIAGNOSTICS, MAX_NESTING, MAX_SOURCE_BYTES, MAX_TREE_HEIGHT};
 use crate::parse::{parse, parse_expression};
 use adumbra_ir::{Code, Diagnostic, FileId};
 use bumpalo::Bump;
@@ -135,8 +135,8 @@ fn a_tree_is_only_so_high() {
     let arena = Bump::new();
     let mut interner = Interner::new();
     let mut read = |text: &str| parse_expression(&arena, &mut interner, FileId::MAIN, text).1;
-    assert_eq!(read(&members(MAX_HEIGHT - 1)), []);
-    let findings = read(&members(MAX_HEIGHT));
+    assert_eq!(read(&members(MAX_TREE_HEIGHT - 1)), []);
+    let findings = read(&members(MAX_TREE_HEIGHT));
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].code, Code::NestingTooDeep);
     assert!(findings[0].help.is_some());
@@ -165,7 +165,7 @@ fn a_tree_that_is_too_high_is_not_handed_on() {
 
 #[test]
 fn a_text_is_only_so_long() {
-    let text = " ".repeat(MAX_SOURCE);
+    let text = " ".repeat(MAX_SOURCE_BYTES);
     assert_eq!(codes(&text), []);
     assert_eq!(codes(&(text + " ")), [Code::SourceTooLong]);
 }

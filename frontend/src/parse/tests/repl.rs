@@ -1,8 +1,8 @@
 //! The REPL's entry: what is complete, what waits for more, what is wrong.
 
-use crate::ast::{Entry, ExprKind, ItemKind, StmtKind};
+use crate::ast::{ExprKind, ItemKind, ReplEntry, StmtKind};
 use crate::interner::Interner;
-use crate::parse::{Reply, parse_repl};
+use crate::parse::{ReplParse, parse_repl};
 use adumbra_ir::FileId;
 use bumpalo::Bump;
 
@@ -10,28 +10,28 @@ use bumpalo::Bump;
 fn reply(text: &str) -> String {
     let arena = Bump::new();
     match parse_repl(&arena, &mut Interner::new(), FileId::MAIN, text) {
-        Reply::Incomplete(_) => "…".to_owned(),
-        Reply::Wrong(diagnostics) => {
+        ReplParse::Incomplete(_) => "…".to_owned(),
+        ReplParse::Invalid(diagnostics) => {
             assert!(!diagnostics.is_empty(), "{text}");
             "!".to_owned()
         }
-        Reply::Complete(entries) => {
+        ReplParse::Complete(entries) => {
             let words: Vec<&str> = entries.iter().map(word).collect();
             words.join(" ")
         }
     }
 }
 
-fn word(entry: &Entry) -> &'static str {
+fn word(entry: &ReplEntry) -> &'static str {
     match entry {
-        Entry::Seed { .. } => "seed",
-        Entry::Item(item) => match item.kind {
+        ReplEntry::Seed { .. } => "seed",
+        ReplEntry::Item(item) => match item.kind {
             ItemKind::Function(function) if function.is_shader() => "shader",
             ItemKind::Function(_) => "function",
             ItemKind::Struct(_) => "struct",
             _ => "item",
         },
-        Entry::Statement(statement) => match statement.kind {
+        ReplEntry::Statement(statement) => match statement.kind {
             StmtKind::Expr(expr) => match expr.kind {
                 ExprKind::Assign { .. } => "assignment",
                 _ => "expression",
@@ -110,7 +110,8 @@ fn derivatives_in_another_form_are_told_the_form() {
         ("u : 1 : 0", "`u = VALUE : DDX : DDY`"),
     ] {
         let arena = Bump::new();
-        let Reply::Wrong(found) = parse_repl(&arena, &mut Interner::new(), FileId::MAIN, text)
+        let ReplParse::Invalid(found) =
+            parse_repl(&arena, &mut Interner::new(), FileId::MAIN, text)
         else {
             panic!("{text} is wrong");
         };

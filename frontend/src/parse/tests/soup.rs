@@ -1,10 +1,10 @@
 //! Whatever the text is, parsing ends, does not panic, and keeps its promises about what it hands on.
 
-use crate::ast::{File, print};
+use crate::ast::{SourceFile, print};
 use crate::interner::Interner;
-use crate::kind::Kind;
 use crate::limits::MAX_DIAGNOSTICS;
-use crate::parse::{Reply, parse, parse_expression, parse_repl};
+use crate::parse::{ReplParse, parse, parse_expression, parse_repl};
+use crate::token_kind::Kind;
 use adumbra_ir::{Diagnostic, FileId};
 use bumpalo::Bump;
 use proptest::prelude::*;
@@ -17,13 +17,13 @@ fn read(text: &str) {
     check(&file, &findings, text, &interner);
     let (_, findings) = parse_expression(&arena, &mut interner, FileId::MAIN, text);
     check_findings(&findings, text);
-    if let Reply::Wrong(findings) = parse_repl(&arena, &mut interner, FileId::MAIN, text) {
+    if let ReplParse::Invalid(findings) = parse_repl(&arena, &mut interner, FileId::MAIN, text) {
         assert!(!findings.is_empty(), "{text}");
         check_findings(&findings, text);
     }
 }
 
-fn check(file: &File, findings: &[Diagnostic], text: &str, interner: &Interner) {
+fn check(file: &SourceFile, findings: &[Diagnostic], text: &str, interner: &Interner) {
     check_findings(findings, text);
     let tree = print(file, interner);
     if findings.is_empty() {

@@ -35,17 +35,17 @@ fn arrays_hold_the_shadows_they_are_laid_out_for() {
          %0: f32:xy = global a[0] %1: i32 = const 1
          store &0[%1], %0 array_copy &1, &0 %2: f32:xy = load &1[%1] return %2";
     assert_eq!(
-        output(&float_shader(text), Shadows::Annotated).shadows,
+        output(&float_shader(text), ShadowMode::Annotated).shadows,
         [0.5, 0.0]
     );
     assert_eq!(
-        output(&float_shader(text), Shadows::Full).shadows,
+        output(&float_shader(text), ShadowMode::Full).shadows,
         [0.5, -0.25]
     );
     let zeroed = text.replace("array_copy", "array_zero &0 array_copy");
     assert_eq!(
-        output(&float_shader(&zeroed), Shadows::Full),
-        Slot::default()
+        output(&float_shader(&zeroed), ShadowMode::Full),
+        EvalValue::default()
     );
 }
 
@@ -82,7 +82,7 @@ fn calls_hand_over_the_lanes_that_both_sides_have() {
             ),
             "output o: float",
         );
-        output(&module, Shadows::Annotated).shadows
+        output(&module, ShadowMode::Annotated).shadows
     };
     assert_eq!(with(":xy", ":xy", ":xy"), [1.0, -0.5]);
     assert_eq!(with(":xy", ":x", ":y"), [0.5, -0.25]);
@@ -115,7 +115,7 @@ fn indices_are_clamped_and_faults_come_in_order() {
     let outcome = run(
         &module,
         &point([0.0_f32; 3], [0.0; 3], 3),
-        Options::default(),
+        EvalOptions::default(),
     );
     let starts: Vec<u32> = outcome.faults.iter().map(|f| f.span.start).collect();
     assert_eq!(starts, [3, 5]);

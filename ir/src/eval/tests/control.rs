@@ -26,9 +26,9 @@ fn loops_carry_all_values_at_once() {
     let outcome = run(
         &fibonacci,
         &point([0.0_f32; 3], [0.0; 3], 10),
-        Options::default(),
+        EvalOptions::default(),
     );
-    assert_eq!((outcome.steps, outcome.tally.turns), (11, 10));
+    assert_eq!((outcome.steps, outcome.tally.iterations), (11, 10));
 }
 
 #[test]
@@ -45,10 +45,10 @@ fn a_loop_carries_shadows() {
          }
          return %5",
     );
-    let slot = output(&power, Shadows::Annotated);
+    let slot = output(&power, ShadowMode::Annotated);
     assert_eq!(slot.float, 54.0);
     assert_eq!(slot.shadows, [27.0 * 0.5 + 2.0 * 27.0, 27.0 * -0.25]);
-    assert_eq!(slot, output(&power, Shadows::Full));
+    assert_eq!(slot, output(&power, ShadowMode::Full));
 }
 
 #[test]
@@ -102,7 +102,11 @@ fn functions_recurse_within_the_limits() {
         TRIANGLE,
     );
     assert_eq!(int_output(&tri, 10, Limits::default()), (55, vec![]));
-    let outcome = run(&tri, &point([0.0_f32; 3], [0.0; 3], 10), Options::default());
+    let outcome = run(
+        &tri,
+        &point([0.0_f32; 3], [0.0; 3], 10),
+        EvalOptions::default(),
+    );
     assert_eq!(outcome.steps, 12);
 
     // The shader, and tri for 10 to 0: twelve functions entered, twelve active at once.
@@ -133,7 +137,11 @@ fn functions_recurse_within_the_limits() {
         (0, vec![FaultKind::CallDepth])
     );
 
-    let endless = run(&tri, &point([0.0_f32; 3], [0.0; 3], -1), Options::default());
+    let endless = run(
+        &tri,
+        &point([0.0_f32; 3], [0.0; 3], -1),
+        EvalOptions::default(),
+    );
     assert_eq!(endless.faults.stopped().unwrap().span.start, 110);
 }
 

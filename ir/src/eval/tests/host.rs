@@ -22,7 +22,7 @@ fn samples_ask_the_host_with_partials() {
     );
     let mut host = Recorder(Vec::new());
     let point = point([2.0, 0.5, -0.0], [-f32::NAN, 1.0, 7.0], 0);
-    let outcome = evaluate(&module, &point, &Options::default(), &mut host);
+    let outcome = evaluate(&module, &point, &EvalOptions::default(), &mut host);
     assert_eq!(outcome.outputs[0].float, 0.25);
     assert_eq!(outcome.outputs[0].shadows, [0.125 * 0.5, 0.0]);
     let [first, second] = host.0[..] else {
@@ -41,7 +41,7 @@ fn samples_ask_the_host_with_partials() {
 fn nan_leaves_as_one_nan() {
     let module = float_shader("%0: f32:xy = global a[0] return %0");
     let point = point([f32::from_bits(0xffc0_1234), -f32::NAN, -0.0], [0.0; 3], 0);
-    let slot = run(&module, &point, Options::default()).outputs[0];
+    let slot = run(&module, &point, EvalOptions::default()).outputs[0];
     assert_eq!(slot.float.to_bits(), CANONICAL_NAN);
     assert_eq!(slot.shadows.map(f32::to_bits), [CANONICAL_NAN, 0]);
 }
@@ -63,7 +63,7 @@ fn closures_make_a_tree() {
     let outcome = run(
         &module,
         &point([2.0, 1.0, 1.0], [-f32::NAN, 0.0, 0.0], 5),
-        Options::default(),
+        EvalOptions::default(),
     );
     let arena = &outcome.closures;
     let root = ClosureRef::from_word(outcome.outputs[0].word);
@@ -99,9 +99,9 @@ fn closures_are_limited_and_gone_when_the_point_is_stopped() {
         run(
             &module,
             &point([1.0_f32; 3], [1.0; 3], 0),
-            Options {
+            EvalOptions {
                 limits,
-                ..Options::default()
+                ..EvalOptions::default()
             },
         )
     };
@@ -122,13 +122,16 @@ fn inputs_start_at_their_defaults_and_a_stop_zeroes_every_output() {
            %2: f32:x = global a[0] %3: f32:x = add %2, %0 return %3, %1 }",
         "input gain: float = 1.5 input k: int = -3 output o: float output n: int",
     );
-    let mut point = Point::<f32>::new(&module);
+    let mut point = EvalPoint::<f32>::new(&module);
     assert_eq!(point.globals.len(), 3);
-    point.globals[0] = Slot::float(1.0, [4.0, 5.0]);
-    let outcome = run(&module, &point, Options::default());
+    point.globals[0] = EvalValue::float(1.0, [4.0, 5.0]);
+    let outcome = run(&module, &point, EvalOptions::default());
     assert_eq!(
         outcome.outputs,
-        [Slot::float(2.5, [4.0, 0.0]), Slot::word(-3_i32 as u32)]
+        [
+            EvalValue::float(2.5, [4.0, 0.0]),
+            EvalValue::word(-3_i32 as u32)
+        ]
     );
     let limits = Limits {
         steps: 0,
@@ -137,10 +140,10 @@ fn inputs_start_at_their_defaults_and_a_stop_zeroes_every_output() {
     let outcome = run(
         &module,
         &point,
-        Options {
+        EvalOptions {
             limits,
-            ..Options::default()
+            ..EvalOptions::default()
         },
     );
-    assert_eq!(outcome.outputs, [Slot::default(); 2]);
+    assert_eq!(outcome.outputs, [EvalValue::default(); 2]);
 }

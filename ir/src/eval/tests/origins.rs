@@ -1,23 +1,23 @@
 //! Where NaNs come from.
 
 use super::*;
-use crate::eval::{MAX_ORIGINS, Origin};
+use crate::eval::{MAX_NAN_ORIGINS, NanOrigin};
 
 /// Where value, ddx and ddy of the only output come from: the first byte of each span; at a = -1 (+1 x), b = infinity (+1 x).
 fn origins(module: &Module) -> [Option<u32>; 3] {
     let point = point([-1.0, 1.0, 0.0], [f32::INFINITY, 1.0, 0.0], 1);
     let with = |origins| {
-        let options = Options {
+        let options = EvalOptions {
             origins,
-            ..Options::default()
+            ..EvalOptions::default()
         };
         run(module, &point, options)
     };
     let (told, plain) = (with(true), with(false));
     // Asking changes nothing that leaves.
-    let bits = |outcome: &Outcome| outcome.outputs[0].float.to_bits();
+    let bits = |outcome: &EvalOutcome| outcome.outputs[0].float.to_bits();
     assert_eq!(bits(&told), bits(&plain));
-    assert_eq!(plain.origins, [Origin::default()]);
+    assert_eq!(plain.origins, [NanOrigin::default()]);
     told.origins[0].map(|span| span.map(|span| span.start))
 }
 
@@ -73,10 +73,10 @@ fn origins_travel_through_arrays_loops_and_calls() {
 
 #[test]
 fn those_beyond_the_limit_have_none() {
-    let text: String = (0..=MAX_ORIGINS as u32)
+    let text: String = (0..=MAX_NAN_ORIGINS as u32)
         .map(|i| format!("%{}: f32:xy = sqrt %0 @{}..{} ", i + 1, i + 1, i + 2))
         .collect();
     let output = |at: usize| of_float(&format!("%0: f32:xy = global a[0] {text} return %{at}"))[0];
-    assert_eq!(output(MAX_ORIGINS), Some(MAX_ORIGINS as u32));
-    assert_eq!(output(MAX_ORIGINS + 1), None);
+    assert_eq!(output(MAX_NAN_ORIGINS), Some(MAX_NAN_ORIGINS as u32));
+    assert_eq!(output(MAX_NAN_ORIGINS + 1), None);
 }

@@ -7,12 +7,12 @@ const PRODUCT: &str =
 
 #[test]
 fn values_and_shadows_of_a_product() {
-    let slot = output(&float_shader(PRODUCT), Shadows::Annotated);
+    let slot = output(&float_shader(PRODUCT), ShadowMode::Annotated);
     assert_eq!(
         (slot.float, slot.shadows),
         (6.0, [3.0 * 0.5 + 2.0, 3.0 * -0.25])
     );
-    assert_eq!(slot, output(&float_shader(PRODUCT), Shadows::Full));
+    assert_eq!(slot, output(&float_shader(PRODUCT), ShadowMode::Full));
 }
 
 #[test]
@@ -21,9 +21,9 @@ fn only_the_lanes_that_are_laid_out_are_computed() {
         "%0: f32:x = global a[0] %1: f32 = global b[0] %2: f32:x = mul %0, %1
          %3: f32:xy = global a[0] %4: f32:xy = add %2, %3 return %4",
     );
-    let slot = output(&laid_out, Shadows::Annotated);
+    let slot = output(&laid_out, ShadowMode::Annotated);
     assert_eq!((slot.float, slot.shadows), (8.0, [3.0 * 0.5 + 0.5, -0.25]));
-    let full = output(&laid_out, Shadows::Full);
+    let full = output(&laid_out, ShadowMode::Full);
     assert_eq!(full.shadows, [3.0 * 0.5 + 2.0 + 0.5, 3.0 * -0.25 - 0.25]);
 }
 
@@ -33,8 +33,8 @@ fn an_output_has_the_shadows_that_were_asked_for() {
         "fn main() -> (f32:y) ^0 { %0: f32:xy = global a[0] return %0 }",
         "output o: float",
     );
-    assert_eq!(output(&module, Shadows::Annotated).shadows, [0.0, -0.25]);
-    assert_eq!(output(&module, Shadows::Full).shadows, [0.5, -0.25]);
+    assert_eq!(output(&module, ShadowMode::Annotated).shadows, [0.0, -0.25]);
+    assert_eq!(output(&module, ShadowMode::Full).shadows, [0.5, -0.25]);
 }
 
 #[test]
@@ -50,14 +50,14 @@ fn an_operand_without_a_lane_contributes_no_term() {
         run(
             &module,
             &point,
-            Options {
+            EvalOptions {
                 shadows,
-                ..Options::default()
+                ..EvalOptions::default()
             },
         )
     };
-    assert_eq!(with(Shadows::Annotated).outputs[0].shadows[0], 2.0);
-    assert!(with(Shadows::Full).outputs[0].shadows[0].is_nan());
+    assert_eq!(with(ShadowMode::Annotated).outputs[0].shadows[0], 2.0);
+    assert!(with(ShadowMode::Full).outputs[0].shadows[0].is_nan());
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn reading_a_shadow_adds_zero_and_has_no_shadow() {
     let outcome = run(
         &module,
         &point([1.0_f32, -0.0, 2.0], [0.0; 3], 0),
-        Options::default(),
+        EvalOptions::default(),
     );
     assert_eq!(outcome.outputs[0].float, f32::INFINITY);
     assert_eq!(outcome.outputs[0].shadows[1], f32::INFINITY);

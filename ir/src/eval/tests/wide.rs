@@ -31,13 +31,13 @@ fn narrow_and_wide_numbers_agree_on_smooth_programs() {
         let wide = run(
             &module,
             &point([a, 1.0, 0.0], [b, 0.0, 1.0], 0),
-            Options::default(),
+            EvalOptions::default(),
         );
         let [a32, b32] = [a as f32, b as f32];
         let narrow = run(
             &module,
             &point([a32, 1.0, 0.0], [b32, 0.0, 1.0], 0),
-            Options::default(),
+            EvalOptions::default(),
         );
         let (wide, narrow) = (wide.outputs[0], narrow.outputs[0]);
         let close = |x: f64, y: f32| (x - f64::from(y)).abs() <= 4e-6 * x.abs().max(1.0);
@@ -58,14 +58,14 @@ fn wide_derivatives_are_what_finite_differences_say() {
     let module = smooth();
     let value = |a: f64, b: f64| {
         let point = point([a, 0.0, 0.0], [b, 0.0, 0.0], 0);
-        run(&module, &point, Options::default()).outputs[0].float
+        run(&module, &point, EvalOptions::default()).outputs[0].float
     };
     let h = 1e-4;
     for (a, b) in [(0.5, 0.25), (1.25, -0.75), (-0.375, 1.5)] {
         let exact = run(
             &module,
             &point([a, 1.0, 0.0], [b, 0.0, 1.0], 0),
-            Options::default(),
+            EvalOptions::default(),
         );
         let [dx, dy] = exact.outputs[0].shadows;
         let fd_x = (value(a + h, b) - value(a - h, b)) / (2.0 * h);
@@ -83,27 +83,31 @@ fn wide_numbers_compare_and_convert_wide() {
     );
     let point = |b: f64| point([1.0, 0.0, 0.0], [b, 0.0, 0.0], 0);
     assert_eq!(
-        run(&below, &point(1.0 + 1e-12), Options::default()).outputs[0].word,
+        run(&below, &point(1.0 + 1e-12), EvalOptions::default()).outputs[0].word,
         1
     );
     let whole = float_shader(
         "%0: f32 = global b[0] %1: i32 = f2i %0 %2: f32 = i2f %1 %3: f32 = sub %0, %2
          %4: f32:xy = global a[0] %5: f32:xy = mul %4, %3 return %5",
     );
-    let outcome = run(&whole, &point(2.0_f64.powi(25) + 1.25), Options::default());
+    let outcome = run(
+        &whole,
+        &point(2.0_f64.powi(25) + 1.25),
+        EvalOptions::default(),
+    );
     assert_eq!(outcome.outputs[0].float, 0.25);
-    let outcome = run(&whole, &point(3.0 - 1e-12), Options::default());
+    let outcome = run(&whole, &point(3.0 - 1e-12), EvalOptions::default());
     assert!((outcome.outputs[0].float - 1.0).abs() < 1e-11);
     let bits = int_shader(
         "%0: f32 = global b[0] %1: i32 = asint %0 %2: f32 = asfloat %1 %3: bool = feq %0, %2 %4: i32 = b2i %3 return %4",
         "",
     );
     assert_eq!(
-        run(&bits, &point(0.5), Options::default()).outputs[0].word,
+        run(&bits, &point(0.5), EvalOptions::default()).outputs[0].word,
         1
     );
     assert_eq!(
-        run(&bits, &point(0.1), Options::default()).outputs[0].word,
+        run(&bits, &point(0.1), EvalOptions::default()).outputs[0].word,
         0
     );
 }
@@ -111,9 +115,9 @@ fn wide_numbers_compare_and_convert_wide() {
 #[test]
 fn paths_differ_where_floats_decide_differently() {
     let path = |module: &Module, a: f64| {
-        let options = Options {
+        let options = EvalOptions {
             path: true,
-            ..Options::default()
+            ..EvalOptions::default()
         };
         run(module, &point([a, 0.0, 0.0], [0.0; 3], 0), options).path
     };
@@ -149,7 +153,7 @@ fn paths_differ_where_floats_decide_differently() {
         let unasked = run(
             &module,
             &point([1.0_f64; 3], [0.0; 3], 0),
-            Options::default(),
+            EvalOptions::default(),
         );
         assert_eq!(unasked.path, 0);
     }
@@ -166,10 +170,10 @@ fn what_a_point_did_is_counted() {
     let outcome = run(
         &recursive,
         &point([0.0_f32; 3], [0.0; 3], 1),
-        Options::default(),
+        EvalOptions::default(),
     );
-    let expected = Tally {
-        turns: 0,
+    let expected = ExecutionCounts {
+        iterations: 0,
         calls: 3,
         recursions: 1,
         writes: 1,
@@ -182,12 +186,15 @@ fn what_a_point_did_is_counted() {
 
 #[test]
 fn slots_know_their_bits() {
-    let slot = Slot::<f64>::from_bits(Scalar::F32, 0.1_f32.to_bits());
+    let slot = EvalValue::<f64>::from_bits(Scalar::F32, 0.1_f32.to_bits());
     assert_eq!(slot.float, f64::from(0.1_f32));
     assert_eq!(slot.bits(Scalar::F32), 0.1_f32.to_bits());
     assert_eq!(
-        Slot::<f32>::from_bits(Scalar::Bool, 1).bits(Scalar::Bool),
+        EvalValue::<f32>::from_bits(Scalar::Bool, 1).bits(Scalar::Bool),
         1
     );
-    assert_eq!(Slot::float(1.0_f32, [2.0, 3.0]).shadow(Direction::Y), 3.0);
+    assert_eq!(
+        EvalValue::float(1.0_f32, [2.0, 3.0]).shadow(Direction::Y),
+        3.0
+    );
 }

@@ -13,12 +13,12 @@ use crate::module::*;
 use crate::span::Span;
 
 /// What a value or a place depends on.
-pub(super) type Bits = u64;
+pub(super) type DependenceBits = u64;
 
 /// It varies in any case.
-const SOURCE: Bits = 1 << 63;
+const SOURCE: DependenceBits = 1 << 63;
 /// On whether all points of a quad enter the function together.
-const ENTRY: Bits = 1 << 62;
+const ENTRY: DependenceBits = 1 << 62;
 /// The bit that ins have together that are too many for one each.
 const SHARED: usize = 61;
 
@@ -26,42 +26,42 @@ const SHARED: usize = 61;
 pub const MAX_WALKS: usize = 64;
 
 /// The bit of a function's in: scalar parameters first, then array parameters.
-const fn in_bit(position: usize) -> Bits {
+const fn in_bit(position: usize) -> DependenceBits {
     1 << if position < SHARED { position } else { SHARED }
 }
 
 /// What callers need to know of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Summary {
-    results: Vec<Bits>,
+    results: Vec<DependenceBits>,
     /// By array parameter: what is copied out.
-    arrays: Vec<Bits>,
+    arrays: Vec<DependenceBits>,
 }
 
 /// A derivative that not all points of a quad need come to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Divergent {
+pub(super) struct DivergentDerivative {
     /// Where it stands; for one in the library, where the user calls for it.
     pub(super) span: Span,
     /// Whether it is a texture that wants it.
     pub(super) by_sample: bool,
     /// Where points may part, if it is in the same function.
-    pub(super) parted: Option<Span>,
+    pub(super) diverged_at: Option<Span>,
     /// The call from a place that is partial, if the function is called from one.
-    pub(super) called: Option<Span>,
+    pub(super) called_from: Option<Span>,
 }
 
 /// What is divergent in a module.
-pub(super) struct Found {
+pub(super) struct DivergenceAnalysis {
     /// Every divergent derivative, in the order of the text.
-    pub(super) derivatives: Vec<Divergent>,
+    pub(super) derivatives: Vec<DivergentDerivative>,
     /// The arms of branches by which derivatives, or calls that come to one, are divergent: of each the outermost, if it is a branch that parts
     /// points first.
     pub(super) arms: Vec<(FuncId, RegionId)>,
 }
 
 /// Every divergent derivative of a module.
-pub(super) fn find(module: &Module) -> Found {
+pub(super) fn find(module: &Module) -> DivergenceAnalysis {
     let calls = CallGraph::new(module);
     let mut walks: Vec<Walk<'_>> = module.functions.iter().map(Walk::new).collect();
     let mut summaries: Vec<Summary> = walks.iter().map(Walk::summary).collect();
@@ -109,14 +109,14 @@ pub(super) fn find(module: &Module) -> Found {
     }
     derivatives.sort_by_key(|found| (found.span.file, found.span.start, found.by_sample));
     derivatives.dedup_by_key(|found| (found.span, found.by_sample));
-    Found { derivatives, arms }
+    DivergenceAnalysis { derivatives, arms }
 }
 
 /// What callers bring, from the entry on.
 struct Reach<'m> {
     module: &'m Module,
     /// By function: which of its bits are set by some call of it.
-    masks: Vec<Bits>,
+    masks: Vec<DependenceBits>,
     /// By function: the first call of it from a place that is partial.
     entered: Vec<Option<Span>>,
     /// By function of the library: the first call for which it is reached.
@@ -180,7 +180,7 @@ impl Reach<'_> {
         id: FuncId,
         walk: &mut Walk<'_>,
         summaries: &[Summary],
-        found: &mut Vec<Divergent>,
+        found: &mut Vec<DivergentDerivative>,
     ) {
         let mask = self.masks[id.index()];
         let is_wrong = |place: &Place<'_>| place.asks(&[]) && place.partial & mask != 0;
@@ -192,11 +192,11 @@ impl Reach<'_> {
         let called = self.entered[id.index()];
         found.extend(walk.places.iter().filter(|p| is_wrong(p)).map(|place| {
             let by_entry = place.partial & mask & ENTRY != 0;
-            Divergent {
+            DivergentDerivative {
                 span: self.in_text(id, place.inst.span),
                 by_sample: matches!(place.inst.kind, InstKind::Sample(..)),
-                parted: place.parted.filter(|_| !library),
-                called: called.filter(|_| by_entry && !library),
+                diverged_at: place.parted.filter(|_| !library),
+                called_from: called.filter(|_| by_entry && !library),
             }
         }));
     }
@@ -207,7 +207,7 @@ impl Reach<'_> {
 struct Place<'m> {
     inst: &'m Inst,
     region: RegionId,
-    partial: Bits,
+    partial: DependenceBits,
     /// Where points part before it.
     parted: Option<Span>,
 }
@@ -226,7 +226,7 @@ impl Place<'_> {
 struct Open {
     region: RegionId,
     /// What not all points being here depends on; grows behind a leave.
-    partial: Bits,
+    partial: DependenceBits,
     parted: Option<Span>,
 }
 
@@ -234,22 +234,22 @@ struct Open {
 struct Walk<'m> {
     function: &'m Function,
     /// By value, array and result: what it varies with.
-    values: Vec<Bits>,
-    arrays: Vec<Bits>,
-    results: Vec<Bits>,
+    values: Vec<DependenceBits>,
+    arrays: Vec<DependenceBits>,
+    results: Vec<DependenceBits>,
     /// By region of a loop: what its points leaving it at different turns depends on, and where they do.
-    turns: Vec<(Bits, Option<Span>)>,
+    turns: Vec<(DependenceBits, Option<Span>)>,
     /// By region of a loop: how many instructions send to its next turn.
     continues: Vec<u32>,
     /// By region: the results of the instruction that it belongs to, and whether it is a loop's.
     owners: Vec<(Results, bool)>,
     /// By region: the one around it, and what not all points entering it depends on.
-    entered: Vec<(Option<RegionId>, Bits)>,
+    entered: Vec<(Option<RegionId>, DependenceBits)>,
     open: Vec<Open>,
     /// Found by the last walk, in the order of the program.
     places: Vec<Place<'m>>,
     /// Which bits points part by, as far as it is to be told where.
-    mask: Bits,
+    mask: DependenceBits,
     changed: bool,
 }
 
@@ -262,7 +262,7 @@ impl<'m> Walk<'m> {
         }
         let mut arrays = vec![0; function.arrays.len()];
         for (position, array) in function.array_params().enumerate() {
-            if array.mode != Some(Mode::Out) {
+            if array.mode != Some(PassingMode::Out) {
                 arrays[position] = in_bit(params.len() + position);
             }
         }
@@ -318,7 +318,7 @@ impl<'m> Walk<'m> {
     }
 
     /// Walks once more to tell where points part by these bits. Loops know it only when their leaves were seen.
-    fn look_for(&mut self, mask: Bits, summaries: &[Summary]) {
+    fn look_for(&mut self, mask: DependenceBits, summaries: &[Summary]) {
         self.mask = mask;
         for _ in 0..2 {
             self.walk(summaries);
@@ -326,7 +326,7 @@ impl<'m> Walk<'m> {
     }
 
     /// The outermost region around one that not all points enter.
-    fn outermost(&self, region: RegionId, mask: Bits) -> Option<RegionId> {
+    fn outermost(&self, region: RegionId, mask: DependenceBits) -> Option<RegionId> {
         let around = std::iter::successors(Some(region), |region| self.entered[region.index()].0);
         let partial = around.filter(|region| self.entered[region.index()].1 & mask != 0);
         partial.last()
@@ -340,7 +340,7 @@ impl<'m> Walk<'m> {
     fn region(
         &mut self,
         region: RegionId,
-        partial: Bits,
+        partial: DependenceBits,
         parted: Option<Span>,
         summaries: &[Summary],
     ) {
@@ -376,14 +376,17 @@ impl<'m> Walk<'m> {
             | InstKind::MakeClosure(_)
             | InstKind::ClosureAdd
             | InstKind::ClosureScale
-            | InstKind::Sample(_, _, Detail::Gradients | Detail::Level) => {
+            | InstKind::Sample(_, _, MipSelection::Gradients | MipSelection::Level) => {
                 self.give(inst.results, all);
             }
             InstKind::Shadow(_) | InstKind::Difference(_) | InstKind::Sample(..) => {
                 self.places.push(place);
                 self.give(inst.results, all);
             }
-            InstKind::Message(_) | InstKind::Enter(_) | InstKind::Turn | InstKind::Unreachable => {}
+            InstKind::Message(_)
+            | InstKind::EnterInlined(_)
+            | InstKind::NextIteration
+            | InstKind::Unreachable => {}
             InstKind::ArrayZero(array) => self.put(*array, partial),
             InstKind::ArrayResize(array, _) => {
                 self.put(*array, all | partial);
@@ -459,13 +462,13 @@ impl<'m> Walk<'m> {
         }
     }
 
-    fn call(&mut self, inst: &Inst, arrays: &[ArrayId], partial: Bits, callee: &Summary) {
+    fn call(&mut self, inst: &Inst, arrays: &[ArrayId], partial: DependenceBits, callee: &Summary) {
         let args = inst.args.iter().map(|arg| self.values[arg.index()]);
-        let ins: Vec<Bits> = args
+        let ins: Vec<DependenceBits> = args
             .chain(arrays.iter().map(|array| self.arrays[array.index()]))
             .collect();
         let shared = ins.iter().skip(SHARED).fold(0, |all, bits| all | bits);
-        let through = |bits: Bits| {
+        let through = |bits: DependenceBits| {
             let mut all = bits & SOURCE;
             if bits & ENTRY != 0 {
                 all |= partial;
@@ -493,18 +496,18 @@ impl<'m> Walk<'m> {
         }
     }
 
-    fn give(&mut self, results: Results, bits: Bits) {
+    fn give(&mut self, results: Results, bits: DependenceBits) {
         for result in results.iter() {
             grow(&mut self.values[result.index()], bits, &mut self.changed);
         }
     }
 
-    fn put(&mut self, array: ArrayId, bits: Bits) {
+    fn put(&mut self, array: ArrayId, bits: DependenceBits) {
         grow(&mut self.arrays[array.index()], bits, &mut self.changed);
     }
 
     /// From here to the results of an instruction around it, by points whose coming this way depends on `partial`.
-    fn hand_over(&mut self, results: Results, args: &[ValueId], partial: Bits) {
+    fn hand_over(&mut self, results: Results, args: &[ValueId], partial: DependenceBits) {
         for (to, from) in results.iter().zip(args) {
             let bits = self.values[from.index()] | partial;
             grow(&mut self.values[to.index()], bits, &mut self.changed);
@@ -512,7 +515,7 @@ impl<'m> Walk<'m> {
     }
 
     /// The same to what a loop carries.
-    fn turn(&mut self, body: RegionId, args: &[ValueId], partial: Bits) {
+    fn turn(&mut self, body: RegionId, args: &[ValueId], partial: DependenceBits) {
         let function = self.function;
         for (to, from) in function.region(body).params.iter().zip(args) {
             let bits = self.values[from.index()] | partial;
@@ -521,7 +524,7 @@ impl<'m> Walk<'m> {
     }
 }
 
-fn grow(to: &mut Bits, bits: Bits, changed: &mut bool) {
+fn grow(to: &mut DependenceBits, bits: DependenceBits, changed: &mut bool) {
     *changed |= bits & !*to != 0;
     *to |= bits;
 }

@@ -8,7 +8,7 @@
 //! [live](live).
 
 mod divergence;
-mod live;
+mod flatten;
 
 pub use divergence::MAX_WALKS;
 
@@ -19,7 +19,7 @@ use crate::diagnostic::Diagnostic;
 use crate::module::*;
 use crate::quad::Quad;
 use crate::types::{Direction, Lanes, Scalar};
-use divergence::Divergent;
+use divergence::DivergentDerivative;
 
 /// What becomes of derivatives where the points of a quad may have parted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum AtDivergence {
     Refuse,
     /// The branches that hold them are evaluated by all points of the quad, both arms, and what its own arm gives is selected for each point, where
     /// an arm computes values and does nothing else. The rest is refused.
-    Live,
+    Flatten,
 }
 
 /// Makes a module one whose points are evaluated in quads.
@@ -42,12 +42,12 @@ pub fn quads(
     at_divergence: AtDivergence,
 ) -> Result<Module, Vec<Diagnostic>> {
     let mut found = divergence::find(&module);
-    if at_divergence == AtDivergence::Live && !found.derivatives.is_empty() {
+    if at_divergence == AtDivergence::Flatten && !found.derivatives.is_empty() {
         // Small functions of the library are no calls then, which take steps.
         let calls = CallGraph::new(&module);
         inline(&mut module, &calls, 0);
         found = divergence::find(&module);
-        while live::flatten(&mut module, &found.arms) {
+        while flatten::flatten(&mut module, &found.arms) {
             found = divergence::find(&module);
         }
     }
@@ -79,7 +79,7 @@ fn rewrite(function: &mut Function) {
         for mut inst in std::mem::take(&mut region.insts) {
             match inst.kind {
                 InstKind::Shadow(direction) => inst.kind = InstKind::Difference(direction),
-                InstKind::Sample(texture, channels, Detail::Shadows) => {
+                InstKind::Sample(texture, channels, MipSelection::Shadows) => {
                     let coordinates = inst.args.clone();
                     for direction in Direction::BOTH {
                         for &of in &coordinates {
@@ -99,7 +99,7 @@ fn rewrite(function: &mut Function) {
                             inst.args.push(first);
                         }
                     }
-                    inst.kind = InstKind::Sample(texture, channels, Detail::Gradients);
+                    inst.kind = InstKind::Sample(texture, channels, MipSelection::Gradients);
                 }
                 _ => {}
             }
@@ -109,7 +109,7 @@ fn rewrite(function: &mut Function) {
     }
 }
 
-fn refusal(found: Divergent, at_divergence: AtDivergence) -> Diagnostic {
+fn refusal(found: DivergentDerivative, at_divergence: AtDivergence) -> Diagnostic {
     let (message, here, mend) = match found.by_sample {
         false => (
             "a derivative is the difference from a neighbouring point, which may have gone another way",
@@ -128,14 +128,14 @@ fn refusal(found: Divergent, at_divergence: AtDivergence) -> Diagnostic {
             AtDivergence::Refuse => format!(
                 "{mend}; dual derivatives need no neighbours and have no such rule; on the command line, `--derivatives dual` asks for those, and with `--divergent live` all points evaluate the branch"
             ),
-            AtDivergence::Live => format!(
+            AtDivergence::Flatten => format!(
                 "all points of a quad can evaluate only a branch that computes values, without loops, leaves, arrays, closures, messages and what may fault: {mend}"
             ),
         });
-    if let Some(call) = found.called {
+    if let Some(call) = found.called_from {
         diagnostic = diagnostic.label(call, "called here, where they may have parted");
     }
-    if let Some(parted) = found.parted {
+    if let Some(parted) = found.diverged_at {
         diagnostic = diagnostic.label(parted, "here they may part");
     }
     diagnostic

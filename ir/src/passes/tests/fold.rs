@@ -2,13 +2,13 @@
 
 use super::optimise::one;
 use super::*;
-use crate::passes::{fold::fold, prune::prune};
+use crate::passes::{dce::dce, fold::fold};
 
 fn folded(functions: &str) -> Module {
     // Pruned as well, so that numbers are in order and unused constants gone.
     one(functions, |f| {
         fold(f);
-        prune(f);
+        dce(f);
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::random::{Recorder, Seen, observe_within, points};
 use super::*;
-use crate::eval::{Options, Point, Shadows, evaluate};
+use crate::eval::{EvalOptions, EvalPoint, ShadowMode, evaluate};
 use crate::host::{FaultKind, Limits};
 use crate::module::{FuncId, Inst, InstKind};
 use crate::passes::inline::inline;
@@ -114,7 +114,7 @@ fn calls_within_calls_count_their_depth() {
     let enters = |function: &Function| -> Vec<(u32, u32)> {
         let insts = function.regions.iter().flat_map(|r| &r.insts);
         let enter = |inst: &Inst| match inst.kind {
-            InstKind::Enter(open) => Some((inst.span.start, open)),
+            InstKind::EnterInlined(open) => Some((inst.span.start, open)),
             _ => None,
         };
         insts.filter_map(enter).collect()
@@ -135,13 +135,13 @@ fn what_is_inlined_keeps_its_place_and_the_limits_find_the_same_calls() {
             call_depth,
             ..Limits::default()
         };
-        let options = Options {
+        let options = EvalOptions {
             limits,
-            ..Options::default()
+            ..EvalOptions::default()
         };
         let outcome = evaluate(
             module,
-            &Point::new(module),
+            &EvalPoint::new(module),
             &options,
             &mut Recorder::default(),
         );
@@ -231,8 +231,11 @@ fn inlining_stops_at_its_limits() {
         )
     };
     assert_eq!(first(" library", MAX_INLINE), (1, InstKind::Op(Op::Sin)));
-    assert_eq!(first(" library", MAX_INLINE + 1), (1, InstKind::Enter(0)));
-    assert_eq!(first("", MAX_COUNTED), (1, InstKind::Enter(0)));
+    assert_eq!(
+        first(" library", MAX_INLINE + 1),
+        (1, InstKind::EnterInlined(0))
+    );
+    assert_eq!(first("", MAX_COUNTED), (1, InstKind::EnterInlined(0)));
     let call = InstKind::Call(FuncId(1), Box::default());
     assert_eq!(first("", MAX_COUNTED + 1), (2, call));
 }
@@ -309,7 +312,7 @@ fn nobody_can_tell_what_is_inlined() {
             let regions = passed.functions.iter().flat_map(|f| &f.regions);
             regions.flat_map(|r| &r.insts).any(|i| wanted(&i.kind))
         };
-        entered += usize::from(has(|kind| matches!(kind, InstKind::Enter(1..))));
+        entered += usize::from(has(|kind| matches!(kind, InstKind::EnterInlined(1..))));
         called += usize::from(has(|kind| matches!(kind, InstKind::Call(..))));
         for point in points(&before, seed, true) {
             let see = |module: &Module, shadows, steps, call_depth| -> Seen {
@@ -321,23 +324,23 @@ fn nobody_can_tell_what_is_inlined() {
                 observe_within(module, &point, shadows, true, limits)
             };
             const ENOUGH: (u64, u32) = (5_000, 64);
-            let all = see(&before, Shadows::Full, ENOUGH.0, ENOUGH.1);
+            let all = see(&before, ShadowMode::Full, ENOUGH.0, ENOUGH.1);
             let end = all.steps;
             let some = (0..12).chain([end / 2, end.saturating_sub(1), end, ENOUGH.0]);
             let limits = some.map(|steps| (steps, ENOUGH.1));
             for (steps, depth) in limits.chain((0..6).map(|depth| (ENOUGH.0, depth))) {
-                let expected = see(&before, Shadows::Full, steps, depth);
+                let expected = see(&before, ShadowMode::Full, steps, depth);
                 let same = |got: &Seen, of: &Module| {
                     assert!(
                         expected.steps == got.steps && expected.agrees(got),
                         "module {seed}, {steps} steps, {depth} calls: {expected:?}\n{got:?}\n{}\n\n{}",
-                        print(&before, Spans::Shown),
-                        print(of, Spans::Shown),
+                        print(&before, SpanComments::Shown),
+                        print(of, SpanComments::Shown),
                     );
                 };
-                same(&see(&inlined, Shadows::Full, steps, depth), &inlined);
+                same(&see(&inlined, ShadowMode::Full, steps, depth), &inlined);
                 if all.comparable {
-                    same(&see(&passed, Shadows::Annotated, steps, depth), &passed);
+                    same(&see(&passed, ShadowMode::Annotated, steps, depth), &passed);
                 }
                 let stop = expected
                     .faults

@@ -18,7 +18,7 @@ use super::*;
 use crate::Op;
 use crate::module::Function;
 use crate::span::FileId;
-use crate::text::{Spans, parse, print};
+use crate::text::{SpanComments, parse, print};
 
 const DUAL: PassOptions = PassOptions {
     derivatives: Derivatives::Dual,
@@ -87,7 +87,7 @@ fn module(functions: &str) -> Module {
 
 fn verified(module: Module) -> Module {
     if let Err(violations) = crate::verify(&module) {
-        panic!("{violations:#?}\n{}", print(&module, Spans::Hidden));
+        panic!("{violations:#?}\n{}", print(&module, SpanComments::Hidden));
     }
     module
 }
@@ -99,7 +99,7 @@ fn passed(functions: &str, options: &PassOptions) -> Module {
 
 /// The functions of a module as text, each line trimmed.
 fn text(module: &Module) -> String {
-    let text = print(module, Spans::Hidden);
+    let text = print(module, SpanComments::Hidden);
     let at = text.find("\nfn ").expect("functions come last");
     lines(&text[at..])
 }

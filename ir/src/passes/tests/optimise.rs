@@ -1,7 +1,7 @@
 //! Dedupe, prune, and dropping functions.
 
 use super::*;
-use crate::passes::{dedupe::dedupe, prune::prune};
+use crate::passes::{dce::dce, gvn::gvn};
 
 /// One pass over `main`.
 pub(super) fn one(functions: &str, pass: impl FnOnce(&mut Function)) -> Module {
@@ -12,8 +12,8 @@ pub(super) fn one(functions: &str, pass: impl FnOnce(&mut Function)) -> Module {
 
 /// What is computed once, without what nobody reads any more.
 fn shared(function: &mut Function) {
-    dedupe(function);
-    prune(function);
+    gvn(function);
+    dce(function);
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn what_can_fault_or_be_seen_is_not_shared() {
         %5: f32 = sample_alpha wood(%1, %1)
         return %2, %3, %4, %5
       }";
-    assert_text(&one(text, dedupe), text);
+    assert_text(&one(text, gvn), text);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn rows_that_differ_in_their_last_operand_are_two() {
         %3: f32 = perlin4 %0, %0, %0, %0, %1
         return %2, %3
       }";
-    assert_text(&one(text, dedupe), text);
+    assert_text(&one(text, gvn), text);
 }
 
 #[test]
@@ -201,8 +201,8 @@ fn constants_of_two_variables_stay_two() {
         return %0, %1, %2
       }";
     let out = one(text, |f| {
-        dedupe(f);
-        prune(f);
+        gvn(f);
+        dce(f);
     });
     assert_text(
         &out,
@@ -215,7 +215,7 @@ fn constants_of_two_variables_stay_two() {
 }
 
 fn pruned(functions: &str) -> Module {
-    one(functions, prune)
+    one(functions, dce)
 }
 
 #[test]
@@ -414,7 +414,7 @@ fn lanes_that_a_text_has_are_found_anew() {
             ..PassOptions::default()
         };
         let mut passes = 0;
-        let (out, _) = run_watched(module(text), &options, &mut |_, module| {
+        let (out, _) = run_observed(module(text), &options, &mut |_, module| {
             verified(module.clone());
             passes += 1;
         });

@@ -1,6 +1,6 @@
 //! How much of derivatives of derivatives is looked for. What is found is tested on programs, by the frontend.
 
-use super::super::origins::{MAX_ASKS, MAX_ROUNDS, MAX_WARNINGS};
+use super::super::lost_shadows::{MAX_CYCLE_ROUNDS, MAX_DERIVATIVE_READS, MAX_WARNINGS};
 use super::*;
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ fn warnings(body: &str, others: &str) -> usize {
     let module = module(&format!(
         "fn main() -> (f32) ^0 {{\n%0: f32 = global g[0]\n%1: f32 = ddx %0\n{body}}}\n{others}"
     ));
-    origins(&module, &[]).warnings.len()
+    lost_shadows(&module, &[]).warnings.len()
 }
 
 #[test]
@@ -35,8 +35,14 @@ fn a_function_is_known_to_ask_at_so_many_places() {
         text + "return %0\n}"
     };
     let body = "%2: f32 = call many(%1)\nreturn %2\n";
-    assert_eq!(warnings(body, &asks(MAX_ASKS)), MAX_ASKS);
-    assert_eq!(warnings(body, &asks(MAX_ASKS + 1)), MAX_ASKS);
+    assert_eq!(
+        warnings(body, &asks(MAX_DERIVATIVE_READS)),
+        MAX_DERIVATIVE_READS
+    );
+    assert_eq!(
+        warnings(body, &asks(MAX_DERIVATIVE_READS + 1)),
+        MAX_DERIVATIVE_READS
+    );
 }
 
 /// A function that calls itself and hands each parameter on as the next; the derivative of the last is asked for.
@@ -57,6 +63,6 @@ fn recursion_is_followed_for_so_many_rounds() {
         let body = format!("%2: f32 = call shift(%1{rest})\nreturn %2\n");
         warnings(&body, &shifting(params))
     };
-    assert_ne!(found(MAX_ROUNDS - 2), 0);
-    assert_eq!(found(MAX_ROUNDS + 2), 0);
+    assert_ne!(found(MAX_CYCLE_ROUNDS - 2), 0);
+    assert_eq!(found(MAX_CYCLE_ROUNDS + 2), 0);
 }

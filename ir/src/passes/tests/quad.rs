@@ -3,7 +3,7 @@
 use super::super::{AtDivergence, MAX_WALKS, quads};
 use crate::module::*;
 use crate::quad::{Corner, Quad};
-use crate::text::{Spans, parse, print};
+use crate::text::{SpanComments, parse, print};
 use crate::{FileId, verify};
 
 fn module(text: &str) -> Module {
@@ -30,7 +30,7 @@ fn shadows_become_differences_and_samples_take_them_as_gradients() {
     )
     .expect("nothing parts");
     verify(&made).expect("the module is valid");
-    let printed = print(&made, Spans::Hidden);
+    let printed = print(&made, SpanComments::Hidden);
     for line in [
         "quad coarse_lower_left",
         "%2: f32 = difference_y %0",
@@ -79,9 +79,9 @@ fn live_branches_become_selections() {
             return %3
         }";
     assert!(quads(module(text), Quad::Fine, AtDivergence::Refuse).is_err());
-    let made = quads(module(text), Quad::Fine, AtDivergence::Live).expect("it is flattened");
+    let made = quads(module(text), Quad::Fine, AtDivergence::Flatten).expect("it is flattened");
     verify(&made).expect("the module is valid");
-    let printed = print(&made, Spans::Hidden);
+    let printed = print(&made, SpanComments::Hidden);
     for line in [
         "%4: f32 = difference_x %0",
         "%7: f32 = difference_y %4",

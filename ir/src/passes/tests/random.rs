@@ -3,10 +3,10 @@
 //! The oracle is the reference evaluator with both shadows of every float, on the module before any pass.
 
 use super::*;
-use crate::eval::{Options, Point, Shadows, Slot, evaluate};
+use crate::eval::{EvalOptions, EvalPoint, EvalValue, ShadowMode, evaluate};
 use crate::host::{Fault, Host, Limits, SampleRequest, Sampled};
 use crate::module::*;
-use crate::passes::{dedupe::dedupe, fold::fold, prune::prune, unroll::unroll};
+use crate::passes::{dce::dce, fold::fold, gvn::gvn, unroll::unroll};
 use crate::random::generate;
 use std::cell::Cell;
 
@@ -43,7 +43,12 @@ pub(super) struct Seen {
     pub(super) comparable: bool,
 }
 
-pub(super) fn observe(module: &Module, point: &Point, shadows: Shadows, outputs: bool) -> Seen {
+pub(super) fn observe(
+    module: &Module,
+    point: &EvalPoint,
+    shadows: ShadowMode,
+    outputs: bool,
+) -> Seen {
     let limits = Limits {
         steps: 5_000,
         ..Limits::default()
@@ -53,16 +58,16 @@ pub(super) fn observe(module: &Module, point: &Point, shadows: Shadows, outputs:
 
 pub(super) fn observe_within(
     module: &Module,
-    point: &Point,
-    shadows: Shadows,
+    point: &EvalPoint,
+    shadows: ShadowMode,
     outputs: bool,
     limits: Limits,
 ) -> Seen {
     let mut host = Recorder::default();
-    let options = Options {
+    let options = EvalOptions {
         shadows,
         limits,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let outcome = evaluate(module, point, &options, &mut host);
     let mut seen = Seen {
@@ -109,19 +114,19 @@ impl Seen {
 }
 
 /// Points with numbers around 0; their shadows are 0 unless `moving`.
-pub(super) fn points(module: &Module, seed: u64, moving: bool) -> impl Iterator<Item = Point> {
+pub(super) fn points(module: &Module, seed: u64, moving: bool) -> impl Iterator<Item = EvalPoint> {
     (0..POINTS).map(move |number| {
         let mut random = fastrand::Rng::with_seed(seed * POINTS + number);
         let mut float = || 4.0 * random.f32() - 2.0;
-        let mut point = Point::new(module);
+        let mut point = EvalPoint::new(module);
         let mut globals = point.globals.iter_mut();
         for ty in module.globals.iter().map(|g| &g.ty) {
             ty.for_each_scalar(&mut |ty| {
                 let slot = globals.next().expect("one for each scalar");
                 *slot = match ty {
-                    Scalar::F32 if moving => Slot::float(float(), [float(), float()]),
-                    Scalar::F32 => Slot::float(float(), [0.0; 2]),
-                    _ => Slot::word(number as u32),
+                    Scalar::F32 if moving => EvalValue::float(float(), [float(), float()]),
+                    Scalar::F32 => EvalValue::float(float(), [0.0; 2]),
+                    _ => EvalValue::word(number as u32),
                 };
             });
         }
@@ -142,13 +147,13 @@ fn compare(
     seed: u64,
     before: &Module,
     after: &Module,
-    shadows: Shadows,
+    shadows: ShadowMode,
     outputs: bool,
     moving: bool,
 ) -> usize {
     let mut compared = 0;
     for point in points(before, seed, moving) {
-        let expected = observe(before, &point, Shadows::Full, outputs);
+        let expected = observe(before, &point, ShadowMode::Full, outputs);
         if !expected.comparable {
             continue;
         }
@@ -179,11 +184,11 @@ fn each_pass_keeps_values_shadows_and_faults() {
         let unroll = |function: &mut Function| {
             unrolled.set(unrolled.get() + u32::from(unroll(function, &mut usize::MAX.clone())));
         };
-        let passes: [&dyn Fn(&mut Function); 6] = [&fold, &dedupe, &prune, &unroll, &fold, &prune];
+        let passes: [&dyn Fn(&mut Function); 6] = [&fold, &gvn, &dce, &unroll, &fold, &dce];
         for pass in passes {
             module.functions.iter_mut().for_each(pass);
             module = verified(module);
-            compare(seed, &before, &module, Shadows::Full, true, true);
+            compare(seed, &before, &module, ShadowMode::Full, true, true);
         }
     }
     let unrolled = unrolled.get();
@@ -201,7 +206,7 @@ fn lanes_give_what_full_shadows_give() {
             if !options.merge_demand {
                 assert_eq!(unread::unread(&after), [""; 0], "module {seed}");
             }
-            mix.compared += compare(seed, &before, &after, Shadows::Annotated, outputs, true);
+            mix.compared += compare(seed, &before, &after, ShadowMode::Annotated, outputs, true);
             let functions = &after.functions;
             let carried = functions
                 .iter()
@@ -216,7 +221,7 @@ fn lanes_give_what_full_shadows_give() {
             mix.loops += usize::from(insts.any(|i| matches!(i.kind, InstKind::Loop(_))));
         }
         let off = verified(run(before.clone(), &OFF).0);
-        compare(seed, &before, &off, Shadows::Annotated, false, false);
+        compare(seed, &before, &off, ShadowMode::Annotated, false, false);
     }
     // The campaign must not be hollow.
     let runs = 3 * MODULES as usize;

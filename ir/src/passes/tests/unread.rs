@@ -22,7 +22,7 @@ impl Readers<'_> {
         let gives = |to: RegionId| self.lanes(self.gives[to.index()].iter().nth(k));
         let takes = |to: RegionId| self.lanes(self.function.region(to).params.get(k).copied());
         match &inst.kind {
-            InstKind::Op(op) if op.carries()[k] => self.lanes(Some(inst.results.first)),
+            InstKind::Op(op) if op.passes_shadows()[k] => self.lanes(Some(inst.results.first)),
             InstKind::Shadow(direction) => direction.lanes(),
             InstKind::Sample(..) => Lanes::XY,
             InstKind::Store(array) if k == 1 => self.function.arrays[array.index()].lanes,

@@ -2,7 +2,7 @@
 
 use super::random::{Recorder, Seen, observe_within, points};
 use super::*;
-use crate::eval::{Options, Point, Shadows, evaluate};
+use crate::eval::{EvalOptions, EvalPoint, ShadowMode, evaluate};
 use crate::host::Limits;
 use crate::module::InstKind;
 use crate::passes::{fold::fold, unroll::unroll};
@@ -39,7 +39,7 @@ fn loops_and_turns(module: &Module) -> (usize, usize) {
     let regions = module.functions.iter().flat_map(|f| &f.regions);
     let insts = || regions.clone().flat_map(|r| &r.insts);
     let loops = insts().filter(|inst| matches!(inst.kind, InstKind::Loop(_)));
-    let turns = insts().filter(|inst| inst.kind == InstKind::Turn);
+    let turns = insts().filter(|inst| inst.kind == InstKind::NextIteration);
     (loops.count(), turns.count())
 }
 
@@ -63,7 +63,8 @@ fn a_loop_that_constants_end_stands_as_its_turns() {
          }",
     );
     let main = out.entry();
-    let turns = (main.region(main.body).insts.iter()).filter(|inst| inst.kind == InstKind::Turn);
+    let turns =
+        (main.region(main.body).insts.iter()).filter(|inst| inst.kind == InstKind::NextIteration);
     assert!(
         turns.clone().all(|turn| turn.span.start == 7),
         "places stay"
@@ -197,7 +198,7 @@ fn effects_stay_in_order() {
     assert_eq!(loops_and_turns(&after), (0, 3));
     for point in points(&before, 1, true) {
         let see = |module: &Module| {
-            observe_within(module, &point, Shadows::Full, true, Limits::default())
+            observe_within(module, &point, ShadowMode::Full, true, Limits::default())
         };
         let (expected, got) = (see(&before), see(&after));
         assert!(
@@ -250,7 +251,7 @@ fn loops_are_written_out_up_to_a_limit() {
         let row = "%13: f32 = perlin2 %9, %0, %0 %10: f32 = add %4, %13";
         passed(&counting(to).replace("%10: f32 = add %4, %9", row), &DUAL)
     };
-    let fit = MAX_UNROLLED / LONG - 2;
+    let fit = MAX_UNROLLED / LONG_OP_COST - 2;
     assert_eq!(loops_and_turns(&noise(fit as i32)), (0, fit));
     assert_eq!(loops_and_turns(&noise(fit as i32 + 2)), (1, 0));
 
@@ -277,12 +278,12 @@ fn limits_find_the_same_turns() {
                 steps,
                 ..Limits::default()
             };
-            let options = Options {
+            let options = EvalOptions {
                 limits,
-                ..Options::default()
+                ..EvalOptions::default()
             };
             let mut host = Recorder::default();
-            let outcome = evaluate(module, &Point::new(module), &options, &mut host);
+            let outcome = evaluate(module, &EvalPoint::new(module), &options, &mut host);
             (outcome.faults, outcome.steps, outcome.outputs)
         };
         let expected = outcome(&before);
@@ -312,7 +313,7 @@ fn nobody_can_tell_what_is_written_out() {
                     steps,
                     ..Limits::default()
                 };
-                observe_within(module, &point, Shadows::Full, true, limits)
+                observe_within(module, &point, ShadowMode::Full, true, limits)
             };
             let end = see(&before, 5_000).steps;
             for steps in (0..12).chain([end / 2, end.saturating_sub(1), end, 5_000]) {

@@ -8,7 +8,7 @@ use crate::span::Span;
 use crate::types::{Lanes, Scalar};
 
 /// A value where it is defined, and where in the text that is. Its own span may be the instruction's, which comes later.
-pub(super) struct Definition {
+pub(super) struct ValueDefinition {
     pub(super) id: ValueId,
     pub(super) ty: Scalar,
     lanes: Lanes,
@@ -19,7 +19,7 @@ pub(super) struct Definition {
 
 /// A function so far: values and regions come in the order of the text, not of their numbers.
 #[derive(Default)]
-pub(super) struct Draft {
+pub(super) struct FunctionDraft {
     values: Vec<(u32, Value, Span)>,
     regions: Vec<(u32, Region, Span)>,
     stack: Vec<Open>,
@@ -36,7 +36,7 @@ struct Open {
 
 /// An instruction whose regions are being read.
 struct Owner {
-    results: Vec<Definition>,
+    results: Vec<ValueDefinition>,
     args: Args,
     kind: InstKind,
 }
@@ -44,9 +44,9 @@ struct Owner {
 /// The region that an `else` has yet to name.
 pub(super) const MISSING: RegionId = RegionId(u32::MAX);
 
-impl Draft {
-    fn define(&mut self, definition: Definition, implied: Span) -> ValueId {
-        let Definition {
+impl FunctionDraft {
+    fn define(&mut self, definition: ValueDefinition, implied: Span) -> ValueId {
+        let ValueDefinition {
             id,
             ty,
             lanes,
@@ -70,7 +70,7 @@ impl Draft {
         &mut self,
         kind: InstKind,
         args: Args,
-        results: Vec<Definition>,
+        results: Vec<ValueDefinition>,
         span: Span,
     ) -> (RegionId, usize) {
         let results = Results {
@@ -124,7 +124,7 @@ impl<'a> Parser<'a> {
             false => 0,
         };
         let library = self.accept_word("library");
-        let mut draft = Draft::default();
+        let mut draft = FunctionDraft::default();
         let mut params = Vec::new();
         self.expect(Token::Sign('('))?;
         self.list(')', |p| {
@@ -179,7 +179,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Members, arrays, unused values and regions.
-    fn tables(&mut self, function: &mut Function, draft: &mut Draft) -> Parsed<()> {
+    fn tables(&mut self, function: &mut Function, draft: &mut FunctionDraft) -> Parsed<()> {
         loop {
             if self.accept_word("member") {
                 let member = self.member()?;
@@ -207,11 +207,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn member(&mut self) -> Parsed<Member> {
+    fn member(&mut self) -> Parsed<SourceParam> {
         let name = self.name()?.into_owned();
         let ty = self.typed()?;
         let mode = self.mode()?;
-        let mut member = Member {
+        let mut member = SourceParam {
             name,
             ty,
             mode,
@@ -235,12 +235,12 @@ impl<'a> Parser<'a> {
         Ok(member)
     }
 
-    fn mode(&mut self) -> Parsed<Mode> {
+    fn mode(&mut self) -> Parsed<PassingMode> {
         let mode = match self.token {
-            Token::Word("in") => Mode::In,
-            Token::Word("out") => Mode::Out,
-            Token::Word("inout") => Mode::InOut,
-            Token::Word("return") => Mode::Return,
+            Token::Word("in") => PassingMode::In,
+            Token::Word("out") => PassingMode::Out,
+            Token::Word("inout") => PassingMode::InOut,
+            Token::Word("return") => PassingMode::Return,
             _ => return self.expected("a mode"),
         };
         self.advance();
@@ -318,14 +318,14 @@ impl<'a> Parser<'a> {
     }
 
     /// `%3: f32:x $name @1..2`.
-    pub(super) fn definition(&mut self) -> Parsed<Definition> {
+    pub(super) fn definition(&mut self) -> Parsed<ValueDefinition> {
         let at = self.here();
         let id = ValueId(self.id('%', "a value")?);
         self.expect(Token::Sign(':'))?;
         let (ty, lanes) = self.carried()?;
         let name = self.variable()?;
         let span = self.span();
-        Ok(Definition {
+        Ok(ValueDefinition {
             id,
             ty,
             lanes,
@@ -356,8 +356,8 @@ impl<'a> Parser<'a> {
     /// `^3 (%1: f32 = %0) {`: the first region of an instruction.
     pub(super) fn open_region(
         &mut self,
-        draft: &mut Draft,
-        results: Vec<Definition>,
+        draft: &mut FunctionDraft,
+        results: Vec<ValueDefinition>,
         mut args: Args,
         kind: impl FnOnce(RegionId) -> InstKind,
     ) -> Parsed<()> {
@@ -392,7 +392,7 @@ impl<'a> Parser<'a> {
     }
 
     /// At `}`.
-    fn close(&mut self, draft: &mut Draft) -> Parsed<()> {
+    fn close(&mut self, draft: &mut FunctionDraft) -> Parsed<()> {
         self.advance();
         let Open {
             id,

@@ -1,6 +1,6 @@
 //! Instructions: one for each keyword, and the rows of the op table by their names.
 
-use super::function::{Definition, Draft, MISSING};
+use super::function::{FunctionDraft, MISSING, ValueDefinition};
 use super::{Parsed, Parser, PendingCall, Token};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
@@ -10,7 +10,7 @@ use crate::types::{Direction, Scalar};
 
 impl<'a> Parser<'a> {
     /// One instruction, or the beginning of one that has regions.
-    pub(super) fn instruction(&mut self, draft: &mut Draft) -> Parsed<()> {
+    pub(super) fn instruction(&mut self, draft: &mut FunctionDraft) -> Parsed<()> {
         let results = self.results()?;
         let at = self.here();
         let word = self.word("an instruction")?;
@@ -98,8 +98,8 @@ impl<'a> Parser<'a> {
                 InstKind::ClosureScale
             }
             "call" => return self.call(draft, results),
-            "enter" => InstKind::Enter(self.number()?),
-            "turn" => InstKind::Turn,
+            "enter" => InstKind::EnterInlined(self.number()?),
+            "turn" => InstKind::NextIteration,
             "yield" => {
                 args = self.values()?;
                 InstKind::Yield
@@ -140,8 +140,8 @@ impl<'a> Parser<'a> {
     }
 
     /// `%1: f32, %2: f32 =`, perhaps nothing.
-    fn results(&mut self) -> Parsed<Vec<Definition>> {
-        let mut results: Vec<Definition> = Vec::new();
+    fn results(&mut self) -> Parsed<Vec<ValueDefinition>> {
+        let mut results: Vec<ValueDefinition> = Vec::new();
         if matches!(self.token, Token::Id('%', _)) {
             loop {
                 if let (Some(first), Token::Id('%', id)) = (results.first(), &self.token)
@@ -160,7 +160,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Behind `call`.
-    fn call(&mut self, draft: &mut Draft, results: Vec<Definition>) -> Parsed<()> {
+    fn call(&mut self, draft: &mut FunctionDraft, results: Vec<ValueDefinition>) -> Parsed<()> {
         let callee = self.symbol()?;
         let args = self.arguments()?;
         let mut arrays = Vec::new();

@@ -459,7 +459,7 @@ impl<'a> Parser<'a> {
     fn metadata_value(&mut self) -> Parsed<MetadataValue> {
         if self.accept_word("text") {
             self.expect(Token::Sign('='))?;
-            return Ok(MetadataValue::Text(self.name()?.into_owned()));
+            return Ok(MetadataValue::String(self.name()?.into_owned()));
         }
         let Type::Scalar(ty) = self.ty()? else {
             return self.expected("a value of a scalar type");

@@ -1,20 +1,20 @@
 //! A module as text. Total: a module that breaks invariants prints too, as far as it makes sense, so that violations can be looked at.
 
-mod words;
+mod names;
 
 use crate::metadata::Metadata;
 use crate::module::*;
 use crate::span::{FileId, Span};
 use crate::types::{Direction, Scalar, Type};
+use names::*;
 use std::fmt::{self, Write};
-use words::*;
 
 /// Indentation stops growing here, so that deep nesting doesn't make the text quadratic.
 const MAX_INDENT: usize = 24;
 
 /// Whether spans are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spans {
+pub enum SpanComments {
     /// For exact copies.
     Shown,
     /// For people; reads back with empty spans.
@@ -22,7 +22,7 @@ pub enum Spans {
 }
 
 /// Prints a module.
-pub fn print(module: &Module, spans: Spans) -> String {
+pub fn print(module: &Module, spans: SpanComments) -> String {
     let mut printer = Printer {
         out: String::from("adumbra ir 1\n"),
         module,
@@ -42,7 +42,7 @@ pub fn print(module: &Module, spans: Spans) -> String {
 struct Printer<'a> {
     out: String,
     module: &'a Module,
-    spans: Spans,
+    spans: SpanComments,
     globals: Symbols<'a>,
     textures: Symbols<'a>,
     resources: Symbols<'a>,
@@ -142,7 +142,7 @@ impl<'a> Printer<'a> {
     }
 
     fn span(&mut self, span: Span, implied: Span) -> fmt::Result {
-        if self.spans == Spans::Hidden || span == implied {
+        if self.spans == SpanComments::Hidden || span == implied {
             return Ok(());
         }
         self.out.push_str(" @");
@@ -194,7 +194,7 @@ impl<'a> Printer<'a> {
         self.span(f.span, Span::default())?;
         writeln!(self.out, " ^{} {{", f.body.0)?;
         for member in &f.members {
-            let Member { name, ty, mode, .. } = member;
+            let SourceParam { name, ty, mode, .. } = member;
             let mode = mode_name(*mode);
             write!(self.out, "  member {}: {} {mode}", Name(name), FullType(ty))?;
             for (what, (start, count)) in [
@@ -410,8 +410,8 @@ impl<'a> Printer<'a> {
                     arrays => write!(out, " [{}]", List(arrays)),
                 }
             }
-            InstKind::Enter(open) => write!(out, "enter {open}"),
-            InstKind::Turn => out.write_str("turn"),
+            InstKind::EnterInlined(open) => write!(out, "enter {open}"),
+            InstKind::NextIteration => out.write_str("turn"),
             InstKind::If(..) => write!(out, "if {args}"),
             InstKind::Loop(_) => out.write_str("loop"),
             InstKind::Block(_) => out.write_str("block"),

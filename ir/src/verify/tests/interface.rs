@@ -49,17 +49,17 @@ fn array() {
     module.functions[2].arrays.swap(0, 1);
     breaks(Rule::Array, &module);
     module.functions[2].arrays.remove(0);
-    module.functions[2].arrays[0].mode = Some(Mode::Return);
+    module.functions[2].arrays[0].mode = Some(PassingMode::Return);
     breaks(Rule::Array, &module);
 }
 
 #[test]
 fn member() {
     let mut module = example();
-    let member = Member {
+    let member = SourceParam {
         name: "n".into(),
         ty: Type::Scalar(Scalar::I32),
-        mode: Mode::In,
+        mode: PassingMode::In,
         params: (0, 1),
         results: (1, 0),
         arrays: (0, 0),
@@ -67,10 +67,10 @@ fn member() {
     module.functions[0].members.push(member);
     sound(&module);
     for change in [
-        |m: &mut Member| m.params = (1, 1),
-        |m: &mut Member| m.params = (u32::MAX, 1),
-        |m: &mut Member| m.results = (0, 2),
-        |m: &mut Member| m.arrays = (0, 1),
+        |m: &mut SourceParam| m.params = (1, 1),
+        |m: &mut SourceParam| m.params = (u32::MAX, 1),
+        |m: &mut SourceParam| m.results = (0, 2),
+        |m: &mut SourceParam| m.arrays = (0, 1),
     ] {
         let mut module = module.clone();
         change(&mut module.functions[0].members[0]);

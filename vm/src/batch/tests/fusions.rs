@@ -1,14 +1,17 @@
 //! Rows that are computed together: the loader makes every fusion that there is, for every shape that it has, and chunks show what single points show.
 
 use super::*;
-use crate::batch::load::{Loaded, load};
-use crate::batch::step::{Act, Step};
+use crate::batch::instruction::{BatchInstruction, BatchOp};
+use crate::batch::load::{BatchCode, load};
 use adumbra_ir::module::Module;
 use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
 use adumbra_ir::verify::verify;
-use adumbra_ops::row::Kind;
-use adumbra_packs::{Fusion, Fusions, Made, Piece, Shape, find_fusion};
+use adumbra_ops::definition::OperandKind;
+use adumbra_simd::{
+    Composition, FusionOperand, OperandShape, Superinstruction, SuperinstructionSet,
+    find_superinstruction,
+};
 use fastrand::Rng;
 
 /// A module as text.
@@ -33,24 +36,26 @@ impl Text {
     }
 
     /// An operand of such a shape for a row's operand of that kind, unlike all others. Planes are the program's own, so that others may come to be there.
-    fn operand(&mut self, shape: Shape, kind: Kind) -> String {
+    fn operand(&mut self, shape: OperandShape, kind: OperandKind) -> String {
         let number = self.values;
         let mut global = |ty: &str| self.globals += &format!("global g{number}: {ty}\n");
         match (shape, kind) {
-            (Shape::Uniform, Kind::Float) => self.push("f32", &format!("const {number}.25")),
-            (Shape::Uniform, _) => self.push("u32", &format!("const {}", number + 3)),
-            (Shape::Dual, _) => {
+            (OperandShape::Uniform, OperandKind::Float) => {
+                self.push("f32", &format!("const {number}.25"))
+            }
+            (OperandShape::Uniform, _) => self.push("u32", &format!("const {}", number + 3)),
+            (OperandShape::Dual, _) => {
                 global("float");
                 let value = self.push("f32", &format!("global g{number}[0]"));
                 self.push("f32", &format!("neg {value}"))
             }
-            (Shape::Varying, Kind::Float) => {
+            (OperandShape::Varying, OperandKind::Float) => {
                 global("int");
                 let word = self.push("i32", &format!("global g{number}[0]"));
                 let value = self.push("f32", &format!("asfloat {word}"));
                 self.push("f32", &format!("neg {value}"))
             }
-            (Shape::Varying, _) => {
+            (OperandShape::Varying, _) => {
                 global("uint");
                 let word = self.push("u32", &format!("global g{number}[0]"));
                 self.push("u32", &format!("not {word}"))
@@ -59,14 +64,14 @@ impl Text {
     }
 
     /// The rows of a piece, one after the other.
-    fn rows(&mut self, piece: Piece, args: &[String]) -> String {
+    fn rows(&mut self, piece: FusionOperand, args: &[String]) -> String {
         let fusion = match piece {
-            Piece::Row(op) => {
+            FusionOperand::Op(op) => {
                 let ty = type_of(op.info().result);
                 let row = format!("{} {}", op.info().name, args.join(", "));
                 let value = match op.info().result {
                     // What words are made of is u32; the bits are the same.
-                    Kind::I32 => {
+                    OperandKind::I32 => {
                         let value = self.push("i32", &row);
                         self.push(ty, &format!("i2u {value}"))
                     }
@@ -79,19 +84,19 @@ impl Text {
                 }
                 return value;
             }
-            Piece::Fused(fusion) => fusion,
+            FusionOperand::Superinstruction(fusion) => fusion,
         };
         let mut all = args.to_vec();
         let of = match fusion.made() {
-            Made::Chain(first, then, at) => {
+            Composition::Chain(first, then, at) => {
                 let operands = at..at + first.arity();
                 let given = self.rows(first, &args[operands.clone()]);
                 all.splice(operands, [given]);
                 then
             }
-            Made::Same(of, lower, upper) => {
+            Composition::SharedOperand(of, lower, upper) => {
                 all.insert(upper, args[lower].clone());
-                Piece::Fused(of)
+                FusionOperand::Superinstruction(of)
             }
         };
         self.rows(of, &all)
@@ -126,28 +131,28 @@ impl Text {
 }
 
 /// The type of a row's result.
-fn type_of(result: Kind) -> &'static str {
+fn type_of(result: OperandKind) -> &'static str {
     match result {
-        Kind::Float => "f32",
+        OperandKind::Float => "f32",
         _ => "u32",
     }
 }
 
 /// The kinds of a piece's operands, and of its result.
-fn kinds(piece: Piece) -> (Vec<Kind>, Kind) {
+fn kinds(piece: FusionOperand) -> (Vec<OperandKind>, OperandKind) {
     let fusion = match piece {
-        Piece::Row(op) => return (op.info().operands.to_vec(), op.info().result),
-        Piece::Fused(fusion) => fusion,
+        FusionOperand::Op(op) => return (op.info().operands.to_vec(), op.info().result),
+        FusionOperand::Superinstruction(fusion) => fusion,
     };
     match fusion.made() {
-        Made::Chain(first, then, at) => {
+        Composition::Chain(first, then, at) => {
             let (own, _) = kinds(first);
             let (mut all, result) = kinds(then);
             all.splice(at..=at, own);
             (all, result)
         }
-        Made::Same(of, _, upper) => {
-            let (mut all, result) = kinds(Piece::Fused(of));
+        Composition::SharedOperand(of, _, upper) => {
+            let (mut all, result) = kinds(FusionOperand::Superinstruction(of));
             all.remove(upper);
             (all, result)
         }
@@ -155,16 +160,16 @@ fn kinds(piece: Piece) -> (Vec<Kind>, Kind) {
 }
 
 /// A program as steps, all of whose globals are varying.
-fn loaded(program: &Bytecode, level: Level, without: Fusions) -> Loaded {
+fn loaded(program: &Bytecode, level: SimdLevel, without: SuperinstructionSet) -> BatchCode {
     load(program, level, &[false; 64], false, without)
 }
 
 /// The fusions that a program's steps have, as routines.
-fn routines(program: &Bytecode, level: Level) -> Vec<usize> {
-    let loaded = loaded(program, level, Fusions::NONE);
-    let steps = loaded.steps.iter();
-    let fused = steps.filter_map(|step| match step.act {
-        Act::Fused { routine, .. } => Some(routine as usize),
+fn routines(program: &Bytecode, level: SimdLevel) -> Vec<usize> {
+    let loaded = loaded(program, level, SuperinstructionSet::NONE);
+    let steps = loaded.instructions.iter();
+    let fused = steps.filter_map(|step| match step.op {
+        BatchOp::Superinstruction { routine, .. } => Some(routine as usize),
         _ => None,
     });
     fused.collect()
@@ -173,17 +178,21 @@ fn routines(program: &Bytecode, level: Level) -> Vec<usize> {
 #[test]
 #[cfg_attr(miri, ignore = "thousands of rounds take hours")]
 fn every_fusion_is_made_and_shows_what_its_rows_show() {
-    for level in Level::available() {
+    for level in SimdLevel::available() {
         let (mut made, mut wrong) = (0, Vec::new());
-        for (at, &fusion) in Fusion::ALL.iter().enumerate() {
-            let piece = Piece::Fused(fusion);
+        for (at, &fusion) in Superinstruction::ALL.iter().enumerate() {
+            let piece = FusionOperand::Superinstruction(fusion);
             let (kinds, result) = kinds(piece);
             for code in 0..3_usize.pow(kinds.len() as u32) {
-                let all = [Shape::Varying, Shape::Uniform, Shape::Dual];
-                let shapes: Vec<Shape> = (0..kinds.len() as u32)
+                let all = [
+                    OperandShape::Varying,
+                    OperandShape::Uniform,
+                    OperandShape::Dual,
+                ];
+                let shapes: Vec<OperandShape> = (0..kinds.len() as u32)
                     .map(|i| all[code / 3_usize.pow(i) % 3])
                     .collect();
-                let Some(routine) = find_fusion(level, fusion, &shapes) else {
+                let Some(routine) = find_superinstruction(level, fusion, &shapes) else {
                     continue;
                 };
                 for is_read in [false, true] {
@@ -203,9 +212,9 @@ fn every_fusion_is_made_and_shows_what_its_rows_show() {
                     check(&case, at as u64, 40);
                     if is_made {
                         // Switched off, it is not used, and nothing else shows.
-                        let without = Fusions::NONE.with(fusion);
+                        let without = SuperinstructionSet::NONE.with(fusion);
                         assert!(
-                            loaded(&case.program, level, Fusions::NONE)
+                            loaded(&case.program, level, SuperinstructionSet::NONE)
                                 .joined_by
                                 .has(fusion)
                         );
@@ -219,17 +228,17 @@ fn every_fusion_is_made_and_shows_what_its_rows_show() {
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-        assert!(made >= 2 * Fusion::ALL.len() || level == Level::Baseline);
+        assert!(made >= 2 * Superinstruction::ALL.len() || level == SimdLevel::Baseline);
     }
 }
 
 /// Rows that one joins by moving up, and whose operand another row reads behind that place.
 #[test]
 fn what_moves_up_leaves_operands_to_those_behind() {
-    for shape in [Shape::Varying, Shape::Dual] {
+    for shape in [OperandShape::Varying, OperandShape::Dual] {
         let mut text = Text::default();
-        let [p, q] = [(); 2].map(|()| text.operand(shape, Kind::Float));
-        let [c, d, e] = [(); 3].map(|()| text.operand(Shape::Uniform, Kind::Float));
+        let [p, q] = [(); 2].map(|()| text.operand(shape, OperandKind::Float));
+        let [c, d, e] = [(); 3].map(|()| text.operand(OperandShape::Uniform, OperandKind::Float));
         let one = text.push("f32", &format!("mul {p}, {c}"));
         let two = text.push("f32", &format!("mul {q}, {d}"));
         // The last that reads it: this comes to be in its place, and the product before cannot move down past it.
@@ -238,9 +247,9 @@ fn what_moves_up_leaves_operands_to_those_behind() {
         let sum = text.push("f32", &format!("add {one}, {two}"));
         text.outputs = vec![(reader, "f32"), (sum, "f32")];
         let case = Case::of(&text.module(), 1, 50);
-        let made = routines(&case.program, Level::best()).len();
+        let made = routines(&case.program, SimdLevel::best()).len();
         assert!(
-            made > 0 || Level::best() == Level::Baseline,
+            made > 0 || SimdLevel::best() == SimdLevel::Baseline,
             "{}",
             case.program
         );
@@ -302,7 +311,7 @@ impl Text {
                     "abs" | "sqrt" => format!("{op} {a}"),
                     // Its shadows may be those of another value.
                     _ if lot.is_multiple_of(4) => {
-                        let number = self.operand(Shape::Uniform, Kind::Float);
+                        let number = self.operand(OperandShape::Uniform, OperandKind::Float);
                         format!("{op} {a}, {number}")
                     }
                     _ => format!("{op} {a}, {}", floats.any(random)),
@@ -318,10 +327,15 @@ fn random(seed: u64) -> Module {
     let mut numbers = Rng::with_seed(seed);
     let mut text = Text::default();
     let mut values = [Values::default(), Values::default()];
-    for shape in [Shape::Uniform, Shape::Varying, Shape::Dual, Shape::Dual] {
-        values[0].add(text.operand(shape, Kind::Float));
-        if shape != Shape::Dual {
-            values[1].add(text.operand(shape, Kind::U32));
+    for shape in [
+        OperandShape::Uniform,
+        OperandShape::Varying,
+        OperandShape::Dual,
+        OperandShape::Dual,
+    ] {
+        values[0].add(text.operand(shape, OperandKind::Float));
+        if shape != OperandShape::Dual {
+            values[1].add(text.operand(shape, OperandKind::U32));
         }
     }
     text.random_rows(8, &mut values, &mut numbers);
@@ -386,11 +400,12 @@ fn random(seed: u64) -> Module {
 fn without_fusions_no_rows_are_joined() {
     for seed in 0..if cfg!(miri) { 2 } else { 100 } {
         let mut case = Case::of(&random(seed), seed, 70);
-        let loaded = loaded(&case.program, Level::best(), Fusions::ALL);
-        let is_fused = |step: &Step| matches!(step.act, Act::Fused { .. });
-        assert!(!loaded.steps.iter().any(is_fused));
-        assert_eq!(loaded.joined_by, Fusions::NONE);
-        case.without_fusions = Fusions::ALL;
+        let loaded = loaded(&case.program, SimdLevel::best(), SuperinstructionSet::ALL);
+        let is_fused =
+            |step: &BatchInstruction| matches!(step.op, BatchOp::Superinstruction { .. });
+        assert!(!loaded.instructions.iter().any(is_fused));
+        assert_eq!(loaded.joined_by, SuperinstructionSet::NONE);
+        case.without_fusions = SuperinstructionSet::ALL;
         check(&case, seed, 70);
     }
 }
@@ -402,10 +417,10 @@ fn rows_that_are_joined_leave_the_others_what_they_read() {
     let mut made = 0;
     for seed in 0..seeds {
         let case = Case::of(&random(seed), seed, 70);
-        made += routines(&case.program, Level::best()).len();
+        made += routines(&case.program, SimdLevel::best()).len();
         check(&case, seed, 70);
     }
-    let expected = if Level::best() == Level::Baseline {
+    let expected = if SimdLevel::best() == SimdLevel::Baseline {
         0
     } else {
         2 * seeds as usize

@@ -138,7 +138,7 @@ impl Quads {
 
     fn together(
         &self,
-        level: Level,
+        level: SimdLevel,
         width: usize,
         hesitates: bool,
     ) -> (Vec<Shown>, Vec<Vec<String>>) {
@@ -156,8 +156,8 @@ impl Quads {
         };
         host.points.resize(self.helpers.len(), Vec::new());
         let planes = self.globals.iter();
-        let sources: Vec<Source<'_>> = planes
-            .map(|words| Source::Plane { words, stride: 1 })
+        let sources: Vec<GlobalSource<'_>> = planes
+            .map(|words| GlobalSource::Varying { words, stride: 1 })
             .collect();
         let mut four = Four::new(self);
         let mut shown = Vec::new();
@@ -172,7 +172,7 @@ impl Quads {
             }
             let mut elsewhere = Vec::new();
             while let Some(point) = machine
-                .waiting()
+                .suspended()
                 .iter()
                 .find_map(|(point, parked)| parked.request().map(|_| *point))
             {
@@ -184,20 +184,26 @@ impl Quads {
                 }
                 // Every other quad goes on elsewhere, or comes back.
                 if quad % 8 == 0 {
-                    let parked = machine.waiting().iter().find(|(other, _)| *other == point);
+                    let parked = machine
+                        .suspended()
+                        .iter()
+                        .find(|(other, _)| *other == point);
                     let request = *parked.and_then(|(_, p)| p.request()).expect("it asks");
                     host.at = usize::MAX;
                     machine.answer(point, texel(&request), &mut host);
                     continue;
                 }
-                let parked = [0, 1, 2, 3].map(|at| machine.take_waiting_at(quad + at));
+                let parked = [0, 1, 2, 3].map(|at| machine.take_suspended(quad + at));
                 let mut parked = parked.map(|parked| parked.expect("all wait"));
                 if quad % 16 == 4 {
                     for (at, parked) in (quad..).zip(parked) {
                         let is_helper = machine.is_helper(at);
-                        machine.let_wait(at, parked, is_helper);
+                        machine.suspend(at, parked, is_helper);
                     }
-                    let parked = machine.waiting().iter().find(|(other, _)| *other == point);
+                    let parked = machine
+                        .suspended()
+                        .iter()
+                        .find(|(other, _)| *other == point);
                     let request = *parked.and_then(|(_, p)| p.request()).expect("it asks");
                     machine.answer(point, texel(&request), &mut host);
                     continue;
@@ -208,7 +214,7 @@ impl Quads {
                 four.answer_all(first + quad, &mut host);
                 elsewhere.push((quad, four.shown()));
             }
-            assert!(machine.waiting().is_empty());
+            assert!(machine.suspended().is_empty());
             let scalars = self.program.output_lanes.len();
             let mut planes = vec![vec![0; points]; 3 * scalars];
             for (at, plane) in planes.iter_mut().enumerate() {

@@ -1,7 +1,7 @@
 //! Programs that are spoiled in one place each.
 
 use super::*;
-use crate::bytecode::{MAX_SLOTS, Pattern};
+use crate::bytecode::{MAX_REGISTERS, ShadowPattern};
 use adumbra_ir::module::Channels;
 use adumbra_ir::span::{FileId, Span};
 use adumbra_ir::text::parse;
@@ -29,14 +29,17 @@ fn set(fits: impl Fn(Opcode) -> bool, word: usize, value: u32) -> impl Fn(&mut B
 #[test]
 fn whatever_running_relies_on_is_checked() {
     let is = |wanted: Opcode| move |opcode: Opcode| opcode == wanted;
-    let row = |opcode| matches!(opcode, Opcode::Row(..));
+    let row = |opcode| matches!(opcode, Opcode::Arithmetic(..));
     let color = |opcode| matches!(opcode, Opcode::Sample(Channels::Color, ..));
     let global = |opcode| matches!(opcode, Opcode::Global(Lanes::XY));
     let moves = |opcode| matches!(opcode, Opcode::Move(..));
     type Spoil = Box<dyn Fn(&mut Bytecode)>;
     let cases: Vec<(&str, Spoil)> = vec![
-        ("too many slots", Box::new(|p| p.slots = MAX_SLOTS + 1)),
-        ("have no slots", Box::new(|p| p.slots = 3)),
+        (
+            "too many slots",
+            Box::new(|p| p.registers = MAX_REGISTERS + 1),
+        ),
+        ("have no slots", Box::new(|p| p.registers = 3)),
         ("shader is missing", Box::new(|p| p.entry = 9)),
         ("shader is missing", Box::new(|p| p.functions.clear())),
         (
@@ -155,15 +158,15 @@ fn whatever_running_relies_on_is_checked() {
         (
             "without derivative",
             Box::new(move |p| {
-                let at = find(p, |o| matches!(o, Opcode::Row(Op::ISub, _)));
-                p.code[at].opcode = Opcode::Row(Op::ISub, Pattern(1));
+                let at = find(p, |o| matches!(o, Opcode::Arithmetic(Op::ISub, _)));
+                p.code[at].opcode = Opcode::Arithmetic(Op::ISub, ShadowPattern(1));
             }),
         ),
         (
             "do not count",
             Box::new(move |p| {
                 let at = find(p, row);
-                p.code[at].opcode = Opcode::Row(Op::Add, Pattern(0b0100));
+                p.code[at].opcode = Opcode::Arithmetic(Op::Add, ShadowPattern(0b0100));
             }),
         ),
         (

@@ -1,0 +1,55 @@
+//! Calls of functions that compute one lane: for rows that no fixed sequence of operations can compute.
+
+use super::{A64Assembler, LIBCALLS, REGISTERS, SCRATCH, VECTOR};
+use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
+
+impl A64Assembler {
+    /// Writes the thunk. It is given the number of the function in `x17`, that of the lanes in `x16`, and the operands in the free vector registers, leaves the result in the first
+    /// of these, and keeps every vector, and all else that emitted code holds across instructions: not `x9` to `x14`, `x16` to `x18`.
+    pub(super) fn libcall_thunk(&mut self, label: DynamicLabel) {
+        let [first, second] = SCRATCH;
+        let saved = |register: u8| (u32::from(register) + 2) * VECTOR as u32;
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; =>label
+            ; stp x29, x30, [sp, -96]!
+            ; mov x29, sp
+            ; stp x0, x1, [sp, 16]
+            ; stp x2, x3, [sp, 32]
+            ; stp x4, x5, [sp, 48]
+            ; stp x6, x7, [sp, 64]
+            ; stp x8, x15, [sp, 80]
+            ; sub sp, sp, saved(REGISTERS)
+            ; str Q(first), [sp]
+            ; str Q(second), [sp, VECTOR as u32]
+        );
+        for register in 0..REGISTERS {
+            dynasm!(self.asm; .arch aarch64; str Q(register), [sp, saved(register)]);
+        }
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; ldr x9, [x29]
+            ; ldr x9, [x9, LIBCALLS]
+            ; ldr x17, [x9, x17, lsl 3]
+            ; mov x0, sp
+            ; add x1, sp, VECTOR as u32
+            ; mov x2, x16
+            ; blr x17
+        );
+        for register in 0..REGISTERS {
+            dynasm!(self.asm; .arch aarch64; ldr Q(register), [sp, saved(register)]);
+        }
+        dynasm!(self.asm
+            ; .arch aarch64
+            ; ldr Q(first), [sp]
+            ; mov sp, x29
+            ; ldp x0, x1, [sp, 16]
+            ; ldp x2, x3, [sp, 32]
+            ; ldp x4, x5, [sp, 48]
+            ; ldp x6, x7, [sp, 64]
+            ; ldp x8, x15, [sp, 80]
+            ; ldp x29, x30, [sp], 96
+            ; ret
+        );
+    }
+}

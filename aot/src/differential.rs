@@ -1,0 +1,512 @@
+//! Stretches on trial: random operands, and what their rows give at one point after the other. Whatever runs their code is held against that. A loop is
+//! in [`region`].
+
+pub(crate) mod compiled_loop;
+
+use crate::emit::{compile_batch, compile_points};
+use crate::graph_builder::dual_words;
+use crate::machine_code::MachineCode;
+use crate::macro_assembler::MacroAssembler;
+use crate::native_compiler::{install, install_points};
+use crate::optimisation::Optimisations;
+use adumbra_ir::host::{leaving, read_shadow};
+use adumbra_ops::definition::OperandKind;
+use adumbra_ops::scalar_eval::operand_float;
+use adumbra_ops::{MAX_OPERANDS, Op};
+use adumbra_vm::FloatEnvironment;
+use adumbra_vm::native::{
+    ArithmeticInst, ArithmeticKind, CfgEntry, CompileUnit, DualOperand, Edge, LIBCALLS, LoopState,
+    OperandRef, PointBlock, PointCfg, PointTerminator, Segment, VectorRun, WordLocation,
+};
+use fastrand::Rng;
+
+/// Points of each plane: four packs.
+pub(crate) const POINTS: usize = 64;
+/// Bytes of a pack.
+pub(crate) const PACK_BYTES: usize = 64;
+/// The packs that run: all but the second one, which must stay as it is.
+pub(crate) const RUNS: [VectorRun; 2] = [
+    VectorRun {
+        start: 0,
+        vectors: 1,
+    },
+    VectorRun {
+        start: 2 * PACK_BYTES as u32,
+        vectors: 2,
+    },
+];
+
+/// What each word of a stretch holds.
+pub(crate) type Planes = Vec<[u32; POINTS]>;
+
+/// A stretch of one row, and what its words hold before.
+pub(crate) struct DifferentialCase {
+    pub(crate) segment: Segment,
+    pub(crate) planes: Planes,
+}
+
+/// Steps that a point has left, of which rows take none; turns of loops that packs may take.
+pub(crate) const STEPS: u64 = 5;
+/// Numbers by lot.
+pub(crate) struct TestRng(Rng);
+
+impl TestRng {
+    pub(crate) fn new(seed: u64) -> TestRng {
+        TestRng(Rng::with_seed(seed))
+    }
+
+    /// The next one, below an end.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.0.usize(..end)
+    }
+}
+
+/// The exit of a flow.
+pub(crate) const EXIT: u32 = 0x1_2345;
+
+/// Whether a point is among the packs that run.
+fn runs(point: usize) -> bool {
+    let byte = 4 * point;
+    RUNS.iter().any(|run| {
+        let start = run.start as usize;
+        (start..start + run.vectors as usize * PACK_BYTES).contains(&byte)
+    })
+}
+
+/// What planes hold when this processor has run a kernel, alone in its code. Of a region, the planes from a number on are for what [`LoopState`] points at: who runs,
+/// steps, then the set of each way.
+fn run(code: &MachineCode, planes: &Planes, runs: &[VectorRun], points: Option<usize>) -> Planes {
+    let mut planes = planes.clone();
+    let kernels = install(code).expect("there is memory for code");
+    let pointers = planes.iter_mut().map(|plane| plane.as_mut_ptr());
+    let pointers: Vec<*mut u32> = pointers.collect();
+    let refs: Vec<OperandRef> = pointers
+        .iter()
+        .map(|&plane| OperandRef::to_plane(plane))
+        .collect();
+    let mut points = points.map(|first| LoopState {
+        active: pointers[first].cast(),
+        steps: pointers[first + 1],
+        edges: pointers[first + 2].cast(),
+        stride: size_of::<[u32; POINTS]>() / size_of::<u16>(),
+        iterations: STEPS,
+    });
+    let told: *mut LoopState = match &mut points {
+        Some(points) => points,
+        None => std::ptr::null_mut(),
+    };
+    let mode = FloatEnvironment::enter();
+    let kernel = kernels.entries[0].expect("there is code");
+    // SAFETY: there is a reference for each word, all planes have the packs of the runs, and a region has a plane for each set and number, one behind the other.
+    unsafe {
+        kernel(
+            refs.as_ptr(),
+            runs.as_ptr(),
+            runs.len(),
+            PACK_BYTES,
+            told,
+            &LIBCALLS,
+        )
+    };
+    drop(mode);
+    planes
+}
+
+/// Numbers at which something happens, and any others.
+fn word(random: &mut Rng, kind: OperandKind) -> u32 {
+    const SPECIAL: [f32; 12] = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.5,
+        0.5,
+        2.0,
+        1e-40,
+        300_000.0,
+        f32::MAX,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+    ];
+    let bits = random.u32(..);
+    match (kind, bits % 4) {
+        (OperandKind::Bool, _) => bits / 4 % 2,
+        (OperandKind::Float, 0) => SPECIAL[bits as usize / 4 % SPECIAL.len()].to_bits(),
+        (OperandKind::Float, 2 | 3) => (bits as i32 as f32 / 1e9).to_bits(),
+        (_, 2) => bits % 50,
+        (_, 3) => (bits % 50).wrapping_neg(),
+        _ => bits,
+    }
+}
+
+impl DifferentialCase {
+    /// Its code, given so many registers.
+    pub(crate) fn code<M: MacroAssembler>(&self, registers: u8) -> MachineCode {
+        let unit = CompileUnit::Segment(self.segment.clone());
+        let compiled = compile_batch::<M>(Optimisations::ALL, &[unit], registers, false);
+        compiled.expect("it is short")
+    }
+
+    fn new(op: Op, shadows: &[[bool; 2]], homes: &[u8], random: &mut Rng) -> DifferentialCase {
+        let mut trial = DifferentialCase {
+            segment: Segment::default(),
+            planes: Vec::new(),
+        };
+        let float = OperandKind::Float;
+        let result = trial.value(shadows[0], OperandKind::Float, 0, random);
+        let mut operands = [DualOperand::default(); MAX_OPERANDS];
+        for (i, &kind) in op.info().operands.iter().enumerate() {
+            let home = if shadows[i + 1] == [false; 2] {
+                homes[i]
+            } else {
+                0
+            };
+            let kind = if kind == float || op.info().is_differentiable() {
+                kind
+            } else {
+                OperandKind::Word
+            };
+            operands[i] = trial.value(shadows[i + 1], kind, home, random);
+        }
+        trial.segment.live_out = dual_words(&result).collect();
+        trial.row(ArithmeticKind::Op(op), result, &operands[..op.arity()]);
+        trial
+    }
+
+    /// What is no row of the table: a result and an operand with these shadows.
+    fn other(
+        what: ArithmeticKind,
+        result: [bool; 2],
+        operand: [bool; 2],
+        home: u8,
+        random: &mut Rng,
+    ) -> DifferentialCase {
+        let mut trial = DifferentialCase {
+            segment: Segment::default(),
+            planes: Vec::new(),
+        };
+        let result = trial.value(result, OperandKind::Float, 0, random);
+        let operand = trial.value(operand, OperandKind::Float, home, random);
+        trial.segment.live_out = dual_words(&result).collect();
+        trial.row(what, result, &[operand]);
+        trial
+    }
+
+    fn value(
+        &mut self,
+        shadows: [bool; 2],
+        kind: OperandKind,
+        home: u8,
+        random: &mut Rng,
+    ) -> DualOperand {
+        DualOperand {
+            value: self.word(kind, home, random),
+            shadows: shadows.map(|has| has.then(|| self.word(OperandKind::Float, 0, random))),
+        }
+    }
+
+    fn word(&mut self, kind: OperandKind, home: u8, random: &mut Rng) -> u32 {
+        let first = word(random, kind);
+        self.planes.push(match home {
+            0 => std::array::from_fn(|_| word(random, kind)),
+            _ => [first; POINTS],
+        });
+        self.segment.locations.push(match home {
+            0 => WordLocation::Plane,
+            1 => WordLocation::Uniform,
+            _ => WordLocation::Constant(first),
+        });
+        self.planes.len() as u32 - 1
+    }
+
+    /// A sum of so many constants and cells, three to one; in front of each term the sum may become its sine.
+    pub(crate) fn sum(terms: u32, of_sines: bool) -> DifferentialCase {
+        let mut trial = DifferentialCase {
+            segment: Segment::default(),
+            planes: vec![std::array::from_fn(|point| (point as f32).to_bits())],
+        };
+        trial.segment.locations.push(WordLocation::Plane);
+        let sum = DualOperand::default();
+        for i in 1..=terms {
+            // No sum of these is NaN or infinite, whatever comes before.
+            let bits = (i as f32 * 0.37).to_bits();
+            trial.planes.push([bits; POINTS]);
+            trial.segment.locations.push(match i % 4 {
+                0 => WordLocation::Uniform,
+                _ => WordLocation::Constant(bits),
+            });
+            let other = DualOperand {
+                value: i,
+                shadows: [None; 2],
+            };
+            if of_sines {
+                trial.row(ArithmeticKind::Op(Op::Sin), sum, &[sum]);
+            }
+            trial.row(ArithmeticKind::Op(Op::Add), sum, &[sum, other]);
+        }
+        trial.segment.live_out = vec![sum.value];
+        trial
+    }
+
+    /// A stretch with more words, constants and cells, and longer code, than the instructions of any machine reach at once.
+    pub(crate) fn far_operands() -> DifferentialCase {
+        DifferentialCase::sum(8_000, true)
+    }
+
+    fn row(&mut self, what: ArithmeticKind, result: DualOperand, operands: &[DualOperand]) {
+        let mut all = [DualOperand::default(); MAX_OPERANDS];
+        all[..operands.len()].copy_from_slice(operands);
+        self.segment.instructions.push(ArithmeticInst {
+            kind: what,
+            result,
+            operands: all,
+            position: self.segment.instructions.len() as u32,
+        });
+    }
+
+    /// The same rows for one point: a word stands in the slot of its number, or, if there was a cell, among the globals.
+    pub(crate) fn point_cfg(&self) -> PointCfg {
+        let stretch = &self.segment;
+        let words = (0..)
+            .zip(&stretch.locations)
+            .map(|(word, home)| match home {
+                WordLocation::Plane => WordLocation::Register(word),
+                WordLocation::Uniform => WordLocation::Global(word),
+                home => *home,
+            });
+        let mut live = vec![0_u64; stretch.locations.len().div_ceil(64)];
+        for &word in &stretch.live_out {
+            live[word as usize / 64] |= 1 << (word % 64);
+        }
+        PointCfg {
+            locations: words.collect(),
+            blocks: vec![PointBlock {
+                instructions: stretch.instructions.clone(),
+                terminator: PointTerminator::Jump(Edge::Exit(EXIT)),
+                position: 0,
+            }],
+            live_out: Some(live),
+            entries: vec![CfgEntry {
+                block: 0,
+                at: 0,
+                depth: 0,
+            }],
+        }
+    }
+
+    /// The code of these rows for one point, given so many registers.
+    pub(crate) fn point_code<M: MacroAssembler>(&self, registers: u8) -> MachineCode {
+        compile_points::<M>(Optimisations::ALL, &[self.point_cfg()], registers, false)
+            .expect("it is short")
+    }
+
+    /// What the words hold before, point by point of those that run.
+    pub(crate) fn register_files(&self) -> Vec<Vec<u32>> {
+        let points = (0..POINTS).filter(|&point| runs(point));
+        let file = |point: usize| self.planes.iter().map(|plane| plane[point]).collect();
+        points.map(file).collect()
+    }
+
+    /// What they hold then, of all points.
+    pub(crate) fn planes_from_files(&self, files: &[Vec<u32>]) -> Planes {
+        let mut planes = self.planes.clone();
+        let points = (0..POINTS).filter(|&point| runs(point));
+        for (point, file) in points.zip(files) {
+            for (plane, &word) in planes.iter_mut().zip(file) {
+                plane[point] = word;
+            }
+        }
+        planes
+    }
+
+    /// What the words hold when code of this processor for one point has run at one after the other.
+    pub(crate) fn run_points(&self, code: &MachineCode) -> Planes {
+        let mut files = self.register_files();
+        let kernels = install_points(&[self.point_cfg()], code).expect("there is memory for code");
+        let (_, kernel) = kernels.entries[0];
+        let mode = FloatEnvironment::enter();
+        for file in &mut files {
+            let globals = file.clone();
+            // SAFETY: the file and the globals have all words of the flow.
+            let left = unsafe { kernel(file.as_mut_ptr(), globals.as_ptr(), STEPS, &LIBCALLS) };
+            assert_eq!((left.exit, left.steps), (u64::from(EXIT), STEPS));
+        }
+        drop(mode);
+        self.planes_from_files(&files)
+    }
+
+    /// What the words hold when code of this processor, one kernel, has run.
+    pub(crate) fn run(&self, code: &MachineCode) -> Planes {
+        run(code, &self.planes, &RUNS, None)
+    }
+
+    /// Compares what the words hold behind the stretch with its rows, one point after the other.
+    ///
+    /// # Errors
+    /// What is not the same.
+    pub(crate) fn compare(&self, found: &Planes) -> Result<(), String> {
+        let count = self.segment.locations.len();
+        let mut written: Vec<Option<&ArithmeticInst>> = vec![None; count];
+        for row in &self.segment.instructions {
+            for word in dual_words(&row.result) {
+                written[word as usize] = Some(row);
+            }
+        }
+        let mut is_stored = vec![false; count];
+        for &word in &self.segment.live_out {
+            is_stored[word as usize] = true;
+        }
+        let mut floats = vec![false; count];
+        for point in 0..POINTS {
+            let mut expected: Vec<u32> = self.planes.iter().map(|plane| plane[point]).collect();
+            if runs(point) {
+                compute(&self.segment.instructions, &mut expected, &mut floats);
+            }
+            for (word, &expected) in expected.iter().enumerate() {
+                let row = written[word].filter(|_| runs(point));
+                // What rows write and nobody reads may be anything.
+                if row.is_some() && !is_stored[word] {
+                    continue;
+                }
+                let found = found[word][point];
+                let nan = |bits: u32| f32::from_bits(bits).is_nan();
+                let is_nan = floats[word] && nan(expected) && nan(found);
+                if found != expected && !is_nan {
+                    return Err(self.difference(point, word, row, [found, expected]));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn difference(
+        &self,
+        point: usize,
+        word: usize,
+        row: Option<&ArithmeticInst>,
+        values: [u32; 2],
+    ) -> String {
+        let [found, expected] = values.map(|bits| format!("{bits:#x} ({})", f32::from_bits(bits)));
+        let begin = format!("word {word} at point {point} is {found} and not {expected}");
+        let Some(row) = row else {
+            return format!("{begin}, although nothing writes it");
+        };
+        let operands = &row.operands[..row.kind.arity()];
+        let inputs = operands.iter().flat_map(dual_words);
+        let inputs: Vec<f32> = inputs
+            .map(|word| f32::from_bits(self.planes[word as usize][point]))
+            .collect();
+        format!("{begin}, of {row:?}; before the stretch its operands hold {inputs:?}")
+    }
+}
+
+/// Runs the rows at one point. Notes which words become floats, whose NaNs may be any.
+fn compute(rows: &[ArithmeticInst], words: &mut [u32], floats: &mut [bool]) {
+    for row in rows {
+        let operands = &row.operands[..row.kind.arity()];
+        let first = operands[0].value as usize;
+        let (value, is_float) = match row.kind {
+            ArithmeticKind::Copy => (words[first], floats[first]),
+            ArithmeticKind::ReadShadow => {
+                let shadow = read_shadow(f32::from_bits(words[first]));
+                (shadow.to_bits(), true)
+            }
+            ArithmeticKind::Canonicalise => {
+                let value = leaving(f32::from_bits(words[first]));
+                (value.to_bits(), false)
+            }
+            ArithmeticKind::Op(op) => {
+                let bits: Vec<u32> = operands.iter().map(|v| words[v.value as usize]).collect();
+                (
+                    op.value(&bits),
+                    matches!(op.info().result, OperandKind::Float),
+                )
+            }
+        };
+        let shadows = [0, 1].map(|direction| {
+            let shadow = operands[0].shadows[direction].map(|word| words[word as usize]);
+            let op = match (row.kind, shadow) {
+                (ArithmeticKind::Op(op), _) if row.result.shadows[direction].is_some() => op,
+                (ArithmeticKind::Copy, Some(shadow)) => return shadow,
+                (ArithmeticKind::Canonicalise, Some(shadow)) => {
+                    return leaving(read_shadow(f32::from_bits(shadow))).to_bits();
+                }
+                _ => return 0,
+            };
+            let kinds = op.info().operands;
+            let numbers = operands.iter().zip(kinds);
+            let numbers = numbers.map(|(v, &kind)| operand_float(kind, words[v.value as usize]));
+            let numbers: Vec<f32> = numbers.collect();
+            let shadow = |word: u32| f32::from_bits(words[word as usize]);
+            let shadows = operands.iter().map(|v| v.shadows[direction].map(shadow));
+            let shadows: Vec<Option<f32>> = shadows.collect();
+            op.tangent(&numbers, f32::from_bits(value), &shadows)
+                .to_bits()
+        });
+        (
+            words[row.result.value as usize],
+            floats[row.result.value as usize],
+        ) = (value, is_float);
+        for (word, shadow) in row.result.shadows.into_iter().zip(shadows) {
+            if let Some(word) = word {
+                let is_any_nan = row.kind != ArithmeticKind::Canonicalise;
+                (words[word as usize], floats[word as usize]) = (shadow, is_any_nan);
+            }
+        }
+    }
+}
+
+/// Every row of the op table, and what else a row can be: with shadows and without, with operands in planes, cells and constants.
+pub(crate) fn arithmetic_cases() -> Vec<DifferentialCase> {
+    let mut random = Rng::with_seed(1);
+    let mut trials = Vec::new();
+    for &op in Op::ALL {
+        let arity = op.arity();
+        let none = [[false; 2]; MAX_OPERANDS + 1];
+        let mut patterns = vec![none];
+        if op.info().is_differentiable() {
+            patterns.push([[true; 2]; MAX_OPERANDS + 1]);
+            for i in 1..=arity {
+                let mut one = none;
+                (one[0], one[i]) = ([true; 2], [true; 2]);
+                patterns.push(one);
+            }
+            patterns.push([[true, false]; MAX_OPERANDS + 1]);
+            patterns.push([[false, true]; MAX_OPERANDS + 1]);
+        }
+        for (i, shadows) in patterns.iter().enumerate() {
+            for homes in 0..3_usize.pow(arity.min(3) as u32) {
+                // Operands in planes, cells and constants, in turn beyond the first pattern.
+                if i > 0 && homes % patterns.len() != i {
+                    continue;
+                }
+                let homes: [u8; MAX_OPERANDS] =
+                    std::array::from_fn(|i| (homes / 3_usize.pow(i.min(2) as u32) % 3) as u8);
+                trials.push(DifferentialCase::new(op, shadows, &homes, &mut random));
+            }
+        }
+    }
+    let shadows = [[false, false], [true, false], [false, true], [true, true]];
+    for home in 0..3 {
+        let none = [false; 2];
+        trials.push(DifferentialCase::other(
+            ArithmeticKind::ReadShadow,
+            none,
+            none,
+            home,
+            &mut random,
+        ));
+        for what in [ArithmeticKind::Copy, ArithmeticKind::Canonicalise] {
+            for operand in shadows {
+                trials.push(DifferentialCase::other(
+                    what,
+                    [true; 2],
+                    operand,
+                    home,
+                    &mut random,
+                ));
+            }
+        }
+    }
+    trials
+}

@@ -1,0 +1,350 @@
+//! A loop on trial: points that leave it by two exits, or are left when their turns are at an end, through an arm that others skip, beside points that do not run. What its code leaves in
+//! planes and tells of points is held against its rows, one point after the other.
+
+use super::{PACK_BYTES, POINTS, Planes, STEPS, compute, run, word};
+use crate::emit::compile_batch;
+use crate::machine_code::MachineCode;
+use crate::macro_assembler::MacroAssembler;
+use crate::optimisation::Optimisations;
+use adumbra_ops::definition::OperandKind;
+use adumbra_ops::{MAX_OPERANDS, Op};
+use adumbra_vm::native::{
+    ArithmeticInst, ArithmeticKind, CompileUnit, CompiledLoop, CondBranch, Condition, DualOperand,
+    Edge, LoopBlock, LoopTerminator, VectorRun, WordLocation,
+};
+
+/// All points but those of the last pack, in one run: kernels may go past that.
+pub(crate) const RUNS: [VectorRun; 1] = [VectorRun {
+    start: 0,
+    vectors: PACKS as u32,
+}];
+/// Packs that run, and their points.
+const PACKS: usize = POINTS * 4 / PACK_BYTES - 1;
+const RUNNING: usize = PACKS * PACK_BYTES / 4;
+
+/// The words of the loop.
+const TURN: u32 = 0;
+const LAST: u32 = 1;
+const SUM: DualOperand = DualOperand {
+    value: 2,
+    shadows: [Some(3), None],
+};
+const STEP: DualOperand = DualOperand {
+    value: 4,
+    shadows: [Some(5), None],
+};
+const OWN: u32 = 6;
+const SCALE: u32 = 7;
+const ONE: u32 = 8;
+const FEW: u32 = 9;
+const MANY: u32 = 10;
+/// Nobody reads these behind the loop: a branch asks for the first, rows read the second, and those of the next turn the third.
+const NEAR: u32 = 11;
+const GAIN: u32 = 12;
+const BACK: u32 = 13;
+/// Nobody reads this but behind the loop.
+const OUT: u32 = 14;
+/// Words that each turn adds one to stand behind.
+const WORDS: usize = 15;
+/// How many of those there are: none, so many that there are several pieces, and that turns are long.
+pub(crate) const EXTRA_WORDS: [usize; 3] = [0, 40, 100];
+const EXITS: u32 = 2;
+
+/// A loop, and what its words and sets hold before: who runs, steps, and the sets of ways.
+pub(crate) struct LoopCase {
+    unit: CompileUnit,
+    pub(crate) planes: Planes,
+    /// The number of the plane of who runs.
+    pub(crate) first_state_plane: usize,
+}
+
+fn plain(word: u32) -> DualOperand {
+    DualOperand {
+        value: word,
+        shadows: [None; 2],
+    }
+}
+
+fn row(op: Op, result: DualOperand, operands: &[DualOperand]) -> ArithmeticInst {
+    let mut all = [DualOperand::default(); MAX_OPERANDS];
+    all[..operands.len()].copy_from_slice(operands);
+    ArithmeticInst {
+        kind: ArithmeticKind::Op(op),
+        result,
+        operands: all,
+        position: 0,
+    }
+}
+
+/// Where those go for whom a is less than b, and where the others.
+fn if_less(a: u32, b: u32, next: Edge, target: Edge) -> LoopTerminator {
+    let mut operands = [DualOperand::default(); MAX_OPERANDS];
+    (operands[0], operands[1]) = (plain(a), plain(b));
+    LoopTerminator::Branch(CondBranch {
+        condition: Condition {
+            test: Some(Op::FLt),
+            operands,
+        },
+        when: true,
+        target,
+        next,
+    })
+}
+
+fn block(rows: Vec<ArithmeticInst>, steps: u32, end: LoopTerminator) -> LoopBlock {
+    LoopBlock {
+        instructions: rows,
+        steps,
+        terminator: end,
+        position: 0,
+    }
+}
+
+/// The words that are read behind the loop, if there are so many more.
+fn read_behind(more: usize) -> impl Iterator<Item = u32> {
+    let numbers = WORDS as u32..(WORDS + more) as u32;
+    [TURN, SUM.value, 3, OUT].into_iter().chain(numbers)
+}
+
+/// Turns go on while there are any left and the sum is not too great. Small sums take an arm of their own, which has a word for itself, and small numbers near them a short one.
+fn region(more: usize) -> CompiledLoop {
+    let (turn, one, own) = (plain(TURN), plain(ONE), plain(OWN));
+    let [value, gain, near, back] = [SUM.value, GAIN, NEAR, BACK].map(plain);
+    let scale = plain(SCALE);
+    let first = vec![
+        row(Op::Add, SUM, &[SUM, STEP]),
+        row(Op::Mul, gain, &[value, scale]),
+        row(Op::Add, gain, &[gain, back]),
+        row(Op::Add, near, &[value, one]),
+    ];
+    let long_arm = vec![
+        row(Op::Mul, SUM, &[SUM, scale]),
+        row(Op::Sin, own, &[value]),
+        row(Op::Add, own, &[own, one]),
+        row(Op::Add, SUM, &[SUM, STEP]),
+        row(Op::Mul, own, &[own, own]),
+        row(Op::Add, SUM, &[SUM, own]),
+        row(Op::Add, gain, &[gain, one]),
+        row(Op::Mul, near, &[near, scale]),
+        row(Op::Mul, back, &[value, scale]),
+    ];
+    let short_arm = vec![row(Op::Mul, gain, &[gain, scale])];
+    let told = vec![
+        row(Op::Add, plain(OUT), &[gain, value]),
+        row(Op::Add, turn, &[turn, one]),
+    ];
+    let numbers = WORDS as u32..(WORDS + more) as u32;
+    let counted = (numbers.clone()).map(|word| row(Op::Add, plain(word), &[plain(word), one]));
+    let last = [row(Op::Sqrt, SUM, &[SUM])].into_iter().chain(counted);
+    let to = Edge::Block;
+    let blocks = vec![
+        block(Vec::new(), 0, if_less(TURN, LAST, to(1), Edge::Exit(0))),
+        block(first, 0, if_less(SUM.value, FEW, to(2), to(3))),
+        block(long_arm, 2, LoopTerminator::Jump(to(3))),
+        block(Vec::new(), 0, if_less(NEAR, ONE, to(4), to(5))),
+        block(short_arm, 0, LoopTerminator::Jump(to(5))),
+        block(told, 0, if_less(MANY, SUM.value, Edge::Exit(1), to(6))),
+        block(last.collect(), 1, LoopTerminator::Loop(0)),
+    ];
+    let mut words = vec![WordLocation::Plane; WORDS + more];
+    words[SCALE as usize] = WordLocation::Uniform;
+    for (word, constant) in [(ONE, 1.0_f32), (FEW, 1.5), (MANY, 4.0)] {
+        words[word as usize] = WordLocation::Constant(constant.to_bits());
+    }
+    CompiledLoop {
+        locations: words,
+        blocks,
+        exits: EXITS,
+        live_out: read_behind(more).collect(),
+    }
+}
+
+/// A loop with so many arms, which are not short.
+fn with_arms(arms: u32) -> CompiledLoop {
+    let (turn, own, one) = (plain(TURN), plain(OWN), plain(ONE));
+    let arm = vec![row(Op::Add, own, &[own, one]); 5];
+    let mut blocks = Vec::new();
+    for number in 0..arms {
+        let [into, over] = [1, 2].map(|behind| Edge::Block(2 * number + behind));
+        blocks.push(block(Vec::new(), 0, if_less(TURN, FEW, into, over)));
+        blocks.push(block(arm.clone(), 0, LoopTerminator::Jump(over)));
+    }
+    let next = row(Op::Add, turn, &[turn, one]);
+    let again = Edge::Block(2 * arms + 1);
+    blocks.push(block(
+        vec![next],
+        0,
+        if_less(TURN, MANY, again, Edge::Exit(0)),
+    ));
+    blocks.push(block(Vec::new(), 0, LoopTerminator::Loop(0)));
+    CompiledLoop {
+        blocks,
+        ..region(0)
+    }
+}
+
+/// The code of a loop with so many arms.
+pub(crate) fn code_with_arms<M: MacroAssembler>(arms: u32) -> MachineCode {
+    let unit = CompileUnit::Loop(with_arms(arms));
+    compile_batch::<M>(Optimisations::ALL, &[unit], M::VALUE_REGISTERS, false).expect("it is short")
+}
+
+impl LoopCase {
+    /// The loop at random points, with so many words more.
+    pub(crate) fn new(more: usize) -> LoopCase {
+        let region = region(more);
+        let count = WORDS + more;
+        let mut numbers = fastrand::Rng::with_seed(3);
+        let mut planes = vec![[0; POINTS]; count + 2 + EXITS as usize + region.blocks.len()];
+        let mut random = |below: u32| word(&mut numbers, OperandKind::Word) % below;
+        for point in 0..POINTS {
+            planes[LAST as usize][point] = (random(9) as f32).to_bits();
+            for word in [SUM.value, STEP.value] {
+                planes[word as usize][point] = (random(3000) as f32 / 1000.0).to_bits();
+                planes[word as usize + 1][point] = (random(3000) as f32 / 1000.0 - 1.5).to_bits();
+            }
+            planes[OWN as usize][point] = 0x1234_5678;
+            planes[SCALE as usize][point] = 0.4_f32.to_bits();
+            for plane in &mut planes[WORDS..count] {
+                plane[point] = (random(1000) as f32).to_bits();
+            }
+            let runs = random(8) > 0 && point < RUNNING;
+            // A word of a plane has two words of a set, and 32 points.
+            planes[count][point / 32] |= u32::from(runs) << (point % 32);
+        }
+        // Whatever was told before is told anew.
+        planes[count + 1].fill(u32::MAX);
+        planes[count + 2..]
+            .iter_mut()
+            .for_each(|set| set[..POINTS / 32].fill(u32::MAX));
+        LoopCase {
+            unit: CompileUnit::Loop(region),
+            planes,
+            first_state_plane: count,
+        }
+    }
+
+    /// Its code, given so many registers.
+    pub(crate) fn code<M: MacroAssembler>(&self, registers: u8) -> MachineCode {
+        let unit = std::slice::from_ref(&self.unit);
+        compile_batch::<M>(Optimisations::ALL, unit, registers, false).expect("it is short")
+    }
+
+    /// What its planes hold when this processor has run its code.
+    pub(crate) fn run(&self, code: &MachineCode) -> Planes {
+        run(code, &self.planes, &RUNS, Some(self.first_state_plane))
+    }
+
+    /// What its planes have to hold.
+    fn expected(&self) -> Planes {
+        let CompileUnit::Loop(region) = &self.unit else {
+            unreachable!("it is a loop");
+        };
+        let mut planes = self.planes.clone();
+        let count = self.first_state_plane;
+        let active = planes[count];
+        planes[count + 2..]
+            .iter_mut()
+            .for_each(|set| set[..POINTS / 32].fill(0));
+        for point in 0..POINTS {
+            let mut words: Vec<u32> = planes[..count].iter().map(|plane| plane[point]).collect();
+            for (word, home) in words.iter_mut().zip(&region.locations) {
+                if let WordLocation::Constant(bits) = home {
+                    *word = *bits;
+                }
+            }
+            let mut steps = 0;
+            if active[point / 32] >> (point % 32) & 1 == 1 {
+                let way = walk(region, &mut words, &mut steps);
+                let set = match way {
+                    Edge::Exit(exit) => exit,
+                    Edge::Block(block) => EXITS + block,
+                };
+                planes[count + 2 + set as usize][point / 32] |= 1 << (point % 32);
+            }
+            for word in read_behind(count - WORDS) {
+                planes[word as usize][point] = words[word as usize];
+            }
+            planes[count + 1][point] = steps;
+        }
+        planes
+    }
+
+    /// Compares what its code left.
+    ///
+    /// # Errors
+    /// What is not the same.
+    pub(crate) fn compare(&self, found: &Planes) -> Result<(), String> {
+        let expected = self.expected();
+        for way in [0, 1, EXITS] {
+            let set = expected[self.first_state_plane + 2 + way as usize];
+            assert!(
+                set.iter().any(|&points| points != 0),
+                "nobody goes way {way}"
+            );
+        }
+        let planes = found.iter().zip(&expected).enumerate();
+        for (plane, (found, expected)) in planes {
+            if [NEAR, GAIN, BACK].contains(&(plane as u32)) {
+                continue;
+            }
+            // Of points behind those that run nothing need be told, but what they hold stays.
+            let told = |word: usize| match plane {
+                _ if plane <= self.first_state_plane => u32::MAX,
+                _ if plane == self.first_state_plane + 1 => {
+                    if word < RUNNING {
+                        u32::MAX
+                    } else {
+                        0
+                    }
+                }
+                _ => ((1_u64 << RUNNING.saturating_sub(32 * word).min(32)) - 1) as u32,
+            };
+            let differs = |&word: &usize| (found[word] ^ expected[word]) & told(word) != 0;
+            if let Some(word) = (0..POINTS).find(differs) {
+                let [found, expected] = [found[word], expected[word]];
+                return Err(format!(
+                    "plane {plane} has {found:#x} at {word} and not {expected:#x}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs the loop at one point: how it is left.
+fn walk(region: &CompiledLoop, words: &mut [u32], steps: &mut u32) -> Edge {
+    let (mut at, mut turns) = (0, 0);
+    let mut floats = vec![false; words.len()];
+    loop {
+        let block = &region.blocks[at as usize];
+        compute(&block.instructions, words, &mut floats);
+        *steps += block.steps;
+        let way = match block.terminator {
+            LoopTerminator::Jump(way) => way,
+            LoopTerminator::Loop(target) => {
+                *steps += 1;
+                turns += 1;
+                let way = Edge::Block(target);
+                if turns == STEPS {
+                    return way;
+                }
+                way
+            }
+            LoopTerminator::Branch(CondBranch {
+                condition: Condition { test, operands },
+                when,
+                target,
+                next,
+            }) => {
+                let bits = [0, 1].map(|i: usize| words[operands[i].value as usize]);
+                let truth = test.expect("each branch asks a row").value(&bits);
+                if (truth != 0) == when { next } else { target }
+            }
+        };
+        match way {
+            Edge::Block(next) => at = next,
+            Edge::Exit(_) => return way,
+        }
+    }
+}

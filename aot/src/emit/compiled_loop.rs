@@ -1,0 +1,168 @@
+//! Regions: the points at hand run until the last one has left.
+//!
+//! Each way has masks of who goes it, in the frame; a trace is run by those whose way leads to its first block, and begins by taking them. Traces stand in order, and
+//! only turns jump back: so whoever runs is at the least trace that anybody is before.
+
+use super::kernel::KernelFrame;
+use super::{Emitter, LoopMasks};
+use crate::graph::NodeOp;
+use crate::graph_builder::Computation;
+use crate::hyperblock::Hyperblock;
+use crate::machine_code::{KernelExtent, KernelPart};
+use crate::macro_assembler::{AsmOperand, MacroAssembler};
+use crate::optimisation::Optimisation;
+use crate::register_allocation::{Interleave, LinearScan};
+use crate::template::OpTemplates;
+use adumbra_vm::native::{CompiledLoop, Edge, KERNEL_PADDING, KERNEL_WIDTH, LoopTerminator};
+
+/// Nodes of a trace in whose turns one group of vectors has enough to do: longer ones want their registers more.
+const LONG_TURN: usize = 192;
+
+impl<M: MacroAssembler> Emitter<M> {
+    /// Writes the kernel of a region; says where it is. Nothing if its frame would be too large.
+    pub(super) fn compiled_loop(
+        &mut self,
+        region: &CompiledLoop,
+        traces: &[Hyperblock],
+        templates: &OpTemplates,
+    ) -> Option<KernelExtent> {
+        const { assert!(KERNEL_PADDING.is_multiple_of(M::MAX_LOOP_GROUPS * KERNEL_WIDTH)) }
+        let lengths = traces.iter().map(|trace| trace.computation.graph.len());
+        let is_interleaved = self.optimisations.has(Optimisation::LoopInterleaving);
+        let most = match lengths.max().unwrap_or(0) {
+            0..=LONG_TURN if is_interleaved => M::MAX_LOOP_GROUPS,
+            _ => 1,
+        };
+        // What is too much for the frame may fit for fewer points.
+        let mut groups = [most, 1].into_iter().take(most.min(2));
+        groups.find_map(|groups| {
+            let flight = Interleave {
+                vectors_per_group: M::LOOP_GROUP_VECTORS,
+                groups,
+            };
+            self.region_for(region, traces, templates, flight)
+        })
+    }
+
+    /// The same for so many vectors at once.
+    fn region_for(
+        &mut self,
+        region: &CompiledLoop,
+        traces: &[Hyperblock],
+        templates: &OpTemplates,
+        flight: Interleave,
+    ) -> Option<KernelExtent> {
+        let computations = || traces.iter().map(|trace| &trace.computation);
+        let mut frame = KernelFrame::for_graphs::<M>(computations(), templates, flight)?;
+        let count = region.exits as usize + region.blocks.len();
+        let crowds = LoopMasks {
+            active: frame.reserve_masks::<M>(1),
+            edges: frame.reserve_masks::<M>(count),
+            exits: region.exits,
+            vectors: flight.vector_count(),
+            stride: flight.vector_count() as i32 * M::VECTOR_BYTES,
+            steps: frame.reserve_masks::<M>(1),
+        };
+        let turns = frame.reserve_masks::<M>(1);
+        frame.masks = crowds;
+        let cells = frame.take_uniform_offsets();
+        let bodies = self.allocate_graphs(computations(), &mut frame, &cells, LinearScan::allocate);
+        let (start, runs) = self.begin_kernel(&frame, &cells)?;
+        let next = self.machine.new_label();
+        self.part(KernelPart::Vectors);
+        self.machine.begin_loop(next);
+        self.part(KernelPart::GatherMasks);
+        self.gather(&crowds, count);
+        self.machine.begin_iterations(turns);
+        let mut labels: Vec<_> = traces.iter().map(|_| self.machine.new_label()).collect();
+        let out = self.machine.new_label();
+        labels.push(out);
+        let trace_of = |block: u32| {
+            let found = traces.iter().position(|trace| trace.blocks.start == block);
+            found.expect("turns go to the beginning of a trace")
+        };
+        let mut asides = Vec::with_capacity(bodies.len());
+        for (number, (trace, body)) in traces.iter().zip(&bodies).enumerate() {
+            let Computation { stores, .. } = &trace.computation;
+            self.part(KernelPart::EnterBlock);
+            self.machine.bind(labels[number]);
+            self.take(&crowds, trace.blocks.start, labels[number + 1]);
+            self.nodes(body, flight.groups, stores);
+            asides.push(std::mem::take(&mut self.slow_paths));
+            let last = &region.blocks[trace.blocks.end as usize - 1];
+            if let LoopTerminator::Loop(target) = last.terminator {
+                self.part(KernelPart::Instruction(last.position));
+                self.machine.next_iteration(turns, labels[trace_of(target)]);
+                self.machine.jump(out);
+            }
+        }
+        self.part(KernelPart::StoreMasks);
+        self.machine.bind(out);
+        self.tell(&crowds, count);
+        self.part(KernelPart::NextVectors);
+        self.machine.end_loop(next, crowds.stride);
+        for (body, own) in bodies.iter().zip(asides) {
+            self.slow_paths = own;
+            self.slow_paths_with_jump(body);
+        }
+        Some(self.end_kernel(start, &frame, runs))
+    }
+
+    /// Those who run stand before the first block, nobody elsewhere, and nothing is taken.
+    fn gather(&mut self, crowds: &LoopMasks, count: usize) {
+        let [scratch, _] = M::SCRATCH;
+        let zero = AsmOperand::Constant(self.machine.constant(0));
+        self.machine.load(scratch, zero);
+        for vector in 0..crowds.vectors as i32 {
+            for way in 0..count as i32 {
+                let at = crowds.edges + way * crowds.stride + vector * M::VECTOR_BYTES;
+                self.machine.store(at, scratch);
+            }
+            self.machine
+                .store(crowds.steps + vector * M::VECTOR_BYTES, scratch);
+        }
+        for vector in 0..crowds.vectors {
+            self.machine.load_active(scratch, vector);
+            let at = crowds.edge_offset(Edge::Block(0)) + vector as i32 * M::VECTOR_BYTES;
+            self.machine.store(at, scratch);
+        }
+    }
+
+    /// Those who stand before a block run, if there are any; else control goes on.
+    fn take(&mut self, crowds: &LoopMasks, block: u32, none: dynasmrt::DynamicLabel) {
+        let [first, second] = M::SCRATCH;
+        let way = crowds.edge_offset(Edge::Block(block));
+        let at = |vector: usize| AsmOperand::Frame(way + vector as i32 * M::VECTOR_BYTES);
+        self.machine.load(first, at(0));
+        for vector in 1..crowds.vectors {
+            let so_far = AsmOperand::Register(first);
+            self.machine
+                .emit_binary(NodeOp::Or, first, so_far, at(vector));
+        }
+        let some = self.machine.new_label();
+        self.machine.jump_if_any(AsmOperand::Register(first), some);
+        self.machine.jump(none);
+        self.machine.bind(some);
+        let zero = AsmOperand::Constant(self.machine.constant(0));
+        self.machine.load(second, zero);
+        for vector in 0..crowds.vectors {
+            self.machine.load(first, at(vector));
+            self.machine
+                .store(crowds.active + vector as i32 * M::VECTOR_BYTES, first);
+            self.machine
+                .store(way + vector as i32 * M::VECTOR_BYTES, second);
+        }
+    }
+
+    /// Tells who goes which way, and what each took.
+    fn tell(&mut self, crowds: &LoopMasks, count: usize) {
+        let [scratch, _] = M::SCRATCH;
+        for vector in 0..crowds.vectors {
+            let at = crowds.steps + vector as i32 * M::VECTOR_BYTES;
+            self.machine.load(scratch, AsmOperand::Frame(at));
+            self.machine.store_steps(scratch, vector);
+        }
+        let groups = crowds.vectors / M::LOOP_GROUP_VECTORS;
+        self.machine.store_edge_masks(crowds.edges, count, groups);
+    }
+}

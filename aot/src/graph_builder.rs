@@ -1,0 +1,515 @@
+//! What a stretch computes, as graphs: its rows copied one after the other, and what is stored when.
+//!
+//! A long stretch is cut into segments, each a loop of its own over the points of a run, whose code stays in the processor's caches. What one computes for another goes
+//! through the planes that the rows write anyway. Regions are cut into traces: see [`trace`](crate::trace).
+
+use crate::critical_path::CriticalPath;
+use crate::graph::{Graph, NodeId, NodeOp};
+use crate::optimisation::{Optimisation, Optimisations};
+use crate::shadow_pairs::{can_pair_shadows, paired_words};
+use crate::template::OpTemplates;
+use adumbra_ir::host::CANONICAL_NAN;
+use adumbra_vm::native::{
+    ArithmeticInst, ArithmeticKind, Condition, DualOperand, Edge, Segment, WordLocation,
+};
+
+/// When a segment ends: after the row with which it has so many nodes, or a chain of so many cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Length {
+    nodes: usize,
+    chain: u32,
+}
+
+/// What is not longer is one loop. Its instructions fit the cache of decoded ones of common processors (1,536 on Intel's Skylake), and of those that a processor looks ahead at
+/// there are some of the next points, which wait for nothing here.
+const WHOLE: Length = Length {
+    nodes: 512,
+    chain: 128,
+};
+
+/// What is longer is cut into loops so short that a processor looks ahead over several turns (224 instructions on Skylake, 448 on Zen 5): then it has several vectors in flight by
+/// itself, and chains do not bound it. What passes between loops costs less, being few values mostly.
+const CUT: Length = Length {
+    nodes: 96,
+    chain: 48,
+};
+
+/// A segment as a graph.
+#[derive(Debug)]
+pub(crate) struct Computation {
+    pub(crate) graph: Graph,
+    /// What is written, in order.
+    pub(crate) stores: Vec<GraphStore>,
+    pub(crate) positions: NodePositions,
+}
+
+impl Computation {
+    /// How many operands and stores each node is, of those that somebody wants.
+    pub(crate) fn use_counts(&self) -> Vec<u32> {
+        let graph = &self.graph;
+        let mut uses = vec![0; graph.nodes.len()];
+        for store in &self.stores {
+            uses[store.value as usize] += 1;
+        }
+        for (id, &node) in graph.nodes.iter().enumerate().rev() {
+            if uses[id] > 0 {
+                graph.for_each_operand(node, |operand| uses[operand as usize] += 1);
+            }
+        }
+        uses
+    }
+}
+
+/// Which instruction of the bytecode each node was first made for.
+#[derive(Debug, Default)]
+pub(crate) struct NodePositions {
+    /// Instructions in the order in which nodes were made for them, each with the node that would be its first.
+    made: Vec<(NodeId, u32)>,
+}
+
+impl NodePositions {
+    /// The nodes from this one on are made for that instruction.
+    pub(crate) fn start_at(&mut self, first: NodeId, position: u32) {
+        self.made.push((first, position));
+    }
+
+    /// Takes away all that was said. What comes is said in the same memory.
+    fn take(&mut self) -> NodePositions {
+        let made = self.made.as_slice().to_vec();
+        self.made.clear();
+        NodePositions { made }
+    }
+
+    /// The instruction that nodes are made for now.
+    fn now(&self) -> u32 {
+        self.made.last().map_or(0, |&(_, position)| position)
+    }
+
+    /// The instruction that a node was made for.
+    pub(crate) fn position_of(&self, id: NodeId) -> u32 {
+        let behind = self.made.partition_point(|&(first, _)| first <= id);
+        self.made[behind - 1].1
+    }
+
+    /// The same for nodes in another order.
+    pub(crate) fn reordered(&self, order: &[NodeId]) -> NodePositions {
+        let mut lineage = NodePositions::default();
+        for (id, &before) in (0..).zip(order) {
+            let position = self.position_of(before);
+            if lineage
+                .made
+                .last()
+                .is_none_or(|&(_, last)| last != position)
+            {
+                lineage.start_at(id, position);
+            }
+        }
+        lineage
+    }
+}
+
+/// A value that is put somewhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GraphStore {
+    /// The node behind which it can be: then nobody wants what was there before, and the value is computed.
+    pub(crate) after: NodeId,
+    pub(crate) target: StoreTarget,
+    pub(crate) value: NodeId,
+}
+
+/// Where a value is put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoreTarget {
+    /// The plane of a word.
+    Word(u32),
+    /// In a region: those who go a way, beside those who go it already.
+    Edge(Edge),
+    /// In a region: steps of the budget, beside those that were taken.
+    Steps,
+    /// In a flow: nowhere; it decides where control goes.
+    Condition,
+    /// Where routines leave their result.
+    Result,
+}
+
+/// Copies rows into a graph.
+pub(crate) struct GraphBuilder<'s> {
+    homes: &'s [WordLocation],
+    pub(crate) graph: Graph,
+    /// The node that each word holds now.
+    pub(crate) current: Vec<Option<NodeId>>,
+    /// The node for what each word held in the beginning, if that is read.
+    pub(crate) initial: Vec<Option<NodeId>>,
+    /// Words that the segment read or wrote.
+    pub(crate) touched: Vec<u32>,
+    operands: Vec<NodeId>,
+    /// Whether both shadows of a value are one node.
+    in_pairs: bool,
+    lineage: NodePositions,
+}
+
+/// The segments of a stretch: itself, or what it is cut into.
+pub(crate) fn split_segment(
+    optimisations: Optimisations,
+    stretch: &Segment,
+    templates: &mut OpTemplates,
+) -> Vec<Computation> {
+    let mut accesses = WordAccesses::of(&stretch.instructions, stretch.locations.len());
+    let mut is_stored = vec![false; stretch.locations.len()];
+    for &word in &stretch.live_out {
+        is_stored[word as usize] = true;
+    }
+    let mut is_live = |word: u32, row: u32| {
+        let later = accesses.is_live_after(word, row);
+        later.unwrap_or(is_stored[word as usize])
+    };
+    let mut writer = GraphBuilder::new(optimisations, &stretch.locations);
+    let cuts = optimisations.has(Optimisation::LoopFission);
+    let mut segments = Vec::new();
+    let mut chains = CriticalPath::default();
+    // Hardly a row is no node, so many rows are known to be long beforehand.
+    let is_long = stretch.instructions.len() >= WHOLE.nodes;
+    let mut most = if is_long { CUT } else { WHOLE };
+    let mut rows = (0..).zip(&stretch.instructions);
+    while let Some((index, row)) = rows.next() {
+        writer.arithmetic(row, templates);
+        let is_long =
+            writer.graph.len() >= most.nodes || chains.length(&writer.graph) >= most.chain;
+        if !cuts || !is_long {
+            continue;
+        }
+        chains.clear();
+        let segment = writer.finish(|word| is_live(word, index));
+        if most == WHOLE {
+            // Once more from the first row on, in pieces.
+            most = CUT;
+            rows = (0..).zip(&stretch.instructions);
+        } else {
+            segments.push(segment);
+        }
+    }
+    let last = stretch.instructions.len() as u32;
+    let rest = writer.finish(|word| is_live(word, last));
+    if segments.is_empty() || !rest.stores.is_empty() {
+        segments.push(rest);
+    }
+    segments
+}
+
+/// When rows that follow one another read and write each word.
+pub(crate) struct WordAccesses {
+    /// The rows that access the first word in order, then those of the second; and whether the word is written there. What a row both reads and writes it
+    /// reads first.
+    rows: Vec<(u32, bool)>,
+    /// Where those of each word end.
+    ends: Vec<u32>,
+    /// Where among those of each word was looked last. Whoever asks next asks about a row close by.
+    looked: Vec<u32>,
+}
+
+impl WordAccesses {
+    pub(crate) fn of(rows: &[ArithmeticInst], words: usize) -> WordAccesses {
+        let mut ends = vec![0; words];
+        each_access(rows, |word, _| ends[word as usize] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            // Where those of the word begin; it moves to their end as they are put there.
+            sum += std::mem::replace(end, sum);
+        }
+        let mut by_word = vec![(0, false); sum as usize];
+        each_access(rows, |word, access| {
+            let at = &mut ends[word as usize];
+            by_word[*at as usize] = access;
+            *at += 1;
+        });
+        WordAccesses {
+            rows: by_word,
+            looked: vec![0; words],
+            ends,
+        }
+    }
+
+    /// Whether somebody reads behind a row what a word holds there; nothing if no row accesses it any more.
+    pub(crate) fn is_live_after(&mut self, word: u32, row: u32) -> Option<bool> {
+        let start = word
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before as usize]);
+        let accesses = &self.rows[start as usize..self.ends[word as usize] as usize];
+        let is_behind = |&(index, _): &(u32, bool)| index > row;
+        let looked = &mut self.looked[word as usize];
+        let mut next = *looked as usize;
+        while accesses[..next].last().is_some_and(is_behind) {
+            next -= 1;
+        }
+        while accesses.get(next).is_some_and(|access| !is_behind(access)) {
+            next += 1;
+        }
+        *looked = next as u32;
+        let (_, is_write) = accesses.get(next)?;
+        Some(!is_write)
+    }
+}
+
+/// The words that rows access, each with the row's number and whether it is written.
+fn each_access(rows: &[ArithmeticInst], mut each: impl FnMut(u32, (u32, bool))) {
+    for (index, row) in (0..).zip(rows) {
+        for operand in &row.operands[..row.kind.arity()] {
+            dual_words(operand).for_each(|word| each(word, (index, false)));
+        }
+        dual_words(&row.result).for_each(|word| each(word, (index, true)));
+    }
+}
+
+/// The words of a value.
+pub(crate) fn dual_words(value: &DualOperand) -> impl Iterator<Item = u32> + use<> {
+    let [x, y] = value.shadows;
+    [Some(value.value), x, y].into_iter().flatten()
+}
+
+impl<'s> GraphBuilder<'s> {
+    pub(crate) fn new(optimisations: Optimisations, homes: &'s [WordLocation]) -> GraphBuilder<'s> {
+        GraphBuilder {
+            homes,
+            graph: Graph::new(optimisations),
+            current: vec![None; homes.len()],
+            initial: vec![None; homes.len()],
+            touched: Vec::new(),
+            operands: Vec::new(),
+            in_pairs: false,
+            lineage: NodePositions::default(),
+        }
+    }
+
+    /// The same of a flow, where both shadows of a value are one node.
+    pub(crate) fn with_shadow_pairs(
+        optimisations: Optimisations,
+        homes: &'s [WordLocation],
+    ) -> GraphBuilder<'s> {
+        GraphBuilder {
+            in_pairs: optimisations.has(Optimisation::ShadowPairs),
+            ..GraphBuilder::new(optimisations, homes)
+        }
+    }
+
+    /// What is written down from now on is for this instruction.
+    pub(crate) fn set_position(&mut self, position: u32) {
+        self.lineage.start_at(self.graph.len() as NodeId, position);
+    }
+
+    /// The instruction that is written down.
+    pub(crate) fn position(&self) -> u32 {
+        self.lineage.now()
+    }
+
+    /// The node that a word holds.
+    pub(crate) fn read(&mut self, word: u32) -> NodeId {
+        let index = word as usize;
+        if let Some(id) = self.current[index] {
+            return id;
+        }
+        let id = match self.homes[index] {
+            WordLocation::Plane => self.graph.push(NodeOp::Plane, word, 0, 0),
+            WordLocation::Uniform => self.graph.uniform(word),
+            WordLocation::Constant(bits) => self.graph.constant(bits),
+            WordLocation::Register(slot) => self.graph.push(NodeOp::VmRegister, slot, 0, 0),
+            WordLocation::Global(word) => self.graph.push(NodeOp::Global, word, 0, 0),
+        };
+        self.write(word, Some(id));
+        self.initial[index] = Some(id);
+        id
+    }
+
+    /// Ends a segment, given who is read behind it.
+    pub(crate) fn finish(&mut self, mut is_live: impl FnMut(u32) -> bool) -> Computation {
+        let mut stores = Vec::with_capacity(self.touched.len());
+        for word in self.touched.drain(..) {
+            let index = word as usize;
+            let (now, before) = (self.current[index].take(), self.initial[index].take());
+            let Some(value) = now else { continue };
+            if before != Some(value) && is_live(word) {
+                stores.push(GraphStore {
+                    after: value.max(before.unwrap_or(0)),
+                    target: StoreTarget::Word(word),
+                    value,
+                });
+            }
+        }
+        stores.sort_by_key(|store| store.after);
+        Computation {
+            graph: self.graph.take(),
+            stores,
+            positions: self.lineage.take(),
+        }
+    }
+
+    /// From now on a word holds what a node gives.
+    pub(crate) fn write(&mut self, word: u32, id: Option<NodeId>) {
+        let now = &mut self.current[word as usize];
+        if now.is_none() {
+            self.touched.push(word);
+        }
+        *now = id;
+    }
+
+    /// Copies a row.
+    pub(crate) fn arithmetic(&mut self, row: &ArithmeticInst, templates: &mut OpTemplates) {
+        self.set_position(row.position);
+        let in_pairs = self.in_pairs && can_pair_shadows(row);
+        self.operands.clear();
+        for operand in &row.operands[..row.kind.arity()] {
+            let value = self.read(operand.value);
+            self.operands.push(value);
+            match paired_words(operand) {
+                Some(words) if in_pairs => {
+                    let pair = self.read_pair(words);
+                    self.operands.push(pair);
+                }
+                _ => {
+                    for word in operand.shadows.into_iter().flatten() {
+                        let shadow = self.read(word);
+                        self.operands.push(shadow);
+                    }
+                }
+            }
+        }
+        // A pair is one shadow.
+        let shadows = |value: &DualOperand| {
+            let [x, y] = value.shadows.map(|shadow| shadow.is_some());
+            [x, y && !in_pairs]
+        };
+        let [value, x, y] = match row.kind {
+            ArithmeticKind::Op(op) => {
+                let bits = |value: &DualOperand| {
+                    let [x, y] = shadows(value).map(u16::from);
+                    x | y << 1
+                };
+                let operands = row.operands[..op.arity()].iter().enumerate();
+                let shadows = operands.fold(bits(&row.result), |shadows, (i, operand)| {
+                    shadows | bits(operand) << (2 * i + 2)
+                });
+                templates.instantiate(op, shadows, &self.operands, &mut self.graph)
+            }
+            what => self.moved(what, shadows(&row.operands[0])).map(Some),
+        };
+        self.write(row.result.value, value);
+        match paired_words(&row.result) {
+            Some(words) if in_pairs => {
+                self.write_pair(words, x.expect("a result with shadows has them"));
+            }
+            _ => {
+                for (word, id) in row.result.shadows.into_iter().zip([x, y]) {
+                    if let Some(word) = word {
+                        self.write(word, id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is no row of the table, of an operand with these shadows: a value and both shadows, zero where the operand has none.
+    fn moved(&mut self, what: ArithmeticKind, shadows: [bool; 2]) -> [NodeId; 3] {
+        let zero = self.graph.constant(0);
+        let mut given = 1..;
+        let mut shadow = |is_given| match is_given {
+            true => self.operands[given.next().expect("there are more")],
+            false => zero,
+        };
+        let [x, y] = shadows.map(&mut shadow);
+        let value = self.operands[0];
+        match what {
+            ArithmeticKind::Op(_) | ArithmeticKind::Copy => [value, x, y],
+            ArithmeticKind::ReadShadow => [self.read_shadow(value), x, y],
+            ArithmeticKind::Canonicalise => {
+                let [x, y] = [x, y].map(|shadow| {
+                    let read = self.read_shadow(shadow);
+                    self.leaving(read)
+                });
+                [self.leaving(value), x, y]
+            }
+        }
+    }
+
+    /// A shadow as it is read ([`read_shadow`](adumbra_ir::host::read_shadow)): minus zero and zero are zero.
+    fn read_shadow(&mut self, shadow: NodeId) -> NodeId {
+        let zero = self.graph.constant(0);
+        self.graph.push(NodeOp::Add, shadow, zero, 0)
+    }
+
+    /// A number as it leaves ([`leaving`](adumbra_ir::host::leaving)).
+    fn leaving(&mut self, x: NodeId) -> NodeId {
+        let is_number = self.graph.push(NodeOp::Eq, x, x, 0);
+        let nan = self.graph.constant(CANONICAL_NAN);
+        self.graph.push(NodeOp::Select, is_number, x, nan)
+    }
+
+    /// A mask: whether a branch finds its question not to be so.
+    pub(crate) fn condition_is_false(
+        &mut self,
+        question: &Condition,
+        templates: &mut OpTemplates,
+    ) -> NodeId {
+        let count = question.test.map_or(1, |op| op.arity());
+        self.operands.clear();
+        for operand in &question.operands[..count] {
+            let id = self.read(operand.value);
+            self.operands.push(id);
+        }
+        let truth = match question.test {
+            Some(op) => {
+                let [value, ..] = templates.instantiate(op, 0, &self.operands, &mut self.graph);
+                value.expect("a row has a value")
+            }
+            None => self.operands[0],
+        };
+        let zero = self.graph.constant(0);
+        self.graph.push(NodeOp::IEq, truth, zero, 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::differential::DifferentialCase;
+
+    /// The segments of a sum of so many terms, and of each how long it is.
+    fn cut(terms: u32, of_sines: bool) -> Vec<(usize, u32)> {
+        let stretch = DifferentialCase::sum(terms, of_sines).segment;
+        let segments = split_segment(Optimisations::ALL, &stretch, &mut OpTemplates::new(false));
+        let rows = segments.iter().flat_map(|own| &own.positions.made);
+        let rows: Vec<u32> = rows.map(|&(_, position)| position).collect();
+        assert!(rows.is_sorted(), "rows stay in order");
+        let stores = segments.iter().map(|own| own.stores.len());
+        assert!(stores.min() > Some(0), "each computes something");
+        let length = |own: &Computation| {
+            let chain = CriticalPath::default().length(&own.graph);
+            (own.graph.len(), chain)
+        };
+        segments.iter().map(length).collect()
+    }
+
+    #[test]
+    fn what_is_short_is_one_loop_and_what_is_long_several_short_ones() {
+        for of_sines in [false, true] {
+            for terms in 1..200 {
+                let segments = cut(terms, of_sines);
+                let [(nodes, chain), rest @ ..] = &segments[..] else {
+                    panic!("{terms} terms have no segment");
+                };
+                if rest.is_empty() {
+                    assert!(*nodes < WHOLE.nodes && *chain < WHOLE.chain, "{terms}");
+                    continue;
+                }
+                // One row more may come in than fits.
+                let [row] = cut(1, of_sines)[..] else {
+                    panic!("a row is one segment");
+                };
+                for (nodes, chain) in &segments {
+                    assert!(*nodes < CUT.nodes + row.0, "{terms}: {segments:?}");
+                    assert!(*chain < CUT.chain + row.1, "{terms}: {segments:?}");
+                }
+            }
+            let many = cut(199, of_sines).len();
+            assert!(many > 3, "{many}");
+        }
+    }
+}

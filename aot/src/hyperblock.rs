@@ -1,0 +1,272 @@
+//! Regions as traces: blocks that follow one another as one graph, each row computed for all of the points at hand.
+//!
+//! A trace begins with those who run it, a mask. Where control parts, masks part; a block's rows are computed for everybody, and words that others want as they were are
+//! chosen by its mask. So short arms cost less than jumps, and values stay in registers from one block to the next. A block joins the trace before it if
+//! it is short, or if whoever is in the region passes it anyway; one that most would skip begins a trace of its own, which nobody need run.
+
+use crate::graph::{NodeId, NodeOp};
+use crate::graph_builder::{Computation, GraphBuilder, GraphStore, StoreTarget, dual_words};
+use crate::liveness::{LoopLiveness, WordSet};
+use crate::optimisation::{Optimisation, Optimisations};
+use crate::template::OpTemplates;
+use adumbra_vm::native::{CompiledLoop, CondBranch, Edge, LoopBlock, LoopTerminator};
+use std::ops::Range;
+
+/// Rows of a block that is computed rather than jumped over.
+const SHORT: usize = 4;
+
+/// Blocks that are run in one go.
+#[derive(Debug)]
+pub(crate) struct Hyperblock {
+    pub(crate) blocks: Range<u32>,
+    pub(crate) computation: Computation,
+}
+
+/// The traces of a region, in order.
+pub(crate) fn hyperblocks(
+    optimisations: Optimisations,
+    region: &CompiledLoop,
+    templates: &mut OpTemplates,
+) -> Vec<Hyperblock> {
+    let jumps = Jumps::of(region);
+    let converts = optimisations.has(Optimisation::IfConversion);
+    let mut ranges: Vec<Range<u32>> = Vec::new();
+    for block in 0..region.blocks.len() {
+        match ranges.last_mut() {
+            Some(last) if converts && joins(region, &jumps, last.start as usize, block) => {
+                last.end += 1;
+            }
+            _ => ranges.push(block as u32..block as u32 + 1),
+        }
+    }
+    let live = LoopLiveness::analyse(region);
+    let mut tracer = Tracer {
+        region,
+        writer: GraphBuilder::new(optimisations, &region.locations),
+        kept: live.live_on(Edge::Exit(0)).clone(),
+        live: &live,
+    };
+    // From the last one on, so that it is known what those keep who wait before a later one.
+    let mut traces = Vec::with_capacity(ranges.len());
+    for blocks in ranges.into_iter().rev() {
+        let start = Edge::Block(blocks.start);
+        traces.push(Hyperblock {
+            computation: tracer.trace(blocks.clone(), templates),
+            blocks,
+        });
+        tracer.kept.union(live.live_on(start));
+    }
+    traces.reverse();
+    traces
+}
+
+/// Where control goes between the blocks of a region.
+struct Jumps {
+    /// For each block the first and the last one from which it comes, if there are any.
+    sources: Vec<Option<(usize, usize)>>,
+    /// For each block the last one to which it goes from those before.
+    reach: Vec<usize>,
+}
+
+impl Jumps {
+    fn of(region: &CompiledLoop) -> Jumps {
+        let count = region.blocks.len();
+        let mut jumps = Jumps {
+            sources: vec![None; count],
+            reach: Vec::with_capacity(count),
+        };
+        let mut reach = 0;
+        for (from, block) in region.blocks.iter().enumerate() {
+            jumps.reach.push(reach);
+            for way in block.terminator.edges() {
+                let Edge::Block(to) = way else { continue };
+                let (first, _) = jumps.sources[to as usize].unwrap_or((from, from));
+                jumps.sources[to as usize] = Some((first, from));
+                reach = reach.max(to as usize);
+            }
+        }
+        jumps
+    }
+}
+
+/// Whether a block belongs to the trace that ends before it.
+fn joins(region: &CompiledLoop, jumps: &Jumps, start: usize, at: usize) -> bool {
+    // What comes behind a turn is for those who do not turn: they have to wait.
+    if matches!(region.blocks[at - 1].terminator, LoopTerminator::Loop(_)) {
+        return false;
+    }
+    let comes_from_elsewhere =
+        jumps.sources[at].is_some_and(|(first, last)| first < start || last >= at);
+    let is_passed = jumps.reach[at] <= at;
+    !comes_from_elsewhere && (is_passed || region.blocks[at].instructions.len() <= SHORT)
+}
+
+/// The points that are before a block: nobody yet, or those in a mask.
+type Crowd = Option<NodeId>;
+
+/// Writes traces.
+struct Tracer<'r> {
+    region: &'r CompiledLoop,
+    writer: GraphBuilder<'r>,
+    live: &'r LoopLiveness,
+    /// The words that those keep who wait behind the trace.
+    kept: WordSet,
+}
+
+/// What a block does to a word that it writes.
+struct Change {
+    word: u32,
+    /// What it holds before the block, if anybody asked.
+    before: Option<NodeId>,
+    /// Whether those who run the block read it behind it.
+    is_read: bool,
+}
+
+impl Tracer<'_> {
+    fn trace(&mut self, blocks: Range<u32>, templates: &mut OpTemplates) -> Computation {
+        let first = &self.region.blocks[blocks.start as usize];
+        self.writer.set_position(first.position);
+        let active = self.writer.graph.push(NodeOp::Active, 0, 0, 0);
+        let mut before: Vec<Crowd> = vec![None; blocks.len()];
+        before[0] = Some(active);
+        let mut out: Vec<(Edge, NodeId)> = Vec::new();
+        let mut taken: Crowd = None;
+        for (index, number) in blocks.clone().enumerate() {
+            let block = &self.region.blocks[number as usize];
+            // Whom nobody sends, nobody runs.
+            let Some(mask) = before[index] else { continue };
+            // What stands around its rows is for the instruction that it ends with.
+            self.writer.set_position(block.position);
+            let pending = blocks.clone().zip(&before).skip(index + 1);
+            let pending = pending.filter_map(|(block, crowd)| crowd.and(Some(block)));
+            let changes = self.changes(block, pending);
+            let writer = &mut self.writer;
+            for row in &block.instructions {
+                writer.arithmetic(row, templates);
+            }
+            writer.set_position(block.position);
+            let ways = ways(writer, block, mask, templates);
+            for Change {
+                word,
+                before,
+                is_read,
+            } in changes
+            {
+                if !is_read {
+                    writer.current[word as usize] = before;
+                } else if let Some(old) = before {
+                    let new = writer.read(word);
+                    let chosen = writer.graph.push(NodeOp::Select, mask, new, old);
+                    writer.write(word, Some(chosen));
+                }
+            }
+            let steps =
+                block.steps + u32::from(matches!(block.terminator, LoopTerminator::Loop(_)));
+            if steps > 0 {
+                let steps = writer.graph.constant(steps);
+                let own = writer.graph.push(NodeOp::And, mask, steps, 0);
+                taken = Some(match taken {
+                    Some(taken) => writer.graph.push(NodeOp::IAdd, taken, own, 0),
+                    None => own,
+                });
+            }
+            for (way, mask) in ways {
+                let place = match way {
+                    Edge::Block(to) if to > number && to < blocks.end => {
+                        &mut before[(to - blocks.start) as usize]
+                    }
+                    _ => {
+                        match out.iter_mut().find(|(known, _)| *known == way) {
+                            Some((_, all)) => *all = writer.graph.push(NodeOp::Or, *all, mask, 0),
+                            None => out.push((way, mask)),
+                        }
+                        continue;
+                    }
+                };
+                *place = Some(match *place {
+                    Some(others) => writer.graph.push(NodeOp::Or, others, mask, 0),
+                    None => mask,
+                });
+            }
+        }
+        let is_read = |word: u32| {
+            out.iter()
+                .any(|(way, _)| self.live.live_on(*way).contains(word))
+        };
+        let mut computation = self.writer.finish(is_read);
+        let ways = out
+            .into_iter()
+            .map(|(way, mask)| (StoreTarget::Edge(way), mask));
+        for (to, value) in ways.chain(taken.map(|taken| (StoreTarget::Steps, taken))) {
+            computation.stores.push(GraphStore {
+                after: value,
+                target: to,
+                value,
+            });
+        }
+        computation.stores.sort_by_key(|store| store.after);
+        computation
+    }
+
+    /// The words that a block writes, while others of the trace wait before these blocks.
+    fn changes(
+        &mut self,
+        block: &LoopBlock,
+        pending: impl Iterator<Item = u32> + Clone,
+    ) -> Vec<Change> {
+        let results = block
+            .instructions
+            .iter()
+            .flat_map(|row| dual_words(&row.result));
+        let mut written: Vec<u32> = results.collect();
+        written.sort_unstable();
+        written.dedup();
+        let (live, kept) = (self.live, &self.kept);
+        let writer = &mut self.writer;
+        let of = |word: u32| {
+            let is_read = live.is_live_out(block, word);
+            let mut waiting = pending.clone();
+            let is_kept = kept.contains(word)
+                || waiting.any(|block| live.live_on(Edge::Block(block)).contains(word));
+            let before = match (is_read, is_kept) {
+                (true, true) => Some(writer.read(word)),
+                (true, false) => None,
+                (false, _) => writer.current[word as usize],
+            };
+            Change {
+                word,
+                before,
+                is_read,
+            }
+        };
+        written.into_iter().map(of).collect()
+    }
+}
+
+/// Who goes where behind a block.
+fn ways(
+    writer: &mut GraphBuilder<'_>,
+    block: &LoopBlock,
+    mask: NodeId,
+    templates: &mut OpTemplates,
+) -> Vec<(Edge, NodeId)> {
+    let (question, when, target, next) = match &block.terminator {
+        LoopTerminator::Jump(way) => return vec![(*way, mask)],
+        LoopTerminator::Loop(to) => return vec![(Edge::Block(*to), mask)],
+        LoopTerminator::Branch(CondBranch {
+            condition: question,
+            when,
+            target,
+            next,
+        }) => (question, when, target, next),
+    };
+    let is_false = writer.condition_is_false(question, templates);
+    let graph = &mut writer.graph;
+    let on_false = graph.push(NodeOp::And, mask, is_false, 0);
+    let on_true = graph.push(NodeOp::AndNot, is_false, mask, 0);
+    let (to_next, to_target) = match when {
+        true => (on_true, on_false),
+        false => (on_false, on_true),
+    };
+    vec![(*target, to_target), (*next, to_next)]
+}

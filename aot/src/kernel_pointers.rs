@@ -1,0 +1,40 @@
+//! From addresses to kernels: the one place where code is taken for functions.
+
+use adumbra_vm::native::{BatchKernel, BatchKernels, PointCfg, PointKernel, PointKernels};
+use std::any::Any;
+use std::mem::transmute;
+use std::sync::Arc;
+
+/// The kernels of units, by where each begins, and what keeps the code there.
+///
+/// # Safety
+/// At each address a kernel of a unit begins, which was written for this processor and its convention, and stays while `code` lives.
+pub(crate) unsafe fn batch_kernels(
+    addresses: impl Iterator<Item = Option<*const u8>>,
+    code: Arc<dyn Any + Send + Sync>,
+) -> BatchKernels {
+    // SAFETY: asked of the caller.
+    let kernel = |at| unsafe { transmute::<*const u8, BatchKernel>(at) };
+    BatchKernels {
+        entries: addresses.map(|at| at.map(kernel)).collect(),
+        code,
+    }
+}
+
+/// The same for the entries of flows, in their order; those without an address are left out.
+///
+/// # Safety
+/// As for [`kernels`].
+pub(crate) unsafe fn point_kernels(
+    flows: &[PointCfg],
+    addresses: impl Iterator<Item = Option<*const u8>>,
+    code: Arc<dyn Any + Send + Sync>,
+) -> PointKernels {
+    // SAFETY: asked of the caller.
+    let kernel = |at| unsafe { transmute::<*const u8, PointKernel>(at) };
+    let entries = flows.iter().flat_map(|flow| &flow.entries).zip(addresses);
+    PointKernels {
+        entries: (entries.filter_map(|(entry, at)| Some((*entry, kernel(at?))))).collect(),
+        code,
+    }
+}

@@ -1,0 +1,316 @@
+//! Loops of single points: a tree that goes back to its own beginning carries values from one turn to the next in their places, not through slots, and each turn waits for the one before it
+//! as little as it can.
+//!
+//! What is carried is computed by the tree's first nodes, which later turns pass by: they find there what the turn before put in place of it. It is stored all the same, so whoever
+//! leaves the loop has nothing to do.
+
+use crate::extended_blocks::{BlockExit, ControlEvent, ExitTarget, RegisterStore};
+use crate::graph::{Graph, NodeId, NodeOp};
+use crate::graph_builder::Computation;
+use crate::optimisation::{Optimisation, Optimisations};
+use crate::renumber::reorder_nodes;
+use crate::shadow_pairs::VectorHalf;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What is put into each slot when control goes back.
+type Back = FxHashMap<u32, RegisterStore>;
+
+/// Lets a tree that begins at a place carry what it can; gives how many nodes its later turns pass by.
+pub(crate) fn carry_values(
+    optimisations: Optimisations,
+    tree: &mut Computation,
+    events: &mut [ControlEvent],
+    at: u32,
+) -> u32 {
+    let is_back = |leave: &BlockExit| matches!(leave.target, ExitTarget::Label(to) if to == at);
+    let backs = leaves(events).filter(|leave| is_back(leave));
+    let by_slot = |leave: &mut BlockExit| {
+        leave
+            .stores
+            .iter()
+            .map(|&put| (put.vm_register, put))
+            .collect()
+    };
+    let backs: Vec<Back> = backs.map(by_slot).collect();
+    if backs.is_empty() {
+        return 0;
+    }
+    let graph = &tree.graph;
+    let is_pair = graph.are_pairs();
+    let leads = leads(graph, &backs);
+    let carried = carried(tree, &is_pair, &leads, &backs);
+    let mut first = carried.clone();
+    let mut halves = FxHashMap::default();
+    for &id in &carried {
+        let node = graph.node(id);
+        if node.op == NodeOp::Join {
+            first.extend([node.a, node.b]);
+            halves.extend([
+                (node.a, (id, VectorHalf::First)),
+                (node.b, (id, VectorHalf::Second)),
+            ]);
+        }
+    }
+    first.sort_unstable();
+    let mut own = backs.iter();
+    for leave in leaves(events) {
+        if is_back(leave) {
+            let back = own.next().expect("they come in the same order");
+            let next = |&id| Some((id, next(graph, &is_pair, back, id)?));
+            leave.loop_carried = carried.iter().filter_map(next).collect();
+            leave.target = ExitTarget::NextIteration;
+        }
+        // Later turns find a half where both are.
+        for put in &mut leave.stores {
+            if let Some(&(both, half)) = halves.get(&put.value) {
+                (put.value, put.half) = (both, half);
+            }
+        }
+    }
+    // A mask that control goes by is no bare slot, so it is no half.
+    for store in &mut tree.stores {
+        if let Some(&(both, _)) = halves.get(&store.value) {
+            store.value = both;
+        }
+    }
+    if optimisations.has(Optimisation::BoundPrediction) {
+        guess(&mut tree.graph, &is_pair, &leads, &carried);
+    }
+    let stores = tree.stores.iter_mut().map(|store| &mut store.after);
+    for behind in stores.chain(events.iter_mut().map(|event| &mut event.after)) {
+        // The first nodes that were behind it stand before it now, and none of them behind something that happens: later turns would pass that by.
+        *behind += (first.len() - first.partition_point(|id| id <= behind)) as NodeId;
+        assert!(
+            *behind >= first.len() as NodeId,
+            "a tree begins with a constant"
+        );
+    }
+    let rest = (0..is_pair.len() as NodeId).filter(|id| first.binary_search(id).is_err());
+    let order: Vec<NodeId> = first.iter().copied().chain(rest).collect();
+    reorder_nodes(tree, events, &order);
+    first.len() as u32
+}
+
+/// How control leaves, each time that it may.
+fn leaves(events: &mut [ControlEvent]) -> impl Iterator<Item = &mut BlockExit> {
+    events.iter_mut().filter_map(|event| event.action.exit())
+}
+
+/// Which nodes are what a turn gives the next one, or what that is computed from.
+fn leads(graph: &Graph, backs: &[Back]) -> Vec<bool> {
+    let mut leads = vec![false; graph.nodes.len()];
+    for put in backs.iter().flat_map(Back::values) {
+        leads[put.value as usize] = true;
+    }
+    for (id, node) in graph.nodes.iter().enumerate().rev() {
+        node.for_each_operand(|operand| leads[operand as usize] |= leads[id]);
+    }
+    leads
+}
+
+/// The nodes that are carried, in order.
+fn carried(tree: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Back]) -> Vec<NodeId> {
+    let graph = &tree.graph;
+    // How many nodes want each.
+    let mut wanted = tree.use_counts();
+    for store in &tree.stores {
+        wanted[store.value as usize] -= 1;
+    }
+    let given = backs.iter().flat_map(Back::values).map(|put| put.value);
+    let given: FxHashSet<NodeId> = given.collect();
+    let is_carried = |&id: &NodeId| {
+        let node = graph.node(id);
+        // Halves are nowhere but with one another.
+        let stands_alone = |half: NodeId| wanted[half as usize] > 1 || given.contains(&half);
+        let is_whole = node.op != NodeOp::Join || ![node.a, node.b].into_iter().any(stands_alone);
+        let next = |back| next(graph, is_pair, back, id).is_some();
+        leads[id as usize] && is_whole && backs.iter().all(next)
+    };
+    (0..graph.nodes.len() as NodeId)
+        .filter(is_carried)
+        .collect()
+}
+
+/// What stands in place of a node when the turn ends that leaves so: the node reads slots, and these are written then.
+fn next(graph: &Graph, is_pair: &[bool], back: &Back, id: NodeId) -> Option<NodeId> {
+    let put = |slot: NodeId, half| {
+        let slot = graph.node(slot);
+        let put = back
+            .get(&slot.a)
+            .filter(|_| slot.op == NodeOp::VmRegister)?;
+        (put.half == half).then_some(put.value)
+    };
+    let node = graph.node(id);
+    match node.op {
+        NodeOp::VmRegister => put(id, VectorHalf::First).filter(|&value| !is_pair[value as usize]),
+        NodeOp::Join => {
+            let [x, y] = [
+                put(node.a, VectorHalf::First)?,
+                put(node.b, VectorHalf::Second)?,
+            ];
+            (x == y && is_pair[x as usize]).then_some(x)
+        }
+        _ => None,
+    }
+}
+
+/// Bounds on the way from what is carried to what takes its place are guessed: where a value is kept within a constant, it is not waited for.
+fn guess(graph: &mut Graph, is_pair: &[bool], leads: &[bool], carried: &[NodeId]) {
+    let mut waits = vec![false; graph.nodes.len()];
+    for &id in carried {
+        waits[id as usize] = true;
+    }
+    for id in 0..graph.nodes.len() {
+        let node = graph.nodes[id];
+        node.for_each_operand(|operand| waits[id] |= waits[operand as usize]);
+        let guessed = match node.op {
+            NodeOp::Min => NodeOp::BranchMin,
+            NodeOp::Max => NodeOp::BranchMax,
+            _ => continue,
+        };
+        let is_constant = |operand: NodeId| graph.node(operand).op == NodeOp::Const;
+        let is_bound = is_constant(node.a) != is_constant(node.b);
+        if is_bound && waits[id] && leads[id] && !is_pair[id] {
+            graph.nodes[id].op = guessed;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extended_blocks::ControlAction;
+    use crate::graph::Node;
+    use crate::graph_builder::{GraphStore, NodePositions, StoreTarget};
+
+    /// The place where the tree begins.
+    const AT: u32 = 7;
+
+    /// What is carried, as codes and numbers of the nodes that are put in place of others, and which nodes are bounds that are guessed; given nodes, and what each of the
+    /// leaves for another turn puts.
+    fn carried(
+        nodes: &[Node],
+        backs: &[&[(u32, NodeId, VectorHalf)]],
+    ) -> (Vec<(Node, NodeId)>, Vec<NodeId>) {
+        let behind = nodes.len() as NodeId - 1;
+        let mut stores = Vec::new();
+        let mut events = Vec::new();
+        for back in backs {
+            let puts = back.iter().map(|&(slot, value, half)| RegisterStore {
+                vm_register: slot,
+                value,
+                half,
+            });
+            let leave = BlockExit {
+                stores: puts.collect(),
+                ..BlockExit::to(ExitTarget::Label(AT))
+            };
+            let to = StoreTarget::Condition;
+            stores.extend(back.iter().map(|&(_, value, _)| GraphStore {
+                after: behind,
+                target: to,
+                value,
+            }));
+            events.push(ControlEvent {
+                after: behind,
+                action: ControlAction::Exit(leave),
+                position: 0,
+            });
+        }
+        let mut lineage = NodePositions::default();
+        lineage.start_at(0, 0);
+        let mut tree = Computation {
+            graph: Graph::from_nodes(nodes.to_vec(), &Graph::default()),
+            stores,
+            positions: lineage,
+        };
+        let first = carry_values(Optimisations::ALL, &mut tree, &mut events, AT) as usize;
+        let graph = &tree.graph;
+        let mut found: Vec<Vec<(NodeId, NodeId)>> = leaves(&mut events)
+            .map(|leave| {
+                assert!(matches!(leave.target, ExitTarget::NextIteration));
+                std::mem::take(&mut leave.loop_carried)
+            })
+            .collect();
+        // All of them carry the same, and nothing else is computed first.
+        let is_first = |&(id, _): &(NodeId, NodeId)| (id as usize) < first;
+        assert!(found.iter().flatten().all(is_first));
+        let halves =
+            |&(id, _): &(NodeId, NodeId)| usize::from(graph.node(id).op == NodeOp::Join) * 2;
+        for own in &found {
+            let count: usize = own.iter().map(|carried| 1 + halves(carried)).sum();
+            assert_eq!(count, first);
+        }
+        let is_guessed = |node: &Node| matches!(node.op, NodeOp::BranchMin | NodeOp::BranchMax);
+        let guessed = (0..).zip(&graph.nodes).filter(|(_, node)| is_guessed(node));
+        let guessed = guessed.map(|(id, _)| id).collect();
+        let found = found.swap_remove(0).into_iter();
+        (
+            found.map(|(id, value)| (graph.node(id), value)).collect(),
+            guessed,
+        )
+    }
+
+    fn node(code: NodeOp, a: u32, b: u32) -> Node {
+        Node::new(code, a, b, 0)
+    }
+
+    #[test]
+    fn both_shadows_are_carried_as_one() {
+        use VectorHalf::{First, Second};
+        let mut nodes = vec![
+            node(NodeOp::Const, 0, 0),
+            node(NodeOp::VmRegister, 0, 0),
+            node(NodeOp::VmRegister, 1, 0),
+            node(NodeOp::Join, 1, 2),
+            node(NodeOp::Mul, 3, 3),
+            node(NodeOp::Add, 4, 4),
+        ];
+        let count =
+            |nodes: &[Node], backs: &[&[(u32, NodeId, VectorHalf)]]| carried(nodes, backs).0.len();
+        let whole = [(0, 5, First), (1, 5, Second)];
+        let (both, _) = carried(&nodes, &[&whole]);
+        assert_eq!(both.len(), 1);
+        assert_eq!((both[0].0.op, both[0].1), (NodeOp::Join, 5));
+        // Turned round, of two, of one alone, and in one of two ways back.
+        assert_eq!(count(&nodes, &[&[(0, 5, Second), (1, 5, First)]]), 0);
+        assert_eq!(count(&nodes, &[&[(0, 5, First), (1, 4, Second)]]), 0);
+        assert_eq!(count(&nodes, &[&[(0, 5, First)]]), 0);
+        assert_eq!(count(&nodes, &[&whole, &[(1, 5, Second)]]), 0);
+        assert_eq!(
+            count(&nodes, &[&whole, &[(0, 4, First), (1, 4, Second)]]),
+            1
+        );
+        // A half that somebody else reads.
+        nodes.push(node(NodeOp::Add, 1, 1));
+        assert_eq!(
+            count(&nodes, &[&[(0, 5, First), (1, 5, Second), (2, 6, First)]]),
+            0
+        );
+    }
+
+    #[test]
+    fn bounds_that_turns_wait_for_are_guessed() {
+        use VectorHalf::First;
+        let nodes = [
+            node(NodeOp::Const, 0, 0),
+            node(NodeOp::VmRegister, 0, 0),
+            node(NodeOp::VmRegister, 1, 0),
+            node(NodeOp::Max, 0, 1),
+            node(NodeOp::Min, 1, 0),
+            node(NodeOp::Max, 1, 2),
+            node(NodeOp::Min, 2, 0),
+            node(NodeOp::Add, 3, 5),
+            node(NodeOp::Add, 4, 6),
+            node(NodeOp::Max, 2, 0),
+            node(NodeOp::Add, 7, 9),
+        ];
+        // The second slot is written by nobody, so nobody waits for its bound, and what comes of the others goes nowhere.
+        let (found, guessed) = carried(&nodes, &[&[(0, 10, First)]]);
+        assert_eq!(found, [(nodes[1], 10)]);
+        assert_eq!(guessed, [3]);
+        let (found, guessed) = carried(&nodes, &[&[(0, 7, First), (1, 8, First)]]);
+        assert_eq!(found, [(nodes[1], 7), (nodes[2], 8)]);
+        assert_eq!(guessed, [3, 4, 6]);
+    }
+}

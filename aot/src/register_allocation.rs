@@ -1,0 +1,397 @@
+//! Places for values: registers while there are any, else slots of the frame.
+//!
+//! A value has one place for as long as it is wanted, so that code that is skipped or taken on a rare way finds everything where it was. When registers run
+//! out, the one whose value is wanted longest goes to the frame, or stays in the plane that it came from. With `flight` vectors at once each node has a value for each of them.
+//!
+//! More vectors than registers serve are in flight in groups: a piece of the graph is computed for one group after the other, in the same registers. What a later piece wants is in the
+//! frame, each group's in slots of its own.
+
+#[cfg(test)]
+mod tests;
+
+use crate::graph::{Graph, NodeId, NodeOp};
+use crate::graph_builder::{GraphStore, StoreTarget};
+use std::cmp::Reverse;
+
+/// Where a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NodeLocation {
+    /// Nobody wants it, or it is a constant in memory.
+    Unallocated,
+    Register(u8),
+    /// A slot of the frame. Who has more of them than fit here has a frame that is refused.
+    SpillSlot(u16),
+    /// The plane that it would be loaded from, which nobody writes before it is wanted last.
+    Plane,
+    /// It is a constant, and stands in a register that nothing else has.
+    ConstantRegister(u8),
+}
+
+/// Nodes of a piece at most. Two groups of two vectors are as many instructions as processors look ahead at (448 on Zen 5), so that one group's chains are computed while another's wait.
+const PIECE: usize = 96;
+
+/// Vectors at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Interleave {
+    /// Those of a group, for all of which a node is computed before the next one.
+    pub(crate) vectors_per_group: usize,
+    pub(crate) groups: usize,
+}
+
+impl Interleave {
+    /// All in one group.
+    pub(crate) fn single_group(vectors: usize) -> Interleave {
+        Interleave {
+            vectors_per_group: vectors,
+            groups: 1,
+        }
+    }
+
+    pub(crate) fn vector_count(self) -> usize {
+        self.vectors_per_group * self.groups
+    }
+}
+
+/// The places of all values.
+#[derive(Debug, Default)]
+pub(crate) struct Allocation {
+    of: Vec<NodeLocation>,
+    /// Vectors of a group.
+    pub(crate) vectors_per_group: usize,
+    /// Where each piece ends.
+    pub(crate) section_ends: Vec<NodeId>,
+    /// Slots of the frame that each group has.
+    pub(crate) spill_slots: u32,
+    /// Registers that are used, a bit each.
+    pub(crate) used_registers: u32,
+    /// Constants that stand in registers, to be loaded first: the bits, and the register.
+    pub(crate) constant_registers: Vec<(u32, u8)>,
+}
+
+impl Allocation {
+    /// The place of a node's value in one of the vectors in flight, group by group.
+    pub(crate) fn location(&self, id: NodeId, vector: usize) -> NodeLocation {
+        let (mut own, mut slots) = (vector, 0);
+        while own >= self.vectors_per_group {
+            (own, slots) = (
+                own - self.vectors_per_group,
+                slots + self.spill_slots as u16,
+            );
+        }
+        match self.of[id as usize * self.vectors_per_group + own] {
+            NodeLocation::SpillSlot(slot) => NodeLocation::SpillSlot(slot + slots),
+            place => place,
+        }
+    }
+
+    /// Whether a node is computed: somebody wants it, and it is no constant.
+    pub(crate) fn is_computed(&self, id: NodeId) -> bool {
+        !matches!(
+            self.location(id, 0),
+            NodeLocation::Unallocated | NodeLocation::ConstantRegister(_)
+        )
+    }
+}
+
+/// When a node is wanted last that nobody wants, or nobody any more.
+const NEVER: NodeId = NodeId::MAX;
+
+/// Until when nodes are wanted. Only what is wanted itself wants others.
+#[derive(Debug, Default)]
+struct Uses {
+    /// For each node the last one that wants it, or behind which it is stored.
+    last: Vec<NodeId>,
+    /// How often nodes want each.
+    counts: Vec<u32>,
+    /// Nodes that nobody wants behind one that reads them, and that are not stored there: those that the last node reads first.
+    read: Vec<NodeId>,
+    /// Where those that each node reads begin; they end where those of the wanted node before it begin.
+    starts: Vec<usize>,
+}
+
+impl Uses {
+    /// Finds those of a graph's nodes.
+    fn find(&mut self, graph: &Graph, mut stores: &[GraphStore]) {
+        let Uses {
+            last,
+            counts,
+            read,
+            starts,
+        } = self;
+        last.clear();
+        last.resize(graph.nodes.len(), NEVER);
+        counts.clear();
+        counts.resize(graph.nodes.len(), 0);
+        // Nobody foresees which use is the last one, so no branch is taken for it: what is read is written down in any case, and stays if it is.
+        read.resize(graph.nodes.len() + 1, NEVER);
+        starts.resize(graph.nodes.len(), 0);
+        let mut count = 0;
+        // Backwards, so that the first use that is met is the last one.
+        for (id, &node) in (0..last.len() as NodeId).zip(&graph.nodes).rev() {
+            while let [before @ .., store] = stores
+                && store.after == id
+            {
+                meet(last, store.value, id);
+                stores = before;
+            }
+            if last[id as usize] != NEVER {
+                starts[id as usize] = count;
+                graph.for_each_operand(node, |operand| {
+                    read[count] = operand;
+                    let is_last = meet(last, operand, id);
+                    counts[operand as usize] += 1;
+                    count += usize::from(is_last);
+                });
+            }
+        }
+        read.truncate(count);
+    }
+
+    /// Whether nobody wants a value behind this node, behind which it is stored. It is said once.
+    fn ends(&mut self, value: NodeId, at: NodeId) -> bool {
+        let last = &mut self.last[value as usize];
+        let ends = *last == at;
+        if ends {
+            *last = NEVER;
+        }
+        ends
+    }
+}
+
+/// A node is wanted there; says whether nobody wants it later.
+fn meet(last: &mut [NodeId], node: NodeId, at: NodeId) -> bool {
+    let last = &mut last[node as usize];
+    let is_last = *last == NEVER;
+    *last = if is_last { at } else { *last };
+    is_last
+}
+
+/// Finds places, of one graph after the other in the same memory.
+#[derive(Debug, Default)]
+pub(crate) struct LinearScan {
+    reads_planes: bool,
+    /// Vectors of a group.
+    flight: usize,
+    groups: usize,
+    registers: u8,
+    /// Where the piece at hand ends.
+    piece_end: NodeId,
+    uses: Uses,
+    free: Vec<u8>,
+    /// Slots that are free, each with the node behind which it is.
+    free_slots: Vec<(u16, NodeId)>,
+    /// What each register holds, an index among the places; or held before it was free.
+    held: Vec<usize>,
+    /// When that is wanted last.
+    until: Vec<NodeId>,
+    /// Constants that are wanted more than once, each with how often for one vector.
+    constants: Vec<(Reverse<u32>, NodeId)>,
+    places: Allocation,
+}
+
+impl LinearScan {
+    /// For these vectors, and so many registers; says whether values may stay in planes.
+    pub(crate) fn new(flight: Interleave, registers: u8, reads_planes: bool) -> LinearScan {
+        LinearScan {
+            reads_planes,
+            flight: flight.vectors_per_group,
+            groups: flight.groups,
+            registers,
+            held: vec![0; registers as usize],
+            until: vec![0; registers as usize],
+            ..LinearScan::default()
+        }
+    }
+
+    /// Finds places for the nodes that somebody wants. Stores stand in the order in which they are done.
+    pub(crate) fn allocate(&mut self, graph: &Graph, all: &[GraphStore]) -> Allocation {
+        let mut stores = all;
+        self.uses.find(graph, stores);
+        self.free.clear();
+        self.free.extend((0..self.registers).rev());
+        self.free_slots.clear();
+        self.constants.clear();
+        self.places.of = vec![NodeLocation::Unallocated; graph.nodes.len() * self.flight];
+        self.places.vectors_per_group = self.flight;
+        let pieces = self.pieces(graph);
+        let mut ends = pieces.iter().copied();
+        self.piece_end = 0;
+        let mut end = self.uses.read.len();
+        for (id, &node) in (0..).zip(&graph.nodes) {
+            if id == self.piece_end {
+                self.piece_end = ends.next().expect("pieces reach to the end");
+            }
+            let is_wanted = self.uses.last[id as usize] != NEVER;
+            if is_wanted && !node.op.needs_no_location() {
+                let start = self.uses.starts[id as usize];
+                // A result that is written before all operands were read stands apart from them, but from the usual one, which it is already.
+                let is_apart = node.op == NodeOp::SlowPath;
+                let is_early = |operand: NodeId| {
+                    let given = || graph.inputs(&graph.slow_paths[node.c as usize]);
+                    is_apart && operand == node.b && node.b != node.a && !given().contains(&operand)
+                };
+                for vector in 0..self.flight {
+                    for at in start..end {
+                        let operand = self.uses.read[at];
+                        if !is_apart || is_early(operand) {
+                            self.free(operand, vector, id);
+                        }
+                    }
+                    self.place(id, vector, graph, all);
+                    for at in start..end {
+                        let operand = self.uses.read[at];
+                        if is_apart && !is_early(operand) {
+                            self.free(operand, vector, id);
+                        }
+                    }
+                }
+                end = start;
+            } else if node.op == NodeOp::Const {
+                let count = self.uses.counts[id as usize];
+                if count as usize * self.flight > 1 {
+                    self.constants.push((Reverse(count), id));
+                }
+            }
+            while let [store, later @ ..] = stores
+                && store.after == id
+            {
+                if self.uses.ends(store.value, id) {
+                    (0..self.flight).for_each(|vector| self.free(store.value, vector, id));
+                }
+                stores = later;
+            }
+        }
+        self.places.section_ends = pieces;
+        std::mem::take(&mut self.places)
+    }
+
+    /// Where pieces of about the same length end: of a single group, all is one.
+    fn pieces(&self, graph: &Graph) -> Vec<NodeId> {
+        let end = graph.nodes.len() as NodeId;
+        if self.groups == 1 {
+            return vec![end];
+        }
+        let is_computed = |id: NodeId| {
+            self.uses.last[id as usize] != NEVER && !graph.node(id).op.needs_no_location()
+        };
+        let count = (0..end).filter(|&id| is_computed(id)).count();
+        let length = count.div_ceil(count.div_ceil(PIECE).max(1)).max(1);
+        let mut pieces = Vec::new();
+        let mut so_far = 0;
+        for id in 0..end {
+            so_far += usize::from(is_computed(id));
+            if so_far == length {
+                pieces.push(id + 1);
+                so_far = 0;
+            }
+        }
+        if pieces.last() != Some(&end) {
+            pieces.push(end);
+        }
+        pieces
+    }
+
+    /// The same, with constants in registers that nothing else needs, those that are wanted most: for code that is run many times behind where they are loaded. A processor of
+    /// today computes four vectors a cycle from registers, and two if it has to load an operand of each.
+    pub(crate) fn allocate_loop(&mut self, graph: &Graph, all: &[GraphStore]) -> Allocation {
+        let mut places = self.allocate(graph, all);
+        let free =
+            (0..self.registers).filter(|register| places.used_registers >> register & 1 == 0);
+        let room = free.clone().count();
+        if self.constants.len() > room {
+            self.constants.select_nth_unstable(room);
+        }
+        for (&(_, id), register) in self.constants.iter().zip(free) {
+            places.constant_registers.push((graph.node(id).a, register));
+            let of = id as usize * self.flight;
+            places.of[of..of + self.flight].fill(NodeLocation::ConstantRegister(register));
+        }
+        places
+    }
+
+    fn place(&mut self, id: NodeId, vector: usize, graph: &Graph, stores: &[GraphStore]) {
+        let (value, last) = (
+            id as usize * self.flight + vector,
+            self.uses.last[id as usize],
+        );
+        // An instruction that reads its operand in a plane is as good as two.
+        if self.uses.counts[id as usize] < 2 && self.stays(id, last, graph, stores) {
+            self.places.of[value] = NodeLocation::Plane;
+            return;
+        }
+        if last >= self.piece_end {
+            // Other groups have the registers in between.
+            self.places.of[value] = self.elsewhere(id, last, graph, stores);
+            return;
+        }
+        let register = match self.free.pop() {
+            Some(register) => register as usize,
+            None => {
+                let wanted_longest = (0..self.until.len()).max_by_key(|&r| self.until[r]);
+                let register = wanted_longest.expect("there are registers");
+                if self.until[register] <= last {
+                    self.places.of[value] = self.elsewhere(id, last, graph, stores);
+                    return;
+                }
+                // It is there from the beginning.
+                let evicted = self.held[register];
+                let id = (evicted / self.flight) as NodeId;
+                self.places.of[evicted] = self.elsewhere(id, self.until[register], graph, stores);
+                register
+            }
+        };
+        self.held[register] = value;
+        self.until[register] = last;
+        self.places.used_registers |= 1 << register;
+        self.places.of[value] = NodeLocation::Register(register as u8);
+    }
+
+    /// A place for a node that is in no register, and wanted until then.
+    fn elsewhere(
+        &mut self,
+        id: NodeId,
+        last: NodeId,
+        graph: &Graph,
+        stores: &[GraphStore],
+    ) -> NodeLocation {
+        match self.stays(id, last, graph, stores) {
+            true => NodeLocation::Plane,
+            false => self.slot(id),
+        }
+    }
+
+    /// Whether a node that is wanted until then can be read in a plane.
+    fn stays(&self, id: NodeId, last: NodeId, graph: &Graph, stores: &[GraphStore]) -> bool {
+        let node = graph.node(id);
+        let is_left = || {
+            let write = stores
+                .iter()
+                .find(|store| store.target == StoreTarget::Word(node.a));
+            // What is stored behind a node may be written in front of it.
+            let is_stored = stores.iter().any(|store| store.value == id);
+            !is_stored && write.is_none_or(|write| last <= write.after)
+        };
+        self.reads_planes && node.op == NodeOp::Plane && is_left()
+    }
+
+    /// A slot that was free at a node, and has been since.
+    fn slot(&mut self, at: NodeId) -> NodeLocation {
+        let free = self.free_slots.iter().position(|&(_, behind)| behind < at);
+        NodeLocation::SpillSlot(match free {
+            Some(index) => self.free_slots.swap_remove(index).0,
+            None => {
+                self.places.spill_slots += 1;
+                (self.places.spill_slots - 1) as u16
+            }
+        })
+    }
+
+    fn free(&mut self, id: NodeId, vector: usize, behind: NodeId) {
+        match self.places.of[id as usize * self.flight + vector] {
+            NodeLocation::Unallocated | NodeLocation::Plane | NodeLocation::ConstantRegister(_) => {
+            }
+            NodeLocation::Register(register) => self.free.push(register),
+            NodeLocation::SpillSlot(slot) => self.free_slots.push((slot, behind)),
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! No two values that are wanted at once have one place, in graphs of all widths, with registers to spare and with hardly any.
+
+use super::*;
+
+/// Whether no two values that are wanted at once share a place, of a single group.
+fn check(graph: &Graph, stores: &[GraphStore], flight: usize, registers: u8) -> Allocation {
+    check_groups(graph, stores, Interleave::single_group(flight), registers)
+}
+
+/// The same of each group, and none has a register for what a later piece wants, nor another one's slots.
+fn check_groups(
+    graph: &Graph,
+    stores: &[GraphStore],
+    flight: Interleave,
+    registers: u8,
+) -> Allocation {
+    let places = LinearScan::new(flight, registers, true).allocate(graph, stores);
+    let Interleave {
+        vectors_per_group: flight,
+        groups,
+    } = flight;
+    let mut uses = Uses::default();
+    uses.find(graph, stores);
+    let last = uses.last;
+    assert_eq!(
+        places.section_ends.last(),
+        Some(&(graph.nodes.len() as NodeId))
+    );
+    for (id, vector) in (0..last.len()).flat_map(|id| (0..flight).map(move |v| (id, v))) {
+        let behind = places
+            .section_ends
+            .partition_point(|&end| end as usize <= id);
+        for group in 0..groups {
+            match places.location(id as NodeId, group * flight + vector) {
+                NodeLocation::Register(_) => {
+                    assert!(last[id] < places.section_ends[behind], "{id}")
+                }
+                NodeLocation::SpillSlot(slot) => {
+                    assert_eq!(u32::from(slot) / places.spill_slots, group as u32)
+                }
+                place => assert_eq!(place, places.location(id as NodeId, vector)),
+            }
+        }
+    }
+    let values = || (0..graph.nodes.len()).flat_map(|id| (0..flight).map(move |v| (id, v)));
+    for (id, vector) in values() {
+        for (other, other_vector) in values() {
+            let place = places.location(id as NodeId, vector);
+            // What is stored behind a node outlives it.
+            let is_stored =
+                |store: &GraphStore| (store.value as usize, store.after as usize) == (id, other);
+            let is_wanted = last[id] != NEVER && (last[id] as usize) > other;
+            let meets = id < other && (is_wanted || stores.iter().any(is_stored))
+                || id == other && vector != other_vector;
+            let node = graph.node(id as NodeId);
+            if place == NodeLocation::Plane {
+                assert_eq!(node.op, NodeOp::Plane);
+                let is_other = |store: &GraphStore| {
+                    let writes =
+                        store.target == StoreTarget::Word(node.a) && store.after < last[id];
+                    !writes && store.value as usize != id
+                };
+                assert!(stores.iter().all(is_other), "{id} is written too early");
+            } else if place != NodeLocation::Unallocated && meets {
+                assert_ne!(
+                    place,
+                    places.location(other as NodeId, other_vector),
+                    "{id} and {other}"
+                );
+            }
+        }
+    }
+    // A vector of what may need a rare way is written while all that the way is given, and all of later vectors, may still be read.
+    for (id, &node) in (0..).zip(&graph.nodes) {
+        if last[id as usize] == NEVER || node.op != NodeOp::SlowPath {
+            continue;
+        }
+        graph.for_each_operand(node, |operand| {
+            for (to, from) in (0..flight).flat_map(|to| (to..flight).map(move |from| (to, from))) {
+                let place = places.location(operand, from);
+                let is_nowhere = matches!(place, NodeLocation::Unallocated | NodeLocation::Plane);
+                let detour = &graph.slow_paths[node.c as usize];
+                let is_given = operand == node.a || graph.inputs(detour).contains(&operand);
+                let is_usual = operand == node.b && to == from && !is_given;
+                let is_apart = is_nowhere || is_usual || place != places.location(id, to);
+                assert!(is_apart, "{operand} and {id}");
+            }
+        });
+    }
+    places
+}
+
+/// A graph in which many values are wanted long.
+fn graph(width: u32) -> (Graph, Vec<GraphStore>) {
+    let mut graph = Graph::default();
+    let mut values: Vec<NodeId> = (0..width)
+        .map(|word| graph.push(NodeOp::Plane, word, 0, 0))
+        .collect();
+    for round in 0..3 {
+        for i in 0..values.len() {
+            let other = values[(i * 7 + round) % values.len()];
+            values[i] = graph.push(NodeOp::Add, values[i], other, 0);
+        }
+    }
+    let stores = (0..width).zip(&values).map(|(word, &value)| GraphStore {
+        after: value,
+        target: StoreTarget::Word(word),
+        value,
+    });
+    let mut stores: Vec<GraphStore> = stores.collect();
+    stores.sort_by_key(|store| store.after);
+    (graph, stores)
+}
+
+/// Words that change places, each stored behind where the other was read, among values that need rare ways.
+fn rare(width: u32) -> (Graph, Vec<GraphStore>) {
+    let mut graph = Graph::default();
+    let planes: Vec<NodeId> = (0..width)
+        .map(|word| graph.push(NodeOp::Plane, word, 0, 0))
+        .collect();
+    let mut last = planes[0];
+    for (i, &plane) in planes.iter().enumerate() {
+        let mask = graph.push(NodeOp::Lt, last, plane, 0);
+        let usual = graph.push(NodeOp::Sqrt, plane, 0, 0);
+        let inputs = [plane, last, planes[(i * 5 + 1) % planes.len()]];
+        last = graph.slow_path(mask, usual, 0, inputs.into_iter());
+    }
+    let swapped = planes
+        .iter()
+        .rev()
+        .zip(0..width)
+        .map(|(&value, word)| GraphStore {
+            after: value.max(planes[word as usize]),
+            target: StoreTarget::Word(word),
+            value,
+        });
+    let end = GraphStore {
+        after: last,
+        target: StoreTarget::Word(width),
+        value: last,
+    };
+    let mut stores: Vec<GraphStore> = swapped.chain([end]).collect();
+    stores.sort_by_key(|store| store.after);
+    (graph, stores)
+}
+
+#[test]
+fn results_of_rare_ways_stand_apart_from_what_these_are_given() {
+    for width in [1, 2, 5, 13, 40] {
+        let (graph, stores) = rare(width);
+        for flight in [1, 2, 4] {
+            for registers in [1, 3, 14] {
+                check(&graph, &stores, flight, registers);
+            }
+        }
+    }
+}
+
+#[test]
+fn values_that_are_wanted_at_once_have_places_of_their_own() {
+    let mut in_planes = 0;
+    for width in [1, 2, 5, 13, 40] {
+        let (graph, stores) = graph(width);
+        for flight in [1, 2, 4] {
+            for registers in [1, 3, 14] {
+                let places = check(&graph, &stores, flight, registers);
+                in_planes += places
+                    .of
+                    .iter()
+                    .filter(|&&p| p == NodeLocation::Plane)
+                    .count();
+                let many = width as usize * flight;
+                assert!(places.spill_slots == 0 || many > registers as usize / 2);
+                assert!(
+                    places.spill_slots as usize <= 2 * many,
+                    "slots are used again"
+                );
+                // All at the end, behind what reads some of them.
+                let mut late = stores.clone();
+                let end = graph.nodes.len() as NodeId - 1;
+                late.iter_mut().for_each(|store| store.after = end);
+                check(&graph, &late, flight, registers);
+            }
+        }
+    }
+    assert!(in_planes > 0, "some stay where they are");
+}
+
+#[test]
+fn groups_share_registers_within_a_piece_alone() {
+    let mut in_registers = 0;
+    for width in [1, 5, 40, 200] {
+        for (graph, stores) in [graph(width), rare(width)] {
+            let flight = Interleave {
+                vectors_per_group: 2,
+                groups: 2,
+            };
+            let places = check_groups(&graph, &stores, flight, 14);
+            let starts = [0].into_iter().chain(places.section_ends.iter().copied());
+            for (start, &end) in starts.zip(&places.section_ends) {
+                let computed = (start..end).filter(|&id| places.is_computed(id)).count();
+                assert!((1..=PIECE).contains(&computed), "{computed} nodes");
+            }
+            let whole = graph.nodes.len() <= PIECE;
+            assert_eq!(places.section_ends.len() == 1, whole, "{width}");
+            let is_register = |place: &&NodeLocation| matches!(place, NodeLocation::Register(_));
+            in_registers += places.of.iter().filter(is_register).count();
+        }
+    }
+    assert!(in_registers > 1000, "{in_registers}");
+}
+
+#[test]
+fn constants_that_are_wanted_most_stand_in_registers_that_nothing_else_needs() {
+    const WIDTH: u32 = 4;
+    // Constant k is wanted k + 1 times, and one once.
+    let mut graph = Graph::default();
+    let mut sum = graph.push(NodeOp::Plane, 0, 0, 0);
+    for k in 1..=WIDTH {
+        let constant = graph.constant(k);
+        for _ in 0..=k {
+            sum = graph.push(NodeOp::Add, sum, constant, 0);
+        }
+    }
+    let once = graph.constant(99);
+    sum = graph.push(NodeOp::Add, sum, once, 0);
+    let store = GraphStore {
+        after: sum,
+        target: StoreTarget::Word(1),
+        value: sum,
+    };
+    for flight in [1, 2] {
+        for registers in 1..10 {
+            let places = LinearScan::new(Interleave::single_group(flight), registers, true)
+                .allocate_loop(&graph, &[store]);
+            let others = u32::from(registers).min(flight as u32);
+            let room = u32::from(registers) - others;
+            let mut kept = places.constant_registers.clone();
+            kept.sort_unstable();
+            let bits: Vec<u32> = kept.iter().map(|&(bits, _)| bits).collect();
+            let mut most: Vec<u32> = (WIDTH.saturating_sub(room) + 1..=WIDTH).collect();
+            if flight > 1 && room > WIDTH {
+                most.push(99);
+            }
+            assert_eq!(bits, most, "{registers} registers, {flight} vectors");
+            for (bits, register) in kept {
+                assert_eq!(
+                    places.used_registers >> register & 1,
+                    0,
+                    "{register} is free"
+                );
+                let id = (graph.nodes.iter())
+                    .position(|node| node.op == NodeOp::Const && node.a == bits)
+                    .expect("it is there");
+                for vector in 0..flight {
+                    assert_eq!(
+                        places.location(id as NodeId, vector),
+                        NodeLocation::ConstantRegister(register)
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn values_stay_in_planes_that_nobody_writes_first() {
+    const WIDTH: u32 = 12;
+    // Each plane is wanted at the end; some are written before, some are stored elsewhere.
+    let mut graph = Graph::default();
+    let planes: Vec<NodeId> = (0..WIDTH)
+        .map(|word| graph.push(NodeOp::Plane, word, 0, 0))
+        .collect();
+    let mut stores = Vec::new();
+    let mut store = |behind, word, value| {
+        stores.push(GraphStore {
+            after: behind,
+            target: StoreTarget::Word(word),
+            value,
+        });
+    };
+    let early = graph.push(NodeOp::Sqrt, planes[0], 0, 0);
+    for word in (0..WIDTH).step_by(3) {
+        store(early, word, early);
+    }
+    let sums = planes.iter().fold(vec![early], |mut sums, &plane| {
+        sums.push(graph.push(NodeOp::Add, sums[sums.len() - 1], plane, 0));
+        sums
+    });
+    let end = sums[WIDTH as usize];
+    for word in (1..WIDTH).step_by(3) {
+        store(end, WIDTH + word, planes[word as usize]);
+    }
+    store(end, 2 * WIDTH, end);
+    let places = check(&graph, &stores, 1, 2);
+    // The first ones are in registers.
+    for (word, &plane) in (0..WIDTH).zip(&planes).skip(3) {
+        let stays = places.location(plane, 0) == NodeLocation::Plane;
+        assert_eq!(stays, word % 3 == 2, "{word}");
+    }
+}

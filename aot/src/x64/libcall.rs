@@ -1,0 +1,68 @@
+//! Calls of functions that compute one lane: for rows that no fixed sequence of operations can compute.
+
+use super::{Operand, REGISTERS, SCRATCH, WHOLE, X64Assembler};
+use crate::macro_assembler::MacroAssembler;
+use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
+
+/// Bytes from where a kernel's frame ends down to what it may call.
+const LIBCALLS: i32 = 16;
+
+impl<const LANES: usize> X64Assembler<LANES> {
+    /// Writes the thunk. It is given the number of the function in `rax`, that of the lanes in `r11`, and the operands in the free vector registers, leaves the
+    /// result in the first of these, and keeps everything else but `rax` and `r11`. What may be called is in the frame of a kernel, and for a flow in `rcx`.
+    pub(super) fn libcall_thunk(&mut self, label: DynamicLabel) {
+        let saved = |register: u8| (i32::from(register) + 2) * Self::VECTOR_BYTES;
+        let [first, second] = SCRATCH;
+        dynasm!(self.asm
+            ; .arch x64
+            ; =>label
+            ; push rbp
+            ; mov rbp, rsp
+            ; push rdi
+            ; push rsi
+            ; push rdx
+            ; push rcx
+            ; push r8
+            ; push r9
+            ; push r10
+            ; and rsp, -Self::VECTOR_BYTES
+            ; sub rsp, saved(REGISTERS)
+        );
+        self.store(0, first);
+        self.store(Self::VECTOR_BYTES, second);
+        for register in 0..REGISTERS {
+            self.store(saved(register), register);
+        }
+        dynasm!(self.asm
+            ; .arch x64
+            ; vzeroupper
+        );
+        if LANES == WHOLE {
+            dynasm!(self.asm; .arch x64; mov rcx, [rbp]; mov rcx, [rcx - LIBCALLS]);
+        }
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov rdi, rsp
+            ; lea rsi, [rsp + Self::VECTOR_BYTES]
+            ; mov rdx, r11
+            ; call QWORD [rcx + 8 * rax]
+        );
+        for register in 0..REGISTERS {
+            self.load(register, Operand::Frame(saved(register)));
+        }
+        self.load(first, Operand::Frame(0));
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov rdi, [rbp - 8]
+            ; mov rsi, [rbp - 16]
+            ; mov rdx, [rbp - 24]
+            ; mov rcx, [rbp - 32]
+            ; mov r8, [rbp - 40]
+            ; mov r9, [rbp - 48]
+            ; mov r10, [rbp - 56]
+            ; mov rsp, rbp
+            ; pop rbp
+            ; ret
+        );
+    }
+}

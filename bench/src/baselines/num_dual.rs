@@ -1,0 +1,75 @@
+//! num-dual: what a Rust programmer would reach for to have a value and two partials.
+
+use super::{Op, Statement, w4_statements};
+use crate::c_reference::Dual;
+use adumbra_cli::benchmarks::PixelGlobals;
+use nalgebra::{U1, U2};
+use num_dual::{DualNum, DualSVec32};
+
+type Number = DualSVec32<2>;
+
+/// The two inputs, seeded along x and y.
+fn seeds(point: &PixelGlobals) -> (Number, Number) {
+    let number = |i, own: Dual| Number::from_re(own.value).derivative(i);
+    (number(0, point.x), number(1, point.y))
+}
+
+fn dual(number: Number) -> Dual {
+    let eps = number.eps.unwrap_generic(U2, U1);
+    Dual {
+        value: number.re,
+        ddx: eps[0],
+        ddy: eps[1],
+    }
+}
+
+/// W1.
+pub fn w1(point: &PixelGlobals) -> Dual {
+    let (x, y) = seeds(point);
+    let (x1, x2) = (x + 0.5, y + 0.25);
+    let u = x1 * x2 / (x1 + 1.0);
+    dual((u.sin() + (u + 1.0).ln() - x2.exp()) * (u - x2.tanh()))
+}
+
+/// W4, its statements read once.
+pub struct W4(Vec<Statement>);
+
+impl W4 {
+    /// So many of its statements.
+    pub fn new(statements: usize) -> W4 {
+        W4(w4_statements()[..statements].to_vec())
+    }
+
+    /// These statements at one point.
+    pub fn run(&self, point: &PixelGlobals) -> Dual {
+        let (x, y) = seeds(point);
+        let mut v = [
+            x + 0.5,
+            y + 0.25,
+            x * y + 1.0,
+            x - y,
+            -x + 1.5,
+            y * 2.0,
+            x * 0.7 + 0.1,
+            x + y + 1.0,
+        ];
+        for &Statement { op, to, operands } in &self.0 {
+            let [a, b] = operands.map(|i| v[i]);
+            v[to] = match op {
+                Op::Add => a + b,
+                Op::Sub => a - b,
+                Op::Mul => a * b,
+                Op::Div => a / b,
+                Op::Min if b.re < a.re => b,
+                Op::Max if a.re < b.re => b,
+                Op::Min | Op::Max => a,
+                Op::Abs if a.re < 0.0 => -a,
+                Op::Abs => a,
+                Op::Sqrt => a.sqrt(),
+                Op::Sin => a.sin(),
+                Op::Cos => a.cos(),
+            };
+        }
+        dual(v.into_iter().reduce(|a, b| a + b).expect("eight variables"))
+    }
+}

@@ -1,0 +1,161 @@
+//! The C limit: `c/point.c` and `c/batch.c` as built by each compiler found, with each set of transcendentals, at each SIMD level.
+
+use adumbra::batch::SimdLevel;
+use adumbra_cli::benchmarks::PixelGlobals;
+
+/// A value with both shadows. It lies in memory as C has it.
+pub type Dual = adumbra::Dual<f32>;
+
+/// A program at one point.
+#[repr(C)]
+pub struct PointProgram {
+    /// Value alone.
+    pub value: extern "C" fn(&PixelGlobals) -> f32,
+    /// Value and shadows.
+    pub dual: extern "C" fn(&PixelGlobals, &mut Dual),
+}
+
+/// What `c/point.c` exports: W1 to W4, and the first 50 statements of W4.
+#[repr(C)]
+pub struct PointTable {
+    /// W1 to W4.
+    pub programs: [PointProgram; 4],
+    /// The first 50 statements of W4, value and shadows.
+    pub first50: extern "C" fn(&PixelGlobals, &mut Dual),
+}
+
+/// The planes that a batch reads.
+#[repr(C)]
+struct PlanesIn {
+    x: *const f32,
+    y: *const f32,
+    sx: Dual,
+    sy: Dual,
+}
+
+/// The planes that it writes.
+#[repr(C)]
+struct PlanesOut {
+    v: *mut f32,
+    x: *mut f32,
+    y: *mut f32,
+}
+
+type Run = unsafe extern "C" fn(&PlanesIn, &PlanesOut, usize);
+
+/// A program over many points.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct BatchProgram {
+    values: Run,
+    duals: Run,
+}
+
+/// What `c/batch.c` exports: W1 to W4, the first 50 statements of W4, and those of the four whose duals are there a second time, by dual numbers throughout.
+#[repr(C)]
+pub struct BatchTable {
+    programs: [BatchProgram; 4],
+    first50: Run,
+    forward: [Option<Run>; 4],
+}
+
+/// One build of the C limit over one point.
+pub struct CPoint {
+    /// The compiler.
+    pub compiler: &'static str,
+    /// `equal`: the algorithms of our engines. `cheap`: polynomials of 2 to 5 ulp.
+    pub maths: &'static str,
+    /// Its programs.
+    pub table: &'static PointTable,
+}
+
+/// One build of the C limit over many points.
+pub struct CBatch {
+    /// The compiler.
+    pub compiler: &'static str,
+    /// As for a [`Point`].
+    pub maths: &'static str,
+    /// What it asks of the processor: `avx2` or `avx512`.
+    pub level: &'static str,
+    /// Vectors in flight.
+    pub interleave: usize,
+    table: &'static BatchTable,
+}
+
+/// No build has more points in flight at once.
+const BLOCK: usize = 64;
+
+impl CBatch {
+    /// Runs program `index` over all points of two planes, seeded along x and y.
+    ///
+    /// # Panics
+    /// If the planes differ in length, or their length is not a multiple of 64.
+    pub fn run(
+        &self,
+        index: usize,
+        shadows: bool,
+        planes: &[Vec<f32>; 2],
+        out: &mut [Vec<f32>; 3],
+    ) {
+        let BatchProgram { values, duals } = self.table.programs[index];
+        call(if shadows { duals } else { values }, planes, out);
+    }
+
+    /// Whether there is a program with dual numbers throughout, where the usual one has slopes that were worked out by hand.
+    pub fn has_forward(&self, index: usize) -> bool {
+        self.table.forward[index].is_some()
+    }
+
+    /// Runs that, as [`run`](CBatch::run) does.
+    ///
+    /// # Panics
+    /// As above, or if there is none.
+    pub fn run_forward(&self, index: usize, planes: &[Vec<f32>; 2], out: &mut [Vec<f32>; 3]) {
+        let run = self.table.forward[index].expect("there is such a program");
+        call(run, planes, out);
+    }
+
+    /// The same of the first 50 statements of W4, value and shadows.
+    ///
+    /// # Panics
+    /// As above.
+    pub fn run_first50(&self, planes: &[Vec<f32>; 2], out: &mut [Vec<f32>; 3]) {
+        call(self.table.first50, planes, out);
+    }
+}
+
+/// Calls a program of a build that this processor can run.
+fn call(run: Run, [x, y]: &[Vec<f32>; 2], out: &mut [Vec<f32>; 3]) {
+    let points = x.len();
+    assert!(y.len() == points && out.iter().all(|plane| plane.len() == points));
+    assert!(points.is_multiple_of(BLOCK));
+    let seed = |ddx, ddy| Dual {
+        value: 0.0,
+        ddx,
+        ddy,
+    };
+    let planes = PlanesIn {
+        x: x.as_ptr(),
+        y: y.as_ptr(),
+        sx: seed(1.0, 0.0),
+        sy: seed(0.0, 1.0),
+    };
+    let [v, x, y] = out.each_mut().map(|plane| plane.as_mut_ptr());
+    // SAFETY: all planes have that many floats, a multiple of every build's block; C keeps no pointer. `batches` left out builds that
+    // this processor cannot run.
+    unsafe { run(&planes, &PlanesOut { v, x, y }, points) }
+}
+
+mod tables {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/c_reference_tables.rs"));
+}
+
+pub use tables::points;
+
+/// Every build over many points that this processor can run.
+pub fn batches() -> Vec<CBatch> {
+    let mut batches = tables::batches();
+    batches.retain(|batch| SimdLevel::from_name(batch.level).is_some_and(SimdLevel::is_available));
+    batches
+}

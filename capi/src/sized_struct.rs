@@ -1,0 +1,161 @@
+//! Structs that begin with their size, so that a later version can add to their end, and both sides may be of different versions.
+
+use crate::guard::Result;
+use crate::pointer::check_pointer;
+use crate::status::AdumbraStatus;
+use std::mem::MaybeUninit;
+use std::ptr::{addr_of, copy_nonoverlapping};
+use std::slice;
+
+/// More bytes than any version of a struct will have; a larger size is rubbish.
+const MAX_STRUCT: usize = 1 << 12;
+
+/// A struct that begins with its size in bytes.
+///
+/// # Safety
+/// It is `repr(C)`, its first field is a `u32`, and zeros in all bytes are a value.
+pub(crate) unsafe trait SizedStruct: Copy {
+    /// Bytes of its first version, which every caller has.
+    const FIRST: usize = size_of::<Self>();
+}
+
+/// The size that the caller says it has. No reference is made to it, since it may be shorter than ours.
+///
+/// # Safety
+/// If the pointer is neither null nor misaligned, it points at a size.
+unsafe fn size_of_callers<T: SizedStruct>(pointer: *const T) -> Result<usize> {
+    // SAFETY: as promised; a `u32` comes first.
+    let size = unsafe { *check_pointer(pointer)?.as_ptr().cast::<u32>() } as usize;
+    match (T::FIRST..=MAX_STRUCT).contains(&size) {
+        true => Ok(size),
+        false => Err(AdumbraStatus::Size),
+    }
+}
+
+/// A struct of the caller's. What its version lacks is zero; what ours does not know must be zero, since we could not do it.
+///
+/// # Safety
+/// If the pointer is neither null nor misaligned, so many bytes may be read there as the struct says.
+pub(crate) unsafe fn read_struct<T: SizedStruct>(pointer: *const T) -> Result<T> {
+    // SAFETY: as promised.
+    let size = unsafe { size_of_callers(pointer)? };
+    let ours = size.min(size_of::<T>());
+    let mut value = MaybeUninit::<T>::zeroed();
+    // SAFETY: so many bytes are there, as promised, and there is room for those.
+    let beyond = unsafe {
+        copy_nonoverlapping(pointer.cast::<u8>(), value.as_mut_ptr().cast(), ours);
+        slice::from_raw_parts(pointer.cast::<u8>().add(ours), size - ours)
+    };
+    if beyond.iter().any(|&byte| byte != 0) {
+        return Err(AdumbraStatus::Size);
+    }
+    // SAFETY: zeros are a value, and the caller has set what it has.
+    Ok(unsafe { value.assume_init() })
+}
+
+/// The same, and all zeros if there is none.
+///
+/// # Safety
+/// As for [`read`].
+pub(crate) unsafe fn read_struct_or_default<T: SizedStruct>(pointer: *const T) -> Result<T> {
+    if pointer.is_null() {
+        // SAFETY: zeros are a value.
+        return Ok(unsafe { MaybeUninit::zeroed().assume_init() });
+    }
+    // SAFETY: as promised.
+    unsafe { read_struct(pointer) }
+}
+
+/// A struct that the caller wants filled, whose size it has said.
+#[derive(Debug)]
+pub(crate) struct SizedOut<T> {
+    to: *mut T,
+    size: usize,
+}
+
+/// Where a struct goes.
+///
+/// # Safety
+/// If the pointer is neither null nor misaligned, there is room for so many bytes as the struct says, of which its size is set, and nobody else uses
+/// them before the call ends, which is when the result is gone.
+pub(crate) unsafe fn out_struct<T: SizedStruct>(pointer: *mut T) -> Result<SizedOut<T>> {
+    // SAFETY: as promised.
+    let size = unsafe { size_of_callers(pointer)? };
+    Ok(SizedOut { to: pointer, size })
+}
+
+impl<T: SizedStruct> SizedOut<T> {
+    /// Fills it but for its size, which is the caller's; what the caller's version has beyond ours becomes zero.
+    pub(crate) fn write(self, value: T) {
+        let head = size_of::<u32>();
+        let ours = self.size.min(size_of::<T>());
+        let to = self.to.cast::<u8>();
+        // SAFETY: `place` was promised room for so many bytes, and the value has as many as are copied.
+        unsafe {
+            let from = addr_of!(value).cast::<u8>();
+            copy_nonoverlapping(from.add(head), to.add(head), ours - head);
+            to.add(ours).write_bytes(0, self.size - ours);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[repr(C)]
+    struct Second {
+        size: u32,
+        first: u32,
+        second: u32,
+    }
+
+    // SAFETY: three numbers, of which zeros are some.
+    unsafe impl SizedStruct for Second {
+        const FIRST: usize = 8;
+    }
+
+    #[repr(C)]
+    struct Third {
+        size: u32,
+        rest: [u32; 3],
+    }
+
+    fn read_of(third: &Third) -> Result<Second> {
+        // SAFETY: every size here is at most the struct's, or refused.
+        unsafe { read_struct(std::ptr::from_ref(third).cast::<Second>()) }
+    }
+
+    #[test]
+    fn older_and_newer_callers_are_understood() {
+        let third = |size, rest| Third { size, rest };
+        let value = read_of(&third(8, [1, 2, 3])).unwrap();
+        assert_eq!((value.first, value.second), (1, 0));
+        let value = read_of(&third(12, [1, 2, 3])).unwrap();
+        assert_eq!((value.first, value.second), (1, 2));
+        let value = read_of(&third(16, [1, 2, 0])).unwrap();
+        assert_eq!((value.first, value.second), (1, 2));
+        // What it asks for is not known here.
+        assert_eq!(read_of(&third(16, [1, 2, 3])), Err(AdumbraStatus::Size));
+        for size in [0, 4, 7, MAX_STRUCT as u32 + 1, u32::MAX] {
+            assert_eq!(read_of(&third(size, [1, 2, 3])), Err(AdumbraStatus::Size));
+        }
+    }
+
+    #[test]
+    fn each_caller_gets_what_its_version_has() {
+        let value = Second {
+            size: 99,
+            first: 1,
+            second: 2,
+        };
+        for (size, rest) in [(8, [1, 7, 7]), (12, [1, 2, 7]), (16, [1, 2, 0])] {
+            let mut third = Third { size, rest: [7; 3] };
+            // SAFETY: there is room for each of these sizes.
+            let place = unsafe { out_struct(std::ptr::from_mut(&mut third).cast::<Second>()) };
+            place.unwrap().write(value);
+            assert_eq!((third.size, third.rest), (size, rest));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! How long machine code takes to make: from bytecode to kernels in pages that can be run.
+//!
+//! Counted is all that an evaluator does for it: finding blocks, what is read behind them, steps, stretches and loops (the units), and their translation. Not counted are the
+//! validation of the bytecode, which was before, and the memory that an evaluator has for itself. What statistics call the time of compilation is the translation alone, which
+//! has a figure of its own. In both the code is thrown away again.
+
+use super::programs::{program, w4, workloads};
+use super::report::{BenchReport, RatioGoal};
+use super::timing::{BenchCandidate, Timing, time_round_robin};
+use adumbra::{Program, batch::Tier};
+use adumbra_aot::NativeCompiler;
+use adumbra_vm::native::{CompileUnit, NativeBackend};
+use adumbra_vm::{Bytecode, compile_units};
+use std::hint::black_box;
+
+/// Each round has so many: what takes microseconds is soon disturbed, and the least of a hundred is not.
+const TIMES: usize = 7;
+
+fn translate(units: &[CompileUnit]) {
+    let native = NativeCompiler::new("bench").expect("there is machine code for this processor");
+    black_box(native.translate(&[], units));
+}
+
+/// All of it, and the translation alone, in microseconds.
+fn time(program: &Program, rounds: usize) -> [Timing; 2] {
+    let bytecode = Bytecode::from_bytes(&program.to_bytecode()).expect("what was written");
+    let found = compile_units(&bytecode, &[]);
+    let mut contenders = [
+        BenchCandidate::new("all", || translate(&compile_units(&bytecode, &[]))),
+        BenchCandidate::new("translation", || translate(&found)),
+    ];
+    let samples = time_round_robin(&mut contenders, rounds, 1);
+    [0, 1].map(|i| samples[i].1.in_units_of(1e3))
+}
+
+/// Times W1 and W4, value alone and with derivatives, and W4 at a greater length.
+pub(super) fn run(rounds: usize, report: &mut BenchReport) {
+    if !Tier::Native.is_available() {
+        report.note("this processor has no machine code, whose compilation is skipped");
+        return;
+    }
+    let [w1, ..] = workloads();
+    report.title("machine code, microseconds from bytecode to kernels");
+    // Gives what the value alone takes.
+    let mut both = |name: &str, text: &str, most: f64| {
+        let [value, _] = [("value", false), ("dual", true)].map(|(what, derivatives)| {
+            let [all, translation] = time(&program(text, derivatives), TIMES * rounds);
+            let figure = format!("native_compile_{name}_{what}");
+            report.timing(&figure, "us", all);
+            report.timing(format!("{figure}_translation"), "us", translation);
+            let goal = Some(RatioGoal::AtMost(1.0));
+            report.ratio(format!("{figure}_over_{most}_us"), all.min / most, goal);
+            all.min
+        });
+        value
+    };
+    both("w1", &w1.source, 100.0);
+    let short = both("w4_2000_lines", &w4(2_000), 3_000.0);
+    let [long, _] = time(&program(&w4(64_000), false), rounds);
+    report.timing("native_compile_w4_64000_lines", "us", long);
+    report.ratio(
+        "native_compile_64000_lines_over_2000_lines",
+        long.min / short,
+        Some(RatioGoal::AtMost(40.0)),
+    );
+}

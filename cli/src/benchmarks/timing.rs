@@ -1,0 +1,105 @@
+//! Timing contenders side by side: round-robin, thread CPU time, minimum and median.
+
+use cpu_time::ThreadTime;
+use std::fmt;
+use std::time::Duration;
+
+/// How many rounds each contender gets unless one asks for others.
+pub const ROUNDS: usize = 15;
+
+/// How long a contender works before it is timed. Processors give wide vectors their full speed only after a while: behind some ten
+/// milliseconds of scalar code, a Zen 5 takes up to half as long again for vectors, and it is one to three milliseconds until it does not.
+const WARM_UP: Duration = Duration::from_millis(3);
+
+/// What was measured of one contender, in nanoseconds per unit of work.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// The fastest round.
+    pub min: f64,
+    /// The middle round.
+    pub median: f64,
+}
+
+impl Timing {
+    /// In another unit: so many nanoseconds each.
+    pub fn in_units_of(self, nanoseconds: f64) -> Timing {
+        Timing {
+            min: self.min / nanoseconds,
+            median: self.median / nanoseconds,
+        }
+    }
+}
+
+/// One of several ways to do the same work.
+pub struct BenchCandidate<'a> {
+    /// Its name in the report.
+    pub name: String,
+    /// Does all of the work once.
+    pub run: Box<dyn FnMut() + 'a>,
+}
+
+impl<'a> BenchCandidate<'a> {
+    /// A contender.
+    pub fn new(name: impl Into<String>, run: impl FnMut() + 'a) -> BenchCandidate<'a> {
+        BenchCandidate {
+            name: name.into(),
+            run: Box::new(run),
+        }
+    }
+}
+
+impl fmt::Debug for BenchCandidate<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Contender").field(&self.name).finish()
+    }
+}
+
+/// Runs every contender in every round, in turn, so that a change of the machine's speed meets all of them; each is warm when it is timed,
+/// whoever was before it.
+/// `units` is how many units of work (points, compilations) one run does.
+///
+/// ```
+/// use adumbra_cli::benchmarks::{Contender, race};
+/// let mut contenders = [
+///     Contender::new("sum", || assert!((0..1000_u64).map(std::hint::black_box).sum::<u64>() > 0)),
+///     Contender::new("nothing", || {}),
+/// ];
+/// let samples = race(&mut contenders, 5, 1000);
+/// assert_eq!(samples[0].0, "sum");
+/// assert!(samples[0].1.min <= samples[0].1.median);
+/// ```
+///
+/// # Panics
+/// If there are no rounds.
+pub fn time_round_robin(
+    contenders: &mut [BenchCandidate<'_>],
+    rounds: usize,
+    units: usize,
+) -> Vec<(String, Timing)> {
+    assert!(rounds > 0, "something is measured");
+    let mut times: Vec<Vec<Duration>> = vec![Vec::with_capacity(rounds); contenders.len()];
+    for _ in 0..rounds {
+        for (contender, times) in contenders.iter_mut().zip(&mut times) {
+            let start = ThreadTime::now();
+            while start.elapsed() < WARM_UP {
+                (contender.run)();
+            }
+            let start = ThreadTime::now();
+            (contender.run)();
+            times.push(start.elapsed());
+        }
+    }
+    contenders
+        .iter()
+        .zip(times)
+        .map(|(contender, mut times)| {
+            times.sort();
+            let unit = |t: Duration| t.as_secs_f64() * 1e9 / units as f64;
+            let sample = Timing {
+                min: unit(times[0]),
+                median: unit(times[times.len() / 2]),
+            };
+            (contender.name.clone(), sample)
+        })
+        .collect()
+}

@@ -1,0 +1,159 @@
+//! The texture of a command without a renderer: a checker, and a record of what was asked of it.
+
+use crate::messages::MessageBuffer;
+use adumbra::{Host, SampleRequest, Sampled, host::MessageId, value::JsonFloat};
+use serde::Serialize;
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Every texture is a checker of 8 by 8 fields: 1 where floor(8u) + floor(8v) is even, else 0; alpha 1.
+/// Requests are kept in the order executed.
+#[derive(Debug, Default)]
+pub struct CheckerboardHost {
+    pub requests: Vec<SampleRequest>,
+    pub messages: MessageBuffer,
+    interrupt: Interrupt,
+}
+
+/// Whether somebody pressed Ctrl-C; never, unless a session listens.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Listens to Ctrl-C from now on, instead of being ended by it.
+    pub fn listen(&self) -> io::Result<()> {
+        flag::register(SIGINT, self.0.clone()).map(drop)
+    }
+
+    /// Forgets that it was pressed.
+    pub fn clear(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    /// As if it were pressed.
+    #[cfg(test)]
+    pub fn press(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was pressed.
+    pub fn is_pressed(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl CheckerboardHost {
+    /// One whose evaluations are cancelled by Ctrl-C, and by nothing else: a clock would stop other points on a busy machine.
+    pub fn new(interrupt: &Interrupt) -> CheckerboardHost {
+        CheckerboardHost {
+            interrupt: interrupt.clone(),
+            ..CheckerboardHost::default()
+        }
+    }
+}
+
+impl Host for CheckerboardHost {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.requests.push(*request);
+        Sampled::Ready(checkerboard_colour(request.u.into(), request.v.into()))
+    }
+
+    fn sample_for_helper(&mut self, request: &SampleRequest) -> Sampled {
+        Sampled::Ready(checkerboard_colour(request.u.into(), request.v.into()))
+    }
+
+    fn message(&mut self, message: MessageId, args: &[u32]) {
+        self.messages.add(message, args);
+    }
+
+    fn is_cancelled(&mut self) -> bool {
+        self.interrupt.is_pressed()
+    }
+}
+
+/// For differences in f64, whose requests nobody asked for.
+impl Host<f64> for CheckerboardHost {
+    fn sample(&mut self, request: &SampleRequest<f64>) -> Sampled {
+        Sampled::Ready(checkerboard_colour(request.u, request.v))
+    }
+
+    fn is_cancelled(&mut self) -> bool {
+        self.interrupt.is_pressed()
+    }
+}
+
+/// The colour of the checker.
+pub fn checkerboard_colour(u: f64, v: f64) -> [f32; 4] {
+    // NaN and infinity are in no field; the remainder is then NaN.
+    let is_even = ((8.0 * u).floor() + (8.0 * v).floor()).rem_euclid(2.0) == 0.0;
+    let level = if is_even { 1.0 } else { 0.0 };
+    [level, level, level, 1.0]
+}
+
+/// A request as programs see it.
+#[derive(Debug, Serialize)]
+pub struct JsonSample<'a> {
+    pub texture: &'a str,
+    pub u: JsonFloat,
+    pub v: JsonFloat,
+    pub dudx: JsonFloat,
+    pub dudy: JsonFloat,
+    pub dvdx: JsonFloat,
+    pub dvdy: JsonFloat,
+    /// Only where the shader chose the level itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<JsonFloat>,
+}
+
+impl CheckerboardHost {
+    /// The requests with the names of their textures.
+    pub fn json_samples<'a>(&self, textures: &'a [String]) -> Vec<JsonSample<'a>> {
+        let sample = |r: &SampleRequest| JsonSample {
+            texture: &textures[r.texture.index()],
+            u: JsonFloat(r.u),
+            v: JsonFloat(r.v),
+            dudx: JsonFloat(r.dudx),
+            dudy: JsonFloat(r.dudy),
+            dvdx: JsonFloat(r.dvdx),
+            dvdy: JsonFloat(r.dvdy),
+            level: r.level.map(JsonFloat),
+        };
+        self.requests.iter().map(sample).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checker_has_eight_by_eight_fields() {
+        let mut checker = CheckerboardHost::default();
+        let mut at = |u, v| {
+            let request = SampleRequest {
+                texture: Default::default(),
+                u,
+                v,
+                dudx: 0.0,
+                dudy: 0.0,
+                dvdx: 0.0,
+                dvdy: 0.0,
+                level: None,
+            };
+            let Sampled::Ready([r, g, b, a]) = checker.sample(&request) else {
+                panic!("the checker is always there");
+            };
+            assert!(r == g && g == b && a == 1.0);
+            r
+        };
+        assert_eq!(at(0.0, 0.0), 1.0);
+        assert_eq!(at(0.125, 0.0), 0.0);
+        assert_eq!(at(0.125, 0.99), 1.0);
+        assert_eq!(at(-0.01, 0.0), 0.0);
+        assert_eq!(at(f32::NAN, f32::INFINITY), 0.0);
+        assert_eq!(checker.requests.len(), 5);
+    }
+}

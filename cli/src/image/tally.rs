@@ -1,0 +1,165 @@
+//! What the pixels of a picture had to say: faults and messages, counted, and shown where they came first.
+
+use crate::report;
+use adumbra::{
+    Program, Sources,
+    diagnostics::{Span, fault_diagnostic},
+    host::{Fault, FaultKind, Faults, MessageId},
+};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Messages that are shown of a picture: those of its first pixels.
+pub const MAX_SHOWN_MESSAGES: usize = 100;
+
+/// How many pixels had a fault, and the first of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Met {
+    pixels: usize,
+    first: usize,
+}
+
+/// The faults of pixels, in whatever order they were drawn.
+#[derive(Debug, Default)]
+pub struct FaultTally {
+    met: BTreeMap<(FaultKind, Span), Met>,
+    /// Faults beyond those that a pixel keeps.
+    more: u64,
+}
+
+impl FaultTally {
+    /// Adds those of a pixel.
+    pub fn add(&mut self, pixel: usize, faults: &Faults) {
+        for Fault { kind, span } in faults {
+            self.join(
+                (kind, span),
+                Met {
+                    pixels: 1,
+                    first: pixel,
+                },
+            );
+        }
+        self.more += u64::from(faults.omitted_count());
+    }
+
+    /// Adds those of another part of the picture.
+    pub fn merge(&mut self, other: FaultTally) {
+        for (fault, met) in other.met {
+            self.join(fault, met);
+        }
+        self.more += other.more;
+    }
+
+    /// Adds those of other points of the same pixels: of each fault, the point counts that has it in most.
+    pub fn merge_sample(&mut self, other: FaultTally) {
+        for (fault, met) in other.met {
+            let known = self.met.entry(fault).or_insert(met);
+            known.pixels = known.pixels.max(met.pixels);
+            known.first = known.first.min(met.first);
+        }
+        self.more += other.more;
+    }
+
+    fn join(&mut self, fault: (FaultKind, Span), met: Met) {
+        let known = self.met.entry(fault).or_insert(Met {
+            pixels: 0,
+            first: met.first,
+        });
+        known.pixels += met.pixels;
+        known.first = known.first.min(met.first);
+    }
+
+    /// Reports each fault once, in the order in which pixels first met them.
+    pub fn report(&self, sources: &Sources, width: usize) {
+        let mut met: Vec<_> = self.met.iter().collect();
+        met.sort_by_key(|(_, met)| met.first);
+        let findings: Vec<_> = met
+            .into_iter()
+            .map(|((kind, span), Met { pixels, first })| {
+                let mut finding = fault_diagnostic(Fault {
+                    kind: *kind,
+                    span: *span,
+                });
+                let count = match pixels {
+                    1 => "at 1 pixel:".to_owned(),
+                    n => format!("at {n} pixels, the first"),
+                };
+                let (x, y) = (first % width, first / width);
+                finding.label = format!("{} {count} ({x}, {y})", finding.label);
+                finding
+            })
+            .collect();
+        report::diagnostics_to_stderr(&findings, sources, report::OutputFormat::Text);
+        if self.more > 0 {
+            report::message(&format!("… and {} more faults", self.more));
+        }
+    }
+}
+
+/// The messages of the first pixels that gave any.
+#[derive(Debug, Default)]
+pub struct MessageTally {
+    by_pixel: BTreeMap<usize, Vec<Message>>,
+    kept: usize,
+    more: u64,
+}
+
+/// A message and its arguments.
+type Message = (MessageId, Box<[u32]>);
+
+impl MessageTally {
+    /// Takes a message of a pixel, if it is among the first.
+    pub fn add(&mut self, pixel: usize, message: MessageId, args: &[u32]) {
+        let last = self.by_pixel.keys().next_back();
+        let is_full = self.kept == MAX_SHOWN_MESSAGES;
+        if is_full && last.is_none_or(|last| pixel >= *last) {
+            self.more += 1;
+            return;
+        }
+        let of_pixel = self.by_pixel.entry(pixel).or_default();
+        of_pixel.push((message, args.into()));
+        self.kept += 1;
+        self.drop_last();
+    }
+
+    /// Keeps no more than there may be.
+    fn drop_last(&mut self) {
+        while self.kept > MAX_SHOWN_MESSAGES
+            && let Some(mut last) = self.by_pixel.last_entry()
+        {
+            last.get_mut().pop();
+            if last.get().is_empty() {
+                last.remove();
+            }
+            self.kept -= 1;
+            self.more += 1;
+        }
+    }
+
+    /// Adds those of another part of the picture.
+    pub fn merge(&mut self, other: MessageTally) {
+        self.kept += other.kept;
+        self.more += other.more;
+        self.by_pixel.extend(other.by_pixel);
+        self.drop_last();
+    }
+
+    /// Prints them, each with its pixel, and how many there were beyond.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn print(&self, program: &Program, width: usize) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        for (pixel, messages) in &self.by_pixel {
+            let (x, y) = (pixel % width, pixel / width);
+            for (message, args) in messages {
+                let text = program.messages()[message.index()].render(args);
+                writeln!(out, "({x}, {y}) {}", text.trim_end_matches('\n'))?;
+            }
+        }
+        match self.more {
+            0 => Ok(()),
+            n => writeln!(out, "… and {n} more messages"),
+        }
+    }
+}

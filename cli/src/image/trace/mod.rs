@@ -1,0 +1,186 @@
+//! `adumbra image FILE --at X,Y`: all that a shader does at one pixel.
+//!
+//! The program is compiled once more, so that it tells by messages what each variable becomes and which way is taken; the reference engine runs it with
+//! the globals, textures and limits of the pixel in the picture. It has the bits of every other engine, so what is told is what the picture is made of.
+
+mod json;
+mod record;
+mod text;
+
+use super::args::{ImageArgs, PixelPosition};
+use super::output_choice::choose_output;
+use super::textures::Textures;
+use super::tile::Tile;
+use super::{ImageSetup, grid, nan_origin, note_replaced_globals};
+use crate::checkerboard::Interrupt;
+use crate::error::{CliError, CliResult};
+use crate::report::{self, OutputFormat, report_diagnostics};
+use crate::run::unfolded_instance;
+use adumbra::{
+    Compiler, Evaluator, Globals, Options, Program, Sources,
+    derivatives::{AtDivergence, Corner},
+    evaluator::Engine,
+    inspect::{Observation, observed_nan_origin, observed_nan_origin_in_quad},
+};
+use record::{PointTrace, TraceHost};
+use std::io::{self, Write};
+
+/// What a pixel did.
+struct PixelTrace<'a> {
+    at: [usize; 2],
+    size: [usize; 2],
+    program: &'a Program,
+    sources: &'a Sources,
+    observations: &'a [Option<Observation>],
+    /// Of the pixel itself.
+    globals: &'a Globals,
+    /// Which shows the point.
+    evaluator: &'a Evaluator,
+    trace: &'a PointTrace,
+    /// The place where the first NaN came from, as text with its place.
+    nan_origin: Option<adumbra::diagnostics::Span>,
+    has_derivatives: bool,
+}
+
+/// Says what the shader does at the pixel; gives whether it came to its end.
+///
+/// # Errors
+/// If the file is at fault, or the usage is.
+pub fn trace_pixel(
+    args: &ImageArgs,
+    PixelPosition(at): PixelPosition,
+    interrupt: &Interrupt,
+) -> CliResult<bool> {
+    let format = OutputFormat::of(args.json);
+    let sides = [args.size.width(), args.size.height()].map(u64::from);
+    if at.iter().zip(sides).any(|(&at, side)| at >= side) {
+        let ([x, y], [width, height]) = (at, sides);
+        return Err(CliError::usage(format!(
+            "pixel {x},{y} is not in a picture of {width}x{height}: its last one is {},{}",
+            width - 1,
+            height - 1
+        )));
+    }
+    // As large as the picture's sides at most.
+    let at = at.map(|side| side as usize);
+    let mut scene = ImageSetup::new(args, false)?;
+    scene.setup.engine = Engine::Reference;
+    let setup = &scene.setup;
+    if scene.program.module().is_none() {
+        return Err(CliError::usage(
+            "bytecode does not say which variables there were: `--at` follows source text",
+        ));
+    }
+    let options = Options {
+        shader: args.shader.clone(),
+        ..setup.options.clone()
+    };
+    let compiler = Compiler::new(setup.layout.clone()).with_options(options);
+    if let Some(name) = &args.output {
+        choose_output(&scene.program, Some(name))?;
+    }
+    let observed = compiler.compile_observed(&scene.sources);
+    let (program, observations) = observed.map_err(|findings| {
+        // What a point tells of an arm it may not tell where all points evaluate the arm.
+        match setup.options.at_divergence {
+            AtDivergence::Flatten => CliError::usage(
+                "`--divergent live` has all points of a quad evaluate branches that `--at` cannot follow: move what assigns or calls out of them, or follow with `--derivatives dual`",
+            ),
+            AtDivergence::Refuse => report_diagnostics(&findings, format),
+        }
+    })?;
+    let grid = scene.grid.for_program(setup, &program)?;
+    // Folding would number messages anew, and changes no result.
+    let instance = unfolded_instance(&args.arguments, &program)?;
+    let textures = Textures::load(&program, &args.textures)?;
+    // What is followed is as large as it is for being followed, and stops where the picture's program does.
+    let limits = setup.limits(&scene.program);
+    let mut evaluator = setup.evaluator_within(&instance, limits)?;
+    if args.out.is_none() {
+        report::diagnostics_to_stderr(scene.program.warnings(), &scene.sources, format);
+        note_replaced_globals(&scene.compile, &program, format);
+    }
+
+    let rule = program.quad();
+    let pixel = at[1] * args.size.width() as usize + at[0];
+    let (tile, point) = Tile::around(args.size, pixel, rule.is_some());
+    let planes = grid.planes(&tile.positions, grid::PIXEL_CENTRE);
+    let globals = (0..tile.positions.len()).map(|point| {
+        let mut globals = grid.globals();
+        grid.fill_point(&planes, point, &mut globals);
+        globals
+    });
+    let globals: Vec<Globals> = globals.collect();
+    let new_tracer = || TraceHost::new(&observations, &program, &textures, interrupt);
+    let mut tracer = new_tracer();
+    if let [a, b, c, d] = &globals[..] {
+        evaluator.evaluate_quad([a, b, c, d], [false; 4], &mut tracer);
+        evaluator.show(Corner::ALL[point]);
+    } else {
+        evaluator.evaluate(&globals[0], &mut tracer);
+    }
+    let mut recorders = tracer.finish();
+    if let Some(rule) = rule {
+        record::add_quad_derivatives(rule, Corner::ALL[point], &mut recorders);
+    }
+    let recorder = &recorders[point];
+    if interrupt.is_pressed() {
+        report::note("interrupted", format);
+        return Err(CliError::Interrupted);
+    }
+    // Another run: marks in NaNs are dear, and few points have any.
+    let born = recorder.has_nan().then(|| {
+        let mut host = new_tracer();
+        match &globals[..] {
+            [a, b, c, d] => observed_nan_origin_in_quad(
+                &instance,
+                [a, b, c, d],
+                Corner::ALL[point],
+                limits,
+                &mut host,
+            ),
+            _ => observed_nan_origin(&instance, &globals[0], limits, &mut host),
+        }
+    });
+    let followed = PixelTrace {
+        at,
+        size: sides.map(|side| side as usize),
+        program: &program,
+        sources: &scene.sources,
+        observations: &observations,
+        globals: &globals[point],
+        evaluator: &evaluator,
+        trace: recorder,
+        nan_origin: born.flatten(),
+        has_derivatives: setup.options.derivatives != adumbra::Derivatives::Off,
+    };
+    let mut stdout = io::stdout().lock();
+    match format {
+        OutputFormat::Json => {
+            serde_json::to_writer(&mut stdout, &json::to_json(&followed))
+                .map_err(io::Error::from)?;
+            writeln!(stdout)?;
+        }
+        OutputFormat::Text => {
+            stdout.write_all(text::to_text(&followed).as_bytes())?;
+            report::faults_to_stderr(&evaluator, &scene.sources);
+        }
+    }
+    if args.compile.stats && args.out.is_none() {
+        report::stats_to_stderr(&scene.program.stats(), format);
+    }
+    Ok(evaluator.faults().stopped().is_none())
+}
+
+impl PixelTrace<'_> {
+    /// The observation of that number.
+    fn observation(&self, number: usize) -> &Observation {
+        let observation = self.observations[number].as_ref();
+        observation.expect("the recorder took it for one")
+    }
+
+    /// Where the first NaN was born, as `file:line:column: text`.
+    fn birth(&self) -> Option<String> {
+        nan_origin::source_location(self.sources, self.nan_origin?)
+    }
+}

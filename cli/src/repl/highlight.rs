@@ -1,0 +1,151 @@
+//! Colours for what is typed: what a word is, the lexer says. The text stays as it is, so the cursor stays where it was.
+
+use super::session::is_command;
+use adumbra::diagnostics::FileId;
+use adumbra_frontend::check::builtin;
+use adumbra_frontend::lexer::lex;
+use adumbra_frontend::token_kind::Kind;
+use adumbra_frontend::{Interner, limits::MAX_SOURCE_BYTES};
+use std::fmt::Write;
+
+/// What is told apart, each with the number by which terminals know its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Plain = 0,
+    Keyword = 35,
+    Type = 36,
+    Function = 34,
+    Number = 33,
+    Text = 32,
+    Comment = 90,
+}
+
+/// The text with escapes that colour its words.
+pub fn highlighted(text: &str) -> String {
+    let mut out = String::with_capacity(2 * text.len());
+    let rest = match is_command(text) {
+        true => {
+            let colon = text.find(':').unwrap_or(0);
+            let end = text[colon..].find(char::is_whitespace);
+            let (command, rest) = text.split_at(end.map_or(text.len(), |end| colon + end));
+            put(command, Class::Keyword, &mut out);
+            rest
+        }
+        false => text,
+    };
+    words(rest, &mut out);
+    out
+}
+
+fn words(text: &str, out: &mut String) {
+    if text.len() > MAX_SOURCE_BYTES {
+        return out.push_str(text);
+    }
+    let mut end = 0;
+    let lexed = lex(&mut Interner::new(), FileId::MAIN, text);
+    let tokens = lexed.tokens.kinds.iter().zip(&lexed.tokens.tokens);
+    for (kind, token) in tokens {
+        let (start, stop) = (token.start as usize, token.end as usize);
+        between(&text[end..start], out);
+        let word = &text[start..stop];
+        put(word, class(*kind, word), out);
+        end = stop;
+    }
+    between(&text[end..], out);
+}
+
+/// What stands between tokens: blanks, comments, and what could not be read.
+fn between(text: &str, out: &mut String) {
+    let begin = text.trim_start();
+    let is_comment = begin.starts_with("//") || begin.starts_with("/*");
+    put(
+        text,
+        if is_comment {
+            Class::Comment
+        } else {
+            Class::Plain
+        },
+        out,
+    );
+}
+
+fn class(kind: Kind, word: &str) -> Class {
+    let is_known = || {
+        let builtin =
+            !builtin::ops_of(word).is_empty() || builtin::derivative_direction(word).is_some();
+        builtin || adumbra_stdlib::entry(word).is_some()
+    };
+    match kind {
+        Kind::Name if is_known() => Class::Function,
+        Kind::FloatLiteral | Kind::IntLiteral | Kind::UintLiteral | Kind::True | Kind::False => {
+            Class::Number
+        }
+        Kind::StringLiteral => Class::Text,
+        _ if kind.type_keyword().is_some() => Class::Type,
+        _ if kind.takes_name() => Class::Function,
+        _ if kind.is_keyword() => Class::Keyword,
+        _ => Class::Plain,
+    }
+}
+
+fn put(text: &str, class: Class, out: &mut String) {
+    if class == Class::Plain || text.is_empty() {
+        return out.push_str(text);
+    }
+    let _ = write!(out, "\x1b[{}m{text}\x1b[0m", class as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text with the classes' initials in angle brackets instead of escapes.
+    fn marked(text: &str) -> String {
+        let mut out = highlighted(text);
+        for (class, letter) in [
+            (Class::Keyword, 'k'),
+            (Class::Type, 't'),
+            (Class::Function, 'f'),
+            (Class::Number, 'n'),
+            (Class::Text, 's'),
+            (Class::Comment, 'c'),
+        ] {
+            out = out.replace(&format!("\x1b[{}m", class as u8), &format!("{letter}["));
+        }
+        out.replace("\x1b[0m", "]")
+    }
+
+    #[test]
+    fn words_have_the_colours_of_what_they_are() {
+        assert_eq!(
+            marked("float f(float x) { return sin(2.5 * x); } // twice"),
+            "t[float] f(t[float] x) { k[return] f[sin](n[2.5] * x); }c[ // twice]"
+        );
+        assert_eq!(
+            marked("ddx(lerp(u, true, 0x1f))"),
+            "f[ddx](f[lerp](u, n[true], n[0x1f]))"
+        );
+        assert_eq!(marked("/* a */ 1 § \"s\""), "c[/* a */ ]n[1] § s[\"s\"]");
+        assert_eq!(marked(":help sin"), "k[:help] f[sin]");
+        assert_eq!(marked("  :fd"), "k[  :fd]");
+        assert_eq!(marked(""), "");
+    }
+
+    #[test]
+    fn nothing_but_escapes_is_added() {
+        for text in [
+            "a +\n b /* c",
+            "\"open",
+            "texture2d_sample<sin>(u)",
+            "é ∂x :",
+            ":",
+            "\t",
+        ] {
+            let mut plain = highlighted(text);
+            for class in [0, 32, 33, 34, 35, 36, 90] {
+                plain = plain.replace(&format!("\x1b[{class}m"), "");
+            }
+            assert_eq!(plain, text);
+        }
+    }
+}

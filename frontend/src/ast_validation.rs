@@ -1,0 +1,262 @@
+//! What the grammar lets pass and no later stage should meet: trees that are too high, and chained comparisons.
+//!
+//! Walks each tree once, as soon as it is whole and while it is still in the cache. Recursion ends at [`MAX_TREE_HEIGHT`].
+
+use crate::ast::{
+    BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, Initializer,
+    InitializerKind, Item, ItemKind, ReplEntry, Stmt, StmtKind,
+};
+use crate::limits::{MAX_DIAGNOSTICS, MAX_TREE_HEIGHT};
+use adumbra_ir::{Code, Diagnostic, Span};
+
+/// The errors in the shape of trees.
+#[derive(Debug, Default)]
+pub(crate) struct AstDiagnostics {
+    /// At most [`MAX_DIAGNOSTICS`] and one more.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Whether some tree is higher than [`MAX_TREE_HEIGHT`].
+    pub(crate) is_too_high: bool,
+}
+
+/// A walk over one tree.
+pub(crate) struct AstValidator<'s> {
+    /// What the tree was read from.
+    text: &'s str,
+    findings: &'s mut AstDiagnostics,
+    /// The height at which we are, counted from the root down.
+    depth: usize,
+    /// Whether this tree's height was reported.
+    is_reported: bool,
+}
+
+impl<'s> AstValidator<'s> {
+    /// `text` is what the tree was read from; what is wrong with it is added to `findings`.
+    pub(crate) fn new(text: &'s str, findings: &'s mut AstDiagnostics) -> AstValidator<'s> {
+        AstValidator {
+            text,
+            findings,
+            depth: 0,
+            is_reported: false,
+        }
+    }
+
+    /// What was typed into the REPL.
+    pub(crate) fn entry(&mut self, entry: &ReplEntry) {
+        match entry {
+            ReplEntry::Seed {
+                value, ddx, ddy, ..
+            } => {
+                self.exprs(&[value, ddx]);
+                ddy.iter().for_each(|ddy| self.expr(ddy));
+            }
+            ReplEntry::Statement(statement) => self.statement(statement),
+            ReplEntry::Item(item) => self.item(item),
+        }
+    }
+
+    pub(crate) fn item(&mut self, item: &Item) {
+        match item.kind {
+            ItemKind::Function(function) => {
+                for parameter in function.parameters {
+                    self.dimensions(parameter.ty.dimensions);
+                    self.declarator(&parameter.declarator);
+                }
+                if let Some(body) = &function.body {
+                    self.block(body);
+                }
+            }
+            ItemKind::Struct(structure) => {
+                structure.members.iter().for_each(|m| self.declaration(m));
+            }
+            ItemKind::Declaration(declaration) => self.declaration(declaration),
+            ItemKind::Broken(_) => {}
+        }
+    }
+
+    fn block(&mut self, block: &BlockStmt) {
+        block.statements.iter().for_each(|s| self.statement(s));
+    }
+
+    fn declaration(&mut self, declaration: &Declaration) {
+        self.dimensions(declaration.ty.dimensions);
+        declaration
+            .declarators
+            .iter()
+            .for_each(|d| self.declarator(d));
+    }
+
+    fn declarator(&mut self, declarator: &Declarator) {
+        self.dimensions(declarator.dimensions);
+        if let Some(init) = declarator.init {
+            self.initializer(init);
+        }
+    }
+
+    fn dimensions(&mut self, dimensions: &[Dimension]) {
+        let sizes = dimensions.iter().filter_map(|d| d.size);
+        sizes.for_each(|size| self.expr(size));
+    }
+
+    /// Goes one level down, if that is allowed.
+    fn down(&mut self, span: Span, visit: impl FnOnce(&mut Self)) {
+        if self.depth == MAX_TREE_HEIGHT {
+            if !self.is_reported {
+                self.is_reported = true;
+                self.findings.is_too_high = true;
+                let message =
+                    format!("more than {MAX_TREE_HEIGHT} operations on top of each other");
+                self.report(
+                    Diagnostic::new(Code::NestingTooDeep, span, message)
+                        .here("too deep from here on")
+                        .help("split it: name a part and go on with the name"),
+                );
+            }
+            return;
+        }
+        self.depth += 1;
+        visit(self);
+        self.depth -= 1;
+    }
+
+    fn initializer(&mut self, init: &Initializer) {
+        match init.kind {
+            InitializerKind::Expr(expr) => self.expr(expr),
+            InitializerKind::List(list) => {
+                self.down(init.span, |s| list.iter().for_each(|i| s.initializer(i)));
+            }
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        self.down(statement.span, |s| match statement.kind {
+            StmtKind::Declaration(declaration) => s.declaration(declaration),
+            StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) => s.expr(expr),
+            StmtKind::Block(block) => s.block(&block),
+            StmtKind::If { arms, otherwise } => {
+                for arm in arms {
+                    s.expr(arm.condition);
+                    s.statement(arm.body);
+                }
+                if let Some(otherwise) = otherwise {
+                    s.statement(otherwise);
+                }
+            }
+            StmtKind::For(parts) => {
+                match parts.init {
+                    ForInit::Declaration(declaration) => s.declaration(declaration),
+                    ForInit::Exprs(exprs) => s.exprs(exprs),
+                }
+                s.exprs(parts.conditions);
+                s.exprs(parts.updates);
+                s.statement(parts.body);
+            }
+            StmtKind::While { condition, body } | StmtKind::DoWhile { body, condition } => {
+                s.expr(condition);
+                s.statement(body);
+            }
+            StmtKind::Switch { value, cases } => {
+                s.expr(value);
+                for case in cases {
+                    if let Some(label) = case.label {
+                        s.expr(label);
+                    }
+                    case.statements.iter().for_each(|inner| s.statement(inner));
+                }
+            }
+            StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(None)
+            | StmtKind::Empty
+            | StmtKind::Broken => {}
+        });
+    }
+
+    fn exprs(&mut self, exprs: &[&Expr]) {
+        exprs.iter().for_each(|e| self.expr(e));
+    }
+
+    pub(crate) fn expr(&mut self, expr: &Expr) {
+        self.down(expr.span, |s| match expr.kind {
+            ExprKind::Binary(..) => s.chain(expr),
+            ExprKind::Unary(_, a)
+            | ExprKind::Cast(_, a)
+            | ExprKind::Member(a, _)
+            | ExprKind::IncDec { place: a, .. } => s.expr(a),
+            ExprKind::Index(a, b)
+            | ExprKind::Assign {
+                place: a, value: b, ..
+            } => {
+                s.expr(a);
+                s.expr(b);
+            }
+            ExprKind::Ternary { condition, yes, no } => {
+                s.expr(condition);
+                s.expr(yes);
+                s.expr(no);
+            }
+            ExprKind::Construct(_, list)
+            | ExprKind::Call(_, list)
+            | ExprKind::MakeClosure(_, list)
+            | ExprKind::TextureSample(_, _, list) => s.exprs(list),
+            ExprKind::Float(_)
+            | ExprKind::Int(_)
+            | ExprKind::Uint(_)
+            | ExprKind::Bool(_)
+            | ExprKind::String(_)
+            | ExprKind::Name(_)
+            | ExprKind::GlobalValue(_)
+            | ExprKind::Broken => {}
+        });
+    }
+
+    /// Operators that group to the left, as in `a + b - c`: they stand side by side, however many there are.
+    fn chain(&mut self, last: &Expr) {
+        let mut left = last;
+        while let ExprKind::Binary(op, a, b) = left.kind {
+            if op.is_ordering() {
+                self.ordering(a, b);
+            }
+            self.expr(b);
+            left = a;
+        }
+        self.expr(left);
+    }
+
+    /// Refuses `a < b < c`: the left operand is itself an ordering, and no parentheses say that this is meant.
+    fn ordering(&mut self, lhs: &Expr, rhs: &Expr) {
+        let Some((_, middle)) = lhs.bare_ordering() else {
+            return;
+        };
+        let whole = lhs.span.to(rhs.span);
+        let text = |span: Span| &self.text[span.start as usize..span.end as usize];
+        let help = format!(
+            "to test both, write `{} && {}`; if this is meant, put parentheses around `{}`",
+            text(lhs.span),
+            text(Span {
+                start: middle.span.start,
+                ..rhs.span
+            }),
+            text(lhs.span)
+        );
+        let help = match whole.end - whole.start {
+            0..80 => help,
+            _ => "to test both, join two comparisons with `&&`".to_owned(),
+        };
+        self.report(
+            Diagnostic::new(
+                Code::ChainedComparison,
+                whole,
+                "comparisons cannot be chained",
+            )
+            .here("compares a truth value with a number")
+            .label(lhs.span, "this is already true or false")
+            .help(help),
+        );
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if self.findings.diagnostics.len() <= MAX_DIAGNOSTICS {
+            self.findings.diagnostics.push(diagnostic);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Statements that can be read, but begin with a misspelt keyword: `retrun x;` declares `x`, `braek;` is a name.
+
+use super::TypeChecker;
+use crate::ast::{self, BinaryOp, ExprKind, StmtKind, TypeName};
+use crate::interner::Symbol;
+use crate::syntax_error::misspelt_keyword::{self, KeywordPosition};
+use crate::token_kind::Kind;
+use adumbra_ir::Span;
+
+impl<'a> TypeChecker<'a, '_> {
+    /// Whether the statement begins with a name that nothing declares and that is a misspelt keyword; then that is reported.
+    pub(super) fn report_misspelt_keyword(&mut self, statement: &ast::Stmt<'a>) -> bool {
+        let Some((symbol, next)) = first_word(&statement.kind) else {
+            return false;
+        };
+        if self.is_library || self.is_error_limit_reached() || self.is_known(symbol) {
+            return false;
+        }
+        let word = self.symbol_name(symbol);
+        let names = self.names.visible().chain(self.names.types());
+        let names = names.map(|symbol| self.symbol_name(symbol));
+        let built_in: Vec<&str> = super::builtin::builtin_names()
+            .chain(adumbra_stdlib::function_names())
+            .collect();
+        let known = names.chain(built_in);
+        let Some(meant) =
+            misspelt_keyword::intended_keyword(word, next, KeywordPosition::SimpleStatement, known)
+        else {
+            return false;
+        };
+        let span = Span {
+            end: statement.span.start + word.len() as u32,
+            ..statement.span
+        };
+        let report = misspelt_keyword::misspelt_keyword_diagnostic(span, word, meant);
+        self.report(report);
+        true
+    }
+
+    /// Whether a function's result is a misspelt `shader`, a type that nothing declares; then that is reported.
+    pub(super) fn report_misspelt_shader(&mut self, result: &ast::TypeExpr<'a>) -> bool {
+        let TypeName::Named(symbol) = result.name else {
+            return false;
+        };
+        if self.is_library || self.is_error_limit_reached() || self.is_known(symbol) {
+            return false;
+        }
+        let word = self.symbol_name(symbol);
+        let Some(meant) = misspelt_keyword::intended_keyword(
+            word,
+            Kind::Name,
+            KeywordPosition::Item,
+            self.type_names(),
+        ) else {
+            return false;
+        };
+        let report = misspelt_keyword::misspelt_keyword_diagnostic(result.span, word, meant);
+        self.report(report);
+        true
+    }
+
+    /// Whether the name means anything at all, or what declares it was refused.
+    fn is_known(&self, symbol: Symbol) -> bool {
+        self.names.is_declared(symbol)
+            || super::is_built_in(self.symbol_name(symbol))
+            || super::foreign::is_foreign(self.symbol_name(symbol))
+    }
+}
+
+/// The name that a statement begins with, and the kind of what follows it.
+fn first_word(statement: &StmtKind) -> Option<(Symbol, Kind)> {
+    let expr = match statement {
+        StmtKind::Declaration(declaration) => {
+            return match declaration.ty.name {
+                TypeName::Named(symbol) if !declaration.is_const => Some((symbol, Kind::Name)),
+                _ => None,
+            };
+        }
+        StmtKind::Expr(expr) => expr,
+        _ => return None,
+    };
+    let mut next = Kind::Semicolon;
+    let mut leftmost = *expr;
+    while let ExprKind::Binary(op, left, _) = leftmost.kind {
+        next = match op {
+            BinaryOp::Sub => Kind::Minus,
+            _ => Kind::Plus,
+        };
+        leftmost = left;
+    }
+    match leftmost.kind {
+        ExprKind::Name(symbol) => Some((symbol, next)),
+        ExprKind::Call(name, _) => Some((name.symbol, Kind::LParen)),
+        _ => None,
+    }
+}

@@ -1,0 +1,440 @@
+//! The types that a text names: structs and their members, arrays, keywords and predeclared names.
+//!
+//! A struct is looked at when it is first named, so it may be used before it is defined; one that is being looked at when it is named
+//! contains itself.
+
+use super::symbol_table::{TypeBinding, predeclared_type};
+use super::typed_tree::{TypedExpr, TypedExprKind};
+use super::types::{StructMember, TypeId, TypeKind};
+use super::{StructItem, StructState, TypeChecker};
+use crate::ast::{self, TypeName};
+use crate::interner::Symbol;
+use crate::limits::MAX_TYPE_DEPTH;
+use crate::token_kind::TypeKeyword;
+use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
+use adumbra_ir::{Code, Diagnostic, Op, Span};
+
+/// How the length of an array without a written one (`float w[]`) is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum InferredLength {
+    /// It is not.
+    Unknown,
+    /// From the list that the variable starts with.
+    Known(u32),
+}
+
+impl InferredLength {
+    /// From what a variable starts with.
+    pub(super) fn of(init: Option<&ast::Initializer>) -> InferredLength {
+        match init.map(|init| init.kind) {
+            Some(ast::InitializerKind::List(items)) => InferredLength::Known(items.len() as u32),
+            _ => InferredLength::Unknown,
+        }
+    }
+}
+
+impl<'a> TypeChecker<'a, '_> {
+    pub(super) fn declare_struct(&mut self, syntax: &'a ast::StructDef<'a>) {
+        if let TypeBinding::Struct(first) = self.names.type_binding(syntax.name.symbol) {
+            let first = self.structs[first as usize].syntax.name.span;
+            self.report_redeclared(syntax.name, Some(first));
+            return;
+        }
+        let number = self.structs.len() as u32;
+        self.names
+            .set_type_binding(syntax.name.symbol, TypeBinding::Struct(number));
+        self.structs.push(StructItem {
+            syntax,
+            state: StructState::Waiting,
+        });
+    }
+
+    /// The type of a declared struct.
+    pub(super) fn define_struct(&mut self, number: u32, depth: usize) -> TypeId {
+        let syntax = match self.structs[number as usize] {
+            StructItem {
+                state: StructState::Done(ty),
+                ..
+            } => return ty,
+            StructItem {
+                state: StructState::Open,
+                ..
+            } => return TypeId::ERROR,
+            StructItem { syntax, .. } => syntax,
+        };
+        self.structs[number as usize].state = StructState::Open;
+        let mut members: Vec<StructMember> = Vec::new();
+        let mut seen = std::collections::HashMap::new();
+        let mut broken = depth > MAX_TYPE_DEPTH;
+        if broken {
+            self.too_large(syntax.name.span, "structs are nested too deeply");
+        }
+        for declaration in syntax.members {
+            if broken {
+                break;
+            }
+            if let Some(inner) = self.open_struct(declaration.ty.name) {
+                let text = self.symbol_name(syntax.name.symbol).to_owned();
+                let inner = self.structs[inner as usize].syntax.name;
+                let message = match inner.symbol == syntax.name.symbol {
+                    true => format!("the struct `{text}` contains itself"),
+                    false => format!(
+                        "the struct `{text}` contains `{}`, which contains it",
+                        self.symbol_name(inner.symbol)
+                    ),
+                };
+                self.report(
+                    Diagnostic::new(Code::RecursiveStruct, declaration.ty.span, message)
+                        .here("would need endless room")
+                        .help("remove this member; an int can serve as an index into an array"),
+                );
+                broken = true;
+                continue;
+            }
+            for declarator in declaration.declarators {
+                let ty = self.resolve(
+                    &declaration.ty,
+                    declarator.dimensions,
+                    InferredLength::Unknown,
+                    depth + 1,
+                );
+                broken |= ty == TypeId::ERROR;
+                if !self.can_store(ty, declaration.ty.span) {
+                    continue;
+                }
+                if let Some(init) = declarator.init {
+                    let name = self.symbol_name(syntax.name.symbol).to_owned();
+                    self.report(
+                        Diagnostic::new(
+                            Code::BadInitializer,
+                            init.span,
+                            "a member of a struct has no initial value of its own",
+                        )
+                        .here("not possible here")
+                        .help(format!(
+                            "give values where a variable of the struct is declared: `{name} x = {{ … }};`"
+                        )),
+                    );
+                }
+                let name = declarator.name;
+                if let Some(first) = seen.insert(name.symbol, name.span) {
+                    self.report_redeclared(name, Some(first));
+                    continue;
+                }
+                members.push(StructMember {
+                    name: name.symbol,
+                    ty,
+                    leaf: 0,
+                    span: name.span,
+                });
+            }
+        }
+        let ty = match broken {
+            true => TypeId::ERROR,
+            false => match self.types.add_struct(syntax.name.symbol, &members) {
+                Ok(ty) => ty,
+                Err(_) => self.too_large(syntax.name.span, "this struct has too many parts"),
+            },
+        };
+        self.structs[number as usize].state = StructState::Done(ty);
+        ty
+    }
+
+    fn too_large(&mut self, span: Span, message: &str) -> TypeId {
+        self.report(
+            Diagnostic::new(Code::TypeTooLarge, span, message)
+                .here("too large")
+                .help("keep large data in arrays of plain numbers"),
+        );
+        TypeId::ERROR
+    }
+
+    /// The struct that this name means, if its members are being looked at.
+    fn open_struct(&self, name: TypeName) -> Option<u32> {
+        let (TypeName::Named(symbol) | TypeName::Struct(symbol)) = name else {
+            return None;
+        };
+        let TypeBinding::Struct(number) = self.names.type_binding(symbol) else {
+            return None;
+        };
+        matches!(self.structs[number as usize].state, StructState::Open).then_some(number)
+    }
+
+    /// The type that is written, with the dimensions behind the name.
+    pub(super) fn resolve_type(
+        &mut self,
+        ty: &ast::TypeExpr<'a>,
+        dimensions: &[ast::Dimension<'a>],
+        open: InferredLength,
+    ) -> TypeId {
+        self.resolve(ty, dimensions, open, 0)
+    }
+
+    fn resolve(
+        &mut self,
+        ty: &ast::TypeExpr<'a>,
+        dimensions: &[ast::Dimension<'a>],
+        open: InferredLength,
+        depth: usize,
+    ) -> TypeId {
+        match self.element_of(ty, dimensions, depth) {
+            (ty, None) => ty,
+            (element, Some(outermost)) => {
+                let len = self.array_length(outermost, open);
+                self.array_of(element, len, outermost.span)
+            }
+        }
+    }
+
+    /// The type of a local variable. If it is an array sized while shading, also what makes it.
+    pub(super) fn variable_type(
+        &mut self,
+        ty: &ast::TypeExpr<'a>,
+        declarator: &ast::Declarator<'a>,
+    ) -> (TypeId, Option<TypedExpr<'a>>) {
+        let (element, outermost) = self.element_of(ty, declarator.dimensions, 0);
+        let Some(dimension) = outermost else {
+            return (element, None);
+        };
+        let len = match dimension.size {
+            None => self.array_length(dimension, InferredLength::of(declarator.init)),
+            Some(size) => {
+                let size = self.expr(size);
+                if size.ty.is_integer() && self.fold_scalar(&size).is_none() {
+                    return self.run_time_array(element, size, dimension.span);
+                }
+                self.written_length(&size)
+            }
+        };
+        (self.array_of(element, len, dimension.span), None)
+    }
+
+    /// What is written but for the outermost dimension: `float[2] w[3]` is what `float w[3][2]` is, 3 elements of 2.
+    fn element_of<'d>(
+        &mut self,
+        ty: &ast::TypeExpr<'a>,
+        dimensions: &'d [ast::Dimension<'a>],
+        depth: usize,
+    ) -> (TypeId, Option<&'d ast::Dimension<'a>>)
+    where
+        'a: 'd,
+    {
+        let mut element = match ty.name {
+            TypeName::Keyword(keyword) => self.keyword_type(keyword),
+            TypeName::Named(symbol) => match self.type_named(symbol, depth) {
+                Some(known) => known,
+                None => self.unknown_type(symbol, ty.span),
+            },
+            TypeName::Struct(symbol) => match self.names.type_binding(symbol) {
+                TypeBinding::Struct(number) => self.define_struct(number, depth),
+                TypeBinding::Broken => TypeId::ERROR,
+                TypeBinding::Unknown => self.unknown_type(symbol, ty.span),
+            },
+        };
+        let mut dimensions = dimensions.iter().chain(ty.dimensions);
+        let outermost = dimensions.next();
+        for dimension in dimensions.rev() {
+            let len = self.array_length(dimension, InferredLength::Unknown);
+            element = self.array_of(element, len, dimension.span);
+        }
+        (element, outermost)
+    }
+
+    /// The type that a name means, if any.
+    pub(super) fn type_named(&mut self, symbol: Symbol, depth: usize) -> Option<TypeId> {
+        if !self.is_library {
+            match self.names.type_binding(symbol) {
+                TypeBinding::Struct(number) => return Some(self.define_struct(number, depth)),
+                TypeBinding::Broken => return Some(TypeId::ERROR),
+                TypeBinding::Unknown => {}
+            }
+        }
+        predeclared_type(self.symbol_name(symbol))
+    }
+
+    /// The type of a keyword.
+    pub(super) fn keyword_type(&self, keyword: TypeKeyword) -> TypeId {
+        match keyword {
+            TypeKeyword::Void => TypeId::VOID,
+            TypeKeyword::Bool => TypeId::BOOL,
+            TypeKeyword::Int => TypeId::INT,
+            TypeKeyword::Uint => TypeId::UINT,
+            TypeKeyword::Float => TypeId::FLOAT,
+            TypeKeyword::Float2 => TypeId::FLOAT2,
+            TypeKeyword::Float3 => TypeId::FLOAT3,
+            TypeKeyword::Float4 => TypeId::FLOAT4,
+            TypeKeyword::Closure => TypeId::CLOSURE,
+            TypeKeyword::Texture2d => TypeId::TEXTURE,
+            TypeKeyword::Float2x2 => TypeId::FLOAT2X2,
+            TypeKeyword::Float3x3 => TypeId::FLOAT3X3,
+            TypeKeyword::Float4x4 => TypeId::FLOAT4X4,
+            TypeKeyword::ShaderResource => TypeId::RESOURCE,
+        }
+    }
+
+    /// The array of so many elements; nothing if the length was reported.
+    fn array_of(&mut self, element: TypeId, len: Option<u32>, span: Span) -> TypeId {
+        let Some(len) = len else {
+            return TypeId::ERROR;
+        };
+        if element == TypeId::ERROR || !self.can_store(element, span) {
+            return TypeId::ERROR;
+        }
+        let elements = u64::from(len) * self.types.scalar_count(element);
+        if elements > MAX_ARRAY_ELEMENTS {
+            self.report(
+                Diagnostic::new(
+                    Code::TooManyElements,
+                    span,
+                    format!("an array of {elements} numbers is too large"),
+                )
+                .here("too long")
+                .help(format!("{MAX_ARRAY_ELEMENTS} numbers is the limit")),
+            );
+            return TypeId::ERROR;
+        }
+        match self.types.array(element, len) {
+            Ok(ty) => ty,
+            Err(_) => self.too_large(
+                span,
+                "this array has too many parts, or is nested too deeply",
+            ),
+        }
+    }
+
+    /// An array sized while shading.
+    fn run_time_array(
+        &mut self,
+        element: TypeId,
+        length: TypedExpr<'a>,
+        span: Span,
+    ) -> (TypeId, Option<TypedExpr<'a>>) {
+        if element == TypeId::ERROR || !self.can_store(element, span) {
+            return (TypeId::ERROR, None);
+        }
+        if self.types.run_time_capacity(element) == 0 {
+            let what = "an element is too large for an array sized while shading";
+            return (self.too_large(span, what), None);
+        }
+        let ty = match self.types.run_time_array(element) {
+            Ok(ty) => ty,
+            Err(_) => return (self.too_large(span, "this array has too many parts"), None),
+        };
+        // More than an int can say is too many.
+        let length = match length.ty {
+            TypeId::UINT => {
+                let most = TypedExpr::constant(TypeId::UINT, i32::MAX as u32, length.span);
+                let kind = TypedExprKind::Op(Op::UMin, self.arena.alloc([length, most]));
+                self.to_number(TypedExpr { kind, ..length }, TypeId::INT)
+            }
+            _ => length,
+        };
+        let kind = TypedExprKind::RunTimeArray(self.alloc(length));
+        (ty, Some(TypedExpr { kind, ty, span }))
+    }
+
+    /// The length of an array whose type is known while compiling; reported if it is none.
+    fn array_length(
+        &mut self,
+        dimension: &ast::Dimension<'a>,
+        open: InferredLength,
+    ) -> Option<u32> {
+        match (dimension.size, open) {
+            (Some(size), _) => {
+                let size = self.expr(size);
+                self.written_length(&size)
+            }
+            (None, InferredLength::Known(len)) if len > 0 => Some(len),
+            (None, _) => {
+                self.report(
+                    Diagnostic::new(
+                        Code::BadArraySize,
+                        dimension.span,
+                        "an array needs a length",
+                    )
+                    .here("no length")
+                    .help("write it: `float w[8]`, or give a list of values"),
+                );
+                None
+            }
+        }
+    }
+
+    /// The same for a length that was checked.
+    fn written_length(&mut self, size: &TypedExpr<'a>) -> Option<u32> {
+        if size.is_error() {
+            return None;
+        }
+        let (message, help) = match (size.ty, self.fold_scalar(size)) {
+            (TypeId::INT, Some(bits)) if bits as i32 > 0 => return Some(bits),
+            (TypeId::UINT, Some(bits)) if bits > 0 => return Some(bits),
+            (TypeId::INT | TypeId::UINT, Some(_)) => (
+                "the length of an array must be at least 1",
+                "write a positive number",
+            ),
+            (TypeId::INT | TypeId::UINT, None) => {
+                let message =
+                    "only the first length of a local variable may be known while shading";
+                self.report(
+                    Diagnostic::new(Code::RunTimeLength, size.span, message)
+                        .here("not a constant")
+                        .help("write a constant, as long as is ever needed; or one array, with a computed index: `float w[n * m]`, `w[i * m + j]`"),
+                );
+                return None;
+            }
+            _ => ("the length of an array is an int", "write a whole number"),
+        };
+        self.report(
+            Diagnostic::new(Code::BadArraySize, size.span, message)
+                .here("not a length")
+                .help(help),
+        );
+        None
+    }
+
+    /// Whether members, elements and whatever else begins as zero may have the type; reported if not.
+    pub(super) fn can_store(&mut self, ty: TypeId, span: Span) -> bool {
+        if ty != TypeId::RESOURCE {
+            return self.can_hold(ty, span);
+        }
+        self.report(
+            Diagnostic::new(
+                Code::BadVariableType,
+                span,
+                "a resource cannot be kept here, where it would have no value to begin with",
+            )
+            .here("not possible here")
+            .help("pass it on: to a closure, as an `in` parameter, as a result, or in a variable that starts with it"),
+        );
+        false
+    }
+
+    /// Whether variables may have the type; reported if not.
+    pub(super) fn can_hold(&mut self, ty: TypeId, span: Span) -> bool {
+        let (what, help) = match ty {
+            TypeId::VOID => (
+                "`void` is not the type of a value",
+                "write the type of the value",
+            ),
+            TypeId::TEXTURE => (
+                "a texture is not a value",
+                "declare it at file level, `texture2d name;`, and name it in `texture2d_sample<name>(u, v)`",
+            ),
+            _ => return true,
+        };
+        self.report(
+            Diagnostic::new(Code::BadVariableType, span, what)
+                .here("not possible here")
+                .help(help),
+        );
+        false
+    }
+
+    /// Whether the type is a struct, and which.
+    pub(super) fn struct_of(&self, ty: TypeId) -> Option<u32> {
+        match self.types.kind(ty) {
+            TypeKind::Struct(number) => Some(number),
+            _ => None,
+        }
+    }
+}

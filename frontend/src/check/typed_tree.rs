@@ -1,0 +1,369 @@
+//! The typed tree: what the text means, before it becomes instructions.
+//!
+//! Every name is resolved, every conversion explicit, every overload chosen, every default argument in its place. Nodes live in the
+//! arena of the syntax tree. A tree is only lowered when no error was found, so it never holds a broken node that lowering meets.
+//! Operands are evaluated in order.
+
+use super::types::{TypeId, TypeTable};
+use crate::ast;
+use crate::interner::Symbol;
+use adumbra_ir::metadata::MetadataValue;
+use adumbra_ir::module::{Message, MipSelection};
+use adumbra_ir::{Direction, Op, Span};
+use smallvec::{SmallVec, smallvec};
+
+/// A variable of one function: a parameter or a local.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LocalId(pub u32);
+
+/// A function, by its number in [`TypedProgram::functions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+/// A checked program.
+#[derive(Debug)]
+pub struct TypedProgram<'a> {
+    /// All types.
+    pub types: TypeTable,
+    /// All functions and shaders, library functions that are used behind those of the user.
+    pub functions: Vec<TypedFunction<'a>>,
+    /// The textures that the program declares, by name.
+    pub textures: Vec<Symbol>,
+    /// The resources that the program declares, by name.
+    pub resources: Vec<Symbol>,
+    /// The closures that are made: name, and types of the arguments.
+    pub closures: Vec<(Symbol, Vec<TypeId>)>,
+    /// The messages that may be given.
+    pub messages: Vec<Message>,
+    /// The host's globals: name and type.
+    pub globals: Vec<(Symbol, TypeId)>,
+}
+
+/// A function or a shader.
+#[derive(Clone, Debug)]
+pub struct TypedFunction<'a> {
+    /// Its name.
+    pub name: Symbol,
+    /// Where its name stands.
+    pub span: Span,
+    /// Whether it is a shader.
+    pub is_shader: bool,
+    /// Whether it comes from the standard library.
+    pub is_library: bool,
+    /// What it returns.
+    pub result: TypeId,
+    /// Its parameters.
+    pub params: &'a [TypedParam<'a>],
+    /// Its variables, those of the parameters among them.
+    pub locals: &'a [Local],
+    /// Its statements.
+    pub body: &'a [TypedStmt<'a>],
+}
+
+/// A parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct TypedParam<'a> {
+    /// Its name.
+    pub name: Symbol,
+    /// Its type.
+    pub ty: TypeId,
+    /// Which way its value travels.
+    pub direction: ast::ParamDirection,
+    /// What stands in for a missing argument; for `out`, what it starts with. Converted to `ty`.
+    pub default: Option<&'a TypedExpr<'a>>,
+    /// Its variable.
+    pub local: LocalId,
+    /// What a shader says about it: names and values.
+    pub metadata: &'a [(Symbol, MetadataValue<Symbol>)],
+    /// Where it is declared.
+    pub span: Span,
+}
+
+impl TypedParam<'_> {
+    /// The way its value travels in a call. An `out` parameter can be read before it is written, so it brings the caller's value as `inout`
+    /// does, unless it starts with a default.
+    pub fn call_direction(&self) -> ast::ParamDirection {
+        match self.direction {
+            ast::ParamDirection::Out if self.default.is_none() => ast::ParamDirection::InOut,
+            direction => direction,
+        }
+    }
+}
+
+/// A variable.
+#[derive(Clone, Copy, Debug)]
+pub struct Local {
+    /// Its name.
+    pub name: Symbol,
+    /// Its type.
+    pub ty: TypeId,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A statement.
+#[derive(Clone, Copy, Debug)]
+pub enum TypedStmt<'a> {
+    /// Evaluates an expression, its value is dropped.
+    Expr(&'a TypedExpr<'a>),
+    /// Begins a variable's life; zero without an initialiser.
+    Declare(LocalId, Option<&'a TypedExpr<'a>>),
+    /// Several statements.
+    Block(&'a [TypedStmt<'a>]),
+    /// `if`
+    If(&'a TypedIf<'a>),
+    /// `for`, `while`, `do`
+    Loop(&'a TypedLoop<'a>),
+    /// `switch`
+    Switch(&'a TypedSwitch<'a>),
+    /// `break`
+    Break(Span),
+    /// `continue`
+    Continue(Span),
+    /// `return`, the value converted to the function's result.
+    Return(Option<&'a TypedExpr<'a>>, Span),
+}
+
+/// An `if`.
+#[derive(Clone, Copy, Debug)]
+pub struct TypedIf<'a> {
+    /// What is asked, one after the other; never empty.
+    pub arms: &'a [TypedIfArm<'a>],
+    /// Done if none of them holds.
+    pub otherwise: &'a [TypedStmt<'a>],
+    /// If there are several: variables from outside that the statement may change; in order, each once.
+    pub changed: &'a [LocalId],
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// A condition of an `if`.
+#[derive(Clone, Copy, Debug)]
+pub struct TypedIfArm<'a> {
+    /// What is asked; a bool.
+    pub condition: &'a TypedExpr<'a>,
+    /// Done if so.
+    pub body: &'a [TypedStmt<'a>],
+    /// From its `if` to the end of its body.
+    pub span: Span,
+}
+
+/// Any loop.
+#[derive(Clone, Copy, Debug)]
+pub struct TypedLoop<'a> {
+    /// Asked before each turn, or behind it if `tests_last`; a bool. `None`: for ever.
+    pub condition: Option<&'a TypedExpr<'a>>,
+    /// Whether the body comes before the condition.
+    pub tests_last: bool,
+    /// Done each turn.
+    pub body: &'a [TypedStmt<'a>],
+    /// Evaluated behind the body.
+    pub updates: &'a [TypedExpr<'a>],
+    /// Whether a `continue` goes to this loop.
+    pub has_continue: bool,
+    /// Variables from outside that condition, body or steps may change; in order, each once.
+    pub changed: &'a [LocalId],
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// A `switch`.
+#[derive(Clone, Copy, Debug)]
+pub struct TypedSwitch<'a> {
+    /// What is compared; an int or uint.
+    pub value: &'a TypedExpr<'a>,
+    /// In order.
+    pub cases: &'a [TypedSwitchCase<'a>],
+    /// Whether one of them is the `default`.
+    pub has_default: bool,
+    /// Variables from outside that the cases may change; in order, each once.
+    pub changed: &'a [LocalId],
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// The labels of a `switch` that stand together, and the statements behind them.
+#[derive(Clone, Copy, Debug)]
+pub struct TypedSwitchCase<'a> {
+    /// The bits of the constants; each stands once in the whole `switch`.
+    pub labels: &'a [u32],
+    /// Whether `default` is among the labels.
+    pub is_default: bool,
+    /// What is done.
+    pub body: &'a [TypedStmt<'a>],
+    /// Whether control may fall from the end of `body` into the next case. Not so for the last one.
+    pub falls_through: bool,
+}
+
+/// An expression.
+#[derive(Clone, Copy, Debug)]
+pub struct TypedExpr<'a> {
+    /// What it does.
+    pub kind: TypedExprKind<'a>,
+    /// Its type.
+    pub ty: TypeId,
+    /// Its place.
+    pub span: Span,
+}
+
+impl<'a> TypedExpr<'a> {
+    /// What stands for something that was reported already.
+    pub const fn error(span: Span) -> TypedExpr<'a> {
+        TypedExpr {
+            kind: TypedExprKind::Zero,
+            ty: TypeId::ERROR,
+            span,
+        }
+    }
+
+    /// A scalar by its bits.
+    pub const fn constant(ty: TypeId, bits: u32, span: Span) -> TypedExpr<'a> {
+        TypedExpr {
+            kind: TypedExprKind::Constant(bits),
+            ty,
+            span,
+        }
+    }
+
+    /// The expressions that it consists of, in the order in which they are evaluated; of a choice, all.
+    pub fn children(&self) -> SmallVec<[&TypedExpr<'a>; 3]> {
+        match self.kind {
+            TypedExprKind::Constant(_)
+            | TypedExprKind::Constants(_)
+            | TypedExprKind::Zero
+            | TypedExprKind::Local(_)
+            | TypedExprKind::Global(_)
+            | TypedExprKind::Resource(_)
+            | TypedExprKind::CurrentValue => SmallVec::new(),
+            TypedExprKind::Op(_, parts)
+            | TypedExprKind::Gather(parts)
+            | TypedExprKind::List(parts)
+            | TypedExprKind::Call(_, parts)
+            | TypedExprKind::Sample(_, _, parts)
+            | TypedExprKind::Message(_, parts)
+            | TypedExprKind::Closure(_, parts)
+            | TypedExprKind::Sequence(parts) => parts.iter().collect(),
+            TypedExprKind::Reversed(_, parts) | TypedExprKind::ClosureScale(parts) => {
+                parts.iter().collect()
+            }
+            TypedExprKind::Ternary(parts) | TypedExprKind::Select(parts) => parts.iter().collect(),
+            TypedExprKind::Convert(part)
+            | TypedExprKind::Splat(part)
+            | TypedExprKind::Diagonal(part)
+            | TypedExprKind::UpperLeft(part)
+            | TypedExprKind::RunTimeArray(part)
+            | TypedExprKind::Swizzle(part, _)
+            | TypedExprKind::Member(part, _)
+            | TypedExprKind::Shadow(_, part) => smallvec![part],
+            TypedExprKind::Index(a, b)
+            | TypedExprKind::Assign(a, b)
+            | TypedExprKind::And(a, b)
+            | TypedExprKind::Or(a, b)
+            | TypedExprKind::ClosureAdd(a, b) => smallvec![a, b],
+            TypedExprKind::Update(update) => smallvec![&update.place, &update.value],
+        }
+    }
+
+    /// Whether it was reported already.
+    pub fn is_error(&self) -> bool {
+        self.ty == TypeId::ERROR
+    }
+}
+
+/// Components that a swizzle picks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Swizzle {
+    /// Which ones, in order; as many as `count`.
+    pub components: [u8; 4],
+    /// 1 to 4.
+    pub count: u8,
+}
+
+impl Swizzle {
+    /// The picked components in order.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.components[..self.count as usize]
+    }
+}
+
+/// What an expression does.
+#[derive(Clone, Copy, Debug)]
+pub enum TypedExprKind<'a> {
+    /// A scalar, by its bits.
+    Constant(u32),
+    /// A constant of any type, by the bits of its scalars, array elements in order.
+    Constants(&'a [u32]),
+    /// The zero of any type.
+    Zero,
+    /// A variable. A place.
+    Local(LocalId),
+    /// A global of the host.
+    Global(u32),
+    /// A resource of the host, to be passed on.
+    Resource(u32),
+    /// A row of the op table, component by component; scalar operands stand for every component.
+    Op(Op, &'a [TypedExpr<'a>]),
+    /// A row of two operands that it is given in the reverse of the order in which they are evaluated.
+    Reversed(Op, &'a [TypedExpr<'a>; 2]),
+    /// A conversion between numbers, component by component.
+    Convert(&'a TypedExpr<'a>),
+    /// A scalar for every component of a vector.
+    Splat(&'a TypedExpr<'a>),
+    /// A scalar on the diagonal of a matrix, zeros elsewhere.
+    Diagonal(&'a TypedExpr<'a>),
+    /// The upper left of a larger matrix.
+    UpperLeft(&'a TypedExpr<'a>),
+    /// The leaves of the operands in order: constructors, lists for structs.
+    Gather(&'a [TypedExpr<'a>]),
+    /// The first elements of an array; the others are zero.
+    List(&'a [TypedExpr<'a>]),
+    /// An array of as many elements as the int says, all zero; what a variable begins with.
+    RunTimeArray(&'a TypedExpr<'a>),
+    /// Components of a vector. A place if the operand is one.
+    Swizzle(&'a TypedExpr<'a>, Swizzle),
+    /// A member of a struct, by its first leaf. A place if the operand is one.
+    Member(&'a TypedExpr<'a>, u32),
+    /// An element of an array, a row of a matrix or a component of a vector. A place if the first operand is one.
+    Index(&'a TypedExpr<'a>, &'a TypedExpr<'a>),
+    /// Sets a place; the value is what was written.
+    Assign(&'a TypedExpr<'a>, &'a TypedExpr<'a>),
+    /// Sets a place to a value computed from its [`Current`](TypedExprKind::CurrentValue) one, the place's operands evaluated once.
+    Update(&'a CompoundAssign<'a>),
+    /// Inside an [`Update`](TypedExprKind::CompoundAssign): the value that its place had.
+    CurrentValue,
+    /// A call; one argument for each parameter: a place for `out` and `inout`.
+    Call(FunctionId, &'a [TypedExpr<'a>]),
+    /// `&&` of bools.
+    And(&'a TypedExpr<'a>, &'a TypedExpr<'a>),
+    /// `||` of bools.
+    Or(&'a TypedExpr<'a>, &'a TypedExpr<'a>),
+    /// `? :`, the condition a bool.
+    Ternary(&'a [TypedExpr<'a>; 3]),
+    /// `select`: both values are evaluated.
+    Select(&'a [TypedExpr<'a>; 3]),
+    /// `ddx` or `ddy`, component by component; parts that are not floats become zero.
+    Shadow(Direction, &'a TypedExpr<'a>),
+    /// Asks for a texture's colour (`float3`) or alpha (`float`): the operands' components are u, v and what the detail takes.
+    Sample(u32, MipSelection, &'a [TypedExpr<'a>]),
+    /// Gives the message of that number.
+    Message(u32, &'a [TypedExpr<'a>]),
+    /// Makes a closure of that number.
+    Closure(u32, &'a [TypedExpr<'a>]),
+    /// A sum of closures.
+    ClosureAdd(&'a TypedExpr<'a>, &'a TypedExpr<'a>),
+    /// A closure and its weight, a float or `float3`, in the order written.
+    ClosureScale(&'a [TypedExpr<'a>; 2]),
+    /// Evaluates all, gives the last one.
+    Sequence(&'a [TypedExpr<'a>]),
+}
+
+/// A compound assignment, `++` or `--`.
+#[derive(Clone, Copy, Debug)]
+pub struct CompoundAssign<'a> {
+    /// The place.
+    pub place: TypedExpr<'a>,
+    /// The new value, of the place's type.
+    pub value: TypedExpr<'a>,
+    /// Whether the expression's value is the old one.
+    pub postfix: bool,
+}

@@ -1,0 +1,52 @@
+//! Why a rule did not match.
+
+use crate::token_kind::{Kind, TokenSet};
+use chumsky::DefaultExpected;
+use chumsky::error::{Error, LabelError};
+use chumsky::span::SimpleSpan;
+use chumsky::util::MaybeRef;
+
+/// The token at which no rule could go on, and the kinds that would have been welcome there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ParseError {
+    pub(crate) at: u32,
+    pub(crate) expected: TokenSet,
+}
+
+impl ParseError {
+    pub(crate) fn expected(at: usize, expected: TokenSet) -> ParseError {
+        ParseError {
+            at: at as u32,
+            expected,
+        }
+    }
+}
+
+impl<'t> Error<'t, &'t [Kind]> for ParseError {
+    fn merge(self, other: ParseError) -> ParseError {
+        ParseError {
+            expected: self.expected.union(other.expected),
+            ..self
+        }
+    }
+}
+
+/// What chumsky's own parsers report; of those only `end` is used.
+impl<'t> LabelError<'t, &'t [Kind], DefaultExpected<'t, Kind>> for ParseError {
+    fn expected_found<E: IntoIterator<Item = DefaultExpected<'t, Kind>>>(
+        _: E,
+        _: Option<MaybeRef<'t, Kind>>,
+        span: SimpleSpan,
+    ) -> ParseError {
+        ParseError::expected(span.start, TokenSet::EMPTY)
+    }
+
+    fn merge_expected_found<E: IntoIterator<Item = DefaultExpected<'t, Kind>>>(
+        self,
+        _: E,
+        _: Option<MaybeRef<'t, Kind>>,
+        _: SimpleSpan,
+    ) -> ParseError {
+        self
+    }
+}

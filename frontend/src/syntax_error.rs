@@ -1,0 +1,309 @@
+//! Turns the grammar's failures into diagnostics.
+//!
+//! A failure is a token and the kinds that were welcome there. What it means to the reader follows from the tokens around it: first
+//! the habits of other languages are looked for, then a forgotten `;`, then the general form "expected …, found …".
+
+pub(crate) mod foreign_keyword;
+mod foreign_syntax;
+pub(crate) mod misspelt_keyword;
+
+use crate::grammar::{
+    ASSIGNMENT_OPERATORS, LITERALS, PRECEDENCE_LEVELS, ParseError, UNARY_OPERATORS,
+};
+use crate::lexer::shortened;
+use crate::token::TokenStream;
+use crate::token_kind::{Kind, TokenSet};
+use adumbra_ir::{Code, Diagnostic, Span};
+
+/// Operators, as far as they follow an operand.
+const OPERATORS: TokenSet = {
+    let mut set = ASSIGNMENT_OPERATORS.union(TokenSet::of(&[
+        Kind::Dot,
+        Kind::LBracket,
+        Kind::PlusPlus,
+        Kind::MinusMinus,
+        Kind::Question,
+    ]));
+    let mut level = 0;
+    while level < PRECEDENCE_LEVELS.len() {
+        set = set.union(TokenSet::of(PRECEDENCE_LEVELS[level]));
+        level += 1;
+    }
+    set
+};
+
+/// What begins an operand.
+const OPERANDS: TokenSet = TokenSet::TYPES
+    .union(LITERALS)
+    .union(UNARY_OPERATORS)
+    .union(TokenSet::of(&[
+        Kind::Name,
+        Kind::LParen,
+        Kind::GlobalValue,
+        Kind::MakeClosure,
+        Kind::Sample,
+        Kind::SampleGrad,
+        Kind::SampleLevel,
+        Kind::SampleAlpha,
+        Kind::SampleAlphaGrad,
+        Kind::SampleAlphaLevel,
+    ]));
+
+/// What only a statement begins with.
+const STATEMENTS: TokenSet = TokenSet::of(&[
+    Kind::If,
+    Kind::For,
+    Kind::While,
+    Kind::Do,
+    Kind::Switch,
+    Kind::Break,
+    Kind::Continue,
+    Kind::Return,
+    Kind::Const,
+    Kind::Struct,
+    Kind::Semicolon,
+    Kind::LBrace,
+]);
+
+const TYPES: TokenSet = TokenSet::TYPES.union(TokenSet::of(&[Kind::Name, Kind::Struct]));
+
+const QUALIFIERS: TokenSet = TokenSet::of(&[Kind::In, Kind::Out, Kind::InOut, Kind::Const]);
+
+/// A failure with all that is needed to explain it.
+struct Case<'s> {
+    at: usize,
+    expected: TokenSet,
+    tokens: &'s TokenStream,
+    text: &'s str,
+    /// Whether it was typed into a session, and is no file.
+    is_typed: bool,
+}
+
+/// The diagnostic for `failure`.
+pub(crate) fn syntax_diagnostic(
+    failure: &ParseError,
+    tokens: &TokenStream,
+    text: &str,
+    is_typed: bool,
+) -> Diagnostic {
+    let case = Case {
+        at: failure.at as usize,
+        expected: failure.expected,
+        tokens,
+        text,
+        is_typed,
+    };
+    foreign_syntax::recognise_foreign_syntax(&case)
+        .or_else(|| case.missing_semicolon())
+        .unwrap_or_else(|| case.general())
+}
+
+impl<'s> Case<'s> {
+    /// The kind of the token `distance` away; `None` outside the text.
+    fn kind(&self, distance: isize) -> Option<Kind> {
+        self.tokens.kind(self.at.checked_add_signed(distance)?)
+    }
+
+    /// The text of the token `distance` away; empty outside the text.
+    fn word(&self, distance: isize) -> &'s str {
+        self.at
+            .checked_add_signed(distance)
+            .map_or("", |at| self.text_of(at))
+    }
+
+    /// The text of a token; empty outside the text.
+    fn text_of(&self, at: usize) -> &'s str {
+        match self.tokens.tokens.get(at) {
+            Some(token) => &self.text[token.start as usize..token.end as usize],
+            None => "",
+        }
+    }
+
+    /// The place of the token at which the grammar failed.
+    fn span(&self) -> Span {
+        self.tokens.span(self.at)
+    }
+
+    /// The place of the token before it.
+    fn previous_span(&self) -> Span {
+        match self.at.checked_sub(1) {
+            Some(at) => self.tokens.span(at),
+            None => self.span(),
+        }
+    }
+
+    /// Whether all of `kinds` were welcome.
+    fn expects(&self, kinds: &[Kind]) -> bool {
+        self.expected.contains_all(TokenSet::of(kinds))
+    }
+
+    /// Whether the token is the first on its line, or the end of the text.
+    fn is_at_line_start(&self) -> bool {
+        let token = self.tokens.tokens.get(self.at);
+        token.is_none_or(|token| token.starts_line)
+    }
+
+    /// How the token appears in a message.
+    fn found(&self) -> String {
+        match self.kind(0) {
+            None => "the end of the text".to_owned(),
+            Some(Kind::StringLiteral) => "a text".to_owned(),
+            Some(_) => format!("`{}`", shortened(self.word(0))),
+        }
+    }
+
+    /// A `;` was welcome and the statement stops: nothing else was welcome, or it is the end of its line, of its block, of the text, or before a
+    /// statement.
+    fn missing_semicolon(&self) -> Option<Diagnostic> {
+        let is_all = self
+            .expected
+            .without(TokenSet::of(&[Kind::Semicolon]))
+            .is_empty();
+        let stops = is_all
+            || self.is_at_line_start()
+            || self
+                .kind(0)
+                .is_some_and(|kind| kind == Kind::RBrace || STATEMENTS.contains(kind));
+        // Where a statement or declaration can begin, nothing was left unfinished.
+        let is_sure = ![Kind::If, Kind::LBrace, Kind::Shader]
+            .iter()
+            .any(|&kind| self.expects(&[kind]));
+        if !self.expects(&[Kind::Semicolon]) || !is_sure || !stops {
+            return None;
+        }
+        let last = shortened(self.word(-1));
+        Some(
+            Diagnostic::new(
+                Code::MissingSemicolon,
+                self.previous_span().after(),
+                format!("a `;` is missing after `{last}`"),
+            )
+            .here("`;` belongs here")
+            .help(format!("write `;` behind it: `{last};`")),
+        )
+    }
+
+    fn general(&self) -> Diagnostic {
+        let welcome = self.welcome();
+        let found = self.found();
+        let is_reserved = self.expects(&[Kind::Name]) && self.kind(0).is_some_and(Kind::is_keyword);
+        let message = match &welcome[..] {
+            _ if is_reserved && welcome == ["a name"] => {
+                format!("{found} is a keyword and cannot be a name")
+            }
+            [] => format!("{found} was not expected here"),
+            welcome => format!("expected {}, found {found}", listed(welcome)),
+        };
+        let label = match &welcome[..] {
+            [] => "not expected".to_owned(),
+            welcome => format!("expected {}", listed(welcome)),
+        };
+        Diagnostic::new(Code::SyntaxError, self.span(), message)
+            .here(label)
+            .help(self.help())
+    }
+
+    /// The kinds that were welcome, gathered under what they begin, the most telling first.
+    fn welcome(&self) -> Vec<String> {
+        let mut rest = self.expected;
+        let mut welcome = Vec::new();
+        let mut gather = |rest: &mut TokenSet, signs: &[Kind], kinds, what: &str| {
+            if rest.contains_all(TokenSet::of(signs)) {
+                *rest = rest.without(kinds);
+                welcome.push(what.to_owned());
+            }
+        };
+        let statement = STATEMENTS.union(OPERANDS);
+        gather(&mut rest, &[Kind::If], statement, "a statement");
+        let item = TYPES.union(STATEMENTS).union(TokenSet::of(&[Kind::Shader]));
+        gather(
+            &mut rest,
+            &[Kind::Shader],
+            item,
+            "a function, a shader or another declaration",
+        );
+        gather(
+            &mut rest,
+            &[Kind::FloatLiteral, Kind::Minus, Kind::LParen],
+            OPERANDS,
+            "an expression",
+        );
+        gather(&mut rest, &[Kind::FloatLiteral], OPERANDS, "a literal");
+        gather(&mut rest, &[Kind::Out], QUALIFIERS, "a qualifier");
+        gather(&mut rest, &[Kind::Float], TYPES, "a type");
+        // Where an operator or a name can stand, a call or an index can too: that helps nobody.
+        let has_operators = rest.contains(Kind::Star);
+        if has_operators {
+            rest = rest.without(OPERATORS.union(TokenSet::of(&[Kind::LParen])));
+        }
+        if rest.contains(Kind::Name) {
+            rest = rest.without(TokenSet::of(&[Kind::LParen, Kind::LBracket]));
+        }
+        welcome.extend(rest.iter().map(|kind| kind.to_string()));
+        if welcome.is_empty() && has_operators {
+            welcome.push("an operator".to_owned());
+        }
+        welcome.truncate(4);
+        welcome
+    }
+
+    /// The mend, by what was welcome.
+    fn help(&self) -> &'static str {
+        let previous = self.kind(-1);
+        if previous.is_none() && self.kind(0) == Some(Kind::LBrace) {
+            return "no shader begins with `{`; a group's file is given with `--group`, or as its bytecode, which `emit` writes";
+        }
+        if let Some(Kind::If | Kind::While | Kind::Switch) = previous {
+            return "put the condition into parentheses: `if (a > b) …`";
+        }
+        if previous == Some(Kind::For) {
+            return "a loop is written `for (int i = 0; i < n; ++i) …`";
+        }
+        if previous == Some(Kind::Comma)
+            && self.kind(0).is_some_and(|k| k.bracket_depth_change() < 0)
+        {
+            return "remove the `,`, or write what follows it";
+        }
+        let expects = |kind| self.expected.contains(kind);
+        if expects(Kind::If) {
+            "write a statement here, or `}` to end the block"
+        } else if expects(Kind::Shader) {
+            "a file consists of functions, shaders, structs, constants and textures; statements stand inside a function"
+        } else if expects(Kind::FloatLiteral) {
+            "write a value here, such as a number or an expression in parentheses"
+        } else if expects(Kind::Out) || expects(Kind::Float) {
+            "write a type, such as `float` or `color`, and then a name"
+        } else if expects(Kind::MetaClose) {
+            "metadata is written `<<< name = literal, flag >>>`"
+        } else if expects(Kind::Comma) && expects(Kind::RParen) {
+            "separate arguments with `,`, or write an operator between them"
+        } else if expects(Kind::Comma) && expects(Kind::RBrace) {
+            "separate the values with `,`"
+        } else if expects(Kind::Semicolon) && expects(Kind::LBrace) {
+            "a function's body stands in braces, `{ … }`; a prototype ends with `;`"
+        } else if expects(Kind::Semicolon) {
+            "end the statement with `;`, or write an operator to go on with it"
+        } else if expects(Kind::LBrace) {
+            "write the body in braces, `{ … }`"
+        } else if expects(Kind::Colon) {
+            "a `?` has its `:`, as in `a > b ? a : b`; a label ends with `:`"
+        } else if expects(Kind::Name) {
+            "write a name here: letters, digits and `_`, and not a keyword"
+        } else if expects(Kind::While) {
+            "`do { … }` ends with `while (condition);`"
+        } else if expects(Kind::LParen) {
+            "a name that is declared or called with values has them in parentheses, `(…)`"
+        } else {
+            "remove it, or write what is missing before it"
+        }
+    }
+}
+
+/// `a, b or c`
+fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,137 @@
+//! Words of other languages that begin a declaration or stand for an operator, and what to write here.
+
+/// A word that is no keyword here but one elsewhere, and the mend.
+type Word = (&'static str, &'static str);
+
+/// Words for operators: between or before operands.
+const OPERATORS: &[Word] = &[
+    ("and", "write `&&`"),
+    ("or", "write `||`"),
+    ("not", "write `!`"),
+    (
+        "xor",
+        "write `!=` between truth values, `^` between whole numbers",
+    ),
+    ("is", "write `==`"),
+    ("new", "remove it: a variable is there once it is declared"),
+    ("then", "remove it: the body follows the condition's `)`"),
+];
+
+/// Words that begin a statement or an item.
+const OPENERS: &[Word] = &[
+    (
+        "let",
+        "a declaration starts with its type: `float x = 1.0;`",
+    ),
+    (
+        "var",
+        "a declaration starts with its type: `float x = 1.0;`",
+    ),
+    (
+        "auto",
+        "a declaration starts with its type: `float x = 1.0;`",
+    ),
+    (
+        "val",
+        "a declaration starts with its type: `const float x = 1.0;`",
+    ),
+    (
+        "function",
+        "a function starts with the type it returns: `float f(float x) { … }`",
+    ),
+    (
+        "func",
+        "a function starts with the type it returns: `float f(float x) { … }`",
+    ),
+    (
+        "fn",
+        "a function starts with the type it returns: `float f(float x) { … }`",
+    ),
+    (
+        "def",
+        "a function starts with the type it returns: `float f(float x) { … }`",
+    ),
+    ("elif", "write `else if (…)`"),
+    ("elsif", "write `else if (…)`"),
+    ("elseif", "write `else if (…)`"),
+    (
+        "foreach",
+        "a loop is written `for (int i = 0; i < n; ++i) …`",
+    ),
+    (
+        "loop",
+        "a loop is written `for (int i = 0; i < n; ++i) …` or `while (condition) …`",
+    ),
+    (
+        "uniform",
+        "values from the host are read by `global_value<name>`, or are inputs of the shader",
+    ),
+    (
+        "varying",
+        "values from the host are read by `global_value<name>`, or are inputs of the shader",
+    ),
+    (
+        "attribute",
+        "values from the host are read by `global_value<name>`, or are inputs of the shader",
+    ),
+    (
+        "cbuffer",
+        "its members are inputs of the shader, or globals: `global_value<name>`",
+    ),
+    (
+        "tbuffer",
+        "its members are inputs of the shader, or globals: `global_value<name>`",
+    ),
+    ("sampler2D", "a texture is declared by `texture2d name;`"),
+    ("surface", "an entry is introduced by `shader`"),
+    ("volume", "an entry is introduced by `shader`"),
+    ("displacement", "an entry is introduced by `shader`"),
+    (
+        "static",
+        "remove it: file-scope constants are `const float name = 1.0;`",
+    ),
+    ("inline", "remove it: the compiler decides"),
+    (
+        "extern",
+        "remove it: there are no external functions, every function has its body in the program",
+    ),
+    ("typedef", "name the type itself where it is used"),
+    ("enum", "write constants: `const int name = 0;`"),
+    (
+        "class",
+        "write `struct name { … };` and functions beside it",
+    ),
+    ("template", "write one overload for each type"),
+    ("using", "remove it: there are no namespaces"),
+    ("namespace", "remove it: there are no namespaces"),
+    ("import", "write `#include \"FILE\"`"),
+    ("precision", "remove it: every float has 32 bits"),
+    (
+        "layout",
+        "remove it: inputs and outputs are the parameters of the shader",
+    ),
+    ("goto", "use a loop with `break` and `continue`"),
+    (
+        "discard",
+        "a shader always yields its outputs; give them a value that means nothing is there",
+    ),
+    ("try", "remove it: there are no exceptions"),
+    ("throw", "remove it: there are no exceptions"),
+];
+
+/// The mend for `word` as the first word of a declaration, if it is a habit of another language.
+pub(crate) fn foreign_opener_fix(word: &str) -> Option<&'static str> {
+    find(OPENERS, word)
+}
+
+/// What is written instead of a word that is an operator elsewhere.
+pub(super) fn foreign_operator_fix(word: &str) -> Option<&'static str> {
+    find(OPERATORS, word)
+}
+
+fn find(words: &[Word], word: &str) -> Option<&'static str> {
+    words
+        .iter()
+        .find(|(w, _)| *w == word)
+        .map(|(_, help)| *help)
+}

@@ -1,0 +1,535 @@
+//! Habits of other languages, recognised where the grammar fails.
+
+use super::foreign_keyword::{foreign_opener_fix, foreign_operator_fix};
+use super::{Case, OPERANDS, misspelt_keyword};
+use crate::check::{is_built_in, texture_sampling_fix};
+use crate::lexer::shortened;
+use crate::token_kind::Kind;
+use adumbra_ir::{Code, Diagnostic, Span};
+
+/// The diagnostic for a habit, if the failure is one.
+pub(super) fn recognise_foreign_syntax(case: &Case) -> Option<Diagnostic> {
+    double_brackets(case)
+        .or_else(|| marks(case))
+        .or_else(|| words(case))
+        .or_else(|| misspelt(case))
+        .or_else(|| shapes(case))
+        .or_else(|| seeds(case))
+}
+
+fn report(
+    span: Span,
+    message: impl Into<String>,
+    label: &str,
+    help: impl Into<String>,
+) -> Option<Diagnostic> {
+    let diagnostic = Diagnostic::new(Code::SyntaxError, span, message);
+    Some(diagnostic.here(label).help(help))
+}
+
+/// Pairs of marks without space between that are one operator elsewhere.
+fn marks(case: &Case) -> Option<Diagnostic> {
+    let pairs = [
+        (-1, case.previous_span(), case.span()),
+        (0, case.span(), case.tokens.span(case.at + 1)),
+    ];
+    for (first, left, right) in pairs {
+        let (Some(a), Some(b)) = (case.kind(first), case.kind(first + 1)) else {
+            continue;
+        };
+        // A mark that was read already is an operator only if its right operand was looked for.
+        let is_operator = first == 0 || case.expects(&[Kind::FloatLiteral]);
+        let help = match (a, b) {
+            _ if left.end != right.start || !is_operator => continue,
+            (Kind::Minus, Kind::Greater) => {
+                "a member is read with `.`; the type that a function returns stands before its name"
+            }
+            (Kind::Colon, Kind::Colon) => "write the name alone: there are no namespaces",
+            (Kind::Star, Kind::Star) => "write `pow(a, b)`",
+            (Kind::EqualEqual | Kind::NotEqual, Kind::Assign) => "write `==` or `!=`",
+            (Kind::Assign, Kind::Greater) => "write `>=`",
+            (Kind::Assign, Kind::Less) => "write `<=`",
+            (Kind::Less, Kind::Greater) => "write `!=`",
+            _ => continue,
+        };
+        let operator = format!("{}{}", a.text(), b.text());
+        return report(
+            left.to(right),
+            format!("there is no operator `{operator}`"),
+            "not an operator",
+            help,
+        );
+    }
+    match case.kind(0)? {
+        Kind::MetaClose if case.expects(&[Kind::Star]) => report(
+            case.span(),
+            "`>>>` closes metadata and nothing else",
+            "not an operator",
+            "write `>>`: on a uint it shifts in zeros",
+        ),
+        _ => None,
+    }
+}
+
+/// OSL's metadata, `[[ … ]]`, in the statement or parameter before the failure.
+fn double_brackets(case: &Case) -> Option<Diagnostic> {
+    let start = case.statement_start();
+    let at = (start..=case.at).find(|&at| {
+        let pair = [case.tokens.kind(at), case.tokens.kind(at + 1)];
+        pair == [Some(Kind::LBracket); 2]
+            && case.tokens.span(at).end == case.tokens.span(at + 1).start
+    })?;
+    report(
+        case.tokens.span(at).to(case.tokens.span(at + 1)),
+        "metadata does not stand in brackets",
+        "not metadata here",
+        "write `<<< label = \"Width\", min = 0.0 >>>` behind the parameter",
+    )
+}
+
+/// In a session, a variable with its shadows that is not written as `name = VALUE : DDX : DDY`.
+fn seeds(case: &Case) -> Option<Diagnostic> {
+    let start = case.statement_start();
+    let kind = |at: usize| case.tokens.kind(start + at);
+    let name = |at: usize| shortened(case.text_of(start + at));
+    if !case.is_typed || case.at <= start {
+        return None;
+    }
+    let help = match (case.kind(0)?, [kind(0), kind(1), kind(2)]) {
+        (Kind::Comma, [Some(Kind::Name), Some(Kind::Assign), _]) => {
+            let name = name(0);
+            format!("a vector is made by its type: `{name} = float3(1, 2, 3) : float3(1, 0, 0)`")
+        }
+        (Kind::Colon, [Some(Kind::Name), Some(Kind::Colon), _]) => {
+            format!("write `{} = VALUE : DDX : DDY`", name(0))
+        }
+        (Kind::Colon, [Some(ty), Some(Kind::Name), Some(Kind::Assign)])
+            if ty == Kind::Name || ty.type_keyword().is_some() =>
+        {
+            let name = name(1);
+            format!("derivatives go with a name alone: `{name} = VALUE : DDX : DDY`")
+        }
+        _ => return None,
+    };
+    let found = case.found();
+    report(
+        case.span(),
+        format!("{found} was not expected here"),
+        "not expected",
+        help,
+    )
+}
+
+/// Words at the failure, before it, or at the start of its statement.
+fn words(case: &Case) -> Option<Diagnostic> {
+    for distance in [0, -1] {
+        if case.kind(distance) != Some(Kind::Name) {
+            continue;
+        }
+        let word = case.word(distance);
+        if let Some(help) = foreign_operator_fix(word) {
+            let span = match distance {
+                0 => case.span(),
+                _ => case.previous_span(),
+            };
+            return report(
+                span,
+                format!("`{word}` is not an operator here"),
+                "an ordinary name",
+                help,
+            );
+        }
+    }
+    let start = case.statement_start();
+    let distance = start as isize - case.at as isize;
+    if case.kind(distance) != Some(Kind::Name) {
+        return None;
+    }
+    let word = case.word(distance);
+    let help = foreign_opener_fix(word)?;
+    report(
+        case.tokens.span(start),
+        format!("`{word}` is not a keyword here"),
+        "an ordinary name",
+        help,
+    )
+}
+
+/// A misspelt keyword at the start of the statement.
+fn misspelt(case: &Case) -> Option<Diagnostic> {
+    let start = case.statement_start();
+    let meant = case.misspelt_keyword(start)?;
+    Some(misspelt_keyword::misspelt_keyword_diagnostic(
+        case.tokens.span(start),
+        case.text_of(start),
+        meant,
+    ))
+}
+
+/// Forms that other languages have.
+fn shapes(case: &Case) -> Option<Diagnostic> {
+    let found = case.kind(0)?;
+    let span = case.span();
+    let before = (case.kind(-2), case.kind(-1));
+    let expects = |kind| case.expected.contains(kind);
+    match found {
+        _ if case.kind(-1).is_some_and(Kind::takes_name) && expects(Kind::Less) => {
+            let (keyword, name) = (case.word(-1), case.word(1).trim_matches('"'));
+            let is_name = found == Kind::LParen
+                && matches!(case.kind(1), Some(Kind::Name | Kind::StringLiteral));
+            let name = if is_name { shortened(name) } else { "name" };
+            let arguments = match case.kind(-1) {
+                Some(Kind::GlobalValue) => "",
+                Some(Kind::MakeClosure) => "(…)",
+                _ => "(uv)",
+            };
+            report(
+                span,
+                format!("`{keyword}` is followed by a name in angle brackets"),
+                "`<` belongs here",
+                format!("write `{keyword}<{name}>{arguments}`"),
+            )
+        }
+        Kind::LBracket
+            if case.kind(-1).is_some_and(|k| k.type_keyword().is_some())
+                && expects(Kind::LParen) =>
+        {
+            report(
+                span,
+                "an array is not made by a call",
+                "not possible here",
+                "a list in braces initialises it: `float w[3] = { 1.0, 2.0, 3.0 };`",
+            )
+        }
+        Kind::Name
+            if before == (Some(Kind::Closure), Some(Kind::Name)) && case.word(-1) == "color" =>
+        {
+            report(
+                case.previous_span(),
+                "a closure has no colour of its own",
+                "not part of the type",
+                format!(
+                    "write `closure {}`; closures are made by `make_closure<name>(…)`, and scaled by colours",
+                    shortened(case.word(0))
+                ),
+            )
+        }
+        _ if is_qualifier_behind(case) => report(
+            span,
+            format!("`{}` stands before a parameter's type", case.word(0)),
+            "too late",
+            format!(
+                "write `{} {} {}`",
+                case.word(0).trim_end_matches("put"),
+                shortened(case.word(-2)),
+                shortened(case.word(-1))
+            ),
+        ),
+        _ if expects(Kind::RParen) && output_parameter(case).is_some() => report(
+            case.tokens.span(output_parameter(case)?),
+            "`output` is not a keyword here",
+            "an ordinary name",
+            "an output of a shader is written `out color c`",
+        ),
+        Kind::Comma if expects(Kind::RParen) && members_in_parentheses(case).is_some() => {
+            let members = members_in_parentheses(case)?;
+            report(
+                span,
+                "several values in parentheses are not a vector",
+                "only one value stands in parentheses",
+                match members {
+                    2..=4 => format!("a vector is made by its type: `float{members}(…)`"),
+                    _ => "a vector is made by its type, as in `float3(x, y, z)`".to_owned(),
+                },
+            )
+        }
+        Kind::Else if expects(Kind::If) => report(
+            span,
+            "`else` without its `if`",
+            "no `if` before it",
+            "`else` follows directly upon the body of its `if`; put several statements into braces",
+        ),
+        Kind::Case | Kind::Default if expects(Kind::If) => report(
+            span,
+            format!("{found} outside of a `switch`"),
+            "no `switch` around it",
+            "labels stand directly between the braces of a `switch`",
+        ),
+        Kind::In | Kind::Out | Kind::InOut if expects(Kind::Shader) => report(
+            span,
+            "inputs and outputs are not declared at file level",
+            "not a declaration",
+            "make them parameters of the shader: `shader name(float a, out color b) { … }`",
+        ),
+        Kind::In if expects(Kind::Semicolon) => report(
+            span,
+            "there is no loop over the members of something",
+            "not part of a loop",
+            "a loop is written `for (int i = 0; i < n; ++i) …`",
+        ),
+        Kind::LBrace if expects(Kind::FloatLiteral) => report(
+            span,
+            "a list in braces is not an expression",
+            "only a declaration takes a list",
+            "call a constructor, as in `float3(x, y, z)`, or declare a variable with the list and use that",
+        ),
+        Kind::RParen if before == (Some(Kind::LParen), Some(Kind::Void)) => report(
+            case.previous_span(),
+            "a parameter cannot be `void`",
+            "not a parameter",
+            "leave the parentheses empty: `()`",
+        ),
+        Kind::RParen | Kind::Comma | Kind::Assign if is_parameter_without_type(case) => report(
+            case.previous_span(),
+            format!("the parameter `{}` has no type", case.word(-1)),
+            "a type or a name is missing",
+            format!("write its type before it: `float {}`", case.word(-1)),
+        ),
+        Kind::Star | Kind::Amp if expects(Kind::Name) && !expects(Kind::FloatLiteral) => report(
+            span,
+            "there are no pointers and no references",
+            "not part of a type",
+            "to hand a value back, make the parameter `out` or `inout`",
+        ),
+        Kind::Colon if case.kind(-1) == Some(Kind::RParen) && expects(Kind::LBrace) => report(
+            span,
+            "there are no semantics",
+            "not part of a declaration",
+            "remove the `:` and the word behind it: the host finds outputs by their names",
+        ),
+        Kind::LParen if case.struct_around().is_some() => {
+            let name = shortened(case.text_of(case.struct_around()?));
+            let function = shortened(case.word(-1));
+            report(
+                case.previous_span(),
+                "a struct has members alone, no functions",
+                "a function inside a struct",
+                format!(
+                    "move it behind the struct, and hand it the value: `{} {function}({name} self, …)`, called as `{function}(value, …)`",
+                    shortened(case.word(-2))
+                ),
+            )
+        }
+        Kind::LParen if is_constructor_call(case) => report(
+            span,
+            "a function cannot stand inside a function, and a variable is not initialised by a call",
+            "not expected after a variable's name",
+            "move the function out to file level; initialise a variable with `=`",
+        ),
+        Kind::LParen if matches!(before, (Some(Kind::Dot), Some(Kind::Name))) => {
+            let (value, method) = (case.word(-3), shortened(case.word(-1)));
+            let value = match case.kind(-3) {
+                Some(Kind::Name) => shortened(value),
+                _ => "value",
+            };
+            let has_arguments = case.kind(1) != Some(Kind::RParen);
+            let rest = if has_arguments { ", …" } else { "" };
+            report(
+                case.previous_span(),
+                format!("there are no methods, so `{method}` cannot be called like this"),
+                "a member, not a function",
+                match texture_sampling_fix(case.word(-1), value) {
+                    Some(sample) => format!(
+                        "with `texture2d {value};` at file level, write `{sample}`; how it is filtered is up to the host"
+                    ),
+                    None => {
+                        format!("write the value as an argument: `{method}({value}{rest})`")
+                    }
+                },
+            )
+        }
+        Kind::LParen if matches!(case.kind(-1), Some(Kind::RParen | Kind::RBracket)) => report(
+            span,
+            "only a function's name can be called",
+            "what stands before it is a value",
+            "remove the parentheses, or write an operator before them",
+        ),
+        found
+            if OPERANDS.contains(found)
+                && expects(Kind::LParen)
+                && !case.is_at_line_start()
+                && case.kind(-1) == Some(Kind::Name)
+                && case.is_function(case.word(-1)) =>
+        {
+            let function = shortened(case.word(-1));
+            let is_whole = matches!(found, Kind::Name | Kind::FloatLiteral | Kind::IntLiteral)
+                && matches!(
+                    case.kind(1),
+                    Some(Kind::Semicolon | Kind::RParen | Kind::Comma) | None
+                );
+            let argument = if is_whole {
+                shortened(case.word(0))
+            } else {
+                "…"
+            };
+            report(
+                case.previous_span(),
+                format!("`{function}` is called with its arguments in parentheses"),
+                "a function",
+                format!("write `{function}({argument})`"),
+            )
+        }
+        found if OPERANDS.contains(found) && is_cast_by_name(case) => report(
+            case.tokens.span(case.at - 2),
+            "a cast takes a keyword type such as `int` or `float3`",
+            "a name, so this is not a cast",
+            format!("convert by a call: `{}(…)`", case.word(-2)),
+        ),
+        Kind::Assign | Kind::LParen | Kind::Dot | Kind::LBracket | Kind::PlusPlus
+            if case.is_at_file_level() && expects(Kind::Name) =>
+        {
+            report(
+                span,
+                "a statement cannot stand at file level",
+                "not a declaration",
+                "move it into a function or a shader; a constant is declared by `const float name = 1.0;`",
+            )
+        }
+        _ => None,
+    }
+}
+
+/// OSL's `output` of a parameter: the token, whether its type is a keyword or a name.
+fn output_parameter(case: &Case) -> Option<usize> {
+    let at = [case.at.checked_sub(1)?, case.at.saturating_sub(2)]
+        .into_iter()
+        .find(|&at| case.text_of(at) == "output")?;
+    let opens = matches!(
+        case.tokens.kind(at.checked_sub(1)?),
+        Some(Kind::LParen | Kind::Comma)
+    );
+    (opens && case.is_at_file_level()).then_some(at)
+}
+
+/// `color c out`, where parameters are declared.
+fn is_qualifier_behind(case: &Case) -> bool {
+    let is_qualifier = match case.kind(0) {
+        Some(Kind::Out | Kind::InOut | Kind::In) => true,
+        Some(Kind::Name) => case.word(0) == "output",
+        _ => false,
+    };
+    let ends = matches!(
+        case.kind(1),
+        Some(Kind::RParen | Kind::Comma | Kind::Assign)
+    );
+    is_qualifier
+        && ends
+        && case.kind(-1) == Some(Kind::Name)
+        && case.expects(&[Kind::RParen, Kind::Comma])
+        && case.is_at_file_level()
+}
+
+/// `(a, b, c)` that no name calls, with the failure at a comma: how many values there are. Nothing if it is not closed.
+fn members_in_parentheses(case: &Case) -> Option<usize> {
+    let step = |at: usize| case.tokens.kind(at).map(Kind::bracket_depth_change);
+    let mut depth = 0;
+    let open = (0..case.at).rev().find(|&at| {
+        depth += step(at).unwrap_or(0);
+        depth > 0
+    })?;
+    let called = open.checked_sub(1).and_then(|at| case.tokens.kind(at));
+    let is_called = called.is_some_and(|kind| {
+        kind.ends_operand() || kind.takes_name() || kind.type_keyword().is_some()
+    });
+    if case.tokens.kind(open) != Some(Kind::LParen) || is_called {
+        return None;
+    }
+    let mut depth = 1;
+    let mut members = 1;
+    for at in open + 1.. {
+        depth += step(at)?;
+        match case.tokens.kind(at)? {
+            _ if depth == 0 => return Some(members),
+            Kind::Comma if depth == 1 => members += 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `f(x)`, `f(float a, x)` where parameters are declared.
+fn is_parameter_without_type(case: &Case) -> bool {
+    let opens = matches!(case.kind(-2), Some(Kind::LParen | Kind::Comma));
+    opens
+        && case.kind(-1) == Some(Kind::Name)
+        && case.expected.contains(Kind::Name)
+        && !case.expected.contains(Kind::FloatLiteral)
+        && case.is_at_file_level()
+}
+
+/// `float x(` inside a function.
+fn is_constructor_call(case: &Case) -> bool {
+    let is_type = |kind: Kind| kind == Kind::Name || kind.type_keyword().is_some();
+    case.kind(-2).is_some_and(is_type)
+        && case.kind(-1) == Some(Kind::Name)
+        && case.expects(&[Kind::Semicolon, Kind::Assign])
+        && !case.is_at_file_level()
+}
+
+/// `(vector) x`
+fn is_cast_by_name(case: &Case) -> bool {
+    case.kind(-1) == Some(Kind::RParen)
+        && case.kind(-2) == Some(Kind::Name)
+        && case.kind(-3) == Some(Kind::LParen)
+        && case
+            .kind(-4)
+            .is_none_or(|kind| !kind.ends_operand() && !kind.takes_name())
+        && case.expects(&[Kind::Star])
+}
+
+impl Case<'_> {
+    /// The first token of the statement or item that the failure is in.
+    pub(super) fn statement_start(&self) -> usize {
+        let mut depth = 0;
+        for at in (0..self.at.min(self.tokens.kinds.len())).rev() {
+            let kind = self.tokens.kinds[at];
+            depth -= kind.bracket_depth_change();
+            let ends = matches!(kind, Kind::Semicolon | Kind::LBrace | Kind::RBrace);
+            if depth < 0 && kind == Kind::LBrace || depth == i32::from(kind == Kind::RBrace) && ends
+            {
+                return at + 1;
+            }
+        }
+        0
+    }
+
+    /// If the failure is directly within the braces of a struct, the token that names it.
+    fn struct_around(&self) -> Option<usize> {
+        let start = self.statement_start();
+        let mut open = start.checked_sub(1)?;
+        let mut depth = 0;
+        loop {
+            depth += self.tokens.kinds[open].bracket_depth_change();
+            if depth > 0 {
+                break;
+            }
+            open = open.checked_sub(1)?;
+        }
+        let name = open.checked_sub(1)?;
+        let before = [name.checked_sub(1)?, name].map(|at| self.tokens.kinds[at]);
+        (before == [Kind::Struct, Kind::Name]).then_some(name)
+    }
+
+    /// Whether the word is a function: a built-in one, or one that the text declares.
+    fn is_function(&self, word: &str) -> bool {
+        let is_type = |kind: Kind| kind == Kind::Name || kind.type_keyword().is_some();
+        let kinds = &self.tokens.kinds;
+        is_built_in(word)
+            || (1..kinds.len()).any(|at| {
+                is_type(kinds[at - 1])
+                    && self.tokens.kind(at + 1) == Some(Kind::LParen)
+                    && self.text_of(at) == word
+            })
+    }
+
+    /// Whether no brace is open around the failure.
+    pub(super) fn is_at_file_level(&self) -> bool {
+        let before = &self.tokens.kinds[..self.at.min(self.tokens.kinds.len())];
+        let braces = before.iter().map(|kind| match kind {
+            Kind::LBrace => 1,
+            Kind::RBrace => -1,
+            _ => 0,
+        });
+        braces.sum::<i32>() == 0
+    }
+}

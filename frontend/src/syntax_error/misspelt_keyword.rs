@@ -1,0 +1,122 @@
+//! Keywords that were misspelt where a statement or an item begins.
+//!
+//! A keyword is meant only if what follows the word can follow the keyword, so that `form(x);` is a call and no `for`.
+
+use super::Case;
+use crate::edit_distance::closest_name;
+use crate::lexer::shortened;
+use crate::token_kind::{Kind, TokenSet};
+use adumbra_ir::{Code, Diagnostic, Span};
+
+const PARENTHESIS: TokenSet = TokenSet::of(&[Kind::LParen]);
+
+const ENDS: TokenSet = TokenSet::of(&[Kind::Semicolon, Kind::RBrace]);
+
+const VALUES: TokenSet = super::OPERANDS.union(TokenSet::of(&[Kind::Minus, Kind::LParen]));
+
+const NAMES: TokenSet = TokenSet::of(&[Kind::Name]);
+
+/// Keywords that a whole statement may begin with whose form is that of a declaration or an expression, and what may follow them.
+const OF_SIMPLE_STATEMENTS: &[(Kind, TokenSet)] = &[
+    (Kind::Return, VALUES.union(ENDS)),
+    (Kind::Break, ENDS),
+    (Kind::Continue, ENDS),
+];
+
+/// Keywords that begin a statement, and what may follow them.
+const OF_STATEMENTS: &[(Kind, TokenSet)] = &[
+    (Kind::If, PARENTHESIS),
+    (Kind::For, PARENTHESIS),
+    (Kind::While, PARENTHESIS),
+    (Kind::Switch, PARENTHESIS),
+    (Kind::Do, TokenSet::of(&[Kind::LBrace])),
+    (Kind::Return, VALUES.union(ENDS)),
+    (Kind::Break, ENDS),
+    (Kind::Continue, ENDS),
+    (Kind::Case, VALUES),
+    (Kind::Default, TokenSet::of(&[Kind::Colon])),
+    (Kind::Const, TokenSet::TYPES.union(NAMES)),
+];
+
+/// Keywords that begin an item, and what may follow them.
+const OF_ITEMS: &[(Kind, TokenSet)] = &[
+    (Kind::Shader, NAMES),
+    (Kind::Struct, NAMES),
+    (Kind::Const, TokenSet::TYPES.union(NAMES)),
+];
+
+/// Of a keyword this short, one letter is too much to be wrong: `of` is no `if`.
+const MAX_SHORT: usize = 3;
+
+/// Whether one has all letters of the other.
+fn shares_letters(a: &str, b: &str) -> bool {
+    let has_all = |a: &str, b: &str| {
+        b.chars()
+            .all(|letter| a.chars().any(|other| other.eq_ignore_ascii_case(&letter)))
+    };
+    a.len() > 1 && (has_all(a, b) || has_all(b, a))
+}
+
+/// Where a word stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeywordPosition {
+    /// At the beginning of a statement that cannot be read.
+    Statement,
+    /// At the beginning of one that reads as a declaration or an expression.
+    SimpleStatement,
+    /// At file level.
+    Item,
+}
+
+/// The keyword that was meant by `word`, which begins a statement or an item and is followed by `next`. One of `known`, the names that
+/// could stand there, is preferred if it is closer.
+pub(crate) fn intended_keyword<'n>(
+    word: &str,
+    next: Kind,
+    place: KeywordPosition,
+    known: impl Iterator<Item = &'n str>,
+) -> Option<&'static str> {
+    let keywords = match place {
+        KeywordPosition::Statement => OF_STATEMENTS,
+        KeywordPosition::SimpleStatement => OF_SIMPLE_STATEMENTS,
+        KeywordPosition::Item => OF_ITEMS,
+    };
+    let fitting = keywords.iter().filter(|(_, set)| set.contains(next));
+    let keyword = closest_name(word, fitting.map(|(kind, _)| kind.text()))?;
+    if keyword.len() <= MAX_SHORT && !shares_letters(word, keyword) {
+        return None;
+    }
+    closest_name(word, known.chain([keyword])).filter(|&best| best == keyword)?;
+    Some(keyword)
+}
+
+/// The error for `word`, which stands for the keyword `meant`.
+pub(crate) fn misspelt_keyword_diagnostic(span: Span, word: &str, meant: &str) -> Diagnostic {
+    let message = format!("`{}` is not a keyword", shortened(word));
+    Diagnostic::new(Code::SyntaxError, span, message)
+        .here("an ordinary name")
+        .help(format!("did you mean `{meant}`?"))
+}
+
+impl Case<'_> {
+    /// The keyword that was meant at the beginning of the statement or item that starts at token `start`. A name that the text declares
+    /// is none.
+    pub(super) fn misspelt_keyword(&self, start: usize) -> Option<&'static str> {
+        let (Some(Kind::Name), Some(next)) = (self.tokens.kind(start), self.tokens.kind(start + 1))
+        else {
+            return None;
+        };
+        let word = self.text_of(start);
+        let place = match self.is_at_file_level() && !self.is_typed {
+            true => KeywordPosition::Item,
+            false => KeywordPosition::Statement,
+        };
+        let keyword = intended_keyword(word, next, place, std::iter::empty())?;
+        let declares = |kind: Kind| kind == Kind::Name || TokenSet::TYPES.contains(kind);
+        let is_declared = (1..self.tokens.kinds.len()).any(|at| {
+            let before = self.tokens.kinds[at - 1];
+            self.text_of(at) == word && (declares(before) || before == Kind::Struct)
+        });
+        (!is_declared).then_some(keyword)
+    }
+}

@@ -1,0 +1,69 @@
+//! What the inputs of a target came to: its mix.
+
+use crate::feature::ProgramKind;
+use crate::mix::Mix;
+use crate::oracle::bytecode::DEADLINE;
+use crate::oracle::gradients::GradientComparison;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// What the inputs of one target came to.
+#[derive(Clone, Debug)]
+pub struct InputCoverage {
+    /// Inputs.
+    pub inputs: usize,
+    /// How often something became of an input, or of what was made from it.
+    pub fates: BTreeMap<&'static str, usize>,
+    /// What generated programs did that were held against differences.
+    pub programs: Mix,
+    /// How much of their derivatives was compared.
+    pub compared: GradientComparison,
+    /// How long a point of theirs may take, if clocks count: not in tests, whose machines may be busy.
+    pub patience: Option<Duration>,
+}
+
+impl Default for InputCoverage {
+    fn default() -> InputCoverage {
+        InputCoverage {
+            inputs: 0,
+            fates: BTreeMap::new(),
+            programs: Mix::of(ProgramKind::Gradient),
+            compared: GradientComparison::default(),
+            patience: None,
+        }
+    }
+}
+
+impl InputCoverage {
+    /// The same for a campaign, in which a point that takes too long is a finding.
+    pub fn with_deadline() -> InputCoverage {
+        InputCoverage {
+            patience: Some(DEADLINE),
+            ..InputCoverage::default()
+        }
+    }
+
+    /// Counts something that became of an input.
+    pub fn count(&mut self, fate: &'static str) {
+        self.count_many(fate, 1);
+    }
+
+    /// The same, so many times.
+    pub fn count_many(&mut self, fate: &'static str, count: usize) {
+        *self.fates.entry(fate).or_default() += count;
+    }
+}
+
+impl fmt::Display for InputCoverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} inputs", self.inputs)?;
+        for (fate, count) in &self.fates {
+            write!(f, "; {fate}: {count}")?;
+        }
+        if self.programs.programs > 0 {
+            write!(f, "\n{}\n{}", self.programs, self.compared)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,224 @@
+//! The op table, as things that can be written in an expression.
+//!
+//! A row's `usage` is its template: words that are not called and not type names are its operands, in order. So a new row is
+//! generated as soon as it stands in the table.
+
+use crate::generate::range::ValueRange;
+use adumbra_ir::Op;
+use adumbra_ops::MAX_OPERANDS;
+use adumbra_ops::definition::{OpClass, OperandKind};
+use std::sync::LazyLock;
+
+/// A row that the language can write.
+#[derive(Clone, Debug)]
+pub(super) struct WrittenRow {
+    /// The row.
+    pub(super) op: Op,
+    /// Literal text and the operand that follows it; the last text is followed by none.
+    pieces: Vec<(String, Option<usize>)>,
+}
+
+impl WrittenRow {
+    fn of(op: Op) -> Option<WrittenRow> {
+        let usage = op.info().usage;
+        let mut names: Vec<&str> = Vec::new();
+        let mut pieces = Vec::new();
+        let mut text = String::new();
+        let mut rest = usage;
+        while let Some(c) = rest.chars().next() {
+            let end = rest
+                .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .unwrap_or(rest.len());
+            if !c.is_ascii_alphabetic() {
+                text.push(c);
+                rest = &rest[c.len_utf8()..];
+                continue;
+            }
+            let (word, after) = rest.split_at(end);
+            rest = after;
+            if after.starts_with('(') || matches!(word, "int" | "uint" | "float" | "bool") {
+                text.push_str(word);
+                continue;
+            }
+            let place = names.iter().position(|n| *n == word).unwrap_or_else(|| {
+                names.push(word);
+                names.len() - 1
+            });
+            pieces.push((std::mem::take(&mut text), Some(place)));
+        }
+        pieces.push((text, None));
+        (names.len() == op.arity()).then_some(WrittenRow { op, pieces })
+    }
+
+    /// The row applied to operands, each of which must be text that can stand anywhere (a name, a call, or in parentheses).
+    pub(super) fn write(&self, operands: &[String]) -> String {
+        let mut text = String::from("(");
+        for (before, place) in &self.pieces {
+            text.push_str(before);
+            if let Some(place) = place {
+                text.push_str(&operands[*place]);
+            }
+        }
+        text.push(')');
+        text
+    }
+
+    /// The kinds of its operands.
+    pub(super) fn operands(&self) -> &'static [OperandKind] {
+        self.op.info().operands
+    }
+
+    /// Whether it is written as a call by name.
+    pub(super) fn is_call(&self) -> bool {
+        let usage = self.op.info().usage;
+        usage
+            .find('(')
+            .is_some_and(|at| usage[..at].chars().all(|c| c.is_alphanumeric()) && at > 0)
+    }
+
+    /// Whether it is noise, whose last operand chooses one of many.
+    pub(super) fn is_noise(&self) -> bool {
+        self.op.info().usage.ends_with(", seed)")
+    }
+
+    /// Where the row is tame for an operand: where its test points are, within ±16.
+    pub(super) fn domain(&self, operand: usize) -> ValueRange {
+        match self.op.info().test_intervals.get(operand) {
+            Some(interval) => ValueRange::new(interval.low.max(-16.0), interval.high.min(16.0)),
+            None => ValueRange::new(-16.0, 16.0),
+        }
+    }
+
+    /// About where its values lie for operands of these ranges: the row tried on corners and middles.
+    pub(super) fn image(&self, operands: &[ValueRange]) -> ValueRange {
+        let mut image: Option<ValueRange> = None;
+        for point in 0..3_usize.pow(operands.len() as u32) {
+            let mut rest = point;
+            let mut at = [0.0; MAX_OPERANDS];
+            for (x, range) in at.iter_mut().zip(operands) {
+                *x = [range.low, range.middle(), range.high][rest % 3];
+                rest /= 3;
+            }
+            let v = self.try_on(&at[..operands.len()]);
+            if v.is_finite() {
+                image = Some(match image {
+                    Some(range) => range.with(v),
+                    None => ValueRange::new(v, v),
+                });
+            }
+        }
+        // Between corners and middles a smooth row may bulge.
+        let image = image.unwrap_or(ValueRange::ANY);
+        match self.op.info().class {
+            OpClass::Linear | OpClass::Discrete => image,
+            _ => image.widened(0.25),
+        }
+    }
+
+    fn try_on(&self, at: &[f64]) -> f64 {
+        let info = self.op.info();
+        if info.is_differentiable() {
+            return self.op.spec(at);
+        }
+        let mut bits = [0; MAX_OPERANDS];
+        for ((bits, kind), x) in bits.iter_mut().zip(info.operands).zip(at) {
+            *bits = match kind {
+                OperandKind::Float => (*x as f32).to_bits(),
+                OperandKind::U32 => *x as u32,
+                _ => *x as i32 as u32,
+            };
+        }
+        let v = self.op.value(&bits[..at.len()]);
+        match info.result {
+            OperandKind::Float => f64::from(f32::from_bits(v)),
+            OperandKind::U32 => f64::from(v),
+            _ => f64::from(v as i32),
+        }
+    }
+}
+
+/// The rows that give one kind of result.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    /// Sums, products and the like.
+    pub(super) linear: Vec<WrittenRow>,
+    /// Differentiable and not linear.
+    pub(super) smooth: Vec<WrittenRow>,
+    /// With jumps, or from something that has no derivative.
+    pub(super) jumping: Vec<WrittenRow>,
+    /// Noise, smooth or not.
+    pub(super) noise: Vec<WrittenRow>,
+}
+
+impl Rows {
+    fn giving(result: impl Fn(OperandKind) -> bool) -> Rows {
+        let mut rows = Rows::default();
+        for &op in Op::ALL {
+            let info = op.info();
+            if !result(info.result) {
+                continue;
+            }
+            let Some(row) = WrittenRow::of(op) else {
+                continue;
+            };
+            match info.class {
+                _ if row.is_noise() => rows.noise.push(row),
+                OpClass::Linear => rows.linear.push(row),
+                OpClass::Smooth | OpClass::Kink => rows.smooth.push(row),
+                OpClass::Jump | OpClass::Discrete => rows.jumping.push(row),
+            }
+        }
+        rows
+    }
+}
+
+/// Rows that give a float.
+pub(super) static FLOAT: LazyLock<Rows> =
+    LazyLock::new(|| Rows::giving(|k| k == OperandKind::Float));
+/// Rows that can give an int.
+pub(super) static INT: LazyLock<Rows> = LazyLock::new(|| {
+    Rows::giving(|k| matches!(k, OperandKind::I32 | OperandKind::Int | OperandKind::Word))
+});
+/// Rows that can give a uint.
+pub(super) static UINT: LazyLock<Rows> = LazyLock::new(|| {
+    Rows::giving(|k| matches!(k, OperandKind::U32 | OperandKind::Int | OperandKind::Word))
+});
+/// Rows that give a bool.
+pub(super) static BOOL: LazyLock<Rows> = LazyLock::new(|| Rows::giving(|k| k == OperandKind::Bool));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(op: &str, operands: &[&str]) -> String {
+        let op = Op::from_name(op).expect("a row of that name");
+        let operands: Vec<String> = operands.iter().map(ToString::to_string).collect();
+        WrittenRow::of(op)
+            .expect("it can be written")
+            .write(&operands)
+    }
+
+    #[test]
+    fn usages_are_templates() {
+        assert_eq!(written("neg", &["x"]), "(-x)");
+        assert_eq!(written("sub", &["p", "q"]), "(p - q)");
+        assert_eq!(written("min", &["p", "q"]), "(min(p, q))");
+        assert_eq!(written("select", &["a", "b", "c"]), "(select(a, b, c))");
+        assert_eq!(written("f2i", &["x"]), "((int)x)");
+    }
+
+    #[test]
+    fn every_row_can_be_written_but_indices() {
+        for &op in Op::ALL {
+            let written = WrittenRow::of(op).is_some();
+            assert_eq!(written, op != Op::Index, "{}", op.info().name);
+        }
+    }
+
+    #[test]
+    fn images_follow_the_row() {
+        let sub = WrittenRow::of(Op::Sub).expect("it can be written");
+        let image = sub.image(&[ValueRange::new(0.0, 1.0), ValueRange::new(-2.0, 3.0)]);
+        assert_eq!((image.low, image.high), (-3.0, 3.0));
+    }
+}

@@ -1,0 +1,162 @@
+//! Textures: a picture with all its reductions, and lookup by how coordinates change from pixel to pixel.
+
+use crate::image::Image;
+use crate::size::ImageSize;
+
+/// A texture: a picture, and what it is when seen at half the size, a quarter, … down to one texel. Coordinates 0 to 1 span it, `u` along its
+/// rows, `v` down from its first one; beyond, it repeats.
+#[derive(Clone, Debug)]
+pub struct MipPyramid {
+    levels: Vec<Image>,
+}
+
+/// The level at which a texture of that size is to be read, where coordinates change by `dx` = (∂u/∂x, ∂v/∂x) and by `dy` = (∂u/∂y, ∂v/∂y) from
+/// pixel to pixel: log₂ of the longer of the two steps in texels, from 0, the finest, to the last, which is one texel. That is the scale factor of
+/// OpenGL 4.6, section 8.14.1, in its exact form. Steps that are not numbers count as 0.
+///
+/// ```
+/// use adumbra_image::{Size, level};
+/// let size = Size::new(256, 256)?;
+/// assert_eq!(level(size, [4.0 / 256.0, 0.0], [0.0, 1.0 / 256.0]), 2.0);
+/// # Ok::<(), adumbra_image::SizeError>(())
+/// ```
+pub fn mip_level(size: ImageSize, dx: [f32; 2], dy: [f32; 2]) -> f32 {
+    let square = |[u, v]: [f32; 2]| {
+        let u = f64::from(u) * f64::from(size.width());
+        let v = f64::from(v) * f64::from(size.height());
+        u * u + v * v
+    };
+    // Of a NaN and a number, the number is the greater.
+    let longer = square(dx).max(square(dy));
+    match longer > 1.0 {
+        // The platform's logarithm differs in the last bit from one system to the next.
+        true => (0.5 * libm::log2(longer)).min(f64::from(last_level(size))) as f32,
+        false => 0.0,
+    }
+}
+
+/// The number of the level that is one texel.
+fn last_level(size: ImageSize) -> u32 {
+    size.width().max(size.height()).ilog2()
+}
+
+impl MipPyramid {
+    /// A picture with its reductions: each level has half the width and height of the one before, rounded down, and a texel is the mean of what it covers.
+    pub fn new(picture: Image) -> MipPyramid {
+        let mut levels = vec![picture];
+        for _ in 0..last_level(levels[0].size()) {
+            let finer = &levels[levels.len() - 1];
+            levels.push(halved(finer));
+        }
+        MipPyramid { levels }
+    }
+
+    /// The size of the finest level.
+    pub fn size(&self) -> ImageSize {
+        self.levels[0].size()
+    }
+
+    /// All levels, the finest first.
+    pub fn levels(&self) -> &[Image] {
+        &self.levels
+    }
+
+    /// The colour at a place, at the [`level`] for these steps.
+    pub fn sample(&self, at: [f32; 2], dx: [f32; 2], dy: [f32; 2]) -> [f32; 4] {
+        self.sample_level(at, mip_level(self.size(), dx, dy))
+    }
+
+    /// The colour at a place of that level: between four texels, and between two levels. A place that is not finite is black, without alpha; a level
+    /// that is no number is the finest.
+    pub fn sample_level(&self, at: [f32; 2], level: f32) -> [f32; 4] {
+        if !at.iter().all(|x| x.is_finite()) {
+            return [0.0; 4];
+        }
+        let last = self.levels.len() - 1;
+        // NaN is the finest.
+        let level = f64::from(level.max(0.0)).min(last as f64);
+        let finer = level as usize;
+        let between = level - finer as f64;
+        let near = bilinear(&self.levels[finer], at);
+        match between > 0.0 {
+            true => mix(near, bilinear(&self.levels[finer + 1], at), between),
+            false => near,
+        }
+    }
+}
+
+/// Between the four texels around a place.
+fn bilinear(picture: &Image, at: [f32; 2]) -> [f32; 4] {
+    let (width, height) = (picture.size().width(), picture.size().height());
+    let axis = |coordinate: f32, side: u32| {
+        let coordinate = f64::from(coordinate);
+        let place = (coordinate - coordinate.floor()) * f64::from(side) - 0.5;
+        let (side, before) = (i64::from(side), place.floor());
+        let index = |i: i64| i.rem_euclid(side) as usize;
+        let between = place - before;
+        (index(before as i64), index(before as i64 + 1), between)
+    };
+    let (left, right, x) = axis(at[0], width);
+    let (above, below, y) = axis(at[1], height);
+    let row = |row: usize| {
+        let texels = &picture.pixels()[row * width as usize..][..width as usize];
+        mix(texels[left], texels[right], x)
+    };
+    mix(row(above), row(below), y)
+}
+
+fn mix(a: [f32; 4], b: [f32; 4], t: f64) -> [f32; 4] {
+    std::array::from_fn(|i| match t == 0.0 {
+        // So that an infinite neighbour leaves a texel alone.
+        true => a[i],
+        false => {
+            let (a, b) = (f64::from(a[i]), f64::from(b[i]));
+            (a + (b - a) * t) as f32
+        }
+    })
+}
+
+/// The next level.
+fn halved(finer: &Image) -> Image {
+    let half = |side: u32| (side / 2).max(1);
+    let (from, width) = (finer.size(), half(finer.size().width()));
+    let height = half(from.height());
+    let size = ImageSize::new(width.into(), height.into()).expect("smaller, and not empty");
+    let columns = covers(from.width(), width);
+    let rows = covers(from.height(), height);
+    let mut pixels = Vec::with_capacity(size.pixels());
+    for row in &rows {
+        for column in &columns {
+            let mut sum = [0.0_f64; 4];
+            for &(y, of_row) in row {
+                for &(x, of_column) in column {
+                    let texel = finer.pixels()[y * from.width() as usize + x];
+                    for (sum, channel) in sum.iter_mut().zip(texel) {
+                        *sum += of_row * of_column * f64::from(channel);
+                    }
+                }
+            }
+            pixels.push(sum.map(|sum| sum as f32));
+        }
+    }
+    Image::from_pixels(size, finer.channels(), pixels)
+}
+
+/// For each texel along a side of the coarser level, the texels of the finer one that it covers, and the part of it that each is.
+fn covers(finer: u32, coarser: u32) -> Vec<Vec<(usize, f64)>> {
+    let (finer, coarser) = (u64::from(finer), u64::from(coarser));
+    let covered = |i: u64| {
+        // In units of 1/coarser of a finer texel.
+        let (start, end) = (i * finer, (i + 1) * finer);
+        let texels = start / coarser..end.div_ceil(coarser);
+        let part = move |texel: u64| {
+            let (first, last) = (start.max(texel * coarser), end.min((texel + 1) * coarser));
+            (texel as usize, (last - first) as f64 / finer as f64)
+        };
+        texels.map(part).collect()
+    };
+    (0..coarser).map(covered).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! What instructions compute that neither branch nor call.
+
+use super::{Evaluation, Halt, Values, answered, leaving_slot, masked, read};
+use crate::eval::number::{operand_bits, operand_floats};
+use crate::eval::{EvalValue, Number};
+use crate::host::{ClosureRef, FaultKind, SampleRequest, Sampled, array_steps, leaving};
+use crate::module::*;
+use crate::quad::QuadPause;
+use crate::span::Span;
+use crate::types::{Direction, Scalar};
+use adumbra_ops::definition::OperandKind;
+use adumbra_ops::{MAX_OPERANDS, Op};
+use smallvec::{SmallVec, smallvec};
+
+impl<F: Number> Evaluation<'_, F> {
+    /// Clears so many parts of an array, one at least; gives how many there are.
+    fn resize(
+        &mut self,
+        array: ArrayId,
+        part: u32,
+        parts: i32,
+        span: Span,
+    ) -> Result<u32, Halt<F>> {
+        if parts < 0 {
+            self.fault(FaultKind::NegativeArraySize, span);
+        }
+        let parts = parts.max(0) as u32;
+        let len = self.function().arrays[array.index()].len;
+        let Some(elements) = parts.max(1).checked_mul(part).filter(|&n| n <= len) else {
+            return self.stop(FaultKind::ArraySize, span);
+        };
+        self.take_steps(array_steps(elements), span)?;
+        self.frame().arrays[array.index()][..elements as usize].fill(EvalValue::default());
+        Ok(parts)
+    }
+
+    /// Copies the shorter array to or from the part of the longer that begins at `start`, moved so that it lies inside.
+    fn copy_array(&mut self, to: ArrayId, from: ArrayId, start: i32) {
+        let arrays = &self.frame().arrays;
+        let (mut elements, source) = (arrays[to.index()].clone(), &arrays[from.index()]);
+        let (longer, shorter) = match elements.len() > source.len() {
+            true => (elements.len(), source.len()),
+            false => (source.len(), elements.len()),
+        };
+        let start = usize::try_from(start).unwrap_or(0).min(longer - shorter);
+        match elements.len() > source.len() {
+            true => elements[start..start + shorter].copy_from_slice(source),
+            false => elements.copy_from_slice(&source[start..start + shorter]),
+        }
+        self.set_array(to, elements);
+    }
+
+    /// An index within an array.
+    fn index(&mut self, array: ArrayId, index: EvalValue<F>, span: Span) -> usize {
+        let last = self.function().arrays[array.index()].len - 1;
+        let index = index.word as i32;
+        let clamped = i64::from(index).clamp(0, last.into());
+        if clamped != index.into() {
+            self.fault(FaultKind::IndexOutOfRange, span);
+        }
+        self.record(clamped as u64);
+        self.state.tally.accesses += 1;
+        clamped as usize
+    }
+
+    /// Instructions that neither branch nor call: what they give.
+    pub(super) fn compute(
+        &mut self,
+        inst: &Inst,
+        args: &[EvalValue<F>],
+    ) -> Result<Values<F>, Halt<F>> {
+        let value = match inst.kind {
+            InstKind::Const(bits) => {
+                let ty = self.function().value(inst.results.first).ty;
+                EvalValue::from_bits(ty, bits)
+            }
+            InstKind::Op(op) => self.op(op, inst, args),
+            InstKind::Global(id, scalar) => {
+                self.point.globals[self.globals[id.index()] + scalar as usize]
+            }
+            InstKind::Resource(id) => EvalValue::word(id.0),
+            InstKind::Shadow(direction) => {
+                self.state.tally.reads += 1;
+                EvalValue::float(read(args[0].shadow(direction)), [F::default(); 2])
+            }
+            InstKind::Difference(direction) => {
+                let awaited = QuadPause::Difference(direction, args[0].float);
+                return Err(Halt::Pending(awaited));
+            }
+            InstKind::EnterInlined(open) => {
+                self.state.tally.calls += 1;
+                self.count_entry(1, open, inst.span)?;
+                return Ok(Values::new());
+            }
+            InstKind::NextIteration => {
+                self.take_steps(1, inst.span)?;
+                self.state.tally.iterations += 1;
+                return Ok(Values::new());
+            }
+            InstKind::ArrayZero(array) => {
+                let len = self.function().arrays[array.index()].len;
+                self.take_steps(array_steps(len), inst.span)?;
+                self.frame().arrays[array.index()].fill(EvalValue::default());
+                return Ok(Values::new());
+            }
+            InstKind::ArrayCopy { to, from } => {
+                let arrays = &self.function().arrays;
+                let len = arrays[to.index()].len.min(arrays[from.index()].len);
+                self.take_steps(array_steps(len), inst.span)?;
+                let start = args.first().map_or(0, |start| start.word as i32);
+                self.copy_array(to, from, start);
+                return Ok(Values::new());
+            }
+            InstKind::ArrayResize(array, part) => {
+                let parts = self.resize(array, part, args[0].word as i32, inst.span)?;
+                EvalValue::word(parts)
+            }
+            InstKind::Load(array) => {
+                let index = self.index(array, args[0], inst.span);
+                self.frame().arrays[array.index()][index]
+            }
+            InstKind::Store(id) => {
+                let index = self.index(id, args[0], inst.span);
+                let array = &self.function().arrays[id.index()];
+                let lanes = self.options.shadows.of(array.element, array.lanes);
+                self.frame().arrays[id.index()][index] = masked(args[1], lanes);
+                return Ok(Values::new());
+            }
+            InstKind::Sample(texture, channels, detail) => {
+                return self.sample(texture, channels, detail, args);
+            }
+            InstKind::Message(message) => {
+                if self.options.origins {
+                    self.state.origins.observe(args);
+                }
+                let words = self.leaving_words(inst, args);
+                self.host.message(message, &words);
+                return Ok(Values::new());
+            }
+            InstKind::MakeClosure(shape) => {
+                let words = self.leaving_words(inst, args);
+                let closure = self.state.closures.leaf(shape, words);
+                self.closure(closure, inst.span)?
+            }
+            InstKind::ClosureAdd => {
+                let [a, b] = [args[0], args[1]].map(|slot| ClosureRef::from_word(slot.word));
+                let closure = self.state.closures.add(a, b);
+                self.closure(closure, inst.span)?
+            }
+            InstKind::ClosureScale => {
+                let closure = ClosureRef::from_word(args[0].word);
+                let weight = |i: usize| args[i].float.to_f32();
+                let closure = match args.len() {
+                    2 => self.state.closures.scale(closure, weight(1)),
+                    _ => self
+                        .state
+                        .closures
+                        .tint(closure, [weight(1), weight(2), weight(3)]),
+                };
+                self.closure(closure, inst.span)?
+            }
+            _ => unreachable!("handled where control is"),
+        };
+        Ok(smallvec![value])
+    }
+
+    fn op(&mut self, op: Op, inst: &Inst, args: &[EvalValue<F>]) -> EvalValue<F> {
+        let info = op.info();
+        let mut value = F::apply(op, args);
+        if !info.is_differentiable() {
+            if let Some(kind) = info.fault
+                && op.faults(&operand_bits(op, args))
+            {
+                self.fault(kind.into(), inst.span);
+            }
+            if info.operands.contains(&OperandKind::Float) {
+                self.record(value.word.into());
+            }
+            return value;
+        }
+        let operands = operand_floats(op, args);
+        if self.options.path {
+            let wide: SmallVec<[f64; MAX_OPERANDS]> = operands.iter().map(|x| x.to_f64()).collect();
+            self.record(op.smooth_piece(&wide) as u64);
+        }
+        let function = self.function();
+        let lanes = self.lanes(function, inst.results.first);
+        for direction in Direction::BOTH.into_iter().filter(|&d| lanes.has(d)) {
+            let shadows = inst.args.iter().zip(args).map(|(&id, slot)| {
+                let has = self.lanes(function, id).has(direction);
+                has.then(|| slot.shadow(direction))
+            });
+            let shadows: SmallVec<[Option<F>; MAX_OPERANDS]> = shadows.collect();
+            let tangent = op.tangent(&operands, value.float, &shadows);
+            value.shadows[direction as usize] = tangent;
+        }
+        value
+    }
+
+    fn sample(
+        &mut self,
+        texture: TextureId,
+        channels: Channels,
+        detail: MipSelection,
+        args: &[EvalValue<F>],
+    ) -> Result<Values<F>, Halt<F>> {
+        let args: Values<F> = args.iter().map(|&slot| leaving_slot(slot)).collect();
+        let (u, v) = (args[0], args[1]);
+        let zero = F::default();
+        let ([dudx, dudy], [dvdx, dvdy], level) = match detail {
+            MipSelection::Shadows => (u.shadows, v.shadows, None),
+            MipSelection::Gradients => {
+                let [dudx, dvdx, dudy, dvdy] = [2, 3, 4, 5].map(|i| args[i].float);
+                ([dudx, dudy], [dvdx, dvdy], None)
+            }
+            MipSelection::Level => ([zero; 2], [zero; 2], Some(args[2].float)),
+        };
+        let request = SampleRequest {
+            texture,
+            u: u.float,
+            v: v.float,
+            dudx,
+            dudy,
+            dvdx,
+            dvdy,
+            level,
+        };
+        match self.host.sample(&request) {
+            Sampled::Ready(texel) => Ok(answered(channels, texel)),
+            Sampled::Pending => Err(Halt::Pending(QuadPause::Texel(request))),
+        }
+    }
+
+    /// Values as they leave, by their bits.
+    fn leaving_words(&self, inst: &Inst, args: &[EvalValue<F>]) -> Vec<u32> {
+        let function = self.function();
+        let args = inst.args.iter().zip(args);
+        let words = args.map(|(&id, slot)| match function.value(id).ty {
+            Scalar::F32 => leaving(slot.float.to_f32()).to_bits(),
+            _ => slot.word,
+        });
+        words.collect()
+    }
+
+    /// A closure just made, if there was room for it.
+    fn closure(&mut self, closure: ClosureRef, span: Span) -> Result<EvalValue<F>, Halt<F>> {
+        if self.state.closures.size() > self.options.limits.closure_size as usize {
+            return self.stop(FaultKind::ClosureSize, span);
+        }
+        Ok(EvalValue::word(closure.word()))
+    }
+}

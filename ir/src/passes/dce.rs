@@ -1,0 +1,413 @@
+//! Removes what nothing depends on, and numbers the rest anew.
+//!
+//! Assumes a function that the verifier accepts.
+//! Guarantees: every value left is used, but for parameters of the function, and results of calls and samples. Calls and loops stay, whose
+//! entries and turns are counted, and `If`s and `Block`s that contain what stays.
+//! Stores to an array that nothing reads go, unless their index could fault. Parameters of loops that feed only themselves go.
+//! Values, regions and arrays are numbered in program order, each once: equal programs have equal numbers.
+
+use crate::host::array_steps;
+use crate::module::*;
+
+/// Prunes a function in place.
+pub(super) fn dce(function: &mut Function) {
+    let index = Index::new(function);
+    let mut marks = Marks {
+        used: vec![false; function.values.len()],
+        kept: vec![false; index.insts],
+        pending: Vec::new(),
+        function,
+        index: &index,
+    };
+    marks.activate(function.body);
+    marks.finish();
+    let Marks { used, kept, .. } = marks;
+
+    let mut sweep = Sweep {
+        values: Vec::with_capacity(function.values.len()),
+        regions: Vec::with_capacity(function.regions.len()),
+        arrays: Vec::with_capacity(function.arrays.len()),
+        value_map: vec![ValueId(NONE); function.values.len()],
+        region_map: vec![RegionId(NONE); function.regions.len()],
+        array_map: vec![ArrayId(NONE); function.arrays.len()],
+        index: &index,
+        used: &used,
+        kept: &kept,
+        old: function,
+    };
+    for param in 0..sweep.old.array_params().count() as u32 {
+        sweep.array(&mut ArrayId(param));
+    }
+    sweep.region(sweep.old.body);
+    let Sweep {
+        values,
+        regions,
+        arrays,
+        ..
+    } = sweep;
+    function.values = values;
+    function.regions = regions;
+    function.arrays = arrays;
+    function.body = RegionId(0);
+}
+
+/// Whether clearing or copying the array takes no steps. What does stays, as loops do, so that the budget does not depend on passes.
+fn is_free(function: &Function, array: ArrayId) -> bool {
+    array_steps(function.arrays[array.index()].len) == 0
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Where a value is defined.
+#[derive(Clone, Copy)]
+enum Def {
+    /// By an instruction: region and position.
+    Inst(RegionId, u32),
+    /// As a parameter of a region: which.
+    Param(RegionId, u32),
+}
+
+/// How far out an instruction can be felt, as the depth of a region: 0 for anything seen from outside or leaving the function, the target's
+/// depth for a break, `NOWHERE` if only its results matter.
+type Reach = u32;
+const NOWHERE: Reach = u32::MAX;
+
+/// Where everything is.
+struct Index {
+    defs: Vec<Def>,
+    /// By region: the number of its first instruction, counting through all of them.
+    first: Vec<usize>,
+    insts: usize,
+    /// By region: the instruction that it belongs to.
+    owner: Vec<(RegionId, u32)>,
+    /// By region: the results of the instruction that it belongs to.
+    gives: Vec<Results>,
+    /// By region: the first of those whose terminators give its owner's results, then the next of the same target.
+    exits: Vec<u32>,
+    /// By loop region: the first of those whose terminators continue it.
+    turns: Vec<u32>,
+    next: Vec<u32>,
+    /// By instruction number.
+    reach: Vec<Reach>,
+}
+
+impl Index {
+    fn new(function: &Function) -> Index {
+        let regions = function.regions.len();
+        let mut index = Index {
+            defs: vec![Def::Param(function.body, 0); function.values.len()],
+            first: vec![0; regions],
+            insts: 0,
+            owner: vec![(function.body, 0); regions],
+            gives: vec![Results::NONE; regions],
+            exits: vec![NONE; regions],
+            turns: vec![NONE; regions],
+            next: vec![NONE; regions],
+            reach: Vec::new(),
+        };
+        let mut order = Vec::with_capacity(regions);
+        let mut depth = vec![0; regions];
+        let mut read = vec![false; function.arrays.len()];
+        for (read, _) in read.iter_mut().zip(function.array_params()) {
+            *read = true;
+        }
+
+        function.for_each_region(|id| {
+            order.push(id);
+            let region = function.region(id);
+            index.first[id.index()] = index.insts;
+            index.insts += region.insts.len();
+            for (k, param) in region.params.iter().enumerate() {
+                index.defs[param.index()] = Def::Param(id, k as u32);
+            }
+            for (at, inst) in region.insts.iter().enumerate() {
+                for result in inst.results.iter() {
+                    index.defs[result.index()] = Def::Inst(id, at as u32);
+                }
+                for nested in inst.kind.regions() {
+                    index.owner[nested.index()] = (id, at as u32);
+                    index.gives[nested.index()] = inst.results;
+                    depth[nested.index()] = depth[id.index()] + 1;
+                }
+                match &inst.kind {
+                    InstKind::Load(array) | InstKind::ArrayCopy { from: array, .. } => {
+                        read[array.index()] = true;
+                    }
+                    InstKind::Call(_, arrays) => {
+                        arrays.iter().for_each(|a| read[a.index()] = true);
+                    }
+                    _ => {}
+                }
+            }
+            let (heads, target) = match function.terminator(id).kind {
+                InstKind::Yield => (&mut index.exits, id),
+                InstKind::Break(target) => (&mut index.exits, target),
+                InstKind::Continue(target) => (&mut index.turns, target),
+                _ => return,
+            };
+            index.next[id.index()] = std::mem::replace(&mut heads[target.index()], id.0);
+        });
+
+        index.reach = vec![NOWHERE; index.insts];
+        // Inner regions before those around them.
+        let mut felt = vec![NOWHERE; regions];
+        for &id in order.iter().rev() {
+            for (at, inst) in function.region(id).insts.iter().enumerate() {
+                let in_range = |array: ArrayId| {
+                    index
+                        .constant(function, inst.args[0])
+                        .is_some_and(|i| i < function.arrays[array.index()].len)
+                };
+                let reach = match &inst.kind {
+                    InstKind::Load(array) if in_range(*array) => NOWHERE,
+                    InstKind::Store(array) if in_range(*array) && !read[array.index()] => NOWHERE,
+                    InstKind::ArrayZero(array) | InstKind::ArrayCopy { to: array, .. }
+                        if !read[array.index()] && is_free(function, *array) =>
+                    {
+                        NOWHERE
+                    }
+                    InstKind::MakeClosure(_) | InstKind::ClosureAdd | InstKind::ClosureScale => {
+                        NOWHERE
+                    }
+                    InstKind::If(then, other) => felt[then.index()].min(felt[other.index()]),
+                    InstKind::Block(body) => match felt[body.index()] {
+                        reach if reach == depth[body.index()] => NOWHERE,
+                        reach => reach,
+                    },
+                    InstKind::Yield => NOWHERE,
+                    InstKind::Break(to) | InstKind::Continue(to) => depth[to.index()],
+                    kind if kind.is_pure() => NOWHERE,
+                    _ => 0,
+                };
+                index.reach[index.first[id.index()] + at] = reach;
+                let felt = &mut felt[id.index()];
+                *felt = reach.min(*felt);
+            }
+        }
+        index
+    }
+
+    fn constant(&self, function: &Function, value: ValueId) -> Option<u32> {
+        match self.defs[value.index()] {
+            Def::Inst(region, at) => match function.region(region).insts[at as usize].kind {
+                InstKind::Const(bits) => Some(bits),
+                _ => None,
+            },
+            Def::Param(..) => None,
+        }
+    }
+
+    fn chain(&self, mut at: u32) -> impl Iterator<Item = RegionId> {
+        std::iter::from_fn(move || {
+            let id = (at != NONE).then_some(RegionId(at))?;
+            at = self.next[id.index()];
+            Some(id)
+        })
+    }
+}
+
+/// Marks what is needed, from what can be felt outside backwards.
+struct Marks<'f> {
+    function: &'f Function,
+    index: &'f Index,
+    used: Vec<bool>,
+    /// By instruction number; for those without results, and those with regions.
+    kept: Vec<bool>,
+    pending: Vec<Need>,
+}
+
+/// What is still to be followed.
+enum Need {
+    /// Used, but its definition was not looked at.
+    Value(ValueId),
+    /// Kept, but not looked into.
+    Region(RegionId),
+}
+
+impl Marks<'_> {
+    fn finish(&mut self) {
+        while let Some(need) = self.pending.pop() {
+            match need {
+                Need::Region(id) => self.activate(id),
+                Need::Value(value) => match self.index.defs[value.index()] {
+                    Def::Inst(region, at) => self.result(value, region, at),
+                    Def::Param(region, k) => self.param(region, k as usize),
+                },
+            }
+        }
+    }
+
+    /// Keeps what can be felt outside of a region that is kept itself.
+    fn activate(&mut self, id: RegionId) {
+        for at in 0..self.function.region(id).insts.len() {
+            if self.index.reach[self.index.first[id.index()] + at] != NOWHERE {
+                self.keep(id, at as u32);
+            }
+        }
+    }
+
+    fn keep(&mut self, region: RegionId, at: u32) {
+        let kept = &mut self.kept[self.index.first[region.index()] + at as usize];
+        if std::mem::replace(kept, true) {
+            return;
+        }
+        let inst = &self.function.region(region).insts[at as usize];
+        for nested in inst.kind.regions() {
+            self.pending.push(Need::Region(nested));
+        }
+        match inst.kind {
+            // Each of these hands values on, and is asked for them one by one.
+            InstKind::Loop(_) | InstKind::Break(_) | InstKind::Continue(_) => {}
+            _ => inst.args.iter().for_each(|&arg| self.need(arg)),
+        }
+    }
+
+    fn need(&mut self, value: ValueId) {
+        if !std::mem::replace(&mut self.used[value.index()], true) {
+            self.pending.push(Need::Value(value));
+        }
+    }
+
+    fn result(&mut self, value: ValueId, region: RegionId, at: u32) {
+        self.keep(region, at);
+        let inst = &self.function.region(region).insts[at as usize];
+        let k = (value.0 - inst.results.first.0) as usize;
+        for nested in inst.kind.regions() {
+            self.hand_on(self.index.exits[nested.index()], k);
+        }
+    }
+
+    fn param(&mut self, region: RegionId, k: usize) {
+        if region != self.function.body {
+            let (outer, at) = self.index.owner[region.index()];
+            self.need(self.function.region(outer).insts[at as usize].args[k]);
+            self.hand_on(self.index.turns[region.index()], k);
+        }
+    }
+
+    fn hand_on(&mut self, chain: u32, k: usize) {
+        for from in self.index.chain(chain) {
+            self.need(self.function.terminator(from).args[k]);
+        }
+    }
+}
+
+/// Takes over what is marked, numbering it.
+struct Sweep<'f> {
+    old: &'f mut Function,
+    index: &'f Index,
+    used: &'f [bool],
+    kept: &'f [bool],
+    values: Vec<Value>,
+    regions: Vec<Region>,
+    arrays: Vec<Array>,
+    value_map: Vec<ValueId>,
+    region_map: Vec<RegionId>,
+    array_map: Vec<ArrayId>,
+}
+
+impl Sweep<'_> {
+    fn value(&mut self, old: ValueId) -> ValueId {
+        let new = ValueId(self.values.len() as u32);
+        self.values.push(self.old.values[old.index()]);
+        self.value_map[old.index()] = new;
+        new
+    }
+
+    fn array(&mut self, array: &mut ArrayId) {
+        let new = &mut self.array_map[array.index()];
+        if new.0 == NONE {
+            *new = ArrayId(self.arrays.len() as u32);
+            self.arrays.push(self.old.arrays[array.index()]);
+        }
+        *array = *new;
+    }
+
+    fn region(&mut self, old: RegionId) {
+        let new = RegionId(self.regions.len() as u32);
+        self.region_map[old.index()] = new;
+        self.regions.push(Region::default());
+
+        let mut params = self.old.region(old).params.clone();
+        if old != self.old.body {
+            params.retain(|p| self.used[p.index()]);
+        }
+        for param in &mut params {
+            *param = self.value(*param);
+        }
+
+        let first = self.index.first[old.index()];
+        let mut insts = std::mem::take(&mut self.old.regions[old.index()].insts);
+        let mut at = first;
+        insts.retain_mut(|inst| {
+            let stays = self.kept[at] || inst.kind == InstKind::Yield;
+            at += 1;
+            if stays {
+                self.inst(old, inst);
+            }
+            stays
+        });
+        self.regions[new.index()] = Region { params, insts };
+    }
+
+    fn inst(&mut self, region: RegionId, inst: &mut Inst) {
+        self.drop_unused_args(region, inst);
+        for arg in &mut inst.args {
+            *arg = self.value_map[arg.index()];
+        }
+        match &mut inst.kind {
+            InstKind::If(then, other) => {
+                self.nested(then);
+                self.nested(other);
+            }
+            InstKind::Loop(body) | InstKind::Block(body) => self.nested(body),
+            InstKind::Break(to) | InstKind::Continue(to) => *to = self.region_map[to.index()],
+            InstKind::ArrayZero(array)
+            | InstKind::ArrayResize(array, _)
+            | InstKind::Load(array)
+            | InstKind::Store(array) => self.array(array),
+            InstKind::ArrayCopy { to, from } => {
+                self.array(to);
+                self.array(from);
+            }
+            InstKind::Call(_, arrays) => arrays.iter_mut().for_each(|array| self.array(array)),
+            _ => {}
+        }
+        let all = inst.kind.regions().next().is_none();
+        let mut results = Results::NONE;
+        for old in inst.results.iter().filter(|r| all || self.used[r.index()]) {
+            let new = self.value(old);
+            if results.count == 0 {
+                results.first = new;
+            }
+            results.count += 1;
+        }
+        inst.results = results;
+    }
+
+    fn nested(&mut self, region: &mut RegionId) {
+        self.region(*region);
+        *region = self.region_map[region.index()];
+    }
+
+    /// Leaves out what is handed to unused results and parameters.
+    fn drop_unused_args(&self, region: RegionId, inst: &mut Inst) {
+        match inst.kind {
+            InstKind::Yield | InstKind::Break(_) => {
+                let target = match inst.kind {
+                    InstKind::Break(to) => to,
+                    _ => region,
+                };
+                let mut results = self.index.gives[target.index()].iter();
+                inst.args
+                    .retain(|_| results.next().is_some_and(|r| self.used[r.index()]));
+            }
+            InstKind::Loop(to) | InstKind::Continue(to) => {
+                let mut params = self.old.region(to).params.iter();
+                inst.args
+                    .retain(|_| params.next().is_some_and(|p| self.used[p.index()]));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Writes lanes into functions, and makes variants functions of their own.
+//!
+//! Assumes a [`Plan`] of the module. Guarantees: every value, array and result has the lanes of its node; each call names the variant made for it;
+//! a `Shadow` of a value without that lane is the constant 0. A lane is there because something reads it: that is what demand found.
+//! Where what is handed on and what takes it differ in lanes (arguments and parameters, yields and results), a missing lane is zero.
+
+use super::shadow_flow::{FlowSlot, array_node, inner_out};
+use super::specialise::Plan;
+use crate::module::*;
+use crate::types::Lanes;
+
+/// Lays out the lanes of a plan. `number` says whether functions get the numbers of their variants. Returns how many `Shadow`s became 0.
+pub(super) fn assign(module: &mut Module, plan: Plan, number: bool) -> usize {
+    // The first variant of each function stands where the function stood among those before it.
+    let mut first = Vec::with_capacity(plan.variants.len());
+    let mut count = 0;
+    for variants in &plan.variants {
+        first.push(count);
+        count += variants.len() as u32;
+    }
+    let sources = std::mem::take(&mut module.functions);
+    module.functions.reserve(count as usize);
+    module.entry = FuncId(first[module.entry.index()]);
+    let mut zeroed = 0;
+    for (source, variants) in sources.into_iter().zip(plan.variants) {
+        let last = variants.len().saturating_sub(1);
+        let mut source = Some(source);
+        for (at, variant) in variants.into_iter().enumerate() {
+            let mut function = if at == last {
+                source.take().expect("taken by the last alone")
+            } else {
+                source.clone().expect("taken by the last alone")
+            };
+            if number {
+                function.variant = at as u32;
+            }
+            let mut calls = variant.calls.into_iter();
+            zeroed += write(&mut function, &variant.lanes, |callee| {
+                FuncId(first[callee.index()] + calls.next().expect("one for each call"))
+            });
+            module.functions.push(function);
+        }
+    }
+    zeroed
+}
+
+/// Takes all lanes from a module, which are to be found anew, and leaves its `Shadow`s.
+pub(super) fn forget(module: &mut Module) {
+    for function in &mut module.functions {
+        let results = function.results.iter_mut().map(|r| &mut r.lanes);
+        let arrays = function.arrays.iter_mut().map(|a| &mut a.lanes);
+        let values = function.values.iter_mut().map(|v| &mut v.lanes);
+        results
+            .chain(arrays)
+            .chain(values)
+            .for_each(|lanes| *lanes = Lanes::NONE);
+    }
+}
+
+/// Takes all lanes from a module whose shadows nobody reads, or whose globals have none. Returns how many `Shadow`s became 0.
+pub(super) fn clear(module: &mut Module) -> usize {
+    let functions = module.functions.iter_mut();
+    functions.map(|f| write(f, &[], |callee| callee)).sum()
+}
+
+/// Gives one function the lanes of its nodes, none where `lanes` ends.
+fn write(
+    function: &mut Function,
+    lanes: &[Lanes],
+    mut callee: impl FnMut(FuncId) -> FuncId,
+) -> usize {
+    let of = |node: u32| lanes.get(node as usize).copied().unwrap_or_default();
+    for i in 0..function.results.len() {
+        function.results[i].lanes = of(inner_out(function, FlowSlot::Scalar(i as u32)));
+    }
+    for i in 0..function.arrays.len() {
+        function.arrays[i].lanes = of(array_node(function, ArrayId(i as u32)));
+    }
+    for (node, value) in (0..).zip(&mut function.values) {
+        value.lanes = of(node);
+    }
+
+    let mut zeroed = 0;
+    let mut order = Vec::with_capacity(function.regions.len());
+    function.for_each_region(|region| order.push(region));
+    for region in order {
+        for inst in &mut function.regions[region.index()].insts {
+            match &mut inst.kind {
+                InstKind::Call(to, _) => *to = callee(*to),
+                InstKind::Shadow(direction) if !of(inst.args[0].0).has(*direction) => {
+                    inst.kind = InstKind::Const(0.0_f32.to_bits());
+                    inst.args.clear();
+                    zeroed += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    zeroed
+}

@@ -1,0 +1,455 @@
+//! The ways that shadows take through one function.
+//!
+//! A node is a place that can have shadows: a float value, an array of floats (one lane set for all its elements), a result of the function.
+//! An edge leads from `a` to `b` where a shadow of `a` can become part of one of `b`: through a row whose partial is not zero everywhere, a
+//! `Yield`, `Break`, `Continue` or `Return`, a store or load, a call by its callee's [`ShadowSummary`]. Conditions, indices, casts to int, samples
+//! and `Shadow` itself are no edges.
+//!
+//! Lineage follows the edges, demand goes against them; both read this graph and nothing else. It is built once for each function, in linear time, and
+//! serves all its variants.
+
+use super::summary::{ShadowSummary, bit};
+use crate::module::*;
+use crate::types::{Lanes, Scalar};
+use adumbra_ops::MAX_OPERANDS;
+use std::ops::BitOr;
+
+/// A node of the graph: values by their id, then arrays, then results, then joints of calls.
+pub(super) type FlowNode = u32;
+
+/// Where shadows of one function come from, go and are asked for.
+#[derive(Debug)]
+pub(super) struct ShadowFlow<'m> {
+    /// The function.
+    pub(super) function: &'m Function,
+    /// Edges forwards.
+    pub(super) forward: FlowEdges,
+    /// The same edges backwards.
+    pub(super) backward: FlowEdges,
+    /// Where shadows arise: floats of globals, and results of calls whose callee reads globals.
+    pub(super) sources: Vec<FlowNode>,
+    /// Where shadows are asked for, and which.
+    pub(super) seeds: Vec<DemandSeed>,
+    /// Every call and its callee, region by region in the order of [`Function::for_each_region`].
+    pub(super) calls: Vec<(FuncId, &'m Inst)>,
+}
+
+/// A place where shadows are read as values.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DemandSeed {
+    /// What is asked.
+    pub(super) node: FlowNode,
+    /// Which of its shadows.
+    pub(super) lanes: Lanes,
+}
+
+/// What crosses a function's boundary and can have shadows: floats and arrays of floats, by position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FlowSlot {
+    /// A scalar parameter, or a result.
+    Scalar(u32),
+    /// An array parameter.
+    Array(u32),
+}
+
+/// The slots of a function.
+#[derive(Debug, Default)]
+pub(super) struct FlowSignature {
+    /// What is copied in.
+    pub(super) ins: Vec<FlowSlot>,
+    /// What is copied out.
+    pub(super) outs: Vec<FlowSlot>,
+}
+
+impl FlowSignature {
+    /// Of a function.
+    pub(super) fn new(function: &Function) -> FlowSignature {
+        let arrays = |leave_out: PassingMode| {
+            (0..)
+                .zip(function.array_params())
+                .filter(move |(_, a)| a.element == Scalar::F32 && a.mode != Some(leave_out))
+                .map(|(i, _)| FlowSlot::Array(i))
+        };
+        let ins = (0..)
+            .zip(function.params())
+            .filter(|(_, p)| function.value(**p).ty == Scalar::F32)
+            .map(|(i, _)| FlowSlot::Scalar(i));
+        let outs = (0..)
+            .zip(&function.results)
+            .filter(|(_, r)| r.ty == Scalar::F32)
+            .map(|(i, _)| FlowSlot::Scalar(i));
+        FlowSignature {
+            ins: ins.chain(arrays(PassingMode::Out)).collect(),
+            outs: outs.chain(arrays(PassingMode::In)).collect(),
+        }
+    }
+}
+
+/// The node of an array.
+pub(super) fn array_node(function: &Function, array: ArrayId) -> FlowNode {
+    function.values.len() as u32 + array.0
+}
+
+/// The node of a function's result.
+fn result_node(function: &Function, result: u32) -> FlowNode {
+    (function.values.len() + function.arrays.len()) as u32 + result
+}
+
+/// The node of what a function is given, inside it.
+pub(super) fn inner_in(function: &Function, slot: FlowSlot) -> FlowNode {
+    match slot {
+        FlowSlot::Scalar(i) => function.params()[i as usize].0,
+        FlowSlot::Array(i) => array_node(function, ArrayId(i)),
+    }
+}
+
+/// The node of what a function gives, inside it.
+pub(super) fn inner_out(function: &Function, slot: FlowSlot) -> FlowNode {
+    match slot {
+        FlowSlot::Scalar(i) => result_node(function, i),
+        FlowSlot::Array(i) => array_node(function, ArrayId(i)),
+    }
+}
+
+/// The node, in the caller, of what a call is given.
+pub(super) fn outer_in(caller: &Function, call: &Inst, slot: FlowSlot) -> FlowNode {
+    match slot {
+        FlowSlot::Scalar(i) => call.args[i as usize].0,
+        FlowSlot::Array(i) => outer_array(caller, call, i),
+    }
+}
+
+/// The node, in the caller, of what a call gives.
+pub(super) fn outer_out(caller: &Function, call: &Inst, slot: FlowSlot) -> FlowNode {
+    match slot {
+        FlowSlot::Scalar(i) => call.results.first.0 + i,
+        FlowSlot::Array(i) => outer_array(caller, call, i),
+    }
+}
+
+fn outer_array(caller: &Function, call: &Inst, i: u32) -> FlowNode {
+    match &call.kind {
+        InstKind::Call(_, arrays) => array_node(caller, arrays[i as usize]),
+        _ => unreachable!("a call"),
+    }
+}
+
+/// What a graph is built with.
+pub(super) struct Wiring<'a> {
+    /// Whether globals have shadows at all.
+    pub(super) sources: bool,
+    /// Whether the directions asked for in either arm of an outermost `If` are asked for in both, wherever anything is asked for inside
+    /// (`--merge-demand`).
+    pub(super) merge_arms: bool,
+    /// The callees, if shadows are to be followed through calls.
+    pub(super) callees: Option<(&'a [FlowSignature], &'a [ShadowSummary])>,
+}
+
+impl<'m> ShadowFlow<'m> {
+    /// The graph of a function.
+    pub(super) fn new(function: &'m Function, wiring: &Wiring<'_>) -> ShadowFlow<'m> {
+        let mut build = Build {
+            function,
+            edges: Vec::with_capacity(function.values.len() * 2),
+            nodes: result_node(function, function.results.len() as u32),
+            gives: vec![Results::NONE; function.regions.len()],
+            arms: vec![NO_ARM; function.regions.len()],
+            unions: Vec::new(),
+            sources: Vec::new(),
+            seeds: Vec::new(),
+            calls: Vec::new(),
+            constants: vec![None; function.values.len()],
+        };
+        function.for_each_region(|region| build.region(region, wiring));
+        let Build {
+            edges,
+            nodes,
+            mut seeds,
+            ..
+        } = build;
+        if wiring.merge_arms {
+            for (arm, seed) in &mut seeds {
+                if let Some(&union) = build.unions.get(*arm as usize) {
+                    seed.lanes = union;
+                }
+            }
+        }
+        ShadowFlow {
+            function,
+            forward: FlowEdges::new(nodes, &edges, |&(from, to)| (from, to)),
+            backward: FlowEdges::new(nodes, &edges, |&(from, to)| (to, from)),
+            sources: build.sources,
+            seeds: seeds.into_iter().map(|(_, seed)| seed).collect(),
+            calls: build.calls,
+        }
+    }
+
+    /// How many nodes there are.
+    pub(super) fn nodes(&self) -> usize {
+        self.forward.starts.len() - 1
+    }
+}
+
+const NO_ARM: u32 = u32::MAX;
+
+struct Build<'m> {
+    function: &'m Function,
+    edges: Vec<(FlowNode, FlowNode)>,
+    nodes: u32,
+    /// By region: the results of the instruction that it belongs to.
+    gives: Vec<Results>,
+    /// By region: the outermost `If` around it, counted through the function.
+    arms: Vec<u32>,
+    /// By outermost `If`: the directions asked for inside.
+    unions: Vec<Lanes>,
+    sources: Vec<FlowNode>,
+    seeds: Vec<(u32, DemandSeed)>,
+    calls: Vec<(FuncId, &'m Inst)>,
+    /// By value: its bits, if it is a constant.
+    constants: Vec<Option<u32>>,
+}
+
+impl<'m> Build<'m> {
+    fn region(&mut self, id: RegionId, wiring: &Wiring<'_>) {
+        let arm = self.arms[id.index()];
+        let function = self.function;
+        for inst in &function.region(id).insts {
+            match &inst.kind {
+                InstKind::Op(op) => {
+                    if op.info().is_differentiable() {
+                        let mut constants = [None; MAX_OPERANDS];
+                        for (constant, arg) in constants.iter_mut().zip(&inst.args) {
+                            *constant = self.constants[arg.index()];
+                        }
+                        for (&arg, carries) in
+                            inst.args.iter().zip(op.passes_shadows_given(constants))
+                        {
+                            if carries {
+                                self.edge(arg.0, inst.results.first.0);
+                            }
+                        }
+                    }
+                }
+                InstKind::Const(bits) => {
+                    self.constants[inst.results.first.index()] = Some(*bits);
+                }
+                InstKind::Global(..) => {
+                    if wiring.sources && self.is_float(inst.results.first) {
+                        self.sources.push(inst.results.first.0);
+                    }
+                }
+                InstKind::Shadow(direction) => self.seed(arm, inst.args[0].0, direction.lanes()),
+                InstKind::Sample(_, _, MipSelection::Shadows) => {
+                    for &arg in &inst.args {
+                        self.seed(arm, arg.0, Lanes::XY);
+                    }
+                }
+                InstKind::Load(array) => {
+                    let array = array_node(function, *array);
+                    self.float_edge(array, inst.results.first);
+                }
+                InstKind::Store(array) => {
+                    if self.is_float(inst.args[1]) {
+                        self.edge(inst.args[1].0, array_node(function, *array));
+                    }
+                }
+                InstKind::ArrayCopy { to, from } => {
+                    self.edge(array_node(function, *from), array_node(function, *to));
+                }
+                InstKind::Call(callee, _) => {
+                    if let Some((signatures, summaries)) = wiring.callees {
+                        let at = callee.index();
+                        self.call(arm, inst, &signatures[at], &summaries[at]);
+                    }
+                    self.calls.push((*callee, inst));
+                }
+                InstKind::If(then, other) => {
+                    let union = match arm {
+                        NO_ARM => {
+                            self.unions.push(Lanes::NONE);
+                            self.unions.len() as u32 - 1
+                        }
+                        outer => outer,
+                    };
+                    self.nest(*then, inst.results, union);
+                    self.nest(*other, inst.results, union);
+                }
+                InstKind::Loop(body) => {
+                    self.nest(*body, inst.results, arm);
+                    self.turn(*body, &inst.args);
+                }
+                InstKind::Block(body) => self.nest(*body, inst.results, arm),
+                InstKind::Yield => self.give(id, &inst.args),
+                InstKind::Break(to) => self.give(*to, &inst.args),
+                InstKind::Continue(to) => self.turn(*to, &inst.args),
+                InstKind::Return => {
+                    for (i, &arg) in (0..).zip(&inst.args) {
+                        if self.is_float(arg) {
+                            self.edge(arg.0, result_node(function, i));
+                        }
+                    }
+                }
+                InstKind::Sample(_, _, MipSelection::Gradients | MipSelection::Level)
+                | InstKind::Difference(_)
+                | InstKind::Message(_)
+                | InstKind::Resource(_)
+                | InstKind::ArrayZero(_)
+                | InstKind::ArrayResize(..)
+                | InstKind::EnterInlined(_)
+                | InstKind::NextIteration
+                | InstKind::MakeClosure(_)
+                | InstKind::ClosureAdd
+                | InstKind::ClosureScale
+                | InstKind::Unreachable => {}
+            }
+        }
+    }
+
+    fn is_float(&self, value: ValueId) -> bool {
+        self.function.value(value).ty == Scalar::F32
+    }
+
+    fn edge(&mut self, from: FlowNode, to: FlowNode) {
+        self.edges.push((from, to));
+    }
+
+    fn float_edge(&mut self, from: FlowNode, to: ValueId) {
+        if self.is_float(to) {
+            self.edge(from, to.0);
+        }
+    }
+
+    fn seed(&mut self, arm: u32, node: FlowNode, lanes: Lanes) {
+        if let Some(union) = self.unions.get_mut(arm as usize) {
+            *union |= lanes;
+        }
+        self.seeds.push((arm, DemandSeed { node, lanes }));
+    }
+
+    fn nest(&mut self, region: RegionId, gives: Results, arm: u32) {
+        self.gives[region.index()] = gives;
+        self.arms[region.index()] = arm;
+    }
+
+    fn give(&mut self, region: RegionId, args: &[ValueId]) {
+        for (to, &from) in self.gives[region.index()].iter().zip(args) {
+            self.float_edge(from.0, to);
+        }
+    }
+
+    fn turn(&mut self, body: RegionId, args: &[ValueId]) {
+        let function = self.function;
+        for (&to, &from) in function.region(body).params.iter().zip(args) {
+            self.float_edge(from.0, to);
+        }
+    }
+
+    fn call(&mut self, arm: u32, call: &Inst, signature: &FlowSignature, summary: &ShadowSummary) {
+        let function = self.function;
+        for (&slot, &wants) in signature.ins.iter().zip(&summary.demanded) {
+            if !wants.is_none() {
+                self.seed(arm, outer_in(function, call, slot), wants);
+            }
+        }
+        // Parameters that share a bit meet in a joint, so that the edges stay few.
+        let exact = signature.ins.len().min(bit::SHARED as usize);
+        let (own, shared) = signature.ins.split_at(exact);
+        let joint = self.nodes;
+        if !shared.is_empty() {
+            self.nodes += 1;
+            for &slot in shared {
+                self.edge(outer_in(function, call, slot), joint);
+            }
+        }
+        for (&slot, &flow) in signature.outs.iter().zip(&summary.flow) {
+            let to = outer_out(function, call, slot);
+            if flow & bit::SOURCE != 0 {
+                self.sources.push(to);
+            }
+            if flow & bit::of(bit::SHARED as usize) != 0 && !shared.is_empty() {
+                self.edge(joint, to);
+            }
+            for (i, &from) in own.iter().enumerate() {
+                if flow & bit::of(i) != 0 {
+                    self.edge(outer_in(function, call, from), to);
+                }
+            }
+        }
+    }
+}
+
+/// Edges by the node that they leave.
+#[derive(Debug)]
+pub(super) struct FlowEdges {
+    starts: Vec<u32>,
+    ends: Vec<FlowNode>,
+}
+
+impl FlowEdges {
+    fn new<T>(nodes: u32, edges: &[T], ends_of: impl Fn(&T) -> (FlowNode, FlowNode)) -> FlowEdges {
+        let mut starts = vec![0; nodes as usize + 1];
+        for edge in edges {
+            starts[ends_of(edge).0 as usize] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let mut ends = vec![0; edges.len()];
+        for edge in edges {
+            let (from, to) = ends_of(edge);
+            let start = &mut starts[from as usize];
+            *start -= 1;
+            ends[*start as usize] = to;
+        }
+        FlowEdges { starts, ends }
+    }
+
+    /// Where the edges from a node lead.
+    pub(super) fn from(&self, node: FlowNode) -> &[FlowNode] {
+        let node = node as usize;
+        &self.ends[self.starts[node] as usize..self.starts[node + 1] as usize]
+    }
+
+    /// Joins each node's state to those of the nodes behind it, to the least fixpoint. In order of the nodes first, which suffices
+    /// where no edge leads back; `work` is overwritten.
+    pub(super) fn flood<T>(&self, state: &mut [T], work: &mut Vec<FlowNode>)
+    where
+        T: Copy + PartialEq + BitOr<Output = T>,
+    {
+        work.clear();
+        for node in 0..state.len() as u32 {
+            let here = state[node as usize];
+            for &next in self.from(node) {
+                let there = &mut state[next as usize];
+                let joined = *there | here;
+                if joined != *there {
+                    *there = joined;
+                    if next <= node {
+                        work.push(next);
+                    }
+                }
+            }
+        }
+        self.propagate(state, work);
+    }
+
+    /// The same from the nodes in `work` alone, whose state is new.
+    pub(super) fn propagate<T>(&self, state: &mut [T], work: &mut Vec<FlowNode>)
+    where
+        T: Copy + PartialEq + BitOr<Output = T>,
+    {
+        while let Some(node) = work.pop() {
+            let here = state[node as usize];
+            for &next in self.from(node) {
+                let there = &mut state[next as usize];
+                let joined = *there | here;
+                if joined != *there {
+                    *there = joined;
+                    work.push(next);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Running rows on one point: what the reference evaluator, folding and the tests use.
+
+use crate::definition::{BitOpDef, OpDef, tangent};
+use crate::definition::{OperandKind, Partial};
+use crate::field::Field;
+use crate::list::{Op, OpVisitor};
+
+/// The most operands a row has.
+pub const MAX_OPERANDS: usize = 5;
+
+/// The float that a float row sees for an operand's bits.
+#[inline(always)]
+pub fn operand_float(kind: OperandKind, bits: u32) -> f32 {
+    match kind {
+        OperandKind::Float => f32::from_bits(bits),
+        _ => bits as f32,
+    }
+}
+
+struct Value<'a>(&'a [u32]);
+
+impl OpVisitor for Value<'_> {
+    type Out = u32;
+    fn float<R: OpDef<N>, const N: usize>(self) -> u32 {
+        R::value::<f32>(std::array::from_fn(|i| {
+            operand_float(R::INFO.operands[i], self.0[i])
+        }))
+        .to_bits()
+    }
+    fn bits<R: BitOpDef<N>, const N: usize>(self) -> u32 {
+        R::value::<u32>(std::array::from_fn(|i| self.0[i]))
+    }
+}
+
+struct Spec<'a>(&'a [f64]);
+
+impl OpVisitor for Spec<'_> {
+    type Out = f64;
+    fn float<R: OpDef<N>, const N: usize>(self) -> f64 {
+        R::spec(std::array::from_fn(|i| self.0[i]))
+    }
+    fn bits<R: BitOpDef<N>, const N: usize>(self) -> f64 {
+        panic!("{} is not a float row", R::INFO.name)
+    }
+}
+
+struct Piece<'a>(&'a [f64]);
+
+impl OpVisitor for Piece<'_> {
+    type Out = i64;
+    fn float<R: OpDef<N>, const N: usize>(self) -> i64 {
+        R::smooth_piece(std::array::from_fn(|i| self.0[i]))
+    }
+    fn bits<R: BitOpDef<N>, const N: usize>(self) -> i64 {
+        0
+    }
+}
+
+struct WordSpec<'a>(&'a [u32]);
+
+impl OpVisitor for WordSpec<'_> {
+    type Out = u32;
+    fn float<R: OpDef<N>, const N: usize>(self) -> u32 {
+        panic!("{} is a float row", R::INFO.name)
+    }
+    fn bits<R: BitOpDef<N>, const N: usize>(self) -> u32 {
+        R::spec(std::array::from_fn(|i| self.0[i]))
+    }
+}
+
+struct Faults<'a>(&'a [u32]);
+
+impl OpVisitor for Faults<'_> {
+    type Out = bool;
+    fn float<R: OpDef<N>, const N: usize>(self) -> bool {
+        false
+    }
+    fn bits<R: BitOpDef<N>, const N: usize>(self) -> bool {
+        R::INFO.fault.is_some() && R::faults::<u32>(std::array::from_fn(|i| self.0[i]))
+    }
+}
+
+struct Tangent<'a, F> {
+    operands: &'a [F],
+    value: F,
+    shadows: &'a [Option<F>],
+}
+
+impl<F: Field> OpVisitor for Tangent<'_, F> {
+    type Out = F;
+    fn float<R: OpDef<N>, const N: usize>(self) -> F {
+        let partials = R::partials(std::array::from_fn(|i| self.operands[i]), self.value);
+        let shadows = std::array::from_fn(|i| self.shadows[i]);
+        tangent(&partials, shadows, self.value)
+    }
+    fn bits<R: BitOpDef<N>, const N: usize>(self) -> F {
+        self.value.lit(0.0)
+    }
+}
+
+struct Partials<'a, F> {
+    operands: &'a [F],
+    value: F,
+}
+
+impl<F: Field<Mask = bool>> OpVisitor for Partials<'_, F> {
+    type Out = [F; MAX_OPERANDS];
+    fn float<R: OpDef<N>, const N: usize>(self) -> [F; MAX_OPERANDS] {
+        let partials = R::partials(std::array::from_fn(|i| self.operands[i]), self.value);
+        std::array::from_fn(|i| match partials.get(i) {
+            None | Some(Partial::Zero | Partial::Where(false)) => self.value.lit(0.0),
+            Some(Partial::One | Partial::Where(true)) => self.value.lit(1.0),
+            Some(Partial::MinusOne) => self.value.lit(-1.0),
+            Some(Partial::Of(p) | Partial::Singular(p)) => *p,
+        })
+    }
+    fn bits<R: BitOpDef<N>, const N: usize>(self) -> [F; MAX_OPERANDS] {
+        [self.value.lit(0.0); MAX_OPERANDS]
+    }
+}
+
+impl Op {
+    /// The bits of the value that every engine computes from these bits; one word per operand.
+    pub fn value(self, operands: &[u32]) -> u32 {
+        self.visit(Value(operands))
+    }
+
+    /// What a float row means over the reals.
+    ///
+    /// # Panics
+    /// For word rows, whose meaning is a function of words.
+    pub fn spec(self, operands: &[f64]) -> f64 {
+        self.visit(Spec(operands))
+    }
+
+    /// What a word row means, as a function of words.
+    ///
+    /// # Panics
+    /// For float rows, whose meaning is over the reals.
+    pub fn bit_spec(self, operands: &[u32]) -> u32 {
+        self.visit(WordSpec(operands))
+    }
+
+    /// The smooth piece of a float row that the operands lie on ([`OpDef::smooth_piece`]); 0 for word rows.
+    pub fn smooth_piece(self, operands: &[f64]) -> i64 {
+        self.visit(Piece(operands))
+    }
+
+    /// Whether the row faults on these operands; its value is defined all the same.
+    pub fn faults(self, operands: &[u32]) -> bool {
+        self.visit(Faults(operands))
+    }
+
+    /// The shadow of the value from the operands' shadows, by the row's partials and the tangent formula.
+    pub fn tangent<F: Field>(self, operands: &[F], value: F, shadows: &[Option<F>]) -> F {
+        self.visit(Tangent {
+            operands,
+            value,
+            shadows,
+        })
+    }
+
+    /// The row's partials as numbers, 0 beyond its operands and for word rows.
+    pub fn partials<F: Field<Mask = bool>>(self, operands: &[F], value: F) -> [F; MAX_OPERANDS] {
+        self.visit(Partials { operands, value })
+    }
+}

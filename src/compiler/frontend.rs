@@ -1,0 +1,240 @@
+//! Text to lowered module: what a compilation does before the passes.
+
+use super::Compiler;
+use crate::closure::registry::ClosureRegistry;
+use crate::session;
+use crate::sources::SourceSlice;
+use crate::stats::{PhaseClock, Phases};
+use adumbra_frontend::ast::{self, ReplEntry};
+use adumbra_frontend::check::typed_tree::FunctionId;
+use adumbra_frontend::check::{self, CheckOutput, CheckRequest, SessionOutput};
+use adumbra_frontend::lower::Observation;
+use adumbra_frontend::{Interner, ReplParse, lower, lower_observed, parse_expression, parse_repl};
+use adumbra_ir::{Code, Diagnostic, FileId, Module, Span};
+use bumpalo::Bump;
+
+/// What the texts' first one is.
+#[derive(Clone, Copy)]
+pub(crate) enum MainSource {
+    /// A file with shaders.
+    File,
+    /// One expression, whose bare names are globals.
+    Expression,
+    /// What was typed into a session; one entry of it.
+    Entry(usize),
+}
+
+/// What came out of the frontend.
+pub(crate) struct FrontendOutput {
+    pub(crate) module: Module,
+    /// Where the outputs are declared; empty where no text declares them.
+    pub(crate) outputs: Vec<Span>,
+    pub(crate) given: Vec<SessionOutput>,
+    /// What each message stands for; empty unless points are observed.
+    pub(crate) observations: Vec<Option<Observation>>,
+    pub(crate) warnings: Vec<Diagnostic>,
+    pub(crate) phases: Phases,
+}
+
+/// The parsed texts.
+pub(super) struct ParsedSources<'a> {
+    files: Vec<ast::SourceFile<'a>>,
+    entry: Option<ReplEntry<'a>>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Compiler {
+    /// Text to lowered module. The shader is the one named, or the only one.
+    pub(crate) fn run_frontend(
+        &self,
+        texts: SourceSlice<'_>,
+        main: MainSource,
+        shader: Option<&str>,
+    ) -> Result<FrontendOutput, Vec<Diagnostic>> {
+        let (arena, mut interner) = (self.arenas.take(), Interner::new());
+        let mut phases = Phases::default();
+        let mut clock = PhaseClock::start();
+        let parsed = parse_sources(&arena, &mut interner, texts, main);
+        phases.parse = clock.lap();
+        let checked = self.check_parsed(&arena, &mut interner, parsed);
+        phases.check = clock.lap();
+        let mut warnings = fail_on_error(checked.diagnostics)?;
+        let (entry, given) = match checked.entry {
+            Some((entry, given)) => (Ok(entry), given),
+            None => (
+                choose(&checked.program, &interner, texts.main(), shader),
+                Vec::new(),
+            ),
+        };
+        let outputs = match &entry {
+            Ok(entry) => outputs(&checked.program, *entry),
+            Err(_) => Vec::new(),
+        };
+        let program = &checked.program;
+        let lowered = entry.and_then(|entry| match self.observes {
+            true => lower_observed(program, &interner, entry, self.has_shadows()),
+            false => Ok((lower(program, &interner, entry)?, Vec::new())),
+        });
+        phases.lower = clock.lap();
+        phases.total = clock.total();
+        match lowered {
+            Ok((module, observations)) => Ok(FrontendOutput {
+                module,
+                observations,
+                outputs,
+                given,
+                warnings,
+                phases,
+            }),
+            Err(diagnostic) => {
+                warnings.push(diagnostic);
+                Err(warnings)
+            }
+        }
+    }
+
+    /// Names and types. Does nothing where the texts could not even be read.
+    pub(super) fn check_parsed<'a>(
+        &self,
+        arena: &'a Bump,
+        interner: &mut Interner,
+        parsed: ParsedSources<'a>,
+    ) -> CheckOutput<'a> {
+        let members = self.layout.members().iter();
+        let globals: Vec<_> = members
+            .map(|member| (member.name().to_owned(), member.ty().clone()))
+            .collect();
+        let request = CheckRequest {
+            files: &parsed.files,
+            globals: &globals,
+            closures: self.closures.as_deref().map(ClosureRegistry::closures),
+            entry: parsed.entry,
+        };
+        let mut checked = check::check(arena, interner, request);
+        if parsed.diagnostics.iter().any(Diagnostic::is_error) {
+            // What could not be read may be what makes warnings go away.
+            checked.diagnostics.retain(Diagnostic::is_error);
+        }
+        checked.diagnostics.splice(0..0, parsed.diagnostics);
+        checked
+    }
+}
+
+/// Where a shader's outputs are declared.
+fn outputs(program: &check::typed_tree::TypedProgram<'_>, shader: FunctionId) -> Vec<Span> {
+    let params = program.functions[shader.0 as usize].params.iter();
+    let outputs = params.filter(|param| param.direction == ast::ParamDirection::Out);
+    outputs.map(|param| param.span).collect()
+}
+
+/// The shader that was named; or the only one; or the only one of the first text, though others come with what it includes.
+fn choose(
+    program: &check::typed_tree::TypedProgram<'_>,
+    interner: &Interner,
+    main: FileId,
+    wanted: Option<&str>,
+) -> Result<FunctionId, Diagnostic> {
+    let functions = program.functions.iter().enumerate();
+    let shaders: Vec<(FunctionId, &str, Span)> = functions
+        .filter(|(_, function)| function.is_shader)
+        .map(|(i, f)| (FunctionId(i as u32), interner.name(f.name), f.span))
+        .collect();
+    let listed = || {
+        let names = shaders.iter().map(|(_, name, _)| format!("`{name}`"));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let end = Span::new(main, 0, 0);
+    let own = shaders.iter().filter(|(.., span)| span.file == main);
+    let own: Vec<_> = own.collect();
+    match (wanted, shaders.as_slice()) {
+        (None, [(only, ..)]) => Ok(*only),
+        (None, _) if own.len() == 1 => Ok(own[0].0),
+        (_, []) => Err(Diagnostic::new(
+            Code::UnknownShader,
+            end,
+            "there is no shader in this text, only what shaders may use",
+        )
+        .here("here one could stand")
+        .help("write one: `shader name(out float result) { result = 1.0; }`")),
+        (None, [_, (_, _, second), ..]) => Err(Diagnostic::new(
+            Code::ShaderChoice,
+            *second,
+            format!("there are several shaders: {}", listed()),
+        )
+        .here("a second one")
+        .help("say which is meant; on the command line with `--shader NAME`")),
+        (Some(wanted), shaders) => shaders
+            .iter()
+            .find(|(_, name, _)| *name == wanted)
+            .map(|(id, ..)| *id)
+            .ok_or_else(|| {
+                Diagnostic::new(
+                    Code::UnknownShader,
+                    end,
+                    format!("there is no shader `{wanted}`"),
+                )
+                .here("not in this text")
+                .help(format!("there is {}", listed()))
+            }),
+    }
+}
+
+/// Reads all texts; the first one as `main` says.
+pub(super) fn parse_sources<'a>(
+    arena: &'a Bump,
+    interner: &mut Interner,
+    texts: SourceSlice<'_>,
+    main: MainSource,
+) -> ParsedSources<'a> {
+    let mut parsed = ParsedSources {
+        files: Vec::with_capacity(texts.iter().len()),
+        entry: None,
+        diagnostics: Vec::new(),
+    };
+    for (id, source) in texts.included_first() {
+        if source.included().is_none() {
+            parsed.diagnostics.extend(not_gathered(id, source.text()));
+        }
+        match main {
+            MainSource::Expression if id == texts.main() => {
+                let (expr, diagnostics) = parse_expression(arena, interner, id, source.text());
+                parsed.entry = Some(session::expression_entry(expr, arena));
+                parsed.diagnostics.extend(diagnostics);
+            }
+            MainSource::Entry(index) if id == texts.main() => {
+                if let ReplParse::Complete(entries) = parse_repl(arena, interner, id, source.text())
+                {
+                    parsed.entry = entries.get(index).copied();
+                }
+            }
+            _ => {
+                let (file, diagnostics) =
+                    adumbra_frontend::parse(arena, interner, id, source.text());
+                parsed.files.push(file);
+                parsed.diagnostics.extend(diagnostics);
+            }
+        }
+    }
+    parsed
+}
+
+/// What a text includes although nobody said where included texts come from.
+fn not_gathered(id: FileId, text: &str) -> impl Iterator<Item = Diagnostic> {
+    let includes = adumbra_frontend::find_includes(id, text).into_iter();
+    includes.map(|include| {
+        let message = format!("`{}` was not loaded", include.path);
+        Diagnostic::new(Code::IncludeNotFound, include.span, message)
+            .here("included here")
+            .help("the host loads what texts include, by `Sources::including`, before it compiles them")
+    })
+}
+
+/// The warnings, if there is no error among them.
+pub(super) fn fail_on_error(
+    diagnostics: Vec<Diagnostic>,
+) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    match diagnostics.iter().any(Diagnostic::is_error) {
+        false => Ok(diagnostics),
+        true => Err(diagnostics),
+    }
+}

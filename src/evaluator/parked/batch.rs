@@ -1,0 +1,38 @@
+//! Points that wait in batches, on their way out.
+
+use super::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad, SuspendedState};
+use adumbra_vm::BatchMachine;
+use std::sync::Arc;
+
+impl ParkedPoint {
+    /// A point that waits in a machine for batches, which must be so; with its quad, if it stands in one.
+    pub(crate) fn from_batch(
+        home: &Arc<EvaluatorContext>,
+        machine: &mut BatchMachine,
+        point: usize,
+    ) -> Result<ParkedPoint, ParkError> {
+        let first = point / 4 * 4;
+        let (which, own) = match machine.program().quad() {
+            Some(_) => (first..first + 4, size_of::<ParkedQuad>()),
+            None => (point..point + 1, 0),
+        };
+        let waiting = machine.suspended().iter();
+        let waiting = waiting.filter(|(point, _)| which.contains(point));
+        let bytes: usize = waiting.map(|(_, parked)| parked.memory()).sum();
+        home.reserve(own + bytes)?;
+        let helpers = std::array::from_fn(|at| machine.is_helper(first + at));
+        let mut take = |point| machine.take_suspended(point).expect("the point waits");
+        let state = match own {
+            0 => SuspendedState::Point(take(point)),
+            _ => SuspendedState::BatchQuad(Box::new(ParkedQuad {
+                points: std::array::from_fn(|at| take(first + at)),
+                helpers,
+            })),
+        };
+        let mut lot = home.lot();
+        lot.points += 1;
+        lot.bytes += state.memory();
+        drop(lot);
+        Ok(ParkedPoint::new(home, state))
+    }
+}

@@ -1,0 +1,151 @@
+//! An order for a machine with code: placed by an evaluator, fulfilled by the thread that compiles, fetched by the evaluator between two batches.
+
+use super::compile_queue::QueuedWork;
+use super::shared::{TierState, TierVariant, Verdict};
+use crate::program::{ARC_OVERHEAD, Program};
+use adumbra_ir::host::Limits;
+use adumbra_vm::native::NativeBackend;
+use adumbra_vm::{BatchMachine, BatchOptions, Bytecode, FloatEnvironment};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// What is to be made, and what was.
+pub(super) struct CompileJob {
+    bytecode: Arc<Bytecode>,
+    native: Arc<dyn NativeBackend>,
+    tiers: Arc<TierState>,
+    variant: Arc<TierVariant>,
+    limits: Limits,
+    width: usize,
+    /// What was made, until it is fetched. Locked for moments only.
+    made: Mutex<Option<CompiledMachine>>,
+    is_made: Condvar,
+}
+
+/// What came of an order: nothing if there is no code.
+pub(super) type CompiledMachine = Option<Box<BatchMachine>>;
+
+impl CompileJob {
+    /// For a machine that computes such chunks, within such limits.
+    pub(super) fn new(
+        program: &Program,
+        native: Arc<dyn NativeBackend>,
+        variant: Arc<TierVariant>,
+        limits: Limits,
+        width: usize,
+    ) -> CompileJob {
+        CompileJob {
+            bytecode: program.bytecode().clone(),
+            native,
+            tiers: program.tiers.clone(),
+            variant,
+            limits,
+            width,
+            made: Mutex::new(None),
+            is_made: Condvar::new(),
+        }
+    }
+
+    pub(super) fn variant(&self) -> &TierVariant {
+        &self.variant
+    }
+
+    pub(super) fn tiers(&self) -> &TierState {
+        &self.tiers
+    }
+
+    /// A machine with code, if there is any.
+    pub(super) fn make(&self) -> CompiledMachine {
+        self.make_by(|| {
+            // Machine code has constants worked out.
+            let _mode = FloatEnvironment::enter();
+            let options = BatchOptions {
+                width: Some(self.width),
+                level: Some(self.variant.level()),
+                uniform: self.variant.uniform().into(),
+                native: Some(self.native.clone()),
+                ..BatchOptions::default()
+            };
+            BatchMachine::new(self.bytecode.clone(), self.limits, &options)
+        })
+    }
+
+    fn make_by(&self, make: impl FnOnce() -> BatchMachine) -> CompiledMachine {
+        // What others see is whole between any two statements, whoever panicked.
+        let made = catch_unwind(AssertUnwindSafe(make));
+        if made.is_err() {
+            self.tiers.count_panic();
+        }
+        let machine = made.ok();
+        let machine = machine.filter(|made| made.has_machine_code() && made.width() == self.width);
+        if machine.is_none() {
+            self.variant.decide(Verdict::NoCode);
+        }
+        machine.map(Box::new)
+    }
+
+    /// Fetches what was made. Nothing if that is not there yet; nobody is waited for.
+    pub(super) fn fetch(&self) -> Option<CompiledMachine> {
+        self.made.try_lock().ok()?.take()
+    }
+
+    /// Waits until something was made that was not fetched yet.
+    pub(super) fn wait(&self) {
+        let made = self.made();
+        let waited = self.is_made.wait_while(made, |made| made.is_none());
+        drop(waited);
+    }
+
+    fn made(&self) -> MutexGuard<'_, Option<CompiledMachine>> {
+        // Nobody panics there.
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes that it takes, its own included; what is shared belongs to the program.
+    pub(super) fn memory(&self) -> usize {
+        let made = self.made();
+        let machine = made.iter().flatten().map(|machine| machine.memory());
+        ARC_OVERHEAD + size_of::<CompileJob>() + machine.sum::<usize>()
+    }
+}
+
+impl QueuedWork for CompileJob {
+    fn work(&self) {
+        let verdict = self.variant.verdict();
+        let made = match verdict.is_none_or(Verdict::prefers_code) {
+            true => self.make(),
+            false => None,
+        };
+        *self.made() = Some(made);
+        self.is_made.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::NativeCompiler;
+    use crate::{Compiler, GlobalsLayout, Sources};
+    use adumbra_vm::SimdLevel;
+
+    #[test]
+    fn a_compiler_that_panics_leaves_the_program_to_the_interpreter() {
+        let sources = Sources::new("s.adu", "shader s(out int o) { o = 1; }");
+        let program = Compiler::new(GlobalsLayout::new()).compile(&sources);
+        let program = program.expect("it is fine");
+        let variant = program.tiers.variant(SimdLevel::best(), &[]);
+        let Some(native) = NativeCompiler::new("s") else {
+            return;
+        };
+        let native = Arc::new(native);
+        let order = CompileJob::new(&program, native, variant, Limits::default(), 1);
+        let made = order.make_by(|| panic!("as a compiler must not"));
+        assert!(made.is_none());
+        assert_eq!(program.tiers.panicked(), 1);
+        assert_eq!(order.variant.verdict(), Some(Verdict::NoCode));
+        order.work();
+        order.wait();
+        assert!(matches!(order.fetch(), Some(None)));
+        assert!(order.fetch().is_none(), "it was fetched");
+    }
+}

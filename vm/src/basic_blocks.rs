@@ -1,0 +1,315 @@
+//! Blocks of a program, and which of their words are read later.
+//!
+//! Control enters a block at its beginning only, and leaves it at its end. What a word holds may be kept elsewhere within a block; where the
+//! block ends it has to be in its own plane, if anybody reads it then.
+
+use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register};
+use adumbra_ir::types::{Direction, Lanes};
+use std::ops::Range;
+
+#[cfg(feature = "batch")]
+mod batch_liveness;
+
+#[cfg(feature = "batch")]
+pub(crate) use batch_liveness::{BatchBlocks, LIVE_OUT};
+
+/// Words of memory that finding out what is read later may take; beyond, everything counts as read.
+pub(crate) const MAX_LIVENESS_WORDS: usize = 1 << 20;
+
+/// A program's blocks, and which words are read behind each.
+pub(crate) struct BasicBlocks<'p> {
+    program: &'p Bytecode,
+    /// Per instruction, whether whoever comes there looks at all registers; none if nobody does.
+    leaves: &'p [bool],
+    /// The beginnings of blocks, and the end of the program.
+    starts: Vec<u32>,
+    /// The function of each block.
+    functions: Vec<usize>,
+    /// Slots within arrays, whose words always stay in their planes.
+    pub(crate) in_array: Vec<bool>,
+    /// Words, a bit each, that are read from the beginning of each block on; none if that was too much to find out.
+    live_in: Option<Vec<u64>>,
+    /// Words, a bit each, that are read behind each block; none if that was too much to find out.
+    live_out: Option<Vec<u64>>,
+}
+
+impl<'p> BasicBlocks<'p> {
+    pub(crate) fn new(program: &'p Bytecode, leaves: &'p [bool]) -> BasicBlocks<'p> {
+        let mut in_array = vec![false; program.registers as usize];
+        for array in &program.arrays {
+            in_array[array.base as usize..][..array.registers() as usize].fill(true);
+        }
+        let starts = starts(program, leaves);
+        let mut blocks = BasicBlocks {
+            program,
+            leaves,
+            functions: (starts[..starts.len() - 1].iter())
+                .map(|&start| program.functions.partition_point(|f| f.start <= start) - 1)
+                .collect(),
+            starts,
+            in_array,
+            live_in: None,
+            live_out: None,
+        };
+        blocks.find_live();
+        blocks
+    }
+
+    /// How many.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The positions of a block's instructions.
+    pub(crate) fn range(&self, block: usize) -> Range<u32> {
+        self.starts[block]..self.starts[block + 1]
+    }
+
+    /// Words of memory for a bit of each slot.
+    fn words(&self) -> usize {
+        (self.program.registers as usize).div_ceil(64)
+    }
+
+    /// The slots of what comes out.
+    fn outputs(&self) -> Range<usize> {
+        0..3 * self.program.output_lanes.len()
+    }
+
+    /// The block that begins there.
+    fn at(&self, position: u32) -> usize {
+        let found = self.starts.binary_search(&position);
+        found.expect("targets begin blocks")
+    }
+
+    /// For each function, the blocks that control goes back to from it.
+    fn returns(&self) -> Vec<Vec<usize>> {
+        let mut returns = vec![Vec::new(); self.program.functions.len()];
+        for (code, behind) in self.program.code.iter().zip(1..) {
+            if code.opcode == Opcode::Call {
+                returns[code.words[0] as usize].push(self.at(behind));
+            }
+        }
+        returns
+    }
+
+    /// Finds what is read behind each block: the least solution, backwards, through calls and back.
+    fn find_live(&mut self) {
+        let words = self.words();
+        let size = self.len().checked_mul(words);
+        let Some(size) = size.filter(|&size| size <= MAX_LIVENESS_WORDS) else {
+            return;
+        };
+        let program = self.program;
+        let returns = self.returns();
+        let mut live_in = vec![0_u64; size];
+        let mut live_out = live_in.clone();
+        let mut live = vec![0_u64; words];
+        let mut is_first = true;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in (0..self.len()).rev() {
+                let range = self.range(block);
+                let function = self.functions[block];
+                let last = range.end - 1;
+                live.fill(0);
+                let code = &program.code[last as usize];
+                let mut successor = |block: usize| {
+                    let from = &live_in[block * words..][..words];
+                    unite(&mut live, from);
+                };
+                let target = code.words[0];
+                match code.opcode {
+                    // Whoever goes on alone looks at all registers.
+                    _ if self.leaves.get(last as usize) == Some(&true) => live.fill(u64::MAX),
+                    Opcode::Return => {
+                        returns[function].iter().for_each(|&block| successor(block));
+                        if function == program.entry as usize {
+                            self.outputs().for_each(|slot| add(&mut live, slot));
+                        }
+                    }
+                    Opcode::Unreachable => {}
+                    Opcode::Jump | Opcode::Loop => successor(self.at(target)),
+                    Opcode::Branch(..) | Opcode::BranchIf(_) => {
+                        successor(self.at(target));
+                        successor(self.at(range.end));
+                    }
+                    Opcode::Call => {
+                        successor(self.at(program.functions[target as usize].start));
+                    }
+                    _ => successor(self.at(range.end)),
+                }
+                let behind = &mut live_out[block * words..][..words];
+                // With the same behind it the same is read from its beginning on.
+                if behind == live && !is_first {
+                    continue;
+                }
+                behind.copy_from_slice(&live);
+                for position in range.rev() {
+                    let code = &program.code[position as usize];
+                    for_each_def(program, code, |slot| {
+                        live[slot as usize / 64] &= !(1 << (slot % 64));
+                    });
+                    for_each_use(program, code, |slot| add(&mut live, slot as usize));
+                }
+                let at = &mut live_in[block * words..][..words];
+                if at != &live[..] {
+                    at.copy_from_slice(&live);
+                    changed = true;
+                }
+            }
+            is_first = false;
+        }
+        self.live_in = Some(live_in);
+        self.live_out = Some(live_out);
+    }
+
+    /// Words, a bit each, that are read behind a block; nothing if all may be.
+    pub(crate) fn live_out(&self, block: usize) -> Option<&[u64]> {
+        let words = self.words();
+        let live = self.live_out.as_ref()?;
+        Some(&live[block * words..][..words])
+    }
+}
+
+/// Adds the word of a slot to others, a bit each.
+fn add(to: &mut [u64], slot: usize) {
+    to[slot / 64] |= 1 << (slot % 64);
+}
+
+/// Adds words, a bit each, to others; whether there are more then.
+fn unite(to: &mut [u64], from: &[u64]) -> bool {
+    let mut changed = false;
+    for (to, from) in to.iter_mut().zip(from) {
+        changed |= from & !*to != 0;
+        *to |= from;
+    }
+    changed
+}
+
+/// Which instructions are jumped to.
+pub(crate) fn jump_targets(program: &Bytecode) -> Vec<bool> {
+    let mut targets = vec![false; program.code.len()];
+    for instruction in &program.code {
+        for (word, role) in instruction
+            .words
+            .into_iter()
+            .zip(instruction.opcode.roles())
+        {
+            if role == OperandRole::Target {
+                targets[word as usize] = true;
+            }
+        }
+    }
+    targets
+}
+
+/// Where blocks begin, the program's end included.
+fn starts(program: &Bytecode, leaves: &[bool]) -> Vec<u32> {
+    let mut is_start = jump_targets(program);
+    is_start.push(true);
+    for function in &program.functions {
+        is_start[function.start as usize] = true;
+    }
+    for (position, code) in program.code.iter().enumerate() {
+        let is_left = leaves.get(position) == Some(&true);
+        if ends_basic_block(code.opcode) || is_left {
+            is_start[position + 1] = true;
+        }
+        if is_left {
+            is_start[position] = true;
+        }
+    }
+    let starts = (0..).zip(&is_start).filter(|&(_, &is)| is);
+    starts.map(|(position, _)| position).collect()
+}
+
+/// Whether control may go elsewhere than to the next instruction.
+pub(crate) fn ends_basic_block(opcode: Opcode) -> bool {
+    opcode.never_falls_through()
+        || matches!(
+            opcode,
+            Opcode::Branch(..) | Opcode::BranchIf(_) | Opcode::Call
+        )
+}
+
+/// The words that a value with these shadows takes.
+fn each_word(slot: u32, lanes: Lanes, mut each: impl FnMut(u32)) {
+    each(slot);
+    for (direction, offset) in Direction::BOTH.into_iter().zip(1..) {
+        if lanes.has(direction) {
+            each(slot + offset);
+        }
+    }
+}
+
+fn list(program: &Bytecode, start: u32, count: usize) -> &[u32] {
+    &program.lists[start as usize..][..count]
+}
+
+/// The slots that an instruction saves or restores.
+fn saved(code: &BytecodeInstruction) -> Range<u32> {
+    let [start, len, ..] = code.words;
+    start..start + len
+}
+
+/// The words that an instruction writes, but for those in arrays that it names.
+pub(crate) fn for_each_def(
+    program: &Bytecode,
+    code: &BytecodeInstruction,
+    mut each: impl FnMut(u32),
+) {
+    if code.opcode == Opcode::Restore {
+        saved(code).for_each(&mut each);
+    }
+    for (&word, role) in code.words.iter().zip(code.opcode.roles()) {
+        match role {
+            OperandRole::Write(lanes) => each_word(word, lanes, &mut each),
+            OperandRole::WriteList(count) => {
+                list(program, word, count as usize)
+                    .iter()
+                    .for_each(|&slot| each(slot));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The words that an instruction reads, constants left out, and those in arrays that it names.
+pub(crate) fn for_each_use(
+    program: &Bytecode,
+    code: &BytecodeInstruction,
+    mut each: impl FnMut(u32),
+) {
+    if code.opcode == Opcode::Save {
+        saved(code).for_each(&mut each);
+    }
+    let mut read = |slot: u32, lanes| {
+        if Register(slot).as_constant().is_none() {
+            each_word(slot, lanes, &mut each);
+        }
+    };
+    for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
+        match role {
+            OperandRole::Read(lanes) => read(word, lanes),
+            OperandRole::ReadList(count) => {
+                let slots = list(program, word, count as usize);
+                slots.iter().for_each(|&slot| read(slot, Lanes::NONE));
+            }
+            OperandRole::Arguments => {
+                let slots = list(program, word, argument_count(program, code, i));
+                slots.iter().for_each(|&slot| read(slot, Lanes::NONE));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// How many slots a list of arguments has, which is the word of that index.
+pub(crate) fn argument_count(program: &Bytecode, code: &BytecodeInstruction, word: usize) -> usize {
+    let of = code.words[word - 1] as usize;
+    match code.opcode {
+        Opcode::Message => program.interface.messages[of].word_count(),
+        _ => program.interface.arguments(of),
+    }
+}

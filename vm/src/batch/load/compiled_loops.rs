@@ -1,0 +1,225 @@
+//! Regions: loops all of whose blocks are rows and jumps, for a native backend.
+//!
+//! Points leave a region for later steps alone, and its code runs while nobody waits inside. So whoever waits is behind it, as while its steps run, and what
+//! those keep is what was found for the last one.
+
+use super::super::instruction::{BatchInstruction, BatchLoop, BatchOp, OperandLocation};
+use super::Loader;
+use super::segments::UnitLocations;
+use crate::basic_blocks::BatchBlocks;
+use crate::native::{
+    CompileUnit, CompiledLoop, CondBranch, Condition, DualOperand, Edge, LoopBlock, LoopTerminator,
+};
+use adumbra_ir::types::Lanes;
+use adumbra_ops::MAX_OPERANDS;
+use rustc_hash::FxHashMap;
+use std::ops::RangeInclusive;
+
+/// Steps that a region has at most: longer loops go by the steps.
+pub(super) const MAX_LOOP_INSTRUCTIONS: usize = 1 << 11;
+
+/// Where control goes by jumps, block by block.
+struct Jumps<'s> {
+    /// The first step of each block.
+    starts: &'s [u32],
+    /// For each block, those from which a jump leads to it.
+    sources: Vec<Vec<usize>>,
+    /// For each block that turns lead to, the last step that does so.
+    last_turn: FxHashMap<usize, usize>,
+}
+
+impl Jumps<'_> {
+    fn of<'s>(steps: &[BatchInstruction], starts: &'s [u32]) -> Jumps<'s> {
+        let mut jumps = Jumps {
+            starts,
+            sources: vec![Vec::new(); starts.len()],
+            last_turn: FxHashMap::default(),
+        };
+        for (at, step) in steps.iter().enumerate() {
+            if let Some(target) = target(step) {
+                let target = jumps.block_of(target);
+                let from = jumps.block_of(at);
+                jumps.sources[target].push(from);
+                if matches!(step.op, BatchOp::Loop(_)) {
+                    jumps.last_turn.insert(target, at);
+                }
+            }
+        }
+        jumps
+    }
+
+    fn block_of(&self, step: usize) -> usize {
+        self.starts.partition_point(|&start| start as usize <= step) - 1
+    }
+}
+
+/// Where a step may jump to.
+fn target(step: &BatchInstruction) -> Option<usize> {
+    match step.op {
+        BatchOp::Branch { target, .. } | BatchOp::Jump(target) | BatchOp::Loop(target) => {
+            Some(target as usize)
+        }
+        _ => None,
+    }
+}
+
+impl Loader<'_> {
+    /// Makes regions of the outermost loops that can be one. `starts` has the first step of each block.
+    pub(super) fn find_loops(&mut self, starts: &[u32], blocks: &BatchBlocks<'_>) {
+        let jumps = Jumps::of(&self.out.instructions, starts);
+        let mut end = 0;
+        for at in 0..self.out.instructions.len() {
+            if at < end || !matches!(self.out.instructions[at].op, BatchOp::CompiledLoop(_)) {
+                continue;
+            }
+            let first = jumps.block_of(at);
+            let Some(&last) = jumps.last_turn.get(&first) else {
+                continue;
+            };
+            let range = first..=jumps.block_of(last);
+            if last - at <= MAX_LOOP_INSTRUCTIONS && self.is_region(&range, &jumps) {
+                self.region(at, range, last, starts, blocks);
+                end = last;
+            }
+        }
+    }
+
+    /// Whether control enters these blocks at the first one alone, leaves them for later ones, and there are rows and jumps alone.
+    fn is_region(&self, range: &RangeInclusive<usize>, jumps: &Jumps<'_>) -> bool {
+        let first = *range.start();
+        let is_entered = |block: &usize| {
+            let mut sources = jumps.sources[*block].iter();
+            *block != first && sources.any(|source| !range.contains(source))
+        };
+        let end = jumps.starts.get(range.end() + 1);
+        let end = end.map_or(self.out.instructions.len(), |&end| end as usize);
+        let steps = &self.out.instructions[jumps.starts[first] as usize..end];
+        !range.clone().any(|block| is_entered(&block))
+            && steps.iter().all(|step| match step.op {
+                BatchOp::Branch { .. } | BatchOp::Jump(_) | BatchOp::Loop(_) => {
+                    target(step).is_some_and(|target| jumps.block_of(target) >= first)
+                }
+                BatchOp::Reconverge
+                | BatchOp::CompiledLoop(_)
+                | BatchOp::Segment { .. }
+                | BatchOp::Arithmetic { .. }
+                | BatchOp::Uniform(..)
+                | BatchOp::CountStep(_)
+                | BatchOp::CountSteps { .. } => true,
+                _ => false,
+            })
+    }
+
+    /// The region of these blocks, whose code the step at `at` runs, and whose last turn is the step at `last`.
+    fn region(
+        &mut self,
+        at: usize,
+        range: RangeInclusive<usize>,
+        last: usize,
+        starts: &[u32],
+        blocks: &BatchBlocks<'_>,
+    ) {
+        let (first, count) = (*range.start(), range.clone().count());
+        let mut words = UnitLocations::default();
+        let mut exits: Vec<u32> = Vec::new();
+        let mut open = None;
+        let mut way = |target: u32| {
+            let block = starts.partition_point(|&start| start <= target) - 1;
+            if range.contains(&block) {
+                return Edge::Block((block - first) as u32);
+            }
+            let known = exits.iter().position(|&exit| exit == target);
+            Edge::Exit(known.unwrap_or_else(|| {
+                exits.push(target);
+                exits.len() - 1
+            }) as u32)
+        };
+        let mut made = Vec::with_capacity(count);
+        for block in range.clone() {
+            let end = starts
+                .get(block + 1)
+                .map_or(self.out.instructions.len(), |&end| end as usize);
+            let steps = &self.out.instructions[starts[block] as usize..end];
+            let rows = steps
+                .iter()
+                .filter_map(|step| self.arithmetic_inst(step, &mut words));
+            let rows = rows.collect();
+            let counted = steps.iter().filter_map(|step| match step.op {
+                BatchOp::CountStep(open) => Some(open),
+                _ => None,
+            });
+            open = counted.clone().fold(open, Option::max);
+            let next = starts.get(block + 1).copied().unwrap_or_default();
+            let last = steps.last().expect("a block has a step");
+            let end = match last.op {
+                BatchOp::Jump(target) => LoopTerminator::Jump(way(target)),
+                BatchOp::Loop(target) => match way(target) {
+                    Edge::Block(target) => LoopTerminator::Loop(target),
+                    Edge::Exit(_) => unreachable!("loops turn inside"),
+                },
+                BatchOp::Branch {
+                    op, when, target, ..
+                } => {
+                    let mut operands = [DualOperand::default(); MAX_OPERANDS];
+                    let mut places = self.out.operands[last.refs as usize..].iter().copied();
+                    for operand in &mut operands[..op.map_or(1, |op| op.arity())] {
+                        *operand =
+                            words.dual_operand(&mut places, Lanes::NONE, &self.out.constants);
+                    }
+                    LoopTerminator::Branch(CondBranch {
+                        condition: Condition { test: op, operands },
+                        when,
+                        target: way(target),
+                        next: way(next),
+                    })
+                }
+                _ => LoopTerminator::Jump(way(next)),
+            };
+            made.push(LoopBlock {
+                instructions: rows,
+                steps: counted.count() as u32,
+                terminator: end,
+                position: last.position,
+            });
+        }
+        let behind = starts.get(range.end() + 1).copied();
+        let behind = behind.unwrap_or(self.out.instructions.len() as u32);
+        // Between two turns each block is run once at most.
+        let turn = 1 + made.iter().map(|block| u64::from(block.steps)).sum::<u64>();
+        // Whoever leaves goes to a later block, as those who wait do.
+        let kept = self.named(&words, blocks.live_in_inactive(*range.end()));
+        let region = CompiledLoop {
+            locations: words.locations,
+            blocks: made,
+            exits: exits.len() as u32,
+            live_out: kept,
+        };
+        exits.extend(&starts[range]);
+        self.out.loops.push(BatchLoop {
+            unit: self.out.units.len() as u32,
+            edges: exits.into_boxed_slice(),
+            end: behind,
+            iteration_steps: turn,
+            position: self.out.instructions[last].position,
+            open,
+        });
+        self.out.units.push(CompileUnit::Loop(region));
+        let refs = self.out.operands.len() as u32;
+        self.out.operands.extend(words.operands);
+        let step = &mut self.out.instructions[at];
+        step.op = BatchOp::CompiledLoop(Some(self.out.loops.len() as u32 - 1));
+        step.refs = refs;
+    }
+
+    /// The numbers of the words in slots that are among these, or in an array. All are if there is nothing.
+    fn named(&self, words: &UnitLocations, slots: Option<&[u64]>) -> Vec<u32> {
+        let has = |slot: u32| {
+            let found = slots.is_none_or(|slots| slots[slot as usize / 64] >> (slot % 64) & 1 == 1);
+            found || self.in_array[slot as usize]
+        };
+        let numbered = (0..).zip(&words.operands);
+        let named = numbered
+            .filter(|(_, place)| matches!(**place, OperandLocation::Plane(slot) if has(slot)));
+        named.map(|(number, _)| number).collect()
+    }
+}

@@ -1,0 +1,366 @@
+//! Walks functions until what their words hold no longer changes.
+
+use super::partition::{RegisterPartition, inputs};
+use super::structure::{LoopBounds, target};
+use super::transfer::{DataflowState, SavedRange, TransferFunction};
+use super::{ALL_STALE, CheckBudget, WordKinds, word_kinds};
+use crate::bytecode::{Bytecode, Opcode};
+use std::collections::BTreeMap;
+
+/// What is known of a function.
+struct Summary {
+    /// The atoms that it or a function that it calls reads or writes, and those that these write.
+    touched: Vec<bool>,
+    written: Vec<bool>,
+    /// What holds where it begins, of all calls so far; nothing if there was none.
+    entry: Option<DataflowState>,
+    /// What holds where it returns; nothing if it has not.
+    exit: Option<DataflowState>,
+    /// Whether it was walked in this round, with the entry that it has.
+    is_walked: bool,
+    is_active: bool,
+    /// Whether a call has gone by its exit in this round.
+    is_used: bool,
+}
+
+/// A loop around the position.
+struct Open {
+    head: u32,
+    end: u32,
+    /// What holds at its head.
+    held: DataflowState,
+    /// Whether that has changed since it was walked.
+    is_changed: bool,
+}
+
+/// A function on the way.
+struct Walk {
+    function: usize,
+    position: u32,
+    /// What holds there; nothing if control does not come there.
+    state: Option<DataflowState>,
+    /// What is carried to later positions by jumps.
+    pending: BTreeMap<u32, DataflowState>,
+    open: Vec<Open>,
+    saves: Vec<SavedRange>,
+}
+
+struct Checker<'p> {
+    transfer: TransferFunction<'p>,
+    loops: &'p LoopBounds,
+    summaries: Vec<Summary>,
+    budget: CheckBudget,
+    /// Whether another round may find more.
+    again: bool,
+}
+
+/// Checks all functions that the shader reaches.
+pub(super) fn check(
+    program: &Bytecode,
+    atoms: &RegisterPartition,
+    loops: &LoopBounds,
+) -> Result<(), String> {
+    let mut checker = Checker {
+        transfer: TransferFunction::new(program, atoms),
+        loops,
+        summaries: Vec::new(),
+        budget: CheckBudget::default(),
+        again: true,
+    };
+    checker.summarise()?;
+    let entry = program.entry as usize;
+    let mut state = vec![ALL_STALE; atoms.len()];
+    for (slots, scalar) in inputs(program) {
+        state[atoms.range(slots.start, slots.end - slots.start)].fill(word_kinds(scalar));
+    }
+    checker.enter(entry, &state)?;
+    while std::mem::take(&mut checker.again) {
+        for summary in &mut checker.summaries {
+            summary.is_walked = false;
+            summary.is_used = false;
+        }
+        checker.round(entry)?;
+    }
+    Ok(())
+}
+
+/// Adds what one state may hold to another; whether that is more.
+fn join(to: &mut [WordKinds], from: &[WordKinds]) -> bool {
+    let mut more = 0;
+    for (to, from) in to.iter_mut().zip(from) {
+        more |= from & !*to;
+        *to |= from;
+    }
+    more != 0
+}
+
+/// Adds the atoms of one set to another; whether there are more then.
+fn unite(to: &mut [bool], from: &[bool]) -> bool {
+    let mut more = false;
+    for (to, from) in to.iter_mut().zip(from) {
+        more |= from & !*to;
+        *to |= from;
+    }
+    more
+}
+
+impl Checker<'_> {
+    /// Finds what each function touches, through calls.
+    fn summarise(&mut self) -> Result<(), String> {
+        let program = self.transfer.program;
+        let none = vec![0; self.transfer.atoms.len()];
+        let mut callers: Vec<Vec<usize>> = vec![Vec::new(); program.functions.len()];
+        for (number, function) in program.functions.iter().enumerate() {
+            let kept = [self.budget.keep(&none)?, self.budget.keep(&none)?];
+            let [mut touched, mut written] = kept.map(|none| vec![false; none.len()]);
+            let end = program.functions.get(number + 1);
+            let end = end.map_or(program.code.len() as u32, |next| next.start);
+            for code in &program.code[function.start as usize..end as usize] {
+                if code.opcode == Opcode::Call {
+                    callers[code.words[0] as usize].push(number);
+                }
+                let mut count = 0;
+                self.transfer.touched(code, |atom, is_write| {
+                    touched[atom] = true;
+                    written[atom] |= is_write;
+                    count += 1;
+                });
+                self.budget.spend(count)?;
+            }
+            self.summaries.push(Summary {
+                touched,
+                written,
+                entry: None,
+                exit: None,
+                is_walked: false,
+                is_active: false,
+                is_used: false,
+            });
+        }
+        let mut changed: Vec<usize> = (0..self.summaries.len()).collect();
+        while let Some(callee) = changed.pop() {
+            for &caller in &callers[callee] {
+                self.budget.spend(2 * none.len())?;
+                let Ok([from, to]) = self.summaries.get_disjoint_mut([callee, caller]) else {
+                    continue;
+                };
+                let more = unite(&mut to.touched, &from.touched);
+                if unite(&mut to.written, &from.written) | more {
+                    changed.push(caller);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Control comes to a function's beginning with this. What it does not touch does not matter to it.
+    fn enter(&mut self, function: usize, state: &DataflowState) -> Result<(), String> {
+        self.budget.spend(state.len())?;
+        let summary = &mut self.summaries[function];
+        let entry = match &mut summary.entry {
+            Some(entry) => entry,
+            none => {
+                let entry = none.insert(self.budget.keep(state)?);
+                let untouched = entry.iter_mut().zip(&summary.touched);
+                let untouched = untouched.filter(|(_, touched)| !**touched);
+                untouched.for_each(|(held, _)| *held = !0);
+                return Ok(());
+            }
+        };
+        if join(entry, state) {
+            summary.is_walked = false;
+            self.again |= summary.is_active;
+        }
+        Ok(())
+    }
+
+    /// Walks the shader and what it calls.
+    fn round(&mut self, entry: usize) -> Result<(), String> {
+        let mut walks = vec![self.begin(entry)?];
+        while let Some(walk) = walks.last_mut() {
+            if let Some(callee) = self.advance(walk)? {
+                let walk = self.begin(callee)?;
+                walks.push(walk);
+            } else {
+                let done = walks.pop().expect("the last one");
+                self.summaries[done.function].is_active = false;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, function: usize) -> Result<Walk, String> {
+        let summary = &mut self.summaries[function];
+        summary.is_walked = true;
+        summary.is_active = true;
+        let entry = summary.entry.as_ref().expect("it was entered");
+        Ok(Walk {
+            function,
+            position: self.transfer.program.functions[function].start,
+            state: Some(self.budget.keep(entry)?),
+            pending: BTreeMap::new(),
+            open: Vec::new(),
+            saves: Vec::new(),
+        })
+    }
+
+    /// Goes on to the end of the function, or to a call of one that has to be walked first.
+    fn advance(&mut self, walk: &mut Walk) -> Result<Option<usize>, String> {
+        let program = self.transfer.program;
+        let end = program.functions.get(walk.function + 1);
+        let end = end.map_or(program.code.len() as u32, |next| next.start);
+        while walk.position < end {
+            let callee = self.step(walk);
+            let at = walk.position;
+            if let Some(callee) = callee.map_err(|what| format!("instruction {at}: {what}"))? {
+                return Ok(Some(callee));
+            }
+            walk.position += 1;
+            self.turn(walk)?;
+        }
+        Ok(None)
+    }
+
+    /// Passes one instruction; gives the function that has to be walked before that.
+    fn step(&mut self, walk: &mut Walk) -> Result<Option<usize>, String> {
+        let (program, position) = (self.transfer.program, walk.position);
+        if let Some(arriving) = walk.pending.remove(&position) {
+            self.arrive(&mut walk.state, arriving)?;
+        }
+        let Some(state) = &mut walk.state else {
+            return Ok(None);
+        };
+        let is_open = walk.open.last().is_some_and(|open| open.head == position);
+        if let (Some(&end), false) = (self.loops.get(&position), is_open) {
+            walk.open.push(Open {
+                head: position,
+                end,
+                held: self.budget.keep(state)?,
+                is_changed: false,
+            });
+        }
+        let code = &program.code[position as usize];
+        self.transfer.run(state, &mut walk.saves, code)?;
+        let [first, second, ..] = code.words;
+        match code.opcode {
+            Opcode::Loop => {
+                let open = walk.open.iter_mut().rfind(|open| open.head == first);
+                let open = open.expect("control comes there by the head alone");
+                self.budget.spend(state.len())?;
+                open.is_changed |= join(&mut open.held, state);
+                self.leave(walk);
+            }
+            Opcode::Jump | Opcode::Branch(..) | Opcode::BranchIf(_) => {
+                let target = target(code).expect("it jumps");
+                let arriving = self.budget.keep(state)?;
+                let mut there = walk.pending.remove(&target);
+                self.arrive(&mut there, arriving)?;
+                walk.pending.extend(there.map(|there| (target, there)));
+                if code.opcode == Opcode::Jump {
+                    self.leave(walk);
+                }
+            }
+            Opcode::Unreachable => self.leave(walk),
+            Opcode::Return => {
+                if walk.function == program.entry as usize {
+                    self.budget.spend(3 * program.output_lanes.len())?;
+                    self.transfer.outputs(state)?;
+                }
+                self.budget.spend(state.len())?;
+                let summary = &mut self.summaries[walk.function];
+                let is_more = match &mut summary.exit {
+                    Some(exit) => join(exit, state),
+                    none => {
+                        *none = Some(self.budget.keep(state)?);
+                        true
+                    }
+                };
+                self.again |= is_more && summary.is_used;
+                self.leave(walk);
+            }
+            Opcode::Save => {
+                let range = self.transfer.atoms.range(first, second);
+                walk.saves.push(SavedRange {
+                    slot: first,
+                    len: second,
+                    held: self.budget.keep(&state[range])?,
+                });
+            }
+            Opcode::Restore => {
+                let saved = walk.saves.pop().expect("it restores what was saved");
+                let range = self.transfer.atoms.range(first, second);
+                state[range].copy_from_slice(&saved.held);
+                self.budget.give_back(&saved.held);
+            }
+            Opcode::Call => return self.call(walk, first as usize),
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn call(&mut self, walk: &mut Walk, callee: usize) -> Result<Option<usize>, String> {
+        let state = walk.state.as_mut().expect("control comes there");
+        self.enter(callee, state)?;
+        let summary = &mut self.summaries[callee];
+        if !summary.is_walked && !summary.is_active {
+            return Ok(Some(callee));
+        }
+        summary.is_used = true;
+        let Some(exit) = &summary.exit else {
+            // It does not return, or is not known to yet.
+            for saved in walk.saves.drain(..) {
+                self.budget.give_back(&saved.held);
+            }
+            self.leave(walk);
+            return Ok(None);
+        };
+        self.budget.spend(state.len())?;
+        for ((held, exit), written) in state.iter_mut().zip(exit).zip(&summary.written) {
+            if *written {
+                *held = *exit;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where a loop ends: once more if what it begins with has changed.
+    fn turn(&mut self, walk: &mut Walk) -> Result<(), String> {
+        while let Some(open) = walk.open.last_mut()
+            && open.end < walk.position
+        {
+            if std::mem::take(&mut open.is_changed) {
+                let held = self.budget.keep(&open.held)?;
+                walk.position = open.head;
+                walk.state = Some(held);
+            } else {
+                self.budget.give_back(&open.held);
+                walk.open.pop();
+            }
+        }
+        Ok(())
+    }
+
+    /// Control goes nowhere from there.
+    fn leave(&mut self, walk: &mut Walk) {
+        if let Some(state) = walk.state.take() {
+            self.budget.give_back(&state);
+        }
+    }
+
+    /// Adds what arrives to what is there.
+    fn arrive(
+        &mut self,
+        there: &mut Option<DataflowState>,
+        arriving: DataflowState,
+    ) -> Result<(), String> {
+        self.budget.spend(arriving.len())?;
+        match there {
+            Some(there) => {
+                join(there, &arriving);
+                self.budget.give_back(&arriving);
+            }
+            none => *none = Some(arriving),
+        }
+        Ok(())
+    }
+}

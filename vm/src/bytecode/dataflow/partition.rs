@@ -1,0 +1,99 @@
+//! Slots that no instruction tells apart, as one.
+
+use crate::basic_blocks::argument_count;
+use crate::bytecode::{Bytecode, BytecodeArray, Opcode, OperandRole, Register};
+use adumbra_ir::types::{Direction, Lanes, Scalar};
+use std::ops::Range;
+
+/// The slots of a program, cut where an instruction, an array or the type of an input begins or ends.
+pub(super) struct RegisterPartition {
+    /// The first slot of each, by rising number; then the number of slots.
+    starts: Vec<u32>,
+}
+
+impl RegisterPartition {
+    pub(super) fn new(program: &Bytecode) -> RegisterPartition {
+        let mut starts = vec![0, program.registers];
+        let mut cut = |slot: u32, len: u32| {
+            if Register(slot).as_constant().is_none() {
+                starts.extend([slot, slot + len]);
+            }
+        };
+        for array in &program.arrays {
+            cut(array.base, array.registers());
+        }
+        for input in inputs(program) {
+            cut(input.0.start, input.0.end - input.0.start);
+        }
+        for code in &program.code {
+            if let Opcode::Save | Opcode::Restore = code.opcode {
+                cut(code.words[0], code.words[1]);
+            }
+            for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
+                let mut list = |count: usize| {
+                    let slots = &program.lists[word as usize..][..count];
+                    slots.iter().for_each(|&slot| cut(slot, 1));
+                };
+                match role {
+                    OperandRole::Read(lanes) | OperandRole::Write(lanes) => {
+                        words(word, lanes).for_each(|slot| cut(slot, 1));
+                    }
+                    OperandRole::ReadList(count) | OperandRole::WriteList(count) => {
+                        list(count as usize)
+                    }
+                    OperandRole::Arguments => list(argument_count(program, code, i)),
+                    _ => {}
+                }
+            }
+        }
+        starts.sort_unstable();
+        starts.dedup();
+        RegisterPartition { starts }
+    }
+
+    /// How many.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The one that a slot is in.
+    pub(super) fn at(&self, slot: u32) -> usize {
+        self.starts.partition_point(|&start| start <= slot) - 1
+    }
+
+    /// Those of slots that begin and end with one.
+    pub(super) fn range(&self, start: u32, len: u32) -> Range<usize> {
+        match len {
+            0 => 0..0,
+            _ => self.at(start)..self.at(start + len - 1) + 1,
+        }
+    }
+
+    /// Those of an array.
+    pub(super) fn array(&self, array: BytecodeArray) -> Range<usize> {
+        self.range(array.base, array.registers())
+    }
+}
+
+/// The slots of a value and its shadows.
+pub(super) fn words(slot: u32, lanes: Lanes) -> impl Iterator<Item = u32> {
+    let shadows = Direction::BOTH.into_iter().zip(1..);
+    let shadows = shadows.filter(move |(direction, _)| lanes.has(*direction));
+    std::iter::once(slot).chain(shadows.map(move |(_, offset)| slot + offset))
+}
+
+/// The slots where the host writes inputs, those of one type that follow one another together.
+pub(super) fn inputs(program: &Bytecode) -> Vec<(Range<u32>, Scalar)> {
+    let mut inputs: Vec<(Range<u32>, Scalar)> = Vec::new();
+    let mut at = 3 * program.output_lanes.len() as u32;
+    for input in &program.interface.inputs {
+        input.ty.for_each_scalar(&mut |scalar| {
+            match inputs.last_mut() {
+                Some((slots, last)) if *last == scalar => slots.end += 1,
+                _ => inputs.push((at..at + 1, scalar)),
+            }
+            at += 1;
+        });
+    }
+    inputs
+}

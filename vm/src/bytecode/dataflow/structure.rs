@@ -1,0 +1,122 @@
+//! The shape of control flow and of calls, as lowering makes them: loops that nobody enters but at their heads, and what a call saves restored right behind it.
+
+use crate::bytecode::{Bytecode, BytecodeInstruction, MAX_SAVED_REGISTERS, Opcode, OperandRole};
+use adumbra_ir::host::ELEMENTS_PER_STEP;
+use std::collections::BTreeMap;
+
+/// By the position of each loop's head, that of its last jump back.
+pub(super) type LoopBounds = BTreeMap<u32, u32>;
+
+/// Checks both; gives the loops.
+pub(super) fn check(program: &Bytecode) -> Result<LoopBounds, String> {
+    let loops = loops(program)?;
+    calls(program)?;
+    Ok(loops)
+}
+
+/// The target of an instruction that may jump.
+pub(super) fn target(code: &BytecodeInstruction) -> Option<u32> {
+    let is_target = code.opcode.roles()[0] == OperandRole::Target;
+    is_target.then_some(code.words[0])
+}
+
+fn loops(program: &Bytecode) -> Result<LoopBounds, String> {
+    let mut loops = LoopBounds::new();
+    for (position, code) in (0..).zip(&program.code) {
+        if code.opcode == Opcode::Loop {
+            loops.insert(code.words[0], position);
+        }
+    }
+    // The innermost loop around each position but its head, by its head.
+    let mut innermost = vec![None; program.code.len()];
+    let mut open: Vec<(u32, u32)> = Vec::new();
+    for position in 0..program.code.len() as u32 {
+        while open.last().is_some_and(|&(_, end)| end < position) {
+            open.pop();
+        }
+        innermost[position as usize] = open.last().copied();
+        if let Some(&end) = loops.get(&position) {
+            if open.last().is_some_and(|&(_, outer)| outer < end) {
+                return Err(format!("instruction {position}: loops cross each other"));
+            }
+            open.push((position, end));
+        }
+    }
+    for (position, code) in (0..).zip(&program.code) {
+        let within = target(code).and_then(|target| innermost[target as usize]);
+        if within.is_some_and(|(head, end)| !(head..=end).contains(&position)) {
+            return Err(format!("instruction {position}: it jumps into a loop"));
+        }
+    }
+    Ok(loops)
+}
+
+/// What a call has saved, while its instructions are looked at.
+#[derive(Default)]
+struct Saved {
+    ranges: Vec<[u32; 2]>,
+    words: u64,
+    is_called: bool,
+}
+
+fn calls(program: &Bytecode) -> Result<(), String> {
+    let mut is_target = vec![false; program.code.len()];
+    for target in program.code.iter().filter_map(target) {
+        is_target[target as usize] = true;
+    }
+    let mut saved = Saved::default();
+    for (position, code) in program.code.iter().enumerate() {
+        let what = match saved.pass(code) {
+            Ok(()) if is_target[position] && saved.is_open_before(code) => "it jumps into a call",
+            Ok(()) => continue,
+            Err(what) => what,
+        };
+        return Err(format!("instruction {position}: {what}"));
+    }
+    Ok(())
+}
+
+impl Saved {
+    /// Whether control was within a call in front of an instruction that was passed.
+    fn is_open_before(&self, code: &BytecodeInstruction) -> bool {
+        match code.opcode {
+            Opcode::Save => self.ranges.len() > 1,
+            Opcode::Restore => true,
+            _ => !self.ranges.is_empty(),
+        }
+    }
+
+    fn pass(&mut self, code: &BytecodeInstruction) -> Result<(), &'static str> {
+        let [first, second, ..] = code.words;
+        let is_open = !self.ranges.is_empty();
+        match code.opcode {
+            Opcode::Save if !self.is_called => {
+                self.ranges.push([first, second]);
+                self.words += u64::from(second);
+            }
+            Opcode::Call if is_open && !self.is_called => {
+                // What functions save beside their arrays is bounded; elements take steps.
+                let elements = u64::from(ELEMENTS_PER_STEP) * (u64::from(second) + 1);
+                if self.words > u64::from(MAX_SAVED_REGISTERS) + 3 * elements {
+                    return Err("more is saved than the call takes steps for");
+                }
+                self.is_called = true;
+            }
+            Opcode::Restore => {
+                if !self.is_called || self.ranges.pop() != Some([first, second]) {
+                    return Err("it restores what the call has not saved");
+                }
+                if self.ranges.is_empty() {
+                    *self = Saved::default();
+                }
+            }
+            Opcode::ArrayFromSaved if is_open && !self.is_called => {}
+            Opcode::ArrayToSaved if self.is_called => {}
+            Opcode::ArrayFromSaved | Opcode::ArrayToSaved => return Err("no array was saved"),
+            Opcode::Move(..) | Opcode::ArrayCopy => {}
+            _ if is_open => return Err("it stands between a call and what is saved for it"),
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,357 @@
+//! What each instruction does to what words hold.
+
+use super::partition::{RegisterPartition, words};
+use super::{
+    ALL_STALE, BOOL, CLOSURE, FLOAT, INT, STALE, WordKinds, readable_as, readable_as_operand,
+    word_kinds,
+};
+use crate::basic_blocks::argument_count;
+use crate::bytecode::{
+    Bytecode, BytecodeArray, BytecodeInstruction, Opcode, OperandRole, Register,
+};
+use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
+use adumbra_ops::definition::OperandKind;
+
+/// What the words of a program hold at one place, by atom.
+pub(super) type DataflowState = Vec<WordKinds>;
+
+/// What a call has saved, as it was.
+pub(super) struct SavedRange {
+    pub(super) slot: u32,
+    pub(super) len: u32,
+    pub(super) held: DataflowState,
+}
+
+/// What instructions go by.
+pub(super) struct TransferFunction<'p> {
+    pub(super) program: &'p Bytecode,
+    pub(super) atoms: &'p RegisterPartition,
+    /// Of each word of the host's globals.
+    globals: Vec<WordKinds>,
+}
+
+impl<'p> TransferFunction<'p> {
+    pub(super) fn new(program: &'p Bytecode, atoms: &'p RegisterPartition) -> TransferFunction<'p> {
+        let mut globals = Vec::with_capacity(program.interface.global_words());
+        for global in &program.interface.globals {
+            let ty = &global.ty;
+            ty.for_each_scalar(&mut |scalar| globals.push(word_kinds(scalar)));
+            globals.extend(std::iter::repeat_n(FLOAT, 2 * ty.scalar_count()));
+        }
+        TransferFunction {
+            program,
+            atoms,
+            globals,
+        }
+    }
+
+    /// What a slot or a constant holds.
+    fn held(&self, state: &DataflowState, slot: u32) -> Result<WordKinds, String> {
+        let Some(constant) = Register(slot).as_constant() else {
+            let held = state[self.atoms.at(slot)];
+            return match held & STALE[slot as usize % 3] {
+                0 => Ok(held & !ALL_STALE),
+                _ => Err(format!("slot {slot} is read before it is written")),
+            };
+        };
+        Ok(match self.program.constants[constant as usize] {
+            0 => 0,
+            1 => BOOL,
+            _ => INT,
+        })
+    }
+
+    /// Checks that a slot or a constant can be read as one of these.
+    fn read(
+        &self,
+        state: &DataflowState,
+        slot: u32,
+        allowed: WordKinds,
+    ) -> Result<WordKinds, String> {
+        let held = self.held(state, slot)?;
+        match held & !allowed {
+            0 => Ok(held),
+            _ => Err(format!("slot {slot} holds another type than is read")),
+        }
+    }
+
+    fn read_list(&self, state: &DataflowState, start: u32, count: u32) -> Result<(), String> {
+        let slots = &self.program.lists[start as usize..][..count as usize];
+        (slots.iter())
+            .try_for_each(|&slot| self.read(state, slot, readable_as(Scalar::F32)).map(drop))
+    }
+
+    fn write(&self, state: &mut DataflowState, slot: u32, held: WordKinds) {
+        state[self.atoms.at(slot)] = held;
+    }
+
+    /// A value of a type with floats as shadows.
+    fn write_value(&self, state: &mut DataflowState, slot: u32, lanes: Lanes, held: WordKinds) {
+        words(slot, lanes).for_each(|slot| self.write(state, slot, FLOAT));
+        self.write(state, slot, held);
+    }
+
+    /// What elements of an array hold, of which part of a state.
+    fn elements(&self, array: BytecodeArray, held: &[WordKinds]) -> Result<WordKinds, String> {
+        let all = held.iter().fold(0, |all, held| all | held);
+        let is_stale = match array.stride() {
+            3 => words(array.base, array.lanes).any(|slot| all & STALE[slot as usize % 3] != 0),
+            _ => all & ALL_STALE != 0,
+        };
+        match is_stale {
+            true => Err("an array is read before it is written".to_owned()),
+            false => Ok(all & !ALL_STALE),
+        }
+    }
+
+    /// What all elements of an array hold after they were written. What is no value nor shadow among them is written by some engines alone.
+    fn filled(array: BytecodeArray, held: WordKinds) -> WordKinds {
+        match array.lanes == Direction::Y.lanes() {
+            true => held | STALE[(array.base as usize + 1) % 3],
+            false => held,
+        }
+    }
+
+    /// Checks what the words of an array hold that is read as a whole.
+    fn array(&self, state: &DataflowState, array: BytecodeArray) -> Result<WordKinds, String> {
+        self.elements(array, &state[self.atoms.array(array)])
+    }
+
+    /// Elements of an array become those of another, which hold this.
+    fn copy(
+        &self,
+        to: BytecodeArray,
+        from: BytecodeArray,
+        held: WordKinds,
+        state: &mut [WordKinds],
+    ) {
+        let shadows = if to.lanes.is_none() { 0 } else { FLOAT };
+        let held = held | shadows;
+        match to.len <= from.len {
+            true => state.fill(Self::filled(to, held)),
+            false => state.iter_mut().for_each(|old| *old |= held),
+        }
+    }
+
+    /// The atoms of an array among those that a call has saved, so far below the top, and what was saved with them.
+    fn saved<'s>(
+        &self,
+        saves: &'s mut [SavedRange],
+        array: BytecodeArray,
+        distance: u32,
+    ) -> Result<&'s mut [WordKinds], String> {
+        let mut below = 0;
+        for saved in saves.iter_mut().rev() {
+            below += u64::from(saved.len);
+            let Some(at) = below.checked_sub(u64::from(distance)) else {
+                continue;
+            };
+            let is_it = u64::from(saved.slot) + at == u64::from(array.base)
+                && at + u64::from(array.registers()) <= u64::from(saved.len);
+            if is_it {
+                let first = self.atoms.at(saved.slot);
+                let range = self.atoms.array(array);
+                return Ok(&mut saved.held[range.start - first..range.end - first]);
+            }
+            break;
+        }
+        Err("the array that was saved is another".to_owned())
+    }
+
+    /// The types of a list of arguments, in order.
+    fn arguments(
+        &self,
+        state: &DataflowState,
+        code: &BytecodeInstruction,
+        word: usize,
+    ) -> Result<(), String> {
+        let of = code.words[word - 1] as usize;
+        let types: &[Type] = match code.opcode {
+            Opcode::Message => &self.program.interface.messages[of].params,
+            _ => &self.program.interface.closures[of].params,
+        };
+        let mut slots = self.program.lists[code.words[word] as usize..]
+            [..argument_count(self.program, code, word)]
+            .iter();
+        let mut valid = Ok(());
+        for ty in types {
+            ty.for_each_scalar(&mut |scalar| {
+                let slot = *slots.next().expect("a slot for each scalar");
+                if valid.is_ok() {
+                    valid = self.read(state, slot, readable_as(scalar)).map(drop);
+                }
+            });
+        }
+        valid
+    }
+
+    /// What may be the value that an instruction reads as that word.
+    fn allowed(opcode: Opcode, word: usize) -> WordKinds {
+        match opcode {
+            Opcode::Arithmetic(op, _) | Opcode::Branch(op, _) => {
+                readable_as_operand(op.info().operands[word - 1])
+            }
+            Opcode::BranchIf(_) => BOOL,
+            Opcode::Move(..) => !0,
+            Opcode::Store(..) if word == 2 => !0,
+            Opcode::Load(..) | Opcode::Store(..) => INT | BOOL,
+            Opcode::ArrayCopyPart | Opcode::ArrayResize => INT | BOOL,
+            Opcode::ClosureAdd => CLOSURE,
+            Opcode::ClosureScale | Opcode::ClosureTint if word == 1 => CLOSURE,
+            _ => readable_as(Scalar::F32),
+        }
+    }
+
+    /// Runs an instruction that is neither a jump nor a call.
+    pub(super) fn run(
+        &self,
+        state: &mut DataflowState,
+        saves: &mut [SavedRange],
+        code: &BytecodeInstruction,
+    ) -> Result<(), String> {
+        let [a, b, c, ..] = code.words;
+        let opcode = code.opcode;
+        let arrays = &self.program.arrays;
+        let array = |word: u32| arrays[word as usize];
+        // What the last value that it reads holds, and all of them together.
+        let (mut last, mut all) = (0, 0);
+        for (i, (&word, role)) in code.words.iter().zip(opcode.roles()).enumerate() {
+            match role {
+                OperandRole::Read(lanes) => {
+                    for slot in words(word, lanes).skip(1) {
+                        self.read(state, slot, readable_as(Scalar::F32))?;
+                    }
+                    last = self.read(state, word, Self::allowed(opcode, i))?;
+                    let is_word = match opcode {
+                        Opcode::Arithmetic(op, _) => op.info().operands[i - 1] == OperandKind::Word,
+                        _ => false,
+                    };
+                    all |= if is_word { last } else { 0 };
+                }
+                OperandRole::ReadList(count) => self.read_list(state, word, count)?,
+                OperandRole::Arguments => self.arguments(state, code, i)?,
+                _ => {}
+            }
+        }
+        match opcode {
+            Opcode::Arithmetic(op, pattern) => {
+                let held = match op.info().result {
+                    OperandKind::Float => FLOAT,
+                    OperandKind::Bool => BOOL,
+                    // 0 and 1 stay so under these.
+                    OperandKind::Word => all,
+                    OperandKind::I32 | OperandKind::U32 | OperandKind::Int => INT,
+                };
+                self.write_value(state, a, pattern.result(), held);
+            }
+            Opcode::Move(to, _) => self.write_value(state, a, to, last),
+            Opcode::Shadow(_) | Opcode::Difference(_) => self.write(state, a, FLOAT),
+            Opcode::Global(lanes) => {
+                for (slot, word) in words(a, lanes).zip(words(0, lanes)) {
+                    self.write(state, slot, self.globals[(b + c * word) as usize]);
+                }
+            }
+            Opcode::Load(to, _) => {
+                let held = self.array(state, array(b))?;
+                self.write_value(state, a, to, held);
+            }
+            Opcode::Store(..) => {
+                let shadows = if array(a).lanes.is_none() { 0 } else { FLOAT };
+                for old in &mut state[self.atoms.array(array(a))] {
+                    *old |= last | shadows;
+                }
+            }
+            Opcode::ArrayZero => {
+                state[self.atoms.array(array(a))].fill(Self::filled(array(a), 0));
+            }
+            Opcode::ArrayResize => self.write(state, a, INT),
+            Opcode::ArrayCopy | Opcode::ArrayCopyPart => {
+                let held = self.array(state, array(b))?;
+                let range = self.atoms.array(array(a));
+                self.copy(array(a), array(b), held, &mut state[range]);
+            }
+            Opcode::ArrayFromSaved => {
+                let held = self.elements(array(b), self.saved(saves, array(b), c)?)?;
+                let range = self.atoms.array(array(a));
+                self.copy(array(a), array(b), held, &mut state[range]);
+            }
+            Opcode::ArrayToSaved => {
+                let held = self.array(state, array(b))?;
+                self.copy(array(a), array(b), held, self.saved(saves, array(a), c)?);
+            }
+            Opcode::MakeClosure
+            | Opcode::ClosureAdd
+            | Opcode::ClosureScale
+            | Opcode::ClosureTint => self.write(state, a, CLOSURE),
+            Opcode::Sample(..) | Opcode::SampleGradients(_) | Opcode::SampleLevel(_) => {
+                let OperandRole::WriteList(count) = opcode.roles()[3] else {
+                    unreachable!("its last word")
+                };
+                let slots = &self.program.lists[code.words[3] as usize..][..count as usize];
+                (slots.iter()).for_each(|&slot| self.write(state, slot, FLOAT));
+            }
+            Opcode::Enter | Opcode::Iteration | Opcode::Message => {}
+            Opcode::Branch(..)
+            | Opcode::BranchIf(_)
+            | Opcode::Jump
+            | Opcode::Loop
+            | Opcode::Save
+            | Opcode::Restore
+            | Opcode::Call
+            | Opcode::Return
+            | Opcode::Unreachable => {}
+        }
+        Ok(())
+    }
+
+    /// Checks what the host reads when the shader returns.
+    pub(super) fn outputs(&self, state: &DataflowState) -> Result<(), String> {
+        let scalars = self.program.interface.output_scalars();
+        let lanes = &self.program.output_lanes;
+        for (slot, (&scalar, &lanes)) in (0..).step_by(3).zip(scalars.iter().zip(lanes)) {
+            self.read(state, slot, readable_as(scalar))?;
+            // In quads shadows are differences of values.
+            let is_dual = self.program.quad.is_none();
+            for slot in words(slot, lanes).skip(1).filter(|_| is_dual) {
+                self.read(state, slot, readable_as(Scalar::F32))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The atoms that an instruction itself reads or writes.
+    pub(super) fn touched(&self, code: &BytecodeInstruction, mut each: impl FnMut(usize, bool)) {
+        for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
+            let list = |count: usize| &self.program.lists[word as usize..][..count];
+            let mut slots = |slots: &[u32], is_write: bool| {
+                for &slot in slots {
+                    if Register(slot).as_constant().is_none() {
+                        each(self.atoms.at(slot), is_write);
+                    }
+                }
+            };
+            match role {
+                OperandRole::Read(lanes) => {
+                    words(word, lanes).for_each(|slot| slots(&[slot], false))
+                }
+                OperandRole::Write(lanes) => {
+                    words(word, lanes).for_each(|slot| slots(&[slot], true))
+                }
+                OperandRole::ReadList(count) => slots(list(count as usize), false),
+                OperandRole::WriteList(count) => slots(list(count as usize), true),
+                OperandRole::Arguments => slots(list(argument_count(self.program, code, i)), false),
+                OperandRole::Array => {
+                    let range = self.atoms.array(self.program.arrays[word as usize]);
+                    range.for_each(|atom| each(atom, true));
+                }
+                _ => {}
+            }
+        }
+        if let Opcode::Restore = code.opcode {
+            let [slot, len, ..] = code.words;
+            self.atoms
+                .range(slot, len)
+                .for_each(|atom| each(atom, true));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Where instructions come from. A program carries that only for those that can fault; who wants to know of all lowers the module again and looks on.
+
+use super::function::FunctionEmitter;
+use super::linear_order::InstVisitor;
+use super::lower_with;
+use adumbra_ir::diagnostic::Diagnostic;
+use adumbra_ir::module::{Inst, Module};
+use adumbra_ir::span::Span;
+
+/// For each instruction that [`lower`](super::lower) makes of a module, where it comes from.
+///
+/// # Panics
+/// If the module is not what the verifier accepts.
+///
+/// # Errors
+/// As for `lower`.
+pub fn instruction_spans(module: &Module) -> Result<Vec<Span>, Diagnostic> {
+    let mut spans = Vec::new();
+    lower_with(module, Some(&mut spans))?;
+    Ok(spans)
+}
+
+/// Emits a function, and notes where what it emits comes from.
+pub(super) struct SpanRecorder<'e, 'f, 'l, 'm> {
+    emitter: &'e mut FunctionEmitter<'f, 'l, 'm>,
+}
+
+impl<'e, 'f, 'l, 'm> SpanRecorder<'e, 'f, 'l, 'm> {
+    /// What stands there comes from the function as a whole.
+    pub(super) fn new(
+        emitter: &'e mut FunctionEmitter<'f, 'l, 'm>,
+    ) -> SpanRecorder<'e, 'f, 'l, 'm> {
+        let mut located = SpanRecorder { emitter };
+        located.note(located.emitter.function.span);
+        located
+    }
+
+    /// What was emitted since the last time comes from there. Jumps that turned out to be none are gone.
+    fn note(&mut self, span: Span) {
+        let end = self.emitter.here();
+        if let Some(spans) = &mut self.emitter.lowering.spans {
+            spans.resize(end, span);
+        }
+    }
+}
+
+impl InstVisitor for SpanRecorder<'_, '_, '_, '_> {
+    fn inst(&mut self, at: u32, inst: &Inst, next: Option<&Inst>) -> bool {
+        let fused = self.emitter.inst(at, inst, next);
+        self.note(inst.span);
+        fused
+    }
+
+    fn enter(&mut self, at: u32, inst: &Inst, fused: bool) {
+        self.emitter.enter(at, inst, fused);
+        self.note(inst.span);
+    }
+
+    fn second_arm(&mut self, at: u32, inst: &Inst) {
+        self.emitter.second_arm(at, inst);
+        self.note(inst.span);
+    }
+
+    fn exit(&mut self, at: u32, inst: &Inst) {
+        self.emitter.exit(at, inst);
+        self.note(inst.span);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lower::{instruction_spans, lower};
+    use adumbra_ir::passes::{self, PassOptions};
+    use adumbra_ir::random::generate;
+
+    /// In random modules each instruction has a place of its own.
+    #[test]
+    #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
+    fn places_are_those_that_faults_have() {
+        for seed in 0..300 {
+            let (module, _) = passes::run(generate(seed), &PassOptions::default());
+            let (program, places) = (lower(&module).unwrap(), instruction_spans(&module).unwrap());
+            assert_eq!(places.len(), program.code.len());
+            for &(position, span) in &program.spans {
+                assert_eq!(
+                    places[position as usize], span,
+                    "{seed}: {position}\n{program}"
+                );
+            }
+        }
+    }
+}

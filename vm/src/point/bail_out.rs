@@ -1,0 +1,83 @@
+//! Adoption: a point that other machinery brought half way goes on here.
+
+use super::state::{ReturnAddress, index};
+use super::{Outcome, PointMachine};
+use adumbra_ir::host::{ClosureArena, Faults, Host};
+use adumbra_ir::quad::QuadPause;
+
+/// What of a point is not in its registers.
+pub(crate) struct BailedOutPoint<'a, C> {
+    /// Steps that are left.
+    pub(crate) steps: u64,
+    /// Array elements that are left.
+    pub(crate) elements: u32,
+    /// Open calls, the first one first: positions where they come back to, and the elements that each callee holds.
+    pub(crate) calls: C,
+    pub(crate) faults: &'a Faults,
+    /// Its closures, which are taken away.
+    pub(crate) closures: Option<&'a mut ClosureArena>,
+}
+
+impl PointMachine {
+    /// Takes a point in; `fill` writes its registers and globals. It saved no frames.
+    pub(crate) fn load_point<C: Iterator<Item = (u32, u32)>>(
+        &mut self,
+        point: BailedOutPoint<'_, C>,
+        fill: impl FnOnce(&mut [u32], &mut [u32]),
+    ) {
+        let slots = self.state.program.registers as usize;
+        fill(&mut self.file[..slots], &mut self.kept);
+        let state = &mut self.state;
+        let code = state.code.first();
+        state.steps = point.steps;
+        state.elements = point.elements;
+        state.calls.clear();
+        state
+            .calls
+            .extend(point.calls.map(|(position, elements)| ReturnAddress {
+                ip: code.wrapping_add(index(position) as usize),
+                elements,
+            }));
+        state.saved_top = 0;
+        state.is_reset = false;
+        state.faults = point.faults.clone();
+        state.closures.clear();
+        if let Some(closures) = point.closures {
+            std::mem::swap(&mut state.closures, closures);
+        }
+        state.suspended = None;
+    }
+
+    /// Runs the adopted point from a position on. Control comes there by a jump, or from an instruction that hands nothing over.
+    pub(crate) fn resume_at(&mut self, position: u32, host: &mut dyn Host) -> Outcome {
+        let mode = super::FloatEnvironment::enter_for_point();
+        self.lend(self.kept.as_ptr(), host);
+        let start = self.state.code.at(index(position) as usize);
+        // SAFETY: the position is an instruction of the program; the globals are the machine's own.
+        let outcome = unsafe { self.execute(start) };
+        drop(mode);
+        outcome
+    }
+
+    /// The adopted point waits at the sample or difference at a position.
+    pub(crate) fn suspend_at(&mut self, position: u32, awaited: QuadPause) {
+        let ip = self.state.code.at(index(position) as usize);
+        self.state.suspended = Some((ip, awaited));
+    }
+
+    /// The adopted point is done: how, its faults say.
+    pub(crate) fn finish_point(&mut self) {
+        if self.outcome() == Outcome::Finished {
+            // SAFETY: the file is the machine's own.
+            unsafe { self.state.canonicalise_outputs(self.file.as_mut_ptr()) };
+        }
+        self.end();
+    }
+
+    /// Gives the closures of the last point away, for others.
+    pub(crate) fn swap_closures(&mut self, closures: &mut ClosureArena) {
+        // Those that come are some other point's.
+        self.state.is_reset = false;
+        std::mem::swap(&mut self.state.closures, closures);
+    }
+}
