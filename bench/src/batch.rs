@@ -1,6 +1,6 @@
 //! Many points at once: the batch engine beside the C limit at each SIMD level.
 
-use crate::c_reference::{CBatch, Dual, batches};
+use crate::c_reference::{CBatch, CDual, batches};
 use crate::case::{BenchCase, FIRST50};
 use adumbra::{
     batch::{SimdLevel, Tier},
@@ -32,8 +32,8 @@ pub fn run(report: &mut BenchReport) {
 }
 
 /// What the C limit gave at a point.
-fn at([values, ddx, ddy]: &[Vec<f32>; 3], point: usize) -> Dual {
-    Dual {
+fn at([values, ddx, ddy]: &[Vec<f32>; 3], point: usize) -> CDual {
+    CDual {
         value: values[point],
         ddx: ddx[point],
         ddy: ddy[point],
@@ -75,7 +75,7 @@ fn check_first50(limits: &[CBatch]) {
     let points = grid(16);
     let planes = input_planes(&points);
     let mut ours = PointRunner::new(&program(&w4(50), true), Engine::Point);
-    let expected: Vec<Dual> = points.iter().map(|point| ours.at(point)).collect();
+    let expected: Vec<CDual> = points.iter().map(|point| ours.at(point)).collect();
     for limit in limits {
         let mut out = output_planes(points.len());
         limit.run_first50(&planes, &mut out);

@@ -4,7 +4,7 @@ use adumbra::batch::SimdLevel;
 use adumbra_cli::benchmarks::PixelGlobals;
 
 /// A value with both shadows. It lies in memory as C has it.
-pub type Dual = adumbra::Dual<f32>;
+pub type CDual = adumbra::Dual<f32>;
 
 /// A program at one point.
 #[repr(C)]
@@ -12,7 +12,7 @@ pub struct PointProgram {
     /// Value alone.
     pub value: extern "C" fn(&PixelGlobals) -> f32,
     /// Value and shadows.
-    pub dual: extern "C" fn(&PixelGlobals, &mut Dual),
+    pub dual: extern "C" fn(&PixelGlobals, &mut CDual),
 }
 
 /// What `c/point.c` exports: W1 to W4, and the first 50 statements of W4.
@@ -21,7 +21,7 @@ pub struct PointTable {
     /// W1 to W4.
     pub programs: [PointProgram; 4],
     /// The first 50 statements of W4, value and shadows.
-    pub first50: extern "C" fn(&PixelGlobals, &mut Dual),
+    pub first50: extern "C" fn(&PixelGlobals, &mut CDual),
 }
 
 /// The planes that a batch reads.
@@ -29,8 +29,8 @@ pub struct PointTable {
 struct PlanesIn {
     x: *const f32,
     y: *const f32,
-    sx: Dual,
-    sy: Dual,
+    sx: CDual,
+    sy: CDual,
 }
 
 /// The planes that it writes.
@@ -129,7 +129,7 @@ fn call(run: Run, [x, y]: &[Vec<f32>; 2], out: &mut [Vec<f32>; 3]) {
     let points = x.len();
     assert!(y.len() == points && out.iter().all(|plane| plane.len() == points));
     assert!(points.is_multiple_of(BLOCK));
-    let seed = |ddx, ddy| Dual {
+    let seed = |ddx, ddy| CDual {
         value: 0.0,
         ddx,
         ddy,

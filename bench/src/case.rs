@@ -1,6 +1,6 @@
 //! The benchmark programs as they stand against the C limit.
 
-use crate::c_reference::Dual;
+use crate::c_reference::CDual;
 use adumbra_cli::benchmarks::{RatioGoal, Workload, workloads};
 
 /// One of them.
@@ -97,7 +97,7 @@ impl BenchCase {
 
 impl Tolerance {
     /// Whether two results are as near.
-    pub fn near(self, found: Dual, expected: Dual) -> bool {
+    pub fn near(self, found: CDual, expected: CDual) -> bool {
         let pairs = [
             (found.value, expected.value),
             (found.ddx, expected.ddx),
@@ -109,7 +109,7 @@ impl Tolerance {
     }
 
     /// Panics unless enough of these results are as near to what is expected.
-    pub fn hold(self, what: &str, results: impl Iterator<Item = (Dual, Dual)>) {
+    pub fn hold(self, what: &str, results: impl Iterator<Item = (CDual, CDual)>) {
         let (mut all, mut far, mut example) = (0, 0, None);
         for (found, expected) in results {
             all += 1;

@@ -9,7 +9,7 @@ use adumbra_cli::benchmarks::{
     BenchCandidate, PixelGlobals, ROUNDS, program, time_round_robin, workloads,
 };
 use adumbra_fuzz::bits::{materials, root};
-use adumbra_fuzz::generate::{GlobalValue, Point};
+use adumbra_fuzz::generate::{GlobalBits, Point};
 use adumbra_fuzz::surface::{SIDE, middle, point};
 use adumbra_fuzz::switches::{SwitchEngine, SwitchSubject};
 use adumbra_vm::{SimdLevel, Superinstruction, SuperinstructionSet};
@@ -83,7 +83,7 @@ fn subjects() -> Vec<SwitchSubject> {
 
 /// The members of a benchmark program's globals.
 fn members(pixel: &PixelGlobals) -> Point {
-    let members = [pixel.x, pixel.y].map(|member| GlobalValue {
+    let members = [pixel.x, pixel.y].map(|member| GlobalBits {
         value: vec![member.value.to_bits()],
         ddx: vec![member.ddx.to_bits()],
         ddy: vec![member.ddy.to_bits()],

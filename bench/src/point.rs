@@ -1,6 +1,6 @@
 //! One point at a time: the point engine and machine code beside the C limit.
 
-use crate::c_reference::{CPoint, Dual, points as builds};
+use crate::c_reference::{CDual, CPoint, points as builds};
 use crate::case::{BenchCase, FIRST50};
 use adumbra::evaluator::Engine;
 use adumbra_cli::benchmarks::{
@@ -28,11 +28,11 @@ pub fn run(report: &mut BenchReport) {
 fn check(case: &BenchCase, limits: &[CPoint]) {
     let mut ours = PointRunner::new(&program(&case.workload.source, true), Engine::Point);
     let points = || case.workload.points.iter().step_by(97);
-    let expected: Vec<Dual> = points().map(|point| ours.at(point)).collect();
+    let expected: Vec<CDual> = points().map(|point| ours.at(point)).collect();
     for limit in limits {
         let c = &limit.table.programs[case.index];
         let dual = |point| {
-            let mut dual = Dual::default();
+            let mut dual = CDual::default();
             (c.dual)(point, &mut dual);
             dual
         };
@@ -54,7 +54,7 @@ fn check_first50(limits: &[CPoint]) {
     let mut ours = PointRunner::new(&program(&w4(50), true), Engine::Point);
     for limit in limits {
         let pairs = grid(97).into_iter().map(|point| {
-            let mut c = Dual::default();
+            let mut c = CDual::default();
             (limit.table.first50)(&point, &mut c);
             (c, ours.at(&point))
         });
@@ -78,7 +78,7 @@ fn time(case: &BenchCase, limits: &[CPoint], shadows: bool, report: &mut BenchRe
         let title = format!("c_{}_{}", limit.maths, limit.compiler);
         contenders.push(BenchCandidate::new(title, move || match shadows {
             true => {
-                let mut out = Dual::default();
+                let mut out = CDual::default();
                 for point in points {
                     (c.dual)(point, &mut out);
                     black_box(&out);

@@ -1,4 +1,4 @@
-// Highlights `adu` blocks. Made from the keyword table in `frontend/src/kind.rs`:
+// Highlights `adu` blocks. Made from the keyword table in `frontend/src/token_kind.rs`:
 // `ADUMBRA_BLESS=1 cargo test -p adumbra-cli --test command docs::highlight` writes it.
 hljs.registerLanguage("adu", (hljs) => ({
   keywords: {

@@ -27,7 +27,7 @@ pub struct Ident {
 
 /// A whole source text.
 #[derive(Clone, Copy, Debug)]
-pub struct SourceFile<'a> {
+pub struct AstFile<'a> {
     /// What it declares, in the order of the text.
     pub items: &'a [Item<'a>],
     /// The whole text.

@@ -3,7 +3,7 @@
 //! The order of work: length, tokens, brackets, nesting, grammar, the tree's own rules. A text that is too long or too deep is not
 //! parsed; whatever else is wrong costs only its own place.
 
-use crate::ast::{Expr, ExprKind, Ident, Item, ItemKind, ReplEntry, SourceFile};
+use crate::ast::{AstFile, Expr, ExprKind, Ident, Item, ItemKind, ReplEntry};
 use crate::ast_validation::AstDiagnostics;
 use crate::brackets;
 use crate::grammar::{self, GrammarRule, NodeBuilder, ParseError};
@@ -40,11 +40,11 @@ pub fn parse<'a>(
     interner: &mut Interner,
     file: FileId,
     text: &str,
-) -> (SourceFile<'a>, Vec<Diagnostic>) {
+) -> (AstFile<'a>, Vec<Diagnostic>) {
     let mut source = Source::new(interner, file, text, false);
     let (items, failures) = source.run(arena, grammar::source_file());
     source.explain(&failures);
-    let file = SourceFile {
+    let file = AstFile {
         items: with_macros(arena, items.unwrap_or_default(), &source.tokens),
         span: Span::new(file, 0, text.len().min(MAX_SOURCE_BYTES) as u32),
     };

@@ -3,8 +3,8 @@
 use crate::choices::bytes_of_seed;
 use crate::coverage::InputCoverage;
 use crate::feature::ProgramKind;
-use crate::generate::{Profile, Program};
-use crate::mix::Mix;
+use crate::generate::{GeneratedProgram, Profile};
+use crate::mix::ProgramMix;
 use crate::oracle::Disagreement;
 use crate::oracle::batch::{TierChoice, check_batch};
 use crate::oracle::chain::{REFUSED, check_agreement, check_gradients};
@@ -27,9 +27,9 @@ pub struct CampaignReport {
     /// How long it took.
     pub time: Duration,
     /// What programs of all kinds did: engines and compilations were compared on them.
-    pub any: Mix,
+    pub any: ProgramMix,
     /// What the programs did whose derivatives were compared.
-    pub gradients: Mix,
+    pub gradients: ProgramMix,
     /// How much of their derivatives was compared.
     pub compared: GradientComparison,
     /// By target, what its inputs came to.
@@ -40,8 +40,8 @@ impl Default for CampaignReport {
     fn default() -> CampaignReport {
         CampaignReport {
             time: Duration::ZERO,
-            any: Mix::of(ProgramKind::Any),
-            gradients: Mix::of(ProgramKind::Gradient),
+            any: ProgramMix::of(ProgramKind::Any),
+            gradients: ProgramMix::of(ProgramKind::Gradient),
             compared: GradientComparison::default(),
             targets: std::array::from_fn(|_| InputCoverage::with_deadline()),
         }
@@ -101,7 +101,7 @@ pub struct BatchReport {
     /// How long it took.
     pub time: Duration,
     /// What the programs did.
-    pub mix: Mix,
+    pub mix: ProgramMix,
 }
 
 impl fmt::Display for BatchReport {
@@ -126,8 +126,8 @@ impl fmt::Display for BatchReport {
 pub fn run_batch(first: u64, programs: u64, at: TierChoice) -> (BatchReport, Option<String>) {
     let begin = Instant::now();
     let seeds = first..first.saturating_add(programs);
-    let (mix, finding) = check_seeds(seeds, &Mix::default(), |seed, mix| {
-        let program = Program::of_seed(seed, Profile::ANY);
+    let (mix, finding) = check_seeds(seeds, &ProgramMix::default(), |seed, mix| {
+        let program = GeneratedProgram::of_seed(seed, Profile::ANY);
         checked(&program, |program| check_batch(program, at, mix))
     });
     let time = begin.elapsed();
@@ -139,7 +139,7 @@ pub fn run_batch(first: u64, programs: u64, at: TierChoice) -> (BatchReport, Opt
 pub fn run_quads(first: u64, programs: u64, at: TierChoice) -> (QuadMix, Option<String>) {
     let seeds = first..first.saturating_add(programs);
     check_seeds(seeds, &QuadMix::default(), |seed, mix| {
-        let program = Program::of_seed(seed, Profile::ANY);
+        let program = GeneratedProgram::of_seed(seed, Profile::ANY);
         checked(&program, |program| check_quads(program, at, mix))
     })
 }
@@ -152,12 +152,13 @@ fn one(seed: u64, report: &mut CampaignReport) -> Result<(), String> {
         targets,
         ..
     } = report;
-    checked(&Program::of_seed(seed, Profile::ANY), |program| {
+    checked(&GeneratedProgram::of_seed(seed, Profile::ANY), |program| {
         check_agreement(program, any)
     })?;
-    checked(&Program::of_seed(seed, Profile::GRADIENT), |program| {
-        check_gradients(program, gradients, compared)
-    })?;
+    checked(
+        &GeneratedProgram::of_seed(seed, Profile::GRADIENT),
+        |program| check_gradients(program, gradients, compared),
+    )?;
     for (target, seen) in TARGETS.iter().zip(targets) {
         let bytes = bytes_of_seed(seed, 64 + (seed % 1500) as usize);
         seen.inputs += 1;
@@ -179,10 +180,11 @@ fn caught(run: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
 /// # Errors
 /// What does not agree, on the smallest program found on which the same kind of thing does not agree.
 pub fn checked(
-    program: &Program,
-    mut check: impl FnMut(&Program) -> Result<(), Disagreement>,
+    program: &GeneratedProgram,
+    mut check: impl FnMut(&GeneratedProgram) -> Result<(), Disagreement>,
 ) -> Result<(), String> {
-    let mut try_on = |program: &Program| caught(|| check(program).map_err(|d| d.to_string()));
+    let mut try_on =
+        |program: &GeneratedProgram| caught(|| check(program).map_err(|d| d.to_string()));
     let Err(first) = try_on(program) else {
         return Ok(());
     };

@@ -1,7 +1,7 @@
 //! What the inputs of a target came to: its mix.
 
 use crate::feature::ProgramKind;
-use crate::mix::Mix;
+use crate::mix::ProgramMix;
 use crate::oracle::bytecode::DEADLINE;
 use crate::oracle::gradients::GradientComparison;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub struct InputCoverage {
     /// How often something became of an input, or of what was made from it.
     pub fates: BTreeMap<&'static str, usize>,
     /// What generated programs did that were held against differences.
-    pub programs: Mix,
+    pub programs: ProgramMix,
     /// How much of their derivatives was compared.
     pub compared: GradientComparison,
     /// How long a point of theirs may take, if clocks count: not in tests, whose machines may be busy.
@@ -28,7 +28,7 @@ impl Default for InputCoverage {
         InputCoverage {
             inputs: 0,
             fates: BTreeMap::new(),
-            programs: Mix::of(ProgramKind::Gradient),
+            programs: ProgramMix::of(ProgramKind::Gradient),
             compared: GradientComparison::default(),
             patience: None,
         }

@@ -32,4 +32,4 @@ pub mod surface;
 pub mod switches;
 pub mod targets;
 
-pub use generate::{Point, Profile, Program};
+pub use generate::{GeneratedProgram, Point, Profile};

@@ -7,7 +7,7 @@ use adumbra::batch::SimdError;
 use adumbra_fuzz::numerics::engine::SweepEngine;
 use adumbra_fuzz::numerics::report;
 use adumbra_fuzz::oracle::batch::TierChoice;
-use adumbra_fuzz::{Profile, Program, bits, campaign, seeds};
+use adumbra_fuzz::{GeneratedProgram, Profile, bits, campaign, seeds};
 use adumbra_vm::SimdLevel;
 use clap::Parser;
 use std::fmt;
@@ -154,7 +154,7 @@ fn engine(name: &str) -> Result<SweepEngine, String> {
 }
 
 fn show(seed: u64) -> ExitCode {
-    print!("{}", Program::of_seed(seed, Profile::ANY).source);
+    print!("{}", GeneratedProgram::of_seed(seed, Profile::ANY).source);
     ExitCode::SUCCESS
 }
 

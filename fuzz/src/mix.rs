@@ -15,7 +15,7 @@ const LEAST_LIBRARY: f64 = 90.0;
 
 /// How often programs did what, and how often their outputs said nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mix {
+pub struct ProgramMix {
     /// What the programs were made for.
     pub kind: ProgramKind,
     /// Programs that were run.
@@ -33,12 +33,12 @@ pub struct Mix {
     counts: [usize; Feature::ALL.len()],
 }
 
-impl Mix {
+impl ProgramMix {
     /// To count programs that were made for this.
-    pub fn of(kind: ProgramKind) -> Mix {
-        Mix {
+    pub fn of(kind: ProgramKind) -> ProgramMix {
+        ProgramMix {
             kind,
-            ..Mix::default()
+            ..ProgramMix::default()
         }
     }
 
@@ -101,11 +101,11 @@ impl Mix {
     }
 }
 
-impl AddAssign for Mix {
+impl AddAssign for ProgramMix {
     /// Of both together; what the programs were made for is the left one's.
-    fn add_assign(&mut self, other: Mix) {
+    fn add_assign(&mut self, other: ProgramMix) {
         // Each field is named, so that none is forgotten.
-        let Mix {
+        let ProgramMix {
             kind: _,
             programs,
             points,
@@ -135,10 +135,10 @@ fn percent(part: usize, whole: usize) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-impl fmt::Display for Mix {
+impl fmt::Display for ProgramMix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, all) = (self.rows.len(), Op::ALL.len());
-        let Mix {
+        let ProgramMix {
             programs, points, ..
         } = self;
         writeln!(
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn mixes_add_up() {
         let count = |programs: &[&[Feature]]| {
-            let mut mix = Mix::of(ProgramKind::Gradient);
+            let mut mix = ProgramMix::of(ProgramKind::Gradient);
             for features in programs {
                 let mut all = Features::default();
                 features.iter().for_each(|&feature| all.insert(feature));
@@ -198,7 +198,7 @@ mod tests {
             features.insert(feature);
         }
         let module = Module::default();
-        let mut mix = Mix::default();
+        let mut mix = ProgramMix::default();
         mix.program(&module, features);
         mix.point([1.0]);
         assert_eq!(mix.missing_coverage(), None);

@@ -9,7 +9,7 @@
 mod choices;
 mod source;
 
-use crate::generate::{Profile, Program};
+use crate::generate::{GeneratedProgram, Profile};
 use crate::oracle::Disagreement;
 use crate::oracle::chain::REFUSED;
 use choices::ChoiceShrinker;
@@ -43,11 +43,14 @@ pub struct Programs {
 
 impl Strategy for Programs {
     type Tree = ProgramTree;
-    type Value = Program;
+    type Value = GeneratedProgram;
 
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Programs> {
         let bytes = self.bytes.new_tree(runner)?.current();
-        Ok(ProgramTree::new(Program::generate(&bytes, self.profile)))
+        Ok(ProgramTree::new(GeneratedProgram::generate(
+            &bytes,
+            self.profile,
+        )))
     }
 }
 
@@ -56,7 +59,10 @@ impl Strategy for Programs {
 ///
 /// # Errors
 /// If it does not agree, or refuses a program as it was generated.
-pub fn test_result(program: &Program, said: Result<(), Disagreement>) -> Result<(), TestCaseError> {
+pub fn test_result(
+    program: &GeneratedProgram,
+    said: Result<(), Disagreement>,
+) -> Result<(), TestCaseError> {
     said.map_err(|found| match program.is_cut() && is_refusal(&found) {
         true => TestCaseError::reject("the text is no program"),
         false => TestCaseError::fail(found.to_string()),
@@ -72,10 +78,10 @@ fn is_refusal(found: &Disagreement) -> bool {
 ///
 /// `fails` must say no for text that the checker refuses, or the result is not a program.
 pub fn shrink_failure(
-    program: Program,
+    program: GeneratedProgram,
     tries: usize,
-    mut fails: impl FnMut(&Program) -> bool,
-) -> Program {
+    mut fails: impl FnMut(&GeneratedProgram) -> bool,
+) -> GeneratedProgram {
     let mut tree = ProgramTree::new(program);
     let mut more = tree.simplify();
     for _ in 0..tries {
@@ -94,9 +100,9 @@ pub fn shrink_failure(
 #[derive(Clone, Debug)]
 pub struct ProgramTree {
     /// The simplest one that failed.
-    best: Program,
+    best: GeneratedProgram,
     /// The one to be looked at next.
-    trial: Option<Program>,
+    trial: Option<GeneratedProgram>,
     stage: Stage,
     /// Programs of other choices that were looked at.
     generated: usize,
@@ -111,7 +117,7 @@ enum Stage {
 
 impl ProgramTree {
     /// Begins at that program. One that was not generated has a text alone.
-    pub fn new(program: Program) -> ProgramTree {
+    pub fn new(program: GeneratedProgram) -> ProgramTree {
         let stage = match program.choices() {
             Some((bytes, _)) => Stage::Choices(ChoiceShrinker::new(bytes)),
             None => Stage::Text(SourceShrinker::new(&program.source)),
@@ -135,7 +141,7 @@ impl ProgramTree {
                         continue;
                     };
                     let (_, profile) = self.best.choices().expect("it was generated");
-                    let trial = Program::generate(&bytes, profile);
+                    let trial = GeneratedProgram::generate(&bytes, profile);
                     if trial.source == self.best.source && trial.seed == self.best.seed {
                         // The same by fewer or smaller choices.
                         choices.accept();
@@ -157,9 +163,9 @@ impl ProgramTree {
 }
 
 impl ValueTree for ProgramTree {
-    type Value = Program;
+    type Value = GeneratedProgram;
 
-    fn current(&self) -> Program {
+    fn current(&self) -> GeneratedProgram {
         self.trial.as_ref().unwrap_or(&self.best).clone()
     }
 
@@ -187,7 +193,7 @@ mod tests {
     use proptest::test_runner::{Config, RngSeed, TestError};
 
     /// Whether a program fails: if it has this operator, as few have.
-    fn has_modulo(program: &Program) -> bool {
+    fn has_modulo(program: &GeneratedProgram) -> bool {
         program.source.contains(" % ")
     }
 
@@ -195,7 +201,7 @@ mod tests {
     fn failing_seed_shrinks_to_a_few_lines() {
         let mut shrunk = 0;
         for seed in 0..20 {
-            let program = Program::of_seed(seed, Profile::ANY);
+            let program = GeneratedProgram::of_seed(seed, Profile::ANY);
             if !has_modulo(&program) {
                 continue;
             }
@@ -210,12 +216,12 @@ mod tests {
     #[test]
     fn choices_alone_make_programs_that_are_accepted() {
         // As long as the text is not cut it is what some choices generate.
-        let program = Program::of_seed(3, Profile::ANY);
+        let program = GeneratedProgram::of_seed(3, Profile::ANY);
         let mut seen = 0;
         shrink_failure(program, MAX_GENERATED, |program| {
             if let (false, Some((bytes, profile))) = (program.is_cut(), program.choices()) {
                 seen += 1;
-                assert_eq!(*program, Program::generate(bytes, profile));
+                assert_eq!(*program, GeneratedProgram::generate(bytes, profile));
             }
             program.source.len() > 2_000
         });
@@ -225,7 +231,7 @@ mod tests {
     #[test]
     fn tries_are_counted() {
         let mut count = 0;
-        shrink_failure(Program::of_seed(5, Profile::ANY), 7, |_| {
+        shrink_failure(GeneratedProgram::of_seed(5, Profile::ANY), 7, |_| {
             count += 1;
             false
         });
@@ -234,7 +240,7 @@ mod tests {
 
     #[test]
     fn passing_programs_leave_the_first_as_it_was() {
-        let program = Program::of_seed(5, Profile::ANY);
+        let program = GeneratedProgram::of_seed(5, Profile::ANY);
         let mut tree = ProgramTree::new(program.clone());
         let mut more = tree.simplify();
         while more {
@@ -275,8 +281,8 @@ mod tests {
 
     #[test]
     fn refusal_of_a_generated_program_fails() {
-        let program = Program::of_seed(1, Profile::ANY);
-        let refused = |program: &Program| {
+        let program = GeneratedProgram::of_seed(1, Profile::ANY);
+        let refused = |program: &GeneratedProgram| {
             let found = Disagreement::new(program, None, format!("{REFUSED}\nwhy"));
             test_result(program, Err(found)).unwrap_err()
         };

@@ -2,7 +2,7 @@
 //!
 //! It is made of sums, products, quotients and square roots alone, so that it is the same on every machine.
 
-use crate::generate::{GlobalValue, Point};
+use crate::generate::{GlobalBits, Point};
 
 /// Pixels along each side.
 pub const SIDE: usize = 64;
@@ -39,7 +39,7 @@ pub fn point([i, j]: [f64; 2]) -> Point {
     let y = [hit([i, j + NEAR]), hit([i, j - NEAR])];
     let here = hit([i, j]);
     (0..here.len())
-        .map(|member| GlobalValue {
+        .map(|member| GlobalBits {
             value: here[member].iter().map(|v| (*v as f32).to_bits()).collect(),
             ddx: slope(x[0], x[1], member).map(f32::to_bits).collect(),
             ddy: slope(y[0], y[1], member).map(f32::to_bits).collect(),

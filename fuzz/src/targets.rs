@@ -2,7 +2,7 @@
 
 use crate::choices::Choices;
 use crate::coverage::InputCoverage;
-use crate::generate::{Profile, Program, token_soup};
+use crate::generate::{GeneratedProgram, Profile, token_soup};
 use crate::oracle::chain::{ChainError, EngineChain, check_gradients};
 use crate::oracle::{
     bytecode as bytes_oracle, group as group_oracle, ir_text as ir_oracle, source as source_oracle,
@@ -189,7 +189,7 @@ fn bytecode(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
 /// # Errors
 /// What the oracle says.
 fn gradients(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
-    let program = Program::generate(bytes, Profile::GRADIENT);
+    let program = GeneratedProgram::generate(bytes, Profile::GRADIENT);
     let found = check_gradients(&program, &mut seen.programs, &mut seen.compared);
     found.map_err(|disagreement| disagreement.to_string())
 }
@@ -206,7 +206,7 @@ fn group(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
 }
 
 fn chain(bytes: &[u8]) -> Result<EngineChain, String> {
-    let program = Program::generate(bytes, Profile::ANY);
+    let program = GeneratedProgram::generate(bytes, Profile::ANY);
     EngineChain::new(&program.source).map_err(|no| {
         let (ChainError::Refused(what) | ChainError::Broken(what)) = no;
         format!("{what}\n{}", program.source)

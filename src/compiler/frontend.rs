@@ -38,7 +38,7 @@ pub(crate) struct FrontendOutput {
 
 /// The parsed texts.
 pub(super) struct ParsedSources<'a> {
-    files: Vec<ast::SourceFile<'a>>,
+    files: Vec<ast::AstFile<'a>>,
     entry: Option<ReplEntry<'a>>,
     diagnostics: Vec<Diagnostic>,
 }

@@ -3,11 +3,11 @@
 //! A new finding goes into `fuzz/regressions` as a text; the longer search is `cargo run --release -p adumbra-fuzz -- campaign --seconds 600`.
 
 use adumbra_fuzz::campaign::checked;
-use adumbra_fuzz::mix::Mix;
+use adumbra_fuzz::mix::ProgramMix;
 use adumbra_fuzz::oracle::chain::check_agreement;
 use adumbra_fuzz::parallel::check_seeds;
 use adumbra_fuzz::strategy::{programs, test_result};
-use adumbra_fuzz::{Profile, Program};
+use adumbra_fuzz::{GeneratedProgram, Profile};
 use proptest::proptest;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use std::path::Path;
@@ -23,8 +23,8 @@ const MAX_SHRINKS: u32 = 5_000;
 
 #[test]
 fn engines_and_compilations_agree_on_random_programs() {
-    let (mix, finding) = check_seeds(0..PROGRAMS, &Mix::default(), |seed, mix| {
-        let program = Program::of_seed(seed, Profile::ANY);
+    let (mix, finding) = check_seeds(0..PROGRAMS, &ProgramMix::default(), |seed, mix| {
+        let program = GeneratedProgram::of_seed(seed, Profile::ANY);
         checked(&program, |program| check_agreement(program, mix))
     });
     if let Some(finding) = finding {
@@ -52,7 +52,7 @@ proptest! {
 
     #[test]
     fn engines_and_compilations_agree_whatever_the_choices(program in programs(Profile::ANY)) {
-        test_result(&program, check_agreement(&program, &mut Mix::default()))?;
+        test_result(&program, check_agreement(&program, &mut ProgramMix::default()))?;
     }
 }
 
@@ -66,8 +66,8 @@ fn what_once_disagreed_agrees() {
             continue;
         }
         let source = std::fs::read_to_string(&path).expect("the program can be read");
-        let program = Program::of_text(source);
-        if let Err(disagreement) = check_agreement(&program, &mut Mix::default()) {
+        let program = GeneratedProgram::of_text(source);
+        if let Err(disagreement) = check_agreement(&program, &mut ProgramMix::default()) {
             panic!("{}: {disagreement}", path.display());
         }
         count += 1;

@@ -90,7 +90,7 @@ fn code_of_random_programs_is_shown_whole_for_each_processor() {
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     let (mut with_line, mut all) = (0, 0);
     for seed in 0..60 {
-        let random = adumbra_fuzz::Program::of_seed(seed, Profile::ANY);
+        let random = adumbra_fuzz::GeneratedProgram::of_seed(seed, Profile::ANY);
         for mode in MODES.iter().take(2) {
             let sources = bundle::sources(&random.source).unwrap();
             let Ok(program) = compiler(mode).compile(&sources) else {

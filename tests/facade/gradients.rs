@@ -2,18 +2,18 @@
 
 use adumbra_fuzz::campaign::checked;
 use adumbra_fuzz::feature::ProgramKind;
-use adumbra_fuzz::mix::Mix;
+use adumbra_fuzz::mix::ProgramMix;
 use adumbra_fuzz::oracle::chain::check_gradients;
 use adumbra_fuzz::oracle::gradients::GradientComparison;
 use adumbra_fuzz::parallel::check_seeds;
-use adumbra_fuzz::{Profile, Program};
+use adumbra_fuzz::{GeneratedProgram, Profile};
 use std::ops::AddAssign;
 
 const PROGRAMS: u64 = 700;
 
 #[derive(Clone)]
 struct Counted {
-    mix: Mix,
+    mix: ProgramMix,
     compared: GradientComparison,
 }
 
@@ -27,12 +27,12 @@ impl AddAssign for Counted {
 #[test]
 fn shadows_are_the_slopes_of_values() {
     let nothing = Counted {
-        mix: Mix::of(ProgramKind::Gradient),
+        mix: ProgramMix::of(ProgramKind::Gradient),
         compared: GradientComparison::default(),
     };
     let (counted, finding) = check_seeds(0..PROGRAMS, &nothing, |seed, counted| {
         let Counted { mix, compared } = counted;
-        let program = Program::of_seed(seed, Profile::GRADIENT);
+        let program = GeneratedProgram::of_seed(seed, Profile::GRADIENT);
         checked(&program, |program| check_gradients(program, mix, compared))
     });
     if let Some(finding) = finding {

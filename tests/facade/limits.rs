@@ -7,7 +7,7 @@ use adumbra::{
 use adumbra_fuzz::oracle::chain::{EngineChain, observe_within};
 use adumbra_fuzz::oracle::observation::ComparisonExtent;
 use adumbra_fuzz::oracle::reference::limits;
-use adumbra_fuzz::{Point, Profile, Program};
+use adumbra_fuzz::{GeneratedProgram, Point, Profile};
 
 /// Limits that stop many programs, each in its own way.
 fn tight() -> Vec<Limits> {
@@ -36,7 +36,7 @@ fn tight() -> Vec<Limits> {
 fn engines_stop_at_the_same_place() {
     let (mut stopped, mut finished) = (0, 0);
     for seed in 0..80 {
-        let program = Program::of_seed(seed, Profile::ANY);
+        let program = GeneratedProgram::of_seed(seed, Profile::ANY);
         let chain = EngineChain::new(&program.source).expect("a generated program is accepted");
         let points = [program.point(1), program.point(2)];
         let compiled = &chain.programs[0];
@@ -161,7 +161,7 @@ fn a_stopped_point_does_not_disturb_the_next() {
     let source = "int down(int n) { return n > 0 ? 1 + down(n - 1) : 0; }
                   shader main(out int deep, out float o) { deep = down(global_value<gn> * 1000); o = global_value<ga>; }";
     let chain = EngineChain::new(source).expect("it is a program");
-    let program = Program::of_text(source);
+    let program = GeneratedProgram::of_text(source);
     let points: Vec<_> = (0..8).map(|number| program.point(number)).collect();
     for engine in Engine::available() {
         let run = |points: &[Point]| {

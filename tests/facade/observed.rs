@@ -8,7 +8,7 @@ use adumbra::{
 };
 use adumbra_fuzz::bundle;
 use adumbra_fuzz::oracle::chain::layout;
-use adumbra_fuzz::{Profile, Program as Generated};
+use adumbra_fuzz::{GeneratedProgram as Generated, Profile};
 use std::sync::Arc;
 
 /// Programs whose seeds are 0, 1, 2, …

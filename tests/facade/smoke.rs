@@ -7,7 +7,7 @@ use adumbra_fuzz::oracle::bytecode::BytecodeOutcome;
 use adumbra_fuzz::oracle::chain::EngineChain;
 use adumbra_fuzz::oracle::{bytecode, group, source};
 use adumbra_fuzz::targets::{FuzzTarget, TARGETS};
-use adumbra_fuzz::{Profile, Program};
+use adumbra_fuzz::{GeneratedProgram, Profile};
 use std::path::Path;
 
 fn smoke(name: &str, inputs: u64) {
@@ -114,7 +114,7 @@ fn changed_programs_reach_both_sides_of_the_checker() {
 
 #[test]
 fn changed_bytecode_reaches_both_sides_of_validation() {
-    let program = Program::of_seed(7, Profile::ANY);
+    let program = GeneratedProgram::of_seed(7, Profile::ANY);
     let chain = EngineChain::new(&program.source).expect("a generated program is accepted");
     let file = chain.programs[0].to_bytecode();
     let (mut refused, mut run) = (0, 0);

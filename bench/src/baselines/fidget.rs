@@ -1,7 +1,7 @@
 //! fidget: a virtual machine and a JIT that give values and gradients of many points at once.
 
 use super::{Op, Statement, w4_statements};
-use crate::c_reference::Dual;
+use crate::c_reference::CDual;
 use fidget_core::Context;
 use fidget_core::eval::{BulkEvaluator, Function, MathFunction, Tape};
 use fidget_core::types::Grad;
@@ -42,10 +42,10 @@ impl<F: MathFunction> Gradients<F> {
     }
 
     /// What all points give.
-    pub fn results(&mut self) -> Vec<Dual> {
+    pub fn results(&mut self) -> Vec<CDual> {
         let out = self.evaluator.eval(&self.tape, &self.planes);
         let out = out.expect("a plane for each variable");
-        let dual = |grad: &Grad| Dual {
+        let dual = |grad: &Grad| CDual {
             value: grad.v,
             ddx: grad.dx,
             ddy: grad.dy,

@@ -3,7 +3,7 @@
 mod fidget;
 mod num_dual;
 
-use crate::c_reference::Dual;
+use crate::c_reference::CDual;
 use crate::case::Tolerance;
 use adumbra::{
     batch::{SimdLevel, Tier},
@@ -141,7 +141,7 @@ fn check() {
 
     let points = some(&w4.points);
     let mut ours = PointRunner::new(&program(&shader(50), true), Engine::Point);
-    let expected: Vec<Dual> = points.iter().map(|p| ours.at(p)).collect();
+    let expected: Vec<CDual> = points.iter().map(|p| ours.at(p)).collect();
     let peer = num_dual::W4::new(50);
     let pairs = points
         .iter()

@@ -1,7 +1,7 @@
 //! num-dual: what a Rust programmer would reach for to have a value and two partials.
 
 use super::{Op, Statement, w4_statements};
-use crate::c_reference::Dual;
+use crate::c_reference::CDual;
 use adumbra_cli::benchmarks::PixelGlobals;
 use nalgebra::{U1, U2};
 use num_dual::{DualNum, DualSVec32};
@@ -10,13 +10,13 @@ type Number = DualSVec32<2>;
 
 /// The two inputs, seeded along x and y.
 fn seeds(point: &PixelGlobals) -> (Number, Number) {
-    let number = |i, own: Dual| Number::from_re(own.value).derivative(i);
+    let number = |i, own: CDual| Number::from_re(own.value).derivative(i);
     (number(0, point.x), number(1, point.y))
 }
 
-fn dual(number: Number) -> Dual {
+fn dual(number: Number) -> CDual {
     let eps = number.eps.unwrap_generic(U2, U1);
-    Dual {
+    CDual {
         value: number.re,
         ddx: eps[0],
         ddy: eps[1],
@@ -24,7 +24,7 @@ fn dual(number: Number) -> Dual {
 }
 
 /// W1.
-pub fn w1(point: &PixelGlobals) -> Dual {
+pub fn w1(point: &PixelGlobals) -> CDual {
     let (x, y) = seeds(point);
     let (x1, x2) = (x + 0.5, y + 0.25);
     let u = x1 * x2 / (x1 + 1.0);
@@ -41,7 +41,7 @@ impl W4 {
     }
 
     /// These statements at one point.
-    pub fn run(&self, point: &PixelGlobals) -> Dual {
+    pub fn run(&self, point: &PixelGlobals) -> CDual {
         let (x, y) = seeds(point);
         let mut v = [
             x + 0.5,

@@ -3,14 +3,14 @@
 //! Recursion is as deep as the tree is high, which is bounded.
 
 use super::{
-    BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, FunctionDef,
-    Initializer, InitializerKind, Item, ItemKind, MetadataItem, ParamDecl, ParamDirection,
-    SourceFile, Stmt, StmtKind, TypeExpr, TypeName,
+    AstFile, BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, FunctionDef,
+    Initializer, InitializerKind, Item, ItemKind, MetadataItem, ParamDecl, ParamDirection, Stmt,
+    StmtKind, TypeExpr, TypeName,
 };
 use crate::interner::{Interner, Symbol};
 
 /// The tree of a file as text that ends with a line break. `interner` is the one it was parsed with.
-pub fn print(file: &SourceFile, interner: &Interner) -> String {
+pub fn print(file: &AstFile, interner: &Interner) -> String {
     let mut printer = Printer::new(interner);
     file.items.iter().for_each(|item| printer.item(item));
     printer.out

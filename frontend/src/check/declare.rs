@@ -28,7 +28,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     /// Declares what the files declare.
-    pub(super) fn declare_files(&mut self, files: &[ast::SourceFile<'a>]) {
+    pub(super) fn declare_files(&mut self, files: &[ast::AstFile<'a>]) {
         for item in files.iter().flat_map(|file| file.items) {
             match item.kind {
                 ItemKind::Struct(item) => self.declare_struct(item),

@@ -55,7 +55,7 @@ use types::{TypeId, TypeTable};
 #[derive(Debug)]
 pub struct CheckRequest<'a, 'c> {
     /// The parsed texts of the user.
-    pub files: &'c [ast::SourceFile<'a>],
+    pub files: &'c [ast::AstFile<'a>],
     /// The host's globals; no arrays, no closures.
     pub globals: &'c [(String, adumbra_ir::Type)],
     /// The closures that the host knows; `None`: whatever there may be.

@@ -5,8 +5,8 @@
 //! that is not there yet.
 
 use crate::ast::{
-    Declaration, Declarator, Dimension, Expr, ExprKind, Initializer, InitializerKind, Item,
-    ItemKind, SourceFile, TypeExpr, TypeName,
+    AstFile, Declaration, Declarator, Dimension, Expr, ExprKind, Initializer, InitializerKind,
+    Item, ItemKind, TypeExpr, TypeName,
 };
 use crate::interner::Symbol;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub(super) enum PendingDeclaration<'a> {
 }
 
 /// The steps that declare what is in the files: as in the text, but each behind those that it is made from.
-pub(super) fn topological_order<'a>(files: &[SourceFile<'a>]) -> Vec<PendingDeclaration<'a>> {
+pub(super) fn topological_order<'a>(files: &[AstFile<'a>]) -> Vec<PendingDeclaration<'a>> {
     let mut steps = Vec::new();
     for item in files.iter().flat_map(|file| file.items) {
         match item.kind {

@@ -6,7 +6,7 @@
 use super::observation::{MERGED, ObservationHash, SPECIALISED, in_quads};
 use super::{Hashes, shaders, text};
 use crate::fnv::FnvHasher;
-use crate::generate::{GlobalValue, Point};
+use crate::generate::{GlobalBits, Point};
 use adumbra::{
     Compiler, Derivatives, GlobalsLayout, Instance, Limits, Options, Scalar, Sources, Type,
     derivatives::Quad, value::ValueView,
@@ -121,7 +121,7 @@ impl Run {
             run.point.push(match given {
                 Some((_, ty, value)) if ty == member.ty() => value.clone(),
                 Some((name, ..)) => return Err(format!("{name} has another type")),
-                None => GlobalValue {
+                None => GlobalBits {
                     value: zeros(),
                     ddx: zeros(),
                     ddy: zeros(),
@@ -194,7 +194,7 @@ fn moved(layout: &GlobalsLayout, point: &Point, [x, y]: [f32; 2]) -> Point {
 }
 
 /// Reads `NAME=VALUE[:DDX[:DDY]]`; the type follows the shape.
-fn global(text: &str) -> Result<(String, Type, GlobalValue), String> {
+fn global(text: &str) -> Result<(String, Type, GlobalBits), String> {
     let (name, rest) = text.split_once('=').ok_or("there is no `=`")?;
     let mut parts = rest.split(':');
     let value = parts.next().unwrap_or_default();
@@ -211,7 +211,7 @@ fn global(text: &str) -> Result<(String, Type, GlobalValue), String> {
         Some(text) => words(text, &ty),
     };
     let (ddx, ddy) = (shadow()?, shadow()?);
-    Ok((name.to_owned(), ty, GlobalValue { value, ddx, ddy }))
+    Ok((name.to_owned(), ty, GlobalBits { value, ddx, ddy }))
 }
 
 /// Reads a word for each scalar of a type.

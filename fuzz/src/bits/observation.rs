@@ -177,11 +177,11 @@ impl ObservationHash {
 mod tests {
     use super::*;
     use crate::oracle::chain::layout;
-    use crate::{Profile, Program};
+    use crate::{GeneratedProgram, Profile};
     use adumbra::Compiler;
 
     fn hash(options: Options, source: &str) -> u64 {
-        let program = Program::of_seed(0, Profile::ANY);
+        let program = GeneratedProgram::of_seed(0, Profile::ANY);
         let points: Vec<Point> = (0..4).map(|number| program.point(number)).collect();
         let compiler = Compiler::new(layout()).with_options(options);
         let mut shown = ObservationHash::default();

@@ -7,7 +7,7 @@ use crate::fnv::FnvHasher;
 use crate::generate::Point;
 use crate::oracle::chain::layout;
 use crate::oracle::reference::limits;
-use crate::{Profile, Program};
+use crate::{GeneratedProgram, Profile};
 use adumbra::Compiler;
 use adumbra::derivatives::Quad;
 
@@ -19,7 +19,7 @@ const POINTS: u64 = 4;
 /// # Errors
 /// If it cannot be run.
 pub fn hashes(seed: u64) -> Result<Hashes, String> {
-    let program = Program::of_seed(seed, Profile::ANY);
+    let program = GeneratedProgram::of_seed(seed, Profile::ANY);
     let points: Vec<Point> = (0..POINTS).map(|number| program.point(number)).collect();
     let mut shown = ObservationHash::within(limits());
     let other = match seed % 4 {

@@ -28,7 +28,7 @@ mod texture;
 pub mod token_soup;
 mod vector;
 
-pub use point::{GlobalValue, GlobalVariable, Point, globals, point};
+pub use point::{GlobalBits, GlobalVariable, Point, globals, point};
 
 use crate::bundle::MARK;
 use crate::choices::{Choices, bytes_of_seed};
@@ -86,7 +86,7 @@ const MAX_EXPRESSIONS: usize = 400;
 
 /// A generated program.
 #[derive(Clone, PartialEq)]
-pub struct Program {
+pub struct GeneratedProgram {
     /// Its text, with those that it includes: a [bundle](crate::bundle). The shader is called `main`.
     pub source: String,
     /// Names the sequence of its points.
@@ -102,20 +102,20 @@ pub struct Program {
 }
 
 /// The text, as it is: what a test reports.
-impl fmt::Debug for Program {
+impl fmt::Debug for GeneratedProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "points of seed {}\n{}", self.seed, self.source)
     }
 }
 
-impl Program {
+impl GeneratedProgram {
     /// The program that these bytes stand for. Bytes beyond [`MAX_BYTES`] are not read.
-    pub fn generate(bytes: &[u8], profile: Profile) -> Program {
+    pub fn generate(bytes: &[u8], profile: Profile) -> GeneratedProgram {
         let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
         let mut choices = Choices::new(bytes);
         let seed = u64::from(choices.word());
         let mut generator = Generator::new(choices, profile);
-        Program {
+        GeneratedProgram {
             source: generator.program(),
             seed,
             wild: profile.wild,
@@ -126,8 +126,8 @@ impl Program {
     }
 
     /// A program that somebody wrote, to be run on wild points.
-    pub fn of_text(source: impl Into<String>) -> Program {
-        Program {
+    pub fn of_text(source: impl Into<String>) -> GeneratedProgram {
+        GeneratedProgram {
             source: source.into(),
             seed: 0,
             wild: true,
@@ -149,13 +149,13 @@ impl Program {
     }
 
     /// The program that a seed stands for.
-    pub fn of_seed(seed: u64, profile: Profile) -> Program {
-        Program::generate(&bytes_of_seed(seed, MAX_BYTES), profile)
+    pub fn of_seed(seed: u64, profile: Profile) -> GeneratedProgram {
+        GeneratedProgram::generate(&bytes_of_seed(seed, MAX_BYTES), profile)
     }
 
     /// Other text, to be run on the same points as this program.
-    pub fn with_source(&self, source: String) -> Program {
-        Program {
+    pub fn with_source(&self, source: String) -> GeneratedProgram {
+        GeneratedProgram {
             source,
             is_cut: true,
             ..self.clone()
@@ -306,7 +306,7 @@ mod tests {
             let len = (seed as usize * 37) % MAX_BYTES;
             let bytes = bytes_of_seed(seed, len);
             for profile in [Profile::ANY, Profile::GRADIENT] {
-                let program = Program::generate(&bytes, profile);
+                let program = GeneratedProgram::generate(&bytes, profile);
                 assert!(program.source.contains("shader main("));
                 assert!(program.source.len() < 60_000, "{}", program.source);
             }
@@ -316,20 +316,24 @@ mod tests {
     #[test]
     fn any_seed_makes_a_program() {
         for seed in 0..8_000 {
-            assert!(!Program::of_seed(seed, Profile::ANY).source.is_empty());
+            assert!(
+                !GeneratedProgram::of_seed(seed, Profile::ANY)
+                    .source
+                    .is_empty()
+            );
         }
     }
 
     #[test]
     fn few_bytes_make_a_small_program() {
-        let empty = Program::generate(&[], Profile::ANY);
+        let empty = GeneratedProgram::generate(&[], Profile::ANY);
         assert!(empty.source.lines().count() < 20, "{}", empty.source);
     }
 
     #[test]
     fn tame_programs_have_no_wild_literals_and_no_shadows() {
         for seed in 0..300 {
-            let source = Program::of_seed(seed, Profile::GRADIENT).source;
+            let source = GeneratedProgram::of_seed(seed, Profile::GRADIENT).source;
             assert!(
                 !["1e30", "ddx", "ddy", "while (true)"]
                     .iter()

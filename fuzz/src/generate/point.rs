@@ -14,7 +14,7 @@ pub struct GlobalVariable {
 
 /// One global at one point: bits of its scalars and of their shadows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GlobalValue {
+pub struct GlobalBits {
     /// Bits of each scalar.
     pub value: Vec<u32>,
     /// Bits of each scalar's shadow along x.
@@ -23,7 +23,7 @@ pub struct GlobalValue {
     pub ddy: Vec<u32>,
 }
 
-impl GlobalValue {
+impl GlobalBits {
     /// `value : ddx : ddy`, each as a number, or numbers with commas.
     pub fn text(&self, ty: &Type) -> String {
         let part = |words: &[u32]| {
@@ -45,7 +45,7 @@ impl GlobalValue {
 }
 
 /// What a program is run on: a value for each of its globals, in order.
-pub type Point = Vec<GlobalValue>;
+pub type Point = Vec<GlobalBits>;
 
 /// The globals that every generated program may read.
 pub fn globals() -> Vec<GlobalVariable> {
@@ -77,7 +77,7 @@ pub fn point<'a>(
     draw.wild = wild && draw.below(8) == 7;
     let mut global = |ty: &Type| {
         let still = draw.below(8) == 7;
-        let mut at = GlobalValue::default();
+        let mut at = GlobalBits::default();
         ty.for_each_scalar(&mut |scalar| {
             at.value.push(draw.value(scalar));
             for shadow in [&mut at.ddx, &mut at.ddy] {

@@ -1,7 +1,7 @@
 //! Text that is hardly ever a program: what the frontend must refuse in good order.
 
 use crate::choices::Choices;
-use crate::generate::{MAX_BYTES, Profile, Program};
+use crate::generate::{GeneratedProgram, MAX_BYTES, Profile};
 
 /// Words and signs of the language, and some that look like it.
 const TOKENS: &[&str] = &[
@@ -166,7 +166,7 @@ pub fn tokens(bytes: &[u8]) -> String {
 /// A generated program with a few tokens removed, doubled, exchanged or replaced.
 pub fn mutated(bytes: &[u8]) -> String {
     let (head, rest) = bytes.split_at(bytes.len().min(32));
-    let program = Program::generate(rest, Profile::ANY);
+    let program = GeneratedProgram::generate(rest, Profile::ANY);
     mutate(&program.source, TOKENS, &mut Choices::new(head))
 }
 

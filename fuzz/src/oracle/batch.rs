@@ -11,8 +11,8 @@ use super::reference::{TextureRecorder, limits};
 use crate::bundle;
 use crate::choices::next;
 use crate::feature::Feature;
-use crate::generate::{Point, Program};
-use crate::mix::Mix;
+use crate::generate::{GeneratedProgram, Point};
+use crate::mix::ProgramMix;
 use adumbra::{
     Evaluator, Host, Instance, Outcome, SampleRequest, Sampled,
     batch::{
@@ -148,7 +148,7 @@ pub(super) struct TestBatch {
 impl TestBatch {
     /// As many points as `count` makes of a number.
     pub(super) fn random(
-        program: &Program,
+        program: &GeneratedProgram,
         lot: &mut u64,
         count: impl FnOnce(u64) -> u64,
     ) -> TestBatch {
@@ -253,7 +253,11 @@ pub(super) fn gather(
 ///
 /// # Errors
 /// What does not agree.
-pub fn check_batch(program: &Program, at: TierChoice, mix: &mut Mix) -> Result<(), Disagreement> {
+pub fn check_batch(
+    program: &GeneratedProgram,
+    at: TierChoice,
+    mix: &mut ProgramMix,
+) -> Result<(), Disagreement> {
     let report =
         |point: Option<usize>, what| Disagreement::new(program, point.map(|p| p as u64), what);
     let mut lot = program.seed;

@@ -8,8 +8,8 @@ use super::reference::{TextureRecorder, limits};
 use super::suspended::observe_suspended;
 use crate::bundle;
 use crate::feature::{Feature, Features};
-use crate::generate::{Point, Program, globals};
-use crate::mix::Mix;
+use crate::generate::{GeneratedProgram, Point, globals};
+use crate::mix::ProgramMix;
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Instance, Options, Sources,
     derivatives::AtDivergence,
@@ -289,7 +289,7 @@ pub(super) fn features(observed: &ObservedRun, tally: &ExecutionCounts) -> Featu
     features
 }
 
-fn chain(program: &Program) -> Result<EngineChain, Disagreement> {
+fn chain(program: &GeneratedProgram) -> Result<EngineChain, Disagreement> {
     EngineChain::new(&program.source).map_err(|no| {
         let what = match no {
             ChainError::Refused(findings) => format!("{REFUSED}\n{findings}"),
@@ -303,7 +303,10 @@ fn chain(program: &Program) -> Result<EngineChain, Disagreement> {
 ///
 /// # Errors
 /// What does not agree.
-pub fn check_agreement(program: &Program, mix: &mut Mix) -> Result<(), Disagreement> {
+pub fn check_agreement(
+    program: &GeneratedProgram,
+    mix: &mut ProgramMix,
+) -> Result<(), Disagreement> {
     let chain = chain(program)?;
     let points: Vec<Point> = (0..POINTS).map(|number| program.point(number)).collect();
     let report = |(number, what)| Disagreement::new(program, Some(number as u64), what);
@@ -326,8 +329,8 @@ pub fn check_agreement(program: &Program, mix: &mut Mix) -> Result<(), Disagreem
 /// # Errors
 /// What does not agree.
 pub fn check_gradients(
-    program: &Program,
-    mix: &mut Mix,
+    program: &GeneratedProgram,
+    mix: &mut ProgramMix,
     compared: &mut GradientComparison,
 ) -> Result<(), Disagreement> {
     let chain = chain(program)?;

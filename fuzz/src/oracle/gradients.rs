@@ -270,7 +270,7 @@ fn main() -> (f32:xy) ^0 {
     }
 
     fn at(x: f32, y: f32) -> Point {
-        let global = |value: f32, ddx: f32, ddy: f32| crate::generate::GlobalValue {
+        let global = |value: f32, ddx: f32, ddy: f32| crate::generate::GlobalBits {
             value: vec![value.to_bits()],
             ddx: vec![ddx.to_bits()],
             ddy: vec![ddy.to_bits()],

@@ -10,7 +10,7 @@ use super::reference::{TextureRecorder, limits};
 use crate::bundle;
 use crate::choices::Choices;
 use crate::generate::graph::{Face, Feed, Graph, converted};
-use crate::generate::{Point, Profile, Program};
+use crate::generate::{GeneratedProgram, Point, Profile};
 use adumbra::{
     Evaluator, Host, Instance, SampleRequest, Sampled, Scalar, Sources, Type, evaluator::Engine,
     group::Group, value::ValueView,
@@ -42,10 +42,10 @@ pub fn check(bytes: &[u8]) -> Result<GroupComparison, String> {
     let (head, rest) = bytes.split_at(bytes.len().min(GRAPH_BYTES));
     let mut choices = Choices::new(head);
     let count = choices.between(1, 3) as usize;
-    let shaders: Vec<Program> = (0..count)
+    let shaders: Vec<GeneratedProgram> = (0..count)
         .map(|k| {
             let part = &rest[rest.len() * k / count..rest.len() * (k + 1) / count];
-            Program::generate(part, Profile::UNIT)
+            GeneratedProgram::generate(part, Profile::UNIT)
         })
         .collect();
     let described = |what: String, graph: &Graph| {

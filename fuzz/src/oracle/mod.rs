@@ -16,7 +16,7 @@ pub mod richardson;
 pub mod source;
 pub mod suspended;
 
-use crate::generate::Program;
+use crate::generate::GeneratedProgram;
 use std::fmt;
 
 /// Something that should agree and does not.
@@ -32,7 +32,11 @@ pub struct Disagreement {
 
 impl Disagreement {
     /// About a program, at one of its points if it is about a point.
-    pub fn new(program: &Program, point: Option<u64>, what: impl Into<String>) -> Disagreement {
+    pub fn new(
+        program: &GeneratedProgram,
+        point: Option<u64>,
+        what: impl Into<String>,
+    ) -> Disagreement {
         let mut origin = format!("points of seed {}", program.seed);
         if let Some(number) = point {
             origin = format!("point {number} of seed {}:", program.seed);

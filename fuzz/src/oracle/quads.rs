@@ -11,7 +11,7 @@ use super::observation::{ComparisonExtent, ObservedRun};
 use super::reference::{TextureRecorder, limits};
 use crate::bundle;
 use crate::choices::next;
-use crate::generate::{Point, Program};
+use crate::generate::{GeneratedProgram, Point};
 use adumbra::{
     Compiler, Derivatives, Evaluator, Host, Instance, Options, Outcome, SampleRequest, Sampled,
     batch::{BatchGlobals, BatchSetup},
@@ -102,7 +102,7 @@ impl fmt::Display for QuadMix {
 /// # Errors
 /// What does not agree.
 pub fn check_quads(
-    program: &Program,
+    program: &GeneratedProgram,
     at: TierChoice,
     mix: &mut QuadMix,
 ) -> Result<(), Disagreement> {

@@ -4,7 +4,7 @@ use super::suite::Domain;
 use adumbra::{Globals, GlobalsLayout, Scalar, Type};
 use adumbra_fuzz::Point;
 use adumbra_fuzz::choices::next;
-use adumbra_fuzz::generate::GlobalValue;
+use adumbra_fuzz::generate::GlobalBits;
 
 /// What is drawn for a point: a name, its type, where its values lie.
 pub(crate) type Variables = Vec<(String, Type, Domain)>;
@@ -105,7 +105,7 @@ impl Random {
             let [ddx, ddy] = shadows(self, value.len())
                 .map(|shadow| shadow.iter().map(|x| x.to_bits()).collect::<Vec<u32>>())
                 .map(|bits| if moves { bits } else { vec![0; bits.len()] });
-            point.push(GlobalValue { value, ddx, ddy });
+            point.push(GlobalBits { value, ddx, ddy });
         }
         point
     }

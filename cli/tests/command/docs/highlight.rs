@@ -1,7 +1,7 @@
 //! How the book highlights `adu` blocks: `docs/highlight/adu.js`, which is the keyword table for highlight.js.
 
 use super::{blesses, folder, page};
-use adumbra_frontend::{check::predeclared_names, kind::Kind};
+use adumbra_frontend::{check::predeclared_type_names, token_kind::Kind};
 
 /// The definition, made from the keyword table.
 fn definition() -> String {
@@ -15,9 +15,9 @@ fn definition() -> String {
     let built_in = written(&|kind| kind.takes_name());
     let literals = written(&is_literal);
     let keywords = written(&|kind| !is_type(kind) && !kind.takes_name() && !is_literal(kind));
-    let aliases = predeclared_names().collect::<Vec<_>>().join(" ");
+    let aliases = predeclared_type_names().collect::<Vec<_>>().join(" ");
     format!(
-        r#"// Highlights `adu` blocks. Made from the keyword table in `frontend/src/kind.rs`:
+        r#"// Highlights `adu` blocks. Made from the keyword table in `frontend/src/token_kind.rs`:
 // `ADUMBRA_BLESS=1 cargo test -p adumbra-cli --test command docs::highlight` writes it.
 hljs.registerLanguage("adu", (hljs) => ({{
   keywords: {{

@@ -16,7 +16,7 @@ fn readme() -> String {
 /// The lines that a reader is asked to type into a shell.
 fn shell_lines(page: &str) -> Vec<&str> {
     let blocks = page::blocks(page);
-    let shell = blocks.iter().filter(|block| block.word() == "sh");
+    let shell = blocks.iter().filter(|block| block.language() == "sh");
     shell.flat_map(|block| block.body.lines()).collect()
 }
 
@@ -29,12 +29,12 @@ fn readme_is_short() {
 fn readme_shows_what_happens() {
     let text = readme();
     let replayed = replay::replay("../README.md", &text);
-    if blesses() && replayed.text != text {
-        std::fs::write(path(), &replayed.text).expect("the README can be written");
+    if blesses() && replayed.page != text {
+        std::fs::write(path(), &replayed.page).expect("the README can be written");
         return;
     }
-    assert!(replayed.complaints.is_empty(), "{:?}", replayed.complaints);
-    let difference = page::difference("../README.md", &text, &replayed.text);
+    assert!(replayed.problems.is_empty(), "{:?}", replayed.problems);
+    let difference = page::difference("../README.md", &text, &replayed.page);
     assert_eq!(difference, None);
 }
 
@@ -46,7 +46,7 @@ fn readme_shader_is_the_example() {
     for page in pages {
         let text = std::fs::read_to_string(&page).expect("a page is text");
         let blocks = page::blocks(&text);
-        let mut shaders = blocks.iter().filter(|block| block.word() == "adu");
+        let mut shaders = blocks.iter().filter(|block| block.language() == "adu");
         let is_shown = shaders.any(|block| example.ends_with(block.body));
         assert!(is_shown, "{} shows another floor", page.display());
     }
@@ -61,11 +61,11 @@ fn readme_first_command_draws_and_second_tests() {
 
     let console = format!("```console\n$ {drawing}\n```\n");
     let replayed = replay::replay("first command", &console);
-    assert!(replayed.complaints.is_empty(), "{:?}", replayed.complaints);
-    assert_eq!(replayed.text, console, "the command prints something");
+    assert!(replayed.problems.is_empty(), "{:?}", replayed.problems);
+    assert_eq!(replayed.page, console, "the command prints something");
     let (_, rest) = drawing.split_once(" -o ").expect("an image file");
     let file = rest.split(' ').next().expect("a name");
-    let image = adumbra_image::read(&replayed.folder.join(file)).expect("an image");
+    let image = adumbra_image::read_image(&replayed.folder.join(file)).expect("an image");
     let first = image.pixels()[0];
     assert!(image.pixels().iter().any(|pixel| *pixel != first));
 }
@@ -76,14 +76,14 @@ fn readme_images_are_drawn_by_pages() {
         .iter()
         .flat_map(|path| {
             let text = std::fs::read_to_string(path).expect("a page is text");
-            let images = page::pictures(&text).into_iter();
+            let images = page::images(&text).into_iter();
             let folder = path.parent().expect("a folder");
             let files = images.map(|image| folder.join(image).canonicalize());
             files.filter_map(Result::ok).collect::<Vec<_>>()
         })
         .collect();
     let text = readme();
-    let images = page::pictures(&text);
+    let images = page::images(&text);
     assert!(images.len() >= 4, "{images:?}");
     for image in images {
         let file = crate::command::project(&image).canonicalize();

@@ -1,6 +1,6 @@
 //! Whatever the text is, parsing ends, does not panic, and keeps its promises about what it hands on.
 
-use crate::ast::{SourceFile, print};
+use crate::ast::{AstFile, print};
 use crate::interner::Interner;
 use crate::limits::MAX_DIAGNOSTICS;
 use crate::parse::{ReplParse, parse, parse_expression, parse_repl};
@@ -23,7 +23,7 @@ fn read(text: &str) {
     }
 }
 
-fn check(file: &SourceFile, findings: &[Diagnostic], text: &str, interner: &Interner) {
+fn check(file: &AstFile, findings: &[Diagnostic], text: &str, interner: &Interner) {
     check_findings(findings, text);
     let tree = print(file, interner);
     if findings.is_empty() {
