@@ -1,5 +1,9 @@
 //! The rules of the house that a machine can check. Those that it cannot stand in `CONTRIBUTING.md`.
 
+mod techniques;
+mod type_names;
+mod words;
+
 use std::path::{Path, PathBuf};
 
 /// Where `unsafe` may stand: the machine, calls from C and into C, an example that names what its linker finds, an allocator that counts for a test, and a test that sets the
@@ -15,6 +19,9 @@ const MAY_BE_UNSAFE: [&str; 8] = [
     "tests/facade/floats.rs",
 ];
 
+/// Tests that only `.ci/` runs, since they read what it builds: they alone may be ignored.
+const RUN_BY_CI: [&str; 1] = ["cli/tests/command/docs/built.rs"];
+
 /// What nothing that lands contains. Split, so that this file does not contain it either.
 const UNFINISHED: [&str; 6] = [
     concat!("TO", "DO"),
@@ -28,13 +35,13 @@ const UNFINISHED: [&str; 6] = [
 /// What may read a clock: it shows times, waits for files, or chooses between engines with the same bits. What stops points must not, or a busy machine would stop
 /// others.
 const MAY_READ_CLOCKS: [&str; 7] = [
-    "aot/src/memory.rs",
+    "aot/src/native_compiler.rs",
     "cli/src/image/mod.rs",
     "cli/src/image/watch.rs",
     "cli/src/repl/command.rs",
-    "ir/src/passes/times.rs",
+    "ir/src/passes/pass_times.rs",
     "src/stats.rs",
-    "src/tier/climb.rs",
+    "src/tier/tier_up.rs",
 ];
 
 fn root() -> &'static Path {
@@ -82,7 +89,9 @@ fn nothing_is_left_unfinished() {
     let mut wrong = Vec::new();
     for file in files(".rs").into_iter().chain(files(".adu")) {
         let text = read(&file);
+        let runs_in_ci = RUN_BY_CI.contains(&&*file);
         let left = UNFINISHED.iter().filter(|word| text.contains(**word));
+        let left = left.filter(|word| !(runs_in_ci && word.starts_with("#[")));
         wrong.extend(left.map(|word| format!("{file}: {word}")));
     }
     none(wrong);
@@ -361,13 +370,23 @@ fn rooms_know_only_what_they_may() {
             &[
                 "adumbra",
                 "adumbra-ops",
+                "adumbra-aot",
                 "adumbra-ir",
                 "adumbra-stdlib",
                 "adumbra-vm",
             ],
         ),
         ("fuzz/targets", &["adumbra-fuzz"]),
-        ("bench", &["adumbra", "adumbra-cli"]),
+        (
+            "bench",
+            &[
+                "adumbra",
+                "adumbra-aot",
+                "adumbra-cli",
+                "adumbra-fuzz",
+                "adumbra-vm",
+            ],
+        ),
         ("capi", &["adumbra"]),
         ("examples/aot", &["adumbra"]),
     ];
