@@ -3,6 +3,7 @@
 use super::Followed;
 use super::record::{First, MAX_ITERATIONS, Step, What, place};
 use super::text::{globals_of, name_of};
+use crate::checker::Sample;
 use crate::report::{self, JsonFault};
 use crate::show::JsonValue;
 use adumbra::diagnostics::Span;
@@ -91,14 +92,8 @@ enum Detail<'a> {
         left_out: u64,
     },
     Sample {
-        texture: &'a str,
-        u: JsonFloat,
-        v: JsonFloat,
-        dudx: JsonFloat,
-        dudy: JsonFloat,
-        dvdx: JsonFloat,
-        dvdy: JsonFloat,
-        level: JsonFloat,
+        #[serde(flatten)]
+        request: Sample<'a>,
         color: [JsonFloat; 4],
     },
     Message {
@@ -265,16 +260,11 @@ impl<'a> Followed<'a> {
                 (Some(*number), event, detail)
             }
             What::Sample(number, sample) => {
-                let r = &sample.request;
                 let detail = Detail::Sample {
-                    texture: &self.program.textures()[r.texture.index()],
-                    u: JsonFloat(r.u),
-                    v: JsonFloat(r.v),
-                    dudx: JsonFloat(r.dudx),
-                    dudy: JsonFloat(r.dudy),
-                    dvdx: JsonFloat(r.dvdx),
-                    dvdy: JsonFloat(r.dvdy),
-                    level: JsonFloat(sample.level),
+                    request: Sample {
+                        level: Some(JsonFloat(sample.level)),
+                        ..Sample::new(&sample.request, self.program.textures())
+                    },
                     color: sample.color.map(JsonFloat),
                 };
                 (*number, "sample", detail)
