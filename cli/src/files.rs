@@ -58,11 +58,12 @@ impl Loader for Files {
             Ok(_) => return Err(format!("{name} is not a file")),
             Err(error) => return Err(format!("cannot read {name}: {error}")),
         }
-        let (name, bytes) = input::bytes(path).map_err(|failure| match failure {
+        // Standard input has no name here: a text called `-` is a file.
+        let bytes = input::file(path).map_err(|failure| match failure {
             Failure::Usage(why) => why,
             _ => format!("cannot read {name}"),
         })?;
-        input::text(&name, bytes).map_err(|found| found.diagnostics[0].message.clone())
+        input::text(name, bytes).map_err(|found| found.diagnostics[0].message.clone())
     }
 }
 
