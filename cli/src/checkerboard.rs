@@ -103,24 +103,31 @@ pub struct JsonSample<'a> {
     pub dudy: JsonFloat,
     pub dvdx: JsonFloat,
     pub dvdy: JsonFloat,
-    /// Only where the shader chose the level itself.
+    /// Where the shader chose the level itself, or a texture was looked up at one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<JsonFloat>,
+}
+
+impl<'a> JsonSample<'a> {
+    /// A request with the name of its texture.
+    pub fn new(request: &SampleRequest, textures: &'a [String]) -> JsonSample<'a> {
+        JsonSample {
+            texture: &textures[request.texture.index()],
+            u: JsonFloat(request.u),
+            v: JsonFloat(request.v),
+            dudx: JsonFloat(request.dudx),
+            dudy: JsonFloat(request.dudy),
+            dvdx: JsonFloat(request.dvdx),
+            dvdy: JsonFloat(request.dvdy),
+            level: request.level.map(JsonFloat),
+        }
+    }
 }
 
 impl CheckerboardHost {
     /// The requests with the names of their textures.
     pub fn json_samples<'a>(&self, textures: &'a [String]) -> Vec<JsonSample<'a>> {
-        let sample = |r: &SampleRequest| JsonSample {
-            texture: &textures[r.texture.index()],
-            u: JsonFloat(r.u),
-            v: JsonFloat(r.v),
-            dudx: JsonFloat(r.dudx),
-            dudy: JsonFloat(r.dudy),
-            dvdx: JsonFloat(r.dvdx),
-            dvdy: JsonFloat(r.dvdy),
-            level: r.level.map(JsonFloat),
-        };
+        let sample = |request| JsonSample::new(request, textures);
         self.requests.iter().map(sample).collect()
     }
 }

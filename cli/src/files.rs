@@ -58,11 +58,12 @@ impl Loader for FileLoader {
             Ok(_) => return Err(format!("{name} is not a file")),
             Err(error) => return Err(format!("cannot read {name}: {error}")),
         }
-        let (name, bytes) = input::read_bytes(path).map_err(|failure| match failure {
+        // Standard input has no name here: a source called `-` is a file.
+        let bytes = input::read_file(path).map_err(|failure| match failure {
             CliError::Usage(why) => why,
             _ => format!("cannot read {name}"),
         })?;
-        input::decode_source(&name, bytes).map_err(|found| found.diagnostics[0].message.clone())
+        input::decode_source(name, bytes).map_err(|found| found.diagnostics[0].message.clone())
     }
 }
 

@@ -22,14 +22,22 @@ pub const MAX_SOURCE_FILES: usize = 1_000;
 /// # Errors
 /// If it cannot be read.
 pub fn read_bytes(path: &Path) -> CliResult<(String, Vec<u8>)> {
-    let name = match is_stdin(path) {
-        true => "<stdin>".to_owned(),
-        false => path.display().to_string(),
-    };
-    match read(path) {
-        Ok(bytes) => Ok((name, bytes)),
+    if !is_stdin(path) {
+        return Ok((path.display().to_string(), read_file(path)?));
+    }
+    let name = "<stdin>";
+    match limited(io::stdin().lock()) {
+        Ok(bytes) => Ok((name.to_owned(), bytes)),
         Err(error) => Err(CliError::usage(format!("cannot read {name}: {error}"))),
     }
+}
+
+/// A file's bytes, even if it is called `-`. Of one beyond [`MAX_FILE_BYTES`] there is one byte more.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read_file(path: &Path) -> CliResult<Vec<u8>> {
+    read(path).map_err(|error| CliError::usage(format!("cannot read {}: {error}", path.display())))
 }
 
 /// Whether a path means standard input.
@@ -38,15 +46,12 @@ pub fn is_stdin(path: &Path) -> bool {
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
+    limited(fs::File::open(path)?)
+}
+
+fn limited(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    match is_stdin(path) {
-        true => io::stdin()
-            .lock()
-            .take(MAX_FILE_BYTES + 1)
-            .read_to_end(&mut bytes),
-        false => fs::File::open(path)
-            .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)),
-    }?;
+    from.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -1,4 +1,4 @@
-//! Random programs for proptest: failing ones shrink, print as source, and are kept by proptest's own
+//! Random programs for proptest, and [`modules`]: failing ones shrink, print as source, and are kept by proptest's own
 //! means.
 //!
 //! A program follows from the choices that its generator made, which are bytes. So the choices shrink
@@ -7,7 +7,10 @@
 //! ([`text`]), as long as it fails. Seeds are untouched: a seed stands for bytes, these for a program.
 
 mod choices;
+mod modules;
 mod source;
+
+pub use modules::{ModuleTree, Modules, RandomModule, modules};
 
 use crate::generate::{GeneratedProgram, Profile};
 use crate::oracle::Disagreement;

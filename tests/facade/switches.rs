@@ -5,17 +5,27 @@
 use adumbra::{Compiler, GlobalsLayout, Options, Sources, batch::Tier};
 use adumbra_aot::{Optimisation, Optimisations, Target};
 use adumbra_fuzz::bits::root;
+use adumbra_fuzz::strategy::{RandomModule, modules};
 use adumbra_fuzz::surface::{SIDE, middle, point};
 use adumbra_fuzz::switches::{SwitchEngine, SwitchSubject};
+use adumbra_ir::Module;
 use adumbra_ir::host::Limits;
 use adumbra_ir::passes::{self, PassOptions};
 use adumbra_ir::random::generate;
 use adumbra_ir::types::Scalar;
 use adumbra_vm::{SimdLevel, Superinstruction, SuperinstructionSet, lower};
 use fastrand::Rng;
+use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
+use proptest::{prop_assert_eq, proptest};
 
 /// Random modules.
 const MODULES: u64 = 60;
+
+/// Modules that proptest draws.
+const CASES: u32 = 100;
+
+/// Modules that shrinking looks at.
+const MAX_SHRINKS: u32 = 5_000;
 
 /// From one pixel of the grid to the next of those that materials are evaluated at.
 const STRIDE: usize = 37;
@@ -70,18 +80,18 @@ fn subjects() -> Vec<SwitchSubject> {
         add(format!("shader {number}"), text.to_owned());
     }
     for seed in 0..MODULES {
-        subjects.push(random(seed));
+        subjects.push(random(generate(seed), seed));
     }
     subjects
 }
 
-/// A random module at random points, some of which run out of steps.
-fn random(seed: u64) -> SwitchSubject {
+/// A module at random points, some of which run out of steps.
+fn random(module: Module, seed: u64) -> SwitchSubject {
     let options = PassOptions {
         output_shadows: !seed.is_multiple_of(3),
         ..PassOptions::default()
     };
-    let (module, _) = passes::run(generate(seed), &options);
+    let (module, _) = passes::run(module, &options);
     let bytecode = lower(&module).expect("the module fits");
     let mut random = Rng::with_seed(seed);
     let mut word = |scalar| match (scalar, random.u32(..)) {
@@ -153,24 +163,51 @@ fn each_optimisation_changes_code_of_its_kind() {
     }
 }
 
+/// Each fusion that a subject uses switched off by itself, and all of them: which of them changes what is shown, if one does.
+fn fusions_that_change(subject: &SwitchSubject) -> Option<SuperinstructionSet> {
+    let mut expected = subject.on(SwitchEngine::Point).expect("it is always there");
+    let expected = expected.shown();
+    let on = |without| {
+        let level = SimdLevel::best();
+        let runner = subject.on(SwitchEngine::Batch { level, without });
+        runner.expect("the level is available")
+    };
+    let used = on(SuperinstructionSet::NONE).joined_by();
+    let used = Superinstruction::ALL
+        .iter()
+        .filter(|&&fusion| used.has(fusion));
+    let mut off = used
+        .map(|&fusion| SuperinstructionSet::NONE.with(fusion))
+        .chain([SuperinstructionSet::ALL]);
+    off.find(|&without| on(without).shown() != expected)
+}
+
 #[test]
 fn fusions_off_keep_every_bit() {
     for subject in subjects() {
-        let mut expected = subject.on(SwitchEngine::Point).expect("it is always there");
-        let expected = expected.shown();
-        let on = |without| {
-            let level = SimdLevel::best();
-            let runner = subject.on(SwitchEngine::Batch { level, without });
-            runner.expect("the level is available")
-        };
-        let used = on(SuperinstructionSet::NONE).joined_by();
-        let used = Superinstruction::ALL
-            .iter()
-            .filter(|&&fusion| used.has(fusion));
-        let off = used.map(|&fusion| SuperinstructionSet::NONE.with(fusion));
-        for without in off.chain([SuperinstructionSet::ALL]) {
-            let mut runner = on(without);
-            assert!(runner.shown() == expected, "{}: {without:?}", subject.name);
-        }
+        assert_eq!(fusions_that_change(&subject), None, "{}", subject.name);
+    }
+}
+
+/// Failures stay as seeds of proptest's, which come first the next time.
+fn config() -> Config {
+    Config {
+        cases: CASES,
+        max_shrink_iters: MAX_SHRINKS,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "fuzz/regressions/switches.txt",
+        ))),
+        ..Config::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn fusions_off_keep_every_bit_whatever_the_module(module in modules(), seed in 0..MODULES) {
+        let RandomModule(module) = module;
+        prop_assert_eq!(fusions_that_change(&random(module, seed)), None);
     }
 }

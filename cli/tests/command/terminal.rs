@@ -1,19 +1,30 @@
-//! A session on a terminal: what is pasted, and what is typed.
+//! The command on a terminal: what is pasted into a session and typed, and Ctrl-C.
 
+use rexpect::process::{Signal, WaitStatus};
 use rexpect::session::{PtySession, spawn_command};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag::register_conditional_default;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-/// How long a session may be silent, in milliseconds.
+/// How long a command may be silent, in milliseconds.
 const PATIENCE: u64 = 20_000;
 
 /// Around a paste, terminals send these.
 const PASTE: [&str; 2] = ["\x1b[200~", "\x1b[201~"];
 
-fn session() -> PtySession {
+/// The command on a terminal of its own.
+fn adumbra<'a>(args: impl IntoIterator<Item = &'a str>) -> PtySession {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adumbra"));
+    command.args(args);
     command.env("TERM", "xterm").env("NO_COLOR", "1");
     command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
-    let mut session = spawn_command(command, Some(PATIENCE)).expect("there is a terminal");
+    spawn_command(command, Some(PATIENCE)).expect("there is a terminal")
+}
+
+fn session() -> PtySession {
+    let mut session = adumbra([]);
     session.exp_string("Ctrl-D leaves").expect("a banner");
     session.exp_string("> ").expect("a prompt");
     session
@@ -56,4 +67,63 @@ fn unfinished_paste_goes_on_with_what_is_typed() {
     session.exp_string("value  5").expect("the second item");
     session.send_line(":quit").expect("it listens");
     session.exp_eof().expect("it ends");
+}
+
+/// What an endless shader still prints after Ctrl-C, which must end the command by the signal.
+fn interrupted<'a>(name: &str, args: impl IntoIterator<Item = &'a str>) -> String {
+    let file = crate::command::scratch(
+        name,
+        "shader endless(out float o) {
+            int unread = 1;
+            float x = global_value<uv>.x;
+            while (x < 2.0) {
+                x = fract(x + 0.1);
+            }
+            o = x;
+        }",
+    );
+    // Programs inherit what ignores a signal, as background jobs of scripts do, but no handler.
+    let is_default = Arc::new(AtomicBool::new(true));
+    register_conditional_default(SIGINT, is_default).expect("a handler");
+    let [command, rest @ ..] = &args.into_iter().collect::<Vec<_>>()[..] else {
+        panic!("a command");
+    };
+    let budget = ["--globals", "picture", "--steps", "18446744073709551615"];
+    let args = [*command, &*file].into_iter().chain(budget);
+    let mut running = adumbra(args.chain(rest.iter().copied()));
+    // The last that is printed before the shader runs.
+    running.exp_string("Help: remove it").expect("a warning");
+    for _ in 0..2 {
+        running.exp_string("\r\n").expect("the rest of it");
+    }
+    running.send_control('c').expect("a terminal");
+    let output = running.exp_eof().expect("it ends");
+    let ended = running.process().wait().expect("it ends");
+    let by_signal = matches!(ended, WaitStatus::Signaled(_, Signal::SIGINT, _));
+    assert!(by_signal, "{ended:?}");
+    output
+}
+
+#[test]
+fn interrupted_run_ends_by_the_signal() {
+    assert_eq!(interrupted("endless-run.adu", ["run"]), "");
+}
+
+#[test]
+fn interrupted_image_writes_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let picture = folder.path().join("endless.png");
+    let picture = picture.to_str().expect("a path that is text");
+    let output = interrupted("endless-image.adu", ["image", "-o", picture]);
+    // A progress bar is wiped out before.
+    let last = output.rsplit("\x1b[2K").next();
+    assert_eq!(last, Some("adumbra: interrupted; nothing was written\r\n"));
+    let left = folder.path().read_dir().expect("the folder is there");
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
+fn interrupted_image_at_a_pixel_says_nothing_of_it() {
+    let output = interrupted("endless-at.adu", ["image", "--at", "3,4"]);
+    assert_eq!(output, "adumbra: interrupted\r\n");
 }

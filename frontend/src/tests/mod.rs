@@ -17,7 +17,7 @@ mod switch;
 mod values;
 mod warnings;
 
-use crate::check::typed_tree::FunctionId;
+use crate::check::typed_tree::{FunctionId, TypedProgram};
 use crate::check::{CheckRequest, SessionOutput, check};
 use crate::{Interner, ReplParse, lower, parse, parse_repl};
 use adumbra_ir::eval::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, ShadowMode, evaluate};
@@ -52,8 +52,11 @@ fn point(module: &Module) -> EvalPoint {
     point
 }
 
-/// The first shader's module with the warnings, or what is wrong.
-fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
+/// What `lower` makes of the checked program and its first shader, if it has one, with the warnings, or what is wrong.
+fn checked<T>(
+    text: &str,
+    lower: impl FnOnce(&TypedProgram<'_>, &Interner, Option<FunctionId>) -> Result<T, Diagnostic>,
+) -> Result<(T, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (arena, mut interner) = (Bump::new(), Interner::new());
     let (file, mut diagnostics) = parse(&arena, &mut interner, FileId::MAIN, text);
     let request = CheckRequest {
@@ -68,16 +71,22 @@ fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
         return Err(diagnostics);
     }
     let shader = checked.program.functions.iter().position(|f| f.is_shader);
-    let module = match shader {
-        Some(shader) => lower(&checked.program, &interner, FunctionId(shader as u32)),
-        None => Ok(Module::default()),
-    };
-    let module = module.map_err(|diagnostic| vec![diagnostic])?;
-    if shader.is_some() {
-        verified(&module);
-        diagnostics.extend(adumbra_ir::passes::lost_shadows(&module, &[]).warnings);
+    let shader = shader.map(|shader| FunctionId(shader as u32));
+    let lowered = lower(&checked.program, &interner, shader);
+    Ok((lowered.map_err(|diagnostic| vec![diagnostic])?, diagnostics))
+}
+
+/// The first shader's module with the warnings, or what is wrong.
+fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let (module, mut diagnostics) = checked(text, |program, interner, shader| {
+        let lowered = shader.map(|shader| lower(program, interner, shader));
+        lowered.transpose()
+    })?;
+    if let Some(module) = &module {
+        verified(module);
+        diagnostics.extend(adumbra_ir::passes::lost_shadows(module, &[]).warnings);
     }
-    Ok((module, diagnostics))
+    Ok((module.unwrap_or_default(), diagnostics))
 }
 
 fn verified(module: &Module) {

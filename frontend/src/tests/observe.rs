@@ -91,22 +91,12 @@ fn line(observation: &Observation, args: &[u32]) -> String {
 
 /// The first shader's observed module.
 fn observed(text: &str, with_shadows: bool) -> (Module, Vec<Option<Observation>>) {
-    let (arena, mut interner) = (Bump::new(), Interner::new());
-    let (file, diagnostics) = parse(&arena, &mut interner, FileId::MAIN, text);
-    assert!(diagnostics.is_empty(), "{diagnostics:#?}\n{text}");
-    let request = CheckRequest {
-        files: &[file],
-        globals: &globals(),
-        closures: None,
-        entry: None,
-    };
-    let checked = check(&arena, &mut interner, request);
-    let errors = checked.diagnostics.iter().filter(|d| d.is_error());
-    assert_eq!(errors.count(), 0, "{:#?}\n{text}", checked.diagnostics);
-    let mut functions = checked.program.functions.iter();
-    let shader = functions.position(|f| f.is_shader).expect("a shader");
-    let id = FunctionId(shader as u32);
-    lower_observed(&checked.program, &interner, id, with_shadows).expect("it is small")
+    let lowered = checked(text, |program, interner, shader| {
+        let shader = shader.expect("a shader");
+        lower_observed(program, interner, shader, with_shadows)
+    });
+    let (lowered, _) = lowered.unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
+    lowered
 }
 
 /// What the shader tells at the point that tests have, before the passes and behind them; it does what it does when nobody observes.

@@ -17,19 +17,39 @@ use adumbra_ops::Op;
 use adumbra_ops::definition::OperandKind;
 use std::collections::HashSet;
 
-/// Xorshift.
-struct Random(u64);
+/// Where decisions come from.
+enum Random {
+    /// Xorshift.
+    Seed(u64),
+    /// Bytes, and 0 for ever behind them: fewer and smaller ones make smaller modules, which is how they shrink.
+    Choices(std::vec::IntoIter<u8>),
+}
 
 impl Random {
     fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 16) % n as u64) as usize
+        match self {
+            Random::Seed(state) => {
+                *state ^= *state << 13;
+                *state ^= *state >> 7;
+                *state ^= *state << 17;
+                ((*state >> 16) % n as u64) as usize
+            }
+            Random::Choices(bytes) => {
+                let mut byte = || usize::from(bytes.next().unwrap_or_default());
+                let low = byte();
+                let high = if n > 256 { byte() } else { 0 };
+                (low | high << 8) % n
+            }
+        }
     }
 
+    /// True once in `n` times; never where choices have run out.
     fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
+        let rare = match self {
+            Random::Seed(_) => 0,
+            Random::Choices(_) => n - 1,
+        };
+        self.below(n) == rare
     }
 
     fn pick<T: Copy>(&mut self, from: &[T]) -> T {
@@ -486,7 +506,6 @@ fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Func
     m.b.finish()
 }
 
-/// A few entries of all types.
 /// A sound module in which every derivative can be taken from neighbours: those that cannot are others' gradients, or no derivatives.
 pub fn generate_convergent(seed: u64) -> Module {
     let mut module = generate(seed);
@@ -517,6 +536,7 @@ pub fn generate_convergent(seed: u64) -> Module {
     module
 }
 
+/// A few entries of all types.
 fn metadata(random: &mut Random) -> Vec<Metadata> {
     let names = ["label", "min", "max", "odd \"name\""];
     let entry = |name: &&str| {
@@ -536,7 +556,16 @@ fn metadata(random: &mut Random) -> Vec<Metadata> {
 
 /// A sound module without lanes; the same for the same seed.
 pub fn generate(seed: u64) -> Module {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    module(Random::Seed(state))
+}
+
+/// A sound module without lanes, by these choices: fewer and smaller ones make a smaller module.
+pub fn generate_by(choices: &[u8]) -> Module {
+    module(Random::Choices(choices.to_vec().into_iter()))
+}
+
+fn module(mut random: Random) -> Module {
     let types = |random: &mut Random, most: usize| -> Vec<Scalar> {
         (0..random.below(most + 1))
             .map(|_| random.pick(&ANY))

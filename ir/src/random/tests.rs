@@ -1,6 +1,6 @@
 //! They verify, they read back from text, all ways of evaluating them agree, and the passes change nothing that can be seen.
 
-use super::{Random, generate};
+use super::{Random, generate, generate_by};
 use crate::eval::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, Number, ShadowMode, evaluate};
 use crate::host::{Host, SampleRequest, Sampled};
 use crate::module::*;
@@ -26,7 +26,7 @@ impl<F: Number> Host<F> for Recorder<F> {
 
 /// Outcome and requests at a point that the seed says.
 fn observe(module: &Module, seed: u64, shadows: ShadowMode) -> (EvalOutcome, Recorder<f32>) {
-    let mut random = Random(seed ^ 0x5851_f42d_4c95_7f2d);
+    let mut random = Random::Seed(seed ^ 0x5851_f42d_4c95_7f2d);
     let mut point = EvalPoint::new(module);
     for slot in &mut point.globals[..4] {
         *slot = EvalValue::float(random.float(), [random.float(), random.float()]);
@@ -128,6 +128,25 @@ fn random_modules_are_sound_and_read_back() {
     }
     // All but `Unreachable`.
     assert_eq!(kinds.len(), 25);
+}
+
+#[test]
+fn modules_of_choices_are_sound_and_shrink_with_them() {
+    let size = |module: &Module| {
+        let regions = module.functions.iter().flat_map(|f| &f.regions);
+        regions.map(|region| region.insts.len()).sum::<usize>()
+    };
+    let (mut whole, mut half) = (0, 0);
+    for seed in 0..SEEDS {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let choices: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(800).collect();
+        let modules = [800, 400, 0].map(|count| generate_by(&choices[..count]));
+        modules.iter().for_each(|module| sound(module, seed));
+        let [all, some, none] = modules.each_ref().map(size);
+        assert!(none < 30 && none <= some, "seed {seed}: {none} {some}");
+        (whole, half) = (whole + all, half + some);
+    }
+    assert!(whole > half * 5 / 4, "{whole} {half}");
 }
 
 #[test]

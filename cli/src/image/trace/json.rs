@@ -5,6 +5,7 @@ use super::record::{
     FirstNonfinite, MAX_TRACED_ITERATIONS, TraceEvent, TraceEventKind, assigned_name,
 };
 use super::text::{branch_keyword, read_globals};
+use crate::checkerboard::JsonSample;
 use crate::report::{self, JsonFault};
 use crate::show::JsonValue;
 use adumbra::diagnostics::Span;
@@ -93,14 +94,8 @@ enum Detail<'a> {
         left_out: u64,
     },
     Sample {
-        texture: &'a str,
-        u: JsonFloat,
-        v: JsonFloat,
-        dudx: JsonFloat,
-        dudy: JsonFloat,
-        dvdx: JsonFloat,
-        dvdy: JsonFloat,
-        level: JsonFloat,
+        #[serde(flatten)]
+        request: JsonSample<'a>,
         color: [JsonFloat; 4],
     },
     Message {
@@ -267,16 +262,11 @@ impl<'a> PixelTrace<'a> {
                 (Some(*number), event, detail)
             }
             TraceEventKind::Sample(number, sample) => {
-                let r = &sample.request;
                 let detail = Detail::Sample {
-                    texture: &self.program.textures()[r.texture.index()],
-                    u: JsonFloat(r.u),
-                    v: JsonFloat(r.v),
-                    dudx: JsonFloat(r.dudx),
-                    dudy: JsonFloat(r.dudy),
-                    dvdx: JsonFloat(r.dvdx),
-                    dvdy: JsonFloat(r.dvdy),
-                    level: JsonFloat(sample.level),
+                    request: JsonSample {
+                        level: Some(JsonFloat(sample.level)),
+                        ..JsonSample::new(&sample.request, self.program.textures())
+                    },
                     color: sample.color.map(JsonFloat),
                 };
                 (*number, "sample", detail)

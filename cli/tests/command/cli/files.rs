@@ -58,6 +58,39 @@ fn files_include_files_beside_them() {
 }
 
 #[test]
+fn included_dash_is_a_file() {
+    let folder = folder("dash");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("a file");
+    write(
+        "main.adu",
+        "#include \"-\"\nshader s(out int o) { o = WHICH; }",
+    );
+    write(
+        "unit.json",
+        r#"{"units": {"a": {"source": "-"}}, "outputs": {"o": "a.o"}}"#,
+    );
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_adumbra"));
+        let child = start(command.arg("run").args(args).current_dir(&folder));
+        finish(child, "const int WHICH = 2; shader t(out int o) { o = 2; }")
+    };
+    for args in [&["main.adu"][..], &["--group", "unit.json"]] {
+        write("-", "const int WHICH = 1; shader u(out int o) { o = 1; }");
+        let ran = run(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "o  1\n"), "{ran:?}");
+        std::fs::remove_file(folder.join("-")).expect("it is there");
+        let ran = run(args);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(
+            ran.stderr.contains("`-`") && ran.stderr.contains("Help: "),
+            "{ran:?}"
+        );
+    }
+    // On the command line it is standard input.
+    assert_eq!(run(&["-"]).stdout, "o  2\n");
+}
+
+#[test]
 fn a_file_is_one_text_however_it_is_spelled() {
     let folder = folder("spellings");
     let path = |name: &str| folder.join(name).display().to_string();

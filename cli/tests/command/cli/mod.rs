@@ -9,8 +9,9 @@ mod run;
 mod simd;
 mod usage;
 
-use crate::command::{CommandOutput, adumbra, adumbra_with_input, project, scratch};
+use crate::command::{CommandOutput, adumbra, adumbra_with_input, finish, project, scratch, start};
 use serde_json::{Value, json};
+use std::process::Command;
 
 const EQUATION: &str =
     "(sin(x1*x2/(x1+1)) + log(1 + x1*x2/(x1+1)) - exp(x2)) * (x1*x2/(x1+1) - tanh(x2))";

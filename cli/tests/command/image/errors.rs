@@ -156,29 +156,6 @@ fn what_fails_leaves_the_last_picture() {
 }
 
 #[test]
-#[cfg(unix)]
-fn what_is_interrupted_leaves_nothing() {
-    use std::process::{Command, Stdio};
-    let text = "shader s(out float o) { for (int i = 0; i < 1000000; ++i) o += sin(o + global_value<uv>.x); }";
-    let source = scratch("image_interrupted.adu", text);
-    let folder = place("interrupted");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_adumbra"))
-        .args(["image", &source, "--size", "4096x4096", "-o"])
-        .arg(folder.join("never.png"))
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the command starts");
-    // However far it has come by then, it has hours to go.
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    let id = child.id().to_string();
-    let sent = Command::new("kill").args(["-INT", &id]).status();
-    assert!(sent.expect("kill is there").success());
-    let status = child.wait().expect("the command ends");
-    assert!(!status.success(), "{status}");
-    assert_eq!(listing(&folder), [""; 0]);
-}
-
-#[test]
 fn derivatives_of_outputs_that_are_not_shown_are_no_warning() {
     let text = "shader s(out float o, out float slope) { o = global_value<uv>.x; slope = ddx(o); }";
     let said = |args: &str| {
