@@ -1,4 +1,4 @@
-//! `printf`: a format known while compiling, and the arguments that it speaks of.
+//! `printf`: a compile-time format, and its arguments.
 
 use super::TypeChecker;
 use super::typed_tree::{TypedExpr, TypedExprKind};
@@ -41,8 +41,8 @@ impl<'a> TypeChecker<'a, '_> {
         };
         let text = self.symbol_name(text).to_owned();
         let mut conversions = Vec::new();
-        for piece in format_parts(&text) {
-            match piece {
+        for part in format_parts(&text) {
+            match part {
                 Ok(FormatPart::Literal(_)) => {}
                 Ok(FormatPart::Conversion(conversion)) => conversions.push(conversion),
                 Err(bad) => {
@@ -77,7 +77,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// The argument as the conversion wants it; reported if it is nothing for it.
+    /// Converts the argument for the conversion; reported if the types do not match.
     fn written_by(&mut self, conversion: Conversion, value: TypedExpr<'a>) -> TypedExpr<'a> {
         if value.is_error() {
             return value;
