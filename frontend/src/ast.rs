@@ -1,7 +1,7 @@
-//! The abstract syntax tree (AST): what the source says, before name resolution.
+//! The abstract syntax tree (AST): the source before name resolution.
 //!
 //! Every node lives in the arena given to [`parse`](crate::parse), is `Copy`, and knows its span.
-//! Nothing is dropped, so a tree of any shape is let go in one step. Parentheses leave no node;
+//! Nothing is dropped, so a tree of any shape is freed in one step. Parentheses leave no node;
 //! they widen the span of what they enclose. No tree is higher than
 //! [`MAX_TREE_HEIGHT`](crate::limits::MAX_TREE_HEIGHT), so later stages may recurse.
 //!
@@ -101,7 +101,7 @@ pub struct ParamDecl<'a> {
     pub is_const: bool,
     /// Its type as written before the name.
     pub ty: TypeExpr<'a>,
-    /// Its name and what follows the name: dimensions and default.
+    /// Its name, and the dimensions and default after it.
     pub declarator: Declarator<'a>,
     /// The metadata between `<<<` and `>>>`.
     pub metadata: &'a [MetadataItem<'a>],

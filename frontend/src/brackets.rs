@@ -225,7 +225,7 @@ impl Repair<'_> {
         }
         let place = self.new.span(self.new.kinds.len() - 1);
         let what = match self.old.kind(at) {
-            None => "the text ends here".to_owned(),
+            None => "the source ends here".to_owned(),
             Some(_) => format!("{missing} is missing here at the latest"),
         };
         let help = match open.kind {

@@ -232,10 +232,10 @@ impl Lexer<'_> {
         let diagnostic = Diagnostic::new(
             Code::BadString,
             self.span(start, end),
-            "the text that starts here never ends",
+            "the string that starts here never ends",
         )
         .here("has no closing `\"` on its line")
-        .help("write `\"` where the text ends; a line break inside is written `\\n`");
+        .help("write `\"` where the string ends; a line break inside is written `\\n`");
         self.report(diagnostic);
         let inside = &self.text[start + 1..end];
         start
@@ -250,7 +250,7 @@ impl Lexer<'_> {
         let diagnostic = Diagnostic::new(
             Code::BadString,
             self.span(at, at + 1 + character.len_utf8()),
-            format!("`\\{character}` means nothing in a text"),
+            format!("`\\{character}` means nothing in a string"),
         )
         .here("unknown escape")
         .help(

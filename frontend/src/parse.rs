@@ -287,7 +287,7 @@ fn misplaced_include(tokens: &TokenStream, is_typed: bool) -> Option<Diagnostic>
 
 fn too_long(file: FileId, len: usize) -> Diagnostic {
     let start = Span::new(file, 0, 0);
-    let message = format!("the text has {len} bytes; at most {MAX_SOURCE_BYTES} are read");
+    let message = format!("the source has {len} bytes; at most {MAX_SOURCE_BYTES} are read");
     Diagnostic::new(Code::SourceTooLong, start, message)
         .here("too long")
         .help("split it into several files")

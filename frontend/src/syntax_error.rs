@@ -147,8 +147,8 @@ impl<'s> Case<'s> {
     /// How the token appears in a message.
     fn found(&self) -> String {
         match self.kind(0) {
-            None => "the end of the text".to_owned(),
-            Some(Kind::StringLiteral) => "a text".to_owned(),
+            None => "the end of the source".to_owned(),
+            Some(Kind::StringLiteral) => "a string".to_owned(),
             Some(_) => format!("`{}`", shortened(self.word(0))),
         }
     }

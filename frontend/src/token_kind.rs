@@ -45,7 +45,7 @@ kinds! {
         FloatLiteral "a number"
         IntLiteral "a whole number"
         UintLiteral "an unsigned number"
-        StringLiteral "a text"
+        StringLiteral "a string"
     }
     marks {
         LParen "(" RParen ")" LBracket "[" RBracket "]" LBrace "{" RBrace "}"

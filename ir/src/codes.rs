@@ -49,11 +49,11 @@ codes! {
     MissingSemicolon = 105 Error "a missing semicolon";
     UnbalancedBracket = 106 Error "a bracket without its partner";
     ChainedComparison = 107 Error "a chained comparison";
-    BadString = 108 Error "a text that cannot be read";
+    BadString = 108 Error "a string that cannot be read";
     NoPreprocessor = 109 Error "a preprocessor directive";
-    NotUtf8 = 110 Error "a file that is not UTF-8 text";
+    NotUtf8 = 110 Error "a file that is not UTF-8";
     BadInclude = 111 Error "an include that names no file, or is where none can be";
-    IncludeNotFound = 112 Error "an included text that cannot be loaded";
+    IncludeNotFound = 112 Error "an included source that cannot be loaded";
     IncludeCycle = 113 Error "sources that include each other in a cycle";
     TooManyIncludes = 114 Error "too many included sources";
     UnknownName = 201 Error "a name that nothing declares";
@@ -72,7 +72,7 @@ codes! {
     BadVariableType = 215 Error "a type that no variable can have";
     UnsupportedType = 216 Error "a type that the language does not have";
     ConstantCycle = 217 Error "a constant that depends on itself";
-    TextAsValue = 221 Error "a text where a value is expected";
+    TextAsValue = 221 Error "a string where a value is expected";
     TypeMismatch = 301 Error "a value of the wrong type";
     BadOperand = 302 Error "an operator that these types do not have";
     BadCondition = 303 Error "a condition that is neither true nor false";
@@ -96,7 +96,7 @@ codes! {
     BadReturn = 403 Error "a return that does not fit its function";
     BadSwitch = 404 Error "a switch over something that is neither int nor uint";
     DuplicateLabel = 405 Error "a label that occurs twice in a switch";
-    BadMessage = 406 Error "a message whose text and arguments do not fit";
+    BadMessage = 406 Error "a message whose format and arguments do not fit";
     UnreadVariable = 411 Warning "a variable or parameter that is never read";
     ZeroDivisor = 412 Warning "a division by a constant zero";
     LostRemainder = 413 Warning "a division of integers that loses a remainder";
@@ -121,11 +121,11 @@ codes! {
     UnitCycle = 537 Error "units that feed each other in a cycle";
     ExposedTwice = 538 Error "a name that a group exposes twice";
     GroupFile = 539 Error "a group file that cannot be read";
-    UnitSource = 540 Error "a unit whose text cannot be read";
+    UnitSource = 540 Error "a unit whose source cannot be read";
     UnknownClosure = 541 Error "a closure that the host does not know";
     GroupTooLarge = 543 Error "a group with too much in it";
     HostStruct = 544 Error "a struct of the host that is not the globals";
-    SourceTooLong = 601 Error "a source text that is too long";
+    SourceTooLong = 601 Error "a source that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";
     TypeTooLarge = 604 Error "a type with too many parts";

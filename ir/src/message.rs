@@ -203,7 +203,7 @@ fn conversion(text: &str) -> (Result<FormatPart<'_>, ConversionError<'_>>, usize
         Some('s') => {
             return bad(
                 "there are no string variables",
-                "write the text itself into the format",
+                "write the string itself into the format",
             );
         }
         Some('*') => {
@@ -226,7 +226,7 @@ fn conversion(text: &str) -> (Result<FormatPart<'_>, ConversionError<'_>>, usize
         }
         None => {
             return bad(
-                "the text ends in the midst of it",
+                "the format ends in the midst of it",
                 "write `%%` for a percent sign",
             );
         }

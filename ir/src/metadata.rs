@@ -28,7 +28,7 @@ pub enum MetadataValue<T = String> {
     Uint(u32),
     /// `0.5`; never NaN.
     Float(f32),
-    /// `"a text"`
+    /// `"a string"`
     String(T),
 }
 

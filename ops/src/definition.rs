@@ -108,7 +108,7 @@ pub struct OpInfo {
     pub derivative: &'static str,
     /// Behaviour.
     pub class: OpClass,
-    /// What happens at kinks, jumps and singular points, in words; empty where there are none.
+    /// The behaviour at kinks, jumps and singular points, in words; empty where there are none.
     pub kink: &'static str,
     /// The fault that it can report, if any.
     pub fault: Option<OpFault>,

@@ -125,7 +125,7 @@ impl OpDef<2> for Pow {
     const INFO: OpInfo = OpInfo {
         name: "pow",
         usage: "pow(t, e)",
-        doc: "t to the power of e, as C's pow: 1 where e is 0 or t is 1; a negative t wants a whole e, else NaN.",
+        doc: "t to the power of e, as C's pow: 1 where e is 0 or t is 1; a negative t needs a whole e, else NaN.",
         derivative: "(e·v/t)·t′ + v·ln(t)·e′",
         kink: "at t = 0 the t′ term is t′ for e = 1, else 0; at t ≤ 0 the e′ term is 0; where the value is NaN both are 0",
         operands: &[OperandKind::Float; 2],

@@ -354,7 +354,7 @@ impl<'a> TypeChecker<'a, '_> {
                     Diagnostic::new(
                         Code::BadOperand,
                         value.span,
-                        "there is no `-` of a text or bool",
+                        "there is no `-` of a string or bool",
                     )
                     .here("this is no number")
                     .help("leave out the `-`"),

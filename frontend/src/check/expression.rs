@@ -26,8 +26,8 @@ impl<'a> TypeChecker<'a, '_> {
             ast::ExprKind::Bool(value) => TypedExpr::constant(TypeId::BOOL, u32::from(value), span),
             ast::ExprKind::String(_) => {
                 self.report(
-                    Diagnostic::new(Code::TextAsValue, span, "a text is not a value")
-                        .here("a text")
+                    Diagnostic::new(Code::TextAsValue, span, "a string is not a value")
+                        .here("a string")
                         .help("strings are allowed only at the beginning of a message: `printf(\"%f\\n\", x)`"),
                 );
                 TypedExpr::error(span)

@@ -66,9 +66,9 @@ pub(super) fn topological_order<'a>(files: &[AstFile<'a>]) -> Vec<PendingDeclara
 struct Graph {
     constants: HashMap<Symbol, usize>,
     structs: HashMap<Symbol, usize>,
-    /// Those of all steps, concatenated.
+    /// The dependencies of all steps, concatenated.
     needs: Vec<usize>,
-    /// The end of those of each step.
+    /// The end of each step's dependencies.
     ends: Vec<usize>,
 }
 

@@ -184,7 +184,7 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
                     Code::ProgramTooLarge,
                     function.span,
                     format!(
-                        "with `{}`, loops and conditions hand over too many values",
+                        "with `{}`, loops and conditions pass too many values",
                         function.name
                     ),
                 )

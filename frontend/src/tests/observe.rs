@@ -289,8 +289,8 @@ fn observation_without_derivatives_has_values() {
         kinds.any(|inst| matches!(inst.kind, adumbra_ir::module::InstKind::Shadow(_)))
     };
     assert!(!inst_reads_shadows(&module));
-    let observations_of = observations.iter().flatten().map(|o| o.read(&[0; 2]));
-    for observed in observations_of {
+    let arguments = observations.iter().flatten().map(|o| o.read(&[0; 2]));
+    for observed in arguments {
         assert_eq!(observed.shadows, [vec![], vec![]]);
     }
 }

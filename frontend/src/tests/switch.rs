@@ -101,7 +101,7 @@ fn switches_nest_in_loops_and_in_each_other() {
     );
 }
 
-/// What is jumped over is zero, each time anew; a constant is what it is.
+/// A declaration that control jumps past gives zero, each time anew; a constant keeps its value.
 #[test]
 fn declarations_are_seen_by_the_later_cases() {
     let before = "struct pair { float a; float w[2]; }; float f(int n) {

@@ -20,8 +20,8 @@ use std::collections::HashMap;
 /// The most instructions that a loop becomes.
 pub const MAX_UNROLLED: usize = 1 << 10;
 
-/// The same inside of another loop, which may have to stay: engines have means for loops that are
-/// not too long.
+/// The most instructions that a loop inside of another loop becomes. The outer loop may have to
+/// stay, and engines compile loops only up to a size.
 pub const MAX_UNROLLED_WITHIN: usize = 1 << 8;
 
 /// The number of instructions that an op with a long algorithm counts as, such as noise: its
@@ -236,7 +236,7 @@ impl Unroller<'_> {
                 match inst.kind {
                     InstKind::Continue(to) if to == body => continues += 1,
                     InstKind::Break(to) if to == body => breaks += 1,
-                    // Of a nested region, which was visited before its instructions.
+                    // A jump to a nested region, which was visited before its instructions.
                     InstKind::Break(to) | InstKind::Continue(to)
                         if self.seen[to.index()] == Some(body) => {}
                     InstKind::Break(_) | InstKind::Continue(_) | InstKind::Return => return None,

@@ -320,7 +320,7 @@ impl<'a> Checker<'a> {
         let types = from.iter().map(|&v| self.ty(v));
         let fits = types.eq(to.clone().map(|v| self.ty(v)));
         if self.report.require(fits, Rule::Edge, || {
-            "what is handed over does not fit what receives it".into()
+            "the passed values do not fit their targets".into()
         }) {
             for (&from, to) in from.iter().zip(to) {
                 let lanes = self.lanes(from);

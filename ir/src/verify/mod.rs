@@ -24,24 +24,21 @@
 //! 12. `Call`: arguments and results of a call fit the function's; arrays fit its array parameters
 //!     in number, element and length.
 //! 13. `Array`: arrays have at least one element, those of a function at most
-//!     [`MAX_ARRAY_ELEMENTS`] together; parameters come first,
-//!     and none has mode `Return`.
+//!     [`MAX_ARRAY_ELEMENTS`] together; parameters come first, and none has mode `Return`.
 //! 14. `ArrayParam`: positions of members are positions of parameters, results and array
 //!     parameters.
 //! 15. `Entry`: the shader's parameters are the scalars of the inputs, its results those of the
-//!     outputs; it has no array parameters;
-//!     an input has one default word for each scalar.
+//!     outputs; it has no array parameters; an input has one default word for each scalar.
 //! 16. `Type`: vectors and matrices have 2 to 4 components or rows; a type has at most
-//!     [`MAX_TYPE_SCALARS`] scalars and nests at most
-//!     [`MAX_TYPE_DEPTH`] deep; globals have neither arrays nor closures. The formats of messages fit their types.
+//!     [`MAX_TYPE_SCALARS`] scalars and nests at most [`MAX_TYPE_DEPTH`] deep; globals have neither
+//!     arrays nor closures. The formats of messages fit their types.
 //! 17. `Shadowless`: only floats have lanes; the shader's parameters have none, nor have constants,
-//!     read shadows, texture samples and
-//!     results of discrete ops.
+//!     read shadows, texture samples and results of discrete ops.
 //! 18. `Supply`: a lane has a source. The lanes of a result are lanes of some float operand, of the
-//!     array loaded from, of the function
-//!     called, of a value that some edge passes; those of a function's result are lanes of a value that some return passes. (An operand
-//!     without a demanded lane counts as zero, so nothing is required of the operands of reads, stores and calls.) If points are
-//!     evaluated in quads, the lanes of the shader's own results come from elsewhere.
+//!     array loaded from, of the function called, of a value that some edge passes; those of a
+//!     function's result are lanes of a value that some return passes. (An operand without a demanded
+//!     lane counts as zero, so nothing is required of the operands of reads, stores and calls.) If
+//!     points are evaluated in quads, the lanes of the shader's own results come from elsewhere.
 //! 19. `Quad`: a difference is only in a module whose points are evaluated in quads.
 
 mod function;

@@ -232,7 +232,7 @@ fn operands() {
             "{text}"
         );
     }
-    // What takes no operands and what gives no results.
+    // Instructions without operands, and some without results.
     let kinds = [
         "%1: f32 = const 1.0",
         "array_zero &0",

@@ -220,8 +220,8 @@ impl Of for Tangent {
     fn of<L: FloatField>(t: L, a: Reduced<L>) -> L {
         let one = t.lit(1.0);
         let square = a.r * a.r;
-        // What the tail and the rounding of the square add: tail·tan′(r), and the latter by about
-        // 0.3·r·tan′(r).
+        // The correction by the tail and by the rounding of the square: tail·tan′(r), and the
+        // latter about 0.3·r·tan′(r).
         let slope = polynomial(square, [1.0, 1.0, 2.0 / 3.0]);
         let square_lost = a.r.mul_add(a.r, -square);
         let missing = (a.r * t.lit(0.3)).mul_add(square_lost, a.tail);

@@ -1,4 +1,4 @@
-//! What hosts see: requests, closures, inputs and outputs.
+//! Tests of the host's interface: requests, closures, inputs and outputs.
 
 use super::*;
 
