@@ -79,7 +79,7 @@ fn checked<T>(
     Ok((lowered.map_err(|diagnostic| vec![diagnostic])?, diagnostics))
 }
 
-/// The first shader's module with the warnings, or what is wrong.
+/// The first shader's module with the warnings, or the errors.
 fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (module, mut diagnostics) = checked(text, |program, interner, shader| {
         let lowered = shader.map(|shader| lower(program, interner, shader));
