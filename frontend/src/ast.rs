@@ -1,10 +1,12 @@
-//! The syntax tree: what the text says, before any name has a meaning.
+//! The abstract syntax tree (AST): the source before name resolution.
 //!
-//! Every node lives in the arena given to [`parse`](crate::parse), is `Copy`, and knows its span. Nothing is dropped, so a tree
-//! of any shape is let go in one step. Parentheses leave no node; they widen the span of what they enclose. No tree is higher
-//! than [`MAX_HEIGHT`](crate::limits::MAX_TREE_HEIGHT), so whoever comes after may recurse.
+//! Every node lives in the arena given to [`parse`](crate::parse), is `Copy`, and knows its span.
+//! Nothing is dropped, so a tree of any shape is freed in one step. Parentheses leave no node;
+//! they widen the span of what they enclose. No tree is higher than
+//! [`MAX_TREE_HEIGHT`](crate::limits::MAX_TREE_HEIGHT), so later stages may recurse.
 //!
-//! Where the text was wrong stands a `Broken` node; it has been reported already, and later stages pass over it in silence.
+//! A `Broken` node takes the place of source that could not be parsed. It has been reported
+//! already, and later stages skip it in silence.
 
 mod operator;
 mod print;
@@ -16,34 +18,34 @@ use crate::interner::Symbol;
 use crate::token_kind::TypeKeyword;
 use adumbra_ir::Span;
 
-/// A word of the text and its place.
+/// An identifier and its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ident {
-    /// Which word.
+    /// The interned identifier.
     pub symbol: Symbol,
-    /// Where it stands.
+    /// Its bytes in the source.
     pub span: Span,
 }
 
-/// A whole source text.
+/// The tree of a whole source.
 #[derive(Clone, Copy, Debug)]
 pub struct AstFile<'a> {
-    /// What it declares, in the order of the text.
+    /// The declarations, in the order of the source.
     pub items: &'a [Item<'a>],
-    /// The whole text.
+    /// The whole source.
     pub span: Span,
 }
 
 /// One declaration at file level.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'a> {
-    /// What it declares.
+    /// The kind of declaration.
     pub kind: ItemKind<'a>,
     /// From its first word to its `}` or `;`.
     pub span: Span,
 }
 
-/// What a file may declare.
+/// The kinds of declaration that a file may have.
 #[derive(Clone, Copy, Debug)]
 pub enum ItemKind<'a> {
     /// A function, a prototype or a shader.
@@ -52,14 +54,14 @@ pub enum ItemKind<'a> {
     Struct(&'a StructDef<'a>),
     /// File-scope constants and arrays, `texture2d g;`, `shader_resource r;`.
     Declaration(&'a Declaration<'a>),
-    /// Something that could not be read. The names that it most likely declares are as good as declared.
+    /// An item that could not be parsed. The names that it most likely declares count as declared.
     Broken(&'a [Ident]),
 }
 
 /// A function, a prototype (no body) or a shader entry.
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionDef<'a> {
-    /// What it returns; `None` for a `shader`.
+    /// The result type; `None` for a `shader`.
     pub result: Option<TypeExpr<'a>>,
     /// Its name.
     pub name: Ident,
@@ -78,10 +80,10 @@ impl FunctionDef<'_> {
     }
 }
 
-/// Which way a parameter's value travels.
+/// The direction in which a parameter's value is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum ParamDirection {
-    /// Into the function (written or not).
+    /// Into the function; the default.
     #[default]
     In,
     /// Out of it.
@@ -99,9 +101,9 @@ pub struct ParamDecl<'a> {
     pub is_const: bool,
     /// Its type as written before the name.
     pub ty: TypeExpr<'a>,
-    /// Its name and what follows the name: dimensions and default.
+    /// Its name, and the dimensions and default after it.
     pub declarator: Declarator<'a>,
-    /// What stands between `<<<` and `>>>`.
+    /// The metadata between `<<<` and `>>>`.
     pub metadata: &'a [MetadataItem<'a>],
     /// From its first word to its last.
     pub span: Span,
@@ -138,14 +140,15 @@ pub struct Declaration<'a> {
     pub span: Span,
 }
 
-/// A declared name with what is its own: `w[8] = { 1.0 }`.
+/// A declared name with its own dimensions and initialiser: `w[8] = { 1.0 }`.
 #[derive(Clone, Copy, Debug)]
 pub struct Declarator<'a> {
     /// The name.
     pub name: Ident,
-    /// Dimensions after the name, outermost first; those of the type (`float[8] w`) come after them.
+    /// Dimensions after the name, outermost first; those of the type (`float[8] w`) come after
+    /// them.
     pub dimensions: &'a [Dimension<'a>],
-    /// What it starts with.
+    /// The initialiser.
     pub init: Option<&'a Initializer<'a>>,
     /// Name, dimensions and initialiser.
     pub span: Span,
@@ -154,18 +157,18 @@ pub struct Declarator<'a> {
 /// `[n]` of an array type.
 #[derive(Clone, Copy, Debug)]
 pub struct Dimension<'a> {
-    /// How many; `None` for `[]`.
+    /// The number of elements; `None` for `[]`.
     pub size: Option<&'a Expr<'a>>,
     /// From `[` to `]`.
     pub span: Span,
 }
 
-/// What stands after the `=` of a declaration.
+/// The initialiser after the `=` of a declaration.
 #[derive(Clone, Copy, Debug)]
 pub struct Initializer<'a> {
     /// An expression or a list.
     pub kind: InitializerKind<'a>,
-    /// Its place.
+    /// Its span.
     pub span: Span,
 }
 
@@ -183,7 +186,7 @@ pub enum InitializerKind<'a> {
 pub struct TypeExpr<'a> {
     /// The type's name.
     pub name: TypeName,
-    /// Dimensions directly behind it (`float[8] w`), outermost first.
+    /// Dimensions directly after the name (`float[8] w`), outermost first.
     pub dimensions: &'a [Dimension<'a>],
     /// Name and dimensions.
     pub span: Span,
@@ -196,7 +199,7 @@ pub enum TypeName {
     Keyword(TypeKeyword),
     /// `pair`, `color`: a struct or a predeclared name.
     Named(Symbol),
-    /// `struct pair`: surely a struct.
+    /// `struct pair`: certainly a struct.
     Struct(Symbol),
 }
 
@@ -212,13 +215,13 @@ pub struct BlockStmt<'a> {
 /// One statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Stmt<'a> {
-    /// What it does.
+    /// The kind of statement.
     pub kind: StmtKind<'a>,
     /// From its first word to its `;` or `}`.
     pub span: Span,
 }
 
-/// What a statement can be. An unbraced body is a scope like a block (`if (a) int tmp = 0;`).
+/// The kinds of statement. An unbraced body is a scope like a block (`if (a) int tmp = 0;`).
 #[derive(Clone, Copy, Debug)]
 pub enum StmtKind<'a> {
     /// `float a = 1, b;`
@@ -229,32 +232,33 @@ pub enum StmtKind<'a> {
     Block(BlockStmt<'a>),
     /// `if (condition) body else if (condition) body else otherwise`, any number of conditions
     If {
-        /// What is asked, one after the other; never empty.
+        /// The conditions with their bodies, tested in order; never empty.
         arms: &'a [IfArm<'a>],
-        /// Done if none of them holds.
+        /// The `else` body, run if no condition holds.
         otherwise: Option<&'a Stmt<'a>>,
     },
     /// `for (init; condition; step) body`
     For(&'a ForLoop<'a>),
     /// `while (condition) body`
     While {
-        /// Asked before each turn.
+        /// Evaluated before each iteration.
         condition: &'a Expr<'a>,
-        /// Done each turn.
+        /// Run in each iteration.
         body: &'a Stmt<'a>,
     },
     /// `do body while (condition);`
     DoWhile {
-        /// Done each turn.
+        /// Run in each iteration.
         body: &'a Stmt<'a>,
-        /// Asked after each turn.
+        /// Evaluated after each iteration.
         condition: &'a Expr<'a>,
     },
     /// `switch (value) { case 1: … default: … }`
     Switch {
-        /// What is compared.
+        /// The value compared with the labels.
         value: &'a Expr<'a>,
-        /// The labels with what follows each, in order; control falls from one into the next.
+        /// The labels with the statements after each, in order; control falls from one into the
+        /// next.
         cases: &'a [SwitchCase<'a>],
     },
     /// `break;`
@@ -265,16 +269,16 @@ pub enum StmtKind<'a> {
     Return(Option<&'a Expr<'a>>),
     /// `;`
     Empty,
-    /// Something that could not be read.
+    /// A statement that could not be parsed.
     Broken,
 }
 
-/// A condition of an `if`, and what is done where it is the first that holds.
+/// A condition of an `if`, and the body that runs where it is the first that holds.
 #[derive(Clone, Copy, Debug)]
 pub struct IfArm<'a> {
-    /// What is asked.
+    /// The condition.
     pub condition: &'a Expr<'a>,
-    /// Done if so.
+    /// Run if it holds.
     pub body: &'a Stmt<'a>,
     /// From its `if` to the end of its body.
     pub span: Span,
@@ -283,13 +287,13 @@ pub struct IfArm<'a> {
 /// A `for` loop. Its header is a scope around its body.
 #[derive(Clone, Copy, Debug)]
 pub struct ForLoop<'a> {
-    /// Done first.
+    /// Run once, before the loop.
     pub init: ForInit<'a>,
-    /// Evaluated in order before each turn, the last one decides; empty: for ever.
+    /// Evaluated in order before each iteration; the last one decides. Empty means always true.
     pub conditions: &'a [&'a Expr<'a>],
-    /// Evaluated in order after each turn.
+    /// Evaluated in order after each iteration.
     pub updates: &'a [&'a Expr<'a>],
-    /// Done each turn.
+    /// Run in each iteration.
     pub body: &'a Stmt<'a>,
 }
 
@@ -307,7 +311,7 @@ pub enum ForInit<'a> {
 pub struct SwitchCase<'a> {
     /// The constant; `None` for `default`.
     pub label: Option<&'a Expr<'a>>,
-    /// What follows; empty where labels share their statements.
+    /// The statements after the label; empty where labels share their statements.
     pub statements: &'a [Stmt<'a>],
     /// From `case` or `default` to its last statement.
     pub span: Span,
@@ -316,15 +320,15 @@ pub struct SwitchCase<'a> {
 /// One expression.
 #[derive(Clone, Copy, Debug)]
 pub struct Expr<'a> {
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExprKind<'a>,
-    /// Its place, parentheses around it included.
+    /// Its span, parentheses around it included.
     pub span: Span,
 }
 
 impl Expr<'_> {
-    /// The operands of an ordering (`a < b`) that no parentheses stand around: they would have widened its span beyond that of its
-    /// left operand.
+    /// The operands of an ordering (`a < b`) without parentheses around it. Parentheses would have
+    /// widened its span beyond that of its left operand.
     pub fn bare_ordering(&self) -> Option<(&Expr<'_>, &Expr<'_>)> {
         match self.kind {
             ExprKind::Binary(op, left, right)
@@ -337,12 +341,13 @@ impl Expr<'_> {
     }
 }
 
-/// What an expression can be. Operands are evaluated left to right.
+/// The kinds of expression. Operands are evaluated left to right.
 #[derive(Clone, Copy, Debug)]
 pub enum ExprKind<'a> {
     /// `0.5`, `.5f`, `4.e1`
     Float(f32),
-    /// `7`, or the 32-bit pattern of `0x1f`. `2147483648` occurs only below a minus and is `i32::MIN`.
+    /// `7`, or the 32-bit pattern of `0x1f`. `2147483648` occurs only below a minus and is
+    /// `i32::MIN`.
     Int(i32),
     /// `7u`, `0x1fu`
     Uint(u32),
@@ -360,35 +365,35 @@ pub enum ExprKind<'a> {
     Assign {
         /// The operator before the `=`.
         op: Option<BinaryOp>,
-        /// What is written to; any expression, whether it is a place is for the type checker to say.
+        /// The assigned expression. The type checker decides whether it is a place.
         place: &'a Expr<'a>,
-        /// What is written.
+        /// The assigned value.
         value: &'a Expr<'a>,
     },
     /// `++a`, `a--`
     IncDec {
-        /// Up or down.
+        /// Increment or decrement.
         step: IncDecOp,
-        /// Whether the operator stands behind: the value is then the old one.
+        /// Whether the operator comes after the operand: the result is then the old value.
         postfix: bool,
-        /// What is stepped.
+        /// The place that is incremented or decremented.
         place: &'a Expr<'a>,
     },
     /// `condition ? yes : no`
     Ternary {
-        /// What is asked.
+        /// The condition.
         condition: &'a Expr<'a>,
-        /// The value if so.
+        /// The value if it holds.
         yes: &'a Expr<'a>,
-        /// The value if not.
+        /// The value if it does not.
         no: &'a Expr<'a>,
     },
     /// `(int)x`
     Cast(TypeKeyword, &'a Expr<'a>),
     /// `float3(x, y, z)`: a keyword type called
     Construct(TypeKeyword, &'a [&'a Expr<'a>]),
-    /// `f(x, y)`; also `color(k)` and other types that are names. Arguments that could not be read are one `Broken` in their place,
-    /// here and below: their number means nothing then.
+    /// `f(x, y)`; also `color(k)` and other types that are names. Arguments that could not be
+    /// parsed are one `Broken` node, here and below, so their number means nothing then.
     Call(Ident, &'a [&'a Expr<'a>]),
     /// `a[i]`
     Index(&'a Expr<'a>, &'a Expr<'a>),
@@ -400,16 +405,16 @@ pub enum ExprKind<'a> {
     MakeClosure(Ident, &'a [&'a Expr<'a>]),
     /// `texture2d_sample<name>(u, v)` and its relatives
     TextureSample(TextureSample, Ident, &'a [&'a Expr<'a>]),
-    /// Something that could not be read.
+    /// An expression that could not be parsed.
     Broken,
 }
 
-/// What a texture sample asks for, and how it chooses the level of detail.
+/// The keyword of a texture sample: its result, and how it chooses the level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TextureSample {
     /// `texture2d_sample_alpha`: the alpha instead of the colour.
     pub alpha: bool,
-    /// Which form.
+    /// How it chooses the level of detail.
     pub detail: LevelOfDetail,
 }
 
@@ -438,7 +443,7 @@ impl TextureSample {
     }
 }
 
-/// One thing typed into the REPL.
+/// One entry typed into the REPL.
 #[derive(Clone, Copy, Debug)]
 pub enum ReplEntry<'a> {
     /// `u = 0.25 : 1.0/512 : 0`: a variable with its shadows.
@@ -459,7 +464,7 @@ pub enum ReplEntry<'a> {
 }
 
 impl ReplEntry<'_> {
-    /// Its place.
+    /// Its span.
     pub fn span(&self) -> Span {
         match self {
             ReplEntry::Seed { name, ddx, ddy, .. } => name.span.to(ddy.unwrap_or(ddx).span),

@@ -1,6 +1,7 @@
-//! What the grammar lets pass and no later stage should meet: trees that are too high, and chained comparisons.
+//! Validates trees: refuses those that are too high, and chained comparisons.
 //!
-//! Walks each tree once, as soon as it is whole and while it is still in the cache. Recursion ends at [`MAX_TREE_HEIGHT`].
+//! Each tree is walked once, as soon as it is complete and while it is still in the cache.
+//! Recursion ends at [`MAX_TREE_HEIGHT`].
 
 use crate::ast::{
     BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, Initializer,
@@ -20,27 +21,27 @@ pub(crate) struct AstDiagnostics {
 
 /// A walk over one tree.
 pub(crate) struct AstValidator<'s> {
-    /// What the tree was read from.
+    /// The source of the tree.
     text: &'s str,
-    findings: &'s mut AstDiagnostics,
-    /// The height at which we are, counted from the root down.
+    errors: &'s mut AstDiagnostics,
+    /// The current height, counted from the root down.
     depth: usize,
     /// Whether this tree's height was reported.
     is_reported: bool,
 }
 
 impl<'s> AstValidator<'s> {
-    /// `text` is what the tree was read from; what is wrong with it is added to `findings`.
-    pub(crate) fn new(text: &'s str, findings: &'s mut AstDiagnostics) -> AstValidator<'s> {
+    /// `text` is the source of the tree; its diagnostics are added to `errors`.
+    pub(crate) fn new(text: &'s str, errors: &'s mut AstDiagnostics) -> AstValidator<'s> {
         AstValidator {
             text,
-            findings,
+            errors,
             depth: 0,
             is_reported: false,
         }
     }
 
-    /// What was typed into the REPL.
+    /// An entry typed into the REPL.
     pub(crate) fn entry(&mut self, entry: &ReplEntry) {
         match entry {
             ReplEntry::Seed {
@@ -97,12 +98,12 @@ impl<'s> AstValidator<'s> {
         sizes.for_each(|size| self.expr(size));
     }
 
-    /// Goes one level down, if that is allowed.
+    /// Goes one level down, if the height allows it.
     fn down(&mut self, span: Span, visit: impl FnOnce(&mut Self)) {
         if self.depth == MAX_TREE_HEIGHT {
             if !self.is_reported {
                 self.is_reported = true;
-                self.findings.is_too_high = true;
+                self.errors.is_too_high = true;
                 let message =
                     format!("more than {MAX_TREE_HEIGHT} operations on top of each other");
                 self.report(
@@ -209,7 +210,7 @@ impl<'s> AstValidator<'s> {
         });
     }
 
-    /// Operators that group to the left, as in `a + b - c`: they stand side by side, however many there are.
+    /// Operators that group to the left, as in `a + b - c`: siblings, regardless of their number.
     fn chain(&mut self, last: &Expr) {
         let mut left = last;
         while let ExprKind::Binary(op, a, b) = left.kind {
@@ -222,7 +223,8 @@ impl<'s> AstValidator<'s> {
         self.expr(left);
     }
 
-    /// Refuses `a < b < c`: the left operand is itself an ordering, and no parentheses say that this is meant.
+    /// Refuses `a < b < c`: the left operand is itself an ordering, and no parentheses say that
+    /// this is meant.
     fn ordering(&mut self, lhs: &Expr, rhs: &Expr) {
         let Some((_, middle)) = lhs.bare_ordering() else {
             return;
@@ -248,15 +250,15 @@ impl<'s> AstValidator<'s> {
                 whole,
                 "comparisons cannot be chained",
             )
-            .here("compares a truth value with a number")
+            .here("compares a boolean with a number")
             .label(lhs.span, "this is already true or false")
             .help(help),
         );
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        if self.findings.diagnostics.len() <= MAX_DIAGNOSTICS {
-            self.findings.diagnostics.push(diagnostic);
+        if self.errors.diagnostics.len() <= MAX_DIAGNOSTICS {
+            self.errors.diagnostics.push(diagnostic);
         }
     }
 }

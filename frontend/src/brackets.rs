@@ -1,23 +1,24 @@
-//! Balances the brackets before the grammar sees them.
+//! Balances the brackets before the grammar runs.
 //!
-//! Guarantee: afterwards every opener has its closer and they nest. Where the text has it otherwise, that is reported, pointing to
-//! the bracket without a partner; a missing closer is put where it most likely belongs (as a token without width), a closer too many
-//! is taken out. So one forgotten bracket is one error, and the grammar can recover at any closer.
+//! Guarantee: afterwards every opener has its closer, and they nest. A bracket without a partner is
+//! reported. A missing closer is inserted where it most likely belongs, as a token without width; a
+//! surplus closer is removed. So one forgotten bracket is one error, and the grammar can recover at
+//! any closer.
 
 use crate::limits::MAX_DIAGNOSTICS;
 use crate::token::{Token, TokenStream};
 use crate::token_kind::{Kind, TokenSet};
 use adumbra_ir::{Code, Diagnostic};
 
-/// The findings about brackets.
+/// The diagnostics about brackets.
 #[derive(Debug, Default)]
 pub(crate) struct BracketBalance {
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Whether all that is wrong is that the text ends too early.
+    /// Whether the only error is that the source ends too early.
     pub(crate) is_unfinished: bool,
 }
 
-/// Words that begin a statement and cannot stand in parentheses.
+/// Keywords that begin a statement and cannot be in parentheses.
 const STATEMENT_WORDS: TokenSet = TokenSet::of(&[
     Kind::If,
     Kind::Else,
@@ -87,9 +88,10 @@ struct Opener {
     kind: Kind,
     /// Its index in the old tokens.
     at: usize,
-    /// How many `;` may still stand directly inside: two in a `for` header.
+    /// How many `;` may still be directly inside: two in a `for` header.
     semicolons: u32,
-    /// How many of `(`, `[` are open since the last brace, and of `{` altogether, this one included.
+    /// How many of `(`, `[` are open since the last brace, and of `{` altogether, this one
+    /// included.
     counts: [u32; 3],
 }
 
@@ -97,13 +99,13 @@ struct Repair<'t> {
     old: &'t TokenStream,
     new: TokenStream,
     open: Vec<Opener>,
-    /// Whether the text has fewer `}` than `{`.
+    /// Whether the source has fewer `}` than `{`.
     lacks_braces: bool,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Repair<'_> {
-    /// Takes over token `at`, with what is missing before it.
+    /// Copies token `at`, after the closers that are missing before it.
     fn step(&mut self, at: usize) {
         let kind = self.old.kinds[at];
         let previous = at.checked_sub(1).map(|p| self.old.kinds[p]);
@@ -168,8 +170,9 @@ impl Repair<'_> {
         })
     }
 
-    /// Whether a function or shader begins at `at`: `float f(…) {` at the start of a line, after the end of something. (What ends
-    /// something also ends the search for the `)`, which keeps all searches together linear.)
+    /// Whether a function or shader begins at `at`: `float f(…) {` at the start of a line, after
+    /// the end of a statement or item. The end of a statement or item also ends the search for the
+    /// `)`, which keeps all searches together linear.
     fn starts_function(&self, at: usize) -> bool {
         const ENDS: TokenSet = TokenSet::of(&[Kind::Semicolon, Kind::LBrace, Kind::RBrace]);
         let after_end = at
@@ -222,7 +225,7 @@ impl Repair<'_> {
         }
         let place = self.new.span(self.new.kinds.len() - 1);
         let what = match self.old.kind(at) {
-            None => "the text ends here".to_owned(),
+            None => "the source ends here".to_owned(),
             Some(_) => format!("{missing} is missing here at the latest"),
         };
         let help = match open.kind {
@@ -271,7 +274,7 @@ mod tests {
     use crate::token_kind::Kind;
     use adumbra_ir::{Code, FileId};
 
-    /// The text of the kinds after balancing, and the start of each finding.
+    /// The spelling of the kinds after balancing, and the start of each diagnostic.
     fn balanced(text: &str) -> (String, Vec<u32>, bool) {
         let mut tokens = lex(&mut Interner::new(), FileId::MAIN, text).tokens;
         let balance = balance(&mut tokens);
@@ -289,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_closer_is_put_before_what_cannot_stand_inside() {
+    fn missing_closer_precedes_statement_keywords() {
         for (text, repaired, opener) in [
             ("{ a = f(1; b; }", "{ n = n ( 1 ) ; n ; }", 7),
             ("{ if (a { b; } }", "{ if ( n ) { n ; } }", 5),
@@ -315,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closer_too_many_is_taken_out() {
+    fn surplus_closer_is_removed() {
         for (text, repaired, closer) in [
             ("{ a); }", "{ n ; }", 3),
             ("a; } b;", "n ; n ;", 3),
@@ -340,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_brace_is_put_before_the_next_function() {
+    fn missing_brace_precedes_next_function() {
         let (found, starts, _) = balanced("float f() { if (a) {\n b; }\nfloat g() { }");
         assert_eq!(found, "float n ( ) { if ( n ) { n ; } } float n ( ) { }");
         assert_eq!(starts, [10]);
@@ -350,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_end_of_the_text_makes_it_unfinished() {
+    fn only_source_end_makes_unfinished() {
         assert!(balanced("f(a,").2);
         assert!(balanced("float f() { a;").2);
         assert!(!balanced("f(a; {").2);

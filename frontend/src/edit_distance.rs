@@ -1,13 +1,17 @@
-//! Which known name was probably meant by one that nobody knows: the one measure for texts, groups and the command.
+//! Suggestions by edit distance: the known name closest to an unknown one.
 //!
-//! The work is bounded: a name is compared with at most [`MAX_COMPARED_NAMES`] others of about its length, and not at all if it is longer than
+//! The distance is that of Damerau (1964), *A technique for computer detection and correction of
+//! spelling errors*: change, insertion, deletion, and exchange of neighbours. The checker, groups
+//! and the command share it. The work is bounded: a name is compared with at most
+//! [`MAX_COMPARED_NAMES`] others of about its length, and not at all if it is longer than
 //! [`MAX_COMPARED_NAME_BYTES`].
 
 use crate::limits::{MAX_COMPARED_NAME_BYTES, MAX_COMPARED_NAMES};
 use std::cmp::Reverse;
 
-/// The known name that is closest to `name`, if any is close: a letter of three may be wrong, two of six, three of more; another case counts
-/// half. Of those equally close it is the one with the longer beginning in common, then the shorter.
+/// The known name that is closest to `name`, if any is close: one letter of three may differ, two
+/// of six, three of more; another case counts half. Ties go to the longer common prefix, then to
+/// the shorter name.
 pub fn closest_name<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     if name.len() > MAX_COMPARED_NAME_BYTES {
         return None;
@@ -29,7 +33,8 @@ pub fn closest_name<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Opt
     ranked.min().map(|(.., other)| other)
 }
 
-/// Twice how many letters have to be changed, added, left out or swapped with their neighbour; another case counts half.
+/// Twice the edit distance: letters changed, added, left out or swapped with their neighbour;
+/// another case counts half.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut before: Vec<usize> = Vec::new();
@@ -70,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equally_close_names_the_one_that_begins_alike_then_the_shorter() {
+    fn ties_prefer_common_prefix_then_shorter() {
         let of = |name, known: &[&'static str]| closest_name(name, known.iter().copied());
         assert_eq!(of("sinn", &["sign", "sinh", "sin"]), Some("sin"));
         assert_eq!(of("ab", &["cb", "ac"]), Some("ac"));
@@ -81,13 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn names_are_compared_up_to_a_number_and_a_length() {
-        let behind = |others: usize| {
+    fn name_comparisons_are_bounded() {
+        let after = |others: usize| {
             let others = std::iter::repeat_n("zzzzzz", others);
             closest_name("normel", others.chain(["normal"]))
         };
-        assert_eq!(behind(MAX_COMPARED_NAMES - 1), Some("normal"));
-        assert_eq!(behind(MAX_COMPARED_NAMES), None);
+        assert_eq!(after(MAX_COMPARED_NAMES - 1), Some("normal"));
+        assert_eq!(after(MAX_COMPARED_NAMES), None);
         let long = "a".repeat(MAX_COMPARED_NAME_BYTES);
         assert!(closest_name(&long, [&long[1..]].into_iter()).is_some());
         let longer = "a".repeat(MAX_COMPARED_NAME_BYTES + 1);

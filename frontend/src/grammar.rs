@@ -1,12 +1,13 @@
 //! The grammar, as chumsky parsers over token kinds.
 //!
-//! Building it costs about two microseconds, so each parse builds its own. Every rule is boxed, which keeps compile time and stack
-//! frames small. The error type is a position and a set of kinds in one machine word each: cheap enough to be always on, so there
-//! is no second, slower pass to explain what the first refused.
+//! Building it costs about 2 µs, so each parse builds its own. Every rule is boxed, which keeps
+//! compile time and stack frames small. The error type is a position and a set of kinds in one
+//! machine word each: cheap enough to be always on, so no second, slower pass explains failures.
 //!
-//! What makes it linear: `brackets` has balanced the brackets and bounded the nesting beforehand, and whatever stands between a
-//! pair recovers at its closer. So a failure never leaves the bracket it happened in, and no alternative is tried twice over
-//! more than a few tokens. Statements and items recover at their end, blocks at their brace.
+//! It is linear because `brackets` has balanced the brackets and bounded the nesting beforehand,
+//! and everything between a pair recovers at its closer. So a failure never leaves its bracket, and
+//! no alternative is tried twice over more than a few tokens. Statements and items recover at their
+//! end, blocks at their brace.
 
 mod expression;
 mod item;
@@ -30,26 +31,26 @@ use chumsky::input::{InputRef, MapExtra};
 use chumsky::prelude::*;
 use std::cell::RefCell;
 
-/// What every rule carries along: the error type and the [`Builder`].
+/// The state of every rule: the error type and the [`NodeBuilder`].
 pub(crate) type GrammarExtra<'t, 'a> = Full<ParseError, SimpleState<NodeBuilder<'t, 'a>>, ()>;
 
 /// A rule of the grammar that yields an `O`.
 pub(crate) type GrammarRule<'t, 'a, O> = Boxed<'t, 't, &'t [Kind], O, GrammarExtra<'t, 'a>>;
 
-/// What a rule sees of the parse when it makes a node.
+/// The parse as a rule sees it when it makes a node.
 type Seen<'t, 'p, 'a> = MapExtra<'t, 'p, &'t [Kind], GrammarExtra<'t, 'a>>;
 
 /// The input, for rules that read it by hand.
 type Reader<'t, 'p, 'a> = InputRef<'t, 'p, &'t [Kind], GrammarExtra<'t, 'a>>;
 
-/// Makes nodes: knows the tokens behind the kinds, and the arena.
+/// Makes nodes: knows the tokens of the kinds, and the arena.
 #[derive(Clone, Copy)]
 pub(crate) struct NodeBuilder<'t, 'a> {
     pub(crate) arena: &'a Bump,
     pub(crate) tokens: &'t TokenStream,
-    /// What the tokens were read from.
+    /// The source of the tokens.
     pub(crate) source: &'t str,
-    /// What is wrong with whole trees.
+    /// The errors in the shape of whole trees.
     pub(crate) ast_diagnostics: &'t RefCell<AstDiagnostics>,
     /// Whether the end of the input ends a statement as `;` does.
     pub(crate) end_is_semicolon: bool,
@@ -79,7 +80,7 @@ impl<'a> NodeBuilder<'_, 'a> {
         }
     }
 
-    /// Looks through a tree that is whole.
+    /// Validates a complete tree.
     fn validate(self, visit: impl FnOnce(&mut AstValidator)) {
         visit(&mut AstValidator::new(
             self.source,
@@ -128,7 +129,8 @@ fn type_keyword<'t, 'a>() -> impl Parser<'t, &'t [Kind], TypeKeyword, GrammarExt
     one(TokenSet::TYPES).filter_map(Kind::type_keyword)
 }
 
-/// `inner` between brackets. If it cannot be read, everything up to the closer is passed over and `broken` stands in.
+/// `inner` between brackets. If it cannot be parsed, everything up to the closer is skipped and
+/// `broken` replaces it.
 fn enclosed<'t, 'a: 't, O: 't>(
     open: Kind,
     inner: impl Parser<'t, &'t [Kind], O, GrammarExtra<'t, 'a>> + Clone + 't,
@@ -146,7 +148,7 @@ fn enclosed<'t, 'a: 't, O: 't>(
     )
 }
 
-/// Passes over everything up to and with the closer of the bracket we are in.
+/// Skips everything up to and with the closer of the current bracket.
 fn skip_to_closer<'t, 'a>() -> impl Parser<'t, &'t [Kind], (), GrammarExtra<'t, 'a>> + Copy {
     custom(|input: &mut Reader<'t, '_, 'a>| {
         let start = *input.cursor().inner();
@@ -161,8 +163,9 @@ fn skip_to_closer<'t, 'a>() -> impl Parser<'t, &'t [Kind], (), GrammarExtra<'t, 
     })
 }
 
-/// Passes over a statement or an item that could not be read: at least one token, then up to and with the `;` or the `}` that ends
-/// it, but neither past the closer of the bracket we are in, nor past a label, nor into a line that starts with one of `starts`.
+/// Skips a statement or an item that could not be parsed: at least one token, then up to and with
+/// the `;` or the `}` that ends it. It stops before the closer of the current bracket, a label, and
+/// a line that starts with one of `starts`.
 fn skip_to_end<'t, 'a>(
     starts: TokenSet,
 ) -> impl Parser<'t, &'t [Kind], (), GrammarExtra<'t, 'a>> + Copy {
@@ -193,8 +196,8 @@ fn skip_to_end<'t, 'a>(
     })
 }
 
-/// The `;` of a declaration or an expression. Where it is missing at the end of a line, that is reported and all goes on as if it
-/// stood there.
+/// The `;` of a declaration or an expression. If it is missing at the end of a line, that is
+/// reported and parsing continues as if it were there.
 fn semicolon<'t, 'a: 't>() -> impl Parser<'t, &'t [Kind], (), GrammarExtra<'t, 'a>> + Clone {
     let written = custom(|input: &mut Reader<'t, '_, 'a>| match input.peek() {
         Some(Kind::Semicolon) => {

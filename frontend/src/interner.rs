@@ -1,26 +1,27 @@
-//! Names as numbers.
+//! Interner: names as numbers.
 //!
-//! Invariants: equal text has one [`Symbol`]; symbols are handed out from 0 upwards in the order of first sight, so they depend on
-//! the text alone and not on the hash; the keywords of the language are always the first ones. An interner serves all texts of a
-//! compilation, and, cut back by [`Interner::truncate`], one compilation after the other.
+//! Invariants: equal names have one [`Symbol`]. Symbols count up from 0 in the order of first
+//! occurrence, so they depend on the source alone and not on the hash. The keywords are always the
+//! first ones. An interner serves all sources of a compilation and, cut back by
+//! [`Interner::truncate`], one compilation after the other.
 
 use crate::token_kind::Kind;
 use std::hash::{BuildHasher, RandomState};
 
-/// A name. Comparing symbols of one interner compares their text.
+/// A name. Comparing symbols of one interner compares their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol(pub u32);
 
 /// The names seen so far.
 #[derive(Clone, Debug)]
 pub struct Interner {
-    /// All names, one behind the other.
+    /// All names, concatenated.
     text: String,
-    /// Per symbol, where its name ends in `text`, and the hash of the name.
+    /// Per symbol, the end of its name in `text`, and the hash of the name.
     entries: Vec<Entry>,
     /// Open addressing with linear probing; a power of two in length, at most half full.
     slots: Vec<u32>,
-    /// Drawn per interner, so that no text can be made to collide.
+    /// Drawn per interner, so that no source can be made to collide.
     seed: u64,
 }
 
@@ -34,7 +35,7 @@ const EMPTY: u32 = u32::MAX;
 const FIRST_SLOTS: usize = 512;
 
 impl Interner {
-    /// Knows the keywords and nothing else.
+    /// An interner that knows only the keywords.
     pub fn new() -> Interner {
         let mut interner = Interner {
             text: String::new(),
@@ -74,7 +75,7 @@ impl Interner {
         self.find(hash(self.seed, name.as_bytes()), name).1
     }
 
-    /// The text of a symbol of this interner.
+    /// The name of a symbol of this interner.
     #[inline]
     pub fn name(&self, symbol: Symbol) -> &str {
         let index = symbol.0 as usize;
@@ -90,7 +91,7 @@ impl Interner {
         self.entries.len()
     }
 
-    /// Never: the keywords are always there.
+    /// Always false: the keywords are always there.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -98,7 +99,7 @@ impl Interner {
     /// Forgets every symbol from number `len` on; `len` was once returned by [`Interner::len`].
     pub fn truncate(&mut self, len: usize) {
         let mask = self.slots.len() - 1;
-        // Newest first: each leaves the table as it was before its name came.
+        // Newest first: each removal restores the table from before the name was added.
         for index in (len..self.entries.len()).rev() {
             let mut slot = self.entries[index].hash as usize & mask;
             while self.slots[slot] != index as u32 {
@@ -148,8 +149,8 @@ impl Default for Interner {
     }
 }
 
-/// Eight bytes at a time, each eight mixed in by one widening multiplication with its halves folded together. A rest of four to
-/// seven bytes is read as two overlapping words.
+/// Hashes eight bytes at a time, each eight mixed in by one widening multiplication with its halves
+/// folded together. A rest of four to seven bytes is read as two overlapping words.
 #[inline]
 fn hash(seed: u64, bytes: &[u8]) -> u32 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -180,7 +181,7 @@ mod tests {
     use crate::token_kind::Kind;
 
     #[test]
-    fn equal_text_has_one_symbol() {
+    fn equal_names_have_one_symbol() {
         let mut interner = Interner::new();
         let a = interner.intern("alpha");
         assert_eq!(a, interner.intern("alpha"));
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn truncating_forgets_what_came_after_and_nothing_else() {
+    fn truncation_forgets_only_later_names() {
         let mut interner = Interner::new();
         let names: Vec<String> = (0..5_000).map(|i| format!("name_number_{i}")).collect();
         for name in &names[..100] {

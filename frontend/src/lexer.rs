@@ -1,8 +1,9 @@
-//! Text to tokens, in one pass over the bytes.
+//! The lexer: source to tokens, in one pass over the bytes.
 //!
-//! Every character ends up in a token, in white space, in a comment or in a diagnostic; a run of characters that mean nothing is
-//! one diagnostic. After `global_value`, `make_closure` and the sampling keywords comes `<name>`: there any word is a name, and the
-//! `>` stands alone whatever follows it. Everywhere else the longest mark wins.
+//! Every character ends up in a token, in white space, in a comment or in a diagnostic. A run of
+//! characters that mean nothing is one diagnostic. After `global_value`, `make_closure` and the
+//! sampling keywords comes `<name>`: there any word is a name, and the `>` is a token of its own.
+//! Everywhere else the longest mark wins.
 
 mod define;
 mod number;
@@ -13,18 +14,20 @@ use crate::token::{Include, Token, TokenStream};
 use crate::token_kind::Kind;
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 
-/// The outcome of lexing.
+/// The output of the lexer.
 #[derive(Debug)]
 pub struct LexOutput {
-    /// What it consists of.
+    /// The tokens of the source.
     pub tokens: TokenStream,
-    /// What could not be read: at most [`MAX_DIAGNOSTICS`] and one more.
+    /// Diagnostics for unreadable characters and literals: at most [`MAX_DIAGNOSTICS`] and one
+    /// more.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether the text ends inside a comment.
+    /// Whether the source ends inside a comment.
     pub open_comment: bool,
 }
 
-/// Splits `text`, which is no longer than [`MAX_SOURCE`](crate::limits::MAX_SOURCE_BYTES), into tokens.
+/// Splits `text`, which is no longer than [`MAX_SOURCE_BYTES`](crate::limits::MAX_SOURCE_BYTES),
+/// into tokens.
 pub fn lex(interner: &mut Interner, file: FileId, text: &str) -> LexOutput {
     // Shading code has a token every three to four bytes.
     let expected = text.len() / 3 + 8;
@@ -93,7 +96,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// The byte at `distance` from here; 0 behind the end.
+    /// The byte at `distance` from here; 0 past the end.
     fn byte(&self, distance: usize) -> u8 {
         self.bytes.get(self.at + distance).copied().unwrap_or(0)
     }
@@ -120,7 +123,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether the last tokens are a keyword that takes a name, `<`, and, if `last` says so, the name.
+    /// Whether the last tokens are a keyword that takes a name, `<`, and, if `last` says so, the
+    /// name.
     fn is_inside_angle_brackets(&self, last: Kind) -> bool {
         match (&self.lexed.tokens.kinds[..], last) {
             ([.., keyword, Kind::Less, Kind::Name], Kind::Name) => keyword.takes_name(),
@@ -187,7 +191,7 @@ impl Lexer<'_> {
         let start = self.at;
         let rest = &self.bytes[start + 1..];
         let mut resolved = String::new();
-        // Where the piece that is not yet in `resolved` starts.
+        // The start of the part that is not yet in `resolved`.
         let mut copied = start + 1;
         let mut offset = 0;
         let end = loop {
@@ -222,16 +226,16 @@ impl Lexer<'_> {
         self.push(Kind::StringLiteral, end + closed - start, symbol.0);
     }
 
-    /// Reports a text that is not closed before its line ends at `end`. Returns where it ends instead: before the brackets and
-    /// marks that close the line, which hardly belong to it.
+    /// Reports a string that is not closed before its line ends at `end`. Returns its presumed end:
+    /// before the brackets and marks that close the line, which hardly belong to it.
     fn open_string(&mut self, start: usize, end: usize) -> usize {
         let diagnostic = Diagnostic::new(
             Code::BadString,
             self.span(start, end),
-            "the text that starts here never ends",
+            "the string that starts here never ends",
         )
         .here("has no closing `\"` on its line")
-        .help("write `\"` where the text ends; a line break inside is written `\\n`");
+        .help("write `\"` where the string ends; a line break inside is written `\\n`");
         self.report(diagnostic);
         let inside = &self.text[start + 1..end];
         start
@@ -246,7 +250,7 @@ impl Lexer<'_> {
         let diagnostic = Diagnostic::new(
             Code::BadString,
             self.span(at, at + 1 + character.len_utf8()),
-            format!("`\\{character}` means nothing in a text"),
+            format!("`\\{character}` means nothing in a string"),
         )
         .here("unknown escape")
         .help(
@@ -255,7 +259,7 @@ impl Lexer<'_> {
         self.report(diagnostic);
     }
 
-    /// `#include "path"`; of other directives nothing of the line is read.
+    /// `#include "path"`; the rest of the line of other directives is skipped.
     fn directive(&mut self) {
         let start = self.at;
         self.line_comment();
@@ -266,9 +270,9 @@ impl Lexer<'_> {
             let line = line.to_owned();
             return self.include(start, &line);
         }
-        let behind = rest[word.len()..].trim_start();
+        let after = rest[word.len()..].trim_start();
         if word == "define" {
-            let name = behind[..word_len(behind.as_bytes())].to_owned();
+            let name = after[..word_len(after.as_bytes())].to_owned();
             if !name.is_empty() {
                 let symbol = self.interner.intern(&name);
                 let span = self.span(start, start + line.len());
@@ -276,7 +280,7 @@ impl Lexer<'_> {
             }
         }
         let help = match word {
-            "define" => &define::define_fix(behind),
+            "define" => &define::define_fix(after),
             "import" => "write `#include \"file.adu\"`; the standard library is always there",
             "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif" => {
                 "use an ordinary `if`: what a constant condition never reaches costs nothing"
@@ -298,8 +302,8 @@ impl Lexer<'_> {
 
     fn include(&mut self, start: usize, line: &str) {
         let span = self.span(start, start + line.len());
-        let behind = line.split_once("include").map_or("", |(_, behind)| behind);
-        let mut parts = behind.trim_start().splitn(3, '"');
+        let after = line.split_once("include").map_or("", |(_, after)| after);
+        let mut parts = after.trim_start().splitn(3, '"');
         let (before, path, after) = (parts.next(), parts.next(), parts.next());
         let is_end = |after: &str| {
             let after = after.trim_start();
@@ -323,7 +327,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Passes over a run of characters that the language does not have.
+    /// Skips a run of characters that the language does not have.
     fn unknown(&mut self) {
         let start = self.at;
         let rest = &self.text[start..];
@@ -350,7 +354,7 @@ impl Lexer<'_> {
         let is_in_number = start > 0 && is_digit(start - 1) && is_digit(self.at);
         let help = match first {
             '\'' if is_in_number => "write the number without marks between its digits",
-            '\'' => "a text stands between double quotes, `\"…\"`",
+            '\'' => "a string is written between double quotes, `\"…\"`",
             '\u{201c}' | '\u{201d}' | '\u{2018}' | '\u{2019}' => {
                 "use the plain double quote `\"`; a word processor may have changed it"
             }
@@ -375,7 +379,7 @@ impl Lexer<'_> {
     }
 }
 
-/// The character, or its escape if nothing would be seen of it.
+/// The character, or its escape if it is invisible.
 fn visible(c: char) -> String {
     match c {
         '\'' | '"' => c.to_string(),
@@ -391,12 +395,12 @@ fn word_len(bytes: &[u8]) -> usize {
         .unwrap_or(bytes.len())
 }
 
-/// Whether the byte can stand inside a name.
+/// Whether the byte can be inside a name.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// At most so much of a text that a message may quote it.
+/// The longest prefix of `text` that a message may quote.
 pub(crate) fn shortened(text: &str) -> &str {
     match text.char_indices().nth(24) {
         Some((end, _)) => &text[..end],
@@ -404,7 +408,7 @@ pub(crate) fn shortened(text: &str) -> &str {
     }
 }
 
-/// What follows a backslash in a text.
+/// The character that follows a backslash in a string.
 fn escape(byte: u8) -> Option<char> {
     Some(match byte {
         b'n' => '\n',

@@ -1,6 +1,7 @@
-//! From text to IR: lexer, grammar and syntax tree, name resolution, type checking, lowering.
+//! The front end: lexer, grammar, name resolution, type checking, lowering to IR.
 //!
-//! Nothing here knows how a program runs, and no input makes it panic, hang or exhaust the stack: the limits are in [`limits`].
+//! It is independent of the engines, and no input makes it panic, hang or exhaust the stack: the
+//! limits are in [`limits`].
 
 pub mod ast;
 mod ast_validation;
@@ -23,7 +24,7 @@ pub mod token_kind;
 pub use edit_distance::closest_name;
 pub use interner::{Interner, Symbol};
 pub use lower::{lower, lower_observed};
-/// The file that spans in functions of the standard library lie in.
+/// The file of spans in functions of the standard library.
 pub const STDLIB_FILE: adumbra_ir::FileId = adumbra_ir::FileId(u16::MAX);
 
 pub use parse::{ReplParse, find_includes, parse, parse_expression, parse_repl};

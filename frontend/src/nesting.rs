@@ -1,8 +1,9 @@
-//! Bounds how deep the grammar will recurse, before it does.
+//! Bounds the nesting before the grammar recurses.
 //!
-//! A walk over the tokens that keeps explicitly the stack which a recursive parser would build: open brackets, operators that wait
-//! for their right operand, statements that wait for their body. Guarantee: what passes makes the grammar, and every walk over the
-//! tree but for its left spines, recurse at most [`MAX_NESTING`] deep. Linear: each entry is pushed and popped once.
+//! A walk over the tokens keeps explicitly the stack of a recursive parser: open brackets,
+//! operators that wait for their right operand, statements that wait for their body. Guarantee: for
+//! accepted tokens the grammar, and every walk over the tree but for its left spines, recurses at
+//! most [`MAX_NESTING`] deep. The walk is linear: each entry is pushed and popped once.
 
 use crate::grammar::{ASSIGNMENT_OPERATORS, PRECEDENCE_LEVELS, UNARY_OPERATORS};
 use crate::limits::MAX_NESTING;
@@ -10,7 +11,7 @@ use crate::token::TokenStream;
 use crate::token_kind::{Kind, TokenSet};
 use adumbra_ir::{Code, Diagnostic};
 
-/// What waits, ordered by how tightly it binds.
+/// An entry that waits, ordered by how tightly it binds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Waiting {
     /// An opener for its closer.
@@ -44,7 +45,8 @@ const LEVEL: [u8; Kind::ALL.len()] = {
     levels
 };
 
-/// The error for the first place that is nested too deeply, if there is one. The brackets must balance.
+/// The error for the first place that is nested too deeply, if there is one. The brackets must
+/// balance.
 pub(crate) fn check_nesting(tokens: &TokenStream) -> Option<Diagnostic> {
     let mut stack = Vec::with_capacity(MAX_NESTING + 1);
     let kinds = &tokens.kinds;
@@ -134,7 +136,7 @@ pub(crate) fn check_nesting(tokens: &TokenStream) -> Option<Diagnostic> {
                     .help(help),
             );
         }
-        // `++` and `--` behind an operand leave it one.
+        // After an operand, `++` and `--` leave it an operand.
         let is_postfix = matches!(kind, Kind::PlusPlus | Kind::MinusMinus) && after_operand;
         after_operand = is_postfix || (kind.ends_operand() && !is_cast);
         at += step;
@@ -142,7 +144,7 @@ pub(crate) fn check_nesting(tokens: &TokenStream) -> Option<Diagnostic> {
     None
 }
 
-/// Takes off all that binds tighter than `floor`.
+/// Pops all entries that bind tighter than `floor`.
 fn unwind(stack: &mut Vec<Waiting>, floor: Waiting) {
     while stack.last().is_some_and(|&top| top > floor) {
         stack.pop();

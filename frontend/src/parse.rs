@@ -1,7 +1,7 @@
-//! The ways into the frontend: a text becomes a tree and diagnostics.
+//! Parsing: a source becomes a tree and diagnostics.
 //!
-//! The order of work: length, tokens, brackets, nesting, grammar, the tree's own rules. A text that is too long or too deep is not
-//! parsed; whatever else is wrong costs only its own place.
+//! The order of work: length, tokens, brackets, nesting, grammar, validation of the tree. A source
+//! that is too long or too deep is not parsed; any other error costs only its own place.
 
 use crate::ast::{AstFile, Expr, ExprKind, Ident, Item, ItemKind, ReplEntry};
 use crate::ast_validation::AstDiagnostics;
@@ -21,20 +21,21 @@ use chumsky::Parser;
 use chumsky::extra::SimpleState;
 use std::cell::RefCell;
 
-/// What the REPL reads in one go.
+/// The outcome of parsing a line of the REPL.
 #[derive(Clone, Debug)]
 pub enum ReplParse<'a> {
-    /// All of it could be read: its entries in order.
+    /// All of it was parsed: its entries in order.
     Complete(&'a [ReplEntry<'a>]),
-    /// It may become right with further lines: a bracket or comment is open, or a body is still to come. What is wrong if none comes.
+    /// Further lines may complete it: a bracket or comment is open, or a body is missing. The
+    /// diagnostics apply if none comes.
     Incomplete(Vec<Diagnostic>),
-    /// No further line mends it.
+    /// No further line fixes it.
     Invalid(Vec<Diagnostic>),
 }
 
-/// Reads a whole source text. The tree stands in `arena`, its names in `interner`; several texts may share both. What could not be
-/// read is reported, at most [`MAX_DIAGNOSTICS`] findings in the order of the text, and stands in the tree as `Broken`; without an
-/// error there is none. Never panics.
+/// Parses a whole source. The tree is in `arena`, its names in `interner`; several sources may
+/// share both. An error is reported, at most [`MAX_DIAGNOSTICS`] in the order of the source, and is
+/// a `Broken` node in the tree; without an error there is none. Never panics.
 pub fn parse<'a>(
     arena: &'a Bump,
     interner: &mut Interner,
@@ -51,7 +52,7 @@ pub fn parse<'a>(
     (file, source.finish())
 }
 
-/// Reads one expression and nothing else; a `;` behind it is allowed. As [`parse`] otherwise.
+/// Parses one expression and nothing else; a `;` after it is allowed. Otherwise like [`parse`].
 pub fn parse_expression<'a>(
     arena: &'a Bump,
     interner: &mut Interner,
@@ -70,8 +71,8 @@ pub fn parse_expression<'a>(
     (expr, source.finish())
 }
 
-/// Reads what was typed into the REPL: expressions, statements, declarations, functions, and seeds (`u = 0.25 : 1.0/512 : 0`), one or
-/// several. The `;` of the last one may be left out.
+/// Parses an entry of the REPL: expressions, statements, declarations, functions, and seeds
+/// (`u = 0.25 : 1.0/512 : 0`), one or several. The `;` of the last one may be left out.
 pub fn parse_repl<'a>(
     arena: &'a Bump,
     interner: &mut Interner,
@@ -90,7 +91,7 @@ pub fn parse_repl<'a>(
     }
 }
 
-/// The items, and one for each macro: its name is not unknown, but its declaration was refused.
+/// The items, and one for each macro: its name counts as known, but its declaration was refused.
 fn with_macros<'a>(arena: &'a Bump, items: &'a [Item<'a>], tokens: &TokenStream) -> &'a [Item<'a>] {
     if tokens.macros.is_empty() {
         return items;
@@ -103,16 +104,16 @@ fn with_macros<'a>(arena: &'a Bump, items: &'a [Item<'a>], tokens: &TokenStream)
     BumpVec::from_iter_in(items.iter().copied().chain(macros), arena).into_bump_slice()
 }
 
-/// A text on its way into the grammar.
+/// A source on its way into the grammar.
 struct Source<'s> {
     text: &'s str,
     tokens: TokenStream,
     diagnostics: Vec<Diagnostic>,
-    /// What is wrong with whole trees.
-    findings: RefCell<AstDiagnostics>,
-    /// Whether the end of the text ends a statement as `;` does.
+    /// The errors in the shape of whole trees.
+    ast_diagnostics: RefCell<AstDiagnostics>,
+    /// Whether the end of the source ends a statement as `;` does.
     end_is_semicolon: bool,
-    /// Whether all that is wrong is that the text ends too early.
+    /// Whether the only error is that the source ends too early.
     is_unfinished: bool,
     /// Whether it is too long or too deep for the grammar.
     is_refused: bool,
@@ -130,7 +131,7 @@ impl<'s> Source<'s> {
                 text,
                 tokens: TokenStream::default(),
                 diagnostics: vec![too_long(file, text.len())],
-                findings: RefCell::default(),
+                ast_diagnostics: RefCell::default(),
                 end_is_semicolon,
                 is_unfinished: false,
                 is_refused: true,
@@ -142,7 +143,7 @@ impl<'s> Source<'s> {
         diagnostics.extend(misplaced_include(&tokens, end_is_semicolon));
         let ends_in_comment = lexed.open_comment && diagnostics.len() == 1;
         let balance = brackets::balance(&mut tokens);
-        // What an open comment swallows is not missing.
+        // A bracket that an open comment swallows is not missing.
         let is_swallowed = lexed.open_comment && balance.is_unfinished;
         let is_unfinished = match balance.diagnostics.len() {
             0 => ends_in_comment,
@@ -158,14 +159,14 @@ impl<'s> Source<'s> {
             text,
             tokens,
             diagnostics,
-            findings: RefCell::default(),
+            ast_diagnostics: RefCell::default(),
             end_is_semicolon,
             is_unfinished: is_unfinished && !is_refused,
             is_refused,
         }
     }
 
-    /// Puts the tokens through `rule`; `None` if nothing could be made of them, or if nobody is to walk it since it is too high.
+    /// Runs `rule` over the tokens; `None` if it failed, or if the tree is too high to be walked.
     fn run<'t, 'a: 't, O>(
         &'t self,
         arena: &'a Bump,
@@ -178,17 +179,17 @@ impl<'s> Source<'s> {
             arena,
             tokens: &self.tokens,
             source: self.text,
-            ast_diagnostics: &self.findings,
+            ast_diagnostics: &self.ast_diagnostics,
             end_is_semicolon: self.end_is_semicolon,
         });
         let (output, failures) = rule
             .parse_with_state(&self.tokens.kinds[..], &mut state)
             .into_output_errors();
-        let is_too_high = self.findings.borrow().is_too_high;
+        let is_too_high = self.ast_diagnostics.borrow().is_too_high;
         (output.filter(|_| !is_too_high), failures)
     }
 
-    /// Takes in the grammar's failures, but for those that follow from what is reported already.
+    /// Adds the grammar's failures, but for those that follow from a reported error.
     fn explain(&mut self, failures: &[ParseError]) {
         let end = self.tokens.kinds.len();
         if let (true, Some(first)) = (self.diagnostics.is_empty(), failures.first()) {
@@ -207,8 +208,8 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// Whether the trouble at token `at` comes from a bracket that was put there, or from something that was not read just before;
-    /// that has been reported among the first `known` diagnostics.
+    /// Whether the failure at token `at` follows from an inserted bracket, or from characters just
+    /// before it that the lexer refused; both are among the first `known` diagnostics.
     fn is_consequence(&self, at: usize, known: usize) -> bool {
         let is_inserted = |at: usize| self.tokens.tokens.get(at).is_some_and(|t| t.start == t.end);
         let before = at.checked_sub(1);
@@ -220,16 +221,16 @@ impl<'s> Source<'s> {
             || self.diagnostics[..known].iter().any(in_gap)
     }
 
-    /// All findings in the order of the text, the first [`MAX_DIAGNOSTICS`] of them.
+    /// All diagnostics in the order of the source, the first [`MAX_DIAGNOSTICS`] of them.
     fn finish(self) -> Vec<Diagnostic> {
         let mut diagnostics = self.diagnostics;
-        diagnostics.extend(self.findings.into_inner().diagnostics);
+        diagnostics.extend(self.ast_diagnostics.into_inner().diagnostics);
         diagnostics.sort_by_key(|d| d.span.start);
         if let Some(next) = diagnostics.get(MAX_DIAGNOSTICS) {
             let message = format!("there are more than {MAX_DIAGNOSTICS} errors");
             let rest = Diagnostic::new(Code::TooManyErrors, next.span, message)
                 .here("the next one")
-                .help("mend the first ones; the others may follow from them");
+                .help("fix the first ones; the others may follow from them");
             diagnostics.truncate(MAX_DIAGNOSTICS);
             diagnostics.push(rest);
         }
@@ -237,7 +238,7 @@ impl<'s> Source<'s> {
     }
 }
 
-/// What a text includes, as far as that is written well and where it can be. Nothing else is looked at.
+/// The includes of a source that are well-formed and allowed. Nothing else is parsed.
 pub fn find_includes(file: FileId, text: &str) -> Vec<Include> {
     if text.len() > MAX_SOURCE_BYTES || !text.contains('#') {
         return Vec::new();
@@ -247,7 +248,7 @@ pub fn find_includes(file: FileId, text: &str) -> Vec<Include> {
     placed.map(|(include, _)| include.clone()).collect()
 }
 
-/// Each include, and whether it stands between items of a file.
+/// Each include, and whether it is between items of a file.
 fn placements(tokens: &TokenStream) -> impl Iterator<Item = (&Include, bool)> {
     let (mut before, mut depth) = (0, 0);
     tokens.includes.iter().map(move |(at, include)| {
@@ -263,7 +264,7 @@ fn placements(tokens: &TokenStream) -> impl Iterator<Item = (&Include, bool)> {
     })
 }
 
-/// The error for the first include where none can be; `is_typed` says that the text is no file.
+/// The error for the first misplaced include; `is_typed` says that the source is no file.
 fn misplaced_include(tokens: &TokenStream, is_typed: bool) -> Option<Diagnostic> {
     let mut wrong = placements(tokens).filter(|(_, is_right)| is_typed || !is_right);
     let (include, _) = wrong.next()?;
@@ -273,7 +274,7 @@ fn misplaced_include(tokens: &TokenStream, is_typed: bool) -> Option<Diagnostic>
             "bring the file into scope: `:load FILE`, or `--with FILE`",
         ),
         false => (
-            "includes stand at file level, between what it declares",
+            "includes belong at file level, between declarations",
             "move the line to the beginning of the file",
         ),
     };
@@ -286,7 +287,7 @@ fn misplaced_include(tokens: &TokenStream, is_typed: bool) -> Option<Diagnostic>
 
 fn too_long(file: FileId, len: usize) -> Diagnostic {
     let start = Span::new(file, 0, 0);
-    let message = format!("the text has {len} bytes; at most {MAX_SOURCE_BYTES} are read");
+    let message = format!("the source has {len} bytes; at most {MAX_SOURCE_BYTES} are read");
     Diagnostic::new(Code::SourceTooLong, start, message)
         .here("too long")
         .help("split it into several files")

@@ -1,7 +1,8 @@
 //! Turns the grammar's failures into diagnostics.
 //!
-//! A failure is a token and the kinds that were welcome there. What it means to the reader follows from the tokens around it: first
-//! the habits of other languages are looked for, then a forgotten `;`, then the general form "expected …, found …".
+//! A failure is a token and the kinds that were expected there. Its explanation follows from the
+//! tokens around it: first syntax of other languages is recognised, then a missing `;`, then the
+//! general form "expected …, found …".
 
 pub(crate) mod foreign_keyword;
 mod foreign_syntax;
@@ -32,7 +33,7 @@ const OPERATORS: TokenSet = {
     set
 };
 
-/// What begins an operand.
+/// The tokens that begin an operand.
 const OPERANDS: TokenSet = TokenSet::TYPES
     .union(LITERALS)
     .union(UNARY_OPERATORS)
@@ -49,7 +50,7 @@ const OPERANDS: TokenSet = TokenSet::TYPES
         Kind::SampleAlphaLevel,
     ]));
 
-/// What only a statement begins with.
+/// The tokens that begin only a statement.
 const STATEMENTS: TokenSet = TokenSet::of(&[
     Kind::If,
     Kind::For,
@@ -69,7 +70,7 @@ const TYPES: TokenSet = TokenSet::TYPES.union(TokenSet::of(&[Kind::Name, Kind::S
 
 const QUALIFIERS: TokenSet = TokenSet::of(&[Kind::In, Kind::Out, Kind::InOut, Kind::Const]);
 
-/// A failure with all that is needed to explain it.
+/// A failure with its context.
 struct Case<'s> {
     at: usize,
     expected: TokenSet,
@@ -99,19 +100,19 @@ pub(crate) fn syntax_diagnostic(
 }
 
 impl<'s> Case<'s> {
-    /// The kind of the token `distance` away; `None` outside the text.
+    /// The kind of the token `distance` away; `None` outside the source.
     fn kind(&self, distance: isize) -> Option<Kind> {
         self.tokens.kind(self.at.checked_add_signed(distance)?)
     }
 
-    /// The text of the token `distance` away; empty outside the text.
+    /// The spelling of the token `distance` away; empty outside the source.
     fn word(&self, distance: isize) -> &'s str {
         self.at
             .checked_add_signed(distance)
             .map_or("", |at| self.text_of(at))
     }
 
-    /// The text of a token; empty outside the text.
+    /// The spelling of a token; empty outside the source.
     fn text_of(&self, at: usize) -> &'s str {
         match self.tokens.tokens.get(at) {
             Some(token) => &self.text[token.start as usize..token.end as usize],
@@ -119,12 +120,12 @@ impl<'s> Case<'s> {
         }
     }
 
-    /// The place of the token at which the grammar failed.
+    /// The span of the token at which the grammar failed.
     fn span(&self) -> Span {
         self.tokens.span(self.at)
     }
 
-    /// The place of the token before it.
+    /// The span of the token before it.
     fn previous_span(&self) -> Span {
         match self.at.checked_sub(1) {
             Some(at) => self.tokens.span(at),
@@ -132,12 +133,12 @@ impl<'s> Case<'s> {
         }
     }
 
-    /// Whether all of `kinds` were welcome.
+    /// Whether all of `kinds` were expected.
     fn expects(&self, kinds: &[Kind]) -> bool {
         self.expected.contains_all(TokenSet::of(kinds))
     }
 
-    /// Whether the token is the first on its line, or the end of the text.
+    /// Whether the token is the first on its line, or the end of the source.
     fn is_at_line_start(&self) -> bool {
         let token = self.tokens.tokens.get(self.at);
         token.is_none_or(|token| token.starts_line)
@@ -146,14 +147,14 @@ impl<'s> Case<'s> {
     /// How the token appears in a message.
     fn found(&self) -> String {
         match self.kind(0) {
-            None => "the end of the text".to_owned(),
-            Some(Kind::StringLiteral) => "a text".to_owned(),
+            None => "the end of the source".to_owned(),
+            Some(Kind::StringLiteral) => "a string".to_owned(),
             Some(_) => format!("`{}`", shortened(self.word(0))),
         }
     }
 
-    /// A `;` was welcome and the statement stops: nothing else was welcome, or it is the end of its line, of its block, of the text, or before a
-    /// statement.
+    /// A missing `;`: one was expected and the statement stops. Nothing else was expected, or it is
+    /// the end of its line, of its block or of the source, or before a statement.
     fn missing_semicolon(&self) -> Option<Diagnostic> {
         let is_all = self
             .expected
@@ -164,7 +165,7 @@ impl<'s> Case<'s> {
             || self
                 .kind(0)
                 .is_some_and(|kind| kind == Kind::RBrace || STATEMENTS.contains(kind));
-        // Where a statement or declaration can begin, nothing was left unfinished.
+        // Where a statement or declaration can begin, nothing is unfinished.
         let is_sure = ![Kind::If, Kind::LBrace, Kind::Shader]
             .iter()
             .any(|&kind| self.expects(&[kind]));
@@ -179,7 +180,7 @@ impl<'s> Case<'s> {
                 format!("a `;` is missing after `{last}`"),
             )
             .here("`;` belongs here")
-            .help(format!("write `;` behind it: `{last};`")),
+            .help(format!("write `;` after it: `{last};`")),
         )
     }
 
@@ -203,7 +204,7 @@ impl<'s> Case<'s> {
             .help(self.help())
     }
 
-    /// The kinds that were welcome, gathered under what they begin, the most telling first.
+    /// The kinds that were expected, grouped by what they begin, the most significant first.
     fn welcome(&self) -> Vec<String> {
         let mut rest = self.expected;
         let mut welcome = Vec::new();
@@ -231,7 +232,8 @@ impl<'s> Case<'s> {
         gather(&mut rest, &[Kind::FloatLiteral], OPERANDS, "a literal");
         gather(&mut rest, &[Kind::Out], QUALIFIERS, "a qualifier");
         gather(&mut rest, &[Kind::Float], TYPES, "a type");
-        // Where an operator or a name can stand, a call or an index can too: that helps nobody.
+        // Where an operator or a name is allowed, a call or an index is too: listing them does not
+        // help.
         let has_operators = rest.contains(Kind::Star);
         if has_operators {
             rest = rest.without(OPERATORS.union(TokenSet::of(&[Kind::LParen])));
@@ -247,7 +249,7 @@ impl<'s> Case<'s> {
         welcome
     }
 
-    /// The mend, by what was welcome.
+    /// The fix, by the expected kinds.
     fn help(&self) -> &'static str {
         let previous = self.kind(-1);
         if previous.is_none() && self.kind(0) == Some(Kind::LBrace) {
@@ -268,7 +270,7 @@ impl<'s> Case<'s> {
         if expects(Kind::If) {
             "write a statement here, or `}` to end the block"
         } else if expects(Kind::Shader) {
-            "a file consists of functions, shaders, structs, constants and textures; statements stand inside a function"
+            "a file consists of functions, shaders, structs, constants and textures; statements belong inside a function"
         } else if expects(Kind::FloatLiteral) {
             "write a value here, such as a number or an expression in parentheses"
         } else if expects(Kind::Out) || expects(Kind::Float) {
@@ -280,7 +282,7 @@ impl<'s> Case<'s> {
         } else if expects(Kind::Comma) && expects(Kind::RBrace) {
             "separate the values with `,`"
         } else if expects(Kind::Semicolon) && expects(Kind::LBrace) {
-            "a function's body stands in braces, `{ … }`; a prototype ends with `;`"
+            "a function's body is in braces, `{ … }`; a prototype ends with `;`"
         } else if expects(Kind::Semicolon) {
             "end the statement with `;`, or write an operator to go on with it"
         } else if expects(Kind::LBrace) {

@@ -1,6 +1,7 @@
-//! Tokens: the words of a text, and where they stand in it.
+//! Tokens: the words of a source, and their places in it.
 //!
-//! The grammar sees only the [`Kind`]s, one byte each; place and value of a token lie beside them under the same index.
+//! The grammar sees only the [`Kind`]s, one byte each; place and value of a token are under the
+//! same index.
 
 use crate::interner::Symbol;
 use crate::token_kind::Kind;
@@ -19,27 +20,27 @@ pub struct Token {
     pub starts_line: bool,
 }
 
-/// The tokens of one text.
+/// The tokens of one source.
 #[derive(Clone, Debug, Default)]
 pub struct TokenStream {
-    /// What they are.
+    /// Their kinds.
     pub kinds: Vec<Kind>,
-    /// Where they are and what they are worth, under the same indices.
+    /// Their places and values, under the same indices.
     pub tokens: Vec<Token>,
-    /// The text they are from.
+    /// The file they are from.
     pub file: FileId,
-    /// Its length in bytes: where the end of the input is.
+    /// The length of the source in bytes, which is the end of the input.
     pub len: u32,
-    /// What it includes, each with the number of tokens before.
+    /// The includes, each with the number of tokens before.
     pub includes: Vec<(usize, Include)>,
-    /// The names that `#define` would give a meaning, each with its directive.
+    /// The names that `#define` would declare, each with its directive.
     pub macros: Vec<(Symbol, Span)>,
 }
 
 /// `#include "path"`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Include {
-    /// What stands between the quotes.
+    /// The path between the quotes.
     pub path: String,
     /// The directive.
     pub span: Span,
@@ -52,7 +53,7 @@ impl TokenStream {
         self.tokens.push(token);
     }
 
-    /// The place of token `index`; past the last one, the end of the text.
+    /// The span of token `index`; past the last one, the end of the source.
     pub fn span(&self, index: usize) -> Span {
         match self.tokens.get(index) {
             Some(token) => Span::new(self.file, token.start, token.end),

@@ -1,6 +1,7 @@
-//! What a token can be: the marks and keywords of the language, and sets of them.
+//! Token kinds: the marks and keywords of the language, and sets of them.
 //!
-//! A kind is one byte, and a set of kinds two words, so that the grammar asks of a token with one instruction whether it is welcome.
+//! A kind is one byte, and a set of kinds two words, so that a test for an expected token is one
+//! instruction.
 
 use std::fmt;
 
@@ -10,7 +11,7 @@ macro_rules! kinds {
         marks { $($mark:ident $mark_text:literal)* }
         keywords { $($keyword:ident $keyword_text:literal)* }
     ) => {
-        /// What a token is.
+        /// The kind of a token.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Kind {
@@ -26,7 +27,7 @@ macro_rules! kinds {
             /// The keywords; the symbol of each is its index here.
             pub const KEYWORDS: &[Kind] = &[$(Kind::$keyword,)*];
 
-            /// How it is written; for names and literals, what it is.
+            /// Its spelling; for names and literals, a description.
             pub const fn text(self) -> &'static str {
                 match self {
                     $(Kind::$class => $class_text,)*
@@ -44,7 +45,7 @@ kinds! {
         FloatLiteral "a number"
         IntLiteral "a whole number"
         UintLiteral "an unsigned number"
-        StringLiteral "a text"
+        StringLiteral "a string"
     }
     marks {
         LParen "(" RParen ")" LBracket "[" RBracket "]" LBrace "{" RBrace "}"
@@ -86,7 +87,8 @@ impl Kind {
         self as u8 >= Kind::GlobalValue as u8
     }
 
-    /// Whether an operand can end with it, so that what follows is an operator or the end of the expression.
+    /// Whether an operand can end with it, so that what follows is an operator or the end of the
+    /// expression.
     pub const fn ends_operand(self) -> bool {
         (self as u8) < Kind::LParen as u8
             || matches!(
@@ -95,7 +97,7 @@ impl Kind {
             )
     }
 
-    /// How much deeper in brackets it leads: 1 for an opener, −1 for a closer.
+    /// The change of the bracket depth: 1 for an opener, −1 for a closer.
     pub const fn bracket_depth_change(self) -> i32 {
         match self {
             Kind::LParen | Kind::LBracket | Kind::LBrace => 1,
@@ -126,7 +128,7 @@ impl Kind {
     }
 }
 
-/// As it appears in messages: a mark or keyword in backquotes.
+/// Shows the kind as in messages: a mark or keyword in backquotes.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if (*self as u8) < Kind::LParen as u8 {
@@ -232,7 +234,7 @@ pub enum TypeKeyword {
 }
 
 impl TypeKeyword {
-    /// How it is written.
+    /// The keyword.
     pub const fn as_str(self) -> &'static str {
         match self {
             TypeKeyword::Void => "void",
@@ -266,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_hold_what_was_put_into_them() {
+    fn sets_hold_inserted_kinds() {
         for &kind in Kind::ALL {
             let set = TokenSet::of(&[kind, Kind::Semicolon]);
             for &other in Kind::ALL {

@@ -1,14 +1,15 @@
-//! Makes functions instruction by instruction.
+//! Builds functions instruction by instruction.
 //!
-//! A [`FunctionBuilder`] appends to the region it stands in. Regions are opened before the instruction that owns them exists, and filled one
-//! after the other: open, append, close, then append the `If`, `Loop` or `Block`.
+//! A [`FunctionBuilder`] appends to its current region. Regions are opened before the instruction
+//! that owns them exists, and filled one after the other: open, append, close, then append the
+//! `If`, `Loop` or `Block`.
 
 use crate::module::*;
 use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar};
 use adumbra_ops::Op;
 
-/// Makes one function.
+/// Builds one function.
 #[derive(Debug)]
 pub struct FunctionBuilder {
     function: Function,
@@ -16,7 +17,7 @@ pub struct FunctionBuilder {
 }
 
 impl FunctionBuilder {
-    /// Starts a function and stands in its body.
+    /// Starts a function; its body is the current region.
     pub fn new(name: impl Into<String>, span: Span) -> FunctionBuilder {
         let body = RegionId(0);
         FunctionBuilder {
@@ -41,7 +42,7 @@ impl FunctionBuilder {
         &self.function
     }
 
-    /// The function so far, to set what the builder does not.
+    /// The function so far, for fields that the builder does not set.
     pub fn function_mut(&mut self) -> &mut Function {
         &mut self.function
     }
@@ -52,7 +53,7 @@ impl FunctionBuilder {
         self.function
     }
 
-    /// A new value that nothing defines yet.
+    /// A new value that is not defined yet.
     fn value(&mut self, ty: Scalar, span: Span) -> ValueId {
         let id = ValueId(self.function.values.len() as u32);
         self.function.values.push(Value {
@@ -69,7 +70,7 @@ impl FunctionBuilder {
         self.function.value(value).ty
     }
 
-    /// Says which variable a value is a definition of, unless that was said before.
+    /// Names the variable that a value is a definition of, unless it is named already.
     pub fn name(&mut self, value: ValueId, name: NameId) {
         self.function.values[value.index()].name.get_or_insert(name);
     }
@@ -81,7 +82,7 @@ impl FunctionBuilder {
         id
     }
 
-    /// Opens a new region and stands in it.
+    /// Opens a new region and makes it current.
     pub fn open_region(&mut self) -> RegionId {
         let id = RegionId(self.function.regions.len() as u32);
         self.function.regions.push(Region::default());
@@ -89,24 +90,25 @@ impl FunctionBuilder {
         id
     }
 
-    /// Closes the region it stands in, which must have its terminator, and stands in the one around it.
+    /// Closes the current region, which must have its terminator, and makes the one around it
+    /// current.
     pub fn close_region(&mut self) {
         let id = self.open.pop().expect("a region is open");
         debug_assert!(self.function.terminator(id).kind.is_terminator());
     }
 
-    /// The region it stands in.
+    /// The current region.
     pub fn current(&self) -> RegionId {
         *self.open.last().expect("a region is open")
     }
 
-    /// Whether the region it stands in has its terminator: what follows cannot be reached.
+    /// Whether the current region has its terminator: further instructions are unreachable.
     pub fn is_terminated(&self) -> bool {
         let region = self.function.region(self.current());
         region.insts.last().is_some_and(|i| i.kind.is_terminator())
     }
 
-    /// Adds a parameter to the region it stands in.
+    /// Adds a parameter to the current region.
     pub fn param(&mut self, ty: Scalar, span: Span) -> ValueId {
         let id = self.value(ty, span);
         let region = self.current();
@@ -145,7 +147,7 @@ impl FunctionBuilder {
         self.inst(kind, args.iter().copied(), [ty], span).first
     }
 
-    /// Appends a row of the op table; its result type follows from the row and the operands.
+    /// Appends an op; its result type follows from the op and the operands.
     pub fn op(&mut self, op: Op, args: &[ValueId], span: Span) -> ValueId {
         let last = args.last().map_or(Scalar::F32, |&v| self.ty(v));
         let ty = op.info().result.resolve(last);
@@ -167,7 +169,7 @@ impl FunctionBuilder {
         self.constant(Scalar::I32, value as u32, span)
     }
 
-    /// Appends the reading of a shadow.
+    /// Appends a read of a shadow.
     pub fn shadow(&mut self, direction: Direction, value: ValueId, span: Span) -> ValueId {
         self.single(InstKind::Shadow(direction), &[value], Scalar::F32, span)
     }

@@ -1,12 +1,14 @@
-//! Who calls whom.
+//! The call graph.
 //!
-//! Guarantees: `order` lists each function that the entry can reach once, callees before callers, and functions that call each other in a
-//! cycle next to one another. Found by Tarjan's algorithm with an explicit stack: linear, and a chain of any length is fine.
+//! Guarantees: `order` lists each function that the entry can reach once, callees before callers,
+//! and functions that call each other in a cycle next to one another. The algorithm is that of
+//! Tarjan (1972), *Depth-first search and linear graph algorithms*, with an explicit stack: it is
+//! linear, and a chain of any length is fine.
 
 use crate::host::array_steps;
 use crate::module::{Array, FuncId, Function, InstKind, Module};
 
-/// The functions that the entry reaches, in an order that suits whoever wants callees first.
+/// The functions that the entry reaches, callees first.
 #[derive(Debug)]
 pub struct CallGraph {
     /// Callees before callers; the entry is last.
@@ -26,20 +28,21 @@ pub fn callees(function: &Function) -> impl Iterator<Item = FuncId> {
     })
 }
 
-/// What calls take from the step budget because the caller's arrays are saved: those of a function that can be entered again before the call
-/// returns.
+/// The steps that calls take because the caller's arrays are saved: those of a function that can be
+/// entered again before the call returns. returns.
 #[derive(Debug, Default)]
 pub struct SavedSteps {
-    /// By function: its component, and the steps for its arrays; empty if no function has such arrays.
+    /// By function: its component, and the steps for its arrays; empty if no function has such
+    /// arrays.
     by_function: Vec<(u32, u64)>,
 }
 
 impl SavedSteps {
-    /// Of a module.
+    /// Computes the steps for a module.
     pub fn new(module: &Module) -> SavedSteps {
         let elements = |sum: u32, array: &Array| sum.saturating_add(array.len);
         let steps = |function: &Function| {
-            // Together, since many small ones take as long as a large one.
+            // One sum over all arrays, since many small ones take as long as a large one.
             array_steps(function.arrays.iter().fold(0, elements))
         };
         let mut by_function: Vec<(u32, u64)> =
@@ -67,7 +70,7 @@ impl SavedSteps {
 }
 
 impl CallGraph {
-    /// Of a module.
+    /// Builds the graph of a module.
     pub fn new(module: &Module) -> CallGraph {
         const UNSEEN: u32 = u32::MAX;
         let count = module.functions.len();
@@ -77,13 +80,14 @@ impl CallGraph {
             recursive: vec![false; count],
         };
 
-        // Tarjan: a function's index counts from its first visit; `low` is the least index it reaches among those still open.
+        // Tarjan: a function's index counts from its first visit; `low` is the least index it
+        // reaches among those still open.
         let mut index = vec![UNSEEN; count];
         let mut low = vec![0; count];
         let mut closed = vec![false; count];
         let mut open: Vec<FuncId> = Vec::new();
         let mut pending: Vec<FuncId> = Vec::new();
-        // A function being visited, and where its callees begin in `pending`.
+        // A function being visited, and the start of its callees in `pending`.
         let mut path: Vec<(FuncId, usize)> = Vec::new();
         let mut next = 0;
 

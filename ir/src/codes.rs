@@ -1,23 +1,23 @@
-//! The registry of diagnostic codes. Every code stands here once; a number is never used again for something else.
+//! The registry of diagnostic codes. Every code is in this list once; a number is never reused.
 //!
-//! Ranges: 01xx text and grammar · 02xx names and declarations · 03xx types · 04xx statements and flow · 05xx derivatives,
-//! textures, closures, host interface · 06xx limits · 07xx IR text and bytecode files · 08xx run-time faults.
-//! `E` codes are errors, `W` codes warnings.
+//! Ranges: 01xx source and grammar · 02xx names and declarations · 03xx types · 04xx statements and
+//! flow · 05xx derivatives, textures, closures, host interface · 06xx limits · 07xx IR text and
+//! bytecode files · 08xx run-time faults. `E` codes are errors, `W` codes warnings.
 
 use std::fmt;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// The program means something, perhaps not what was wanted.
+    /// The program compiles, perhaps not as intended.
     Warning,
-    /// No program comes out.
+    /// There is no program.
     Error,
 }
 
 macro_rules! codes {
     ($($name:ident = $number:literal $severity:ident $title:literal;)*) => {
-        /// Which kind of finding a diagnostic is.
+        /// The kind of a diagnostic.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u16)]
         pub enum Code {
@@ -33,7 +33,7 @@ macro_rules! codes {
                 match self { $(Code::$name => Severity::$severity,)* }
             }
 
-            /// What findings of this kind have in common, in a few words.
+            /// The title of this kind of diagnostic, in a few words.
             pub const fn title(self) -> &'static str {
                 match self { $(Code::$name => $title,)* }
             }
@@ -49,13 +49,13 @@ codes! {
     MissingSemicolon = 105 Error "a missing semicolon";
     UnbalancedBracket = 106 Error "a bracket without its partner";
     ChainedComparison = 107 Error "a chained comparison";
-    BadString = 108 Error "a text that cannot be read";
+    BadString = 108 Error "a string that cannot be read";
     NoPreprocessor = 109 Error "a preprocessor directive";
-    NotUtf8 = 110 Error "a file that is not UTF-8 text";
-    BadInclude = 111 Error "an include that names no file, or stands where none can";
-    IncludeNotFound = 112 Error "an included text that cannot be loaded";
-    IncludeCycle = 113 Error "texts that include each other in a circle";
-    TooManyIncludes = 114 Error "too many included texts";
+    NotUtf8 = 110 Error "a file that is not UTF-8";
+    BadInclude = 111 Error "an include that names no file, or is where none can be";
+    IncludeNotFound = 112 Error "an included source that cannot be loaded";
+    IncludeCycle = 113 Error "sources that include each other in a cycle";
+    TooManyIncludes = 114 Error "too many included sources";
     UnknownName = 201 Error "a name that nothing declares";
     UnknownFunction = 202 Error "a function that nothing declares";
     UnknownType = 203 Error "a type that nothing declares";
@@ -72,7 +72,7 @@ codes! {
     BadVariableType = 215 Error "a type that no variable can have";
     UnsupportedType = 216 Error "a type that the language does not have";
     ConstantCycle = 217 Error "a constant that depends on itself";
-    TextAsValue = 221 Error "a text where a value is expected";
+    TextAsValue = 221 Error "a string where a value is expected";
     TypeMismatch = 301 Error "a value of the wrong type";
     BadOperand = 302 Error "an operator that these types do not have";
     BadCondition = 303 Error "a condition that is neither true nor false";
@@ -95,8 +95,8 @@ codes! {
     BreakOutsideLoop = 402 Error "break or continue outside a loop";
     BadReturn = 403 Error "a return that does not fit its function";
     BadSwitch = 404 Error "a switch over something that is neither int nor uint";
-    DuplicateLabel = 405 Error "a label that stands twice in a switch";
-    BadMessage = 406 Error "a message whose text and arguments do not fit";
+    DuplicateLabel = 405 Error "a label that occurs twice in a switch";
+    BadMessage = 406 Error "a message whose format and arguments do not fit";
     UnreadVariable = 411 Warning "a variable or parameter that is never read";
     ZeroDivisor = 412 Warning "a division by a constant zero";
     LostRemainder = 413 Warning "a division of integers that loses a remainder";
@@ -111,21 +111,21 @@ codes! {
     SecondDerivative = 512 Warning "a derivative of a derivative, which is 0";
     FlatDerivative = 513 Warning "a derivative of what changes in steps, which is 0";
     UnsetShadow = 514 Warning "a derivative of a global, which the host never sets";
-    DivergentDerivative = 521 Error "a derivative from neighbours that may have gone another way";
+    DivergentDerivative = 521 Error "a derivative from neighbours that may have diverged";
     EmptyGroup = 531 Error "a group from which nothing comes";
     UnitName = 532 Error "a name that a unit cannot have";
     UnknownUnit = 533 Error "a unit that the group does not have";
     UnknownPort = 534 Error "an input or output that a unit does not have";
     PortMismatch = 535 Error "a value that an input cannot take";
     FedTwice = 536 Error "something in a group that is given twice";
-    UnitCycle = 537 Error "units that feed each other in a circle";
+    UnitCycle = 537 Error "units that feed each other in a cycle";
     ExposedTwice = 538 Error "a name that a group exposes twice";
     GroupFile = 539 Error "a group file that cannot be read";
-    UnitSource = 540 Error "a unit whose text cannot be read";
+    UnitSource = 540 Error "a unit whose source cannot be read";
     UnknownClosure = 541 Error "a closure that the host does not know";
     GroupTooLarge = 543 Error "a group with too much in it";
     HostStruct = 544 Error "a struct of the host that is not the globals";
-    SourceTooLong = 601 Error "a source text that is too long";
+    SourceTooLong = 601 Error "a source that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";
     TypeTooLarge = 604 Error "a type with too many parts";

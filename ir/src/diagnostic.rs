@@ -1,7 +1,8 @@
 //! Errors and warnings as data.
 //!
-//! A [`Diagnostic`] says what is wrong, where, and how to mend it. It is rendered at the edge (the root package), never here;
-//! no other stage prints. The registry of codes is in [`codes`](crate::codes).
+//! A [`Diagnostic`] has the problem, its place and its fix. It is rendered at the edge (the root
+//! package), never here; no other stage prints. The registry of codes is in
+//! [`codes`](crate::codes).
 
 use crate::codes::{Code, Severity};
 use crate::span::Span;
@@ -9,31 +10,31 @@ use crate::span::Span;
 /// A second place that explains the first ("declared here").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// The place.
     pub span: Span,
-    /// What about it, in a few words, no full stop.
+    /// The explanation, in a few words, no full stop.
     pub message: String,
 }
 
-/// One finding about a source text.
+/// One diagnostic about a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Which kind of finding; its severity follows from it.
+    /// The kind of diagnostic; its severity follows from it.
     pub code: Code,
     /// One sentence, starting in lower case, no full stop: names in backquotes.
     pub message: String,
     /// The place to look at first.
     pub span: Span,
-    /// What to write under that place.
+    /// The text under that place.
     pub label: String,
     /// Further places.
     pub labels: Vec<Label>,
-    /// The mend, as an instruction.
+    /// The fix, as an instruction.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// A finding without labels or help.
+    /// A diagnostic without labels or help.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
@@ -45,7 +46,7 @@ impl Diagnostic {
         }
     }
 
-    /// Says what to write under the primary place.
+    /// Sets the text under the primary place.
     pub fn here(mut self, message: impl Into<String>) -> Diagnostic {
         self.label = message.into();
         self
@@ -60,7 +61,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says the mend.
+    /// Sets the fix.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
@@ -71,7 +72,7 @@ impl Diagnostic {
         self.code.severity()
     }
 
-    /// Whether this finding means that no program comes out.
+    /// Whether this is an error, so that there is no program.
     pub fn is_error(&self) -> bool {
         self.severity() == Severity::Error
     }

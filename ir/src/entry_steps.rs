@@ -1,12 +1,14 @@
-//! What entering a function clears, and what that takes of the step budget: engines must agree in it.
+//! Entry steps: the arrays that entering a function clears, and their steps of the budget. Engines
+//! must agree in them.
 //!
-//! An array begins as zeros. Where the function itself clears all of it before it does anything else with it, nothing need be done for
-//! that; any other array that the caller does not fill is cleared on entry, and takes steps for it ([`array_steps`]).
+//! An array begins as zeros. If the function clears all of it before any other use, entering need
+//! not do so. Any other array that the caller does not fill is cleared on entry, and takes steps
+//! for it ([`array_steps`]).
 
 use crate::host::array_steps;
 use crate::module::{ArrayId, FuncId, Function, Inst, InstKind, Module, PassingMode, RegionId};
 
-/// What a function does first with an array.
+/// The first use of an array in a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Touch {
     /// Nothing yet.
@@ -23,7 +25,8 @@ pub fn cleared_arrays(function: &Function) -> Vec<bool> {
     if !touched.is_empty() {
         for inst in &function.region(function.body).insts {
             touch(inst, true, &mut touched);
-            // What stands deeper may not happen. So its order does not matter, but that it stands before what follows does.
+            // A nested region may not be executed. So the order inside is irrelevant, but it comes
+            // before the instructions after it.
             let mut nested: Vec<RegionId> = inst.kind.regions().collect();
             while let Some(region) = nested.pop() {
                 for inst in &function.region(region).insts {
@@ -37,7 +40,7 @@ pub fn cleared_arrays(function: &Function) -> Vec<bool> {
     arrays
         .map(|(array, touched)| match array.mode {
             Some(PassingMode::In | PassingMode::InOut) => false,
-            // Also where nothing is done to it, the caller gets it.
+            // Also without any use, the caller gets it.
             Some(PassingMode::Out | PassingMode::Return) => true,
             None => touched == Touch::Other,
         })
@@ -69,14 +72,15 @@ fn touch(inst: &Inst, is_certain: bool, touched: &mut [Touch]) {
     }
 }
 
-/// What entering functions takes of the step budget beside the one step for each: for every array that is cleared, in order.
+/// The steps that entering functions takes beside the one step for each: for every array that is
+/// cleared, in order.
 #[derive(Debug, Default)]
 pub struct EntrySteps {
     by_function: Vec<Vec<u64>>,
 }
 
 impl EntrySteps {
-    /// Of a module.
+    /// Computes the steps for a module.
     pub fn new(module: &Module) -> EntrySteps {
         let steps = |function: &Function| -> Vec<u64> {
             if function.arrays.iter().all(|a| array_steps(a.len) == 0) {
@@ -112,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_overwritten_first_is_cleared() {
+    fn array_not_overwritten_first_is_cleared() {
         let arrays = "array &0: i32[300]\narray &1: i32[300]";
         assert_eq!(cleared_in(arrays, ""), [false, false]);
         assert_eq!(
@@ -131,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_overwritten_in_a_branch_alone_is_cleared() {
+    fn array_overwritten_in_branch_is_cleared() {
         let arrays = "array &0: i32[300]\narray &1: i32[300]";
         let branch = "if %1 ^1 {\narray_zero &0\nif %1 ^3 {\nstore &1[%0], %0\nyield\n} else ^4 {\nyield\n}\nyield\n} else ^2 {\nyield\n}\narray_zero &1";
         assert_eq!(cleared_in(arrays, branch), [true, true]);

@@ -1,7 +1,7 @@
-//! What every engine shares with its host: limits, faults, texture requests, closure trees.
+//! The interface of engines and host: limits, faults, texture requests, closure trees.
 //!
-//! These types say what may be seen of an evaluation from outside, so engines that agree to the bit agree in them. None of them holds
-//! pixels, threads or global state.
+//! These types define the observable results of an evaluation, so engines that agree to the bit
+//! agree in them. None of them holds pixels, threads or global state.
 
 #[cfg(test)]
 mod tests;
@@ -14,8 +14,9 @@ pub use adumbra_ops::canonical::{CANONICAL_NAN, leaving, read_shadow};
 use std::iter::{Chain, Copied, Flatten, Once, once};
 use std::slice;
 
-/// Steps that a point may take: one for each turn of a loop but its first, one for each function entered, the shader's own included, and
-/// those of work on large arrays ([`array_steps`]).
+/// Steps that a point may take: one for each iteration of a loop but its first, one for each
+/// function entered, the shader's own included, and those of work on large arrays
+/// ([`array_steps`]).
 pub const DEFAULT_STEPS: u64 = 1 << 20;
 /// Functions that may be active at once, the shader's own included.
 pub const DEFAULT_CALL_DEPTH: u32 = 256;
@@ -25,30 +26,32 @@ pub const DEFAULT_ARRAY_ELEMENTS: u32 = 1 << 22;
 pub const DEFAULT_CLOSURE_SIZE: u32 = 1 << 18;
 /// Points of one evaluator that may be parked at once.
 pub const DEFAULT_PARKED: u32 = 1 << 12;
-/// Bytes that they may hold together.
+/// Bytes that parked points may hold together.
 pub const DEFAULT_PARKED_BYTES: usize = 1 << 28;
-/// No more functions than that are ever active at once, whatever the limits say.
+/// The upper bound of [`Limits::call_depth`].
 pub const MAX_CALL_DEPTH: u32 = 1 << 14;
-/// Active functions never hold more array elements than that, whatever the limits say.
+/// The upper bound of [`Limits::array_elements`].
 pub const MAX_ARRAY_ELEMENTS: u32 = 1 << 24;
-/// Elements that are cleared or copied for one step. So no program can keep an engine busy for long within its budget, and arrays of
-/// ordinary size cost nothing extra.
+/// Elements that are cleared or copied for one step. So no program can keep an engine busy for long
+/// within its budget, and arrays of ordinary size cost nothing extra.
 pub const ELEMENTS_PER_STEP: u32 = 256;
 /// Distinct faults that are kept for a point.
 pub const MAX_FAULTS: usize = 16;
 
-/// Steps from one question whether a point is to be stopped to the next: a few microseconds of an empty loop. A step can be long, though:
-/// a turn of a loop may run through all of the longest text.
+/// Steps between two queries for cancellation: a few microseconds of an empty loop. A step can be
+/// long, though: an iteration may run through all of the longest source.
 pub const CANCEL_PERIOD: u64 = 1 << 10;
 
-/// Steps that clearing or copying so many elements takes: at `array_zero`, `array_copy` and `array_resize`, for what entering a function
-/// [clears](crate::entry), for array parameters on the way in and on the way out, and for all arrays of a caller that may be entered again
+/// Steps for clearing or copying `elements` elements. They are taken at `array_zero`, `array_copy`
+/// and `array_resize`, for arrays that entering a function [clears](crate::entry_steps), for array
+/// parameters on the way in and out, and for all arrays of a caller that may be entered again
 /// before the call returns.
 pub const fn array_steps(elements: u32) -> u64 {
     (elements / ELEMENTS_PER_STEP) as u64
 }
 
-/// Whether it is time to ask if the point is to be stopped: `taken` steps were taken, 1 or more, and `left` are left.
+/// Whether a query for cancellation is due: `taken` steps were taken, 1 or more, and `left` are
+/// left.
 #[inline(always)]
 pub const fn is_cancel_check_due(left: u64, taken: u64) -> bool {
     match left % CANCEL_PERIOD {
@@ -57,18 +60,20 @@ pub const fn is_cancel_check_due(left: u64, taken: u64) -> bool {
     }
 }
 
-/// How far a point may go before it is stopped, and how many may wait. On entering a function its step is taken first, then the depth is checked, then the arrays.
+/// The limits of a point before it is stopped, and of parked points. On entering a function its
+/// step is taken first, then the depth is checked, then the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// See [`DEFAULT_STEPS`].
     pub steps: u64,
     /// See [`DEFAULT_CALL_DEPTH`]; at most [`MAX_CALL_DEPTH`].
     pub call_depth: u32,
-    /// See [`DEFAULT_ARRAY_ELEMENTS`]; at most [`MAX_ARRAY_ELEMENTS`]. Array parameters count for caller and callee.
+    /// See [`DEFAULT_ARRAY_ELEMENTS`]; at most [`MAX_ARRAY_ELEMENTS`]. Array parameters count for
+    /// caller and callee.
     pub array_elements: u32,
     /// See [`DEFAULT_CLOSURE_SIZE`].
     pub closure_size: u32,
-    /// See [`DEFAULT_PARKED`]. No point is stopped by it: parking one more is an error that its host gets.
+    /// See [`DEFAULT_PARKED`]. It stops no point: parking one more is an error for its host.
     pub parked: u32,
     /// See [`DEFAULT_PARKED_BYTES`]; as for `parked`.
     pub parked_bytes: usize,
@@ -88,7 +93,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits as engines keep them: those that ask for more than there is are at their maximum.
+    /// The limits with those above the upper bounds reduced to them.
     pub fn bounded(self) -> Limits {
         Limits {
             call_depth: self.call_depth.min(MAX_CALL_DEPTH),
@@ -98,7 +103,7 @@ impl Limits {
     }
 }
 
-/// What went wrong while a point was evaluated.
+/// The kinds of fault of a point's evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FaultKind {
     /// An array index was out of range, and clamped.
@@ -111,13 +116,14 @@ pub enum FaultKind {
     StepBudget,
     /// More than [`Limits::call_depth`]: the point was stopped.
     CallDepth,
-    /// More than [`Limits::array_elements`], or than an array sized while shading may have: the point was stopped.
+    /// More than [`Limits::array_elements`], or than an array sized while shading may have: the
+    /// point was stopped.
     ArraySize,
     /// More than [`Limits::closure_size`]: the point was stopped.
     ClosureSize,
-    /// Control came where the program says it cannot: the point was stopped.
+    /// Control reached an unreachable instruction: the point was stopped.
     Unreachable,
-    /// The host said so: the point was stopped.
+    /// The host cancelled: the point was stopped.
     Cancelled,
 }
 
@@ -139,7 +145,7 @@ impl FaultKind {
         )
     }
 
-    /// What can be done about it.
+    /// The advice for it.
     pub const fn help(self) -> &'static str {
         match self {
             FaultKind::IndexOutOfRange => {
@@ -180,12 +186,12 @@ impl FaultKind {
     }
 }
 
-/// One finding about one point.
+/// One fault of one point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fault {
-    /// What.
+    /// The kind.
     pub kind: FaultKind,
-    /// Where: the span of the instruction; of the call, for limits met on entering a function.
+    /// The span of the instruction; of the call, for limits met on entering a function.
     pub span: Span,
 }
 
@@ -209,8 +215,8 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Records a fault. A second one of the same kind and span changes nothing; one beyond [`MAX_FAULTS`] is only counted, unless it stops
-    /// the point.
+    /// Records a fault. A second one of the same kind and span changes nothing; one beyond
+    /// [`MAX_FAULTS`] is only counted, unless it stops the point.
     pub fn add(&mut self, kind: FaultKind, span: Span) {
         let fault = Some(Fault { kind, span });
         if kind.stops() {
@@ -236,12 +242,12 @@ impl Faults {
         self.into_iter()
     }
 
-    /// Whether nothing happened.
+    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len == 0 && self.stopped.is_none()
     }
 
-    /// How often something happened that found no room, repetitions included.
+    /// The number of faults beyond the capacity, repetitions included.
     pub fn omitted_count(&self) -> u32 {
         self.more
     }
@@ -252,11 +258,11 @@ impl Faults {
     }
 }
 
-/// What a point wants from a texture: where, and how both coordinates change towards the next pixel along x and y.
-/// Numbers are `f32` for all engines, `f64` for the oracle.
+/// A texture request: the place, and how both coordinates change towards the next pixel along x and
+/// y. Numbers are `f32` for all engines, `f64` for the oracle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleRequest<F = f32> {
-    /// Which texture, as an index into the program's textures.
+    /// The texture, as an index into the program's textures.
     pub texture: TextureId,
     /// Coordinate along the texture's width; the image spans 0 to 1.
     pub u: F,
@@ -270,7 +276,8 @@ pub struct SampleRequest<F = f32> {
     pub dvdx: F,
     /// ∂v/∂y, per pixel.
     pub dvdy: F,
-    /// The level of detail that the shader asks for itself, 0 the finest, each further one half as wide; the partials are 0 then.
+    /// The explicit level of detail, 0 the finest, each further one half as wide; the partials are
+    /// 0 then.
     pub level: Option<F>,
 }
 
@@ -279,17 +286,19 @@ pub struct SampleRequest<F = f32> {
 pub enum Sampled {
     /// Red, green, blue, alpha.
     Ready([f32; 4]),
-    /// Not yet. The point waits at this sample and keeps all that it has; the host resumes it with the answer when that is there, or gives it
-    /// up. The request is not made again.
+    /// Not yet. The point waits at this sample and keeps its state. The host resumes it with the
+    /// answer when it is available, or drops it. The request is not repeated.
     Pending,
 }
 
-/// What a point asks while it is evaluated. The engines own no pixels and no clock.
+/// The host's callbacks during an evaluation. The engines own no pixels and no clock.
 pub trait Host<F = f32> {
-    /// Answers one request. Requests of a point come in the order in which it executes them, one for each sample executed.
+    /// Answers one request. Requests of a point come in the order in which it executes them, one
+    /// for each sample executed.
     fn sample(&mut self, request: &SampleRequest<F>) -> Sampled;
 
-    /// Answers the requests of one sample for many points of a batch at once: `points` says for which, rising. The answers are in the same order.
+    /// Answers the requests of one sample for many points of a batch at once: `points` are their
+    /// indices, ascending. The answers are in the same order.
     fn sample_batch(
         &mut self,
         points: &[usize],
@@ -302,31 +311,34 @@ pub trait Host<F = f32> {
         }
     }
 
-    /// Says which point of a batch asks from now on, or which of 0 to 3 of a quad that is evaluated by itself. Only batches and quads say it.
+    /// Announces the point of a batch whose requests follow, or the point, 0 to 3, of a quad that
+    /// is evaluated by itself. Only batches and quads call it.
     fn at_point(&mut self, point: usize) {
         let _ = point;
     }
 
-    /// Answers a request of a point that is evaluated for the sake of its neighbours alone: a helper of a quad, whose derivatives need what it
-    /// samples. Such a point gives no messages, and nobody sees its outputs and faults.
+    /// Answers a request of a helper: a point that is evaluated only for its neighbours in a quad,
+    /// whose derivatives need its samples. A helper gives no messages, and its outputs and faults
+    /// are dropped.
     fn sample_for_helper(&mut self, request: &SampleRequest<F>) -> Sampled {
         self.sample(request)
     }
 
-    /// Takes a message that the point gives, in order with its requests: its number among the program's, and its arguments as
-    /// [`Message::text`](crate::message::Message::render) wants them. Comes for each one executed, also from a point that is stopped later.
+    /// Receives a message of the point, in order with its requests: its number among the program's,
+    /// and the arguments for [`Message::render`](crate::message::Message::render). It is called for
+    /// each one executed, also of a point that is stopped later.
     fn message(&mut self, message: MessageId, args: &[u32]) {
         let _ = (message, args);
     }
 
-    /// Whether the point is to be stopped, because somebody lost patience. Asked whenever the steps left are a multiple of
-    /// [`CANCEL_PERIOD`].
+    /// Whether the point is to be stopped, by a cancellation or deadline of the host. Queried
+    /// whenever the steps left are a multiple of [`CANCEL_PERIOD`].
     fn is_cancelled(&mut self) -> bool {
         false
     }
 }
 
-/// Every texture is the same four channels everywhere.
+/// A host whose every texture is the same four channels everywhere.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConstantTexture(pub [f32; 4]);
 
@@ -336,7 +348,7 @@ impl<F> Host<F> for ConstantTexture {
     }
 }
 
-/// Names a node of a [`ClosureArena`], or the empty closure. Only an arena makes others.
+/// A reference to a node of a [`ClosureArena`], or the empty closure. Only an arena makes others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ClosureRef(u32);
 
@@ -344,7 +356,8 @@ impl ClosureRef {
     /// The closure that reflects nothing; the value of an uninitialised closure.
     pub const EMPTY: ClosureRef = ClosureRef(0);
 
-    /// As a register holds it: 0 for the empty closure, which is the bit pattern of the only closure constant.
+    /// As a register holds it: 0 for the empty closure, which is the bit pattern of the only
+    /// closure constant.
     pub const fn word(self) -> u32 {
         self.0
     }
@@ -378,7 +391,8 @@ pub enum ClosureNode {
     Tint(ClosureRef, [f32; 3]),
 }
 
-/// The closures of one point. A loop can make a tree as deep as the limit allows: walk it without recursion.
+/// The closures of one point. A loop can make a tree as deep as the limit allows: walk it without
+/// recursion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClosureArena {
     nodes: Vec<ClosureNode>,
@@ -392,7 +406,7 @@ impl ClosureArena {
         self.args.clear();
     }
 
-    /// Becomes a copy of another arena, in the memory that it has if that is enough.
+    /// Becomes a copy of another arena, reusing its memory if that is enough.
     pub fn copy_from(&mut self, other: &ClosureArena) {
         self.clear();
         self.nodes.reserve_exact(other.nodes.len());
@@ -413,12 +427,12 @@ impl ClosureArena {
         nodes * size_of::<ClosureNode>() + args * size_of::<u32>()
     }
 
-    /// Nodes and argument words so far: what [`Limits::closure_size`] bounds.
+    /// Nodes and argument words so far, which [`Limits::closure_size`] bounds.
     pub fn size(&self) -> usize {
         self.nodes.len() + self.args.len()
     }
 
-    /// The node, or nothing for the empty closure.
+    /// The node, or `None` for the empty closure.
     pub fn node(&self, closure: ClosureRef) -> Option<ClosureNode> {
         let index = closure.0.checked_sub(1)?;
         self.nodes.get(index as usize).copied()

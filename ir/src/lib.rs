@@ -1,7 +1,8 @@
-//! The middle of Adumbra: what every other room shares.
+//! The intermediate representation of Adumbra, and the crate that all stages share.
 //!
-//! Spans and diagnostics as data, the intermediate representation and its text form, the one table of ops with their derivative
-//! rules, the verifier, the reference evaluator and the passes. Depends on no other room.
+//! It has spans and diagnostics as data, the IR and its text form, the verifier, the reference
+//! evaluator and the passes. The op table, with the derivative rules, is re-exported from
+//! `adumbra-ops`, the only crate it depends on.
 
 pub mod builder;
 pub mod calls;

@@ -1,4 +1,5 @@
-//! How large a module may be. Whoever makes one says so with a diagnostic of its own; the verifier refuses what is larger.
+//! The limits of a module's size. Producers report them with diagnostics of their own; the verifier
+//! refuses larger modules.
 
 /// Regions within regions, the body included.
 pub const MAX_REGION_DEPTH: usize = 1_000;

@@ -1,6 +1,7 @@
-//! How much memory a value holds beside itself, as asked of the allocator.
+//! Heap memory of values, as requested from the allocator.
 //!
-//! A struct counts its fields by [`heap_of!`](crate::heap_of), which names each of them: one that is added is an error until it is counted.
+//! A struct counts its fields by [`heap_of!`](crate::heap_of), which names each of them: one that
+//! is added is an error until it is counted.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Label};
@@ -11,15 +12,16 @@ use crate::span::Span;
 use crate::types::{Lanes, Scalar, StructType, Type};
 use std::sync::{Arc, OnceLock};
 
-/// What holds memory.
+/// A value that holds heap memory.
 pub trait HeapSize {
-    /// Bytes on the heap that belong to it. Of what several share by [`Arc`] each has its part.
+    /// Bytes on the heap that belong to it. An [`Arc`] that several share is counted in parts.
     fn heap_bytes(&self) -> usize {
         0
     }
 }
 
-/// Implements [`Heap`](crate::memory::HeapSize) for structs as the sum over all of their fields.
+/// Implements [`HeapSize`](crate::memory::HeapSize) for structs as the sum over all of their
+/// fields.
 #[macro_export]
 macro_rules! heap_of {
     ($($name:ident { $($field:ident),* $(,)? })*) => { $(
@@ -106,7 +108,7 @@ impl<A: HeapSize, B: HeapSize> HeapSize for (A, B) {
 
 impl<T: HeapSize + ?Sized> HeapSize for Arc<T> {
     fn heap_bytes(&self) -> usize {
-        // Before the value stand two counts, which align it.
+        // Two counts precede the value, aligned with it.
         let inner = 2 * size_of::<usize>() + size_of_val(&**self);
         let all = inner.next_multiple_of(align_of::<usize>()) + T::heap_bytes(self);
         all / Arc::strong_count(self)
@@ -168,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shared_is_counted_in_parts() {
+    fn shared_memory_is_counted_in_parts() {
         let ty = StructType {
             name: String::with_capacity(10),
             members: Vec::new(),

@@ -1,8 +1,8 @@
-//! Messages: what a shader says with `printf`. Here is the one place that knows what a format means.
+//! Messages of `printf`: their formats, and rendering.
 //!
-//! Formats are those that C has for numbers: `%d %i %u %x %f %e %g` with the flags `-`, `+`, space and `0`, a width and a precision; `%%` is
-//! a percent sign. A vector is written as its components in parentheses, each by the format, a matrix as its rows. Messages see values, never
-//! shadows.
+//! Formats are C's for numbers: `%d %i %u %x %f %e %g` with the flags `-`, `+`, space and `0`, a
+//! width and a precision; `%%` is a percent sign. A vector is printed as its components in
+//! parentheses, each by the format, a matrix as its rows. Messages see values, never shadows.
 
 use crate::types::{Scalar, Type};
 use std::fmt::Write;
@@ -13,17 +13,18 @@ pub const MAX_FIELD: usize = 99;
 /// A message that a program may give: one for each `printf` of its source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Message {
-    /// The text, with a conversion for each parameter.
+    /// The format, with a conversion for each parameter.
     pub format: String,
     /// The types of the arguments: numbers, bools, vectors, matrices.
     pub params: Vec<Type>,
 }
 
 impl Message {
-    /// Whether the format can be read and its conversions fit the types, one for one. The text of any other message is only approximate.
+    /// Whether the format is well-formed and its conversions match the types, one for one. The
+    /// rendering of any other message is only approximate.
     pub fn is_valid(&self) -> bool {
         let mut params = self.params.iter();
-        format_parts(&self.format).all(|piece| match piece {
+        format_parts(&self.format).all(|part| match part {
             Ok(FormatPart::Literal(_)) => true,
             Ok(FormatPart::Conversion(conversion)) => {
                 params.next().is_some_and(|ty| conversion.accepts(ty))
@@ -32,18 +33,18 @@ impl Message {
         }) && params.next().is_none()
     }
 
-    /// How many words its arguments have: one for each scalar.
+    /// The number of words of its arguments: one for each scalar.
     pub fn word_count(&self) -> usize {
         self.params.iter().map(Type::scalar_count).sum()
     }
 
-    /// The text for these words of the arguments; missing ones are 0.
+    /// The message for these words of the arguments; missing ones are 0.
     pub fn render(&self, args: &[u32]) -> String {
         let mut out = String::new();
         let mut words = args.iter().copied();
         let mut params = self.params.iter();
-        for piece in format_parts(&self.format) {
-            match (piece, params.as_slice()) {
+        for part in format_parts(&self.format) {
+            match (part, params.as_slice()) {
                 (Ok(FormatPart::Literal(text)), _) => out.push_str(text),
                 (Ok(FormatPart::Conversion(conversion)), [ty, ..]) => {
                     params.next();
@@ -78,13 +79,13 @@ fn list(out: &mut String, count: u8, mut item: impl FnMut(&mut String)) {
 /// A part of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatPart<'f> {
-    /// As it stands.
+    /// A literal part.
     Literal(&'f str),
     /// The next argument.
     Conversion(Conversion),
 }
 
-/// How a number is written.
+/// A conversion of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversion {
     style: Style,
@@ -92,7 +93,7 @@ pub struct Conversion {
     left: bool,
     /// `0`: the field is filled with zeros.
     zeros: bool,
-    /// What stands before a number that is not negative.
+    /// The sign of a number that is not negative.
     plus: &'static str,
     width: usize,
     precision: Option<usize>,
@@ -114,14 +115,14 @@ enum Style {
     General,
 }
 
-/// A conversion that is none.
+/// An invalid conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConversionError<'f> {
     /// From its `%` to the character that spoils it.
     pub text: &'f str,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: &'static str,
-    /// What to write instead.
+    /// The fix.
     pub help: &'static str,
 }
 
@@ -131,7 +132,7 @@ pub fn format_parts(
 ) -> impl Iterator<Item = Result<FormatPart<'_>, ConversionError<'_>>> {
     let mut rest = format;
     std::iter::from_fn(move || {
-        let (piece, len) = match rest.find('%') {
+        let (part, len) = match rest.find('%') {
             None if rest.is_empty() => return None,
             None => (Ok(FormatPart::Literal(rest)), rest.len()),
             Some(0) if rest.starts_with("%%") => (Ok(FormatPart::Literal("%")), 2),
@@ -139,11 +140,11 @@ pub fn format_parts(
             Some(len) => (Ok(FormatPart::Literal(&rest[..len])), len),
         };
         rest = &rest[len..];
-        Some(piece)
+        Some(part)
     })
 }
 
-/// The conversion that a text begins with, and its length.
+/// The conversion that a format begins with, and its length.
 fn conversion(text: &str) -> (Result<FormatPart<'_>, ConversionError<'_>>, usize) {
     let mut found = Conversion {
         style: Style::Fixed,
@@ -201,8 +202,8 @@ fn conversion(text: &str) -> (Result<FormatPart<'_>, ConversionError<'_>>, usize
         Some('g') => Style::General,
         Some('s') => {
             return bad(
-                "there are no variables of texts",
-                "write the text itself into the format",
+                "there are no string variables",
+                "write the string itself into the format",
             );
         }
         Some('*') => {
@@ -225,7 +226,7 @@ fn conversion(text: &str) -> (Result<FormatPart<'_>, ConversionError<'_>>, usize
         }
         None => {
             return bad(
-                "the text ends in the midst of it",
+                "the format ends in the midst of it",
                 "write `%%` for a percent sign",
             );
         }
@@ -248,7 +249,7 @@ impl Conversion {
         )
     }
 
-    /// The letter that it ends with.
+    /// The letter at its end.
     pub fn letter(&self) -> char {
         match self.style {
             Style::Signed => 'd',
@@ -260,7 +261,7 @@ impl Conversion {
         }
     }
 
-    /// What it writes, in words.
+    /// The types that it prints, in words.
     pub fn accepted_types(&self) -> &'static str {
         match self.is_float() {
             true => "floats and vectors of them",
@@ -268,7 +269,7 @@ impl Conversion {
         }
     }
 
-    /// Whether it writes values of that type.
+    /// Whether it prints values of that type.
     pub fn accepts(&self, ty: &Type) -> bool {
         match ty {
             Type::Scalar(Scalar::F32) => self.is_float(),
@@ -301,7 +302,7 @@ impl Conversion {
         let missing = self.width.saturating_sub(sign.len() + digits.len());
         let fixed = !self.is_float() && self.precision.is_some();
         let zeros = self.zeros && !self.left && is_finite && !fixed;
-        let (before, between, behind) = match (self.left, zeros) {
+        let (before, between, after) = match (self.left, zeros) {
             (true, _) => (0, 0, missing),
             (false, true) => (0, missing, 0),
             (false, false) => (missing, 0, 0),
@@ -311,7 +312,7 @@ impl Conversion {
         out.push_str(sign);
         fill(out, '0', between);
         out.push_str(&digits);
-        fill(out, ' ', behind);
+        fill(out, ' ', after);
     }
 
     fn integer(&self, number: u32, hex: bool) -> String {
@@ -333,8 +334,8 @@ impl Conversion {
                 let (text, exponent) = scientific(number, significant - 1);
                 let is_plain = (-4..significant as i32).contains(&exponent);
                 if is_plain {
-                    let behind = (significant as i32 - 1 - exponent) as usize;
-                    return stripped(&format!("{number:.behind$}")).to_owned();
+                    let after = (significant as i32 - 1 - exponent) as usize;
+                    return stripped(&format!("{number:.after$}")).to_owned();
                 }
                 let (mantissa, power) = text.split_once('e').expect("it has an exponent");
                 format!("{}e{power}", stripped(mantissa))
@@ -348,14 +349,14 @@ impl Conversion {
 fn scientific(number: f64, precision: usize) -> (String, i32) {
     let mut text = format!("{number:.precision$e}");
     let at = text.find('e').expect("it has an exponent");
-    let exponent: i32 = text[at + 1..].parse().expect("a number stands there");
+    let exponent: i32 = text[at + 1..].parse().expect("the exponent is a number");
     text.truncate(at + 1);
     let sign = if exponent < 0 { '-' } else { '+' };
     let _ = write!(text, "{sign}{:02}", exponent.unsigned_abs());
     (text, exponent)
 }
 
-/// Without the zeros at the end of a fraction.
+/// Removes the zeros at the end of a fraction.
 fn stripped(digits: &str) -> &str {
     match digits.contains('.') {
         true => digits.trim_end_matches('0').trim_end_matches('.'),
@@ -385,7 +386,7 @@ mod tests {
         message.render(&[word])
     }
 
-    /// What `printf` of a C library gives for the same format and number.
+    /// The output of a C library's `printf` for the same format and number.
     #[test]
     fn numbers_are_written_as_c_writes_them() {
         for (format, value, text) in [
@@ -455,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_unsound_and_still_has_a_text() {
+    fn mismatched_message_is_invalid_but_renders() {
         let message = |format: &str, params: &[Type]| Message {
             format: format.to_owned(),
             params: params.to_vec(),

@@ -1,12 +1,13 @@
-//! What a shader writer says about an input or output for people and tools: `<<< label = "Gain", min = 0, hidden >>>`.
+//! Metadata of an input or output for people and tools: `<<< label = "Gain", min = 0, hidden >>>`.
 //!
-//! Nothing is computed from it: it is carried from the text to the host, in the order written, through every form that a program takes.
+//! Nothing is computed from it. It is carried from the source to the host, in the order written,
+//! through every form of a program.
 
 use crate::module::{Input, Output};
 use crate::types::Scalar;
 use std::fmt;
 
-/// One entry: a name and what it says.
+/// One entry: a name and its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metadata {
     /// Its name; no two entries of one input or output have the same.
@@ -15,7 +16,8 @@ pub struct Metadata {
     pub value: MetadataValue,
 }
 
-/// The value of an entry, of the type that its literal has. `T` is a text: in the typed tree it is interned.
+/// The value of an entry, of the type of its literal. `T` is a string: in the typed tree it is
+/// interned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MetadataValue<T = String> {
     /// `true` or `false`. A name alone is true.
@@ -26,12 +28,12 @@ pub enum MetadataValue<T = String> {
     Uint(u32),
     /// `0.5`; never NaN.
     Float(f32),
-    /// `"a text"`
+    /// `"a string"`
     String(T),
 }
 
 impl<T> MetadataValue<T> {
-    /// If it is true or false, which.
+    /// The value of a bool.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             MetadataValue::Bool(value) => Some(*value),
@@ -39,7 +41,7 @@ impl<T> MetadataValue<T> {
         }
     }
 
-    /// If it is a number of any type, that number: what bounds like `min = 0` are for.
+    /// A number of any type as f64, for bounds like `min = 0`.
     pub fn as_number(&self) -> Option<f64> {
         match self {
             MetadataValue::Int(value) => Some(f64::from(*value)),
@@ -49,7 +51,7 @@ impl<T> MetadataValue<T> {
         }
     }
 
-    /// The type and bits of a number or bool; a text is left as it is.
+    /// The type and bits of a number or bool; a string is returned as it is.
     pub fn scalar(&self) -> Result<(Scalar, u32), &T> {
         match self {
             MetadataValue::Bool(value) => Ok((Scalar::Bool, u32::from(*value))),
@@ -60,7 +62,8 @@ impl<T> MetadataValue<T> {
         }
     }
 
-    /// A number or bool from its type and bits. `None` if there is none such: a NaN, a bool that is neither, closures and resources.
+    /// A number or bool from its type and bits. `None` for invalid ones: a NaN, a bool that is
+    /// neither, closures and resources.
     pub fn from_scalar(ty: Scalar, bits: u32) -> Option<MetadataValue<T>> {
         Some(match ty {
             Scalar::Bool if bits < 2 => MetadataValue::Bool(bits == 1),
@@ -73,7 +76,7 @@ impl<T> MetadataValue<T> {
         })
     }
 
-    /// The same value, its text held in another way.
+    /// The same value, with its string converted.
     pub fn map_string<U>(self, text: impl FnOnce(T) -> U) -> MetadataValue<U> {
         match self {
             MetadataValue::Bool(value) => MetadataValue::Bool(value),
@@ -86,7 +89,7 @@ impl<T> MetadataValue<T> {
 }
 
 impl MetadataValue {
-    /// If it is a text, that text.
+    /// The value of a string.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             MetadataValue::String(text) => Some(text),
@@ -95,7 +98,7 @@ impl MetadataValue {
     }
 }
 
-/// As it could be written in a shader.
+/// Prints the value as in a shader.
 impl fmt::Display for MetadataValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -114,14 +117,14 @@ fn find<'a>(entries: &'a [Metadata], name: &str) -> Option<&'a MetadataValue> {
 }
 
 impl Input {
-    /// What the shader writer says about it under that name.
+    /// The input's metadata of that name.
     pub fn metadata_value(&self, name: &str) -> Option<&MetadataValue> {
         find(&self.metadata, name)
     }
 }
 
 impl Output {
-    /// What the shader writer says about it under that name.
+    /// The output's metadata of that name.
     pub fn metadata_value(&self, name: &str) -> Option<&MetadataValue> {
         find(&self.metadata, name)
     }

@@ -1,12 +1,15 @@
 //! The intermediate representation: typed SSA over scalars with structured control flow.
 //!
-//! A [`Module`] is one shader with the functions that it calls. A [`Function`] is a tree of [`Region`]s; a region is a list of
-//! [`Inst`]s whose last one, and no other, is a terminator. A value is defined once, as a result of an instruction or a parameter of a
-//! region, and used only where its definition dominates: later in the same region, or in regions nested behind it.
-//! What exactly holds is listed, and checked, in [`verify`](crate::verify).
+//! A [`Module`] is one shader with the functions that it calls. A [`Function`] is a tree of
+//! [`Region`]s; a region is a list of [`Inst`]s whose last one, and no other, is a terminator. A
+//! value is defined once, as a result of an instruction or a parameter of a region, and used only
+//! where its definition dominates: later in the same region, or in regions nested after it. The
+//! exact invariants are listed, and checked, in [`verify`](crate::verify).
 //!
-//! Vectors, matrices and structs were scalarised by lowering, so every derivative rule is a scalar rule; [`ArrayParam`]s remember what
-//! belonged together. A local array is memory of its own, one per scalar member, with shadows beside it.
+//! Lowering scalarised vectors, matrices and structs, so every derivative rule is a scalar rule;
+//! [`SourceParam`]s remember the grouping. A local array is memory of its own, one per scalar
+//! member, with shadows beside it. SSA form with region parameters is that of MLIR (Lattner et al.,
+//! 2021, *MLIR: scaling compiler infrastructure for domain specific computation*, CGO).
 
 pub use crate::message::Message;
 use crate::metadata::Metadata;
@@ -23,7 +26,7 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// As an index into the table that it names a row of.
+            /// The index into the table that it refers to.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -54,14 +57,15 @@ ids! {
     NameId;
 }
 
-/// One shader, ready to be analysed and made into code.
+/// One shader, ready for analysis and code generation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module {
     /// All functions; callees and callers in any order.
     pub functions: Vec<Function>,
-    /// The shader itself: its parameters are the scalars of `inputs`, its results the scalars of `outputs`, in order.
+    /// The shader itself: its parameters are the scalars of `inputs`, its results the scalars of
+    /// `outputs`, in order.
     pub entry: FuncId,
-    /// What the host fills for every point, each with shadows.
+    /// The globals, which the host fills for every point, each with shadows.
     pub globals: Vec<Global>,
     /// Names of the textures that are sampled.
     pub textures: Vec<String>,
@@ -69,16 +73,17 @@ pub struct Module {
     pub resources: Vec<String>,
     /// Shapes of the closures that are made.
     pub closures: Vec<ClosureShape>,
-    /// The messages that may be given.
+    /// The messages of `printf`.
     pub messages: Vec<Message>,
     /// The shader's parameters that the host may set. They have no shadows.
     pub inputs: Vec<Input>,
-    /// What the shader gives back.
+    /// The shader's outputs.
     pub outputs: Vec<Output>,
     /// Names of values and arrays, as the shader writer gave them.
     pub names: Vec<String>,
-    /// How derivatives are taken, if from the neighbours in a quad; such a module has no shadows. The lanes of the shader's results are then
-    /// those that whoever joins the four points fills in.
+    /// The rule of derivatives, if they are taken from the neighbours in a quad; such a module has
+    /// no shadows. The lanes of the shader's results are then those that the evaluator of the quad
+    /// fills in.
     pub quad: Option<Quad>,
 }
 
@@ -98,24 +103,24 @@ pub struct Input {
     pub name: String,
     /// Its type.
     pub ty: Type,
-    /// The bits of its scalars when the host says nothing; zero where the shader gives no default.
+    /// The bits of its scalars if the host sets none; zero where the shader has no default.
     pub default: Vec<u32>,
-    /// What the shader says about it for people and tools.
+    /// The shader's metadata of it, for people and tools.
     pub metadata: Vec<Metadata>,
 }
 
-/// Something that the shader gives back.
+/// An output of the shader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
     /// Its name.
     pub name: String,
     /// Its type.
     pub ty: Type,
-    /// What the shader says about it for people and tools.
+    /// The shader's metadata of it, for people and tools.
     pub metadata: Vec<Metadata>,
 }
 
-/// What `make_closure` makes: a name and the types of the arguments as written.
+/// The shape of closures of `make_closure`: a name and the types of the arguments as written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClosureShape {
     /// The closure's name, for the host to interpret.
@@ -129,23 +134,25 @@ pub struct ClosureShape {
 pub struct Function {
     /// Its name in the source, with nothing about variants or overloads.
     pub name: String,
-    /// Which variant of the source function it is, counted from 0; set by specialisation.
+    /// The variant of the source function, counted from 0; set by specialisation.
     pub variant: u32,
     /// Every value: type, shadows, place.
     pub values: Vec<Value>,
     /// Every region.
     pub regions: Vec<Region>,
-    /// Every local array; those with a parameter mode come first, in the order of the calls' array arguments.
+    /// Every local array; those with a parameter mode come first, in the order of the calls' array
+    /// arguments.
     pub arrays: Vec<Array>,
     /// The outermost region; its parameters are the function's scalar parameters.
     pub body: RegionId,
     /// Types and lanes of the results.
     pub results: Vec<FuncResult>,
-    /// What belongs together among parameters, results and array parameters.
+    /// The grouping of parameters, results and array parameters in the source.
     pub members: Vec<SourceParam>,
-    /// Whether it comes from the standard library: then it is not listed to the user, and takes no step where it is small and straight.
+    /// Whether it comes from the standard library: then it is not listed to the user, and takes no
+    /// step if it is small and straight.
     pub library: bool,
-    /// Where it is declared.
+    /// The span of its declaration.
     pub span: Span,
 }
 
@@ -154,11 +161,11 @@ pub struct Function {
 pub struct FuncResult {
     /// Its type.
     pub ty: Scalar,
-    /// The shadows that callers are given; set by the lanes pass.
+    /// The shadows that callers get; set by the lanes pass.
     pub lanes: Lanes,
 }
 
-/// How a parameter travels.
+/// How a parameter is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PassingMode {
     /// Copied in.
@@ -171,14 +178,14 @@ pub enum PassingMode {
     Return,
 }
 
-/// A parameter or the return value as the source has it: which scalars it became.
+/// A parameter or the return value as in the source, with the scalars that it became.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceParam {
     /// Its name; `return` for the return value.
     pub name: String,
     /// Its type in the source.
     pub ty: Type,
-    /// How it travels.
+    /// How it is passed.
     pub mode: PassingMode,
     /// Positions among the function's scalar parameters, start and count.
     pub params: (u32, u32),
@@ -188,14 +195,14 @@ pub struct SourceParam {
     pub arrays: (u32, u32),
 }
 
-/// What is known of a value, wherever it is defined.
+/// The properties of a value, wherever it is defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Value {
     /// Its type.
     pub ty: Scalar,
     /// The shadows that it carries; empty until the lanes pass, always empty unless `ty` is F32.
     pub lanes: Lanes,
-    /// Where it comes from.
+    /// The span of its definition.
     pub span: Span,
     /// The variable that it is a definition of, if any.
     pub name: Option<NameId>,
@@ -210,9 +217,10 @@ pub struct Array {
     pub len: u32,
     /// The shadows that each element carries; empty until the lanes pass.
     pub lanes: Lanes,
-    /// How it is passed, if it is a parameter of the function. Never `Return`: an array result is an `Out` array.
+    /// How it is passed, if it is a parameter of the function. Never `Return`: an array result is
+    /// an `Out` array.
     pub mode: Option<PassingMode>,
-    /// Where it is declared.
+    /// The span of its declaration.
     pub span: Span,
     /// Its variable.
     pub name: Option<NameId>,
@@ -221,7 +229,7 @@ pub struct Array {
 /// A list of instructions, entered at its beginning.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Region {
-    /// Values defined on entry: the function's parameters, or what a loop carries.
+    /// Values defined on entry: the function's parameters, or a loop's loop-carried values.
     pub params: Vec<ValueId>,
     /// The instructions; the last one is a terminator.
     pub insts: Vec<Inst>,
@@ -235,7 +243,7 @@ pub type Args = SmallVec<[ValueId; 4]>;
 pub struct Results {
     /// The first one; meaningless when there are none.
     pub first: ValueId,
-    /// How many.
+    /// The number of results.
     pub count: u32,
 }
 
@@ -261,49 +269,55 @@ impl PartialEq for Results {
 /// One instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inst {
-    /// What it does.
+    /// The kind of instruction.
     pub kind: InstKind,
-    /// What it reads.
+    /// Its operands.
     pub args: Args,
-    /// What it defines.
+    /// Its results.
     pub results: Results,
-    /// Where it comes from: faults are reported there.
+    /// Its span: faults are reported there.
     pub span: Span,
 }
 
-/// What an instruction does. `args → results` says what it reads and defines.
+/// The kinds of instruction. `args → results` shows operands and results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InstKind {
-    /// `→ 1`: these bits. Bool constants are 0 or 1; the only closure constant is 0, the empty closure.
+    /// `→ 1`: these bits. Bool constants are 0 or 1; the only closure constant is 0, the empty
+    /// closure.
     Const(u32),
-    /// `op's operands → 1`: a row of the op table.
+    /// `op's operands → 1`: an op.
     Op(Op),
     /// `→ 1`: a scalar of a global; its shadows are the host's.
     Global(GlobalId, u32),
     /// `→ 1`: a handle to a resource of the host.
     Resource(ResourceId),
-    /// `float → 1`: the argument's shadow plus +0, as a value. Its own shadow is zero (second order).
+    /// `float → 1`: the argument's shadow plus +0, as a value. Its own shadow is zero (second
+    /// order).
     Shadow(Direction),
-    /// `float → 1`: the difference of the argument between neighbours in the quad, by [`Module::quad`]. All points of a quad come here together.
+    /// `float → 1`: the difference of the argument between neighbours in the quad, by
+    /// [`Module::quad`]. All points of a quad reach it together.
     Difference(Direction),
     /// `→ 0`: every element of the array becomes zero, with zero shadows.
     ArrayZero(ArrayId),
-    /// `→ 0`: elements and shadows of the second become those of the first. Same element type and length. With `i32 start → 0`, one may be
-    /// longer: the other is copied to or from as many of its elements, from `start` on; a part beyond an end is moved inside.
+    /// `→ 0`: elements and shadows of the second become those of the first. Same element type and
+    /// length. With `i32 start → 0`, one may be longer: the other is copied to or from as many of
+    /// its elements, from `start` on; a part beyond an end is moved inside.
     ArrayCopy {
         /// Written.
         to: ArrayId,
         /// Read.
         from: ArrayId,
     },
-    /// `i32 parts → i32`: an array of so many parts of that many elements each begins: as many elements, those of one part at least, become
-    /// zero. The result is the number of parts: 0, with a fault, for a negative one; more than the array has room for stop the point.
+    /// `i32 parts → i32`: begins an array of `parts` parts of that many elements each: as many
+    /// elements, those of one part at least, become zero. The result is the number of parts. It is
+    /// 0, with a fault, for a negative one; more than the array's capacity stops the point.
     ArrayResize(ArrayId, u32),
     /// `i32 index → 1`: an element. An index out of range is a fault, and clamped.
     Load(ArrayId),
     /// `i32 index, element → 0`: sets an element. An index out of range is a fault, and clamped.
     Store(ArrayId),
-    /// `u, v, what the detail takes → 3 or 1`: asks the host for a texture's colour or alpha. The results have no shadows.
+    /// `u, v, operands of the level of detail → 3 or 1`: requests a texture's colour or alpha. The
+    /// results have no shadows.
     Sample(TextureId, Channels, MipSelection),
     /// `scalars of the shape's parameters → closure`.
     MakeClosure(ClosureId),
@@ -311,35 +325,41 @@ pub enum InstKind {
     ClosureAdd,
     /// `closure, float → closure` or `closure, r, g, b → closure`.
     ClosureScale,
-    /// `scalars of the message's parameters → 0`: hands their values to the host, never their shadows.
+    /// `scalars of the message's parameters → 0`: passes their values to the host, never their
+    /// shadows.
     Message(MessageId),
-    /// `scalar parameters → results`: a call. The list holds the caller's array for each array parameter, copied in and out by its mode.
+    /// `scalar parameters → results`: a call. The list holds the caller's array for each array
+    /// parameter, copied in and out by its mode.
     Call(FuncId, Box<[ArrayId]>),
-    /// `→ 0`: counts as a call does whose callee's instructions follow in its place: takes its step, and stops the point where the call would be
-    /// too deep. So many such calls are open around it.
+    /// `→ 0`: counts as a call whose callee is inlined after it. It takes the call's step, and
+    /// stops the point where the call would be too deep. The number is that of open inlined calls
+    /// around it.
     EnterInlined(u32),
-    /// `→ 0`: counts as the turn of a loop does whose instructions follow in its place: takes its step.
+    /// `→ 0`: counts as a loop iteration whose instructions are unrolled after it: takes its step.
     NextIteration,
     /// `bool → yields`: the first region if true, else the second.
     If(RegionId, RegionId),
-    /// `initial values of the region's parameters → broken values`: runs the region until a break leaves it.
+    /// `initial values of the region's parameters → broken values`: runs the region until a break
+    /// leaves it.
     Loop(RegionId),
     /// `→ yields or broken values`: runs the region once; a break to it ends it.
     Block(RegionId),
 
-    /// Terminator, `values of the enclosing If or Block →`: ends the region normally. In a Loop's region it is not allowed.
+    /// Terminator, `values of the enclosing If or Block →`: ends the region normally. In a Loop's
+    /// region it is not allowed.
     Yield,
     /// Terminator, `results of that Loop or Block →`: leaves it. Names its region.
     Break(RegionId),
-    /// Terminator, `parameters of that Loop →`: its next turn, one step of the budget. Names its region.
+    /// Terminator, `parameters of that Loop →`: its next iteration, one step of the budget. Names
+    /// its region.
     Continue(RegionId),
     /// Terminator, `the function's results →`.
     Return,
-    /// Terminator: control cannot come here.
+    /// Terminator: control cannot reach it.
     Unreachable,
 }
 
-/// Which channels of a texture a sample gives.
+/// The channels of a texture that a sample returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channels {
     /// Red, green and blue: three results.
@@ -349,7 +369,7 @@ pub enum Channels {
 }
 
 impl Channels {
-    /// How many results.
+    /// The number of results.
     pub const fn count(self) -> u32 {
         match self {
             Channels::Color => 3,
@@ -366,7 +386,7 @@ impl Channels {
     }
 }
 
-/// What tells a sample's footprint, by which the host chooses the level of detail.
+/// The source of a sample's footprint, by which the host chooses the level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MipSelection {
     /// The shadows of u and v.
@@ -378,7 +398,7 @@ pub enum MipSelection {
 }
 
 impl MipSelection {
-    /// How many operands a sample has, u and v included.
+    /// The number of operands of a sample, u and v included.
     pub const fn operand_count(self) -> usize {
         match self {
             MipSelection::Shadows => 2,
@@ -401,8 +421,8 @@ impl InstKind {
         )
     }
 
-    /// Whether, beside its results, nothing can be seen of it: it may be removed when they are unused, and shared when it is repeated.
-    /// Loads are not pure (stores change what they give); rows that can fault are not either.
+    /// Whether only its results can be observed: it may be removed when they are unused, and shared
+    /// when it is repeated. Loads are not pure (stores change them), nor are ops that can fault.
     pub fn is_pure(&self) -> bool {
         match self {
             InstKind::Const(_)
@@ -427,7 +447,7 @@ impl InstKind {
 }
 
 impl Function {
-    /// What is known of a value.
+    /// The properties of a value.
     pub fn value(&self, id: ValueId) -> &Value {
         &self.values[id.index()]
     }

@@ -1,17 +1,19 @@
-//! Quads: derivatives as GPUs take them, by differences between the points of a block of 2×2 pixels.
+//! Quads: derivatives as GPUs take them, by differences between the points of a block of 2×2
+//! pixels.
 //!
-//! The rule stands here once, for all engines: [`Quad::difference`]. The points of a quad are evaluated in lockstep. Each comes to a
-//! [`Difference`](crate::module::InstKind::Difference) with a value of its own and waits there ([`QuadPause`]); whoever joins the four
-//! answers each of them by this rule, and they go on.
+//! The rule is here once, for all engines: [`Quad::difference`]. The points of a quad are evaluated
+//! in lockstep. Each reaches a [`Difference`](crate::module::InstKind::Difference) with a value of
+//! its own and waits there ([`QuadPause`]). The evaluator of the quad computes each point's answer
+//! by this rule, and resumes them.
 
 use crate::host::{Host, SampleRequest, Sampled, read_shadow};
 use crate::module::MessageId;
 use crate::types::Direction;
 
-/// A point of a quad. Rows count downwards, as pixels do.
+/// A point of a quad. Its row counts downwards, as pixels do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Corner {
-    /// The first point, which an evaluation of a single one is about.
+    /// The first point, which is the point itself in an evaluation of a single one.
     #[default]
     UpperLeft,
     /// One to the right of the first.
@@ -23,7 +25,7 @@ pub enum Corner {
 }
 
 impl Corner {
-    /// All, row by row: the order of the points of a quad wherever they stand in a list.
+    /// All, row by row: the order of the points of a quad in every list.
     pub const ALL: [Corner; 4] = [
         Corner::UpperLeft,
         Corner::UpperRight,
@@ -31,8 +33,8 @@ impl Corner {
         Corner::LowerRight,
     ];
 
-    /// The first and the second of the two points whose difference is taken in that direction: those of the corner's row, from left to
-    /// right, or those of its column, from top to bottom.
+    /// The first and the second of the two points whose difference is taken in that direction:
+    /// those of the corner's row, from left to right, or those of its column, from top to bottom.
     ///
     /// ```
     /// use adumbra_ir::{Direction, quad::Corner};
@@ -53,7 +55,7 @@ impl Corner {
 pub enum Quad {
     /// Each point from its own row and its own column.
     Fine,
-    /// All four from one row and one column: those that meet in this corner. GPUs differ in which they take.
+    /// All four from one row and one column, which meet in this corner. GPUs differ in the corner.
     Coarse(Corner),
 }
 
@@ -76,14 +78,16 @@ impl Quad {
         corner.neighbours(direction)
     }
 
-    /// From the first to the second of two neighbours: one subtraction in `f32`, and no negative zero.
+    /// From the first to the second of two neighbours: one subtraction in `f32`, and no negative
+    /// zero.
     #[inline]
     pub fn between(first: f32, second: f32) -> f32 {
         read_shadow(second - first)
     }
 
-    /// The derivative at each point from the values at all of them, in the order of [`Corner::ALL`]: right minus left, lower minus upper. A point
-    /// that is not there, having been stopped, has no value; a derivative that would need it is 0.
+    /// The derivative at each point from the values at all of them, in the order of
+    /// [`Corner::ALL`]: right minus left, lower minus upper. A stopped point has no value; a
+    /// derivative that would need it is 0.
     ///
     /// ```
     /// use adumbra_ir::{Direction, quad::{Corner, Quad}};
@@ -104,7 +108,7 @@ impl Quad {
         })
     }
 
-    /// Gives each point that is there its [difference](Quad::difference).
+    /// Passes each existing point its [difference](Quad::difference).
     pub fn for_each_difference(
         self,
         direction: Direction,
@@ -120,7 +124,7 @@ impl Quad {
     }
 }
 
-/// What a point waits for.
+/// The answer that a point waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum QuadPause<F = f32> {
     /// The host's answer to this request.
@@ -130,7 +134,7 @@ pub enum QuadPause<F = f32> {
 }
 
 impl<F> QuadPause<F> {
-    /// The request, if it is the host that the point waits for.
+    /// The request, if the point waits for the host.
     pub const fn request(&self) -> Option<&SampleRequest<F>> {
         match self {
             QuadPause::Texel(request) => Some(request),
@@ -139,9 +143,9 @@ impl<F> QuadPause<F> {
     }
 }
 
-/// A point of a quad, in whichever engine.
+/// A point of a quad, in any engine.
 pub trait Lockstep {
-    /// What it waits for, unless it is done.
+    /// The awaited answer, unless the point is done.
     fn awaited(&self) -> Option<&QuadPause>;
 
     /// Whether it waits for the host.
@@ -150,11 +154,11 @@ pub trait Lockstep {
             .is_some_and(|awaited| awaited.request().is_some())
     }
 
-    /// Whether both wait at the same instruction, which they came to by the same calls.
+    /// Whether both wait at the same instruction, reached by the same calls.
     fn is_at_same_instruction(&self, other: &Self) -> bool;
 }
 
-/// The host, as a helper sees it: a point that is evaluated for its neighbours alone.
+/// The host as a helper sees it: a helper is evaluated for its neighbours alone.
 struct HelpersHost<'h>(&'h mut dyn Host);
 
 impl Host for HelpersHost<'_> {
@@ -181,11 +185,12 @@ pub fn with_host<T>(
     }
 }
 
-/// Brings the points of a quad on, until all of them are done or one waits for the host. `join` tells a point the difference that it waits
-/// for, and runs it until it is done or waits again. Points that wait at different places, which no compilation makes them do but
-/// bytecode from elsewhere may, are not there for each other.
+/// Runs the points of a quad until all of them are done or one waits for the host. `join` passes a
+/// point its difference, and runs it until it is done or waits again. Points that wait at different
+/// places have no differences with each other; compiled modules never cause that, but foreign
+/// bytecode may.
 ///
-/// Subtracts in the floating-point mode that the thread is in.
+/// Subtracts in the thread's floating-point environment.
 pub fn advance<P: Lockstep>(
     rule: Quad,
     points: &mut [P; 4],
@@ -234,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_point_that_is_not_there_is_zero() {
+    fn difference_with_missing_point_is_zero() {
         let values = [Some(1.0), Some(2.0), None, Some(5.0)];
         let dx = Quad::Fine.difference(Direction::X, values);
         let dy = Quad::Fine.difference(Direction::Y, values);

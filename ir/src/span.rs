@@ -1,12 +1,12 @@
-//! Byte spans: where in which source text something stands.
+//! Byte spans: places in sources.
 
-/// Names one source text of a compilation: the shader, a file given with it, a part of the standard library.
-/// The numbers are handed out by whoever starts the compilation; `FileId::MAIN` is the shader itself.
+/// The number of a source of a compilation: the shader, a file given with it, a part of the
+/// standard library. The caller of the compiler numbers them; `FileId::MAIN` is the shader itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub u16);
 
 impl FileId {
-    /// The text the user asked to compile.
+    /// The source that the user compiles.
     pub const MAIN: FileId = FileId(0);
 }
 
@@ -17,7 +17,7 @@ pub struct Span {
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
-    /// The text that the bytes are in.
+    /// The source that the bytes are in.
     pub file: FileId,
 }
 
@@ -39,7 +39,7 @@ impl Span {
         )
     }
 
-    /// The empty span just behind this one: where something is missing.
+    /// The empty span just after this one: the place of a missing token.
     pub const fn after(self) -> Span {
         Span::new(self.file, self.end, self.end)
     }

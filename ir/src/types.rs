@@ -1,11 +1,11 @@
-//! Types of IR values, and the shapes of what a host sees.
+//! Types of IR values, and of the host's interface.
 
 pub use adumbra_ops::types::{Direction, Lanes, Scalar};
 use std::fmt;
 use std::sync::Arc;
 
-/// A type as the host and the shader writer see it: what a global, an input, an output or a closure parameter is.
-/// Its scalars in order (`for_each_scalar`) are what lowering made of it.
+/// A type as the host and the shader writer see it: of a global, an input, an output or a closure
+/// parameter. Lowering turned it into its scalars in order (`for_each_scalar`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// One scalar.
@@ -30,7 +30,7 @@ pub struct StructType {
 }
 
 impl StructType {
-    /// The member of that name: how many scalars stand before it, and its type.
+    /// The member of that name: the number of scalars before it, and its type.
     pub fn member(&self, name: &str) -> Option<(usize, &Type)> {
         let mut before = 0;
         for (known, ty) in &self.members {
@@ -47,7 +47,7 @@ impl Type {
     /// A float.
     pub const FLOAT: Type = Type::Scalar(Scalar::F32);
 
-    /// How many scalars it has. Arrays count their elements.
+    /// The number of its scalars. Arrays count their elements.
     pub fn scalar_count(&self) -> usize {
         match self {
             Type::Scalar(_) => 1,
@@ -82,7 +82,7 @@ impl fmt::Display for Type {
             Type::Vector(n) => write!(f, "float{n}"),
             Type::Matrix(n) => write!(f, "float{n}x{n}"),
             Type::Array(element, n) => {
-                // As it is declared, the outermost length comes first.
+                // In a declaration, the outermost length comes first.
                 let (mut innermost, mut lengths) = (element, format!("[{n}]"));
                 while let Type::Array(element, n) = &**innermost {
                     lengths.push_str(&format!("[{n}]"));

@@ -1,13 +1,15 @@
-//! How far a float is from the number that it stands for.
+//! Error measures: the distance of a float from the exact number, in units in the last place.
 
-/// The distance from `got` to `want` in units in the last place of a float near `want`. Zeros of the wrong sign, and whatever should be or should
-/// not be NaN or infinite, are infinitely far; beyond the greatest float the unit stays that of the last binade.
+/// The distance from `got` to `want` in units in the last place of a float near `want`. Zeros of
+/// the wrong sign, and a NaN or infinity on only one side, are infinitely far. Beyond the greatest
+/// float the unit stays that of the last binade.
 ///
 /// Where terms cancel, a unit is at least that of a float near `terms`, which is 0 elsewhere.
 #[inline]
 pub fn ulps(got: f32, want: f64, terms: f64) -> f64 {
     let exponent = (want.abs().max(terms).to_bits() >> 52) as i32 - 1023;
-    // 2^-(exponent - 23), made of its bits; and no early returns: this runs thousands of millions of times.
+    // 2^-(exponent - 23), made of its bits, without early returns: sweeps call this some 10^9
+    // times.
     let per_unit = f64::from_bits(((1023 + 23 - exponent.clamp(-126, 127)) as u64) << 52);
     let beyond = 2f64.powi(128).copysign(f64::from(got));
     let finite = if got.is_infinite() {
@@ -50,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_exact_is_infinitely_far() {
+    fn inexact_special_values_are_infinitely_far() {
         assert_eq!(ulps(0.0, -0.0, 0.0), f64::INFINITY);
         assert_eq!(ulps(f32::NAN, 1.0, 0.0), f64::INFINITY);
         assert_eq!(ulps(1.0, f64::NAN, 0.0), f64::INFINITY);
@@ -65,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn where_terms_cancel_the_unit_is_theirs() {
+    fn cancelling_terms_set_the_unit() {
         assert_eq!(ulps(f32::EPSILON, 0.0, 1.0), 1.0);
     }
 }

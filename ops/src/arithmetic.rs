@@ -158,7 +158,7 @@ impl OpDef<2> for Div {
         [Singular(r), Singular(-(v * r))]
     }
 
-    fn smooth_piece([_, b]: [f64; 2]) -> i64 {
+    fn smooth_segment([_, b]: [f64; 2]) -> i64 {
         sign(b)
     }
 }

@@ -1,4 +1,4 @@
-//! Rows without derivatives: integers, truth values, comparisons, conversions.
+//! Ops without derivatives: integers, booleans, comparisons, conversions.
 //!
 //! In `value`, operands are words; in `spec`, the same words as plain `u32`.
 
@@ -6,17 +6,17 @@ use crate::definition::{BitOpDef, OpClass, OpFault, OpInfo, OperandKind};
 use crate::field::{Field, FloatField, WordField};
 use crate::libcall::Libcall;
 
-/// Counts operands, so that rows needn't.
+/// Counts the operands of an op.
 macro_rules! count {
     ($($x:ident)*) => { [$(stringify!($x)),*].len() };
 }
 
-/// One row: name, how it is written, operand names and kinds, result, and whether that is the operand `as is`; what it means; what engines do; its
-/// fault, and where.
-macro_rules! rows {
+/// Defines ops: name, usage, operand names and kinds, result, and whether that is the operand
+/// `as is`; the spec; the algorithm; the fault, and its condition.
+macro_rules! ops {
     ($(
         $(#[doc = $doc:literal])+
-        $row:ident = $name:literal, $usage:literal, ($($operand:ident: $kind:ident),+) -> $result:ident $(as $same:ident)? {
+        $op:ident = $name:literal, $usage:literal, ($($operand:ident: $kind:ident),+) -> $result:ident $(as $same:ident)? {
             spec: $spec:expr,
             value: $value:expr
             $(, $fault:ident: $faults:expr)? $(,)?
@@ -24,9 +24,9 @@ macro_rules! rows {
     )*) => { $(
         $(#[doc = $doc])+
         #[derive(Clone, Copy, Debug, Default)]
-        pub struct $row;
+        pub struct $op;
 
-        impl BitOpDef<{ count!($($operand)+) }> for $row {
+        impl BitOpDef<{ count!($($operand)+) }> for $op {
             const INFO: OpInfo = OpInfo {
                 name: $name,
                 usage: $usage,
@@ -34,7 +34,7 @@ macro_rules! rows {
                 derivative: "",
                 class: OpClass::Discrete,
                 kink: "",
-                fault: rows!(@fault $($fault)?),
+                fault: ops!(@fault $($fault)?),
                 operands: &[$(OperandKind::$kind),+],
                 result: OperandKind::$result,
                 test_intervals: &[],
@@ -42,7 +42,7 @@ macro_rules! rows {
                 worst_operands: &[],
                 cancelling_terms: 0.0,
                 shares_shadow_routine: false,
-                is_bit_cast: rows!(@same $($same)?),
+                is_bit_cast: ops!(@same $($same)?),
             };
 
             fn spec([$($operand),+]: [u32; count!($($operand)+)]) -> u32 {
@@ -54,7 +54,7 @@ macro_rules! rows {
                 $value
             }
 
-            rows!(@faults ($($operand),+) $($faults)?);
+            ops!(@faults ($($operand),+) $($faults)?);
         }
     )* };
     (@same) => { false };
@@ -71,7 +71,7 @@ macro_rules! rows {
     };
 }
 
-rows! {
+ops! {
     /// Wrapping sum.
     IAdd = "iadd", "a + b", (a: Int, b: Int) -> Int {
         spec: (u64::from(a) + u64::from(b)) as u32,
@@ -116,7 +116,8 @@ rows! {
         value: a.libcall(Libcall::UnsignedRemainder, b),
         DivisionByZero: b.same(b.lit(0)),
     }
-    /// An index into n elements: i if it is one of them, else the nearest and a fault; 0 and a fault where there are none.
+    /// An index into n elements: i if it is one of them, else the nearest and a fault; 0 and a
+    /// fault where there are none.
     Index = "index", "[i]", (i: I32, n: I32) -> I32 {
         spec: (i64::from(i as i32)).min(i64::from(n as i32) - 1).max(0) as u32,
         value: {
@@ -146,7 +147,7 @@ rows! {
         spec: bitwise(a, 0, |p, _| !p),
         value: !a,
     }
-    /// The other truth value.
+    /// The other boolean.
     LNot = "lnot", "!a", (a: Bool) -> Bool {
         spec: u32::from(a == 0),
         value: a ^ a.lit(1),
@@ -303,7 +304,7 @@ rows! {
     }
 }
 
-/// A word whose every bit is a truth function of the bits of `a` and `b` at its place.
+/// A word whose every bit is a boolean function of the bits of `a` and `b` at its place.
 fn bitwise(a: u32, b: u32, f: fn(bool, bool) -> bool) -> u32 {
     (0..32).fold(0, |word, i| {
         word | u32::from(f(a >> i & 1 == 1, b >> i & 1 == 1)) << i

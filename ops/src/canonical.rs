@@ -1,9 +1,9 @@
-//! Bits at the border of an evaluation: which NaN leaves it, and which zero a shadow reads as.
+//! Canonical bits of results: one NaN, and one zero for shadows.
 
-/// The one NaN that leaves an evaluation, whatever its sign and payload were inside.
+/// The NaN of all results, whatever its sign and payload were inside of an evaluation.
 pub const CANONICAL_NAN: u32 = 0x7fc0_0000;
 
-/// The number as it leaves an evaluation, by an output, a texture request or a closure.
+/// Canonicalises a number that an output, a texture request or a closure gets.
 #[inline(always)]
 pub fn leaving(x: f32) -> f32 {
     if x.is_nan() {
@@ -13,8 +13,9 @@ pub fn leaving(x: f32) -> f32 {
     }
 }
 
-/// A shadow as it is read, by `ddx`, an output or a texture request: the sign of a zero never shows. It is told by its bits, which a host may read in
-/// whatever floating-point mode; adding 0 would flush denormals in some.
+/// Canonicalises a shadow that `ddx`, an output or a texture request reads: the sign of a zero
+/// never shows. The test is on the bits, since a host may read in any floating-point mode; adding 0
+/// would flush denormals in some.
 #[inline(always)]
 pub fn read_shadow(d: f32) -> f32 {
     const MINUS_ZERO: u32 = 0x8000_0000;

@@ -1,12 +1,14 @@
-//! What a row of the op table says, and what follows from it.
+//! Op definitions: the traits and data of an op, and the tangent formula.
 //!
-//! A row is a type without values that implements [`OpDef`] (floats in, a float out, differentiable) or [`BitOpDef`] (everything else).
-//! Its parts are written down once, here in the table; interpreters, folding, documentation and tests derive from them.
+//! An op definition is a type without values that implements [`OpDef`] (floats in, a float out,
+//! differentiable) or [`BitOpDef`] (everything else). Interpreters, folding, documentation and
+//! tests derive from it, so each fact is written once.
 
 use crate::field::{Field, FloatField, WordField};
 use crate::types::Scalar;
 
-/// The type of an operand or result of a row. Every `Int` and every `WordField` of one row stands for the same type.
+/// The type of an operand or result of an op. Every `Int` and every `WordField` of one op is the
+/// same type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperandKind {
     /// f32.
@@ -24,7 +26,7 @@ pub enum OperandKind {
 }
 
 impl OperandKind {
-    /// Whether a value of that type may stand here.
+    /// Whether a value of that type is allowed here.
     pub const fn accepts(self, ty: Scalar) -> bool {
         match self {
             OperandKind::Float => matches!(ty, Scalar::F32),
@@ -36,7 +38,8 @@ impl OperandKind {
         }
     }
 
-    /// The result's type, where `last` is the type of the row's last operand (which is `Int` or `WordField` whenever the result is).
+    /// The result's type, where `last` is the type of the op's last operand (which is `Int` or
+    /// `WordField` whenever the result is).
     pub const fn resolve(self, last: Scalar) -> Scalar {
         match self {
             OperandKind::Float => Scalar::F32,
@@ -48,7 +51,7 @@ impl OperandKind {
     }
 }
 
-/// What a word row can report about its operands; its value is defined all the same.
+/// A fault that a bit op can report about its operands; its value is defined all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OpFault {
     /// An array index was out of range, and clamped.
@@ -57,7 +60,7 @@ pub enum OpFault {
     DivisionByZero,
 }
 
-/// How a row behaves as a function of its operands.
+/// The behaviour of an op as a function of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OpClass {
     /// The partials are constants or operands: negation, sums, products.
@@ -66,7 +69,7 @@ pub enum OpClass {
     Smooth,
     /// Continuous; the derivative jumps where [`OpInfo::kink`] says.
     Kink,
-    /// The value jumps; the derivative is that of the pieces.
+    /// The value jumps; the derivative is that of the smooth segments.
     Jump,
     /// Has no derivative: its result is not a float, or floats are not its operands.
     Discrete,
@@ -86,51 +89,55 @@ pub const fn between(low: f64, high: f64) -> OperandInterval {
     OperandInterval { low, high }
 }
 
-/// -1, 0 or 1: the side of zero that a number lies on, for [`OpDef::smooth_piece`].
+/// -1, 0 or 1: the side of zero that a number lies on, for [`OpDef::smooth_segment`].
 pub fn sign(x: f64) -> i64 {
     i64::from(x > 0.0) - i64::from(x < 0.0)
 }
 
-/// The part of a row that is data.
+/// The data of an op.
 #[derive(Clone, Copy, Debug)]
 pub struct OpInfo {
-    /// The name in IR text, bytecode listings and `:help`; for intrinsics also the name in the language.
+    /// The name in IR text, bytecode listings and `:help`; for intrinsics also the name in the
+    /// language.
     pub name: &'static str,
-    /// How it is written, with the names of its operands: `sin(t)`, `a + b`.
+    /// The usage, with the names of its operands: `sin(t)`, `a + b`.
     pub usage: &'static str,
-    /// What it gives, in one or two sentences; the page of the op.
+    /// The documentation, one or two sentences; the page of the op.
     pub doc: &'static str,
-    /// The derivative as people write it: `cos(t)·t′`; empty for discrete rows.
+    /// The derivative in mathematical notation: `cos(t)·t′`; empty for discrete ops.
     pub derivative: &'static str,
     /// Behaviour.
     pub class: OpClass,
-    /// What happens at kinks, jumps and singular points, in words; empty where there are none.
+    /// The behaviour at kinks, jumps and singular points, in words; empty where there are none.
     pub kink: &'static str,
-    /// The fault that it can give, if any.
+    /// The fault that it can report, if any.
     pub fault: Option<OpFault>,
-    /// Types of the operands. A float row may have `Bool` operands: they reach it as 0 or 1.
+    /// Types of the operands. A float op may have `Bool` operands: they reach it as 0 or 1.
     pub operands: &'static [OperandKind],
     /// Type of the result.
     pub result: OperandKind,
     /// Per operand, where to test value and partials.
     pub test_intervals: &'static [OperandInterval],
-    /// Greatest error of the value in units in the last place, rounded up in its third digit: over all floats (one operand), or as found over
-    /// a thousand million pairs and all pairs of special ones (two). 0 means rounded once, that is at most a half.
+    /// Greatest error of the value in units in the last place, rounded up in its third digit. It is
+    /// over all floats (one operand), or over 10^9 pairs and all pairs of special ones (two). 0
+    /// means rounded once, that is at most 1/2.
     pub ulp: f64,
-    /// Operands at which the error is [`OpInfo::ulp`]; none for rows that round once, and for those that sweeps leave out.
+    /// Operands at which the error is [`OpInfo::ulp`]; none for ops that round once, and for those
+    /// that sweeps omit.
     pub worst_operands: &'static [f32],
-    /// For values that are sums whose terms cancel, how large the terms are: units in the last place are then at least those of that
-    /// number. Else 0.
+    /// For values that are sums whose terms cancel, how large the terms are: units in the last
+    /// place are then at least those of that number. Else 0.
     pub cancelling_terms: f64,
-    /// Whether its algorithm is so long that engines have one routine for its shadows, whichever operands have any, instead of one for each
-    /// pattern. Every row of more than three operands is.
+    /// Whether its algorithm is so long that engines have one routine for its shadows, whichever
+    /// operands have any, instead of one for each pattern. Every op of more than three operands is.
     pub shares_shadow_routine: bool,
-    /// Whether it gives its one operand's bits under another type, so that engines need compute nothing.
+    /// Whether its result is its one operand's bits under another type, so that engines need
+    /// compute nothing.
     pub is_bit_cast: bool,
 }
 
 impl OpInfo {
-    /// A smooth row of one float, correctly rounded: what rows write their differences from.
+    /// A smooth op of one float, correctly rounded: the base of the ops' data.
     pub const SMOOTH: OpInfo = OpInfo {
         name: "",
         usage: "",
@@ -168,60 +175,67 @@ pub enum Partial<F: Field> {
     Where(F::Mask),
     /// Any number, finite where the operands are.
     Of(F),
-    /// Any number, which can be infinite or NaN at finite operands: then there is no term where the shadow is 0.
+    /// Any number, which can be infinite or NaN at finite operands: then there is no term where the
+    /// shadow is 0.
     Singular(F),
 }
 
-/// A differentiable row: floats in, a float out.
+/// A differentiable op: floats in, a float out.
 pub trait OpDef<const N: usize>: Copy + Default + 'static {
     /// Its data.
     const INFO: OpInfo;
 
-    /// What it means, over the reals: an independent function in f64. The oracle, never the implementation.
+    /// The function over the reals, independently in f64. It is the oracle, never the
+    /// implementation.
     fn spec(args: [f64; N]) -> f64;
 
-    /// What every engine computes, to the bit.
+    /// The algorithm of every engine, to the bit.
     fn value<L: FloatField>(args: [L; N]) -> L;
 
     /// ∂v/∂operand for each operand, from the operands and the value.
     fn partials<F: Field>(args: [F; N], value: F) -> [Partial<F>; N];
 
-    /// Value and partials at once, the same to the bit; for rows that find both on one way.
+    /// Value and partials at once, the same to the bit; for ops that share work between both.
     #[inline(always)]
     fn value_and_partials<L: FloatField>(args: [L; N]) -> (L, [Partial<L>; N]) {
         let value = Self::value(args);
         (value, Self::partials(args, value))
     }
 
-    /// Which smooth piece of the function the operands lie on: the side of a kink, the cell of a floor, the sheet beside a pole. A finite
-    /// difference means something only where all its points lie on one piece.
-    fn smooth_piece(_args: [f64; N]) -> i64 {
+    /// The smooth segment of the function that the operands are on: the side of a kink, the cell of
+    /// a floor, the sheet beside a pole. A finite difference is valid only if all its points are on
+    /// one segment.
+    fn smooth_segment(_args: [f64; N]) -> i64 {
         0
     }
 }
 
-/// A row without derivative. Operands and result are words of the kinds in [`OpInfo`]: floats as bit patterns, bools as 0 or 1.
+/// An op without derivative. Operands and result are words of the kinds in [`OpInfo`]: floats as
+/// bit patterns, bools as 0 or 1.
 pub trait BitOpDef<const N: usize>: Copy + Default + 'static {
     /// Its data.
     const INFO: OpInfo;
 
-    /// What it means, for one point, written independently of `value`.
+    /// The function at one point, written independently of `value`.
     fn spec(args: [u32; N]) -> u32;
 
-    /// What every engine computes.
+    /// The algorithm of every engine.
     fn value<W: WordField>(args: [W; N]) -> W;
 
-    /// Where it gives its [`OpInfo::fault`], for rows that have one. The value is defined there all the same.
+    /// Where it reports its [`OpInfo::fault`], for ops that have one. The value is defined there
+    /// all the same.
     fn faults<W: WordField>(args: [W; N]) -> W::Mask {
         let never = args[0].lit(0);
         never.same(never.lit(1))
     }
 }
 
-/// The tangent formula, the only one: Σ over operands, in order, of partial·shadow, each step rounded, never fused.
+/// The tangent formula, the only one: Σ over operands, in order, of partial·shadow, each step
+/// rounded, never fused.
 ///
-/// An operand without a shadow (`None`) contributes no term, nor does a partial of 0; ±1 and `Where` do not multiply. Where a shadow is 0 the term of a singular partial is 0,
-/// whatever that is. With no term at all the tangent is 0.
+/// An operand without a shadow (`None`) contributes no term, nor does a partial of 0; ±1 and
+/// `Where` do not multiply. Where a shadow is 0 the term of a singular partial is 0, whatever that
+/// is. With no term at all the tangent is 0.
 #[inline(always)]
 pub fn tangent<F: Field, const N: usize>(
     partials: &[Partial<F>; N],

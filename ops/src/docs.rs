@@ -1,30 +1,30 @@
-//! The op table as a page, for `docs/` and `:help`.
+//! The op table in Markdown, for `docs/` and `:help`.
 
 use crate::definition::{OpInfo, OperandKind};
 use crate::list::Op;
 use std::fmt::Write;
 
-/// Every row in Markdown: first those with a derivative, then those without.
+/// Every op in Markdown: first those with a derivative, then those without.
 pub fn table() -> String {
     let mut page = String::from(
         "| written | derivative | at kinks and poles | ulp | what it gives |\n|---|---|---|---|---|\n",
     );
-    let rows = |differentiable: bool| {
+    let ops = |differentiable: bool| {
         let infos = Op::ALL.iter().map(|op| op.info());
         infos.filter(move |info| info.is_differentiable() == differentiable)
     };
-    for info in rows(true) {
-        let cells = [
+    for info in ops(true) {
+        let columns = [
             info.usage,
             info.derivative,
             info.kink,
             &accuracy(info),
             info.doc,
         ];
-        line(&mut page, &cells);
+        line(&mut page, &columns);
     }
     page.push_str("\n| written | name | types | what it gives |\n|---|---|---|---|\n");
-    for info in rows(false) {
+    for info in ops(false) {
         line(
             &mut page,
             &[info.usage, info.name, &signature(info), info.doc],
@@ -33,7 +33,8 @@ pub fn table() -> String {
     page
 }
 
-/// How exact the value is, in units in the last place: `rounded once`, `≤ 0.9`, or, where terms cancel, `≤ 4 of 1`, those of 1.
+/// The accuracy of the value, in units in the last place: `rounded once`, `≤ 0.9`, or, where terms
+/// cancel, `≤ 4 of 1`, those of 1.
 pub fn accuracy(info: &OpInfo) -> String {
     match (info.ulp, info.cancelling_terms) {
         (0.0, _) => String::from("rounded once"),
@@ -65,10 +66,10 @@ fn kind_name(kind: OperandKind) -> &'static str {
     }
 }
 
-/// One line of a table; bars inside cells are escaped.
-fn line(page: &mut String, cells: &[&str]) {
-    for cell in cells {
-        let _ = write!(page, "| {} ", cell.replace('|', "\\|"));
+/// One line of a Markdown table; bars inside are escaped.
+fn line(page: &mut String, columns: &[&str]) {
+    for column in columns {
+        let _ = write!(page, "| {} ", column.replace('|', "\\|"));
     }
     page.push_str("|\n");
 }

@@ -106,7 +106,7 @@ impl OpDef<1> for Log {
         [reciprocal(1.0, t)]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }
@@ -142,7 +142,7 @@ impl OpDef<1> for Log2 {
         [reciprocal(LOG2_E, t)]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }
@@ -178,7 +178,7 @@ impl OpDef<1> for Log10 {
         [reciprocal(LOG10_E, t)]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }

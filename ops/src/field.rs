@@ -1,18 +1,21 @@
-//! The two vocabularies that rows are written in.
+//! The fields that ops are generic over: [`Field`], [`FloatField`] and [`WordField`].
 //!
-//! [`Field`] is enough for partials: arithmetic, comparison, selection and calls of other rows. [`FloatField`] and its [`WordField`] add what the
-//! algorithms of engines need: 32-bit patterns, rounding, fused multiply-add. A type that implements them is a place where rows can run:
-//! `f32` is one point, `f64` the oracle (a `Field` only), packs and instruction builders are further ones. Nothing here branches on a value but
-//! [`FloatField::with_slow_path`], so that the same text serves many points at once.
+//! [`Field`] is enough for partials: arithmetic, comparison, selection and calls of other ops.
+//! [`FloatField`] and its [`WordField`] add the operations of engines' algorithms: 32-bit patterns,
+//! rounding, fused multiply-add. Ops run on every type that implements them: `f32` is one point,
+//! `f64` the oracle (a `Field` only), SIMD vectors and instruction builders are further ones.
+//! Nothing here branches on a value but [`FloatField::with_slow_path`], so that one definition
+//! serves many points at once.
 //!
-//! Constants are made from an existing operand (`x.lit(0.5)`), because a builder's constants belong to the code being built.
+//! Constants are made from an existing operand (`x.lit(0.5)`), because a builder's constants belong
+//! to the code being built.
 
 use crate::definition::OpDef;
 use crate::libcall::Libcall;
 use crate::noise::lattice_numbers;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
-/// Truth values of a field: one per point.
+/// Booleans of a field: one per point.
 pub trait Mask:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
 {
@@ -29,7 +32,7 @@ pub trait Field:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// What comparisons give.
+    /// The result of comparisons.
     type Mask: Mask;
 
     /// The constant `c`, rounded to this field, in the context of `self`.
@@ -42,11 +45,12 @@ pub trait Field:
     fn same(self, other: Self) -> Self::Mask;
     /// `yes` where the mask is set, else `no`.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
-    /// The value of another row.
+    /// The value of another op.
     fn call<R: OpDef<N>, const N: usize>(args: [Self; N]) -> Self;
-    /// `M` numbers from 0 up to but not including 1 that belong to a point of the integer lattice; what noise is made of. `cell`, `step` and
-    /// `seed` are whole numbers; the point is `cell + step`, as i32 that wrap (beyond them a `cell` saturates, NaN is 0). Another `salt` or
-    /// `seed` is another lattice. All fields give the same numbers: see [`numbers`].
+    /// `M` numbers from 0 up to but not including 1 that belong to a point of the integer lattice,
+    /// for noise. `cell`, `step` and `seed` are whole numbers; the point is `cell + step`, as i32
+    /// that wrap (beyond them a `cell` saturates, NaN is 0). Another `salt` or `seed` is another
+    /// lattice. All fields give the same numbers, by `lattice_numbers`.
     fn lattice<const N: usize, const M: usize>(
         salt: u32,
         seed: Self,
@@ -55,7 +59,7 @@ pub trait Field:
     ) -> [Self; M];
 }
 
-/// Calls another row by its name: `call(Cos, [t])`.
+/// Calls another op by its name: `call(Cos, [t])`.
 #[inline(always)]
 pub fn call<F: Field, R: OpDef<N>, const N: usize>(_row: R, args: [F; N]) -> F {
     F::call::<R, N>(args)
@@ -86,24 +90,26 @@ pub trait FloatField: Field {
     fn to_i32(self) -> Self::Word;
     /// To u32: truncates, saturates, NaN to 0.
     fn to_u32(self) -> Self::Word;
-    /// What is slow where the mask is set, else `fast`. One point branches; many points test whether any needs it.
+    /// The result of `slow` where the mask is set, else `fast`. One point branches; many points
+    /// test whether any needs it.
     fn with_slow_path(mask: Self::Mask, slow: impl SlowFn<Self>, fast: Self) -> Self;
 }
 
-/// What a row does with the few operands that its usual way does not serve. Types that hold the operands, not closures: those are not always
-/// inlined where a caller has features that they lack, and then the usual way has to keep its operands in memory.
+/// The slow path of an op, for operands that its fast path does not support. Types that hold the
+/// operands implement it, not closures: those are not always inlined where a caller has CPU
+/// features that they lack, and then the fast path has to keep its operands in memory.
 pub trait SlowFn<L> {
     /// The result.
     fn compute(self) -> L;
 }
 
-/// 32-bit words: integers in two's complement, truth values (0 or 1), or bit patterns of floats.
+/// 32-bit words: integers in two's complement, booleans (0 or 1), or bit patterns of floats.
 pub trait WordField:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
 {
     /// The floats of the same shape.
     type Float: FloatField<Word = Self, Mask = Self::Mask>;
-    /// What comparisons give.
+    /// The result of comparisons.
     type Mask: Mask;
 
     /// The constant `c` in the context of `self`.
@@ -243,7 +249,8 @@ impl FloatField for f32 {
     }
 }
 
-/// A slow path by itself, so that each is compiled once and not into every routine that has it.
+/// A slow path as a function of its own, so that each is compiled once and not into every routine
+/// that has it.
 #[cold]
 #[inline(never)]
 fn out_of_line(slow: impl SlowFn<f32>) -> f32 {

@@ -1,4 +1,4 @@
-//! Between two values.
+//! Ops that interpolate between two values.
 
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between};
 use crate::field::{Field, FloatField, call};
@@ -85,7 +85,7 @@ impl OpDef<3> for SmoothStep {
         ]
     }
 
-    fn smooth_piece([from, to, x]: [f64; 3]) -> i64 {
-        Saturate::smooth_piece([(x - from) / (to - from)])
+    fn smooth_segment([from, to, x]: [f64; 3]) -> i64 {
+        Saturate::smooth_segment([(x - from) / (to - from)])
     }
 }

@@ -1,7 +1,8 @@
 //! The op table: every op and every derivative rule of Adumbra, once.
 //!
-//! [`row`] says what a row is and holds the tangent formula, [`field`] the vocabularies that rows are written in, [`list`] names all rows;
-//! `algorithm` what engines compute for the transcendental ones; the other files hold the rows themselves by subject.
+//! [`definition`] has the traits of ops and the tangent formula, [`field`] the fields that ops are
+//! generic over, [`list`] the list of all ops. `algorithm` has the algorithms of the transcendental
+//! ones; the other files define the ops by subject.
 
 pub mod accuracy;
 mod algorithm;

@@ -1,7 +1,8 @@
-//! What rows compute by a function of one point, since no fixed sequence of the operations of [`Lane`](crate::field::FloatField) and
-//! [`Word`](crate::field::WordField) does. Each has a number, so that code made elsewhere can ask for it.
+//! Libcalls: functions of one point, for ops that no fixed sequence of the operations of
+//! [`FloatField`](crate::field::FloatField) and [`WordField`](crate::field::WordField) computes.
+//! Each has a number, so that machine code can call it.
 
-/// A function of two words. Floats are given and got as their bits.
+/// A function of two words. Floats are passed as their bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Libcall {
@@ -47,7 +48,7 @@ mod tests {
     use super::Libcall;
 
     #[test]
-    fn each_stands_at_its_number() {
+    fn libcalls_are_in_numeric_order() {
         for (number, own) in (0..).zip(Libcall::ALL) {
             assert_eq!(own as u32, number);
         }

@@ -1,6 +1,6 @@
-//! The list of all rows. An op exists because it stands here; everything else is derived.
+//! The list of all ops. An op exists because it is in this list; everything else is derived.
 //!
-//! Adding one: write its row in the file that it belongs to, name it here.
+//! To add one, write its definition in the file of its subject, and name it here.
 
 use crate::arithmetic::*;
 use crate::bit_ops::*;
@@ -16,47 +16,47 @@ use crate::rounding::*;
 use crate::selection::*;
 use crate::trigonometric::*;
 
-/// What to do with a row, whichever it is: see [`Op::visit`].
+/// A computation over any op's definition: see [`Op::visit`].
 pub trait OpVisitor {
-    /// What comes out.
+    /// The result.
     type Out;
-    /// For a differentiable row.
+    /// For a differentiable op.
     fn float<R: OpDef<N>, const N: usize>(self) -> Self::Out;
-    /// For a row without derivative.
+    /// For an op without derivative.
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> Self::Out;
 }
 
 macro_rules! list {
     (
-        float { $($row:ident/$n:literal),* $(,)? }
+        float { $($op:ident/$n:literal),* $(,)? }
         word { $($word:ident/$m:literal),* $(,)? }
     ) => {
-        /// A row of the op table, by name.
+        /// An op of the op table, by name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         #[allow(missing_docs)]
         pub enum Op {
-            $($row,)*
+            $($op,)*
             $($word,)*
         }
 
         impl Op {
             /// Every op, in the order of the table.
-            pub const ALL: &[Op] = &[$(Op::$row,)* $(Op::$word,)*];
+            pub const ALL: &[Op] = &[$(Op::$op,)* $(Op::$word,)*];
 
-            /// The row's data.
+            /// The op's data.
             pub const fn info(self) -> &'static OpInfo {
                 match self {
-                    $(Op::$row => &<$row as OpDef<$n>>::INFO,)*
+                    $(Op::$op => &<$op as OpDef<$n>>::INFO,)*
                     $(Op::$word => &<$word as BitOpDef<$m>>::INFO,)*
                 }
             }
 
-            /// Does for this row what the visitor does for any.
+            /// Calls the visitor with this op's definition.
             #[inline]
             pub fn visit<V: OpVisitor>(self, visitor: V) -> V::Out {
                 match self {
-                    $(Op::$row => visitor.float::<$row, $n>(),)*
+                    $(Op::$op => visitor.float::<$op, $n>(),)*
                     $(Op::$word => visitor.bits::<$word, $m>(),)*
                 }
             }
@@ -98,13 +98,13 @@ impl Op {
         self.info().operands.len()
     }
 
-    /// The op whose row has that name.
+    /// The op of that name.
     pub fn from_name(name: &str) -> Option<Op> {
         let found = BY_NAME.binary_search_by(|op| op.info().name.cmp(name));
         found.ok().map(|index| BY_NAME[index])
     }
 
-    /// Whether it is written as a call of its own name: an intrinsic.
+    /// Whether its usage is a call of its own name: an intrinsic.
     pub fn is_intrinsic(self) -> bool {
         let info = self.info();
         let operands = info.usage.strip_prefix(info.name);

@@ -36,7 +36,7 @@ impl OpDef<1> for Sqrt {
         [Of(F::select(zero.lt(v), t.lit(0.5) / v, zero))]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }
@@ -74,7 +74,7 @@ impl OpDef<1> for Rsqrt {
         [Singular(F::select(zero.lt(t), p, zero))]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }
@@ -112,7 +112,7 @@ impl OpDef<1> for Cbrt {
         [Of(F::select(t.same(zero), zero, p))]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }
@@ -125,7 +125,7 @@ impl OpDef<2> for Pow {
     const INFO: OpInfo = OpInfo {
         name: "pow",
         usage: "pow(t, e)",
-        doc: "t to the power of e, as C's pow: 1 where e is 0 or t is 1; a negative t wants a whole e, else NaN.",
+        doc: "t to the power of e, as C's pow: 1 where e is 0 or t is 1; a negative t needs a whole e, else NaN.",
         derivative: "(e·v/t)·t′ + v·ln(t)·e′",
         kink: "at t = 0 the t′ term is t′ for e = 1, else 0; at t ≤ 0 the e′ term is 0; where the value is NaN both are 0",
         operands: &[OperandKind::Float; 2],
@@ -156,7 +156,7 @@ impl OpDef<2> for Pow {
         ]
     }
 
-    fn smooth_piece([t, _]: [f64; 2]) -> i64 {
+    fn smooth_segment([t, _]: [f64; 2]) -> i64 {
         sign(t)
     }
 }
@@ -197,7 +197,7 @@ impl OpDef<2> for Hypot {
         [share(a), share(b)]
     }
 
-    fn smooth_piece([a, b]: [f64; 2]) -> i64 {
+    fn smooth_segment([a, b]: [f64; 2]) -> i64 {
         i64::from(a == 0.0 && b == 0.0)
     }
 }
@@ -235,7 +235,8 @@ impl OpDef<3> for Norm3 {
 
     #[inline(always)]
     fn partials<F: Field>([a, b, c]: [F; 3], v: F) -> [Partial<F>; 3] {
-        // One division for all three; its scale keeps the reciprocal of a very small or great length from losing digits.
+        // One division for all three; its scale keeps the reciprocal of a very small or great
+        // length from losing digits.
         let (zero, one) = (v.lit(0.0), v.lit(1.0));
         let small = v.lt(v.lit(2f64.powi(-60)));
         let great = v.lit(2f64.powi(60)).lt(v);
@@ -249,7 +250,7 @@ impl OpDef<3> for Norm3 {
         ]
     }
 
-    fn smooth_piece(x: [f64; 3]) -> i64 {
+    fn smooth_segment(x: [f64; 3]) -> i64 {
         i64::from(x == [0.0; 3])
     }
 }

@@ -35,7 +35,7 @@ impl OpDef<1> for Floor {
         [Zero]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         t.floor() as i64
     }
 }
@@ -70,7 +70,7 @@ impl OpDef<1> for Ceil {
         [Zero]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         t.ceil() as i64
     }
 }
@@ -105,12 +105,12 @@ impl OpDef<1> for Round {
         [Zero]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         t.round_ties_even() as i64
     }
 }
 
-/// Without the fraction.
+/// The integer part.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trunc;
 
@@ -140,7 +140,7 @@ impl OpDef<1> for Trunc {
         [Zero]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         t.trunc() as i64
     }
 }
@@ -175,7 +175,7 @@ impl OpDef<1> for Fract {
         [One]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         t.floor() as i64
     }
 }
@@ -202,7 +202,7 @@ impl OpDef<2> for Mod {
         doc: "a - b·floor(a/b), rounded once: the remainder with the sign of b; b by rounding just below a multiple of it. NaN where b is 0 or infinite.",
         derivative: "a′ - floor(a/b)·b′",
         class: OpClass::Jump,
-        kink: "where a/b is an integer the value jumps to 0; the derivative is that of the piece the value lies on",
+        kink: "where a/b is an integer the value jumps to 0; the derivative is that of the segment the value is on",
         operands: &[OperandKind::Float; 2],
         test_intervals: &[between(-20.0, 20.0), between(0.5, 5.0)],
         ..OpInfo::SMOOTH
@@ -220,8 +220,9 @@ impl OpDef<2> for Mod {
         }
     }
 
-    /// While the quotient is below 2^22 its floor is right or one too great (where it rounded up to an integer), and the fused difference is
-    /// exact, so its sign tells which; beyond, the exact remainder.
+    /// While the quotient is below 2^22 its floor is right or one too great (where it rounded up to
+    /// an integer). The fused difference is exact, so its sign decides; beyond, the exact remainder
+    /// does.
     #[inline(always)]
     fn value<L: FloatField>([a, b]: [L; 2]) -> L {
         let quotient = a / b;
@@ -235,7 +236,7 @@ impl OpDef<2> for Mod {
         remainder(args, v)
     }
 
-    fn smooth_piece([a, b]: [f64; 2]) -> i64 {
+    fn smooth_segment([a, b]: [f64; 2]) -> i64 {
         (a / b).floor() as i64
     }
 }
@@ -259,7 +260,7 @@ impl OpDef<2> for Fmod {
         doc: "a - b·trunc(a/b), exactly, as in C: the remainder with the sign of a. NaN where b is 0 or a is infinite.",
         derivative: "a′ - trunc(a/b)·b′",
         class: OpClass::Jump,
-        kink: "where a/b is an integer the value jumps to 0; the derivative is that of the piece the value lies on",
+        kink: "where a/b is an integer the value jumps to 0; the derivative is that of the segment the value is on",
         operands: &[OperandKind::Float; 2],
         test_intervals: &[between(-20.0, 20.0), between(0.5, 5.0)],
         ..OpInfo::SMOOTH
@@ -279,12 +280,13 @@ impl OpDef<2> for Fmod {
         remainder(args, v)
     }
 
-    fn smooth_piece([a, b]: [f64; 2]) -> i64 {
+    fn smooth_segment([a, b]: [f64; 2]) -> i64 {
         (a / b).trunc() as i64
     }
 }
 
-/// The partials of a remainder v = a − k·b: 1 and −k, whichever whole k the quotient was rounded to.
+/// The partials of a remainder v = a − k·b: 1 and −k, whichever whole k the quotient was rounded
+/// to.
 #[inline(always)]
 fn remainder<F: Field>([a, b]: [F; 2], v: F) -> [Partial<F>; 2] {
     [One, Singular(call(Round, [(v - a) / b]))]

@@ -1,14 +1,14 @@
-//! Running rows on one point: what the reference evaluator, folding and the tests use.
+//! Evaluation of ops on one point, for the reference evaluator, folding and tests.
 
 use crate::definition::{BitOpDef, OpDef, tangent};
 use crate::definition::{OperandKind, Partial};
 use crate::field::Field;
 use crate::list::{Op, OpVisitor};
 
-/// The most operands a row has.
+/// The most operands that an op has.
 pub const MAX_OPERANDS: usize = 5;
 
-/// The float that a float row sees for an operand's bits.
+/// The float that a float op sees for an operand's bits.
 #[inline(always)]
 pub fn operand_float(kind: OperandKind, bits: u32) -> f32 {
     match kind {
@@ -40,16 +40,16 @@ impl OpVisitor for Spec<'_> {
         R::spec(std::array::from_fn(|i| self.0[i]))
     }
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> f64 {
-        panic!("{} is not a float row", R::INFO.name)
+        panic!("{} is not a float op", R::INFO.name)
     }
 }
 
-struct Piece<'a>(&'a [f64]);
+struct SmoothSegment<'a>(&'a [f64]);
 
-impl OpVisitor for Piece<'_> {
+impl OpVisitor for SmoothSegment<'_> {
     type Out = i64;
     fn float<R: OpDef<N>, const N: usize>(self) -> i64 {
-        R::smooth_piece(std::array::from_fn(|i| self.0[i]))
+        R::smooth_segment(std::array::from_fn(|i| self.0[i]))
     }
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> i64 {
         0
@@ -61,7 +61,7 @@ struct WordSpec<'a>(&'a [u32]);
 impl OpVisitor for WordSpec<'_> {
     type Out = u32;
     fn float<R: OpDef<N>, const N: usize>(self) -> u32 {
-        panic!("{} is a float row", R::INFO.name)
+        panic!("{} is a float op", R::INFO.name)
     }
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> u32 {
         R::spec(std::array::from_fn(|i| self.0[i]))
@@ -125,33 +125,35 @@ impl Op {
         self.visit(Value(operands))
     }
 
-    /// What a float row means over the reals.
+    /// The spec of a float op, over the reals.
     ///
     /// # Panics
-    /// For word rows, whose meaning is a function of words.
+    /// For bit ops, whose spec is a function of words.
     pub fn spec(self, operands: &[f64]) -> f64 {
         self.visit(Spec(operands))
     }
 
-    /// What a word row means, as a function of words.
+    /// The spec of a bit op, as a function of words.
     ///
     /// # Panics
-    /// For float rows, whose meaning is over the reals.
+    /// For float ops, whose spec is over the reals.
     pub fn bit_spec(self, operands: &[u32]) -> u32 {
         self.visit(WordSpec(operands))
     }
 
-    /// The smooth piece of a float row that the operands lie on ([`OpDef::smooth_piece`]); 0 for word rows.
-    pub fn smooth_piece(self, operands: &[f64]) -> i64 {
-        self.visit(Piece(operands))
+    /// The smooth segment of a float op that the operands are on ([`OpDef::smooth_segment`]); 0 for
+    /// bit ops.
+    pub fn smooth_segment(self, operands: &[f64]) -> i64 {
+        self.visit(SmoothSegment(operands))
     }
 
-    /// Whether the row faults on these operands; its value is defined all the same.
+    /// Whether the op faults on these operands; its value is defined all the same.
     pub fn faults(self, operands: &[u32]) -> bool {
         self.visit(Faults(operands))
     }
 
-    /// The shadow of the value from the operands' shadows, by the row's partials and the tangent formula.
+    /// The shadow of the value from the operands' shadows, by the op's partials and the tangent
+    /// formula.
     pub fn tangent<F: Field>(self, operands: &[F], value: F, shadows: &[Option<F>]) -> F {
         self.visit(Tangent {
             operands,
@@ -160,7 +162,7 @@ impl Op {
         })
     }
 
-    /// The row's partials as numbers, 0 beyond its operands and for word rows.
+    /// The op's partials as numbers, 0 beyond its operands and for bit ops.
     pub fn partials<F: Field<Mask = bool>>(self, operands: &[F], value: F) -> [F; MAX_OPERANDS] {
         self.visit(Partials { operands, value })
     }

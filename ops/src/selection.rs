@@ -1,6 +1,6 @@
-//! Choosing by comparison: the lesser, the greater, one of two, sign and magnitude.
+//! Selection by comparison: minimum, maximum, clamp, select, step, magnitude and sign.
 //!
-//! Value and shadow are chosen together: what is not taken contributes nothing, not even a NaN.
+//! Value and shadow are selected together: the other operand contributes nothing, not even a NaN.
 
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between, sign};
 use crate::field::{Field, FloatField, call};
@@ -38,7 +38,7 @@ impl OpDef<2> for Min {
         [Where(!second), Where(second)]
     }
 
-    fn smooth_piece([a, b]: [f64; 2]) -> i64 {
+    fn smooth_segment([a, b]: [f64; 2]) -> i64 {
         sign(b - a)
     }
 }
@@ -75,7 +75,7 @@ impl OpDef<2> for Max {
         [Where(!second), Where(second)]
     }
 
-    fn smooth_piece([a, b]: [f64; 2]) -> i64 {
+    fn smooth_segment([a, b]: [f64; 2]) -> i64 {
         sign(b - a)
     }
 }
@@ -117,7 +117,7 @@ impl OpDef<3> for Clamp {
         [Where(!(below | above)), Where(below & !above), Where(above)]
     }
 
-    fn smooth_piece([x, lo, hi]: [f64; 3]) -> i64 {
+    fn smooth_segment([x, lo, hi]: [f64; 3]) -> i64 {
         sign(lo - x) * 3 + sign(hi - Max::spec([x, lo]))
     }
 }
@@ -153,8 +153,8 @@ impl OpDef<1> for Saturate {
         [taken]
     }
 
-    fn smooth_piece([x]: [f64; 1]) -> i64 {
-        Clamp::smooth_piece([x, 0.0, 1.0])
+    fn smooth_segment([x]: [f64; 1]) -> i64 {
+        Clamp::smooth_segment([x, 0.0, 1.0])
     }
 }
 
@@ -194,7 +194,7 @@ impl OpDef<3> for Select {
         [Zero, Where(!second), Where(second)]
     }
 
-    fn smooth_piece([c, _, _]: [f64; 3]) -> i64 {
+    fn smooth_segment([c, _, _]: [f64; 3]) -> i64 {
         i64::from(c != 0.0)
     }
 }
@@ -230,7 +230,7 @@ impl OpDef<2> for Step {
         [Zero, Zero]
     }
 
-    fn smooth_piece([edge, x]: [f64; 2]) -> i64 {
+    fn smooth_segment([edge, x]: [f64; 2]) -> i64 {
         i64::from(x >= edge)
     }
 }
@@ -265,7 +265,7 @@ impl OpDef<1> for Abs {
         [Of(call(Sign, [t]))]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }
@@ -302,7 +302,7 @@ impl OpDef<1> for Sign {
         [Zero]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         sign(t)
     }
 }

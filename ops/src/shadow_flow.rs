@@ -1,4 +1,4 @@
-//! Which operands' shadows a row passes on, found by asking its partials in a field where only constants are known.
+//! Which operands' shadows an op passes, by its partials in a field where only constants are known.
 
 use crate::definition::{BitOpDef, OpDef, Partial};
 use crate::field::{Field, Mask};
@@ -6,7 +6,7 @@ use crate::list::{Op, OpVisitor};
 use crate::scalar_eval::{MAX_OPERANDS, operand_float};
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
-/// A number or truth value that is known, or not. What is made of known things is known.
+/// A number or boolean that is known, or not. A result of known operands is known.
 #[derive(Clone, Copy, Debug)]
 struct Known<T>(Option<T>);
 
@@ -126,7 +126,7 @@ impl OpVisitor for Carries {
     }
 }
 
-/// The operands whose partials are singular, whatever they are.
+/// The operands whose partials are singular, regardless of constants.
 struct Singular;
 
 impl OpVisitor for Singular {
@@ -144,18 +144,20 @@ impl OpVisitor for Singular {
 }
 
 impl Op {
-    /// Per operand, whether its partial can be infinite or NaN at finite operands: its term is 0 then where its shadow is.
+    /// Per operand, whether its partial can be infinite or NaN at finite operands: its term is 0
+    /// then where its shadow is.
     pub fn singular_partials(self) -> [bool; MAX_OPERANDS] {
         self.visit(Singular)
     }
 
-    /// Per operand, whether its shadow can change the result's: false where the partial is 0 everywhere, as for `floor`, and for all
-    /// operands of rows without derivative.
+    /// Per operand, whether its shadow can change the result's: false where the partial is 0
+    /// everywhere, as for `floor`, and for all operands of ops without derivative.
     pub fn passes_shadows(self) -> [bool; MAX_OPERANDS] {
         self.passes_shadows_given([None; MAX_OPERANDS])
     }
 
-    /// The same where the bits of some operands are known: a factor of 0 lets no shadow of the other factor pass.
+    /// [`Op::passes_shadows`] where the bits of some operands are known: a factor of 0 lets no
+    /// shadow of the other factor pass.
     pub fn passes_shadows_given(
         self,
         constants: [Option<u32>; MAX_OPERANDS],
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_carries_nothing_has_zero_partials_as_numbers() {
+    fn ops_without_shadow_flow_have_zero_partials() {
         for &op in Op::ALL {
             let partials = op.partials(&[0.75_f64, 0.5, 0.25, 0.4, 0.3][..op.arity()], 0.5);
             for (partial, carries) in partials.into_iter().zip(op.passes_shadows()) {

@@ -100,12 +100,13 @@ impl OpDef<1> for Tan {
         [Of(v.lit(1.0) + v * v)]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         (t / PI + 0.5).floor() as i64
     }
 }
 
-/// 1/√(1 − t²) inside (−1, 1), 0 at the ends and outside. The product of two exact factors keeps it accurate near the ends.
+/// 1/√(1 − t²) inside (−1, 1), 0 at the ends and outside. The product of two exact factors keeps it
+/// accurate near the ends.
 #[inline(always)]
 fn arc_slope<F: Field>(t: F) -> F {
     let (zero, one) = (t.lit(0.0), t.lit(1.0));
@@ -144,7 +145,7 @@ impl OpDef<1> for Asin {
         [Of(arc_slope(t))]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         sign(1.0 - t.abs())
     }
 }
@@ -180,7 +181,7 @@ impl OpDef<1> for Acos {
         [Of(-arc_slope(t))]
     }
 
-    fn smooth_piece([t]: [f64; 1]) -> i64 {
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
         sign(1.0 - t.abs())
     }
 }
@@ -245,8 +246,8 @@ impl OpDef<2> for Atan2 {
         arc::atan2(y, x)
     }
 
-    /// The point is scaled to about 1 first, so that x² + y² neither overflows nor vanishes; the least scale is that of the least normal
-    /// float, whose reciprocal is finite.
+    /// The point is scaled to about 1 first, so that x² + y² neither overflows nor vanishes; the
+    /// least scale is that of the least normal float, whose reciprocal is finite.
     #[inline(always)]
     fn partials<F: Field>([y, x]: [F; 2], _: F) -> [Partial<F>; 2] {
         let (zero, one) = (x.lit(0.0), x.lit(1.0));
@@ -261,7 +262,7 @@ impl OpDef<2> for Atan2 {
         ]
     }
 
-    fn smooth_piece([y, x]: [f64; 2]) -> i64 {
+    fn smooth_segment([y, x]: [f64; 2]) -> i64 {
         if x > 0.0 { 0 } else { sign(y) * 2 + 1 }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The type of one IR value. Vectors, matrices and structs do not exist in the IR: lowering took them apart.
+/// The type of one IR value. Vectors, matrices and structs do not exist in the IR: lowering took
+/// them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scalar {
     /// IEEE binary32. The only type whose values can have shadows.
@@ -30,7 +31,7 @@ impl Scalar {
         Scalar::Resource,
     ];
 
-    /// Whether it stands for something else, which no number can forge.
+    /// Whether it is an opaque handle, which no number can forge.
     pub const fn is_handle(self) -> bool {
         matches!(self, Scalar::Closure | Scalar::Resource)
     }
@@ -81,7 +82,8 @@ impl Direction {
     }
 }
 
-/// A set of directions: which shadows a value has, could have, or is asked for. The two-bit lattice of lineage and demand.
+/// A set of directions: the shadows that a value has, could have, or must have. It is the two-bit
+/// lattice of lineage and demand.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lanes(u8);
 

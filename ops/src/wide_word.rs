@@ -1,11 +1,12 @@
-//! 32-bit words whose float, if they are one, is 64 bits wide: what rows without derivative run on in the oracle, so that their
-//! comparisons and conversions see the wide number. A word that was computed as bits is the float that those bits say.
+//! 32-bit words whose float, if they are one, is 64 bits wide. Ops without derivative run on them
+//! in the oracle, so that their comparisons and conversions see the wide number. A word that was
+//! computed as bits is the float of those bits.
 
 use crate::Libcall;
 use crate::field::{FloatField, SlowFn, WordField};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-/// A word, and the float that it stands for.
+/// A word, and its float.
 #[derive(Clone, Copy, Debug)]
 pub struct WideWord {
     bits: u32,
@@ -54,7 +55,7 @@ by_bits! {
     Not::not();
 }
 
-/// The methods that do with the bits what `u32` does.
+/// The methods that compute on the bits as `u32` does.
 macro_rules! words {
     ($($method:ident($($other:ident)?) -> $out:ident;)*) => { $(
         fn $method(self $(, $other: WideWord)?) -> words!(@type $out) {

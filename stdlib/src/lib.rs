@@ -1,16 +1,17 @@
 //! The standard library: functions written in the language itself, in `adu/*.adu`.
 //!
-//! A file is a subject: its head (lines that begin with `// `) says what it is about, title first; then come entries. An entry is a doc
-//! comment (`///`) and, directly below it, all functions of one name. The index of the entries is built while this crate is compiled, so
-//! that only functions that are named are ever parsed. What an entry calls is found the same way when its body is checked. Rows of the op
-//! table are called, never repeated.
+//! A file is a subject. Its head (lines that begin with `// `) describes it, title first; then come
+//! entries. An entry is a doc comment (`///`) and, directly below it, all functions of one name.
+//! The index of the entries is built while this crate is compiled, so that only functions that are
+//! named are ever parsed. Callees of an entry are found the same way when its body is checked. Ops
+//! are called, never repeated.
 
 /// One entry: the functions of one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LibraryEntry {
     /// The name of its functions.
     pub name: &'static str,
-    /// What they do, in the words of the comment, with its `///`.
+    /// The documentation of the functions, with its `///`.
     pub doc: &'static str,
     /// The functions, one after the other.
     pub source: &'static str,
@@ -73,7 +74,7 @@ impl LibraryFile {
         LibraryFile { text }
     }
 
-    /// The head's first sentence without its full stop, and what follows it.
+    /// The head's first sentence without its full stop, and the rest of the head.
     pub fn title_and_summary(&self) -> (String, String) {
         let lines = self.text.lines().map_while(|line| line.strip_prefix("// "));
         let head = lines.collect::<Vec<_>>().join(" ");
@@ -104,7 +105,7 @@ const fn starts(text: &[u8], at: usize, with: &[u8]) -> bool {
     true
 }
 
-/// Where the line ends that holds `at`: behind its `\n`.
+/// The end of the line that holds `at`, after its `\n`.
 const fn line_end(text: &[u8], mut at: usize) -> usize {
     while at < text.len() && text[at] != b'\n' {
         at += 1;
@@ -112,7 +113,8 @@ const fn line_end(text: &[u8], mut at: usize) -> usize {
     if at < text.len() { at + 1 } else { at }
 }
 
-/// The first line from `at` on that is one of a doc comment, or that is not one; the end of the text if there is none.
+/// The first line from `at` on that is one of a doc comment, or that is not one; the end of the
+/// source if there is none.
 const fn first_line(text: &[u8], mut at: usize, doc: bool) -> usize {
     while at < text.len() && starts(text, at, b"///") != doc {
         at = line_end(text, at);
@@ -120,7 +122,7 @@ const fn first_line(text: &[u8], mut at: usize, doc: bool) -> usize {
     at
 }
 
-/// Where the head of a file ends.
+/// The end of the head of a file.
 const fn first_entry(text: &str) -> usize {
     first_line(text.as_bytes(), 0, true)
 }
@@ -133,7 +135,7 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The entry that begins at `start`, and where it ends.
+/// The entry that begins at `start`, and its end.
 const fn read(text: &'static str, start: usize) -> (LibraryEntry, usize) {
     let bytes = text.as_bytes();
     let body = first_line(bytes, start, false);
@@ -181,7 +183,7 @@ const fn less(a: &str, b: &str) -> bool {
     a.len() < b.len()
 }
 
-// It takes more steps than the compiler thinks a constant should, and ends when the texts do.
+// The index takes more steps than the compiler's limit for constants, and ends with the sources.
 #[allow(long_running_const_eval)]
 const fn index() -> [LibraryEntry; count()] {
     const NONE: LibraryEntry = LibraryEntry {

@@ -10,7 +10,7 @@ pub enum IncDecOp {
 }
 
 impl IncDecOp {
-    /// How it is written.
+    /// The operator as written.
     pub const fn as_str(self) -> &'static str {
         match self {
             IncDecOp::Increment => "++",
@@ -33,7 +33,7 @@ pub enum UnaryOp {
 }
 
 impl UnaryOp {
-    /// How it is written.
+    /// The operator as written.
     pub const fn as_str(self) -> &'static str {
         match self {
             UnaryOp::Plus => "+",
@@ -86,7 +86,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// How it is written.
+    /// The operator as written.
     pub const fn as_str(self) -> &'static str {
         match self {
             BinaryOp::Mul => "*",

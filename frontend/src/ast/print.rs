@@ -1,6 +1,6 @@
-//! The syntax tree as text: one line a statement, expressions in prefix form, `(+ a (* b 2.0))`.
+//! Prints the syntax tree: one line a statement, expressions in prefix form, `(+ a (* b 2.0))`.
 //!
-//! Recursion is as deep as the tree is high, which is bounded.
+//! Recursion is bounded by the height of the tree.
 
 use super::{
     AstFile, BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, FunctionDef,
@@ -9,14 +9,15 @@ use super::{
 };
 use crate::interner::{Interner, Symbol};
 
-/// The tree of a file as text that ends with a line break. `interner` is the one it was parsed with.
+/// Prints the tree of a file, with a line break at the end. `interner` is the one it was parsed
+/// with.
 pub fn print(file: &AstFile, interner: &Interner) -> String {
     let mut printer = Printer::new(interner);
     file.items.iter().for_each(|item| printer.item(item));
     printer.out
 }
 
-/// One expression as text, without a line break.
+/// Prints one expression, without a line break.
 pub fn print_expression(expr: &Expr, interner: &Interner) -> String {
     let mut printer = Printer::new(interner);
     printer.expr(expr);
@@ -186,7 +187,7 @@ impl<'i> Printer<'i> {
         }
     }
 
-    /// A block's statements, each on a line of its own, one step in.
+    /// A block's statements, each on a line of its own, indented by one level.
     fn body(&mut self, block: &BlockStmt) {
         block.statements.iter().for_each(|s| self.nested(s));
     }

@@ -1,7 +1,8 @@
-//! Built-in functions: the names under which rows of the op table can be called, and what they take.
+//! Built-in functions: the names of ops in the language, with their operands.
 //!
-//! The names of the table's rows are the names in the language; the list here adds aliases and int versions, and is searched, not built.
-//! Arguments may be vectors of one width, with scalars standing for every component.
+//! The name of an intrinsic op is its name in the language. The list here adds aliases and int
+//! versions; it is searched, not built. Arguments may be vectors of one width; a scalar is used for
+//! every component.
 
 use super::TypeChecker;
 use super::convert::ConversionPurpose;
@@ -13,20 +14,20 @@ use adumbra_ir::{Code, Diagnostic, Direction, Op, Span};
 use adumbra_ops::definition::OperandKind;
 use bumpalo::collections::Vec as BumpVec;
 
-/// What a built-in function does.
+/// The computation of a built-in function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Builtin {
-    /// A row of floats.
+    /// A float op.
     Float(Op),
-    /// A row of floats, with rows for ints and uints.
+    /// A float op, with ops for ints and uints.
     Number(Op, Op, Op),
-    /// A row of floats, with one for ints.
+    /// A float op, with one for ints.
     Signed(Op, Op),
-    /// `clamp`: a row of floats; of ints, the lesser and greater of two.
+    /// `clamp`: a float op; for ints, the lesser and greater of two.
     Clamp,
     /// `atan`: of one operand or, as `atan2`, of two.
     Atan,
-    /// A row without derivative, on exactly its types.
+    /// A bit op, which has no derivative and takes exactly its operand types.
     ExactTypes(Op),
     /// `select`
     Select,
@@ -36,10 +37,11 @@ pub(super) enum Builtin {
     Printf,
 }
 
-/// The name of the built-in function that gives a message.
+/// The name of the built-in function that prints a message.
 pub const PRINTF: &str = "printf";
 
-/// The names that are not just a row's, sorted: aliases, and rows with versions for other types.
+/// The names that are not just those of ops, sorted: aliases, and ops with versions for other
+/// types.
 const BUILTINS: &[(&str, Builtin)] = &[
     ("abs", Builtin::Signed(Op::Abs, Op::IAbs)),
     ("atan", Builtin::Atan),
@@ -73,10 +75,10 @@ pub(super) fn find_builtin(name: &str) -> Option<Builtin> {
     if let Ok(index) = BUILTINS.binary_search_by(|(known, _)| (*known).cmp(name)) {
         return Some(BUILTINS[index].1);
     }
-    if let Some(row) = Op::from_name(name).filter(|row| row.is_intrinsic()) {
-        return Some(match row.info().is_differentiable() {
-            true => Builtin::Float(row),
-            false => Builtin::ExactTypes(row),
+    if let Some(op) = Op::from_name(name).filter(|op| op.is_intrinsic()) {
+        return Some(match op.info().is_differentiable() {
+            true => Builtin::Float(op),
+            false => Builtin::ExactTypes(op),
         });
     }
     if !name.starts_with(['d', 'D']) {
@@ -89,10 +91,10 @@ pub(super) fn find_builtin(name: &str) -> Option<Builtin> {
     Some(Builtin::Shadow(direction))
 }
 
-/// The rows that a built-in name stands for, for help; none for other names, nor for derivatives.
+/// The ops that a built-in name means, for help; none for other names and derivatives.
 pub fn ops_of(name: &str) -> Vec<Op> {
     match find_builtin(name) {
-        Some(Builtin::Float(row) | Builtin::ExactTypes(row)) => vec![row],
+        Some(Builtin::Float(op) | Builtin::ExactTypes(op)) => vec![op],
         Some(Builtin::Number(float, int, uint)) => vec![float, int, uint],
         Some(Builtin::Signed(float, int)) => vec![float, int],
         Some(Builtin::Clamp) => vec![Op::Clamp],
@@ -102,7 +104,7 @@ pub fn ops_of(name: &str) -> Vec<Op> {
     }
 }
 
-/// Along which direction the derivative is that a name stands for, if it stands for one: `ddx`, `dFdy_fine`.
+/// The direction of the derivative that a name means, if it means one: `ddx`, `dFdy_fine`.
 pub fn derivative_direction(name: &str) -> Option<Direction> {
     match find_builtin(name) {
         Some(Builtin::Shadow(direction)) => Some(direction),
@@ -110,14 +112,14 @@ pub fn derivative_direction(name: &str) -> Option<Direction> {
     }
 }
 
-/// Every name that a newcomer may have meant.
+/// Every built-in name, as candidates for suggestions.
 pub fn builtin_names() -> impl Iterator<Item = &'static str> {
     let derivatives = DERIVATIVES.iter().map(|(name, _)| *name);
-    let rows = Op::ALL.iter().filter(|row| row.is_intrinsic());
-    let rows = rows.map(|row| row.info().name);
+    let ops = Op::ALL.iter().filter(|op| op.is_intrinsic());
+    let ops = ops.map(|op| op.info().name);
     let others = BUILTINS.iter().map(|(name, _)| *name);
     let others = others.filter(|name| Op::from_name(name).is_none());
-    rows.chain(others).chain(derivatives)
+    ops.chain(others).chain(derivatives)
 }
 
 impl<'a> TypeChecker<'a, '_> {
@@ -135,31 +137,31 @@ impl<'a> TypeChecker<'a, '_> {
         let all_int = !args.is_empty() && all(|ty| ty == TypeId::INT);
         let all_integer = !args.is_empty() && all(TypeId::is_integer);
         match builtin {
-            Builtin::Float(row) => self.float_row(row, name, args, span),
-            Builtin::Signed(_, int) if all_int => self.word_row(int, name, args, span),
-            Builtin::Signed(row, _) => self.float_row(row, name, args, span),
-            Builtin::Number(_, int, _) if all_int => self.word_row(int, name, args, span),
-            Builtin::Number(_, _, uint) if all_integer => self.word_row(uint, name, args, span),
-            Builtin::Number(row, ..) => self.float_row(row, name, args, span),
+            Builtin::Float(op) => self.float_op(op, name, args, span),
+            Builtin::Signed(_, int) if all_int => self.bit_op(int, name, args, span),
+            Builtin::Signed(op, _) => self.float_op(op, name, args, span),
+            Builtin::Number(_, int, _) if all_int => self.bit_op(int, name, args, span),
+            Builtin::Number(_, _, uint) if all_integer => self.bit_op(uint, name, args, span),
+            Builtin::Number(op, ..) => self.float_op(op, name, args, span),
             Builtin::Clamp if all_integer && args.len() == 3 => {
                 let (max, min) = match all_int {
                     true => (Op::IMax, Op::IMin),
                     false => (Op::UMax, Op::UMin),
                 };
-                let low = self.word_row(max, name, &args[..2], span);
-                self.word_row(min, name, &[low, args[2]], span)
+                let low = self.bit_op(max, name, &args[..2], span);
+                self.bit_op(min, name, &[low, args[2]], span)
             }
-            Builtin::Clamp => self.float_row(Op::Clamp, name, args, span),
-            Builtin::Atan if args.len() == 2 => self.float_row(Op::Atan2, name, args, span),
-            Builtin::Atan => self.float_row(Op::Atan, name, args, span),
-            Builtin::ExactTypes(row) => self.word_row(row, name, args, span),
+            Builtin::Clamp => self.float_op(Op::Clamp, name, args, span),
+            Builtin::Atan if args.len() == 2 => self.float_op(Op::Atan2, name, args, span),
+            Builtin::Atan => self.float_op(Op::Atan, name, args, span),
+            Builtin::ExactTypes(op) => self.bit_op(op, name, args, span),
             Builtin::Select => self.select(name, args, span),
             Builtin::Shadow(direction) => self.shadow(direction, name, args, span),
             Builtin::Printf => unreachable!("its first argument has no value"),
         }
     }
 
-    /// Reports a wrong number of arguments; gives whether it is right.
+    /// Reports a wrong number of arguments; returns whether it is right.
     fn counted(
         &mut self,
         name: ast::Ident,
@@ -185,16 +187,16 @@ impl<'a> TypeChecker<'a, '_> {
         false
     }
 
-    /// A row of floats, component by component.
-    fn float_row(
+    /// A float op, component by component.
+    fn float_op(
         &mut self,
-        row: Op,
+        op: Op,
         name: ast::Ident,
         args: &[TypedExpr<'a>],
         span: Span,
     ) -> TypedExpr<'a> {
-        let info = row.info();
-        if !self.counted(name, args.len(), row.arity(), info.usage, span) {
+        let info = op.info();
+        if !self.counted(name, args.len(), op.arity(), info.usage, span) {
             return TypedExpr::error(span);
         }
         let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
@@ -234,22 +236,22 @@ impl<'a> TypeChecker<'a, '_> {
             values.push(value);
         }
         TypedExpr {
-            kind: TypedExprKind::Op(row, values.into_bump_slice()),
+            kind: TypedExprKind::Op(op, values.into_bump_slice()),
             ty: widest.map_or(TypeId::FLOAT, |widest| widest.ty),
             span,
         }
     }
 
-    /// A row on the types that it says.
-    fn word_row(
+    /// A bit op, on exactly its operand types.
+    fn bit_op(
         &mut self,
-        row: Op,
+        op: Op,
         name: ast::Ident,
         args: &[TypedExpr<'a>],
         span: Span,
     ) -> TypedExpr<'a> {
-        let info = row.info();
-        if !self.counted(name, args.len(), row.arity(), info.usage, span) {
+        let info = op.info();
+        if !self.counted(name, args.len(), op.arity(), info.usage, span) {
             return TypedExpr::error(span);
         }
         let ty = |kind: OperandKind| match kind {
@@ -267,7 +269,7 @@ impl<'a> TypeChecker<'a, '_> {
             values.push(value);
         }
         TypedExpr {
-            kind: TypedExprKind::Op(row, values.into_bump_slice()),
+            kind: TypedExprKind::Op(op, values.into_bump_slice()),
             ty: ty(info.result),
             span,
         }
@@ -351,7 +353,8 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Floats have one, and what is made of them; other members of a struct count as 0.
+    /// Whether the type has a derivative: floats and types that contain them. Other members of a
+    /// struct count as 0.
     fn has_derivative(&self, ty: TypeId) -> bool {
         match self.types.kind(ty) {
             TypeKind::Struct(_) => true,
@@ -372,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn every_float_row_that_is_not_an_operator_has_its_name() {
+    fn float_ops_have_builtin_names() {
         let operators = [Op::Neg, Op::Add, Op::Sub, Op::Mul, Op::Div];
         for &op in Op::ALL {
             let info = op.info();

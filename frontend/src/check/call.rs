@@ -1,7 +1,8 @@
-//! Calls: of functions, of types, of closures' makers and texture samples.
+//! Calls: of functions, types, closure constructors and texture samples.
 //!
-//! Functions of the user come first and hide built-in ones of the same name; then predeclared types, rows of the op table, and the
-//! standard library, whose functions are parsed when they are first named.
+//! Functions of the user come first and hide built-in ones of the same name; then predeclared
+//! types, intrinsic ops, and the standard library. A library function is parsed when it is first
+//! named.
 
 use super::TypeChecker;
 use super::builtin::Builtin;
@@ -32,7 +33,7 @@ pub(super) fn given_phrase(count: usize) -> String {
     }
 }
 
-/// Arguments as written, and what they mean.
+/// Arguments as written, and checked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallArguments<'s, 'a> {
     pub(super) syntax: &'s [&'a ast::Expr<'a>],
@@ -177,7 +178,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// A variable nobody reads, for an `out` argument that is left out.
+    /// A variable that is never read, for an omitted `out` argument.
     fn scratch_place(&mut self, ty: TypeId, span: Span) -> TypedExpr<'a> {
         if self.current == super::NO_FUNCTION {
             self.report_not_constant(span);
@@ -217,7 +218,7 @@ impl<'a> TypeChecker<'a, '_> {
         );
     }
 
-    /// The functions of the standard library of that name, parsed and declared when first asked for.
+    /// The library functions of that name, parsed and declared on the first request.
     fn library_functions(&mut self, name: Symbol) -> Option<FunctionId> {
         if let Some(known) = self.names.newest_function(name, true) {
             return Some(known);
@@ -368,7 +369,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     fn texture(&mut self, name: ast::Ident) -> Option<u32> {
-        // A local of the same name hides nothing here: between `<` and `>` stand textures alone.
+        // A local of the same name hides nothing here: only textures are between `<` and `>`.
         let number = self.names.texture(name.symbol);
         if number.is_none() {
             self.unknown_texture(name);
@@ -377,7 +378,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 }
 
-/// Whether a call of that name would mean something built in.
+/// Whether a call of that name would mean a built-in.
 pub(crate) fn is_built_in(text: &str) -> bool {
     predeclared_type(text).is_some()
         || super::builtin::find_builtin(text).is_some()

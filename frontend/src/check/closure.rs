@@ -1,4 +1,5 @@
-//! Closures that the host has registered: which there are, and what they take. Without a registry anything goes.
+//! Closures that the host has registered, with their parameters. Any closure is allowed without a
+//! registry.
 
 use super::TypeChecker;
 use super::convert::ConversionPurpose;
@@ -13,7 +14,8 @@ use adumbra_ir::{Code, Diagnostic, Span, Type};
 pub struct RegisteredClosure {
     /// Its name in `make_closure<name>`.
     pub name: String,
-    /// Names and types, of which [`RegisteredClosure::accepts`] says which are possible.
+    /// Names and types of its parameters; [`RegisteredClosure::accepts`] defines the possible
+    /// types.
     pub params: Vec<(String, Type)>,
 }
 
@@ -42,7 +44,8 @@ impl<'a> TypeChecker<'a, '_> {
         self.names.grow(self.interner.len());
     }
 
-    /// Converts arguments to what a registered closure takes, and says whether that could be done.
+    /// Converts arguments to the parameters of a registered closure; returns whether that
+    /// succeeded.
     pub(super) fn convert_to_registered(
         &mut self,
         name: ast::Ident,

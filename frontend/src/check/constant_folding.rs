@@ -1,7 +1,7 @@
-//! What is known while compiling: array lengths, constants, defaults.
+//! Compile-time constants: array lengths, constants, defaults.
 //!
-//! Values come from the rows of the op table, so that folding gives what shading would. Bits stand in the order of
-//! `adumbra_ir::TypeExpr::for_each_scalar`.
+//! The ops compute the values, so folding gives the result that shading would. The bits are in the
+//! order of `adumbra_ir::TypeExpr::for_each_scalar`.
 
 use super::TypeChecker;
 use super::convert::conversion_ops;
@@ -20,7 +20,7 @@ impl<'a> TypeChecker<'a, '_> {
         self.types.fold_scalar(value)
     }
 
-    /// The bits of a value, if it is a constant; else reported.
+    /// The bits of a value, if it is a constant; otherwise an error is reported.
     pub(super) fn constant_bits(&mut self, value: &TypedExpr<'a>) -> Option<&'a [u32]> {
         if value.is_error() {
             return None;
@@ -32,7 +32,7 @@ impl<'a> TypeChecker<'a, '_> {
         None
     }
 
-    /// Reports something that is only known while shading.
+    /// Reports a value that is only known while shading.
     pub(super) fn report_not_constant(&mut self, span: Span) {
         self.report(
             Diagnostic::new(
@@ -70,7 +70,7 @@ impl TypeTable {
             TypedExprKind::Constant(bits) => out.push(bits),
             TypedExprKind::Constants(bits) => out.extend_from_slice(bits),
             TypedExprKind::Zero => self.zeros(value.ty, 1, out),
-            TypedExprKind::Op(row, operands) => {
+            TypedExprKind::Op(op, operands) => {
                 let width = self.scalar_count(value.ty) as usize;
                 let operands = operands.iter().map(|operand| self.fold(operand));
                 let operands = operands.collect::<Option<SmallVec<[ConstantBits; 3]>>>()?;
@@ -78,20 +78,20 @@ impl TypeTable {
                     let pick =
                         |bits: &ConstantBits| bits[if bits.len() == 1 { 0 } else { component }];
                     let args: SmallVec<[u32; 3]> = operands.iter().map(pick).collect();
-                    if row.faults(&args) {
+                    if op.faults(&args) {
                         return None;
                     }
-                    out.push(row.value(&args));
+                    out.push(op.value(&args));
                 }
             }
-            TypedExprKind::Reversed(row, [a, b]) => {
+            TypedExprKind::Reversed(op, [a, b]) => {
                 let (a, b) = (self.fold_scalar(a)?, self.fold_scalar(b)?);
-                out.push(row.value(&[b, a]));
+                out.push(op.value(&[b, a]));
             }
             TypedExprKind::Convert(inner) => {
                 let steps = conversion_ops(inner.ty, value.ty).iter();
                 let bits = self.fold_scalar(inner)?;
-                out.push(steps.fold(bits, |bits, row| row.value(&[bits])));
+                out.push(steps.fold(bits, |bits, op| op.value(&[bits])));
             }
             TypedExprKind::Splat(inner) => {
                 let bits = self.fold_scalar(inner)?;

@@ -1,7 +1,8 @@
-//! Conversions: which are implicit, what a cast can do, what is a condition.
+//! Conversions: implicit conversions, casts and conditions.
 //!
-//! Implicit: int and uint to float, int to uint. A constant with an exact integer value may also start an int
-//! ([`ConversionPurpose::starts`]). Everything else takes a cast or a constructor, and is refused with that help.
+//! Implicit conversions are int and uint to float, and int to uint. A constant with an exact
+//! integer value may also initialise an int ([`ConversionPurpose::starts`]). Everything else takes
+//! a cast or a constructor; the diagnostic's help shows it.
 
 use super::TypeChecker;
 use super::typed_tree::{TypedExpr, TypedExprKind};
@@ -10,10 +11,10 @@ use crate::interner::Symbol;
 use adumbra_ir::module::MipSelection;
 use adumbra_ir::{Code, Diagnostic, Op, Scalar};
 
-/// What a value is needed for.
+/// The use of a converted value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ConversionPurpose {
-    /// Starting a variable, member or parameter.
+    /// Initialising a variable, member or parameter.
     Start(Symbol),
     /// An element or member in a list.
     Item,
@@ -38,7 +39,7 @@ pub(super) enum ConversionPurpose {
 }
 
 impl ConversionPurpose {
-    /// Whether a float constant with an exact integer value will do for an int.
+    /// Whether a float constant with an exact integer value may initialise an int.
     fn starts(self) -> bool {
         matches!(self, ConversionPurpose::Start(_) | ConversionPurpose::Item)
     }
@@ -55,7 +56,7 @@ pub(super) fn conversion_rank(from: TypeId, to: TypeId) -> Option<u8> {
     }
 }
 
-/// The rows, one after the other, that turn a number of one type into one of another.
+/// The ops, in order, that convert a number of one type into one of another.
 pub(crate) fn conversion_ops(from: TypeId, to: TypeId) -> &'static [Op] {
     match (from, to) {
         (TypeId::BOOL, TypeId::INT) => &[Op::BToI],
@@ -71,7 +72,8 @@ pub(crate) fn conversion_ops(from: TypeId, to: TypeId) -> &'static [Op] {
     }
 }
 
-/// The rows of the implicit conversion between two scalar types, none if they are equal; `None` if there is no such conversion.
+/// The ops of the implicit conversion between two scalar types; none if they are equal, `None` if
+/// there is no such conversion.
 pub fn implicit_conversion(from: Scalar, to: Scalar) -> Option<&'static [Op]> {
     let number = |scalar| match scalar {
         Scalar::F32 => Some(TypeId::FLOAT),
@@ -88,7 +90,8 @@ pub fn implicit_conversion(from: Scalar, to: Scalar) -> Option<&'static [Op]> {
 }
 
 impl<'a> TypeChecker<'a, '_> {
-    /// The number as one of another number type, at once if it is a constant. Not for conversions to bool.
+    /// Converts a number to another number type, at once if it is a constant. Not for conversions
+    /// to bool.
     pub(super) fn to_number(&self, value: TypedExpr<'a>, to: TypeId) -> TypedExpr<'a> {
         if value.ty == to {
             return value;
@@ -107,7 +110,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// The value as one of type `to`, if an implicit conversion leads there; else reported.
+    /// Converts the value implicitly to type `to`; otherwise an error is reported.
     pub(super) fn convert(
         &mut self,
         value: TypedExpr<'a>,
@@ -194,7 +197,7 @@ impl<'a> TypeChecker<'a, '_> {
         );
     }
 
-    /// The value as a help shows it: a number, a variable, `(…)` for what is longer.
+    /// The value as shown in a help: a number, a variable, or `(…)` for longer expressions.
     pub(super) fn quoted(&self, value: &TypedExpr) -> String {
         match value.kind {
             TypedExprKind::Constant(bits) => match value.ty {
@@ -212,12 +215,12 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// How to make a value of another type of it.
+    /// How to convert a value to another type, for a help.
     fn conversion_help(&self, value: &TypedExpr, to: TypeId) -> String {
         let from = value.ty;
         let name = self.types.name(to, self.interner);
         let shown = self.quoted(value);
-        // What stands in parentheses already needs no others.
+        // Parentheses are not doubled.
         let inner = shown.trim_start_matches('(').trim_end_matches(')');
         let (width, target) = (from.float_count(), to.float_count());
         if from == TypeId::VOID {
@@ -266,7 +269,7 @@ impl<'a> TypeChecker<'a, '_> {
 
     /// The value as a bool: itself, or whether it is not zero.
     pub(super) fn condition(&mut self, value: TypedExpr<'a>) -> TypedExpr<'a> {
-        let row = match value.ty {
+        let op = match value.ty {
             TypeId::BOOL | TypeId::ERROR => return value,
             TypeId::INT | TypeId::UINT => Op::INe,
             TypeId::FLOAT => Op::FNe,
@@ -291,12 +294,12 @@ impl<'a> TypeChecker<'a, '_> {
         let span = value.span;
         match value.kind {
             TypedExprKind::Constant(bits) => {
-                TypedExpr::constant(TypeId::BOOL, row.value(&[bits, 0]), span)
+                TypedExpr::constant(TypeId::BOOL, op.value(&[bits, 0]), span)
             }
             _ => {
                 let zero = TypedExpr::constant(value.ty, 0, span);
                 TypedExpr {
-                    kind: TypedExprKind::Op(row, self.arena.alloc([value, zero])),
+                    kind: TypedExprKind::Op(op, self.arena.alloc([value, zero])),
                     ty: TypeId::BOOL,
                     span,
                 }
@@ -304,8 +307,8 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// A cast `(ty)value`: between numbers, from a scalar to every component, from a longer vector to its first components, from a larger
-    /// matrix to its upper left.
+    /// A cast `(ty)value`: between numbers, from a scalar to every component, from a longer vector
+    /// to its first components, from a larger matrix to its upper left.
     pub(super) fn cast(
         &mut self,
         value: TypedExpr<'a>,

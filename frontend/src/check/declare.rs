@@ -1,6 +1,8 @@
-//! What files declare: structs, textures, resources, constants, signatures of functions and shaders.
+//! Declarations of files: structs, textures, resources, constants, signatures of functions and
+//! shaders.
 //!
-//! Names of structs come first, so that a type may be used before it is defined; then everything else, in the order of [`super::order`].
+//! Names of structs come first, so that a type may be used before it is defined; then everything
+//! else, in [topological order](super::topological_order).
 
 use super::symbol_table::{TypeBinding, ValueBinding};
 use super::topological_order::{PendingDeclaration, topological_order};
@@ -17,7 +19,7 @@ use adumbra_ir::{Code, Diagnostic, Span};
 use std::collections::HashMap;
 
 impl<'a> TypeChecker<'a, '_> {
-    /// Declares what the host offers.
+    /// Declares the host's globals.
     pub(super) fn declare_globals(&mut self, globals: &[(String, adumbra_ir::Type)]) {
         for (name, ty) in globals {
             let ty = TypeId::from_host_type(ty).unwrap_or(TypeId::ERROR);
@@ -27,7 +29,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Declares what the files declare.
+    /// Declares the items of the files.
     pub(super) fn declare_files(&mut self, files: &[ast::AstFile<'a>]) {
         for item in files.iter().flat_map(|file| file.items) {
             match item.kind {
@@ -158,7 +160,7 @@ impl<'a> TypeChecker<'a, '_> {
             .declare(name.symbol, ValueBinding::Constant(number));
     }
 
-    /// Declares a function of the user or, if so set, of the library.
+    /// Declares a function of the user or, if `library` is set, of the library.
     pub(super) fn declare_function(&mut self, syntax: &'a ast::FunctionDef<'a>) -> FunctionId {
         let result = match &syntax.result {
             Some(ty) if self.report_misspelt_shader(ty) => TypeId::ERROR,
@@ -305,7 +307,7 @@ impl<'a> TypeChecker<'a, '_> {
         params.into_bump_slice()
     }
 
-    /// What `<<< name = literal, flag >>>` says; a flag is true.
+    /// The values of `<<< name = literal, flag >>>`; a flag is true.
     fn metadata(
         &mut self,
         entries: &[ast::MetadataItem<'a>],
@@ -352,7 +354,7 @@ impl<'a> TypeChecker<'a, '_> {
                     Diagnostic::new(
                         Code::BadOperand,
                         value.span,
-                        "there is no `-` of a text or bool",
+                        "there is no `-` of a string or bool",
                     )
                     .here("this is no number")
                     .help("leave out the `-`"),
@@ -362,7 +364,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// What holds for the parameters of shaders alone.
+    /// Checks the rules for the parameters of shaders.
     fn shader_parameter(
         &mut self,
         parameter: &ast::ParamDecl<'a>,

@@ -1,4 +1,5 @@
-//! Expressions: literals, names, members, indices, choices. Operators, calls and places have files of their own.
+//! Expressions: literals, names, members, indices, `? :`. Operators, calls and places have own
+//! files.
 
 use super::convert::ConversionPurpose;
 use super::symbol_table::ValueBinding;
@@ -10,7 +11,7 @@ use crate::interner::Symbol;
 use adumbra_ir::{Code, Diagnostic, Span};
 
 impl<'a> TypeChecker<'a, '_> {
-    /// The meaning of an expression.
+    /// Checks an expression.
     pub(super) fn expr(&mut self, syntax: &ast::Expr<'a>) -> TypedExpr<'a> {
         let span = syntax.span;
         if self.is_error_limit_reached() {
@@ -25,9 +26,9 @@ impl<'a> TypeChecker<'a, '_> {
             ast::ExprKind::Bool(value) => TypedExpr::constant(TypeId::BOOL, u32::from(value), span),
             ast::ExprKind::String(_) => {
                 self.report(
-                    Diagnostic::new(Code::TextAsValue, span, "a text is not a value")
-                        .here("a text")
-                        .help("texts stand only at the beginning of a message: `printf(\"%f\\n\", x)`"),
+                    Diagnostic::new(Code::TextAsValue, span, "a string is not a value")
+                        .here("a string")
+                        .help("strings are allowed only at the beginning of a message: `printf(\"%f\\n\", x)`"),
                 );
                 TypedExpr::error(span)
             }
@@ -62,7 +63,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Like [`expr`](TypeChecker::expr), and as a bool.
+    /// Checks an expression, and converts it to a bool.
     pub(super) fn boolean(&mut self, syntax: &ast::Expr<'a>) -> TypedExpr<'a> {
         let value = self.expr(syntax);
         self.warn_assigned_condition(syntax);
@@ -87,7 +88,7 @@ impl<'a> TypeChecker<'a, '_> {
         value
     }
 
-    /// What a name means in front of an index, where arrays sized while shading may stand.
+    /// Checks a name before an index, where arrays sized while shading are allowed.
     fn indexable_name(&mut self, symbol: Symbol, span: Span) -> TypedExpr<'a> {
         match self.names.value(symbol) {
             ValueBinding::Local(local) => {
@@ -145,7 +146,8 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// An array that is, or is part of, a constant, as part of the variable that holds the constant in this body.
+    /// An array that is, or is part of, a constant, as part of the variable that holds the constant
+    /// in this body.
     fn constant_in_memory(
         &mut self,
         operand: &ast::Expr<'a>,
@@ -225,7 +227,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Two values between which is chosen, converted to a common type.
+    /// Converts the two values of a selection to a common type.
     pub(super) fn unify(
         &mut self,
         yes: TypedExpr<'a>,
@@ -279,7 +281,8 @@ impl<'a> TypeChecker<'a, '_> {
             }
         };
         if is_constant(&value) && self.types.has_arrays(value.ty) {
-            // Outside of bodies nothing is in memory; inside them, rows of an array are best left there.
+            // Constants are in memory only inside bodies; there, elements of nested arrays are best
+            // left in memory.
             if (self.current == super::NO_FUNCTION || !self.types.has_arrays(ty))
                 && let Some(element) = self.constant_element(value, index, ty, span)
             {
@@ -374,7 +377,7 @@ fn is_constant(value: &TypedExpr) -> bool {
     }
 }
 
-/// The components that a swizzle of a vector names: 1 to 4 of `xyzw` and `rgba`, mixed as one likes.
+/// The components that a swizzle of a vector names: 1 to 4 of `xyzw` and `rgba`, in any mixture.
 pub(super) fn swizzle(text: &str, width: u32) -> Option<Swizzle> {
     let mut components = [0; 4];
     if text.is_empty() || text.len() > components.len() {

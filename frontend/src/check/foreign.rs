@@ -1,9 +1,9 @@
-//! Words of related languages: types, functions and variables that people write by habit, and what to write here.
+//! Names of related languages: types, functions and variables, and their equivalents here.
 
 use crate::syntax_error::foreign_keyword;
 use std::borrow::Cow;
 
-/// Types: what is called so, and what to write instead.
+/// Types of other languages: their names, and the equivalent here.
 const TYPES: &[(&[&str], &str)] = &[
     (&["double"], "use `float`: all arithmetic is in 32 bits"),
     (&["half", "f16", "f32", "f64"], "use `float`"),
@@ -48,7 +48,7 @@ const TYPES: &[(&[&str], &str)] = &[
     ),
     (
         &["string"],
-        "texts stand only in messages: `printf(\"text\\n\")`",
+        "strings are allowed only in messages: `printf(\"text\\n\")`",
     ),
     (&["char", "short"], "use `int`"),
     (&["long"], "use `int`, which has 32 bits"),
@@ -59,7 +59,7 @@ const TYPES: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Variables that are simply there in other languages.
+/// Predefined variables of other languages.
 const VALUES: &[(&[&str], &str)] = &[
     (
         &["gl_FragColor", "fragColor", "FragColor"],
@@ -78,7 +78,7 @@ const VALUES: &[(&[&str], &str)] = &[
             "iTimeDelta",
             "iSampleRate",
         ],
-        "a picture has `time`, `resolution`, `pixel` and `uv`; make anything else an input of the shader",
+        "an image has `time`, `resolution`, `pixel` and `uv`; make anything else an input of the shader",
     ),
     (
         &["iChannel0", "iChannel1", "iChannel2", "iChannel3"],
@@ -87,17 +87,18 @@ const VALUES: &[(&[&str], &str)] = &[
     (&["M_PI", "PI"], "declare it: `const float PI = 3.1415927;`"),
 ];
 
-/// Another language's name of what a host knows of a point.
+/// Another language's name of a quantity that a host knows of a point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ForeignGlobal {
     pub(super) name: &'static str,
-    /// Whose name it is.
+    /// The language that has the name.
     pub(super) language: &'static str,
-    /// The global that has it here.
+    /// The global for it here.
     pub(super) global: &'static str,
-    /// How to read it.
+    /// The expression that reads it.
     pub(super) read: &'static str,
-    /// Whether it means nothing else, so that it is known for what it is where the host lacks the global.
+    /// Whether the name has no other meaning, so that it is recognised where the host lacks the
+    /// global.
     pub(super) is_unmistakable: bool,
 }
 
@@ -144,7 +145,7 @@ const GLOBALS: &[ForeignGlobal] = &[
     of_picture("GLSL", "gl_FragCoord", "pixel", "global_value<pixel>"),
 ];
 
-/// How textures are sampled elsewhere, as functions and as methods, and how here.
+/// Texture sampling in other languages, as functions and as methods, and here.
 const SAMPLING: &[(&[&str], &str)] = &[
     (
         &["tex2D", "texture", "texture2D", "Sample"],
@@ -314,11 +315,11 @@ const FUNCTIONS: &[(&[&str], &str)] = &[
     ),
     (
         &["sprintf", "format"],
-        "there are no variables of texts; `printf(\"%f\\n\", x)` gives a message",
+        "there are no string variables; `printf(\"%f\\n\", x)` gives a message",
     ),
 ];
 
-/// Whether the word is one of another language.
+/// Whether the word is a name of another language.
 pub(super) fn is_foreign(text: &str) -> bool {
     foreign_type_fix(text).is_some()
         || foreign_value_fix(text).is_some()
@@ -327,12 +328,12 @@ pub(super) fn is_foreign(text: &str) -> bool {
         || foreign_keyword::foreign_opener_fix(text).is_some()
 }
 
-/// What to write instead of a type that the language does not have.
+/// The replacement of a type that the language does not have.
 pub(super) fn foreign_type_fix(text: &str) -> Option<&'static str> {
     find(TYPES, text)
 }
 
-/// What to write instead of a function that the language does not have.
+/// The replacement of a function that the language does not have.
 pub(super) fn foreign_function_fix(text: &str) -> Option<Cow<'static, str>> {
     if let Some(sample) = texture_sampling_fix(text, "t") {
         let help = format!("declare `texture2d t;` at file level, and sample it: `{sample}`");
@@ -345,17 +346,18 @@ pub(super) fn foreign_function_fix(text: &str) -> Option<Cow<'static, str>> {
     find(FUNCTIONS, text).map(Cow::Borrowed)
 }
 
-/// How `texture` is sampled, where another language's function or method for it was written.
+/// The expression that samples `texture`, as a replacement for another language's function or
+/// method.
 pub(crate) fn texture_sampling_fix(function: &str, texture: &str) -> Option<String> {
     find(SAMPLING, function).map(|here| here.replace("{}", texture))
 }
 
-/// What to write instead of a variable that the language does not have.
+/// The replacement of a variable that the language does not have.
 pub(super) fn foreign_value_fix(text: &str) -> Option<&'static str> {
     find(VALUES, text)
 }
 
-/// The global that has what another language calls so.
+/// The global that corresponds to another language's name.
 pub(super) fn foreign_global(text: &str) -> Option<&'static ForeignGlobal> {
     GLOBALS.iter().find(|global| global.name == text)
 }

@@ -1,4 +1,4 @@
-//! What variables start with: expressions, and lists for arrays, structs and vectors.
+//! Initialisers of variables: expressions, and lists for arrays, structs and vectors.
 
 use super::TypeChecker;
 use super::convert::ConversionPurpose;
@@ -9,7 +9,7 @@ use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 
 impl<'a> TypeChecker<'a, '_> {
-    /// The value that `name`, a variable of type `ty`, starts with.
+    /// The initial value of `name`, a variable of type `ty`.
     pub(super) fn initializer(
         &mut self,
         init: &Initializer<'a>,
@@ -162,7 +162,7 @@ impl<'a> TypeChecker<'a, '_> {
     fn list_too_long(
         &mut self,
         items: &[Initializer<'a>],
-        room: u32,
+        capacity: u32,
         ty: TypeId,
         span: Span,
     ) -> TypedExpr<'a> {
@@ -174,20 +174,20 @@ impl<'a> TypeChecker<'a, '_> {
         self.report(
             Diagnostic::new(
                 Code::BadInitializer,
-                items[room as usize].span,
+                items[capacity as usize].span,
                 format!(
-                    "the list has {} items, and {is} has {room} {what}",
+                    "the list has {} items, and {is} has {capacity} {what}",
                     items.len()
                 ),
             )
             .here("one too many")
             .label(span, "this list")
-            .help("leave out what is too much, or make room where it is declared"),
+            .help("leave out what is too much, or enlarge it where it is declared"),
         );
         TypedExpr::error(span)
     }
 
-    /// A type called: `float3(x, yz)`, `color(k)`, `int(x)`.
+    /// A constructor call: `float3(x, yz)`, `color(k)`, `int(x)`.
     pub(super) fn construct(
         &mut self,
         to: TypeId,

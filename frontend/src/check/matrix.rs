@@ -1,6 +1,7 @@
-//! Matrices: how they are made, and what can be computed with them by operators.
+//! Matrices: constructors and operators.
 //!
-//! A matrix is its rows, one behind the other. Everything is by component but products, which are functions of the standard library.
+//! A matrix is its rows, in order. All operators work by component; products are functions of the
+//! standard library.
 
 use super::TypeChecker;
 use super::typed_tree::{TypedExpr, TypedExprKind};
@@ -9,7 +10,8 @@ use crate::ast::BinaryOp;
 use adumbra_ir::{Code, Diagnostic, Op, Span};
 
 impl<'a> TypeChecker<'a, '_> {
-    /// `float3x3(…)`: numbers and vectors row by row, one number for the diagonal, or a larger matrix, of which the upper left is taken.
+    /// `float3x3(…)`: numbers and vectors row by row, one number for the diagonal, or the upper
+    /// left of a larger matrix.
     pub(super) fn construct_matrix(
         &mut self,
         to: TypeId,
@@ -77,7 +79,7 @@ impl<'a> TypeChecker<'a, '_> {
         mut b: TypedExpr<'a>,
         span: Span,
     ) -> TypedExpr<'a> {
-        let row = match (op, a.ty, b.ty) {
+        let ir_op = match (op, a.ty, b.ty) {
             (BinaryOp::Add, m, n) if m == n => Op::Add,
             (BinaryOp::Sub, m, n) if m == n => Op::Sub,
             (BinaryOp::Mul, s, _) if is_factor(s) => Op::Mul,
@@ -92,7 +94,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
         let ty = if a.ty.matrix_size() > 0 { a.ty } else { b.ty };
         TypedExpr {
-            kind: TypedExprKind::Op(row, self.arena.alloc([a, b])),
+            kind: TypedExprKind::Op(ir_op, self.arena.alloc([a, b])),
             ty,
             span,
         }
@@ -120,7 +122,7 @@ impl<'a> TypeChecker<'a, '_> {
             }
             BinaryOp::Div => "divide by a number, or multiply by the inverse: `mul(inverse(b), a)`",
             BinaryOp::Add | BinaryOp::Sub => {
-                "matrices of one size can be added; a number stands on the diagonal of `float3x3(x)`"
+                "matrices of one size can be added; `float3x3(x)` puts a number on the diagonal"
             }
             BinaryOp::Equal | BinaryOp::NotEqual => "compare elements: `a[0][0] == b[0][0]`",
             _ => {
@@ -131,7 +133,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 }
 
-/// Whether a matrix can be multiplied or divided by it.
+/// Whether a matrix can be multiplied or divided by the type.
 fn is_factor(ty: TypeId) -> bool {
     ty.is_number() && ty != TypeId::BOOL
 }

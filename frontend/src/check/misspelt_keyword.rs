@@ -1,4 +1,5 @@
-//! Statements that can be read, but begin with a misspelt keyword: `retrun x;` declares `x`, `braek;` is a name.
+//! Statements that parse, but begin with a misspelt keyword: `retrun x;` declares `x`, `braek;` is
+//! a name.
 
 use super::TypeChecker;
 use crate::ast::{self, BinaryOp, ExprKind, StmtKind, TypeName};
@@ -8,7 +9,8 @@ use crate::token_kind::Kind;
 use adumbra_ir::Span;
 
 impl<'a> TypeChecker<'a, '_> {
-    /// Whether the statement begins with a name that nothing declares and that is a misspelt keyword; then that is reported.
+    /// Reports a statement that begins with an undeclared name close to a keyword; returns whether
+    /// it did.
     pub(super) fn report_misspelt_keyword(&mut self, statement: &ast::Stmt<'a>) -> bool {
         let Some((symbol, next)) = first_word(&statement.kind) else {
             return false;
@@ -37,7 +39,7 @@ impl<'a> TypeChecker<'a, '_> {
         true
     }
 
-    /// Whether a function's result is a misspelt `shader`, a type that nothing declares; then that is reported.
+    /// Reports an undeclared result type that is a misspelt `shader`; returns whether it did.
     pub(super) fn report_misspelt_shader(&mut self, result: &ast::TypeExpr<'a>) -> bool {
         let TypeName::Named(symbol) = result.name else {
             return false;
@@ -59,7 +61,7 @@ impl<'a> TypeChecker<'a, '_> {
         true
     }
 
-    /// Whether the name means anything at all, or what declares it was refused.
+    /// Whether the name means anything, or its declaration was refused.
     fn is_known(&self, symbol: Symbol) -> bool {
         self.names.is_declared(symbol)
             || super::is_built_in(self.symbol_name(symbol))

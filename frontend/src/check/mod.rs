@@ -1,8 +1,9 @@
-//! What a syntax tree means: names, types, overloads; the outcome is the typed tree.
+//! Type checker: names, types, overloads. It turns syntax trees into the typed tree.
 //!
-//! First everything that files declare is gathered ([`declare`]), then every body is checked ([`statement`], [`expression`] and their
-//! helpers); library functions join the queue when a call first names them. A finding never stops the rest: what is wrong gets
-//! [`TypeId::ERROR`], which silences everything that follows from it.
+//! First all declarations of the files are gathered ([`declare`]). Then every body is checked
+//! ([`statement`], [`expression`] and their helpers). Library functions join the queue when a call
+//! first names them. A diagnostic never stops the rest: an expression with an error gets
+//! [`TypeId::ERROR`], which silences consequential errors.
 
 pub mod builtin;
 mod call;
@@ -51,27 +52,29 @@ use typed_tree::{
 };
 use types::{TypeId, TypeTable};
 
-/// What is checked, and against what.
+/// The input of the checker.
 #[derive(Debug)]
 pub struct CheckRequest<'a, 'c> {
-    /// The parsed texts of the user.
+    /// The user's parsed sources.
     pub files: &'c [ast::AstFile<'a>],
     /// The host's globals; no arrays, no closures.
     pub globals: &'c [(String, adumbra_ir::Type)],
-    /// The closures that the host knows; `None`: whatever there may be.
+    /// The closures that the host knows; `None` admits any closure.
     pub closures: Option<&'c [RegisteredClosure]>,
-    /// Something typed into a session, for which an entry is made up.
+    /// An entry typed into a session; a shader is made for it.
     pub entry: Option<ast::ReplEntry<'a>>,
 }
 
-/// What came out.
+/// The output of the checker.
 #[derive(Debug)]
 pub struct CheckOutput<'a> {
-    /// The program; only to be lowered if no finding is an error.
+    /// The program; it may be lowered only if no diagnostic is an error.
     pub program: TypedProgram<'a>,
-    /// Errors in the order of the texts, at most [`MAX_DIAGNOSTICS`] and one that says that there are more; warnings, as many, only where there is no error.
+    /// Errors in the order of the sources, at most [`MAX_DIAGNOSTICS`] and one that reports more;
+    /// as many warnings, only where there is no error.
     pub diagnostics: Vec<Diagnostic>,
-    /// The entry made for [`CheckRequest::entry`], a shader without inputs, and what its outputs are.
+    /// The entry made for [`CheckRequest::entry`], a shader without inputs, and what its outputs
+    /// are.
     pub entry: Option<(FunctionId, Vec<SessionOutput>)>,
 }
 
@@ -93,20 +96,20 @@ pub fn check<'a>(
     checker.finish(entry)
 }
 
-/// A finding whose sentences are no longer than [`MAX_MESSAGE_BYTES`].
-fn truncate_messages(mut finding: Diagnostic) -> Diagnostic {
-    let own = [&mut finding.message, &mut finding.label];
-    let others = finding.labels.iter_mut().map(|label| &mut label.message);
-    for sentence in own.into_iter().chain(&mut finding.help).chain(others) {
+/// Shortens the sentences of a diagnostic to [`MAX_MESSAGE_BYTES`].
+fn truncate_messages(mut diagnostic: Diagnostic) -> Diagnostic {
+    let own = [&mut diagnostic.message, &mut diagnostic.label];
+    let others = diagnostic.labels.iter_mut().map(|label| &mut label.message);
+    for sentence in own.into_iter().chain(&mut diagnostic.help).chain(others) {
         if sentence.len() > MAX_MESSAGE_BYTES {
             sentence.truncate(sentence.floor_char_boundary(MAX_MESSAGE_BYTES - '…'.len_utf8()));
             sentence.push('…');
         }
     }
-    finding
+    diagnostic
 }
 
-/// Stands for the function whose body is being checked while none is.
+/// The current function while no body is checked.
 const NO_FUNCTION: FunctionId = FunctionId(u32::MAX);
 
 /// A declared function.
@@ -145,27 +148,27 @@ struct StructItem<'a> {
 #[derive(Clone, Copy, Debug)]
 enum StructState {
     Waiting,
-    /// Its members are being looked at.
+    /// Its members are being resolved.
     Open,
     Done(TypeId),
 }
 
-/// What is known of a variable beside its [`Local`].
+/// Properties of a variable beside its [`Local`].
 #[derive(Clone, Copy, Debug)]
 struct LocalProperties {
     is_const: bool,
-    /// It lives from the beginning of the function, wherever it was first named.
+    /// Whether it lives from the beginning of the function, wherever it was first named.
     is_hoisted: bool,
     /// Its bits, if it is a constant scalar.
     bits: Option<u32>,
 }
 
-/// What a statement around others is to `break`, `continue` and the variables that it may change.
+/// The meaning of an enclosing statement for `break`, `continue` and changed variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EnclosingKind {
     Loop,
     Switch,
-    /// An `if` with several conditions, which no jump leaves.
+    /// An `if` with several conditions; no jump leaves it.
     Chain,
 }
 
@@ -179,21 +182,21 @@ struct Enclosing {
     continues: bool,
 }
 
-/// What a closure is made of: its name and the types of its arguments.
+/// The signature of a closure: its name and the types of its arguments.
 type ClosureKey = (Symbol, Vec<TypeId>);
 
-/// What is known of the body being checked.
+/// The state of the body being checked.
 #[derive(Debug, Default)]
 struct BodyState<'a> {
     locals: Vec<Local>,
     properties: Vec<LocalProperties>,
-    /// How often each variable is read, at least as far as 0 is told from more.
+    /// How often each variable is read, exact only as to 0 or more.
     reads: Vec<u32>,
-    /// The loops, switches and chains of conditions around, the innermost last.
+    /// The enclosing loops, switches and chains of conditions, the innermost last.
     enclosing: Vec<Enclosing>,
     /// Variables written so far inside those.
     changed: Vec<LocalId>,
-    /// What is done before the first statement.
+    /// Statements that run before the first one.
     hoisted: Vec<TypedStmt<'a>>,
 }
 
@@ -209,14 +212,15 @@ struct TypeChecker<'a, 'c> {
     resources: Vec<ast::Ident>,
     messages: Vec<Message>,
     closures: Vec<ClosureKey>,
-    /// Names of constants that are still to be declared.
+    /// Names of constants that are not declared yet.
     undeclared_constants: HashSet<Symbol>,
     /// `None` if the host has no registry.
     registry: Option<HashMap<Symbol, closure::ClosureParams>>,
     closure_numbers: HashMap<ClosureKey, u32>,
     globals: Vec<(Symbol, TypeId)>,
     diagnostics: Vec<Diagnostic>,
-    /// What functions lack, and the number of the finding that says so. What stands outside of functions lacks it file by file.
+    /// The diagnostic that reports each name that a function lacks, by index. The key has the file
+    /// for names outside of functions.
     lacking: HashMap<(Code, FunctionId, FileId, Symbol), usize>,
     warnings: Vec<Diagnostic>,
     /// The function whose body is being checked.
@@ -268,13 +272,14 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             let message = format!("there are more than {MAX_DIAGNOSTICS} errors");
             let rest = Diagnostic::new(Code::TooManyErrors, next.span, message)
                 .here("the next one")
-                .help("mend the first ones; the others may follow from them");
+                .help("fix the first ones; the others may follow from them");
             self.diagnostics.truncate(MAX_DIAGNOSTICS);
             self.diagnostics.push(rest);
         }
         if self.diagnostics.is_empty() {
             if entry.is_some() {
-                // Of the texts that a session has kept, it was warned when they came.
+                // Warnings for the sources that a session keeps were reported when they were
+                // entered.
                 self.warnings.retain(|d| d.span.file == FileId::MAIN);
             }
             self.warnings.sort_by_key(|d| (d.span.file, d.span.start));
@@ -309,7 +314,7 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
         &self.functions[id.0 as usize]
     }
 
-    /// Whether more was found than is reported: then nothing more is sought.
+    /// Whether there are more errors than are reported; the search ends then.
     fn is_error_limit_reached(&self) -> bool {
         self.diagnostics.len() > MAX_DIAGNOSTICS
     }

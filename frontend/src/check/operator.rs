@@ -1,4 +1,4 @@
-//! Operators: which row of the op table serves which operator on which types.
+//! Operators: the op for each operator and operand types.
 
 use super::TypeChecker;
 use super::typed_tree::{CompoundAssign, TypedExpr, TypedExprKind};
@@ -9,11 +9,11 @@ use adumbra_ir::{Code, Diagnostic, Op, Span};
 use bumpalo::collections::Vec as BumpVec;
 use smallvec::SmallVec;
 
-/// The row for an operator on two numbers of one type, and whether it takes them in reverse.
-fn row(op: BinaryOp, ty: TypeId) -> Option<(Op, bool)> {
+/// The op for an operator on two numbers of one type, and whether its operands are in reverse.
+fn numeric_op(op: BinaryOp, ty: TypeId) -> Option<(Op, bool)> {
     use BinaryOp::*;
-    let forward = |row| Some((row, false));
-    let reverse = |row| Some((row, true));
+    let forward = |op| Some((op, false));
+    let reverse = |op| Some((op, true));
     match (op, ty) {
         (Add, TypeId::FLOAT) => forward(Op::Add),
         (Sub, TypeId::FLOAT) => forward(Op::Sub),
@@ -54,7 +54,7 @@ fn row(op: BinaryOp, ty: TypeId) -> Option<(Op, bool)> {
     }
 }
 
-/// The type in which two numbers meet.
+/// The common type of two numbers.
 fn common(a: TypeId, b: TypeId) -> TypeId {
     if a == b {
         a
@@ -89,7 +89,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
         if op == UnaryOp::Not {
             let condition = self.condition(value);
-            return self.row_of_one(Op::LNot, condition, TypeId::BOOL, span);
+            return self.unary_op(Op::LNot, condition, TypeId::BOOL, span);
         }
         if matches!(op, UnaryOp::Plus | UnaryOp::Minus) && value.ty == TypeId::BOOL {
             value = self.to_number(value, TypeId::INT);
@@ -97,9 +97,9 @@ impl<'a> TypeChecker<'a, '_> {
         let ty = value.ty;
         match op {
             UnaryOp::Plus if ty.is_integer() || ty.is_floats() => TypedExpr { span, ..value },
-            UnaryOp::Minus if ty.is_integer() => self.row_of_one(Op::INeg, value, ty, span),
-            UnaryOp::Minus if ty.is_floats() => self.row_of_one(Op::Neg, value, ty, span),
-            UnaryOp::BitNot if ty.is_integer() => self.row_of_one(Op::Not, value, ty, span),
+            UnaryOp::Minus if ty.is_integer() => self.unary_op(Op::INeg, value, ty, span),
+            UnaryOp::Minus if ty.is_floats() => self.unary_op(Op::Neg, value, ty, span),
+            UnaryOp::BitNot if ty.is_integer() => self.unary_op(Op::Not, value, ty, span),
             _ => {
                 let is = self.quoted_type(ty);
                 let help = match op {
@@ -127,28 +127,23 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// A row of one operand; at once if that is a constant.
-    fn row_of_one(
-        &mut self,
-        row: Op,
-        value: TypedExpr<'a>,
-        ty: TypeId,
-        span: Span,
-    ) -> TypedExpr<'a> {
+    /// A unary op, folded at once if the operand is a constant.
+    fn unary_op(&mut self, op: Op, value: TypedExpr<'a>, ty: TypeId, span: Span) -> TypedExpr<'a> {
         if value.is_error() {
             return value;
         }
         match value.kind {
-            TypedExprKind::Constant(bits) => TypedExpr::constant(ty, row.value(&[bits]), span),
+            TypedExprKind::Constant(bits) => TypedExpr::constant(ty, op.value(&[bits]), span),
             _ => TypedExpr {
-                kind: TypedExprKind::Op(row, self.arena.alloc([value])),
+                kind: TypedExprKind::Op(op, self.arena.alloc([value])),
                 ty,
                 span,
             },
         }
     }
 
-    /// Operators that group to the left, as in `a + b - c`: taken up in a loop, however many there are. `last` is the last of them.
+    /// Operators that group to the left, as in `a + b - c`: checked in a loop, regardless of their
+    /// number. `last` is the last of them.
     pub(super) fn operator_chain(&mut self, last: &ast::Expr<'a>) -> TypedExpr<'a> {
         let (mut left, mut waiting) = (last, SmallVec::<[_; 4]>::new());
         while let ast::ExprKind::Binary(op, a, b) = left.kind {
@@ -173,7 +168,8 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Puts what a chain comes to so far into a variable, so that no tree is as high as a chain is long.
+    /// Assigns the value of a chain so far to a variable, so that no tree is as high as a chain is
+    /// long.
     fn set_aside(
         &mut self,
         value: TypedExpr<'a>,
@@ -233,7 +229,7 @@ impl<'a> TypeChecker<'a, '_> {
         self.warn_lost_remainder(op, a, b, span);
         let b = self.expr(b);
         if is_chained {
-            // The audit of the tree reported it.
+            // The validation of the tree reported it.
             return TypedExpr::error(span);
         }
         self.combine(op, value, b, span)
@@ -268,14 +264,14 @@ impl<'a> TypeChecker<'a, '_> {
                 BinaryOp::Shl | BinaryOp::Shr if a.ty.is_integer() && b.ty.is_integer() => a.ty,
                 _ => common(a.ty, b.ty),
             };
-            if let Some((row, reversed)) = row(op, ty) {
+            if let Some((ir_op, reversed)) = numeric_op(op, ty) {
                 let operands = self
                     .arena
                     .alloc([self.to_number(a, ty), self.to_number(b, ty)]);
                 return TypedExpr {
                     kind: match reversed {
-                        false => TypedExprKind::Op(row, operands),
-                        true => TypedExprKind::Reversed(row, operands),
+                        false => TypedExprKind::Op(ir_op, operands),
+                        true => TypedExprKind::Reversed(ir_op, operands),
                     },
                     ty: if is_comparison(op) { TypeId::BOOL } else { ty },
                     span,
@@ -307,9 +303,9 @@ impl<'a> TypeChecker<'a, '_> {
         if m == 0 || n == 0 || (m != n && m != 1 && n != 1) {
             return None;
         }
-        let (row, _) = row(op, TypeId::FLOAT)?;
+        let (ir_op, _) = numeric_op(op, TypeId::FLOAT)?;
         Some(TypedExpr {
-            kind: TypedExprKind::Op(row, self.arena.alloc([a, b])),
+            kind: TypedExprKind::Op(ir_op, self.arena.alloc([a, b])),
             ty: TypeId::floats(m.max(n)),
             span,
         })
@@ -472,7 +468,7 @@ impl<'a> TypeChecker<'a, '_> {
         self.update(target, op, value, false, span)
     }
 
-    /// `++place` and its like.
+    /// `++place`, `--place`, `place++`, `place--`.
     pub(super) fn increment(
         &mut self,
         step: IncDecOp,

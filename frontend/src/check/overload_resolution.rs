@@ -1,7 +1,9 @@
-//! Which of several functions of one name a call means.
+//! Overload resolution: which of several functions of one name a call means.
 //!
-//! Each argument has a rank for each candidate ([`fit`](super::convert::fit), 0 the best). A candidate is chosen if no other fits any
-//! argument better, and it fits some argument better than each other. The same ranks serve the reports.
+//! Each argument has a rank for each candidate
+//! ([`conversion_rank`](super::convert::conversion_rank), 0 the best). A candidate is chosen if no
+//! other fits any argument better, and it fits some argument better than each other. The same ranks
+//! serve the reports.
 
 use super::DeclaredFunction;
 use super::TypeChecker;
@@ -40,7 +42,7 @@ impl<'a> TypeChecker<'a, '_> {
                 viable.push((candidate, ranks));
             }
         }
-        // The candidates come newest first; reports list them as the text does.
+        // The candidates come newest first; reports list them in the order of the source.
         viable.reverse();
         let beats = |a: &Ranks, b: &Ranks| {
             let mut pairs = a.iter().zip(b);
@@ -81,7 +83,7 @@ impl<'a> TypeChecker<'a, '_> {
         pairs.map(rank).collect()
     }
 
-    /// The only function of its name: what does not fit is reported argument by argument.
+    /// The only function of its name: a mismatch is reported argument by argument.
     fn only(
         &mut self,
         function: FunctionId,
@@ -128,7 +130,7 @@ impl<'a> TypeChecker<'a, '_> {
         None
     }
 
-    /// Points at a declaration, unless it is in the library, whose text the user does not see.
+    /// Points at a declaration, unless it is in the library, whose source the user does not see.
     fn declared_here(
         &self,
         diagnostic: Diagnostic,
@@ -162,7 +164,7 @@ impl<'a> TypeChecker<'a, '_> {
         .here("fits no function of that name");
         let mut candidates: Vec<FunctionId> = self.overloads(functions).collect();
         candidates.reverse();
-        // The sort keeps the order of the text among equals.
+        // The sort keeps the order of the source among equals.
         candidates.sort_by_key(|&id| self.strangeness(self.declared(id), args));
         let more = candidates.len().saturating_sub(MAX_SHOWN);
         candidates.truncate(MAX_SHOWN);
@@ -190,7 +192,8 @@ impl<'a> TypeChecker<'a, '_> {
         self.report(diagnostic.help(help));
     }
 
-    /// How far a candidate is from a call that it does not fit: arguments that fit no parameter, and arguments too few or too many.
+    /// How far a candidate is from a call that it does not fit: arguments that fit no parameter,
+    /// and arguments too few or too many.
     fn strangeness(&self, candidate: &DeclaredFunction, args: CallArguments<'_, 'a>) -> usize {
         let pairs = candidate.params.iter().zip(args.values);
         let strange = pairs.filter(|(param, value)| conversion_rank(value.ty, param.ty).is_none());
@@ -216,7 +219,7 @@ impl<'a> TypeChecker<'a, '_> {
         self.report(diagnostic);
     }
 
-    /// A default: a number or truth value as it is written, `…` for whatever else.
+    /// A default as shown in a report: a number or boolean as written, `…` for anything else.
     fn shown_default(&self, default: &super::TypedExpr) -> String {
         match (default.ty, self.fold_scalar(default)) {
             (TypeId::FLOAT, Some(bits)) => format!("{:?}", f32::from_bits(bits)),
@@ -227,7 +230,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// A function's name and parameters, as one would declare it.
+    /// A function's name and parameters, as in a declaration.
     fn signature(&self, declared: &DeclaredFunction) -> String {
         let param = |param: &super::TypedParam| {
             let way = match param.direction {
@@ -254,7 +257,7 @@ pub(super) fn is_shader(declared: &DeclaredFunction) -> bool {
     declared.syntax.is_some_and(ast::FunctionDef::is_shader)
 }
 
-/// How many arguments are needed at least: up to the last parameter without a default.
+/// The least number of arguments: up to the last parameter without a default.
 fn required(declared: &DeclaredFunction) -> usize {
     let needs = |param: &super::TypedParam| param.default.is_none();
     declared

@@ -1,6 +1,7 @@
-//! Places: what can be written to.
+//! Places: the expressions that can be written to (C's lvalues).
 //!
-//! A place is a variable that is not constant, a member, an element or a component of a place, or distinct components of one.
+//! A place is a variable that is not constant, a member, an element or a component of a place, or
+//! distinct components of one.
 
 use super::TypeChecker;
 use super::symbol_table::ValueBinding;
@@ -19,7 +20,8 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Notes that the expression is written to. If it cannot be, reports it under `code` and gives false.
+    /// Marks the expression as written to. If it cannot be, reports it under `code` and returns
+    /// false.
     pub(super) fn mark_written(
         &mut self,
         syntax: &ast::Expr<'a>,
@@ -70,7 +72,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Whether the expression is a constant or a part of one; then it is reported.
+    /// Whether the expression is a constant or a part of one; reported if so.
     fn writes_constant(&mut self, syntax: &ast::Expr<'a>) -> bool {
         let mut root = syntax;
         while let ast::ExprKind::Member(operand, _) | ast::ExprKind::Index(operand, _) = root.kind {

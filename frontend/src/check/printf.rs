@@ -1,4 +1,4 @@
-//! `printf`: a format known while compiling, and the arguments that it speaks of.
+//! `printf`: a compile-time format, and its arguments.
 
 use super::TypeChecker;
 use super::typed_tree::{TypedExpr, TypedExprKind};
@@ -18,8 +18,8 @@ impl<'a> TypeChecker<'a, '_> {
         let Some((format, args)) = args.split_first() else {
             self.bad_message(
                 span,
-                "`printf` takes a text first",
-                "no text",
+                "`printf` takes a format string first",
+                "no string",
                 "write `printf(\"text\\n\")`",
             );
             return TypedExpr::error(span);
@@ -32,8 +32,8 @@ impl<'a> TypeChecker<'a, '_> {
             if !matches!(format.kind, ast::ExprKind::Broken) {
                 self.bad_message(
                     format.span,
-                    "the first argument of `printf` is a text",
-                    "not a text",
+                    "the first argument of `printf` is a string",
+                    "not a string",
                     "write `printf(\"%f\\n\", x)`",
                 );
             }
@@ -41,8 +41,8 @@ impl<'a> TypeChecker<'a, '_> {
         };
         let text = self.symbol_name(text).to_owned();
         let mut conversions = Vec::new();
-        for piece in format_parts(&text) {
-            match piece {
+        for part in format_parts(&text) {
+            match part {
                 Ok(FormatPart::Literal(_)) => {}
                 Ok(FormatPart::Conversion(conversion)) => conversions.push(conversion),
                 Err(bad) => {
@@ -77,7 +77,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// The argument as the conversion wants it; reported if it is nothing for it.
+    /// Converts the argument for the conversion; reported if the types do not match.
     fn written_by(&mut self, conversion: Conversion, value: TypedExpr<'a>) -> TypedExpr<'a> {
         if value.is_error() {
             return value;
@@ -108,7 +108,7 @@ impl<'a> TypeChecker<'a, '_> {
         let given = values.len();
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         let message = format!(
-            "the text has {wanted} conversion{}, and {given} argument{} follow{} it",
+            "the format has {wanted} conversion{}, and {given} argument{} follow{} it",
             plural(wanted),
             plural(given),
             if given == 1 { "s" } else { "" },
@@ -116,7 +116,7 @@ impl<'a> TypeChecker<'a, '_> {
         let (place, here, help) = match values.get(wanted) {
             Some(first) => (
                 first.span,
-                "nothing in the text speaks of it",
+                "no conversion in the format is for it",
                 "add a conversion, such as `%f` or `%d`, or leave the argument out",
             ),
             None => (
@@ -135,7 +135,7 @@ impl<'a> TypeChecker<'a, '_> {
 
     fn bad_conversion(&mut self, bad: ConversionError<'_>, format: Span) {
         let message = format!("`{}` is no conversion: {}", bad.text, bad.problem);
-        self.bad_message(format, &message, "in this text", bad.help);
+        self.bad_message(format, &message, "in this format", bad.help);
     }
 
     fn bad_message(&mut self, span: Span, message: &str, here: &str, help: &str) {

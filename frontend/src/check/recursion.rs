@@ -1,8 +1,10 @@
-//! Functions that call themselves whichever way control takes, so that no call of them ever returns.
+//! Functions that call themselves on every path, so that no call of them ever returns.
 //!
-//! What may return is a least fixed point: a function may if some way through its body calls only functions that may. Loops may be left
-//! at any time and any condition may hold, so what remains never returns for sure. Callees are mostly declared before their callers,
-//! so that nearly all is known after one pass; where [`MAX_PASSES`] do not suffice, nothing is said.
+//! The functions that may return are a least fixed point: a function may return if some path
+//! through its body calls only functions that may. Loops may end in any iteration and any condition
+//! may hold, so the others certainly never return. Callees are mostly declared before their
+//! callers, so nearly all is known after one pass. Nothing is reported if [`MAX_PASSES`] passes do
+//! not suffice.
 
 use super::TypeChecker;
 use super::typed_tree::{FunctionId, TypedExpr, TypedExprKind, TypedIf, TypedStmt, TypedSwitch};
@@ -17,13 +19,13 @@ impl<'a> TypeChecker<'a, '_> {
         let Some(returns) = self.may_return() else {
             return;
         };
-        // In which walk each function was come to.
+        // The walk that reached each function first.
         let mut walks: Vec<Option<usize>> = vec![None; returns.len()];
         for start in 0..self.functions.len() {
             if returns[start] || walks[start].is_some() || self.functions[start].is_library {
                 continue;
             }
-            // Each way leads to a call of another that never returns: following them, a circle closes.
+            // Each step goes to a callee that never returns, so the walk closes a cycle.
             walks[start] = Some(start);
             let mut path = vec![start];
             let call = loop {
@@ -35,11 +37,11 @@ impl<'a> TypeChecker<'a, '_> {
                 match walks[callee].replace(start) {
                     None => path.push(callee),
                     Some(walk) if walk == start => {
-                        let circle = path.iter().position(|&on| on == callee);
-                        path.drain(..circle.unwrap_or(0));
+                        let cycle = path.iter().position(|&on| on == callee);
+                        path.drain(..cycle.unwrap_or(0));
                         break Some(span);
                     }
-                    // Its circle was reported by an earlier walk.
+                    // Its cycle was reported by an earlier walk.
                     Some(_) => break None,
                 }
             };
@@ -61,7 +63,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Which functions may return; nothing if that took too long to find out.
+    /// The functions that may return; `None` if that took too many passes to find out.
     fn may_return(&self) -> Option<Vec<bool>> {
         let mut returns: Vec<bool> = self
             .functions
@@ -84,14 +86,14 @@ impl<'a> TypeChecker<'a, '_> {
     }
 }
 
-/// How control may come out of statements without a call that never returns.
+/// The exits of statements that need no call that never returns.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ways {
     /// At their end.
     falls: bool,
     /// By a `break` out of what is around them.
     breaks: bool,
-    /// By a `return`, or a `continue`, behind which a loop may end.
+    /// By a `return`, or by a `continue`, after which a loop may end.
     leaves: bool,
 }
 
@@ -153,7 +155,7 @@ fn ways_of_one(statement: &TypedStmt, returns: &[bool]) -> Ways {
                 leaves: body.leaves,
             }
         }
-        // It may be left before the first turn.
+        // The loop may end before the first iteration.
         TypedStmt::Loop(looped) => Ways::falling(looped.condition.is_none_or(passes)),
         TypedStmt::Switch(switch) if !passes(switch.value) => Ways::default(),
         TypedStmt::Switch(switch) => {
@@ -180,7 +182,7 @@ fn ways_of_one(statement: &TypedStmt, returns: &[bool]) -> Ways {
     }
 }
 
-/// A call that never returns and that evaluating the expression is sure to make.
+/// A call that never returns and that evaluating the expression certainly makes.
 fn sure_call<'a>(expr: &TypedExpr<'a>, returns: &[bool]) -> Option<(FunctionId, Span)> {
     let mut waiting: Vec<&TypedExpr<'a>> = vec![expr];
     while let Some(expr) = waiting.pop() {
@@ -204,7 +206,7 @@ fn sure_call<'a>(expr: &TypedExpr<'a>, returns: &[bool]) -> Option<(FunctionId, 
     None
 }
 
-/// The first call in statements that never returns and is sure to be made, if control comes there.
+/// The first call in statements that never returns and is certainly made if control reaches them.
 fn first_call(statements: &[TypedStmt], returns: &[bool]) -> Option<(FunctionId, Span)> {
     let find = |expr: &TypedExpr| sure_call(expr, returns);
     statements.iter().find_map(|statement| match statement {

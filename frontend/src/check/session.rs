@@ -1,7 +1,8 @@
-//! What is typed into `eval` and the REPL: an entry is made up for it, a shader without inputs.
+//! Entries of `eval` and the REPL: each becomes the body of a shader without inputs.
 //!
-//! A bare name means a host's global; the first use makes it a variable that starts with the global, shadows and all. What the text
-//! writes or declares becomes an output of its name; an expression becomes the output `value`.
+//! A bare name means a host's global. Its first use makes it a variable that starts with the
+//! global, shadows included. Variables that the entry writes or declares become outputs of their
+//! names; an expression becomes the output `value`.
 
 use super::convert::{ConversionPurpose, conversion_rank};
 use super::statement;
@@ -16,14 +17,15 @@ use crate::interner::Symbol;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 
-/// What an output of an entry is.
+/// The meaning of an output of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionOutput {
     /// The value of an expression.
     Value,
     /// A variable of that name that was written or declared.
     Variable(String),
-    /// The value of a variable of that name; its shadows are the next two outputs, of the same type.
+    /// The value of a variable of that name; its shadows are the next two outputs, of the same
+    /// type.
     Seed(String),
     /// The shadow along x of the seed before.
     SeedDdx,
@@ -31,12 +33,12 @@ pub enum SessionOutput {
     SeedDdy,
 }
 
-/// What is known of the entry while it is checked.
+/// The state of an entry while it is checked.
 #[derive(Debug, Default)]
 pub(super) struct EntryState {
     /// Globals that have become variables.
     variables: Vec<LocalId>,
-    /// What each output of the entry is.
+    /// The meaning of each output of the entry.
     given: Vec<SessionOutput>,
 }
 
@@ -126,7 +128,8 @@ impl<'a> TypeChecker<'a, '_> {
         self.output(name, value, SessionOutput::Value, out, params);
     }
 
-    /// `name = value` at the top: keeps the variable's type if the value fits it, else makes a new variable.
+    /// `name = value` at the top: keeps the variable's type if the value fits it, else makes a new
+    /// variable.
     fn define(
         &mut self,
         name: ast::Ident,
@@ -255,7 +258,7 @@ impl<'a> TypeChecker<'a, '_> {
             .push(given);
     }
 
-    /// Variables that the entry declared or wrote become outputs.
+    /// Turns the variables that the entry declared or wrote into outputs.
     fn written_variables(&mut self, params: &mut BumpVec<'a, TypedParam<'a>>) {
         let session = self.session.as_ref().expect("in an entry");
         let changed = std::mem::take(&mut self.body.changed);
@@ -296,7 +299,7 @@ impl<'a> TypeChecker<'a, '_> {
         );
     }
 
-    /// In an entry, a bare name that nothing declares is a global of the host.
+    /// In an entry, a bare name that is not declared is a global of the host.
     pub(super) fn session_value(&mut self, symbol: Symbol, span: Span) -> Option<TypedExpr<'a>> {
         self.session.as_ref()?;
         let global = self.names.global(symbol)?;

@@ -1,4 +1,5 @@
-//! Bodies and statements: scopes, loops, and whether control can leave a function without its result.
+//! Bodies and statements: scopes, loops, and whether control can leave a function without its
+//! result.
 
 use super::convert::ConversionPurpose;
 use super::symbol_table::ValueBinding;
@@ -15,7 +16,7 @@ pub(super) type Completes = bool;
 pub(super) type StatementList<'a> = BumpVec<'a, TypedStmt<'a>>;
 
 impl<'a> TypeChecker<'a, '_> {
-    /// Checks every body; functions of the library join the queue while it is worked off.
+    /// Checks every body; library functions join the queue while it is processed.
     pub(super) fn check_functions(&mut self) {
         let mut next = 0;
         while next < self.functions.len() {
@@ -91,7 +92,7 @@ impl<'a> TypeChecker<'a, '_> {
         self.names.enter()
     }
 
-    /// Keeps what was found out about the body of a function.
+    /// Stores the properties found for the body of a function.
     pub(super) fn end_body(
         &mut self,
         id: FunctionId,
@@ -142,7 +143,7 @@ impl<'a> TypeChecker<'a, '_> {
     ) -> Completes {
         let span = statement.span;
         if self.report_misspelt_keyword(statement) {
-            // As for what could not be read.
+            // As for statements that could not be parsed.
             return false;
         }
         match &statement.kind {
@@ -229,7 +230,7 @@ impl<'a> TypeChecker<'a, '_> {
                 false
             }
             StmtKind::Empty => true,
-            // Whatever stood here may have been a return.
+            // The broken statement may have been a return.
             StmtKind::Broken => false,
         }
     }
@@ -246,7 +247,7 @@ impl<'a> TypeChecker<'a, '_> {
             self.enter_statement(EnclosingKind::Chain);
         }
         let mut checked = BumpVec::with_capacity_in(arms.len(), self.arena);
-        // Whether control comes out of the arms so far, and whether it gets to the next one.
+        // Whether control leaves the arms so far, and whether it reaches the next one.
         let (mut completes, mut goes_on) = (false, true);
         for arm in arms {
             let condition = self.boolean(arm.condition);
@@ -339,7 +340,7 @@ impl<'a> TypeChecker<'a, '_> {
                         value.span,
                         "a value is returned where none is expected",
                     )
-                    .here("nobody receives it")
+                    .here("nothing receives it")
                     .help(help),
                 );
                 None
@@ -368,7 +369,7 @@ impl<'a> TypeChecker<'a, '_> {
             if !holds {
                 ty = TypeId::ERROR;
             }
-            // The initialiser still sees what the name meant before: `float x = x;`.
+            // The initialiser still sees the name's earlier meaning: `float x = x;`.
             let value = match (made, declarator.init) {
                 (Some(made), init) => {
                     if let Some(init) = init {
@@ -414,7 +415,7 @@ impl<'a> TypeChecker<'a, '_> {
                 "an array sized while shading begins with zeros",
             )
             .here("not possible here")
-            .help("set its elements behind the declaration, in a loop for example"),
+            .help("set its elements after the declaration, in a loop for example"),
         );
     }
 
@@ -471,7 +472,7 @@ impl<'a> TypeChecker<'a, '_> {
         }))
     }
 
-    /// Enters a statement around others.
+    /// Enters an enclosing statement.
     pub(super) fn enter_statement(&mut self, kind: EnclosingKind) {
         self.body.enclosing.push(Enclosing {
             kind,
@@ -482,8 +483,8 @@ impl<'a> TypeChecker<'a, '_> {
         });
     }
 
-    /// Leaves the innermost statement that was entered: which jumps it met, and the variables from outside that were written inside, each once; they
-    /// stay noted for what is around it.
+    /// Leaves the innermost enclosing statement: returns the jumps it met, and the variables from
+    /// outside that were written inside, each once. They stay marked for the statements around it.
     pub(super) fn leave_statement(&mut self) -> (Enclosing, &'a [LocalId]) {
         let left = self.body.enclosing.pop().expect("one was entered");
         let facts = &self.body.properties;
@@ -498,7 +499,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 }
 
-/// What `for`, `while` and `do` differ in.
+/// The header of a `for`, `while` or `do`.
 struct Header<'s, 'a> {
     conditions: &'s [&'a ast::Expr<'a>],
     steps: &'s [&'a ast::Expr<'a>],

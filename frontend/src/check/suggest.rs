@@ -1,7 +1,8 @@
-//! Unknown names, with the known one that was probably meant.
+//! Unknown names, with suggestions of the known name that was probably meant.
 //!
-//! Candidates are all names visible at the place. The work is bounded: once enough was found, none is sought. What a function lacks is said once, with the places
-//! where it is wanted again; so is what a file lacks outside of functions.
+//! Candidates are all names visible at the place. The work is bounded: the search ends once enough
+//! suggestions were made. A name that a function lacks is reported once, with its further uses as
+//! labels; so is a name that a file lacks outside of functions.
 
 use super::TypeChecker;
 use super::builtin;
@@ -25,7 +26,7 @@ use adumbra_ir::{Code, Diagnostic, Label, Span};
 /// Most names that a help lists.
 const MAX_LISTED: usize = 12;
 
-/// Most places at which a finding says that the same is wanted again.
+/// Most labels that a diagnostic has for further uses of the same name.
 pub(crate) const MAX_REPEATS: usize = 3;
 
 impl<'a> TypeChecker<'a, '_> {
@@ -42,7 +43,7 @@ impl<'a> TypeChecker<'a, '_> {
                     span,
                     format!("the value of `{text}` depends on `{text}` itself"),
                 )
-                .here("the circle closes here")
+                .here("the cycle closes here")
                 .help("give one of the constants on the way a value of its own"),
             );
             return TypedExpr::error(span);
@@ -100,7 +101,8 @@ impl<'a> TypeChecker<'a, '_> {
         TypedExpr::error(span)
     }
 
-    /// How to read what another language calls otherwise, if the host has it or if it means nothing else.
+    /// How to read what another language names differently, if the host has it or the name is
+    /// unambiguous.
     fn offered(&self, foreign: &ForeignGlobal) -> Option<String> {
         let mut globals = self
             .globals
@@ -120,11 +122,12 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Whether it was said that this function lacks a name; then that finding tells of the place too. Else it is about to be said.
+    /// Whether this function is already reported to lack the name; then that diagnostic gets a
+    /// label for the place. Otherwise the caller reports it.
     fn is_known_to_lack(&mut self, code: Code, symbol: Symbol, span: Span) -> bool {
         let next = self.diagnostics.len();
-        let who = (code, self.current, span.file, symbol);
-        let number = *self.lacking.entry(who).or_insert(next);
+        let key = (code, self.current, span.file, symbol);
+        let number = *self.lacking.entry(key).or_insert(next);
         let Some(said) = self.diagnostics.get_mut(number) else {
             return false;
         };
@@ -137,7 +140,7 @@ impl<'a> TypeChecker<'a, '_> {
         true
     }
 
-    /// What a word stands for that has no value, and what can be done with it.
+    /// The meaning of a word that has no value, and its use.
     fn without_value(&self, symbol: Symbol, text: &str) -> Option<(&'static str, String)> {
         let function = self.names.newest_function(symbol, self.is_library);
         if function.is_some_and(|function| is_shader(self.declared(function))) {
@@ -157,7 +160,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// What to do instead where a default names another parameter of its function.
+    /// The fix for a default that names another parameter of its function.
     fn other_parameter(&self, symbol: Symbol, text: &str) -> Option<String> {
         let function = self.defaults_of?;
         let mut names = function.parameters.iter().map(|p| p.declarator.name);
@@ -172,7 +175,8 @@ impl<'a> TypeChecker<'a, '_> {
         })
     }
 
-    /// A call of what no function is called; its arguments' types are known unless the name is foreign.
+    /// Reports a call of an unknown function; its arguments' types are known unless the name is
+    /// foreign.
     pub(super) fn unknown_function(
         &mut self,
         name: ast::Ident,
@@ -211,7 +215,7 @@ impl<'a> TypeChecker<'a, '_> {
         );
     }
 
-    /// Parameters that would take the arguments of a call: with their types, called as the variables are that are passed.
+    /// Parameters for the arguments of a call: their types, with the names of the passed variables.
     fn parameters_for(&self, args: CallArguments<'_, 'a>) -> String {
         const NAMES: [&str; 4] = ["a", "b", "c", "d"];
         if args.values.len() > NAMES.len() {
@@ -360,18 +364,18 @@ impl<'a> TypeChecker<'a, '_> {
                     true => "the host declares none".to_owned(),
                     false => format!("there is {}", listed(globals)),
                 };
-                let mend = match is_of_hit {
+                let fix = match is_of_hit {
                     _ if is_of_picture => {
                         "`--globals picture` declares it, and `image` has it at each pixel"
                             .to_owned()
                     }
                     true => {
-                        "`--globals hit` declares it; for a picture, `--surface` does, with values"
+                        "`--globals hit` declares it; for an image, `--surface` does, with values"
                             .to_owned()
                     }
                     false => format!("`-g {text}=VALUE:DDX:DDY`, each as `0.5` or `1,2,3`"),
                 };
-                format!("{there}; on the command line, {mend}")
+                format!("{there}; on the command line, {fix}")
             }
         };
         self.report(
@@ -433,7 +437,7 @@ impl<'a> TypeChecker<'a, '_> {
         );
     }
 
-    /// The known name that was probably meant, as long as not too many were asked for.
+    /// The known name that was probably meant, while the limit of suggestions is not reached.
     fn closest<'n>(&self, text: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
         let is_sought = !self.is_error_limit_reached();
         let known = is_sought.then(|| closest_name(text, names)).flatten();

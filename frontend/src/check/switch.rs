@@ -1,7 +1,7 @@
-//! `switch`: labels known while compiling, cases that fall into the next, one scope for all of them.
+//! `switch`: compile-time labels, cases that fall into the next, one scope for all of them.
 //!
-//! A variable declared in one case can be seen in the later ones, also where control jumped past its declaration: it is zero then. So
-//! it begins before the `switch`, and what was its declaration sets it.
+//! A variable declared in one case is visible in the later ones, also where control jumped past its
+//! declaration: it is zero then. So it begins before the `switch`, and its declaration assigns it.
 
 use super::convert::ConversionPurpose;
 use super::statement::{Completes, StatementList};
@@ -13,7 +13,7 @@ use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 use std::collections::HashMap;
 
-/// The labels met so far, and where: by their bits, `None` for `default`.
+/// The labels so far with their spans: by their bits, `None` for `default`.
 type Labels = HashMap<Option<u32>, Span>;
 
 impl<'a> TypeChecker<'a, '_> {
@@ -67,7 +67,7 @@ impl<'a> TypeChecker<'a, '_> {
         completes || left.breaks || !has_default
     }
 
-    /// What is compared.
+    /// The compared value.
     fn switched(&mut self, value: &ast::Expr<'a>) -> TypedExpr<'a> {
         let value = self.expr(value);
         if value.is_error() || value.ty.is_integer() {
@@ -91,7 +91,7 @@ impl<'a> TypeChecker<'a, '_> {
         TypedExpr::error(value.span)
     }
 
-    /// The bits of a label; nothing for `default`, and for what was reported.
+    /// The bits of a label; `None` for `default`, and for a reported error.
     fn label(&mut self, case: &ast::SwitchCase<'a>, ty: TypeId, known: &mut Labels) -> Option<u32> {
         let (bits, span) = match case.label {
             None => (
@@ -122,7 +122,7 @@ impl<'a> TypeChecker<'a, '_> {
         };
         if let Some(&first) = known.get(&bits) {
             let message = match case.label {
-                Some(_) => "this label stands twice in one `switch`",
+                Some(_) => "this label occurs twice in one `switch`",
                 None => "a `switch` has one `default`",
             };
             self.report(
@@ -153,7 +153,7 @@ impl<'a> TypeChecker<'a, '_> {
         begins
     }
 
-    /// Lets the variables of a case begin before the `switch`, since later cases see them.
+    /// Moves the variables of a case before the `switch`, since later cases see them.
     fn begin_before(&mut self, body: &mut StatementList<'a>, out: &mut StatementList<'a>) {
         for statement in body {
             let TypedStmt::Declare(local, init) = *statement else {

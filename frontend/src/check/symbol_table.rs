@@ -1,13 +1,14 @@
-//! What the words of a text mean at the place that is being checked.
+//! Symbol table: the meaning of each name at the place that is being checked.
 //!
-//! One row per symbol, so that looking up is indexing. Variables have scopes: declaring logs what the word meant before, leaving a
-//! scope undoes the log. Functions, types and globals have spaces of their own beside the variables.
+//! There is one entry per symbol, so a lookup is an index. Variables have scopes: a declaration
+//! logs the name's earlier meaning, and leaving a scope undoes the log. Functions, types and
+//! globals have namespaces of their own beside the variables.
 
 use super::typed_tree::{FunctionId, LocalId};
 use super::types::TypeId;
 use crate::interner::Symbol;
 
-/// What a word means where a value is expected.
+/// The meaning of a name where a value is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueBinding {
     /// Nothing.
@@ -22,19 +23,19 @@ pub(super) enum ValueBinding {
     Resource(u32),
 }
 
-/// What a word means as a type, besides keywords.
+/// The meaning of a name as a type, besides keywords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TypeBinding {
     /// Nothing is declared; it may be predeclared.
     Unknown,
     /// A struct of the user, by its number among the declared ones.
     Struct(u32),
-    /// A name whose declaration could not be read.
+    /// A name whose declaration could not be parsed.
     Broken,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct SymbolEntry {
     value: ValueBinding,
     /// How many scopes there were when `value` was declared.
     depth: u32,
@@ -45,7 +46,7 @@ struct Row {
     texture: Option<u32>,
 }
 
-const EMPTY: Row = Row {
+const EMPTY: SymbolEntry = SymbolEntry {
     value: ValueBinding::Unknown,
     depth: 0,
     named: TypeBinding::Unknown,
@@ -55,10 +56,10 @@ const EMPTY: Row = Row {
     texture: None,
 };
 
-/// The meanings of all words.
+/// The meanings of all names.
 #[derive(Debug)]
 pub(super) struct SymbolTable {
-    rows: Vec<Row>,
+    entries: Vec<SymbolEntry>,
     undo: Vec<(Symbol, ValueBinding, u32)>,
     depth: u32,
 }
@@ -71,44 +72,44 @@ pub(super) struct ScopeMark(usize);
 impl SymbolTable {
     pub(super) fn new() -> SymbolTable {
         SymbolTable {
-            rows: Vec::new(),
+            entries: Vec::new(),
             undo: Vec::new(),
             depth: 0,
         }
     }
 
-    /// Makes room for symbols below `len`.
+    /// Adds entries for symbols below `len`.
     pub(super) fn grow(&mut self, len: usize) {
-        if self.rows.len() < len {
-            self.rows.resize(len, EMPTY);
+        if self.entries.len() < len {
+            self.entries.resize(len, EMPTY);
         }
     }
 
-    fn row(&self, symbol: Symbol) -> &Row {
-        self.rows.get(symbol.0 as usize).unwrap_or(&EMPTY)
+    fn entry(&self, symbol: Symbol) -> &SymbolEntry {
+        self.entries.get(symbol.0 as usize).unwrap_or(&EMPTY)
     }
 
-    fn row_mut(&mut self, symbol: Symbol) -> &mut Row {
+    fn entry_mut(&mut self, symbol: Symbol) -> &mut SymbolEntry {
         self.grow(symbol.0 as usize + 1);
-        &mut self.rows[symbol.0 as usize]
+        &mut self.entries[symbol.0 as usize]
     }
 
     pub(super) fn value(&self, symbol: Symbol) -> ValueBinding {
-        self.row(symbol).value
+        self.entry(symbol).value
     }
 
-    /// What the word means as a variable if it was declared in the innermost scope.
+    /// The variable that the name means if it was declared in the innermost scope.
     pub(super) fn innermost_value(&self, symbol: Symbol) -> Option<ValueBinding> {
-        let row = self.row(symbol);
-        (row.value != ValueBinding::Unknown && row.depth == self.depth).then_some(row.value)
+        let entry = self.entry(symbol);
+        (entry.value != ValueBinding::Unknown && entry.depth == self.depth).then_some(entry.value)
     }
 
     pub(super) fn declare(&mut self, symbol: Symbol, value: ValueBinding) {
         let depth = self.depth;
-        let row = self.row_mut(symbol);
-        let before = (symbol, row.value, row.depth);
-        row.value = value;
-        row.depth = depth;
+        let entry = self.entry_mut(symbol);
+        let before = (symbol, entry.value, entry.depth);
+        entry.value = value;
+        entry.depth = depth;
         self.undo.push(before);
     }
 
@@ -120,41 +121,41 @@ impl SymbolTable {
     pub(super) fn leave(&mut self, scope: ScopeMark) {
         self.depth -= 1;
         for (symbol, value, depth) in self.undo.drain(scope.0..).rev() {
-            let row = &mut self.rows[symbol.0 as usize];
-            row.value = value;
-            row.depth = depth;
+            let entry = &mut self.entries[symbol.0 as usize];
+            entry.value = value;
+            entry.depth = depth;
         }
     }
 
     pub(super) fn type_binding(&self, symbol: Symbol) -> TypeBinding {
-        self.row(symbol).named
+        self.entry(symbol).named
     }
 
     pub(super) fn set_type_binding(&mut self, symbol: Symbol, named: TypeBinding) {
-        self.row_mut(symbol).named = named;
+        self.entry_mut(symbol).named = named;
     }
 
     pub(super) fn global(&self, symbol: Symbol) -> Option<u32> {
-        self.row(symbol).global
+        self.entry(symbol).global
     }
 
     pub(super) fn set_global(&mut self, symbol: Symbol, global: u32) {
-        self.row_mut(symbol).global = Some(global);
+        self.entry_mut(symbol).global = Some(global);
     }
 
     pub(super) fn texture(&self, symbol: Symbol) -> Option<u32> {
-        self.row(symbol).texture
+        self.entry(symbol).texture
     }
 
     pub(super) fn set_texture(&mut self, symbol: Symbol, texture: u32) {
-        self.row_mut(symbol).texture = Some(texture);
+        self.entry_mut(symbol).texture = Some(texture);
     }
 
     /// The newest function of that name, in the library or of the user.
     pub(super) fn newest_function(&self, symbol: Symbol, library: bool) -> Option<FunctionId> {
         match library {
-            true => self.row(symbol).library,
-            false => self.row(symbol).functions,
+            true => self.entry(symbol).library,
+            false => self.entry(symbol).functions,
         }
     }
 
@@ -164,34 +165,37 @@ impl SymbolTable {
         library: bool,
         newest: FunctionId,
     ) {
-        let row = self.row_mut(symbol);
+        let entry = self.entry_mut(symbol);
         match library {
-            true => row.library = Some(newest),
-            false => row.functions = Some(newest),
+            true => entry.library = Some(newest),
+            false => entry.functions = Some(newest),
         }
     }
 
-    /// Whether the word means anything, or had a declaration that could not be read.
+    /// Whether the name means anything, or had a declaration that could not be parsed.
     pub(super) fn is_declared(&self, symbol: Symbol) -> bool {
-        let row = self.row(symbol);
-        row.value != ValueBinding::Unknown
-            || row.named != TypeBinding::Unknown
-            || row.functions.is_some()
-            || row.global.is_some()
+        let entry = self.entry(symbol);
+        entry.value != ValueBinding::Unknown
+            || entry.named != TypeBinding::Unknown
+            || entry.functions.is_some()
+            || entry.global.is_some()
     }
 
-    /// Every word that means a value, a function or a type now.
+    /// Every name that means a value, a function or a type now.
     pub(super) fn visible(&self) -> impl Iterator<Item = Symbol> {
-        let known = |row: &Row| row.value != ValueBinding::Unknown || row.functions.is_some();
-        let rows = self.rows.iter().enumerate();
-        rows.filter(move |(_, row)| known(row))
+        let known =
+            |entry: &SymbolEntry| entry.value != ValueBinding::Unknown || entry.functions.is_some();
+        let entries = self.entries.iter().enumerate();
+        entries
+            .filter(move |(_, entry)| known(entry))
             .map(|(index, _)| Symbol(index as u32))
     }
 
-    /// Every word that is a declared type.
+    /// Every name that is a declared type.
     pub(super) fn types(&self) -> impl Iterator<Item = Symbol> {
-        let rows = self.rows.iter().enumerate();
-        rows.filter(|(_, row)| row.named != TypeBinding::Unknown)
+        let entries = self.entries.iter().enumerate();
+        entries
+            .filter(|(_, entry)| entry.named != TypeBinding::Unknown)
             .map(|(index, _)| Symbol(index as u32))
     }
 }
@@ -199,7 +203,7 @@ impl SymbolTable {
 /// The globals that the hit of a renderer commonly has, each a float3.
 pub const HIT_GLOBALS: [&str; 6] = ["uvw", "position", "normal", "gnormal", "I", "tangent"];
 
-/// The globals that a picture of the command has.
+/// The globals that an image of the command has.
 pub(super) const IMAGE_GLOBALS: [&str; 4] = ["uv", "pixel", "resolution", "time"];
 
 /// The predeclared names of float vectors; a declaration of the user hides them.
@@ -213,7 +217,7 @@ const PREDECLARED: [(&str, TypeId); 7] = [
     ("vector", TypeId::FLOAT3),
 ];
 
-/// What a predeclared name stands for.
+/// The type that a predeclared name means.
 pub(super) fn predeclared_type(name: &str) -> Option<TypeId> {
     let found = PREDECLARED.iter().find(|(known, _)| *known == name)?;
     Some(found.1)

@@ -1,8 +1,8 @@
-//! In which order the declarations of files are looked at.
+//! Topological order of the declarations of files.
 //!
-//! A constant may be used before it stands in the text. So what an item is made from comes before it: the constants in its values and
-//! lengths, and its structs, for the lengths in those. Constants in a circle keep some order; the first that is looked at meets one
-//! that is not there yet.
+//! A constant may be used before its declaration. So the dependencies of an item come before it:
+//! the constants in its values and lengths, and its structs, for the lengths in those. Constants in
+//! a cycle keep some order; checking the first of them meets one that is not declared yet.
 
 use crate::ast::{
     AstFile, Declaration, Declarator, Dimension, Expr, ExprKind, Initializer, InitializerKind,
@@ -20,7 +20,8 @@ pub(super) enum PendingDeclaration<'a> {
     Item(&'a Item<'a>),
 }
 
-/// The steps that declare what is in the files: as in the text, but each behind those that it is made from.
+/// The steps that declare the items of the files: in the order of the source, but each after its
+/// dependencies.
 pub(super) fn topological_order<'a>(files: &[AstFile<'a>]) -> Vec<PendingDeclaration<'a>> {
     let mut steps = Vec::new();
     for item in files.iter().flat_map(|file| file.items) {
@@ -60,14 +61,14 @@ pub(super) fn topological_order<'a>(files: &[AstFile<'a>]) -> Vec<PendingDeclara
     order
 }
 
-/// Which steps each step needs.
+/// The dependencies of each step.
 #[derive(Default)]
 struct Graph {
     constants: HashMap<Symbol, usize>,
     structs: HashMap<Symbol, usize>,
-    /// Of all steps, one behind the other.
+    /// The dependencies of all steps, concatenated.
     needs: Vec<usize>,
-    /// Where those of each step end.
+    /// The end of each step's dependencies.
     ends: Vec<usize>,
 }
 
@@ -85,7 +86,7 @@ impl Graph {
                 }) => (&mut graph.structs, structure.name.symbol),
                 PendingDeclaration::Item(_) => continue,
             };
-            // A second one of the name is refused.
+            // A second declaration of the name is refused.
             names.entry(symbol).or_insert(at);
         }
         for step in steps {

@@ -1,7 +1,7 @@
-//! The types that a text names: structs and their members, arrays, keywords and predeclared names.
+//! Type resolution: structs and their members, arrays, keywords and predeclared names.
 //!
-//! A struct is looked at when it is first named, so it may be used before it is defined; one that is being looked at when it is named
-//! contains itself.
+//! A struct is resolved when it is first named, so it may be used before it is defined. A struct
+//! that is named while it is being resolved contains itself.
 
 use super::symbol_table::{TypeBinding, predeclared_type};
 use super::typed_tree::{TypedExpr, TypedExprKind};
@@ -14,17 +14,17 @@ use crate::token_kind::TypeKeyword;
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::{Code, Diagnostic, Op, Span};
 
-/// How the length of an array without a written one (`float w[]`) is known.
+/// The length of an array without a written one (`float w[]`).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum InferredLength {
     /// It is not.
     Unknown,
-    /// From the list that the variable starts with.
+    /// From the list that initialises the variable.
     Known(u32),
 }
 
 impl InferredLength {
-    /// From what a variable starts with.
+    /// From a variable's initialiser.
     pub(super) fn of(init: Option<&ast::Initializer>) -> InferredLength {
         match init.map(|init| init.kind) {
             Some(ast::InitializerKind::List(items)) => InferredLength::Known(items.len() as u32),
@@ -85,7 +85,7 @@ impl<'a> TypeChecker<'a, '_> {
                 };
                 self.report(
                     Diagnostic::new(Code::RecursiveStruct, declaration.ty.span, message)
-                        .here("would need endless room")
+                        .here("would need infinite memory")
                         .help("remove this member; an int can serve as an index into an array"),
                 );
                 broken = true;
@@ -149,7 +149,7 @@ impl<'a> TypeChecker<'a, '_> {
         TypeId::ERROR
     }
 
-    /// The struct that this name means, if its members are being looked at.
+    /// The struct that this name means, if its members are being resolved.
     fn open_struct(&self, name: TypeName) -> Option<u32> {
         let (TypeName::Named(symbol) | TypeName::Struct(symbol)) = name else {
             return None;
@@ -160,7 +160,7 @@ impl<'a> TypeChecker<'a, '_> {
         matches!(self.structs[number as usize].state, StructState::Open).then_some(number)
     }
 
-    /// The type that is written, with the dimensions behind the name.
+    /// The type as written, with the dimensions after the name.
     pub(super) fn resolve_type(
         &mut self,
         ty: &ast::TypeExpr<'a>,
@@ -186,7 +186,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// The type of a local variable. If it is an array sized while shading, also what makes it.
+    /// The type of a local variable. If it is an array sized while shading, also its initial value.
     pub(super) fn variable_type(
         &mut self,
         ty: &ast::TypeExpr<'a>,
@@ -209,7 +209,8 @@ impl<'a> TypeChecker<'a, '_> {
         (self.array_of(element, len, dimension.span), None)
     }
 
-    /// What is written but for the outermost dimension: `float[2] w[3]` is what `float w[3][2]` is, 3 elements of 2.
+    /// The type without the outermost dimension: `float[2] w[3]` is `float w[3][2]`, 3 elements of
+    /// 2.
     fn element_of<'d>(
         &mut self,
         ty: &ast::TypeExpr<'a>,
@@ -272,7 +273,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// The array of so many elements; nothing if the length was reported.
+    /// The array of `len` elements; an error type if the length was reported.
     fn array_of(&mut self, element: TypeId, len: Option<u32>, span: Span) -> TypeId {
         let Some(len) = len else {
             return TypeId::ERROR;
@@ -320,7 +321,7 @@ impl<'a> TypeChecker<'a, '_> {
             Ok(ty) => ty,
             Err(_) => return (self.too_large(span, "this array has too many parts"), None),
         };
-        // More than an int can say is too many.
+        // More than an int can hold is too many.
         let length = match length.ty {
             TypeId::UINT => {
                 let most = TypedExpr::constant(TypeId::UINT, i32::MAX as u32, length.span);
@@ -333,7 +334,7 @@ impl<'a> TypeChecker<'a, '_> {
         (ty, Some(TypedExpr { kind, ty, span }))
     }
 
-    /// The length of an array whose type is known while compiling; reported if it is none.
+    /// The compile-time length of an array; reported if it is none.
     fn array_length(
         &mut self,
         dimension: &ast::Dimension<'a>,
@@ -392,7 +393,8 @@ impl<'a> TypeChecker<'a, '_> {
         None
     }
 
-    /// Whether members, elements and whatever else begins as zero may have the type; reported if not.
+    /// Whether members, elements and other zero-initialised values may have the type; reported if
+    /// not.
     pub(super) fn can_store(&mut self, ty: TypeId, span: Span) -> bool {
         if ty != TypeId::RESOURCE {
             return self.can_hold(ty, span);

@@ -1,8 +1,8 @@
-//! The typed tree: what the text means, before it becomes instructions.
+//! The typed tree: the program after name and type resolution, before lowering.
 //!
-//! Every name is resolved, every conversion explicit, every overload chosen, every default argument in its place. Nodes live in the
-//! arena of the syntax tree. A tree is only lowered when no error was found, so it never holds a broken node that lowering meets.
-//! Operands are evaluated in order.
+//! Every name is resolved, every conversion explicit, every overload chosen, every default argument
+//! in its place. Nodes live in the arena of the syntax tree. A tree is only lowered when there was
+//! no error, so lowering meets no broken node. Operands are evaluated in order.
 
 use super::types::{TypeId, TypeTable};
 use crate::ast;
@@ -25,7 +25,7 @@ pub struct FunctionId(pub u32);
 pub struct TypedProgram<'a> {
     /// All types.
     pub types: TypeTable,
-    /// All functions and shaders, library functions that are used behind those of the user.
+    /// All functions and shaders; used library functions come after those of the user.
     pub functions: Vec<TypedFunction<'a>>,
     /// The textures that the program declares, by name.
     pub textures: Vec<Symbol>,
@@ -33,7 +33,7 @@ pub struct TypedProgram<'a> {
     pub resources: Vec<Symbol>,
     /// The closures that are made: name, and types of the arguments.
     pub closures: Vec<(Symbol, Vec<TypeId>)>,
-    /// The messages that may be given.
+    /// The messages of `printf`.
     pub messages: Vec<Message>,
     /// The host's globals: name and type.
     pub globals: Vec<(Symbol, TypeId)>,
@@ -44,13 +44,13 @@ pub struct TypedProgram<'a> {
 pub struct TypedFunction<'a> {
     /// Its name.
     pub name: Symbol,
-    /// Where its name stands.
+    /// The span of its name.
     pub span: Span,
     /// Whether it is a shader.
     pub is_shader: bool,
     /// Whether it comes from the standard library.
     pub is_library: bool,
-    /// What it returns.
+    /// The result type.
     pub result: TypeId,
     /// Its parameters.
     pub params: &'a [TypedParam<'a>],
@@ -67,21 +67,21 @@ pub struct TypedParam<'a> {
     pub name: Symbol,
     /// Its type.
     pub ty: TypeId,
-    /// Which way its value travels.
+    /// The direction in which its value is passed.
     pub direction: ast::ParamDirection,
-    /// What stands in for a missing argument; for `out`, what it starts with. Converted to `ty`.
+    /// The value for a missing argument; for `out`, the initial value. Converted to `ty`.
     pub default: Option<&'a TypedExpr<'a>>,
     /// Its variable.
     pub local: LocalId,
-    /// What a shader says about it: names and values.
+    /// The metadata of a shader's parameter: names and values.
     pub metadata: &'a [(Symbol, MetadataValue<Symbol>)],
     /// Where it is declared.
     pub span: Span,
 }
 
 impl TypedParam<'_> {
-    /// The way its value travels in a call. An `out` parameter can be read before it is written, so it brings the caller's value as `inout`
-    /// does, unless it starts with a default.
+    /// The direction of its value in a call. An `out` parameter can be read before it is written,
+    /// so it takes the caller's value as `inout` does, unless it starts with a default.
     pub fn call_direction(&self) -> ast::ParamDirection {
         match self.direction {
             ast::ParamDirection::Out if self.default.is_none() => ast::ParamDirection::InOut,
@@ -104,7 +104,7 @@ pub struct Local {
 /// A statement.
 #[derive(Clone, Copy, Debug)]
 pub enum TypedStmt<'a> {
-    /// Evaluates an expression, its value is dropped.
+    /// Evaluates an expression and drops its value.
     Expr(&'a TypedExpr<'a>),
     /// Begins a variable's life; zero without an initialiser.
     Declare(LocalId, Option<&'a TypedExpr<'a>>),
@@ -127,11 +127,12 @@ pub enum TypedStmt<'a> {
 /// An `if`.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedIf<'a> {
-    /// What is asked, one after the other; never empty.
+    /// The conditions with their bodies, tested in order; never empty.
     pub arms: &'a [TypedIfArm<'a>],
-    /// Done if none of them holds.
+    /// Run if no condition holds.
     pub otherwise: &'a [TypedStmt<'a>],
-    /// If there are several: variables from outside that the statement may change; in order, each once.
+    /// If there are several: variables from outside that the statement may change; in order, each
+    /// once.
     pub changed: &'a [LocalId],
     /// The whole statement.
     pub span: Span,
@@ -140,9 +141,9 @@ pub struct TypedIf<'a> {
 /// A condition of an `if`.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedIfArm<'a> {
-    /// What is asked; a bool.
+    /// The condition; a bool.
     pub condition: &'a TypedExpr<'a>,
-    /// Done if so.
+    /// Run if it holds.
     pub body: &'a [TypedStmt<'a>],
     /// From its `if` to the end of its body.
     pub span: Span,
@@ -151,13 +152,14 @@ pub struct TypedIfArm<'a> {
 /// Any loop.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedLoop<'a> {
-    /// Asked before each turn, or behind it if `tests_last`; a bool. `None`: for ever.
+    /// Evaluated before each iteration, or after it if `tests_last`; a bool. `None` means always
+    /// true.
     pub condition: Option<&'a TypedExpr<'a>>,
     /// Whether the body comes before the condition.
     pub tests_last: bool,
-    /// Done each turn.
+    /// Run in each iteration.
     pub body: &'a [TypedStmt<'a>],
-    /// Evaluated behind the body.
+    /// Evaluated after the body.
     pub updates: &'a [TypedExpr<'a>],
     /// Whether a `continue` goes to this loop.
     pub has_continue: bool,
@@ -170,7 +172,7 @@ pub struct TypedLoop<'a> {
 /// A `switch`.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedSwitch<'a> {
-    /// What is compared; an int or uint.
+    /// The compared value; an int or uint.
     pub value: &'a TypedExpr<'a>,
     /// In order.
     pub cases: &'a [TypedSwitchCase<'a>],
@@ -182,14 +184,14 @@ pub struct TypedSwitch<'a> {
     pub span: Span,
 }
 
-/// The labels of a `switch` that stand together, and the statements behind them.
+/// Adjacent labels of a `switch`, and the statements after them.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedSwitchCase<'a> {
-    /// The bits of the constants; each stands once in the whole `switch`.
+    /// The bits of the constants; each occurs once in the whole `switch`.
     pub labels: &'a [u32],
     /// Whether `default` is among the labels.
     pub is_default: bool,
-    /// What is done.
+    /// The statements.
     pub body: &'a [TypedStmt<'a>],
     /// Whether control may fall from the end of `body` into the next case. Not so for the last one.
     pub falls_through: bool,
@@ -198,16 +200,16 @@ pub struct TypedSwitchCase<'a> {
 /// An expression.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedExpr<'a> {
-    /// What it does.
+    /// The kind of expression.
     pub kind: TypedExprKind<'a>,
     /// Its type.
     pub ty: TypeId,
-    /// Its place.
+    /// Its span.
     pub span: Span,
 }
 
 impl<'a> TypedExpr<'a> {
-    /// What stands for something that was reported already.
+    /// The expression that replaces one with a reported error.
     pub const fn error(span: Span) -> TypedExpr<'a> {
         TypedExpr {
             kind: TypedExprKind::Zero,
@@ -225,7 +227,7 @@ impl<'a> TypedExpr<'a> {
         }
     }
 
-    /// The expressions that it consists of, in the order in which they are evaluated; of a choice, all.
+    /// Its subexpressions in the order of evaluation; all of them for `? :` and `select`.
     pub fn children(&self) -> SmallVec<[&TypedExpr<'a>; 3]> {
         match self.kind {
             TypedExprKind::Constant(_)
@@ -286,7 +288,7 @@ impl Swizzle {
     }
 }
 
-/// What an expression does.
+/// The kinds of expression.
 #[derive(Clone, Copy, Debug)]
 pub enum TypedExprKind<'a> {
     /// A scalar, by its bits.
@@ -301,9 +303,9 @@ pub enum TypedExprKind<'a> {
     Global(u32),
     /// A resource of the host, to be passed on.
     Resource(u32),
-    /// A row of the op table, component by component; scalar operands stand for every component.
+    /// An op, component by component; a scalar operand is used for every component.
     Op(Op, &'a [TypedExpr<'a>]),
-    /// A row of two operands that it is given in the reverse of the order in which they are evaluated.
+    /// A binary op whose operands are in the reverse of their order of evaluation.
     Reversed(Op, &'a [TypedExpr<'a>; 2]),
     /// A conversion between numbers, component by component.
     Convert(&'a TypedExpr<'a>),
@@ -317,17 +319,19 @@ pub enum TypedExprKind<'a> {
     Gather(&'a [TypedExpr<'a>]),
     /// The first elements of an array; the others are zero.
     List(&'a [TypedExpr<'a>]),
-    /// An array of as many elements as the int says, all zero; what a variable begins with.
+    /// An array of as many elements as the int says, all zero; the initial value of a variable.
     RunTimeArray(&'a TypedExpr<'a>),
     /// Components of a vector. A place if the operand is one.
     Swizzle(&'a TypedExpr<'a>, Swizzle),
     /// A member of a struct, by its first leaf. A place if the operand is one.
     Member(&'a TypedExpr<'a>, u32),
-    /// An element of an array, a row of a matrix or a component of a vector. A place if the first operand is one.
+    /// An element of an array, a row of a matrix or a component of a vector. A place if the first
+    /// operand is one.
     Index(&'a TypedExpr<'a>, &'a TypedExpr<'a>),
-    /// Sets a place; the value is what was written.
+    /// Assigns to a place; the value is the assigned one.
     Assign(&'a TypedExpr<'a>, &'a TypedExpr<'a>),
-    /// Sets a place to a value computed from its [`Current`](TypedExprKind::CurrentValue) one, the place's operands evaluated once.
+    /// Sets a place to a value computed from its [`Current`](TypedExprKind::CurrentValue) one, the
+    /// place's operands evaluated once.
     Update(&'a CompoundAssign<'a>),
     /// Inside an [`Update`](TypedExprKind::CompoundAssign): the value that its place had.
     CurrentValue,
@@ -343,9 +347,10 @@ pub enum TypedExprKind<'a> {
     Select(&'a [TypedExpr<'a>; 3]),
     /// `ddx` or `ddy`, component by component; parts that are not floats become zero.
     Shadow(Direction, &'a TypedExpr<'a>),
-    /// Asks for a texture's colour (`float3`) or alpha (`float`): the operands' components are u, v and what the detail takes.
+    /// Samples a texture's colour (`float3`) or alpha (`float`); the operands' components are u, v
+    /// and those of the level of detail.
     Sample(u32, MipSelection, &'a [TypedExpr<'a>]),
-    /// Gives the message of that number.
+    /// Prints the message of that number.
     Message(u32, &'a [TypedExpr<'a>]),
     /// Makes a closure of that number.
     Closure(u32, &'a [TypedExpr<'a>]),
@@ -353,7 +358,7 @@ pub enum TypedExprKind<'a> {
     ClosureAdd(&'a TypedExpr<'a>, &'a TypedExpr<'a>),
     /// A closure and its weight, a float or `float3`, in the order written.
     ClosureScale(&'a [TypedExpr<'a>; 2]),
-    /// Evaluates all, gives the last one.
+    /// Evaluates all, and gives the last one.
     Sequence(&'a [TypedExpr<'a>]),
 }
 

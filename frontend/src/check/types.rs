@@ -1,10 +1,10 @@
 //! The types of a program, as numbers.
 //!
-//! Invariants: equal types have one [`TypeId`], so comparing ids compares types; the simple types have fixed ids; a struct is equal
-//! to itself alone. Every type knows its *leaves*: the scalars and the scalar arrays that a value of it is made of, in order, which is
-//! what lowering turns it into. Arrays within arrays are one: a leaf of a part becomes an array of those of all parts, one behind the
-//! other. No type has more than [`MAX_LEAVES`] leaves or is deeper
-//! than [`MAX_TYPE_DEPTH`].
+//! Invariants: equal types have one [`TypeId`], so comparing ids compares types. The simple types
+//! have fixed ids. A struct is equal to itself alone. Every type knows its *leaves*: the scalars
+//! and the scalar arrays that a value of it consists of, in order; lowering turns it into those.
+//! Nested arrays are one: a leaf of an element type becomes an array of those of all elements,
+//! concatenated. No type has more than [`MAX_LEAVES`] leaves or is deeper than [`MAX_TYPE_DEPTH`].
 
 use crate::interner::{Interner, Symbol};
 use crate::limits::{MAX_LEAVES, MAX_RUN_TIME_ARRAY_SCALARS, MAX_TOTAL_LEAVES, MAX_TYPE_DEPTH};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub struct TypeId(pub u32);
 
 impl TypeId {
-    /// The type of what was reported already: everything about it is passed over in silence.
+    /// The type of an expression with a reported error; further checks skip it in silence.
     pub const ERROR: TypeId = TypeId(0);
     /// `void`
     pub const VOID: TypeId = TypeId(1);
@@ -54,7 +54,7 @@ impl TypeId {
         TypeId(TypeId::FLOAT.0 + count - 1)
     }
 
-    /// The type that a host means; `None` for arrays and structs, which only texts declare.
+    /// The type that a host means; `None` for arrays and structs, which only sources declare.
     pub fn from_host_type(ty: &adumbra_ir::Type) -> Option<TypeId> {
         Some(match ty {
             adumbra_ir::Type::Scalar(scalar) => match scalar {
@@ -119,10 +119,10 @@ impl TypeId {
     }
 }
 
-/// What a type is.
+/// The kind of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeKind {
-    /// Reported already.
+    /// An error was reported.
     Error,
     /// No value.
     Void,
@@ -136,9 +136,10 @@ pub enum TypeKind {
     Texture,
     /// A struct, by its number.
     Struct(u32),
-    /// So many elements of one type.
+    /// An array of a fixed number of elements of one type.
     Array(TypeId, u32),
-    /// Elements of one type, how many is known while shading: the first leaf says it. Of variables only, which can only be indexed.
+    /// Elements of one type, their number known while shading: the first leaf holds it. Only
+    /// variables have such a type, and they can only be indexed.
     RunTimeArray(TypeId),
 }
 
@@ -167,7 +168,7 @@ pub struct StructMember {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     kind: TypeKind,
-    /// How many structs and arrays contain each other in it.
+    /// How deeply structs and arrays are nested in it.
     depth: u32,
     /// Range in `leaves`.
     leaves: (u32, u32),
@@ -250,7 +251,7 @@ impl TypeTable {
         }
     }
 
-    /// What a type is.
+    /// The kind of a type.
     #[inline]
     pub fn kind(&self, ty: TypeId) -> TypeKind {
         self.entries[ty.0 as usize].kind
@@ -315,7 +316,8 @@ impl TypeTable {
         Ok(ty)
     }
 
-    /// The type of as many elements as turn out while shading. [`room`](TypeTable::run_time_capacity) is not 0.
+    /// The array type whose length is known while shading.
+    /// [`run_time_capacity`](TypeTable::run_time_capacity) is not 0.
     pub fn run_time_array(&mut self, element: TypeId) -> Result<TypeId, TypeSizeError> {
         if let Some(&known) = self.run_time_arrays.get(&element) {
             return Ok(known);
@@ -329,12 +331,12 @@ impl TypeTable {
         Ok(ty)
     }
 
-    /// How many elements of that type an array sized while shading has room for.
+    /// The capacity of an array sized while shading, in elements of that type.
     pub fn run_time_capacity(&self, element: TypeId) -> u32 {
         (MAX_RUN_TIME_ARRAY_SCALARS / self.scalar_count(element).max(1)) as u32
     }
 
-    /// Adds the leaves of so many elements.
+    /// Adds the leaves of `len` elements.
     fn repeat(&mut self, element: TypeId, len: u32) {
         let first = self.leaves.len();
         let (start, end) = self.entries[element.0 as usize].leaves;
@@ -384,7 +386,7 @@ impl TypeTable {
         &self.members[start as usize..end as usize]
     }
 
-    /// The type as shader writers write it.
+    /// The type as written in a shader.
     pub fn name(&self, ty: TypeId, interner: &Interner) -> String {
         match self.kind(ty) {
             TypeKind::Error => "?".to_owned(),
@@ -395,7 +397,7 @@ impl TypeTable {
             TypeKind::Matrix(n) => format!("float{n}x{n}"),
             TypeKind::Struct(number) => interner.name(self.struct_name(number)).to_owned(),
             TypeKind::Array(mut element, _) | TypeKind::RunTimeArray(mut element) => {
-                // As it is declared, the outermost length comes first.
+                // In a declaration, the outermost length comes first.
                 let mut lengths = match self.kind(ty) {
                     TypeKind::Array(_, len) => format!("[{len}]"),
                     _ => "[…]".to_owned(),

@@ -1,6 +1,8 @@
-//! What is right but most likely not meant: variables that nobody reads, divisions by zero, assignments as conditions, and their like.
+//! Warnings: unread variables, divisions by zero, assignments as conditions, and other likely
+//! mistakes.
 //!
-//! Warnings are only for texts of the user, and only where there is no error: what is missing may be what would have made them go away.
+//! Warnings are only for sources of the user, and only where there is no error: a missing part may
+//! have avoided them.
 
 use super::TypeChecker;
 use super::typed_tree::{FunctionId, LocalId, TypedExpr, TypedExprKind};
@@ -16,7 +18,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Notes that a variable is mentioned, which is a reading of it unless it is taken back.
+    /// Counts a mention of a variable, which is a read unless it is taken back.
     pub(super) fn count_read(&mut self, local: LocalId) {
         self.body.reads[local.0 as usize] += 1;
     }
@@ -36,7 +38,8 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Warns of the variables of a function that are never read; not of outputs, parameters of shaders, and names that begin with `_`.
+    /// Warns of the variables of a function that are never read; not of outputs, parameters of
+    /// shaders, and names that begin with `_`.
     pub(super) fn warn_unread_variables(&mut self, function: FunctionId) {
         let declared = *self.declared(function);
         let is_shader = declared.syntax.is_some_and(ast::FunctionDef::is_shader);
@@ -184,7 +187,7 @@ impl<'a> TypeChecker<'a, '_> {
         );
     }
 
-    /// Warns of a derivative of what changes in steps alone.
+    /// Warns of a derivative of an expression that is piecewise constant.
     pub(super) fn warn_flat_derivative(
         &mut self,
         direction: Direction,
@@ -221,7 +224,8 @@ fn integer(syntax: &ast::Expr) -> Option<i64> {
     }
 }
 
-/// How a float changes from pixel to pixel, as far as the expression itself tells; of two ways the greater one counts.
+/// How a float changes from pixel to pixel, as far as the expression shows; the greater of two
+/// counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Changes {
     Never,
@@ -239,8 +243,8 @@ fn changes(value: &TypedExpr) -> Changes {
         TypedExprKind::Convert(_) => Changes::InSteps,
         TypedExprKind::Splat(inner) | TypedExprKind::Swizzle(inner, _) => changes(inner),
         TypedExprKind::Gather(parts) => all(parts),
-        TypedExprKind::Op(row, operands) if row.info().is_differentiable() => {
-            let carries = row.passes_shadows();
+        TypedExprKind::Op(op, operands) if op.info().is_differentiable() => {
+            let carries = op.passes_shadows();
             let smooth = operands.iter().zip(carries).filter(|(_, carries)| *carries);
             let through = smooth.map(|(operand, _)| changes(operand)).max();
             match (all(operands), through) {

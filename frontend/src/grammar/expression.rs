@@ -1,4 +1,5 @@
-//! Expressions: a pratt parser for what has one or two operands, and around it `?:` and assignment, which group to the right.
+//! Expressions: a Pratt parser for unary and binary operators; around it `?:` and assignment, which
+//! group to the right. The technique is from Pratt (1973), *Top down operator precedence*.
 
 use super::{
     GrammarExtra, GrammarRule, NodeBuilder, enclosed, mark, name, one, seen, type_keyword,
@@ -13,7 +14,8 @@ use chumsky::pratt::{infix, left, postfix, prefix};
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
-/// The binary operators by how tightly they bind, loosest first; each level groups to the left. As in C.
+/// The binary operators by how tightly they bind, loosest first; each level groups to the left. As
+/// in C.
 pub(crate) const PRECEDENCE_LEVELS: [&[Kind]; 10] = [
     &[Kind::PipePipe],
     &[Kind::AmpAmp],
@@ -34,7 +36,7 @@ pub(crate) const PRECEDENCE_LEVELS: [&[Kind]; 10] = [
 
 /// How tightly operators before an operand bind: tighter than every level.
 const PREFIX: u16 = PRECEDENCE_LEVELS.len() as u16 + 1;
-/// How tightly `[…]`, `.x`, `++` and `--` behind an operand bind: tighter still.
+/// How tightly `[…]`, `.x`, `++` and `--` after an operand bind: tighter still.
 const POSTFIX: u16 = PREFIX + 1;
 
 /// Operators before an operand.
@@ -64,7 +66,7 @@ pub(crate) const ASSIGNMENT_OPERATORS: TokenSet = TokenSet::of(&[
     Kind::ShiftRightAssign,
 ]);
 
-/// Numbers, texts, `true` and `false`.
+/// Numbers, strings, `true` and `false`.
 pub(crate) const LITERALS: TokenSet = TokenSet::of(&[
     Kind::FloatLiteral,
     Kind::IntLiteral,
@@ -86,14 +88,14 @@ const SAMPLES: TokenSet = TokenSet::of(&[
 /// Arguments while they are counted; few calls have more.
 type Arguments<'a> = SmallVec<[&'a Expr<'a>; 4]>;
 
-/// What follows the first operand of `?:` or of an assignment.
+/// The rest of a `?:` or of an assignment, after the first operand.
 #[derive(Clone, Copy)]
 enum Tail<'a> {
     Ternary(&'a Expr<'a>, &'a Expr<'a>),
     Assign(Kind, &'a Expr<'a>),
 }
 
-/// What stands behind an operand.
+/// A postfix operator.
 #[derive(Clone, Copy)]
 enum Suffix<'a> {
     Index(&'a Expr<'a>),
@@ -152,7 +154,7 @@ fn binary<'t, 'a: 't>(
     .map(Suffix::Index);
     let member = mark(Kind::Dot).ignore_then(name()).map(Suffix::Member);
     let step = one(STEPS).map(Suffix::Step);
-    // The commonest are the tightest: they are tried first.
+    // The commonest operators bind tightest, so those are tried first.
     let levels: Vec<_> = PRECEDENCE_LEVELS
         .into_iter()
         .zip(1..=PRECEDENCE_LEVELS.len() as u16)
@@ -193,7 +195,7 @@ fn binary<'t, 'a: 't>(
         .boxed()
 }
 
-/// What needs no operator: a literal, a name, a call, parentheses.
+/// An expression without operators: a literal, a name, a call, parentheses.
 fn operand<'t, 'a: 't>(
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
 ) -> GrammarRule<'t, 'a, &'a Expr<'a>> {
@@ -222,7 +224,7 @@ fn operand<'t, 'a: 't>(
         .then(angled)
         .then(arguments)
         .map(|((kind, name), arguments)| ExprKind::TextureSample(sample(kind), name, arguments));
-    // Parentheses leave no node: what they hold takes over their span.
+    // Parentheses leave no node: the expression inside takes over their span.
     let parentheses = enclosed(
         Kind::LParen,
         expression.map(|inner| inner.kind),
@@ -277,7 +279,7 @@ fn stepped<'a>(kind: Kind, postfix: bool, place: &'a Expr<'a>) -> ExprKind<'a> {
     }
 }
 
-/// A number, a text, `true` or `false`.
+/// A number, a string, `true` or `false`.
 pub(super) fn literal<'t, 'a: 't>()
 -> impl Parser<'t, &'t [Kind], ExprKind<'a>, GrammarExtra<'t, 'a>> + Copy {
     one(LITERALS).map_with(|kind, e| {

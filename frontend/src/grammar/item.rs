@@ -1,4 +1,4 @@
-//! What stands at file level, and the ways into the grammar.
+//! Items at file level, and the entry points of the grammar.
 
 use super::expression::literal;
 use super::statement::{StatementRules, statement_rules};
@@ -14,7 +14,7 @@ use bumpalo::collections::Vec as BumpVec;
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
-/// What can begin an item at the start of a line, for sure: recovery stops there.
+/// The tokens that certainly begin an item at the start of a line: recovery stops there.
 const STARTS: TokenSet =
     TokenSet::TYPES.union(TokenSet::of(&[Kind::Const, Kind::Struct, Kind::Shader]));
 
@@ -46,7 +46,7 @@ pub(crate) fn single_expression<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a Expr<'a
         .boxed()
 }
 
-/// What may be typed into the REPL.
+/// An entry of the REPL.
 pub(crate) fn repl_entries<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [ReplEntry<'a>]> {
     let rules = statement_rules();
     let shadow = || mark(Kind::Colon).ignore_then(rules.expression.clone());
@@ -107,7 +107,8 @@ fn item<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, Optio
         .boxed()
 }
 
-/// What stands at file level only: functions, shaders, structs, textures and resources come as declarations.
+/// The items that are allowed at file level only: functions, shaders, structs. Textures and
+/// resources are parsed as declarations.
 fn declared<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, ItemKind<'a>> {
     let parameters = parameters(rules);
     let body = rules
@@ -138,7 +139,7 @@ fn declared<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, I
     function.or(structure(rules)).boxed()
 }
 
-/// `(float a, out float b = 1)` and its place; `None` if it cannot be read.
+/// `(float a, out float b = 1)` and its span; `None` if it cannot be parsed.
 fn parameters<'t, 'a: 't>(
     rules: &StatementRules<'t, 'a>,
 ) -> GrammarRule<'t, 'a, (Option<&'a [ParamDecl<'a>]>, Span)> {
@@ -222,10 +223,11 @@ fn structure<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, 
         .boxed()
 }
 
-/// The names that a broken item most likely declares: the first one with a bracket, a `=`, a `,` or the end of the item behind it. A block
-/// of another language (`cbuffer`, `uniform`, `enum`) declares what stands in it, too.
+/// The names that a broken item most likely declares: the first one with a bracket, a `=`, a `,` or
+/// the end of the item after it. A block of another language (`cbuffer`, `uniform`, `enum`) also
+/// declares the names in it.
 fn declared_names<'a>(builder: NodeBuilder<'_, 'a>, start: usize, end: usize) -> &'a [Ident] {
-    let behind = TokenSet::of(&[
+    let following = TokenSet::of(&[
         Kind::LParen,
         Kind::LBracket,
         Kind::LBrace,
@@ -236,7 +238,7 @@ fn declared_names<'a>(builder: NodeBuilder<'_, 'a>, start: usize, end: usize) ->
     let kinds = &builder.tokens.kinds;
     let is_declared = |at: usize| {
         let next = builder.tokens.kind(at + 1);
-        kinds[at] == Kind::Name && next.is_none_or(|next| behind.contains(next))
+        kinds[at] == Kind::Name && next.is_none_or(|next| following.contains(next))
     };
     let token = builder.tokens.tokens[start];
     let word = &builder.source[token.start as usize..token.end as usize];

@@ -1,4 +1,4 @@
-//! Why a rule did not match.
+//! The parse error: a position and the expected kinds.
 
 use crate::token_kind::{Kind, TokenSet};
 use chumsky::DefaultExpected;
@@ -6,7 +6,7 @@ use chumsky::error::{Error, LabelError};
 use chumsky::span::SimpleSpan;
 use chumsky::util::MaybeRef;
 
-/// The token at which no rule could go on, and the kinds that would have been welcome there.
+/// The token at which no rule could continue, and the kinds that were expected there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ParseError {
     pub(crate) at: u32,
@@ -31,7 +31,7 @@ impl<'t> Error<'t, &'t [Kind]> for ParseError {
     }
 }
 
-/// What chumsky's own parsers report; of those only `end` is used.
+/// The errors of chumsky's own parsers; only `end` is used.
 impl<'t> LabelError<'t, &'t [Kind], DefaultExpected<'t, Kind>> for ParseError {
     fn expected_found<E: IntoIterator<Item = DefaultExpected<'t, Kind>>>(
         _: E,

@@ -1,4 +1,5 @@
-//! Statements and declarations. Each statement recovers at its own end, so one that is broken costs no other.
+//! Statements and declarations. Each statement recovers at its own end, so a broken one costs no
+//! other.
 
 use super::expression::expression;
 use super::{
@@ -14,7 +15,7 @@ use adumbra_ir::Span;
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
-/// What can begin a statement at the start of a line, for sure: recovery stops there.
+/// The tokens that certainly begin a statement at the start of a line: recovery stops there.
 const STARTS: TokenSet = TokenSet::TYPES.union(TokenSet::of(&[
     Kind::Const,
     Kind::Struct,
@@ -28,7 +29,7 @@ const STARTS: TokenSet = TokenSet::TYPES.union(TokenSet::of(&[
     Kind::Return,
 ]));
 
-/// The rules that items are made of.
+/// The rules that items consist of.
 pub(super) struct StatementRules<'t, 'a> {
     pub(super) expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
     pub(super) ty: GrammarRule<'t, 'a, TypeExpr<'a>>,
@@ -95,7 +96,7 @@ fn alternatives<'t, 'a: 't>(
             span: seen(e).1,
         })
         .boxed();
-    // A chain is read in a loop, however long it is.
+    // A chain is parsed in a loop, regardless of its length.
     let further = mark(Kind::Else).ignore_then(arm.clone()).repeated();
     let chosen = arm
         .map(|arm| SmallVec::<[IfArm<'a>; 4]>::from_elem(arm, 1))
@@ -175,7 +176,7 @@ fn statements<'t, 'a: 't>(
         .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list))
 }
 
-/// `(e)` behind `if`, `while`, `switch`.
+/// `(e)` after `if`, `while`, `switch`.
 fn condition<'t, 'a: 't>(
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
 ) -> GrammarRule<'t, 'a, &'a Expr<'a>> {

@@ -1,13 +1,13 @@
-//! What is written instead of a macro: the line `#define …` is refused, and its help is the declaration that it most likely stands for.
+//! `#define` is refused: the help is the declaration that the macro most likely means.
 
 use super::{shortened, word_len};
 use crate::check::predeclared_type_names;
 use crate::token_kind::Kind;
 
-/// The mend for `#define` followed by `behind`.
-pub(super) fn define_fix(behind: &str) -> String {
-    let name = &behind[..word_len(behind.as_bytes())];
-    let rest = &behind[name.len()..];
+/// The replacement of `#define` followed by `after`.
+pub(super) fn define_fix(after: &str) -> String {
+    let name = &after[..word_len(after.as_bytes())];
+    let rest = &after[name.len()..];
     let (parameters, value) = match rest.strip_prefix('(').and_then(|r| r.split_once(')')) {
         Some((parameters, value)) => (Some(parameters), value),
         None => (None, rest),
@@ -36,7 +36,7 @@ fn without_comment(text: &str) -> &str {
     text[..end.unwrap_or(text.len())].trim()
 }
 
-/// The type that a value has, as far as its form tells.
+/// The type of a value, as far as its form shows.
 fn type_of(value: &str) -> &str {
     let digits = value.strip_prefix('-').unwrap_or(value);
     let is_whole = |digits: &str| {
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn define_help_is_a_declaration_of_the_values_type() {
-        for (behind, mend) in [
+        for (after, fix) in [
             ("N 96", "write `const int N = 96;`"),
             ("N -3 // three", "write `const int N = -3;`"),
             ("MASK 0xffu", "write `const uint MASK = 0xffu;`"),
@@ -91,7 +91,7 @@ mod tests {
                 "write a function: `float MAD(float a, float b) { return ((a)*(b)); }`",
             ),
         ] {
-            assert_eq!(define_fix(behind), mend, "{behind}");
+            assert_eq!(define_fix(after), fix, "{after}");
         }
         assert!(define_fix("DEBUG").starts_with("remove the line"));
         assert!(define_fix("").starts_with("write a constant"));

@@ -3,7 +3,7 @@
 use super::word_len;
 use crate::token_kind::Kind;
 
-/// Why a literal cannot be read.
+/// The error in a literal.
 pub(super) struct NumberError {
     pub(super) label: &'static str,
     pub(super) help: &'static str,
@@ -13,8 +13,9 @@ const fn problem(label: &'static str, help: &'static str) -> Option<NumberError>
     Some(NumberError { label, help })
 }
 
-/// Reads the literal that `bytes` start with: its kind, length, bits, and what is wrong with it. A wrong literal still is a token,
-/// as long as the word it runs into. `after_minus` admits 2147483648, which is −`i32::MIN`.
+/// Reads the literal at the start of `bytes`: its kind, length, bits and error. A wrong literal is
+/// still a token, as long as the word it runs into. `after_minus` admits 2147483648, which is
+/// −`i32::MIN`.
 pub(super) fn read_number(
     bytes: &[u8],
     after_minus: bool,
@@ -106,11 +107,11 @@ fn decimal(
         Some(value) if value <= largest => None,
         Some(_) if kind == Kind::IntLiteral => problem(
             "too large for an int",
-            "the largest int is 2147483647; write `u` behind it for a uint, or `.0` for a float",
+            "the largest int is 2147483647; write `u` after it for a uint, or `.0` for a float",
         ),
         _ => problem(
             "too large for 32 bits",
-            "the largest int is 2147483647, the largest uint 4294967295u; write `.0` behind it for a float",
+            "the largest int is 2147483647, the largest uint 4294967295u; write `.0` after it for a float",
         ),
     };
     (kind, len, value.unwrap_or(0), problem)
@@ -126,7 +127,7 @@ fn hexadecimal(bytes: &[u8]) -> (Kind, usize, u32, Option<NumberError>) {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
         let problem = problem(
             "not a hexadecimal number",
-            "the digits behind `0x` are 0 to 9 and a to f",
+            "the digits after `0x` are 0 to 9 and a to f",
         );
         return (kind, len, 0, problem);
     }

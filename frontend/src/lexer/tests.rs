@@ -1,4 +1,4 @@
-//! Tokens, numbers and comments, and what is no token.
+//! Tests of tokens, numbers, comments and characters that are no token.
 
 use super::lex;
 use crate::interner::Interner;
@@ -6,7 +6,7 @@ use crate::limits::MAX_DIAGNOSTICS;
 use crate::token_kind::Kind::{self, *};
 use adumbra_ir::{Code, FileId};
 
-/// Kinds and the text each token covers.
+/// Kinds and the source that each token covers.
 fn tokens(text: &str) -> Vec<(Kind, &str)> {
     let lexed = lex(&mut Interner::new(), FileId::MAIN, text);
     assert!(
@@ -15,8 +15,8 @@ fn tokens(text: &str) -> Vec<(Kind, &str)> {
         lexed.diagnostics
     );
     let places = lexed.tokens.tokens.iter();
-    let texts = places.map(|t| &text[t.start as usize..t.end as usize]);
-    lexed.tokens.kinds.iter().copied().zip(texts).collect()
+    let covered = places.map(|t| &text[t.start as usize..t.end as usize]);
+    lexed.tokens.kinds.iter().copied().zip(covered).collect()
 }
 
 fn kinds(text: &str) -> Vec<Kind> {
@@ -35,7 +35,7 @@ fn literal(text: &str) -> (Kind, u32) {
     (lexed.tokens.kinds[0], lexed.tokens.tokens[0].value)
 }
 
-/// Code and covered text of each diagnostic.
+/// Code and covered source of each diagnostic.
 fn problems(text: &str) -> Vec<(Code, &str)> {
     let lexed = lex(&mut Interner::new(), FileId::MAIN, text);
     let found = lexed.diagnostics.iter();
@@ -86,7 +86,7 @@ fn whole_literals() {
 }
 
 #[test]
-fn numbers_that_cannot_be_read() {
+fn malformed_numbers_are_refused() {
     for text in [
         "3x",
         "1.5q",
@@ -155,7 +155,7 @@ fn every_mark_and_keyword_is_its_own_kind() {
 }
 
 #[test]
-fn the_name_in_angle_brackets_is_any_word_and_the_closer_stands_alone() {
+fn angle_brackets_hold_any_word() {
     let expected = [GlobalValue, Less, Name, Greater];
     assert_eq!(kinds("global_value<normal>"), expected);
     assert_eq!(kinds("global_value<float>"), expected);
@@ -184,7 +184,7 @@ fn comments_are_white_space() {
 }
 
 #[test]
-fn tokens_know_whether_they_start_a_line() {
+fn tokens_know_line_starts() {
     let lexed = lex(
         &mut Interner::new(),
         FileId::MAIN,
@@ -220,7 +220,7 @@ fn strings_and_their_escapes() {
 }
 
 #[test]
-fn what_the_language_does_not_have() {
+fn unknown_characters_are_refused() {
     assert_eq!(problems("a @@$ b"), [(Code::UnknownCharacter, "@@$")]);
     assert_eq!(problems("x = größe;"), [(Code::UnknownCharacter, "öß")]);
     assert_eq!(

@@ -1,6 +1,7 @@
-//! Parts of variables and values: members, elements, components; read and written.
+//! Access to parts of variables and values: members, elements and components, read and written.
 //!
-//! An access is resolved once: its indices are evaluated then, and reading it and writing it afterwards mean the same part.
+//! An access is resolved once: its indices are evaluated then, and later reads and writes mean the
+//! same part.
 
 use super::function::{FunctionLowering, LeafValues};
 use super::ssa::LeafValue;
@@ -15,9 +16,9 @@ pub(super) struct PlaceAccess {
     base: Base,
     /// The first leaf, and how many.
     leaves: (u32, u32),
-    /// Which of the parts that lie one behind the other in the arrays that the leaves are.
+    /// The index of the part in the arrays that are the leaves.
     element: Option<ValueId>,
-    /// How many elements there are, if that is known only while shading: perhaps none.
+    /// The number of elements, if it is known only while shading; it may be 0.
     length: Option<ValueId>,
     pick: Pick,
     /// The type before picking components.
@@ -69,7 +70,7 @@ fn picked(before: Swizzle, swizzle: Swizzle) -> Swizzle {
     }
 }
 
-/// Picks components of what is picked already.
+/// Picks components of those that are picked already.
 fn pick(access: PlaceAccess, swizzle: Swizzle) -> PlaceAccess {
     let pick = match access.pick {
         Pick::All => Pick::Some(swizzle),
@@ -205,7 +206,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
     ) -> ValueId {
         let value = self.index(index);
         if access.element.is_none() && !self.types().has_arrays(element) {
-            // Access to the element itself sees to the range.
+            // The access to the element itself checks the range.
             return value;
         }
         let len = self.builder.int(len as i32, span);
@@ -285,13 +286,14 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         }
     }
 
-    /// Where an array that is the part numbered `element` of a longer one begins in it.
+    /// The start of the array that is part `element` of a longer one.
     fn start_of(&mut self, element: ValueId, leaf: Leaf, span: Span) -> ValueId {
         let len = self.builder.int(leaf.len as i32, span);
         self.builder.op(Op::IMul, &[element, len], span)
     }
 
-    /// The leaves of the part; for arrays, the arrays themselves, or copies of what is part of a longer one.
+    /// The leaves of the part; for arrays, the arrays themselves, or copies of parts of longer
+    /// ones.
     pub(super) fn read(&mut self, access: &PlaceAccess, span: Span) -> LeafValues {
         match access.pick {
             Pick::All => {
@@ -310,7 +312,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 let array = self.components_in_memory(access, span);
                 let mut values = LeafValues::new();
                 for &component in swizzle.as_slice() {
-                    let index = self.behind(start, component, span);
+                    let index = self.component_index(start, component, span);
                     values.push(self.load(array, Scalar::F32, index, span).into());
                 }
                 values
@@ -318,7 +320,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         }
     }
 
-    /// Sets the part of a variable; an element that is not there stays zero.
+    /// Sets the part of a variable; a missing element stays zero.
     pub(super) fn write(&mut self, access: &PlaceAccess, values: &[LeafValue], span: Span) {
         let Some(length) = access.length else {
             return self.write_part(access, values, span);
@@ -352,7 +354,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             Pick::From(start, swizzle) => {
                 let array = self.components_in_memory(access, span);
                 for (&component, value) in swizzle.as_slice().iter().zip(values) {
-                    let index = self.behind(start, component, span);
+                    let index = self.component_index(start, component, span);
                     let kind = InstKind::Store(array);
                     self.builder.inst(kind, [index, value.value()], [], span);
                 }
@@ -366,7 +368,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
     }
 
     /// The index of a component, counted from `start`.
-    fn behind(&mut self, start: ValueId, component: u8, span: Span) -> ValueId {
+    fn component_index(&mut self, start: ValueId, component: u8, span: Span) -> ValueId {
         if component == 0 {
             return start;
         }

@@ -1,6 +1,7 @@
-//! Branches: `if`, `? :`, `&&`, `||`, and what they do to the variables.
+//! Branches: `if`, `? :`, `&&`, `||`, and their effect on the variables.
 //!
-//! A choice between values becomes a branch only where that matters: where a side can fault, has an effect, or is worth skipping.
+//! A selection between values becomes a branch only where a side can fault, has an effect, or is
+//! worth skipping.
 
 use super::function::{FunctionLowering, LeafValues};
 use super::observe::ConditionKind;
@@ -10,12 +11,12 @@ use crate::check::types::TypeId;
 use adumbra_ir::module::{Args, InstKind, RegionId, ValueId};
 use adumbra_ir::{Op, Scalar, Span};
 
-/// Most ops on both sides of a choice that are computed rather than skipped.
+/// Most ops on both sides of a selection that are computed rather than skipped.
 const MAX_SPECULATED: u32 = 4;
 
 impl<'a> FunctionLowering<'_, '_, 'a> {
-    /// Does one or the other. Each arm gives values of the same types; those of the arm taken come out, and variables that either arm
-    /// changes hold what the arm taken left in them.
+    /// Lowers an `if` and its arms. Each arm yields values of the same types. After it, the
+    /// variables that either arm changes hold their values from the arm taken.
     pub(super) fn branch(
         &mut self,
         condition: ValueId,
@@ -56,7 +57,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         let given = match self.builder.is_terminated() {
             true => None,
             false => {
-                // What it hands over is known when both arms are.
+                // The yielded values are known when both arms are lowered.
                 self.builder.terminate(InstKind::Yield, [], span);
                 Some(values)
             }
@@ -69,7 +70,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         }
     }
 
-    /// Fills in what the end of an arm hands over.
+    /// Fills in the values that the end of an arm yields.
     fn hand_over(&mut self, arm: &Lowered, merged: impl Iterator<Item = ValueId>) {
         let Some(given) = &arm.given else { return };
         let region = &mut self.builder.function_mut().regions[arm.region.index()];
@@ -124,26 +125,26 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         if !self.types().has_arrays(ty) {
             return self.branch(holds, |body| body.values(yes), |body| body.values(no), span);
         }
-        // Arrays are filled by the arm taken; scalars come out of the branch.
-        let mut room = self.allocate_temporary(ty, span);
+        // Arrays are filled by the arm taken; scalars are results of the branch.
+        let mut storage = self.allocate_temporary(ty, span);
         let leaves = self.leaves(ty);
         let fill = |body: &mut Self, from: &TypedExpr<'a>| {
-            let mut room = room.clone();
-            body.initialise(&mut room, from, false);
-            let all = leaves.iter().zip(room);
+            let mut storage = storage.clone();
+            body.initialise(&mut storage, from, false);
+            let all = leaves.iter().zip(storage);
             all.filter(|(leaf, _)| leaf.len == 0)
                 .map(|(_, slot)| slot)
                 .collect()
         };
         let scalars = self.branch(holds, |body| fill(body, yes), |body| fill(body, no), span);
-        let places = leaves.iter().zip(&mut room);
+        let places = leaves.iter().zip(&mut storage);
         for ((_, place), scalar) in places.filter(|(leaf, _)| leaf.len == 0).zip(scalars) {
             *place = scalar;
         }
-        room
+        storage
     }
 
-    /// Chooses leaf by leaf between values that exist already.
+    /// Selects leaf by leaf between existing values.
     pub(super) fn select(
         &mut self,
         condition: ValueId,
@@ -186,13 +187,13 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 !self.types().has_arrays(inner.ty) && self.is_cheap(inner, left)
             }
             TypedExprKind::Convert(inner) => spend(left, 1) && self.is_cheap(inner, left),
-            TypedExprKind::Op(row, operands) => {
-                is_cheap_row(row)
+            TypedExprKind::Op(op, operands) => {
+                is_cheap_op(op)
                     && spend(left, self.types().leaf_count(expr.ty))
                     && operands.iter().all(|operand| self.is_cheap(operand, left))
             }
-            TypedExprKind::Reversed(row, operands) => {
-                is_cheap_row(row)
+            TypedExprKind::Reversed(op, operands) => {
+                is_cheap_op(op)
                     && spend(left, 1)
                     && operands.iter().all(|operand| self.is_cheap(operand, left))
             }
@@ -211,24 +212,24 @@ fn spend(left: &mut u32, count: u32) -> bool {
     }
 }
 
-/// Whether computing the row costs less than a branch, and can do no harm.
-fn is_cheap_row(row: Op) -> bool {
-    match row {
+/// Whether the op costs less than a branch and cannot fault.
+fn is_cheap_op(op: Op) -> bool {
+    match op {
         Op::Neg | Op::Add | Op::Sub | Op::Mul | Op::Min | Op::Max | Op::Abs | Op::Saturate => true,
-        _ => !row.info().is_differentiable() && row.info().fault.is_none(),
+        _ => !op.info().is_differentiable() && op.info().fault.is_none(),
     }
 }
 
 /// An arm that was lowered.
 struct Lowered {
     region: RegionId,
-    /// The values that it gives; `None` if control does not come out at its end.
+    /// The values that it yields; `None` if control does not reach its end.
     given: Option<LeafValues>,
     changes: Vec<SlotChange>,
 }
 
 impl Lowered {
-    /// What it changed, as far as anything after it can see that.
+    /// The slots that it changed, if control reaches its end.
     fn seen(&self) -> &[SlotChange] {
         match self.given {
             Some(_) => &self.changes,
@@ -237,14 +238,15 @@ impl Lowered {
     }
 }
 
-/// A slot that at least one arm changed, and its value behind each.
+/// A slot that at least one arm changed, and its value after each.
 struct Merged {
     slot: u32,
     then: ValueId,
     otherwise: ValueId,
 }
 
-/// What two arms changed together, in order of the slots: to values of their own, and both to one value from before the branch.
+/// The slots that two arms changed, in order: to values of their own, and both to one value from
+/// before the branch.
 fn join(then: &Lowered, otherwise: &Lowered) -> (Vec<Merged>, Vec<SlotChange>) {
     let (mut a, mut b) = (then.seen(), otherwise.seen());
     let mut merged = Vec::with_capacity(a.len() + b.len());

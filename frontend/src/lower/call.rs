@@ -99,7 +99,8 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         }
     }
 
-    /// Writes what an `out` or `inout` parameter gave back. Whole arrays were written in place, parts of longer ones as copies.
+    /// Writes the result of an `out` or `inout` parameter. Whole arrays were written in place,
+    /// parts of longer ones as copies.
     fn receive_output(
         &mut self,
         param: &TypedParam,
@@ -120,7 +121,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
     }
 }
 
-/// Whether evaluating the argument writes to nothing, at a glance.
+/// Whether evaluating the argument certainly writes nothing.
 fn is_plain(expr: &TypedExpr) -> bool {
     match expr.kind {
         TypedExprKind::Constant(_)

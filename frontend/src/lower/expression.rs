@@ -26,16 +26,16 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 self.builder.constant(ty, bits, span)
             }
             TypedExprKind::Local(local) => self.environment.get(self.first_slot(local)).value(),
-            TypedExprKind::Op(row, operands) => {
+            TypedExprKind::Op(op, operands) => {
                 let mut args: SmallVec<[ValueId; 3]> = SmallVec::new();
                 for operand in operands {
                     args.push(self.value(operand));
                 }
-                self.builder.op(row, &args, span)
+                self.builder.op(op, &args, span)
             }
-            TypedExprKind::Reversed(row, [a, b]) => {
+            TypedExprKind::Reversed(op, [a, b]) => {
                 let (a, b) = (self.value(a), self.value(b));
-                self.builder.op(row, &[b, a], span)
+                self.builder.op(op, &[b, a], span)
             }
             TypedExprKind::Convert(inner) => {
                 let value = self.value(inner);
@@ -63,7 +63,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             | TypedExprKind::Or(..)
             | TypedExprKind::ClosureAdd(..) => one(self.value(expr)),
             TypedExprKind::Op(..) if self.types().leaf_count(expr.ty) == 1 => one(self.value(expr)),
-            TypedExprKind::Op(row, operands) => self.by_component(row, operands, expr.ty, span),
+            TypedExprKind::Op(op, operands) => self.by_component(op, operands, expr.ty, span),
             TypedExprKind::Zero
             | TypedExprKind::Constants(_)
             | TypedExprKind::List(_)
@@ -114,10 +114,10 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 self.read(&access, span)
             }
             TypedExprKind::Assign(place, value) => {
-                let (access, told) = self.lower_place(place);
+                let (access, observed) = self.lower_place(place);
                 let values = self.values(value);
                 self.write(&access, &values, span);
-                self.observe_place(told, place.ty, &values, span);
+                self.observe_place(observed, place.ty, &values, span);
                 values
             }
             TypedExprKind::Update(update) => self.update(update, span),
@@ -187,13 +187,13 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
 
     fn convert(&mut self, value: ValueId, from: TypeId, to: TypeId, span: Span) -> ValueId {
         let steps = conversion_ops(from, to).iter();
-        steps.fold(value, |value, &row| self.builder.op(row, &[value], span))
+        steps.fold(value, |value, &op| self.builder.op(op, &[value], span))
     }
 
-    /// A row on vectors or matrices; scalar operands stand for every component.
+    /// An op on vectors or matrices; a scalar operand is used for every component.
     fn by_component(
         &mut self,
-        row: Op,
+        op: Op,
         operands: &[TypedExpr<'a>],
         ty: TypeId,
         span: Span,
@@ -207,26 +207,26 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             let pick =
                 |leaves: &LeafValues| leaves[if leaves.len() == 1 { 0 } else { component }].value();
             let args: SmallVec<[ValueId; 3]> = leaves.iter().map(pick).collect();
-            values.push(self.builder.op(row, &args, span).into());
+            values.push(self.builder.op(op, &args, span).into());
         }
         values
     }
 
     fn update(&mut self, update: &CompoundAssign<'a>, span: Span) -> LeafValues {
-        let (access, told) = self.lower_place(&update.place);
+        let (access, observed) = self.lower_place(&update.place);
         let old = self.read(&access, span);
         let outer = std::mem::replace(&mut self.current, old.clone());
         let new = self.values(&update.value);
         self.current = outer;
         self.write(&access, &new, span);
-        self.observe_place(told, update.place.ty, &new, span);
+        self.observe_place(observed, update.place.ty, &new, span);
         match update.postfix {
             true => old,
             false => new,
         }
     }
 
-    /// The shadows of floats; zero for what has none.
+    /// The shadows of floats; zero for types without shadows.
     fn shadow(&mut self, direction: Direction, inner: &TypedExpr<'a>, span: Span) -> LeafValues {
         let values = self.values(inner);
         let mut shadows = LeafValues::new();
@@ -240,7 +240,8 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         shadows
     }
 
-    /// The shadows of an array's elements, in an array of their own; nothing is ever written to one of another type, which stays zero.
+    /// The shadows of an array's elements, in an array of their own. An array of another type is
+    /// never written and stays zero.
     fn shadows(&mut self, direction: Direction, array: ArrayId, leaf: Leaf, span: Span) -> ArrayId {
         let shadows = self.new_array(leaf, None, span, None);
         if leaf.scalar == Scalar::F32 {

@@ -1,8 +1,9 @@
-//! One function: its parameters, results and what belongs together among them.
+//! Lowers one function: its parameters, results and variables.
 //!
-//! Scalar parameters are the scalars of `in` and `inout` parameters; results are the scalars of the return value, then those of `out` and
-//! `inout` parameters. Array parameters come in the same order, those of the return value last, as `Out`. The entry has no array
-//! parameters: their elements are parameters and results of their own, in the order of the host's types.
+//! Scalar parameters are the scalars of `in` and `inout` parameters; results are the scalars of the
+//! return value, then those of `out` and `inout` parameters. Array parameters come in the same
+//! order, those of the return value last, as `Out`. The entry has no array parameters: their
+//! elements are parameters and results of their own, in the order of the host's types.
 
 use super::ModuleLowering;
 use super::ssa::{JumpTarget, LeafValue, SsaEnvironment};
@@ -33,9 +34,9 @@ pub(super) struct FunctionLowering<'l, 'p, 'a> {
     /// The arrays of the return value.
     return_arrays: SmallVec<[ArrayId; 2]>,
     is_entry: bool,
-    /// Whether what it does is told of.
+    /// Whether the function is observed.
     pub(super) is_observed: bool,
-    /// If so: the indices of the place that is being resolved, outermost first, but for constants.
+    /// If so: the indices of the place that is being resolved, outermost first, without constants.
     pub(super) indices: Vec<ValueId>,
 }
 
@@ -76,7 +77,8 @@ pub(super) fn lower(
     body.builder.finish()
 }
 
-/// Calls `f` for each scalar of a value in the order of the host's types: its leaf and, in an array, its element.
+/// Calls `f` for each scalar of a value in the order of the host's types: its leaf and, in an
+/// array, its element.
 pub(super) fn for_each_host_scalar(
     types: &TypeTable,
     ty: TypeId,
@@ -85,7 +87,8 @@ pub(super) fn for_each_host_scalar(
     for_each_host_scalar_from(types, ty, 0, None, f);
 }
 
-/// The same for the part of a value whose first leaf is `first` and whose elements begin with the one numbered `at`.
+/// The same for the part of a value whose first leaf is `first` and whose elements begin with the
+/// one numbered `at`.
 pub(super) fn for_each_host_scalar_from(
     types: &TypeTable,
     ty: TypeId,
@@ -220,7 +223,8 @@ impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
             });
         }
         self.builder.function_mut().members = members;
-        // Only now, since array parameters come before all other arrays and parameters before all instructions.
+        // After the parameters: array parameters precede all other arrays, and parameters all
+        // instructions.
         for param in function.params {
             if self.direction(param) == ParamDirection::Out {
                 self.start_output(param);
@@ -228,7 +232,7 @@ impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
         }
     }
 
-    /// The way a parameter's value travels: an entry is not called, so its outputs bring nothing.
+    /// The direction of a parameter's value: an entry has no caller, so its outputs bring nothing.
     fn direction(&self, param: &TypedParam) -> ParamDirection {
         match self.is_entry {
             true => param.direction,
@@ -281,25 +285,25 @@ impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
             });
             return;
         }
-        let mut room = self.allocate_variable(param.local, param.ty, param.span);
+        let mut storage = self.allocate_variable(param.local, param.ty, param.span);
         let mut elements: Vec<(u32, u32, ValueId)> = Vec::new();
         for_each_host_scalar(types, param.ty, &mut |leaf, element| {
             let value = self.builder.param(leaves[leaf as usize].scalar, param.span);
             counts.params += 1;
             match element {
-                None => room[leaf as usize] = value.into(),
+                None => storage[leaf as usize] = value.into(),
                 Some(element) => elements.push((leaf, element, value)),
             }
         });
         for (leaf, element, value) in elements {
-            self.store(room[leaf as usize].array(), element, value, param.span);
+            self.store(storage[leaf as usize].array(), element, value, param.span);
         }
-        self.bind_variable(param.local, room);
+        self.bind_variable(param.local, storage);
     }
 
     /// An `out` parameter starts with its default or zero.
     fn start_output(&mut self, param: &TypedParam<'a>) {
-        let room = match self.is_entry {
+        let storage = match self.is_entry {
             true => self.allocate_variable(param.local, param.ty, param.span),
             false => {
                 let first = self.first_slot(param.local);
@@ -307,10 +311,10 @@ impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
                 slots.map(|slot| self.environment.get(slot)).collect()
             }
         };
-        self.initialise_variable(param.local, room, param.default, true);
+        self.initialise_variable(param.local, storage, param.default, true);
     }
 
-    /// Room for a variable: arrays for the leaves that are some.
+    /// The storage of a variable: slots for scalar leaves, arrays for the others.
     pub(super) fn allocate_variable(
         &mut self,
         local: LocalId,
@@ -318,9 +322,9 @@ impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
         span: Span,
     ) -> LeafValues {
         let name = self.name_of(local);
-        let mut room = LeafValues::new();
+        let mut storage = LeafValues::new();
         for (index, &leaf) in (0..).zip(self.leaves(ty)) {
-            room.push(match leaf.len {
+            storage.push(match leaf.len {
                 0 => LeafValue::EMPTY,
                 _ => {
                     let name = NameId(name.0 + index);
@@ -328,7 +332,7 @@ impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
                 }
             });
         }
-        room
+        storage
     }
 
     /// Begins a variable's life.
@@ -351,7 +355,7 @@ impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
             .inst(InstKind::Store(array), [index, value], [], span);
     }
 
-    /// Leaves the function with its results.
+    /// Returns from the function with its results.
     pub(super) fn return_from_function(&mut self, value: &[LeafValue], span: Span) {
         let function = self.function;
         self.observe_return(value, span);

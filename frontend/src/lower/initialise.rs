@@ -1,6 +1,7 @@
-//! How variables begin, and values that have to be made in memory.
+//! Initialisation of variables, and values that have to be made in memory.
 //!
-//! Both fill *room*: a slot for each leaf, arrays that exist already and scalars that are yet to come.
+//! Both fill *storage*: a slot for each leaf, arrays that exist already and scalars that are yet to
+//! be computed.
 
 use super::function::{FunctionLowering, LeafValues, for_each_host_scalar};
 use super::ssa::LeafValue;
@@ -22,44 +23,45 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             self.observe_variable(local, variable.span);
             return;
         }
-        // An array is zero when its function begins, but not when a loop comes by again.
+        // An array is zero when its function begins, but not in later iterations of a loop.
         let is_new = !self.in_loop();
-        let room = self.allocate_variable(local, variable.ty, variable.span);
-        self.initialise_variable(local, room, init, is_new);
+        let storage = self.allocate_variable(local, variable.ty, variable.span);
+        self.initialise_variable(local, storage, init, is_new);
         self.observe_variable(local, variable.span);
     }
 
-    /// Fills a variable's room with its value, or zero, and begins its life.
+    /// Fills a variable's storage with its value, or zero, and begins its life.
     pub(super) fn initialise_variable(
         &mut self,
         local: LocalId,
-        mut room: LeafValues,
+        mut storage: LeafValues,
         init: Option<&TypedExpr<'a>>,
         is_new: bool,
     ) {
         let variable = self.function.locals[local.0 as usize];
         match init {
-            Some(init) => self.initialise(&mut room, init, is_new),
-            None => self.clear(&mut room, variable.ty, is_new, variable.span),
+            Some(init) => self.initialise(&mut storage, init, is_new),
+            None => self.clear(&mut storage, variable.ty, is_new, variable.span),
         }
-        self.bind_variable(local, room);
+        self.bind_variable(local, storage);
     }
 
-    /// Sets the leaves of `room`, whose arrays exist; `is_new` says that those are zero. Large ones are cleared all the same: that takes steps,
-    /// as it takes time when the function is entered.
+    /// Sets the leaves of `storage`, whose arrays exist; `is_new` says that those are zero. Large
+    /// ones are cleared all the same: that takes steps, as it takes time when the function is
+    /// entered.
     pub(super) fn initialise(
         &mut self,
-        room: &mut [LeafValue],
+        storage: &mut [LeafValue],
         expr: &TypedExpr<'a>,
         is_new: bool,
     ) {
         let span = expr.span;
         match expr.kind {
-            TypedExprKind::Zero => self.clear(room, expr.ty, is_new, span),
+            TypedExprKind::Zero => self.clear(storage, expr.ty, is_new, span),
             TypedExprKind::List(items) => {
-                self.clear(room, expr.ty, is_new, span);
+                self.clear(storage, expr.ty, is_new, span);
                 for (index, item) in (0..).zip(items) {
-                    self.fill_element(room, index, item);
+                    self.fill_element(storage, index, item);
                 }
             }
             TypedExprKind::RunTimeArray(length) => {
@@ -67,15 +69,15 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                     unreachable!("it makes an array of its type")
                 };
                 let mut length = self.value(length);
-                for (array, leaf) in room[1..].iter().zip(self.leaves(element)) {
+                for (array, leaf) in storage[1..].iter().zip(self.leaves(element)) {
                     let kind = InstKind::ArrayResize(array.array(), leaf.len.max(1));
                     let resized = self.builder.inst(kind, [length], [Scalar::I32], span);
                     length = resized.first;
                 }
-                room[0] = length.into();
+                storage[0] = length.into();
             }
             TypedExprKind::Constants(bits) => {
-                self.clear(room, expr.ty, is_new, span);
+                self.clear(storage, expr.ty, is_new, span);
                 let (types, leaves) = (self.types(), self.leaves(expr.ty));
                 let mut bits = bits.iter();
                 for_each_host_scalar(types, expr.ty, &mut |leaf, element| {
@@ -86,34 +88,35 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                     }
                     let value = self.builder.constant(leaves[leaf].scalar, bits, span);
                     match element {
-                        Some(element) => self.store(room[leaf].array(), element, value, span),
-                        None => room[leaf] = value.into(),
+                        Some(element) => self.store(storage[leaf].array(), element, value, span),
+                        None => storage[leaf] = value.into(),
                     }
                 });
             }
             TypedExprKind::Gather(parts) => {
-                let mut rest = room;
+                let mut rest = storage;
                 for part in parts {
                     let count = self.types().leaf_count(part.ty) as usize;
-                    let (room, behind) = rest.split_at_mut(count);
-                    self.initialise(room, part, is_new);
-                    rest = behind;
+                    let (storage, tail) = rest.split_at_mut(count);
+                    self.initialise(storage, part, is_new);
+                    rest = tail;
                 }
             }
             _ => {
                 let values = self.values(expr);
-                for ((leaf, room), value) in self.leaves(expr.ty).iter().zip(room).zip(values) {
+                for ((leaf, storage), value) in self.leaves(expr.ty).iter().zip(storage).zip(values)
+                {
                     match leaf.len {
-                        0 => *room = value,
-                        _ => self.copy_array(room.array(), value.array(), span),
+                        0 => *storage = value,
+                        _ => self.copy_array(storage.array(), value.array(), span),
                     }
                 }
             }
         }
     }
 
-    /// Sets the parts numbered `at` of the arrays `room`, which are zero.
-    fn fill_element(&mut self, room: &[LeafValue], at: u32, expr: &TypedExpr<'a>) {
+    /// Sets the parts numbered `at` of the arrays `storage`, which are zero.
+    fn fill_element(&mut self, storage: &[LeafValue], at: u32, expr: &TypedExpr<'a>) {
         let span = expr.span;
         match expr.kind {
             TypedExprKind::Zero => {}
@@ -122,21 +125,21 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                     unreachable!("a list is an array")
                 };
                 for (index, item) in (at * len..).zip(items) {
-                    self.fill_element(room, index, item);
+                    self.fill_element(storage, index, item);
                 }
             }
             TypedExprKind::Gather(parts) => {
-                let mut rest = room;
+                let mut rest = storage;
                 for part in parts {
                     let count = self.types().leaf_count(part.ty) as usize;
-                    let (room, behind) = rest.split_at(count);
-                    self.fill_element(room, at, part);
-                    rest = behind;
+                    let (storage, tail) = rest.split_at(count);
+                    self.fill_element(storage, at, part);
+                    rest = tail;
                 }
             }
             _ => {
                 let values = self.values(expr);
-                for ((leaf, array), value) in self.leaves(expr.ty).iter().zip(room).zip(values) {
+                for ((leaf, array), value) in self.leaves(expr.ty).iter().zip(storage).zip(values) {
                     let array = array.array();
                     match leaf.len {
                         0 => self.store(array, at, value.value(), span),
@@ -150,12 +153,12 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         }
     }
 
-    fn clear(&mut self, room: &mut [LeafValue], ty: TypeId, is_new: bool, span: Span) {
-        for (room, leaf) in room.iter_mut().zip(self.leaves(ty)) {
+    fn clear(&mut self, storage: &mut [LeafValue], ty: TypeId, is_new: bool, span: Span) {
+        for (storage, leaf) in storage.iter_mut().zip(self.leaves(ty)) {
             if leaf.len == 0 {
-                *room = self.builder.constant(leaf.scalar, 0, span).into();
+                *storage = self.builder.constant(leaf.scalar, 0, span).into();
             } else if !is_new || array_steps(leaf.len) > 0 {
-                let kind = InstKind::ArrayZero(room.array());
+                let kind = InstKind::ArrayZero(storage.array());
                 self.builder.inst(kind, [], [], span);
             }
         }
@@ -174,23 +177,23 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         self.builder.inst(kind, [start], [], span);
     }
 
-    /// Room for a value that no variable holds.
+    /// Storage for a value that no variable holds.
     pub(super) fn allocate_temporary(&mut self, ty: TypeId, span: Span) -> LeafValues {
-        let mut room = LeafValues::new();
+        let mut storage = LeafValues::new();
         for &leaf in self.leaves(ty) {
-            room.push(match leaf.len {
+            storage.push(match leaf.len {
                 0 => LeafValue::EMPTY,
                 _ => self.new_array(leaf, None, span, None).into(),
             });
         }
-        room
+        storage
     }
 
-    /// A value made from nothing: zeros, constants, lists.
+    /// A value made in memory: zeros, constants, lists.
     pub(super) fn materialise(&mut self, expr: &TypedExpr<'a>) -> LeafValues {
-        let mut room = self.allocate_temporary(expr.ty, expr.span);
+        let mut storage = self.allocate_temporary(expr.ty, expr.span);
         let is_new = !self.in_loop();
-        self.initialise(&mut room, expr, is_new);
-        room
+        self.initialise(&mut storage, expr, is_new);
+        storage
     }
 }

@@ -1,9 +1,10 @@
-//! From the typed tree to IR.
+//! Lowering: from the typed tree to IR.
 //!
-//! Assumes a program without errors. Vectors and structs become scalars in SSA form, their order that of the types'
-//! [leaves](crate::check::types); arrays become memory, one per scalar leaf. Control flow stays structured, so SSA needs no search for
-//! join points: [`environment`] notes what each arm of a branch changes, and the checker has listed what each loop changes.
-//! Functions are lowered when a call first reaches them; the entry has number 0.
+//! It assumes a program without errors. Vectors and structs become scalars in SSA form, in the
+//! order of the types' [leaves](crate::check::types). Arrays become memory, one per scalar leaf.
+//! Control flow stays structured, so SSA needs no dominance frontiers: [`ssa`] logs the changes of
+//! each arm of a branch, and the checker has listed those of each loop. Functions are lowered when
+//! a call first reaches them; the entry has number 0.
 
 mod access;
 mod branch;
@@ -34,11 +35,12 @@ pub use observe::{
 };
 use std::collections::HashMap;
 
-/// Lowers the entry and the functions that it reaches. No finding about the program may be an error.
+/// Lowers the entry and the functions that it reaches. No diagnostic of the program may be an
+/// error.
 ///
 /// # Errors
-/// [`Code::TooManyElements`] where a function needs more array elements than the IR allows, [`Code::ProgramTooLarge`] beyond
-/// [`MAX_BRANCH_ARGUMENTS`].
+/// [`Code::TooManyElements`] where a function needs more array elements than the IR allows,
+/// [`Code::ProgramTooLarge`] beyond [`MAX_BRANCH_ARGUMENTS`].
 pub fn lower(
     program: &TypedProgram,
     interner: &Interner,
@@ -47,9 +49,10 @@ pub fn lower(
     Ok(lower_with(program, interner, entry, None)?.0)
 }
 
-/// The same with messages that say all that a point does: what each variable of the text becomes, and which way is taken. What the program computes,
-/// and the steps that it takes, are the same. `with_shadows` says whether derivatives are told beside values. The list says of each message of the
-/// module what it stands for, nothing if the text itself gives it.
+/// Lowers like [`lower`], with messages for the debugger: what each variable becomes, and which way
+/// is taken. Results and steps of the program are the same. `with_shadows` adds derivatives to the
+/// values. The list says what each message of the module means; `None` for those of the source
+/// itself.
 ///
 /// # Errors
 /// As for [`lower`].
@@ -103,7 +106,7 @@ fn lower_with(
     Ok((lowering.module, watched))
 }
 
-/// What is shared by all functions of the module being made.
+/// The state shared by all functions of the module being made.
 struct ModuleLowering<'p, 'a> {
     program: &'p TypedProgram<'a>,
     interner: &'p Interner,
@@ -119,9 +122,9 @@ struct ModuleLowering<'p, 'a> {
     scalar_names: Vec<Option<NameId>>,
     /// The first name of the leaves of other variables.
     leaf_names: HashMap<(Symbol, TypeId), NameId>,
-    /// Values that ways out of loops and the like hand over, so far.
+    /// The number of values that exits of loops and the like pass, so far.
     branch_arguments: u64,
-    /// What is told of, if a point is to be observed.
+    /// The observer, if a point is to be observed.
     observer: Option<Observer>,
 }
 
@@ -148,7 +151,7 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
         }
     }
 
-    /// The number of a function in the module; it will be lowered if it isn't yet.
+    /// The number of a function in the module; queues it for lowering if it is new.
     fn reach(&mut self, function: FunctionId) -> FuncId {
         let next = FuncId(self.queue.len() as u32);
         let number = &mut self.reached[function.0 as usize];
@@ -181,7 +184,7 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
                     Code::ProgramTooLarge,
                     function.span,
                     format!(
-                        "with `{}`, loops and conditions hand over too many values",
+                        "with `{}`, loops and conditions pass too many values",
                         function.name
                     ),
                 )

@@ -1,8 +1,9 @@
-//! Messages that a lowering adds for whoever debugs a point: what each variable becomes, and which way is taken.
+//! Messages that lowering adds for a debugger: what each variable becomes, and which way is taken.
 //!
-//! They are messages as those of `printf`, so no pass and no engine knows of them, and a program that nobody observes has none. They only read: what
-//! is computed, and the steps that it takes, are the same with them. Derivatives are operands of the message, read as `ddx` and `ddy` read them.
-//! Functions of the standard library tell nothing.
+//! They are messages as those of `printf`, so passes and engines need not know them, and a program
+//! that is not observed has none. They only read: the results and the steps are the same with them.
+//! Derivatives are operands of the message, read as `ddx` and `ddy` read them. Functions of the
+//! standard library are not observed.
 
 use super::access::PlaceAccess;
 use super::function::FunctionLowering;
@@ -16,37 +17,37 @@ use adumbra_ir::{Direction, Scalar, Span, Type};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Elements of each array that an observation tells of: the first ones.
+/// Elements of each array that an observation shows: the first ones.
 pub const MAX_OBSERVED_ELEMENTS: u32 = 8;
 
-/// Scalars of the largest value that an observation tells of.
+/// Scalars of the largest value that an observation shows.
 pub const MAX_OBSERVED_SCALARS: usize = 256;
 
-/// What a message of an observed program stands for.
+/// The meaning of a message of an observed program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// What happens.
+    /// The event.
     pub event: ObservedEvent,
-    /// In which function.
+    /// The function it is in.
     pub function: String,
-    /// Where.
+    /// Its place in the source.
     pub span: Span,
-    /// Whether derivatives are told of beside values.
+    /// Whether derivatives are shown beside values.
     pub with_shadows: bool,
 }
 
-/// What can happen to a point.
+/// The events of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ObservedEvent {
-    /// A function of the text is called. Its parameters follow, as assignments.
+    /// A function of the source is called. Its parameters follow, as assignments.
     Call(String),
     /// A function ends; with its value, if it has one.
     Return(Option<ObservedShape>),
     /// A variable, or a part of one, becomes a value.
     Assign {
-        /// Its text. Between two pieces stands an index that is known while shading.
+        /// Its source, split at each index that is known while shading.
         place: Vec<String>,
-        /// What of the value is told; `None` if it holds closures or resources, or is too large.
+        /// The shape of the shown value; `None` if it holds closures or resources, or is too large.
         value: Option<ObservedShape>,
     },
     /// A condition, or the value of a `switch`.
@@ -61,7 +62,7 @@ pub enum ObservedEvent {
     Sampling,
 }
 
-/// What asks a condition.
+/// The kind of statement that evaluates a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConditionKind {
     /// `if`
@@ -74,7 +75,7 @@ pub enum ConditionKind {
     Switch,
 }
 
-/// How much of a value is told.
+/// The shown part of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObservedShape {
     /// Its type, its arrays shortened to [`MAX_OBSERVED_ELEMENTS`].
@@ -83,19 +84,20 @@ pub struct ObservedShape {
     pub is_shortened: bool,
 }
 
-/// What the arguments of such a message say.
+/// The decoded arguments of such a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObservedArguments {
     /// The indices of the place.
     pub indices: Vec<i32>,
     /// The words of the value.
     pub value: Vec<u32>,
-    /// Those of its ddx and its ddy, 0 for what is no float; empty if derivatives are not told of.
+    /// Those of its ddx and its ddy, 0 for other types than float; empty if derivatives are not
+    /// shown.
     pub shadows: [Vec<u32>; 2],
 }
 
 impl Observation {
-    /// Takes the message's arguments apart.
+    /// Decodes the message's arguments.
     pub fn read(&self, args: &[u32]) -> ObservedArguments {
         let mut words = args.iter().copied();
         let mut next = || words.next().unwrap_or_default();
@@ -129,7 +131,7 @@ impl Observation {
     }
 }
 
-/// What is told of a lowering.
+/// The observations of a lowering.
 #[derive(Debug)]
 pub(super) struct Observer {
     with_shadows: bool,
@@ -150,14 +152,14 @@ impl Observer {
     }
 }
 
-/// A place that is written to: its text and indices, if that is told of.
+/// A place that is written to: its source and indices, if it is observed.
 pub(super) type ObservedPlace = Option<(Vec<String>, SmallVec<[ValueId; 2]>)>;
 
 /// Scalars of a value: leaf, and element in its array.
 type Scalars = Vec<(u32, Option<u32>)>;
 
 impl<'a> FunctionLowering<'_, '_, 'a> {
-    /// Tells that something happens.
+    /// Adds a message for an event.
     pub(super) fn observe(
         &mut self,
         event: ObservedEvent,
@@ -176,7 +178,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             format: types.clone().map(conversion).collect(),
             params: types.map(Type::Scalar).collect(),
         });
-        let watch = self.shared.observer.as_mut().expect("somebody observes");
+        let watch = self.shared.observer.as_mut().expect("lowering is observed");
         watch.observations.resize(id.index(), None);
         watch.observations.push(Some(Observation {
             event,
@@ -187,13 +189,13 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         self.builder.inst(InstKind::Message(id), args, [], span);
     }
 
-    /// Tells which way is taken.
+    /// Adds a message for a condition.
     pub(super) fn observe_condition(&mut self, choice: ConditionKind, value: ValueId, span: Span) {
         let ty = self.builder.ty(value);
         self.observe(ObservedEvent::Condition(choice, ty), [value], span);
     }
 
-    /// Tells which arguments the function begins with.
+    /// Adds messages for the arguments of the function.
     pub(super) fn observe_entry(&mut self) {
         if !self.is_observed {
             return;
@@ -205,7 +207,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         }
     }
 
-    /// Tells that a function is called, if it tells something itself.
+    /// Adds a message for a call, if the callee is observed.
     pub(super) fn observe_call(&mut self, callee: &TypedFunction<'a>, span: Span) {
         if self.is_observed && !callee.is_library {
             let name = self.shared.interner.name(callee.name).to_owned();
@@ -213,7 +215,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         }
     }
 
-    /// Tells that the function ends with that value.
+    /// Adds a message for the end of the function, with its value.
     pub(super) fn observe_return(&mut self, value: &[LeafValue], span: Span) {
         if !self.is_observed {
             return;
@@ -221,12 +223,12 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         let mut args = Vec::new();
         let shape = match self.function.result {
             TypeId::VOID => None,
-            ty => self.tell(ty, value, &mut args, span),
+            ty => self.push_value(ty, value, &mut args, span),
         };
         self.observe(ObservedEvent::Return(shape), args, span);
     }
 
-    /// Tells what a variable holds.
+    /// Adds a message for the value of a variable.
     pub(super) fn observe_variable(&mut self, local: LocalId, span: Span) {
         if !self.is_observed {
             return;
@@ -262,11 +264,11 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         (access, Some((place, indices)))
     }
 
-    /// Evaluates an index. Of a place that is observed, it is kept.
+    /// Evaluates an index, and keeps it if the place is observed.
     pub(super) fn index(&mut self, index: &TypedExpr<'a>) -> ValueId {
         let before = self.indices.len();
         let value = self.value(index);
-        // What it is made of may have had indices itself.
+        // The index expression may have had indices itself.
         self.indices.truncate(before);
         if self.is_observed && !matches!(index.kind, TypedExprKind::Constant(_)) {
             self.indices.push(value);
@@ -274,8 +276,8 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         value
     }
 
-    /// The text of a place, in pieces.
-    fn write_place(&self, expr: &TypedExpr<'a>, pieces: &mut Vec<String>) {
+    /// Writes the source of a place, split into parts at run-time indices.
+    fn write_place(&self, expr: &TypedExpr<'a>, parts: &mut Vec<String>) {
         let interner = self.shared.interner;
         let text = match expr.kind {
             TypedExprKind::Local(local) => {
@@ -283,7 +285,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 interner.name(variable.name).to_owned()
             }
             TypedExprKind::Member(inner, leaf) => {
-                self.write_place(inner, pieces);
+                self.write_place(inner, parts);
                 let TypeKind::Struct(number) = self.types().kind(inner.ty) else {
                     return;
                 };
@@ -293,28 +295,28 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 format!(".{}", name.unwrap_or_default())
             }
             TypedExprKind::Swizzle(inner, swizzle) => {
-                self.write_place(inner, pieces);
+                self.write_place(inner, parts);
                 let components = swizzle.as_slice().iter();
                 let letters = components.map(|&at| char::from(b"xyzw"[usize::from(at)]));
                 format!(".{}", letters.collect::<String>())
             }
             TypedExprKind::Index(inner, index) => {
-                self.write_place(inner, pieces);
+                self.write_place(inner, parts);
                 match index.kind {
                     TypedExprKind::Constant(bits) => format!("[{}]", bits as i32),
                     _ => {
-                        pieces.push(String::new());
+                        parts.push(String::new());
                         return;
                     }
                 }
             }
             _ => return,
         };
-        let last = pieces.last_mut().expect("there is always a piece");
+        let last = parts.last_mut().expect("there is always a part");
         last.push_str(&text);
     }
 
-    /// Tells what a place has become.
+    /// Adds a message for the new value of a place.
     pub(super) fn observe_place(
         &mut self,
         place: ObservedPlace,
@@ -326,12 +328,12 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             return;
         };
         let mut args = indices.into_vec();
-        let value = self.tell(ty, values, &mut args, span);
+        let value = self.push_value(ty, values, &mut args, span);
         self.observe(ObservedEvent::Assign { place, value }, args, span);
     }
 
     /// Adds the scalars of a value and their derivatives to the arguments of a message.
-    fn tell(
+    fn push_value(
         &mut self,
         ty: TypeId,
         values: &[LeafValue],
@@ -343,12 +345,12 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         }
         let (mut scalars, mut is_shortened) = (Vec::new(), false);
         let ty = self.shape(ty, (0, None), &mut scalars, &mut is_shortened)?;
-        let mut told = Vec::with_capacity(scalars.len());
+        let mut observed = Vec::with_capacity(scalars.len());
         let mut types = Vec::with_capacity(scalars.len());
         ty.for_each_scalar(&mut |scalar| types.push(scalar));
         for (&(leaf, element), &scalar) in scalars.iter().zip(&types) {
             let slot = values[leaf as usize];
-            told.push(match element {
+            observed.push(match element {
                 None => slot.value(),
                 Some(element) => {
                     let index = self.builder.int(element as i32, span);
@@ -356,7 +358,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 }
             });
         }
-        args.extend(&told);
+        args.extend(&observed);
         if self
             .shared
             .observer
@@ -364,7 +366,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             .is_some_and(|w| w.with_shadows)
         {
             for direction in Direction::BOTH {
-                for &value in &told {
+                for &value in &observed {
                     if self.builder.ty(value) == Scalar::F32 {
                         args.push(self.builder.shadow(direction, value, span));
                     }
@@ -374,7 +376,8 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         Some(ObservedShape { ty, is_shortened })
     }
 
-    /// What is told of a value of that type, and its scalars in that order. The part's first leaf and its element are given.
+    /// The shown shape of a value of that type, and its scalars in that order. The part's first
+    /// leaf and its element are given.
     fn shape(
         &self,
         ty: TypeId,

@@ -1,12 +1,12 @@
-//! What the variables of a function hold at the place that is being lowered.
+//! SSA construction: the values of a function's variables at the place that is being lowered.
 //!
-//! Every leaf of every variable has a slot: its value, or the array that it is. While a branch is open, writes are logged, so that
-//! closing an arm costs as much as was written in it. A slot that was empty when the arm began belongs to a variable of the arm and is
-//! none of the concern of what follows.
+//! Every leaf of every variable has a slot: its value, or its array. While a branch is open, writes
+//! are logged, so that closing an arm costs as much as was written in it. A slot that was empty
+//! when the arm began belongs to a variable of the arm, and later code does not see it.
 
 use adumbra_ir::module::{ArrayId, NameId, RegionId, ValueId};
 
-/// Where `break` and `continue` go, and what goes with them.
+/// The targets of `break` and `continue`, and the values they pass.
 #[derive(Clone, Debug)]
 pub(super) struct JumpTarget {
     /// The region of the loop, or of the block that a `switch` is.
@@ -14,7 +14,7 @@ pub(super) struct JumpTarget {
     pub(super) is_loop: bool,
     /// The block that a `continue` leaves; `None`: it goes to the loop.
     pub(super) block: Option<RegionId>,
-    /// The slots that every way out of the region hands over.
+    /// The slots that every exit of the region passes.
     pub(super) carried: Vec<u32>,
     pub(super) has_break: bool,
 }
@@ -69,7 +69,7 @@ struct Held {
     slot: LeafValue,
     /// The name of the leaf, once it was set.
     name: Option<NameId>,
-    /// The last arm whose changes it was counted among.
+    /// The last arm that counted it among its changes.
     counted: u32,
 }
 
@@ -107,7 +107,8 @@ impl SsaEnvironment {
         self.held[slot as usize].slot
     }
 
-    /// The name of the leaf, if it was ever set with one. A variable of an empty struct has no leaf, and may stand behind all slots.
+    /// The name of the leaf, if it was ever set with one. A variable of an empty struct has no
+    /// leaf, and its slot may be past all others.
     pub(super) fn name(&self, slot: u32) -> Option<NameId> {
         self.held.get(slot as usize)?.name
     }
@@ -131,13 +132,14 @@ impl SsaEnvironment {
         ArmMark(self.log.len())
     }
 
-    /// Ends an arm: what it changed, in order of the slots; everything is as it was when it began.
+    /// Ends an arm: returns its changes, in order of the slots, and restores the values from its
+    /// beginning.
     pub(super) fn end_arm(&mut self, arm: ArmMark) -> Vec<SlotChange> {
         self.open_arms -= 1;
         self.arms += 1;
         let mut changes = Vec::new();
         for &(slot, before) in &self.log[arm.0..] {
-            // The first entry of a slot says what it held before the arm.
+            // The first entry of a slot has its value from before the arm.
             let held = &mut self.held[slot as usize];
             if held.counted != self.arms {
                 held.counted = self.arms;

@@ -1,8 +1,8 @@
 //! Statements and loops.
 //!
-//! A loop carries the scalar leaves of the variables that it may change: they are the parameters of its region, and what every way out
-//! hands over. A `continue` is a jump to the loop where nothing stands between body and condition; else the body is a block of its own
-//! that it leaves.
+//! A loop carries the scalar leaves of the variables that it may change: they are the parameters of
+//! its region, and every exit passes them. A `continue` is a jump to the loop if nothing is between
+//! body and condition; otherwise the body is a block of its own that it leaves.
 
 use super::function::{FunctionLowering, LeafValues};
 use super::observe::{ConditionKind, ObservedEvent};
@@ -83,8 +83,8 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         );
     }
 
-    /// An `if` with several conditions: a block that each arm leaves. The conditions stand side by side, so that nothing nests with their
-    /// number.
+    /// An `if` with several conditions: a block that each arm leaves. The conditions are siblings,
+    /// so the nesting does not grow with their number.
     fn chain(&mut self, statement: &TypedIf<'a>) {
         let span = statement.span;
         let slots = self.scalar_slots(statement.changed);
@@ -135,7 +135,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         self.targets.last_mut().expect("inside a loop or switch")
     }
 
-    /// Makes the region that stands open the innermost target; it carries the scalar leaves of these variables.
+    /// Makes the open region the innermost target; it carries the scalar leaves of these variables.
     pub(super) fn push_target(&mut self, is_loop: bool, changed: &[LocalId]) {
         let carried = self.scalar_slots(changed);
         self.targets.push(JumpTarget {
@@ -147,7 +147,8 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         });
     }
 
-    /// What these slots hold now, to be handed over; nothing once that is [too much](MAX_BRANCH_ARGUMENTS).
+    /// The current values of these slots, to be passed on; empty once that is
+    /// [too much](MAX_BRANCH_ARGUMENTS).
     fn held(&mut self, slots: &[u32]) -> Vec<ValueId> {
         self.shared.branch_arguments += slots.len() as u64;
         if self.shared.branch_arguments > MAX_BRANCH_ARGUMENTS {
@@ -159,7 +160,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             .collect()
     }
 
-    /// What the variables that the innermost target carries hold now.
+    /// The current values of the variables that the innermost target carries.
     pub(super) fn carried_values(&mut self) -> Vec<ValueId> {
         let carried = std::mem::take(&mut self.target().carried);
         let values = self.held(&carried);

@@ -1,8 +1,9 @@
 //! `switch`: a block with one branch for each case, which `break` leaves.
 //!
-//! The branches stand side by side, so that bodies are lowered once and nothing nests with the number of cases. A case is entered where
-//! one of its labels matches or control falls in from the one before; a case that falls into the next therefore yields whether it was
-//! entered. That suffices: whoever comes by a case that was entered before it has fallen through all between.
+//! The branches are siblings, so that bodies are lowered once and the nesting does not grow with
+//! the number of cases. A case is entered where one of its labels matches or control falls in from
+//! the one before. A case that falls into the next therefore yields whether it was entered. That
+//! suffices: a point that has entered an earlier case has fallen through all cases between.
 
 use super::function::{FunctionLowering, LeafValues};
 use super::observe::ConditionKind;
@@ -23,7 +24,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         for (index, case) in statement.cases.iter().enumerate() {
             let is_last = index + 1 == statement.cases.len();
             if is_last && statement.has_default {
-                // Somewhere control has to go in, and it was nowhere before, or fell through to here.
+                // Control enters some case, and none before, or it fell through to here.
                 self.statements(case.body);
                 break;
             }

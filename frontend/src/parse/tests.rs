@@ -1,4 +1,4 @@
-//! What is accepted and what tree it becomes; the errors, the limits and the REPL have files of their own.
+//! Tests of accepted sources and their trees; errors, limits and the REPL have own files.
 
 mod errors;
 mod limits;
@@ -11,7 +11,7 @@ use crate::interner::Interner;
 use adumbra_ir::FileId;
 use bumpalo::Bump;
 
-/// The tree of a text without errors, printed on one line.
+/// The tree of a source without errors, printed on one line.
 fn printed(text: &str) -> String {
     let arena = Bump::new();
     let mut interner = Interner::new();
@@ -64,7 +64,7 @@ fn operators_bind_as_in_c() {
                         let expected = format!("({l} a ({t} b c))");
                         assert_eq!(expression(&format!("a {l} b {t} c")), expected);
                     }
-                    // The one on the left wins within a level; `a < b < c` is refused.
+                    // The left one wins within a level; `a < b < c` is refused.
                     if high > low || !["<", "<=", ">", ">="].contains(l) {
                         let expected = format!("({l} ({t} a b) c)");
                         assert_eq!(expression(&format!("a {t} b {l} c")), expected);
@@ -269,7 +269,7 @@ fn every_item() {
     }
 }
 
-/// The shader text of the post this project answers.
+/// The shader source of the post this project answers.
 #[test]
 fn the_snippets_of_the_post() {
     for text in [
@@ -328,7 +328,7 @@ fn spans_cover_what_they_name() {
 }
 
 #[test]
-fn several_texts_share_names() {
+fn several_sources_share_names() {
     let arena = Bump::new();
     let mut interner = Interner::new();
     let (first, _) = parse(&arena, &mut interner, FileId(0), "float f();");

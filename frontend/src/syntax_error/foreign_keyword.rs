@@ -1,6 +1,6 @@
-//! Words of other languages that begin a declaration or stand for an operator, and what to write here.
+//! Keywords and word operators of other languages, with their replacements.
 
-/// A word that is no keyword here but one elsewhere, and the mend.
+/// A keyword of another language, and the fix.
 type Word = (&'static str, &'static str);
 
 /// Words for operators: between or before operands.
@@ -10,7 +10,7 @@ const OPERATORS: &[Word] = &[
     ("not", "write `!`"),
     (
         "xor",
-        "write `!=` between truth values, `^` between whole numbers",
+        "write `!=` between booleans, `^` between whole numbers",
     ),
     ("is", "write `==`"),
     ("new", "remove it: a variable is there once it is declared"),
@@ -119,12 +119,12 @@ const OPENERS: &[Word] = &[
     ("throw", "remove it: there are no exceptions"),
 ];
 
-/// The mend for `word` as the first word of a declaration, if it is a habit of another language.
+/// The fix for `word` as the first word of a declaration, if it is a keyword of another language.
 pub(crate) fn foreign_opener_fix(word: &str) -> Option<&'static str> {
     find(OPENERS, word)
 }
 
-/// What is written instead of a word that is an operator elsewhere.
+/// The replacement of a word that is an operator in another language.
 pub(super) fn foreign_operator_fix(word: &str) -> Option<&'static str> {
     find(OPERATORS, word)
 }

@@ -1,4 +1,4 @@
-//! Habits of other languages, recognised where the grammar fails.
+//! Syntax of other languages, recognised where the grammar fails.
 
 use super::foreign_keyword::{foreign_opener_fix, foreign_operator_fix};
 use super::{Case, OPERANDS, misspelt_keyword};
@@ -7,7 +7,7 @@ use crate::lexer::shortened;
 use crate::token_kind::Kind;
 use adumbra_ir::{Code, Diagnostic, Span};
 
-/// The diagnostic for a habit, if the failure is one.
+/// The diagnostic for foreign syntax, if the failure is one.
 pub(super) fn recognise_foreign_syntax(case: &Case) -> Option<Diagnostic> {
     double_brackets(case)
         .or_else(|| marks(case))
@@ -27,7 +27,7 @@ fn report(
     Some(diagnostic.here(label).help(help))
 }
 
-/// Pairs of marks without space between that are one operator elsewhere.
+/// Pairs of adjacent marks that are one operator in another language.
 fn marks(case: &Case) -> Option<Diagnostic> {
     let pairs = [
         (-1, case.previous_span(), case.span()),
@@ -37,12 +37,12 @@ fn marks(case: &Case) -> Option<Diagnostic> {
         let (Some(a), Some(b)) = (case.kind(first), case.kind(first + 1)) else {
             continue;
         };
-        // A mark that was read already is an operator only if its right operand was looked for.
+        // A parsed mark is an operator only if its right operand was expected.
         let is_operator = first == 0 || case.expects(&[Kind::FloatLiteral]);
         let help = match (a, b) {
             _ if left.end != right.start || !is_operator => continue,
             (Kind::Minus, Kind::Greater) => {
-                "a member is read with `.`; the type that a function returns stands before its name"
+                "a member is read with `.`; the type that a function returns goes before its name"
             }
             (Kind::Colon, Kind::Colon) => "write the name alone: there are no namespaces",
             (Kind::Star, Kind::Star) => "write `pow(a, b)`",
@@ -81,9 +81,9 @@ fn double_brackets(case: &Case) -> Option<Diagnostic> {
     })?;
     report(
         case.tokens.span(at).to(case.tokens.span(at + 1)),
-        "metadata does not stand in brackets",
+        "metadata is not written in brackets",
         "not metadata here",
-        "write `<<< label = \"Width\", min = 0.0 >>>` behind the parameter",
+        "write `<<< label = \"Width\", min = 0.0 >>>` after the parameter",
     )
 }
 
@@ -120,7 +120,7 @@ fn seeds(case: &Case) -> Option<Diagnostic> {
     )
 }
 
-/// Words at the failure, before it, or at the start of its statement.
+/// Foreign words at the failure, before it, or at the start of its statement.
 fn words(case: &Case) -> Option<Diagnostic> {
     for distance in [0, -1] {
         if case.kind(distance) != Some(Kind::Name) {
@@ -166,7 +166,7 @@ fn misspelt(case: &Case) -> Option<Diagnostic> {
     ))
 }
 
-/// Forms that other languages have.
+/// Forms of other languages.
 fn shapes(case: &Case) -> Option<Diagnostic> {
     let found = case.kind(0)?;
     let span = case.span();
@@ -214,9 +214,9 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
                 ),
             )
         }
-        _ if is_qualifier_behind(case) => report(
+        _ if is_trailing_qualifier(case) => report(
             span,
-            format!("`{}` stands before a parameter's type", case.word(0)),
+            format!("`{}` goes before a parameter's type", case.word(0)),
             "too late",
             format!(
                 "write `{} {} {}`",
@@ -236,7 +236,7 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
             report(
                 span,
                 "several values in parentheses are not a vector",
-                "only one value stands in parentheses",
+                "parentheses hold only one value",
                 match members {
                     2..=4 => format!("a vector is made by its type: `float{members}(…)`"),
                     _ => "a vector is made by its type, as in `float3(x, y, z)`".to_owned(),
@@ -253,7 +253,7 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
             span,
             format!("{found} outside of a `switch`"),
             "no `switch` around it",
-            "labels stand directly between the braces of a `switch`",
+            "labels belong directly between the braces of a `switch`",
         ),
         Kind::In | Kind::Out | Kind::InOut if expects(Kind::Shader) => report(
             span,
@@ -295,7 +295,7 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
             span,
             "there are no semantics",
             "not part of a declaration",
-            "remove the `:` and the word behind it: the host finds outputs by their names",
+            "remove the `:` and the word after it: the host finds outputs by their names",
         ),
         Kind::LParen if case.struct_around().is_some() => {
             let name = shortened(case.text_of(case.struct_around()?));
@@ -305,14 +305,14 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
                 "a struct has members alone, no functions",
                 "a function inside a struct",
                 format!(
-                    "move it behind the struct, and hand it the value: `{} {function}({name} self, …)`, called as `{function}(value, …)`",
+                    "move it after the struct, and pass it the value: `{} {function}({name} self, …)`, called as `{function}(value, …)`",
                     shortened(case.word(-2))
                 ),
             )
         }
         Kind::LParen if is_constructor_call(case) => report(
             span,
-            "a function cannot stand inside a function, and a variable is not initialised by a call",
+            "a function cannot be inside a function, and a variable is not initialised by a call",
             "not expected after a variable's name",
             "move the function out to file level; initialise a variable with `=`",
         ),
@@ -341,7 +341,7 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
         Kind::LParen if matches!(case.kind(-1), Some(Kind::RParen | Kind::RBracket)) => report(
             span,
             "only a function's name can be called",
-            "what stands before it is a value",
+            "the operand before it is a value",
             "remove the parentheses, or write an operator before them",
         ),
         found
@@ -380,7 +380,7 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
         {
             report(
                 span,
-                "a statement cannot stand at file level",
+                "a statement cannot be at file level",
                 "not a declaration",
                 "move it into a function or a shader; a constant is declared by `const float name = 1.0;`",
             )
@@ -402,7 +402,7 @@ fn output_parameter(case: &Case) -> Option<usize> {
 }
 
 /// `color c out`, where parameters are declared.
-fn is_qualifier_behind(case: &Case) -> bool {
+fn is_trailing_qualifier(case: &Case) -> bool {
     let is_qualifier = match case.kind(0) {
         Some(Kind::Out | Kind::InOut | Kind::In) => true,
         Some(Kind::Name) => case.word(0) == "output",
@@ -419,7 +419,8 @@ fn is_qualifier_behind(case: &Case) -> bool {
         && case.is_at_file_level()
 }
 
-/// `(a, b, c)` that no name calls, with the failure at a comma: how many values there are. Nothing if it is not closed.
+/// `(a, b, c)` without a function name, with the failure at a comma: the number of values. `None`
+/// if it is not closed.
 fn members_in_parentheses(case: &Case) -> Option<usize> {
     let step = |at: usize| case.tokens.kind(at).map(Kind::bracket_depth_change);
     let mut depth = 0;
@@ -510,7 +511,7 @@ impl Case<'_> {
         (before == [Kind::Struct, Kind::Name]).then_some(name)
     }
 
-    /// Whether the word is a function: a built-in one, or one that the text declares.
+    /// Whether the word is a function: a built-in one, or one that the source declares.
     fn is_function(&self, word: &str) -> bool {
         let is_type = |kind: Kind| kind == Kind::Name || kind.type_keyword().is_some();
         let kinds = &self.tokens.kinds;

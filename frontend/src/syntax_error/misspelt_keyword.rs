@@ -1,6 +1,7 @@
 //! Keywords that were misspelt where a statement or an item begins.
 //!
-//! A keyword is meant only if what follows the word can follow the keyword, so that `form(x);` is a call and no `for`.
+//! A keyword is meant only if what follows the word can follow the keyword, so that `form(x);` is a
+//! call and no `for`.
 
 use super::Case;
 use crate::edit_distance::closest_name;
@@ -16,14 +17,15 @@ const VALUES: TokenSet = super::OPERANDS.union(TokenSet::of(&[Kind::Minus, Kind:
 
 const NAMES: TokenSet = TokenSet::of(&[Kind::Name]);
 
-/// Keywords that a whole statement may begin with whose form is that of a declaration or an expression, and what may follow them.
+/// Keywords that can begin a statement in the form of a declaration or an expression, and the
+/// tokens after them.
 const OF_SIMPLE_STATEMENTS: &[(Kind, TokenSet)] = &[
     (Kind::Return, VALUES.union(ENDS)),
     (Kind::Break, ENDS),
     (Kind::Continue, ENDS),
 ];
 
-/// Keywords that begin a statement, and what may follow them.
+/// Keywords that begin a statement, and the tokens after them.
 const OF_STATEMENTS: &[(Kind, TokenSet)] = &[
     (Kind::If, PARENTHESIS),
     (Kind::For, PARENTHESIS),
@@ -38,14 +40,14 @@ const OF_STATEMENTS: &[(Kind, TokenSet)] = &[
     (Kind::Const, TokenSet::TYPES.union(NAMES)),
 ];
 
-/// Keywords that begin an item, and what may follow them.
+/// Keywords that begin an item, and the tokens after them.
 const OF_ITEMS: &[(Kind, TokenSet)] = &[
     (Kind::Shader, NAMES),
     (Kind::Struct, NAMES),
     (Kind::Const, TokenSet::TYPES.union(NAMES)),
 ];
 
-/// Of a keyword this short, one letter is too much to be wrong: `of` is no `if`.
+/// A keyword this short may have no wrong letter: `of` is no `if`.
 const MAX_SHORT: usize = 3;
 
 /// Whether one has all letters of the other.
@@ -57,19 +59,19 @@ fn shares_letters(a: &str, b: &str) -> bool {
     a.len() > 1 && (has_all(a, b) || has_all(b, a))
 }
 
-/// Where a word stands.
+/// The position of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeywordPosition {
-    /// At the beginning of a statement that cannot be read.
+    /// At the beginning of a statement that cannot be parsed.
     Statement,
-    /// At the beginning of one that reads as a declaration or an expression.
+    /// At the beginning of one that parses as a declaration or an expression.
     SimpleStatement,
     /// At file level.
     Item,
 }
 
-/// The keyword that was meant by `word`, which begins a statement or an item and is followed by `next`. One of `known`, the names that
-/// could stand there, is preferred if it is closer.
+/// The keyword that was meant by `word`, which begins a statement or an item and is followed by
+/// `next`. A closer one of `known`, the names allowed there, is preferred.
 pub(crate) fn intended_keyword<'n>(
     word: &str,
     next: Kind,
@@ -90,7 +92,7 @@ pub(crate) fn intended_keyword<'n>(
     Some(keyword)
 }
 
-/// The error for `word`, which stands for the keyword `meant`.
+/// The error for `word`, a misspelling of the keyword `meant`.
 pub(crate) fn misspelt_keyword_diagnostic(span: Span, word: &str, meant: &str) -> Diagnostic {
     let message = format!("`{}` is not a keyword", shortened(word));
     Diagnostic::new(Code::SyntaxError, span, message)
@@ -99,8 +101,8 @@ pub(crate) fn misspelt_keyword_diagnostic(span: Span, word: &str, meant: &str) -
 }
 
 impl Case<'_> {
-    /// The keyword that was meant at the beginning of the statement or item that starts at token `start`. A name that the text declares
-    /// is none.
+    /// The keyword that was meant at the beginning of the statement or item that starts at token
+    /// `start`. A name that the source declares is none.
     pub(super) fn misspelt_keyword(&self, start: usize) -> Option<&'static str> {
         let (Some(Kind::Name), Some(next)) = (self.tokens.kind(start), self.tokens.kind(start + 1))
         else {

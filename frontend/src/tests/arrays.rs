@@ -1,4 +1,5 @@
-//! Arrays of anything: nested ones, of structs, in structs; lists, copies, parts, indices at every level.
+//! Tests of arrays: nested ones, of structs, in structs; lists, copies, parts, indices at every
+//! level.
 
 use super::*;
 use crate::limits::MAX_RUN_TIME_ARRAY_SCALARS;
@@ -42,7 +43,7 @@ fn three_levels_and_lengths_of_one() {
 }
 
 #[test]
-fn each_level_of_indices_is_clamped_with_a_fault_of_its_own() {
+fn each_index_level_is_clamped_with_fault() {
     let before = "int m[3][4] = { { 0, 1, 2, 3 }, { 10, 11, 12, 13 }, { 20, 21, 22, 23 } };";
     let read = |i: i32, j: i32| {
         let body = format!("int i = {i}, j = {j}; o0 = m[i][j];");
@@ -93,7 +94,7 @@ fn shadows_go_through_nested_arrays() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn mismatched_arrays_are_refused() {
     let cases = [
         ("int m[2][2] = { { 1, 2, 3 } };", Code::BadInitializer),
         ("int m[2][2] = { 1 };", Code::TypeMismatch),
@@ -124,7 +125,7 @@ fn arrays_are_sized_while_shading() {
     assert_eq!(floats(&shader("float", 2, "", body)), [0.2, 0.0]);
 }
 
-/// What a shader gives, and its faults.
+/// The output of a shader, and its faults.
 fn faulting(body: &str) -> (i32, Vec<FaultKind>) {
     let result = outcome(&shader("int", 1, "void add(inout int a) { a += 1; }", body));
     let faults = result.faults.iter().map(|fault| fault.kind).collect();
@@ -153,11 +154,11 @@ fn indices_are_clamped_to_the_length_in_force() {
 }
 
 #[test]
-fn a_limit_holds_for_arrays_sized_while_shading() {
-    let of = |ty: &str, room: u64| {
+fn run_time_array_size_is_bounded() {
+    let of = |ty: &str, capacity: u64| {
         let made = |n: u64| faulting(&format!("int n = {n}; {ty} w[n]; o0 = n;"));
-        assert_eq!(made(room), (room as i32, vec![]), "{ty}");
-        assert_eq!(made(room + 1), (0, vec![FaultKind::ArraySize]), "{ty}");
+        assert_eq!(made(capacity), (capacity as i32, vec![]), "{ty}");
+        assert_eq!(made(capacity + 1), (0, vec![FaultKind::ArraySize]), "{ty}");
     };
     of("int", MAX_RUN_TIME_ARRAY_SCALARS);
     of("float3", MAX_RUN_TIME_ARRAY_SCALARS / 3);
@@ -215,11 +216,12 @@ fn work_on_large_arrays_takes_steps() {
     assert_eq!(steps("", "int w[9]; int v[9]; v = w; o0 = v[1];"), 0);
     let body = format!("int w[{len}]; int v[{len}]; v = w; o0 = v[1];");
     assert_eq!(steps("", &body), 3 * 8);
-    // All room of an array sized while shading is cleared on entry, and its length when it gets one.
-    let room = MAX_RUN_TIME_ARRAY_SCALARS / per;
+    // All storage of an array sized while shading is cleared on entry, and its length when it gets
+    // one.
+    let capacity = MAX_RUN_TIME_ARRAY_SCALARS / per;
     assert_eq!(
         steps("", &format!("int n = {}; int w[n]; o0 = w[1];", 3 * per)),
-        room + 3
+        capacity + 3
     );
     let before = format!("int f(int w[{len}]) {{ return w[1]; }} void g(inout int w[{len}]) {{}}");
     let body = format!("int w[{len}]; o0 = f(w); g(w);");

@@ -1,9 +1,9 @@
-//! Chains of conditions and of operators, as generated text has them: long, and no deeper than short ones.
+//! Tests of long chains of conditions and operators, as generated source has them.
 
 use super::*;
 use crate::limits::MAX_CHAIN_OPERATORS;
 
-/// As many as users' generated text may have.
+/// The length of chains in generated source.
 const LONG: usize = 10_000;
 
 fn instructions(text: &str) -> usize {
@@ -18,7 +18,7 @@ fn arms(count: usize, arm: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn chains_of_conditions_choose_the_first_that_holds() {
+fn condition_chains_take_first_true_arm() {
     let chosen = |n: usize, body: &str| {
         let body = format!("int n = {n}; {body}");
         floats(&shader("float", 2, "", &body))
@@ -42,7 +42,7 @@ fn chains_of_conditions_choose_the_first_that_holds() {
 }
 
 #[test]
-fn chains_change_what_their_conditions_and_arms_change() {
+fn condition_chains_keep_all_assignments() {
     let run = |body: &str| {
         floats(&shader(
             "float",
@@ -128,7 +128,7 @@ fn every_path_of_a_chain_counts_for_the_result() {
 }
 
 #[test]
-fn chains_of_operators_are_as_long_as_the_text() {
+fn operator_chains_lower_at_any_length() {
     let run = |functions: &str, body: &str| floats(&shader("float", 1, functions, body))[0];
     let n = LONG as f32;
     let terms = |term: &str| vec![term; LONG].join(" + ");
@@ -218,7 +218,7 @@ fn chains_of_operators_are_as_long_as_the_text() {
 }
 
 #[test]
-fn what_is_wrong_in_a_chain_is_reported_once() {
+fn chain_errors_are_reported_once() {
     let wrong = |operators: usize, last: &str| {
         codes(&shader(
             "float",

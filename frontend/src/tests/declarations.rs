@@ -1,4 +1,4 @@
-//! What files declare, and what a module says about its shader.
+//! Tests of declarations of files, and of a module's interface.
 
 use super::*;
 use adumbra_ir::module::PassingMode;
@@ -25,14 +25,14 @@ fn constants_of_files() {
 }
 
 #[test]
-fn constants_may_stand_behind_what_uses_them() {
+fn constants_may_follow_their_uses() {
     let before = "float d(float w[N] = table, float k = K) { return w[N - 1] + k; } const s S = { K, { 2, 3 } };
         const float first = S.w[1] + later, later = K; struct s { float a; float w[N]; };
         const float table[] = { 1, 2, K }; const int N = HALF + 1, HALF = 2; const float K = 0.5;";
     let body = "o0 = first; o1 = table[2]; o2 = N; o3 = S.a; o4 = d();";
     let expected = [3.5, 0.5, 3.0, 0.5, 1.0];
     assert_eq!(floats(&shader("float", 5, before, body)), expected);
-    // However many stand in the wrong order.
+    // Constants in the wrong order, 20,000 of them.
     let chain: String = (0..20_000)
         .map(|n| format!("const int c{n} = c{} + 1;", n + 1))
         .collect();
@@ -41,7 +41,7 @@ fn constants_may_stand_behind_what_uses_them() {
 }
 
 #[test]
-fn constants_in_a_circle_are_refused_once() {
+fn cyclic_constants_are_refused_once() {
     for text in [
         "const float a = a;",
         "const float a = b; const float b = a;",
@@ -107,7 +107,7 @@ fn an_array_of_structs_as_an_output_is_in_the_order_of_the_host() {
 }
 
 #[test]
-fn outputs_read_back_and_keep_what_they_start_with() {
+fn outputs_read_back_initial_values() {
     assert_eq!(
         floats(&shader("float", 3, "", "o0 = 3; o1 = o0 * 2;")),
         [3.0, 6.0, 0.0]
@@ -115,7 +115,7 @@ fn outputs_read_back_and_keep_what_they_start_with() {
 }
 
 #[test]
-fn members_say_what_belongs_together() {
+fn members_group_parameters() {
     let before = "struct s { float a; float w[4]; }; s f(float3 v, inout s t, out float o) { o = v.x; return t; }";
     let module = module(&shader("float", 1, before, "s t; f(float3(1), t, o0);"));
     let members = &module.functions[1].members;

@@ -1,9 +1,10 @@
-//! Programs that are refused, each with one finding of its code, and what is warned about.
+//! Tests of programs that are refused, each with one diagnostic of its code, and of warnings.
 
 use super::*;
 use crate::check::suggest::MAX_REPEATS;
 
-/// Statements in a shader with a float output `o`, after a preamble that has one of everything.
+/// Statements in a shader with a float output `o`, after a preamble that has one declaration of
+/// each kind.
 fn in_shader(body: &str) -> String {
     format!(
         "struct pair {{ float a; int n; }}; texture2d wood; const float K = 2; float half_of(float x) {{ return x / 2; }} void nothing() {{}}
@@ -237,14 +238,14 @@ fn several_errors_and_no_cascades() {
     assert_eq!(codes(text), [Code::NotConstant]);
 }
 
-/// Each finding, with how many further places it tells of.
+/// Each diagnostic, with the number of its further places.
 fn with_places(diagnostics: &[Diagnostic]) -> Vec<(Code, usize)> {
     let found = diagnostics.iter().map(|d| (d.code, d.labels.len()));
     found.collect()
 }
 
 #[test]
-fn what_a_function_lacks_is_said_once() {
+fn missing_name_is_reported_once_per_function() {
     let uses = "o += q + half_off(q); ".repeat(MAX_REPEATS);
     let text = in_shader(&format!("o = q; {uses}"));
     let text = format!("float g() {{ return q; }} {text}");
@@ -263,7 +264,7 @@ fn what_a_function_lacks_is_said_once() {
 }
 
 #[test]
-fn of_whatever_kind_it_is_said_once() {
+fn missing_name_of_any_kind_is_reported_once() {
     let uses = [
         (Code::UnknownName, "o = q;"),
         (Code::UnknownFunction, "half_off(1);"),
@@ -283,7 +284,7 @@ fn of_whatever_kind_it_is_said_once() {
 }
 
 #[test]
-fn findings_have_labels_and_help() {
+fn diagnostics_have_labels_and_help() {
     let statements = [
         "o = q;",
         "o = half_off(1);",
@@ -362,7 +363,7 @@ fn suggestions() {
 }
 
 #[test]
-fn suggestions_are_sought_within_limits() {
+fn suggestion_search_is_bounded() {
     let helps = |text: String| -> Vec<String> {
         let diagnostics = compile(&text).unwrap_err();
         diagnostics.into_iter().filter_map(|d| d.help).collect()
@@ -374,7 +375,7 @@ fn suggestions_are_sought_within_limits() {
         let found = helps(in_shader(&format!("float {name}c = 1; o = {name}b;")));
         assert_eq!(is_sought(&found[0]), sought, "{length}");
     }
-    // Once there were so many findings, none is sought; constants are looked at before functions.
+    // The search ends after `MAX_DIAGNOSTICS` errors; constants are checked before functions.
     for (wrong, sought) in [(32, true), (33, false)] {
         let wrong: String = (0..wrong)
             .map(|i| format!("const float k{i} = q{i}qqqqqqqqq;\n"))
@@ -384,7 +385,7 @@ fn suggestions_are_sought_within_limits() {
         ));
         assert_eq!(is_sought(&found[0]), sought, "{}", found[0]);
     }
-    // A list of what there is ends somewhere.
+    // The list of members is bounded.
     let members: String = (0..20).map(|i| format!("float m{i:02}; ")).collect();
     let found = helps(format!(
         "struct big {{ {members} }}; shader f(out float o) {{ big q; o = q.zzzzzzz; }}"
@@ -396,7 +397,7 @@ fn suggestions_are_sought_within_limits() {
 }
 
 #[test]
-fn what_a_derivative_is_lost_in_is_warned_about() {
+fn lost_derivatives_are_warned_about() {
     use Code::{DerivativeOfTexture as Texture, SecondDerivative as Second};
     let before = "texture2d wood; float sq(float x) { return x * x; } float slope(float x) { return ddx(x); } float tex(float u) { return texture2d_sample<wood>(u, u).x; } float again(float x, float y, int n) { return n ? again(y, x, n - 1) : x; } void pick(float x, float y, out float a, out float b) { a = x; b = y; }";
     let bodies: &[(&str, &[Code])] = &[

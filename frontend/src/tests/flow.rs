@@ -1,4 +1,4 @@
-//! Statements, loops, functions and their parameters.
+//! Tests of statements, loops, functions and their parameters.
 
 use super::*;
 
@@ -62,7 +62,7 @@ fn loops_that_only_return_leaves() {
 }
 
 #[test]
-fn branches_merge_what_they_change() {
+fn branches_merge_changed_variables() {
     let body = "float a = 1; float3 v = float3(0); int n = global_value<n>;
         if (n > 3) { a = 2; v.y = 5; float a = 9; a += 1; } else { a = 3; v = float3(8); }
         o0 = a; o1 = v.y; o2 = v.x;
@@ -124,7 +124,7 @@ fn arms_that_agree_still_change_the_variable() {
 }
 
 #[test]
-fn parameters_travel_their_ways() {
+fn parameters_follow_their_directions() {
     let before = "void f(in float a, inout float b, out float c, const float d, in const float e) { c += a; b += c + d + e; a = 100; }";
     let body = "float a = 1; float b = 10; float c = 50; f(a, b, c, 2, 3); o0 = a; o1 = b; o2 = c;";
     assert_eq!(floats(&shader("float", 3, before, body)), [1.0, 66.0, 51.0]);
@@ -174,7 +174,7 @@ fn overloads() {
 }
 
 #[test]
-fn prototypes_and_functions_behind_their_use() {
+fn functions_may_follow_their_uses() {
     let text = "float later(float x = 3); shader main(out float o0) { o0 = later() + even_later(); } float later(float x) { return x * 2; } float even_later() { return 1; }";
     assert_eq!(floats(text), [7.0]);
 }
@@ -189,7 +189,7 @@ fn a_local_may_be_named_like_its_function() {
 }
 
 #[test]
-fn code_behind_a_jump_is_not_lowered() {
+fn code_after_jump_is_not_lowered() {
     let before = "float f(float x) { return x; x = 1 / 0; return x; } float g() { while (true) { break; continue; } return 3; }";
     assert_eq!(
         floats(&shader(

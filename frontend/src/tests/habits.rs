@@ -1,8 +1,8 @@
-//! What people write by habit, and the help that says what to write here.
+//! Tests of the help for syntax of other languages.
 
 use super::*;
 
-/// The help of the first finding in a shader's body.
+/// The help of the first diagnostic in a shader's body.
 fn help(body: &str) -> String {
     let text = format!(
         "struct Pair {{ float a; float b; }}; float add(float a, int n = 5, bool b = true, float3 v = float3(1)) {{ return a + n; }}
@@ -10,12 +10,15 @@ fn help(body: &str) -> String {
          shader main(out float o) {{ closure c; float3 v; float2x2 m; float w[2]; {body} }}"
     );
     let found = compile(&text).expect_err(body);
-    found[0].help.clone().expect("every finding says the mend")
+    found[0]
+        .help
+        .clone()
+        .expect("every diagnostic says the fix")
 }
 
 #[test]
 fn types_of_other_languages() {
-    for (body, mend) in [
+    for (body, fix) in [
         ("mat2 r;", "GLSL's numbers are columns"),
         ("m = mat2(1, 0, 0, 1);", "`transpose`"),
         ("mat4x3 r;", "matrices are square"),
@@ -23,13 +26,13 @@ fn types_of_other_languages() {
         ("dvec2 r;", "use `float2`"),
         ("f16 r;", "use `float`"),
     ] {
-        assert!(help(body).contains(mend), "{body}: {}", help(body));
+        assert!(help(body).contains(fix), "{body}: {}", help(body));
     }
 }
 
 #[test]
 fn values_of_other_languages() {
-    for (body, mend) in [
+    for (body, fix) in [
         ("gl_FragColor = v;", "`out` parameters"),
         ("discard;", "a shader always yields its outputs"),
         ("Ci = c;", "`out` parameters"),
@@ -52,7 +55,7 @@ fn values_of_other_languages() {
             "`-g elsewhere=VALUE:DDX:DDY`",
         ),
     ] {
-        assert!(help(body).contains(mend), "{body}: {}", help(body));
+        assert!(help(body).contains(fix), "{body}: {}", help(body));
     }
 }
 
@@ -77,7 +80,7 @@ fn candidates_are_the_nearest_first_with_their_defaults() {
 }
 
 #[test]
-fn what_was_refused_once_is_not_refused_at_each_use() {
+fn refused_declaration_causes_no_further_errors() {
     let text = "#define PI 3.14\nuniform float scale;\nstatic const float k = 1.0;\nshader s(out float o) { o = PI * scale + k; }";
     let expected = [Code::NoPreprocessor, Code::SyntaxError, Code::SyntaxError];
     assert_eq!(codes(text), expected);

@@ -1,4 +1,4 @@
-//! Every limit of the checker and of lowering, and texts that would hurt without care.
+//! Tests of every limit of the checker and of lowering, and of expensive sources.
 
 use super::*;
 use crate::limits::*;
@@ -49,7 +49,7 @@ fn as_deep_as_the_grammar_allows() {
 }
 
 #[test]
-fn structs_nest_so_deep() {
+fn struct_nesting_is_bounded() {
     let nested = |depth: usize| {
         let inner = (1..depth).map(|i| format!("struct s{i} {{ s{} a; }};", i - 1));
         let all: String = inner.collect();
@@ -70,7 +70,7 @@ fn structs_nest_so_deep() {
 }
 
 #[test]
-fn types_have_so_many_parts() {
+fn type_leaves_are_bounded() {
     let doubling = (1..40).map(|i| format!("struct s{i} {{ s{} a; s{} b; }};", i - 1, i - 1));
     let all: String = doubling.take(20).collect();
     assert_eq!(
@@ -99,7 +99,7 @@ fn types_have_so_many_parts() {
 }
 
 #[test]
-fn arrays_have_so_many_elements() {
+fn array_elements_are_bounded() {
     let array = |len: u64| {
         shader(
             "float",
@@ -123,7 +123,7 @@ fn arrays_have_so_many_elements() {
 }
 
 #[test]
-fn shaders_have_so_many_numbers() {
+fn shader_scalars_are_bounded() {
     let text = |count: u64| format!("shader s(out float w[{count}]) {{ w[1] = 1; }}");
     assert_eq!(codes(&text(MAX_SHADER_SCALARS)), []);
     assert_eq!(
@@ -133,7 +133,7 @@ fn shaders_have_so_many_numbers() {
 }
 
 #[test]
-fn one_name_has_so_many_functions() {
+fn overloads_are_bounded() {
     let overloads = |count: usize| {
         let one = |i: usize| {
             format!(
@@ -156,7 +156,7 @@ fn one_name_has_so_many_functions() {
 }
 
 #[test]
-fn many_errors_are_cut_short() {
+fn error_count_is_bounded() {
     let text: String = (0..20_000)
         .map(|i| format!("float f{i}() {{ return unknown_{i}; }}\n"))
         .collect();
@@ -166,7 +166,7 @@ fn many_errors_are_cut_short() {
 }
 
 #[test]
-fn findings_have_sentences_of_bounded_length() {
+fn diagnostic_sentences_are_bounded() {
     let long = "n".repeat(MAX_MESSAGE_BYTES);
     let member = "o = t.q; ".repeat(100_000);
     let text = format!(
@@ -220,11 +220,11 @@ fn loops_in_loops_over_many_variables_stay_linear() {
 }
 
 #[test]
-fn ways_out_hand_over_so_many_values() {
+fn branch_arguments_are_bounded() {
     let variables = 1 << 11;
     let declared: String = (0..variables).map(|i| format!("float a{i};")).collect();
     let written: String = (0..variables).map(|i| format!("a{i} = o0;")).collect();
-    // What the loop or block itself hands over comes on top.
+    // The values that the loop or block itself passes come on top.
     let most = MAX_BRANCH_ARGUMENTS as usize / variables;
     let fits = |ways: usize, inside: &dyn Fn(usize) -> String| {
         let body = format!("int n = 3; {declared} {} o0 = a1;", inside(ways));

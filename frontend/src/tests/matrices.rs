@@ -1,9 +1,9 @@
-//! Matrices: how they are made, read, written and computed with; the library's functions of them.
+//! Tests of matrices: constructors, reads, writes, operators, and the library's functions of them.
 
 use super::*;
 
 #[test]
-fn they_are_made_row_by_row() {
+fn matrices_are_made_row_by_row() {
     let body = "float2x2 a = float2x2(1, 2, 3, 4); o0 = a[0][1] * 10 + a[1][0]; float3 r = float3(1, 2, 3);
         float3x3 b = float3x3(r, r * 2, 7, r.xy); o1 = b[1][2] * 100 + b[2][0] * 10 + b[2].z;
         float2x2 c = { { 1, 2 }, a[1] }; o2 = c[0].y * 10 + c[1].y; float2x2 d = { 5, 6, 7, 8 }; o3 = d[1].x;
@@ -55,7 +55,7 @@ fn sums_and_scalings() {
 }
 
 #[test]
-fn they_go_wherever_values_go() {
+fn matrices_pass_through_all_values() {
     let before = "struct frame { float3x3 basis; float3 at; }; const float2x2 TURN = float2x2(0, -1, 1, 0); const float2x2 TURNS[2] = { TURN, { { 0.5, 0 }, { 0, 2 } } };
         float2x2 swap(float2x2 m, inout float2x2 n, out float2x2 o) { o = n; n = m; return o; }";
     let body = "frame f = { float3x3(2), { 1, 2, 3 } }; f.basis[1].z = 7; o0 = f.basis[1][2] + f.basis[2][2]; float2x2 w[3]; int i = 1; w[i] = TURN; w[2][i] = float2(8);
@@ -145,7 +145,7 @@ fn derivatives_of_the_library_are_those_of_differences() {
 }
 
 #[test]
-fn what_is_no_matrix_is_refused() {
+fn non_matrices_are_refused() {
     let before = "float2x2 a; float2x2 b; float3x3 c; float2 v;";
     let cases = [
         ("a * b;", Code::MatrixProduct),

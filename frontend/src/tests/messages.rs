@@ -1,10 +1,10 @@
-//! `printf`, and texture samples that say their footprint themselves.
+//! Tests of `printf`, and of texture samples with an explicit footprint.
 
 use super::*;
 use adumbra_ir::host::{Host, SampleRequest, Sampled};
 use adumbra_ir::module::MessageId;
 
-/// What a point asks and says, in order.
+/// The requests and messages of a point, in order.
 #[derive(Default)]
 struct Log {
     module: Module,
@@ -49,7 +49,7 @@ fn log(before: &str, body: &str) -> Vec<String> {
         ..EvalOptions::default()
     };
     evaluate(&module, &point(&module), &options, &mut log);
-    // What passes leave shows the same.
+    // The program after the passes prints the same.
     let (passed, _) = adumbra_ir::passes::run(module.clone(), &Default::default());
     let lines = std::mem::take(&mut log.lines);
     log.module = passed.clone();
@@ -60,8 +60,8 @@ fn log(before: &str, body: &str) -> Vec<String> {
 
 #[test]
 fn messages_come_in_order_with_their_arguments() {
-    let before = "texture2d wood; void tell(int n) { if (n > 1) printf(\"tell %d\\n\", n); } float grow(inout float x) { return x += 1; }";
-    let body = "float x = 1.5; printf(\"start\"); printf(\"%g %g, %d%%\", grow(x), x, 7 > 3); tell(1); tell(2);
+    let before = "texture2d wood; void report(int n) { if (n > 1) printf(\"report %d\\n\", n); } float grow(inout float x) { return x += 1; }";
+    let body = "float x = 1.5; printf(\"start\"); printf(\"%g %g, %d%%\", grow(x), x, 7 > 3); report(1); report(2);
         for (int i = 0; i < 3; ++i) { if (i == 1) continue; printf(\"i=%d\", i); o0 += texture2d_sample_alpha<wood>(i, 0); }
         printf(\"%f %.1f %u %x\", 2, global_value<p>, 3u, -1);";
     assert_eq!(
@@ -69,7 +69,7 @@ fn messages_come_in_order_with_their_arguments() {
         [
             "start",
             "2.5 2.5, 1%",
-            "tell 2\n",
+            "report 2\n",
             "i=0",
             "wood 0 0: 0 0 0 0",
             "i=2",
@@ -80,7 +80,7 @@ fn messages_come_in_order_with_their_arguments() {
 }
 
 #[test]
-fn messages_want_no_shadows_and_keep_their_values() {
+fn messages_demand_no_shadows() {
     let text = shader(
         "float",
         1,
@@ -132,7 +132,7 @@ fn samples_say_their_footprint_in_several_ways() {
 }
 
 #[test]
-fn a_footprint_that_is_given_asks_for_no_shadows() {
+fn explicit_footprint_demands_no_shadows() {
     let lanes = |call: &str| {
         let text = format!(
             "texture2d wood; shader s(out float o) {{ float u = global_value<x> * 2; o = {call}; }}"
@@ -150,7 +150,7 @@ fn a_footprint_that_is_given_asks_for_no_shadows() {
 }
 
 #[test]
-fn the_wrong_ones() {
+fn invalid_programs_are_refused() {
     let body = |text: &str| {
         codes(&shader(
             "float",

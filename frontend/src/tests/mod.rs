@@ -1,4 +1,4 @@
-//! Programs from text to IR, evaluated by the reference evaluator.
+//! Tests of programs from source to IR, evaluated by the reference evaluator.
 
 mod arrays;
 mod chains;
@@ -25,7 +25,8 @@ use adumbra_ir::host::ConstantTexture;
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Scalar, Type};
 use bumpalo::Bump;
 
-/// The globals that tests have: `x` and `y` change by 1 along their axis, `p` in all components, `n` and `flag` are not floats.
+/// The globals that tests have: `x` and `y` change by 1 along their axis, `p` in all components,
+/// `n` and `flag` are not floats.
 fn globals() -> Vec<(String, Type)> {
     let global = |name: &str, ty| (name.to_owned(), ty);
     vec![
@@ -37,7 +38,8 @@ fn globals() -> Vec<(String, Type)> {
     ]
 }
 
-/// Their values: x = 1.5, y = 0.5, p = (1, 2, 3) with shadows (0.1, 0.2, 0.3) and (0.4, 0.5, 0.6), n = 5, flag = true.
+/// Their values: x = 1.5, y = 0.5, p = (1, 2, 3) with shadows (0.1, 0.2, 0.3) and (0.4, 0.5, 0.6),
+/// n = 5, flag = true.
 fn point(module: &Module) -> EvalPoint {
     let mut point = EvalPoint::new(module);
     point.globals = vec![
@@ -52,7 +54,8 @@ fn point(module: &Module) -> EvalPoint {
     point
 }
 
-/// What `lower` makes of the checked program and its first shader, if it has one, with the warnings, or what is wrong.
+/// The result of `lower` for the checked program and its first shader, if it has one, with the
+/// warnings, or the errors.
 fn checked<T>(
     text: &str,
     lower: impl FnOnce(&TypedProgram<'_>, &Interner, Option<FunctionId>) -> Result<T, Diagnostic>,
@@ -76,7 +79,7 @@ fn checked<T>(
     Ok((lowered.map_err(|diagnostic| vec![diagnostic])?, diagnostics))
 }
 
-/// The first shader's module with the warnings, or what is wrong.
+/// The first shader's module with the warnings, or the errors.
 fn compile(text: &str) -> Result<(Module, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (module, mut diagnostics) = checked(text, |program, interner, shader| {
         let lowered = shader.map(|shader| lower(program, interner, shader));
@@ -150,7 +153,8 @@ fn int(expr: &str) -> i32 {
     ints(&shader("int", 1, "", &format!("o0 = {expr};")))[0]
 }
 
-/// Codes of what is found, in order; that nobody reads a variable is no matter in programs this short.
+/// Codes of the diagnostics, in order, without unread variables, which are normal in programs this
+/// short.
 fn codes(text: &str) -> Vec<Code> {
     let found = match compile(text) {
         Ok((_, warnings)) => warnings,
@@ -160,7 +164,7 @@ fn codes(text: &str) -> Vec<Code> {
     codes.filter(|&code| code != Code::UnreadVariable).collect()
 }
 
-/// What one entry of a session gives: names with their scalars.
+/// The outputs of an entry of a session: names with their scalars.
 fn entry(text: &str) -> Result<Vec<(SessionOutput, Vec<EvalValue>)>, Vec<Diagnostic>> {
     let (arena, mut interner) = (Bump::new(), Interner::new());
     let ReplParse::Complete([entry]) = parse_repl(&arena, &mut interner, FileId::MAIN, text) else {

@@ -1,5 +1,5 @@
-//! Programs with a few words deleted, added, or replaced by others: whatever comes of it, nothing panics, and what has no
-//! error becomes IR that the verifier accepts.
+//! Programs with a few words deleted, added, or replaced by others: nothing panics, and a program
+//! without errors becomes IR that the verifier accepts.
 
 use super::*;
 use fastrand::Rng;
@@ -24,7 +24,7 @@ const CORPUS: &[&str] = &[
      }",
 ];
 
-/// The words of a text, with what is white between them left out.
+/// The words of a source, without white space.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
@@ -52,7 +52,7 @@ fn kind(word: &str) -> (bool, bool, &str) {
 }
 
 #[test]
-fn mutants_are_refused_or_become_valid_ir() {
+fn mutants_are_refused_or_verify() {
     let mut random = Rng::with_seed(7);
     let pool: Vec<&str> = CORPUS.iter().flat_map(|text| words(text)).collect();
     let (mut valid, mut refused) = (0, 0);

@@ -1,4 +1,4 @@
-//! What an observed program tells: each variable of each function, each way taken; and that telling changes nothing.
+//! Tests of observed programs: each variable and branch is reported, and the results do not change.
 
 use super::*;
 use crate::lower::{
@@ -8,7 +8,7 @@ use crate::lower::{
 use adumbra_ir::host::{Host, SampleRequest, Sampled};
 use adumbra_ir::module::MessageId;
 
-/// What a point tells, a line each.
+/// The observations of a point, a line each.
 struct Log {
     observations: Vec<Option<Observation>>,
     lines: Vec<String>,
@@ -33,7 +33,7 @@ fn line(observation: &Observation, args: &[u32]) -> String {
     let observed = observation.read(args);
     let value = |shape: &Option<crate::lower::ObservedShape>| {
         let Some(shape) = shape else {
-            return "(not told)".to_owned();
+            return "(not observed)".to_owned();
         };
         let mut types = Vec::new();
         shape.ty.for_each_scalar(&mut |scalar| types.push(scalar));
@@ -67,8 +67,8 @@ fn line(observation: &Observation, args: &[u32]) -> String {
         } => {
             let mut indices = observed.indices.iter();
             let mut name = place[0].clone();
-            for piece in &place[1..] {
-                name += &format!("[{}]{piece}", indices.next().expect("an index"));
+            for part in &place[1..] {
+                name += &format!("[{}]{part}", indices.next().expect("an index"));
             }
             format!("{name} = {}", value(shape))
         }
@@ -99,8 +99,9 @@ fn observed(text: &str, with_shadows: bool) -> (Module, Vec<Option<Observation>>
     lowered
 }
 
-/// What the shader tells at the point that tests have, before the passes and behind them; it does what it does when nobody observes.
-fn told(before: &str, body: &str) -> Vec<String> {
+/// The observations of the shader at the point that tests have, before and after the passes. Its
+/// results are those of the unobserved shader.
+fn observations_of(before: &str, body: &str) -> Vec<String> {
     let text = shader("float", 1, before, body);
     let (module, observations) = observed(&text, true);
     verified(&module);
@@ -125,12 +126,12 @@ fn told(before: &str, body: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_function_tells_of_its_own_variables() {
+fn each_function_observes_its_variables() {
     let before = "float halved(float x) { float y = 0.5 * x; return y; }
         float f(float x) { if (x > 1) return halved(x); { float x = 7; x += 1; } return x; }";
     let body = "o0 = f(global_value<x>); o0 = f(global_value<y>);";
     assert_eq!(
-        told(before, body),
+        observations_of(before, body),
         [
             "main: call f",
             "f: x = 1.5 : 1 : 0",
@@ -154,11 +155,11 @@ fn each_function_tells_of_its_own_variables() {
 }
 
 #[test]
-fn loops_tell_of_each_iteration() {
+fn loops_observe_each_iteration() {
     let body = "float s = 0; for (int i = 0; i < 3; ++i) { if (i == 1) continue; s += i; }
         do s *= 2; while (s < 6); for (;;) break; o0 = s;";
     assert_eq!(
-        told("", body),
+        observations_of("", body),
         [
             "main: s = 0",
             "main: i = 0",
@@ -197,7 +198,7 @@ fn loops_tell_of_each_iteration() {
 }
 
 #[test]
-fn parts_of_variables_are_told_with_their_places() {
+fn parts_of_variables_are_observed() {
     let before = "struct P { float2 at; float w; };
         void g(out float a, inout float2 b) { a = 3; b.y = a; }";
     let body = "P p; p.at.x = 2; float a[3]; int n = 1; a[n] = 4; a[2] += 1;
@@ -205,7 +206,7 @@ fn parts_of_variables_are_told_with_their_places() {
         float2x2 m = float2x2(1, 2, 3, 4); m[n][0] = 9; m[0] = float2(5, 6); m[0].yx = float2(7, 8);
         g(a[n - 1], p.at); float b[3] = a; float c[20]; o0 = b[0] + c[0] + m[0][0] + p.w;";
     assert_eq!(
-        told(before, body),
+        observations_of(before, body),
         [
             "main: p = 0 0 0",
             "main: p.at.x = 2",
@@ -237,13 +238,13 @@ fn parts_of_variables_are_told_with_their_places() {
 }
 
 #[test]
-fn choices_and_requests_are_told() {
+fn conditions_and_requests_are_observed() {
     let before = "texture2d wood;";
     let body = "switch (global_value<n>) { case 1: o0 = 1; break; case 5: o0 = 2; case 6: o0 += 1; break; default: o0 = 9; }
         o0 = global_value<flag> ? o0 : 0; if (o0 < 0) o0 = 1; else if (o0 < 9) o0 = 4; else o0 = 5;
         color c = texture2d_sample<wood>(global_value<x>, 0); closure k = make_closure<glow>(c); printf(\"%f\", c);";
     assert_eq!(
-        told(before, body),
+        observations_of(before, body),
         [
             "main: switch 5",
             "main: o0 = 2",
@@ -256,7 +257,7 @@ fn choices_and_requests_are_told() {
             "main: sample",
             "request",
             "main: c = 0.25 0.5 0.75",
-            "main: k = (not told)",
+            "main: k = (not observed)",
             "printf",
             "main: return",
         ]
@@ -264,22 +265,22 @@ fn choices_and_requests_are_told() {
 }
 
 #[test]
-fn values_that_are_too_large_are_not_told() {
+fn too_large_values_are_not_observed() {
     let scalars = MAX_OBSERVED_ELEMENTS as usize * MAX_OBSERVED_ELEMENTS as usize * 4;
     assert_eq!(scalars, MAX_OBSERVED_SCALARS);
     let last = |ty: &str| {
         let body = format!("{ty} big[8][8]; o0 = global_value<x>;");
-        let lines = told("", &body);
+        let lines = observations_of("", &body);
         lines[0].clone()
     };
     assert!(last("float4").starts_with("main: big = 0 0"));
     let before = "struct S { float4 v; float w; };";
-    let lines = told(before, "S big[8][8]; o0 = big[0][0].w;");
-    assert_eq!(lines[0], "main: big = (not told)");
+    let lines = observations_of(before, "S big[8][8]; o0 = big[0][0].w;");
+    assert_eq!(lines[0], "main: big = (not observed)");
 }
 
 #[test]
-fn without_derivatives_values_alone_are_told() {
+fn observation_without_derivatives_has_values() {
     let text = shader("float", 1, "", "float2 v = global_value<p>.xy; o0 = v.y;");
     let (module, observations) = observed(&text, false);
     let inst_reads_shadows = |module: &Module| {
@@ -288,8 +289,8 @@ fn without_derivatives_values_alone_are_told() {
         kinds.any(|inst| matches!(inst.kind, adumbra_ir::module::InstKind::Shadow(_)))
     };
     assert!(!inst_reads_shadows(&module));
-    let told = observations.iter().flatten().map(|o| o.read(&[0; 2]));
-    for observed in told {
+    let arguments = observations.iter().flatten().map(|o| o.read(&[0; 2]));
+    for observed in arguments {
         assert_eq!(observed.shadows, [vec![], vec![]]);
     }
 }

@@ -1,4 +1,4 @@
-//! What is typed into `eval` and the REPL.
+//! Tests of entries of `eval` and the REPL.
 
 use super::*;
 
@@ -48,7 +48,7 @@ fn assigning_makes_a_variable() {
 }
 
 #[test]
-fn what_a_statement_writes_comes_out() {
+fn written_variables_become_outputs() {
     let given = entry("for (int i = 0; i < 3; ++i) { x += 1; p.y = x; float local = y; }").unwrap();
     assert_eq!(names(&given), [variable("x"), variable("p")]);
     assert_eq!(given[0].1[0].float, 4.5);

@@ -1,4 +1,4 @@
-//! The snippets of the SORT post.
+//! Tests of the snippets of the SORT post.
 
 use super::*;
 
@@ -85,7 +85,7 @@ shader shader_entry(out closure output)
 }
 
 #[test]
-fn what_passes_through_out_keeps_its_derivative() {
+fn out_parameter_keeps_derivative() {
     let text = "
 void func(float x, float y, out float ox, out float oy)
 {

@@ -1,9 +1,9 @@
-//! `switch`.
+//! Tests of `switch`.
 
 use super::*;
 
-/// What a switch does whose cases have these labels (`None`: default) and end with a break or not, for this value: the digits of the
-/// cases that were run.
+/// A model of a switch: its cases have these labels (`None`: default) and end with a break or not.
+/// Returns the digits of the cases that run for this value.
 fn model(cases: &[(Option<i32>, bool)], value: i32) -> i32 {
     let is_it = |label: Option<i32>| cases.iter().position(|case| case.0 == label);
     let Some(first) = is_it(Some(value)).or_else(|| is_it(None)) else {
@@ -61,7 +61,7 @@ fn control_goes_where_the_labels_say() {
 }
 
 #[test]
-fn labels_that_stand_together_share_their_statements() {
+fn adjacent_labels_share_statements() {
     let before = "const int three = 3; int f(int n) { switch (n) { case 1: case 2: return 12; case three: case 2 + 2: default: case -7: return 34; case 9: return 9; } }";
     let body = "o0 = f(1); o1 = f(2); o2 = f(3); o3 = f(4); o4 = f(-7); o5 = f(9); o6 = f(100);";
     assert_eq!(
@@ -101,7 +101,7 @@ fn switches_nest_in_loops_and_in_each_other() {
     );
 }
 
-/// What is jumped over is zero, each time anew; a constant is what it is.
+/// A declaration that control jumps past gives zero, each time anew; a constant keeps its value.
 #[test]
 fn declarations_are_seen_by_the_later_cases() {
     let before = "struct pair { float a; float w[2]; }; float f(int n) {
@@ -190,7 +190,7 @@ fn a_long_switch_does_not_nest() {
 }
 
 #[test]
-fn the_wrong_ones() {
+fn invalid_programs_are_refused() {
     let body = |text: &str| codes(&shader("float", 1, "", text));
     assert_eq!(body("switch (o0) { case 1: break; }"), [Code::BadSwitch]);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Expressions: conversions, operators, vectors, arrays, structs, closures.
+//! Tests of expressions: conversions, operators, vectors, arrays, structs, closures.
 
 use super::*;
 use adumbra_ir::host::{ClosureNode, ClosureRef};
@@ -148,7 +148,7 @@ fn arrays() {
 }
 
 #[test]
-fn an_array_in_a_loop_begins_anew_each_turn() {
+fn array_in_loop_is_cleared_each_iteration() {
     let body = "for (int i = 0; i < 3; ++i) { float w[2]; w[1] += 1; o0 += w[1]; }";
     assert_eq!(floats(&shader("float", 1, "", body)), [3.0]);
 }

@@ -1,8 +1,8 @@
-//! What is right but most likely not meant.
+//! Tests of warnings.
 
 use super::*;
 
-/// The warnings about a text that has no error: code and covered text.
+/// The warnings about a source that has no error: code and covered source.
 fn warnings(text: &str) -> Vec<(Code, String)> {
     let (_, found) = compile(text).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"));
     let all = found.iter();
@@ -22,7 +22,7 @@ fn of(code: Code, before: &str, body: &str, place: Option<&str>) {
 }
 
 #[test]
-fn variables_that_nobody_reads() {
+fn unread_variables_are_warned_about() {
     let check = |before: &str, body: &str, place: Option<&str>| {
         of(Code::UnreadVariable, before, body, place)
     };
@@ -93,7 +93,7 @@ fn constant_indices_out_of_range() {
 }
 
 #[test]
-fn divisions_of_integers_that_lose_a_remainder() {
+fn lost_remainders_are_warned_about() {
     let check = |body: &str, place: Option<&str>| {
         of(Code::LostRemainder, "const int SIZE = 7;", body, place)
     };
@@ -138,7 +138,7 @@ fn recursion_on_every_path() {
         "float f(int n) { do { n = (int)f(n); } while (n > 0); return 1; }",
         Some("f"),
     );
-    // The first of a circle, and not who calls into it.
+    // The first function of a cycle, and not its callers.
     check(
         "float h(int n); float into(int n) { return h(n); } float g(int n) { return h(n); } float h(int n) { return g(n); }",
         Some("h"),
@@ -158,7 +158,7 @@ fn recursion_on_every_path() {
 }
 
 #[test]
-fn derivatives_of_what_changes_in_steps() {
+fn piecewise_constant_derivatives_are_warned_about() {
     let check = |body: &str, place: Option<&str>| of(Code::FlatDerivative, "", body, place);
     let x = "float x = global_value<x>; int n = global_value<n>;";
     for (expr, flat) in [
@@ -179,7 +179,7 @@ fn derivatives_of_what_changes_in_steps() {
 }
 
 #[test]
-fn an_error_silences_warnings_and_there_are_only_so_many() {
+fn errors_silence_warnings_and_warnings_are_bounded() {
     let text = shader("float", 1, "", "float spare; o0 = nothing;");
     assert_eq!(codes(&text), [Code::UnknownName]);
     let many = shader("float", 1, "", &"if (o0 = 1) {} ".repeat(200));

@@ -1,5 +1,6 @@
-//! Control: branches, loops and calls, and the step from each instruction to the next. What the others compute is in [`compute`], what all
-//! work on in [`suspended`](super::suspended).
+//! Control of the reference evaluator: branches, loops, calls, and the step from each instruction
+//! to the next. Instructions without control are in [`compute`], the state is in
+//! [`suspended`](super::suspended).
 
 mod compute;
 
@@ -14,7 +15,7 @@ use crate::span::Span;
 use crate::types::{Direction, Lanes, Scalar};
 use smallvec::{SmallVec, smallvec};
 
-/// What an instruction reads or gives: mostly few values.
+/// Operands or results of an instruction: mostly few values.
 type Values<F> = SmallVec<[EvalValue<F>; 4]>;
 
 pub(super) struct Evaluation<'a, F> {
@@ -22,25 +23,25 @@ pub(super) struct Evaluation<'a, F> {
     point: &'a EvalPoint<F>,
     options: &'a EvalOptions,
     host: &'a mut dyn Host<F>,
-    /// Where each global's scalars start.
+    /// The start of each global's scalars.
     globals: Vec<usize>,
     saved: SavedSteps,
     entering: EntrySteps,
     state: EvalState<F>,
 }
 
-/// How far a machine came.
+/// The outcome of an execution up to its end or a wait.
 pub(super) enum RegionExit<F> {
     Done(EvalOutcome<F>),
     /// It waits at the instruction under its innermost cursor.
     Pending(QuadPause<F>, EvalState<F>),
 }
 
-/// Why the machine halts before the shader's return.
+/// The reason of a halt before the shader's return.
 enum Halt<F> {
     /// The point was stopped; the fault says why.
     Stopped,
-    /// There is no answer yet.
+    /// The answer is pending.
     Pending(QuadPause<F>),
 }
 
@@ -69,7 +70,7 @@ impl<'a, F: Number> Evaluation<'a, F> {
         }
     }
 
-    /// From the shader's first instruction.
+    /// Runs from the shader's first instruction.
     pub(super) fn start(mut self) -> RegionExit<F> {
         let entry = self.module.entry;
         let inputs = self.point.inputs.iter().copied().collect();
@@ -78,7 +79,7 @@ impl<'a, F: Number> Evaluation<'a, F> {
         self.go_on(entered)
     }
 
-    /// From the sample at which the point waits.
+    /// Resumes at the sample at which the point waits.
     pub(super) fn resume(mut self, texel: [f32; 4]) -> RegionExit<F> {
         let inst = self.inst();
         let InstKind::Sample(_, channels, _) = inst.kind else {
@@ -89,7 +90,7 @@ impl<'a, F: Number> Evaluation<'a, F> {
         self.go_on(Ok(()))
     }
 
-    /// From the difference at which the point waits.
+    /// Resumes at the difference at which the point waits.
     pub(super) fn resume_difference(mut self, difference: F) -> RegionExit<F> {
         let inst = self.inst();
         let InstKind::Difference(_) = inst.kind else {
@@ -230,7 +231,7 @@ impl<'a, F: Number> Evaluation<'a, F> {
         Ok(())
     }
 
-    /// The steps for the callee's array parameters that travel one of these ways.
+    /// The steps for the callee's array parameters with these passing modes.
     fn pass_arrays(
         &mut self,
         callee: FuncId,
@@ -254,10 +255,11 @@ impl<'a, F: Number> Evaluation<'a, F> {
             u64::from(modes.any(|m| matches!(m, PassingMode::Out | PassingMode::InOut)));
     }
 
-    /// Adds a decision to the path's signature.
+    /// Adds a decision to the path's signature, by FNV-1a (Fowler, Noll, Vo).
     fn record(&mut self, decision: u64) {
         if self.options.path {
-            // A step of FNV, with the high bits folded back so that every decision reaches every bit.
+            // A step of FNV, with the high bits folded back so that every decision reaches every
+            // bit.
             let mixed = (self.state.path ^ decision).wrapping_mul(0x0000_0100_0000_01b3);
             self.state.path = mixed ^ (mixed >> 29) ^ 0x9e37_79b9;
         }
@@ -299,7 +301,7 @@ impl<'a, F: Number> Evaluation<'a, F> {
         }
     }
 
-    /// Defines what an instruction computed from its operands, and steps over it.
+    /// Defines the results computed from an instruction's operands, and steps over it.
     fn give(&mut self, inst: &Inst, args: &[EvalValue<F>], mut values: Values<F>) {
         if self.options.origins {
             for value in &mut values {
@@ -319,7 +321,7 @@ impl<'a, F: Number> Evaluation<'a, F> {
         }
     }
 
-    /// What a call takes from the limits, around which so many calls are open whose callees stand in their places.
+    /// Counts a call against the limits; `open` inlined calls are open around it.
     fn count_entry(&mut self, steps: u64, open: u32, span: Span) -> Result<(), Halt<F>> {
         self.take_steps(steps, span)?;
         let active = self.state.frames.len() as u64 + u64::from(open);
@@ -371,7 +373,7 @@ impl<'a, F: Number> Evaluation<'a, F> {
         Ok(())
     }
 
-    /// Hands results and arrays back to the caller; to the host, if there is none.
+    /// Passes results and arrays back to the caller, or to the host if there is none.
     fn leave_function(&mut self, values: Values<F>) -> Result<Option<Values<F>>, Halt<F>> {
         let function = self.function();
         let frame = self
@@ -401,7 +403,7 @@ impl<'a, F: Number> Evaluation<'a, F> {
         Ok(None)
     }
 
-    /// Elements as an array holds them: shadows that it does not have are dropped.
+    /// Elements as an array holds them, without the shadows that it does not have.
     fn masked_array(&self, array: &Array, elements: Vec<EvalValue<F>>) -> Vec<EvalValue<F>> {
         let lanes = self.options.shadows.of(array.element, array.lanes);
         elements.into_iter().map(|e| masked(e, lanes)).collect()
@@ -436,7 +438,7 @@ fn read<F: Number>(shadow: F) -> F {
     shadow + F::default()
 }
 
-/// A value as it leaves: one NaN, no negative zero in shadows.
+/// Canonicalises a value for the host: one NaN, no negative zero in shadows.
 fn leaving_slot<F: Number>(slot: EvalValue<F>) -> EvalValue<F> {
     let canonical = |x: F| {
         if x.to_f64().is_nan() {

@@ -1,17 +1,21 @@
-//! The reference evaluator: walks the IR of one point, as plainly as possible. The oracle of all other engines.
+//! The reference evaluator: walks the IR of one point, as plainly as possible. It is the oracle of
+//! all other engines.
 //!
-//! It expects a module that [`verify`](crate::verify()) accepts, before or after any pass, and keeps nothing between points. What it
-//! guarantees:
+//! It expects a module that [`verify`](crate::verify()) accepts, before or after any pass, and
+//! keeps nothing between points. It guarantees:
 //!
-//! - Over `f32` it computes what every engine must compute, to the bit: the rows' algorithms, the tangent formula, faults in order.
-//! - Over `f64` the same program means what the rows specify: their `spec`, their partials in `f64`, comparisons and conversions of the
-//!   wider numbers. Integers stay 32 bits wide. Finite differences of such values are what derivatives are tested against.
-//! - Shadows are those that the lanes pass laid out ([`ShadowMode::Annotated`]), or both of every float ([`ShadowMode::Full`]): the second needs
-//!   no passes and is the oracle of the first.
-//! - Calls, loops and branches live on a stack of its own, so no program overflows the host's, and a point can wait for a texture or, at a
-//!   difference, for the other points of its quad.
+//! - Over `f32` it computes the results of every engine, to the bit: the ops' algorithms, the
+//!   tangent formula, faults in order.
+//! - Over `f64` the same program means what the ops specify: their `spec`, their partials in `f64`,
+//!   comparisons and conversions of the wider numbers. Integers stay 32 bits wide. Tests compare
+//!   derivatives with finite differences of such values.
+//! - Shadows are those that the lanes pass assigned ([`ShadowMode::Annotated`]), or both of every
+//!   float ([`ShadowMode::Full`]): the second needs no passes and is the oracle of the first.
+//! - Calls, loops and branches live on a stack of its own, so no program overflows the host's, and
+//!   a point can wait for a texture or, at a difference, for the other points of its quad.
 //!
-//! A value without a lane has shadow 0 wherever one is read or handed over; as an operand it contributes no term.
+//! A value without a lane has shadow 0 wherever one is read or passed; as an operand it contributes
+//! no term.
 
 mod evaluation;
 mod nan_origin;
@@ -31,10 +35,10 @@ pub use suspended::{Progress, SuspendedPoint, begin};
 /// Which shadows values carry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShadowMode {
-    /// Those that the module says.
+    /// Those of the module's lanes.
     #[default]
     Annotated,
-    /// Both, for every float, whatever the module says.
+    /// Both, for every float, regardless of the module's lanes.
     Full,
 }
 
@@ -52,17 +56,19 @@ impl ShadowMode {
 /// How to evaluate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EvalOptions {
-    /// How far a point may go.
+    /// The limits of a point.
     pub limits: Limits,
     /// Which shadows are computed.
     pub shadows: ShadowMode,
-    /// Whether to say which path the point took; see [`EvalOutcome::path`].
+    /// Whether to compute the signature of the point's path; see [`EvalOutcome::path`].
     pub path: bool,
-    /// Whether to say where NaNs come from; see [`EvalOutcome::origins`] and [`EvalOutcome::told`].
+    /// Whether to find the origins of NaNs; see [`EvalOutcome::origins`] and
+    /// [`EvalOutcome::observed_nan`].
     pub origins: bool,
 }
 
-/// What the host says about a point: scalars in order, as many as the module's globals and inputs have.
+/// The host's values for a point: scalars in order, as many as the module's globals and inputs
+/// have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvalPoint<F = f32> {
     /// The scalars of all globals, with their shadows.
@@ -90,16 +96,16 @@ impl<F: Number> EvalPoint<F> {
     }
 }
 
-/// What a point did, counted as it was executed. Functions of the standard library count as much as others.
+/// Counts of a point's execution. Functions of the standard library count as much as others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExecutionCounts {
-    /// Turns of loops but their first.
+    /// Iterations of loops but their first.
     pub iterations: u64,
-    /// Calls, those with the callee in their place among them.
+    /// Calls, inlined ones among them.
     pub calls: u64,
     /// Calls of a function that was active already.
     pub recursions: u64,
-    /// Calls that handed back an out or inout argument.
+    /// Calls that passed back an out or inout argument.
     pub writes: u64,
     /// Elements of arrays read or written.
     pub accesses: u64,
@@ -109,27 +115,29 @@ pub struct ExecutionCounts {
     pub nonfinite: u64,
 }
 
-/// What came of a point.
+/// The outcome of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvalOutcome<F = f32> {
-    /// The scalars of all outputs; a shadow that was not computed is 0. All zero if the point was stopped.
+    /// The scalars of all outputs; a shadow that was not computed is 0. All zero if the point was
+    /// stopped.
     pub outputs: Vec<EvalValue<F>>,
-    /// What went wrong.
+    /// The faults of the point.
     pub faults: Faults,
     /// The closures that outputs refer to. Empty if the point was stopped.
     pub closures: ClosureArena,
     /// Steps taken.
     pub steps: u64,
-    /// A signature of the path: all that floats decided, in order. It covers branches and indices, comparisons and conversions of floats,
-    /// and the smooth piece that each row's operands lay on. Two points with the same signature can be joined by a finite difference.
-    /// 0 unless asked for.
+    /// A signature of the path: all decisions that depend on floats, in order. It covers branches
+    /// and indices, comparisons and conversions of floats, and the smooth segment of each op's
+    /// operands. A finite difference between two points is valid if they have the same signature. 0
+    /// unless requested.
     pub path: u64,
-    /// Of each scalar of the outputs, the instructions that its NaNs come from: those that gave one though no operand was one. Without any
-    /// unless asked for.
+    /// Of each scalar of the outputs, the instructions that its NaNs come from: those that gave one
+    /// though no operand was one. Empty unless requested.
     pub origins: Vec<NanOrigin>,
-    /// The instruction that the first NaN comes from which a message told of. None unless asked for.
+    /// The origin of the first NaN in a message. None unless requested.
     pub observed_nan: Option<Span>,
-    /// What the point did on its way.
+    /// The counts of the execution.
     pub tally: ExecutionCounts,
 }
 

@@ -1,18 +1,19 @@
-//! Where NaNs come from.
+//! NaN origins: the instructions that NaNs come from.
 //!
-//! An instruction that gives a NaN though none of its operands is one is its origin. Which one that was travels in the payload of the NaN, which
-//! no program can see: so whatever moves a value, through variables, arrays, loops and calls, moves its origin along. An instruction that gives a
-//! NaN because an operand is one hands that operand's origin on.
+//! An instruction that gives a NaN though none of its operands is one is its origin. The payload of
+//! the NaN holds the origin; no program can see it. So variables, arrays, loops and calls move the
+//! origin along with the value. An instruction that gives a NaN because an operand is one passes
+//! that operand's origin.
 
 use super::{EvalValue, Number};
 use crate::module::{Inst, InstKind};
 use crate::span::Span;
 use crate::types::Direction;
 
-/// Origins that are told apart at a point; NaNs of further ones have none.
+/// Distinct origins at a point; NaNs of further ones have none.
 pub const MAX_NAN_ORIGINS: usize = 1 << 10;
 
-/// Of a scalar that leaves: where its value, its ddx and its ddy come from, if they are NaN.
+/// The origins of an output scalar: of its value, its ddx and its ddy, if they are NaN.
 pub type NanOrigin = [Option<Span>; 3];
 
 /// The origins so far.
@@ -20,12 +21,12 @@ pub type NanOrigin = [Option<Span>; 3];
 pub(super) struct NanOrigins {
     /// The payload of a NaN is the position of its origin, from 1 on.
     spans: Vec<Span>,
-    /// The origin of the first NaN that a message told of.
-    told: Option<Span>,
+    /// The origin of the first NaN in a message.
+    observed: Option<Span>,
 }
 
 impl NanOrigins {
-    /// The payload that stands for an origin.
+    /// The payload for an origin.
     fn payload(&mut self, span: Span) -> u32 {
         let known = self.spans.iter().position(|other| *other == span);
         let at = known.unwrap_or_else(|| {
@@ -40,7 +41,7 @@ impl NanOrigins {
         }
     }
 
-    /// Marks what is NaN of a result of an instruction that has these operands.
+    /// Marks the NaNs of a result of an instruction that has these operands.
     pub(super) fn mark<F: Number>(
         &mut self,
         inst: &Inst,
@@ -69,7 +70,7 @@ impl NanOrigins {
         }
     }
 
-    /// The origins of a scalar that leaves.
+    /// The origins of an output scalar.
     pub(super) fn of<F: Number>(&self, slot: &EvalValue<F>) -> NanOrigin {
         let [x, y] = slot.shadows;
         [slot.float, x, y].map(|number| {
@@ -78,16 +79,16 @@ impl NanOrigins {
         })
     }
 
-    /// Keeps the origin of the first NaN among what messages tell of.
+    /// Records the origin of the first NaN among the arguments of a message.
     pub(super) fn observe<F: Number>(&mut self, args: &[EvalValue<F>]) {
-        if self.told.is_none() {
-            self.told = args.iter().find_map(|slot| self.of(slot)[0]);
+        if self.observed.is_none() {
+            self.observed = args.iter().find_map(|slot| self.of(slot)[0]);
         }
     }
 
-    /// The origin of the first NaN that a message told of.
+    /// The origin of the first NaN in a message.
     pub(super) fn observed(&self) -> Option<Span> {
-        self.told
+        self.observed
     }
 
     /// Bytes of the heap that it holds.

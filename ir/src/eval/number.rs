@@ -1,4 +1,4 @@
-//! The numbers that a program can be evaluated over, and what a value is.
+//! The numbers that a program can be evaluated over, and its values.
 
 use super::suspended::begin_over;
 use super::{EvalOptions, EvalPoint, Progress};
@@ -12,10 +12,10 @@ use adumbra_ops::{MAX_OPERANDS, Op, OpVisitor};
 use smallvec::SmallVec;
 use std::fmt::Debug;
 
-/// A value: a float with its shadows, or a word of another type. What does not apply is zero.
+/// A value: a float with its shadows, or a word of another type. The other fields are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EvalValue<F = f32> {
-    /// The bits of an integer, a truth value (0 or 1) or a handle.
+    /// The bits of an integer, a boolean (0 or 1) or a handle.
     pub word: u32,
     /// The value of a float.
     pub float: F,
@@ -75,10 +75,11 @@ pub trait Number: Field<Mask = bool> + Default + Debug + PartialEq {
     fn nan(payload: u32) -> Self;
     /// The payload of a NaN that [`nan`](Number::nan) made.
     fn payload(self) -> u32;
-    /// The value of a row.
+    /// The value of an op.
     fn apply(op: Op, operands: &[EvalValue<Self>]) -> EvalValue<Self>;
 
-    /// [`begin`](super::begin) over these numbers. The two that count say it again, so that the evaluator is compiled for them once, with this room, and not
+    /// [`begin`](super::begin) over these numbers. The two implementations call it again, so that
+    /// the evaluator is compiled for them once, in this crate, and not in each crate that uses it.
     /// with each that uses it.
     fn begin(
         module: &Module,
@@ -90,7 +91,7 @@ pub trait Number: Field<Mask = bool> + Default + Debug + PartialEq {
     }
 }
 
-/// The numbers that the evaluator is compiled for here.
+/// The numbers that the evaluator is compiled for in this crate.
 macro_rules! begin_here {
     ($number:ty) => {
         fn begin(
@@ -104,7 +105,7 @@ macro_rules! begin_here {
     };
 }
 
-/// The bits that a row sees of an operand.
+/// The bits of an operand, as an op reads them.
 pub(super) fn operand_bits<F: Number>(
     op: Op,
     operands: &[EvalValue<F>],
@@ -117,7 +118,7 @@ pub(super) fn operand_bits<F: Number>(
     bits.collect()
 }
 
-/// The numbers that a float row sees of its operands: truth values are 0 or 1.
+/// The numbers of a float op's operands: booleans are 0 or 1.
 pub(super) fn operand_floats<F: Number>(
     op: Op,
     operands: &[EvalValue<F>],
@@ -190,7 +191,8 @@ impl Number for f64 {
     }
 }
 
-/// Runs a row over `f64`: a float row by its meaning, a word row by its algorithm on words that remember their wide float.
+/// Runs an op over `f64`: a float op by its spec, a bit op by its algorithm on words that remember
+/// their wide float.
 struct Wide<'a>(Op, &'a [EvalValue<f64>]);
 
 impl OpVisitor for Wide<'_> {

@@ -1,5 +1,5 @@
-//! A point between two instructions: everything that it is, owned, so that it can wait for a texture, or for the other points of its quad,
-//! as long as it takes.
+//! A suspended point: its whole state between two instructions, owned. It can wait for a texture,
+//! or for the other points of its quad, for any time.
 
 use super::evaluation::{Evaluation, RegionExit};
 use super::nan_origin::NanOrigins;
@@ -8,7 +8,8 @@ use crate::host::{ClosureArena, Faults, Host, SampleRequest};
 use crate::module::{FuncId, Module, RegionId};
 use crate::quad::{Lockstep, QuadPause};
 
-/// A place in a region: the instruction that runs next, or that waits for a region or function inside it.
+/// A place in a region: the instruction that runs next, or that waits for a region or function
+/// inside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RegionCursor {
     pub(super) region: RegionId,
@@ -25,7 +26,7 @@ pub(super) struct EvalFrame<F> {
     pub(super) cursors: Vec<RegionCursor>,
 }
 
-/// How far a point has come.
+/// The state of a point.
 #[derive(Clone, Debug)]
 pub(super) struct EvalState<F> {
     pub(super) frames: Vec<EvalFrame<F>>,
@@ -54,12 +55,13 @@ impl<F> Default for EvalState<F> {
     }
 }
 
-/// How far an evaluation came.
+/// The progress of an evaluation.
 #[derive(Clone, Debug)]
 pub enum Progress<F = f32> {
     /// The point is done.
     Done(EvalOutcome<F>),
-    /// The host answered [`Pending`](crate::host::Sampled::Pending), or the point came to a difference.
+    /// The host answered [`Pending`](crate::host::Sampled::Pending), or the point reached a
+    /// difference.
     Pending(SuspendedPoint<F>),
 }
 
@@ -72,7 +74,8 @@ pub struct SuspendedPoint<F = f32> {
     state: EvalState<F>,
 }
 
-/// Begins to evaluate one point. Texture requests go to the host in the order in which they are executed.
+/// Begins to evaluate one point. Texture requests go to the host in the order in which they are
+/// executed.
 ///
 /// # Panics
 /// If the module breaks an invariant, or the point has fewer scalars than the module.
@@ -85,7 +88,7 @@ pub fn begin<F: Number>(
     F::begin(module, point, options, host)
 }
 
-/// The same, compiled for the numbers of whoever calls it.
+/// The same, compiled for the numbers of the caller.
 pub(super) fn begin_over<F: Number>(
     module: &Module,
     point: &EvalPoint<F>,
@@ -100,7 +103,7 @@ pub(super) fn begin_over<F: Number>(
     progress(machine.start(), &options, || point.clone())
 }
 
-/// What the host gets to see of a machine that came so far.
+/// The progress as the host sees it.
 fn progress<F>(
     ended: RegionExit<F>,
     options: &EvalOptions,
@@ -134,17 +137,18 @@ impl Lockstep for Progress {
 }
 
 impl<F: Number> SuspendedPoint<F> {
-    /// What it waits for.
+    /// The awaited answer.
     pub fn awaited(&self) -> &QuadPause<F> {
         &self.awaited
     }
 
-    /// What it asks the host, if it is the host that it waits for.
+    /// The request, if the point waits for the host.
     pub fn request(&self) -> Option<&SampleRequest<F>> {
         self.awaited.request()
     }
 
-    /// Whether the other point, of the same module, waits at the same instruction, which it came to by the same calls.
+    /// Whether the other point, of the same module, waits at the same instruction, reached by the
+    /// same calls.
     pub fn is_at_same_instruction(&self, other: &SuspendedPoint<F>) -> bool {
         let (mine, others) = (&self.state.frames, &other.state.frames);
         let mut pairs = mine.iter().zip(others);
@@ -152,23 +156,26 @@ impl<F: Number> SuspendedPoint<F> {
             && pairs.all(|(a, b)| a.function == b.function && a.cursors == b.cursors)
     }
 
-    /// What went wrong so far.
+    /// The faults so far.
     pub fn faults(&self) -> &Faults {
         &self.state.faults
     }
 
-    /// Goes on with the host's answer: red, green, blue, alpha. All that follows is as if the host had answered at once.
+    /// Resumes with the host's answer: red, green, blue, alpha. The rest is as if the host had
+    /// answered at once.
     ///
     /// # Panics
-    /// If the module is not the one that the evaluation began with, or it is not the host that the point waits for.
+    /// If the module is not the one that the evaluation began with, or it is not the host that the
+    /// point waits for.
     pub fn resume(self, module: &Module, texel: [f32; 4], host: &mut dyn Host<F>) -> Progress<F> {
         self.go_on(module, host, |machine| machine.resume(texel))
     }
 
-    /// Goes on with a difference that whoever joins the points of the quad has found.
+    /// Resumes with a difference that the caller has computed from the points of the quad.
     ///
     /// # Panics
-    /// If the module is not the one that the evaluation began with, or it is not a difference that the point waits for.
+    /// If the module is not the one that the evaluation began with, or it is not a difference that
+    /// the point waits for.
     pub fn resume_difference(
         self,
         module: &Module,

@@ -1,4 +1,4 @@
-//! What the reference evaluator does with every kind of instruction, with shadows, faults and limits.
+//! Tests of the reference evaluator: every kind of instruction, shadows, faults and limits.
 
 mod arrays;
 mod control;
@@ -42,7 +42,7 @@ fn float_shader(body: &str) -> Module {
     )
 }
 
-/// A shader with one int output, behind which other functions may stand.
+/// A shader with one int output; `others` are functions after it.
 fn int_shader(body: &str, others: &str) -> Module {
     module(
         &format!("fn main() -> (i32) ^0 {{ {body} }} {others}"),

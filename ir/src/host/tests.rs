@@ -1,4 +1,4 @@
-//! Faults, limits and closure trees.
+//! Tests of faults, limits and closure trees.
 
 use super::*;
 use crate::span::FileId;

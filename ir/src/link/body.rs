@@ -1,11 +1,12 @@
-//! The body of a unit's entry, put in place.
+//! The body of a unit's entry, inlined.
 
 use super::LinkUnit;
 use super::tables::MergedTables;
 use crate::builder::FunctionBuilder;
 use crate::module::*;
 
-/// Appends a unit's body to the function being made, as a block whose results are the unit's outputs. `inputs` stand for its parameters.
+/// Appends a unit's body to the function being made, as a block whose results are the unit's
+/// outputs. `inputs` replace its parameters.
 pub(super) fn append<'a>(
     tables: &mut MergedTables<'a>,
     builder: &mut FunctionBuilder,
@@ -64,7 +65,7 @@ pub(super) fn append<'a>(
         function.regions.push(copy);
     }
 
-    // An output is called what its last definition is called.
+    // An output has the name of its last definition.
     let last = entry.terminator(entry.body);
     let first = ValueId(function.values.len() as u32);
     for (k, result) in entry.results.iter().enumerate() {
@@ -109,7 +110,7 @@ impl Names<'_, '_> {
     }
 }
 
-/// Where what is the entry's own stands in the function being made.
+/// The entry's own ids in the function being made.
 struct Place {
     values: Vec<ValueId>,
     first_region: u32,
@@ -122,8 +123,8 @@ impl Place {
         RegionId(self.first_region + id.0)
     }
 
-    /// Replaces what an instruction says of its function. A return leaves the block that the body has become: its own last instruction
-    /// by yielding, others by a break.
+    /// Replaces ids of the entry in an instruction. A return leaves the block that the body has
+    /// become: its own last instruction by yielding, others by a break.
     fn rewrite(&self, inst: &mut Inst, in_body: bool) {
         for arg in &mut inst.args {
             *arg = self.values[arg.index()];

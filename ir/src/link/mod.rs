@@ -1,12 +1,13 @@
-//! Joins shaders into one shader: their bodies become one function, and what one gives is what another takes.
+//! The linker: joins shaders into one shader, whose units feed each other.
 //!
-//! Assumes verified modules as lowering leaves them, and units in an order in which whoever is read stands before whoever reads.
-//! Guarantees: a module that does what calling the units' entries one by one, by hand, would do. Since the bodies stand in place, folding and
-//! demand see through them; entering a unit takes no step of the budget and no call depth, whatever is done to the module later.
-//! Each body is a `Block` that returns leave; folding removes those that need not be. Functions that bodies call stay functions, and are taken
-//! over once for all units that have the module, and what its textures are called, in common.
+//! Assumes verified modules after lowering, and units in topological order. Guarantees a module
+//! with the results of calling the units' entries one by one. The bodies are inlined, so folding
+//! and demand see through them; entering a unit takes no step of the budget and no call depth,
+//! whatever passes run later. Each body is a `Block` that returns leave; folding removes
+//! unnecessary ones. Functions that bodies call stay functions, and are copied once for all units
+//! that share the module and its texture names.
 //!
-//! Making inputs of one shader constant is the same with a single unit: [`bind`].
+//! Binding inputs of one shader to constants is the same with a single unit: [`bind`].
 
 mod body;
 mod tables;
@@ -21,55 +22,56 @@ use adumbra_ops::Op;
 use std::collections::{HashMap, HashSet};
 use tables::MergedTables;
 
-/// A shader that takes part.
+/// A shader of the group.
 #[derive(Clone, Debug)]
 pub struct LinkUnit<'a> {
-    /// Stands before the names of its values, with a dot. Without one they keep their names.
+    /// The prefix of the names of its values, with a dot. Without one they keep their names.
     pub name: Option<&'a str>,
     /// The shader.
     pub module: &'a Module,
-    /// What each scalar of its inputs is.
+    /// The source of each scalar of its inputs.
     pub inputs: Vec<InputSource>,
-    /// What each texture of the module is called outside.
+    /// The outside name of each texture of the module.
     pub textures: &'a [String],
 }
 
-/// What a scalar of a unit's inputs is.
+/// The source of a scalar of a unit's inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputSource {
     /// These bits.
     Constant(u32),
     /// A scalar of the whole's inputs, by position.
     Input(u32),
-    /// What another unit gives, turned into the right type by rows one after the other.
+    /// The output of another unit, converted by ops in order.
     Output {
-        /// Which unit; it stands before.
+        /// The unit; it comes before.
         unit: usize,
-        /// Which scalar of its outputs.
+        /// The scalar of its outputs.
         scalar: u32,
         /// The conversion.
         conversions: &'static [Op],
     },
 }
 
-/// What the whole looks like from outside.
+/// The interface of the linked shader.
 #[derive(Clone, Debug)]
 pub struct LinkedInterface {
     /// Its name.
     pub name: String,
-    /// Where it is described.
+    /// The span of its description.
     pub span: Span,
-    /// What the host fills, whichever of it units read. The units' own globals are among these, or come behind them.
+    /// The globals, whichever of them units read. The units' own globals are among these, or come
+    /// after them.
     pub globals: Vec<Global>,
-    /// What the host may set.
+    /// The inputs, which the host may set.
     pub inputs: Vec<Input>,
-    /// What it gives back.
+    /// The outputs.
     pub outputs: Vec<Output>,
-    /// For each scalar of the outputs, the unit that gives it and which scalar of its outputs it is.
+    /// For each scalar of the outputs, its unit, and the scalar of that unit's outputs.
     pub results: Vec<(usize, u32)>,
 }
 
-/// How many instructions [`link`] would take over, found without making any.
+/// The number of instructions that [`link`] would copy, computed without copying.
 pub fn instruction_count(units: &[LinkUnit<'_>]) -> u64 {
     let insts = |function: &Function| -> u64 {
         let regions = function.regions.iter();
@@ -96,7 +98,7 @@ pub fn instruction_count(units: &[LinkUnit<'_>]) -> u64 {
 /// Joins the units.
 ///
 /// # Panics
-/// If a feed or a result refers to what is not there, or a unit to one behind it.
+/// If a feed or a result refers to a missing scalar, or a unit to a later one.
 pub fn link(units: &[LinkUnit<'_>], shell: LinkedInterface) -> Module {
     let mut tables = MergedTables::new(&shell.globals);
     let entry = tables.reserve(FunctionBuilder::new(shell.name.as_str(), shell.span).finish());
@@ -136,7 +138,7 @@ pub fn link(units: &[LinkUnit<'_>], shell: LinkedInterface) -> Module {
     module
 }
 
-/// A shader some of whose inputs have become constants, by their bits; the others stay inputs.
+/// Binds some of a shader's inputs to constants, by their bits; the others stay inputs.
 ///
 /// # Panics
 /// If there is not one entry for each input, or not one word for each of its scalars.

@@ -1,4 +1,5 @@
-//! The tables of the whole: what modules list by name is listed once, and functions are taken over.
+//! The tables of the linked module: entries that modules list by name occur once, and functions are
+//! copied.
 
 use crate::calls::callees;
 use crate::module::*;
@@ -6,7 +7,7 @@ use crate::types::Type;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The whole in the making, and where everything of it came from.
+/// The linked module in the making, with the sources of its entries.
 #[derive(Default)]
 pub(super) struct MergedTables<'a> {
     module: Module,
@@ -15,12 +16,12 @@ pub(super) struct MergedTables<'a> {
     resources: HashMap<&'a str, u32>,
     closures: HashMap<&'a ClosureShape, u32>,
     messages: HashMap<&'a Message, u32>,
-    /// By module, and what its textures are called: which of `ids`.
+    /// By module and texture names: the index in `ids`.
     taken: HashMap<(*const Module, &'a [String]), usize>,
     ids: Vec<IdMap>,
 }
 
-/// What the ids of a module are in the whole, table by table.
+/// The new ids of a module's entries, table by table.
 #[derive(Default)]
 pub(super) struct IdMap {
     functions: Vec<FuncId>,
@@ -32,7 +33,7 @@ pub(super) struct IdMap {
 }
 
 impl<'a> MergedTables<'a> {
-    /// Tables of a whole that has these globals.
+    /// Tables of a linked module that has these globals.
     pub(super) fn new(globals: &'a [Global]) -> MergedTables<'a> {
         let mut tables = MergedTables::default();
         let keys = globals.iter().zip(0..);
@@ -49,7 +50,7 @@ impl<'a> MergedTables<'a> {
         FuncId(self.module.functions.len() as u32 - 1)
     }
 
-    /// The tables as they are now.
+    /// The finished module of these tables.
     pub(super) fn finish(self) -> Module {
         self.module
     }
@@ -60,7 +61,8 @@ impl<'a> MergedTables<'a> {
         NameId(self.module.names.len() as u32 - 1)
     }
 
-    /// What a module's ids become; the number is for [`ids`](MergedTables::ids). Its functions are taken over with it, but for the entry, unless it is called.
+    /// Merges a module's tables; the number is for [`ids`](MergedTables::ids). Its functions are
+    /// copied with it, but for the entry, unless it is called.
     pub(super) fn take(&mut self, module: &'a Module, textures: &'a [String]) -> usize {
         let key = (std::ptr::from_ref(module), textures);
         if let Some(&known) = self.taken.get(&key) {
@@ -128,14 +130,14 @@ impl<'a> MergedTables<'a> {
         self.ids.len() - 1
     }
 
-    /// What [`take`](MergedTables::take) found.
+    /// The new ids that [`take`](MergedTables::take) found.
     pub(super) fn ids(&self, taken: usize) -> &IdMap {
         &self.ids[taken]
     }
 }
 
 impl IdMap {
-    /// Replaces what an instruction says of the module's tables.
+    /// Replaces the ids of the module's tables in an instruction.
     pub(super) fn rewrite(&self, kind: &mut InstKind) {
         match kind {
             InstKind::Global(id, _) => *id = self.globals[id.index()],

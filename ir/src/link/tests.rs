@@ -1,4 +1,4 @@
-//! Linked modules do what their units do one by one; the oracle is the reference evaluator.
+//! Tests of linked modules against their units one by one; the oracle is the reference evaluator.
 
 use super::*;
 use crate::eval::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, ShadowMode, evaluate};
@@ -60,7 +60,7 @@ fn checked(module: Module) -> Module {
     module
 }
 
-/// The bits of everything that comes out but closures.
+/// The bits of all outputs but closures.
 fn words(module: &Module, outcome: &EvalOutcome) -> Vec<u32> {
     let results = module.entry().results.iter().zip(&outcome.outputs);
     let results = results.filter(|(result, _)| result.ty != Scalar::Closure);
@@ -73,7 +73,7 @@ fn words(module: &Module, outcome: &EvalOutcome) -> Vec<u32> {
 }
 
 #[test]
-fn bound_inputs_are_what_the_host_would_have_set() {
+fn bound_inputs_equal_host_inputs() {
     for seed in 0..PAIRS {
         let module = generate(seed);
         let words_of = [[0.75_f32.to_bits()], [seed as u32 % 7]];
@@ -102,7 +102,8 @@ fn bound_inputs_are_what_the_host_would_have_set() {
     }
 }
 
-/// Whoever makes a group by hand hands values on without shadows; the linked one hands on shadows too. Without any, they are the same.
+/// A group made by hand passes values without shadows; the linked one passes shadows too. Without
+/// any, they are the same.
 #[test]
 fn a_chain_does_what_its_units_do_one_by_one() {
     let to_float: &[Op] = &[Op::IToF];
@@ -172,7 +173,7 @@ fn a_chain_does_what_its_units_do_one_by_one() {
             assert_eq!(got.steps, given.steps + expected.steps - 1);
         }
 
-        // And what the passes make of it is the same again, derivatives included.
+        // The passes keep the results, derivatives included.
         let options = PassOptions {
             output_shadows: true,
             ..PassOptions::default()

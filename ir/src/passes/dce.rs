@@ -1,15 +1,16 @@
-//! Removes what nothing depends on, and numbers the rest anew.
+//! Dead code elimination (DCE), and renumbering.
 //!
-//! Assumes a function that the verifier accepts.
-//! Guarantees: every value left is used, but for parameters of the function, and results of calls and samples. Calls and loops stay, whose
-//! entries and turns are counted, and `If`s and `Block`s that contain what stays.
-//! Stores to an array that nothing reads go, unless their index could fault. Parameters of loops that feed only themselves go.
-//! Values, regions and arrays are numbered in program order, each once: equal programs have equal numbers.
+//! Assumes a function that the verifier accepts. Guarantees: every value left is used, but for
+//! parameters of the function, and results of calls and samples. Calls and loops stay, since their
+//! entries and iterations are counted; so do `If`s and `Block`s around them. Stores to an array
+//! that is never read are removed, unless their index could fault. Parameters of loops that feed
+//! only themselves are removed. Values, regions and arrays are numbered in program order, each
+//! once: equal programs have equal numbers.
 
 use crate::host::array_steps;
 use crate::module::*;
 
-/// Prunes a function in place.
+/// Eliminates the dead code of a function in place.
 pub(super) fn dce(function: &mut Function) {
     let index = Index::new(function);
     let mut marks = Marks {
@@ -51,28 +52,29 @@ pub(super) fn dce(function: &mut Function) {
     function.body = RegionId(0);
 }
 
-/// Whether clearing or copying the array takes no steps. What does stays, as loops do, so that the budget does not depend on passes.
+/// Whether clearing or copying the array takes no steps. If it takes some it stays, as loops do, so
+/// that the budget does not depend on passes.
 fn is_free(function: &Function, array: ArrayId) -> bool {
     array_steps(function.arrays[array.index()].len) == 0
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Where a value is defined.
+/// The definition of a value.
 #[derive(Clone, Copy)]
 enum Def {
     /// By an instruction: region and position.
     Inst(RegionId, u32),
-    /// As a parameter of a region: which.
+    /// As a parameter of a region: its position.
     Param(RegionId, u32),
 }
 
-/// How far out an instruction can be felt, as the depth of a region: 0 for anything seen from outside or leaving the function, the target's
-/// depth for a break, `NOWHERE` if only its results matter.
+/// How far out an instruction has an effect, as the depth of a region: 0 for observable effects and
+/// leaving the function, the target's depth for a break, `NOWHERE` if only its results matter.
 type Reach = u32;
 const NOWHERE: Reach = u32::MAX;
 
-/// Where everything is.
+/// The index of all definitions and regions.
 struct Index {
     defs: Vec<Def>,
     /// By region: the number of its first instruction, counting through all of them.
@@ -82,10 +84,11 @@ struct Index {
     owner: Vec<(RegionId, u32)>,
     /// By region: the results of the instruction that it belongs to.
     gives: Vec<Results>,
-    /// By region: the first of those whose terminators give its owner's results, then the next of the same target.
+    /// By region: the first of those whose terminators give its owner's results, then the next of
+    /// the same target.
     exits: Vec<u32>,
     /// By loop region: the first of those whose terminators continue it.
-    turns: Vec<u32>,
+    continues: Vec<u32>,
     next: Vec<u32>,
     /// By instruction number.
     reach: Vec<Reach>,
@@ -101,7 +104,7 @@ impl Index {
             owner: vec![(function.body, 0); regions],
             gives: vec![Results::NONE; regions],
             exits: vec![NONE; regions],
-            turns: vec![NONE; regions],
+            continues: vec![NONE; regions],
             next: vec![NONE; regions],
             reach: Vec::new(),
         };
@@ -142,7 +145,7 @@ impl Index {
             let (heads, target) = match function.terminator(id).kind {
                 InstKind::Yield => (&mut index.exits, id),
                 InstKind::Break(target) => (&mut index.exits, target),
-                InstKind::Continue(target) => (&mut index.turns, target),
+                InstKind::Continue(target) => (&mut index.continues, target),
                 _ => return,
             };
             index.next[id.index()] = std::mem::replace(&mut heads[target.index()], id.0);
@@ -206,7 +209,7 @@ impl Index {
     }
 }
 
-/// Marks what is needed, from what can be felt outside backwards.
+/// Marks live instructions, backwards from those with observable effects.
 struct Marks<'f> {
     function: &'f Function,
     index: &'f Index,
@@ -216,11 +219,11 @@ struct Marks<'f> {
     pending: Vec<Need>,
 }
 
-/// What is still to be followed.
+/// An item to be followed.
 enum Need {
-    /// Used, but its definition was not looked at.
+    /// Used, but its definition is not visited yet.
     Value(ValueId),
-    /// Kept, but not looked into.
+    /// Kept, but its instructions are not visited yet.
     Region(RegionId),
 }
 
@@ -237,7 +240,7 @@ impl Marks<'_> {
         }
     }
 
-    /// Keeps what can be felt outside of a region that is kept itself.
+    /// Keeps the instructions with effects outside of a region that is kept itself.
     fn activate(&mut self, id: RegionId) {
         for at in 0..self.function.region(id).insts.len() {
             if self.index.reach[self.index.first[id.index()] + at] != NOWHERE {
@@ -256,7 +259,7 @@ impl Marks<'_> {
             self.pending.push(Need::Region(nested));
         }
         match inst.kind {
-            // Each of these hands values on, and is asked for them one by one.
+            // Each of these passes values; liveness is decided value by value.
             InstKind::Loop(_) | InstKind::Break(_) | InstKind::Continue(_) => {}
             _ => inst.args.iter().for_each(|&arg| self.need(arg)),
         }
@@ -281,7 +284,7 @@ impl Marks<'_> {
         if region != self.function.body {
             let (outer, at) = self.index.owner[region.index()];
             self.need(self.function.region(outer).insts[at as usize].args[k]);
-            self.hand_on(self.index.turns[region.index()], k);
+            self.hand_on(self.index.continues[region.index()], k);
         }
     }
 
@@ -292,7 +295,7 @@ impl Marks<'_> {
     }
 }
 
-/// Takes over what is marked, numbering it.
+/// Copies the marked instructions, and renumbers them.
 struct Sweep<'f> {
     old: &'f mut Function,
     index: &'f Index,
@@ -390,7 +393,7 @@ impl Sweep<'_> {
         *region = self.region_map[region.index()];
     }
 
-    /// Leaves out what is handed to unused results and parameters.
+    /// Removes operands for unused results and parameters.
     fn drop_unused_args(&self, region: RegionId, inst: &mut Inst) {
         match inst.kind {
             InstKind::Yield | InstKind::Break(_) => {

@@ -1,12 +1,15 @@
-//! Demand: which values' shadows are read in the end, by a sample, a `ddx`, a `ddy` or the host.
+//! Demand: the values whose shadows are read in the end, by a sample, a `ddx`, a `ddy` or the host.
+//! In the AD literature such values are *useful*.
 //!
-//! Assumes the function's [`ShadowFlow`]. Guarantees the least solution: a node has a direction exactly if an edge path leads from it to a seed that asks for it, or to
-//! a result that is asked for it. Each node changes at most twice.
+//! Assumes the function's [`ShadowFlow`]. Guarantees the least solution: a node has a direction
+//! exactly if an edge path leads from it to a seed or a result that demands the direction. Each
+//! node changes at most twice.
 
 use super::shadow_flow::{FlowNode, FlowSignature, ShadowFlow, inner_out};
 use crate::types::Lanes;
 
-/// The demand on each node, where `outs` is that on what the function gives. `state` and `work` are overwritten.
+/// The demand on each node, where `outs` is that on the function's outs. `state` and `work` are
+/// overwritten.
 pub(super) fn demand(
     flow: &ShadowFlow<'_>,
     signature: &FlowSignature,

@@ -1,14 +1,15 @@
-//! Constant folding, and what constants decide about the flow.
+//! Constant folding, of values and of control flow.
 //!
-//! Assumes a function that the verifier accepts.
-//! Guarantees: values keep their bits and instructions that can fault their faults; no instruction is moved before another. Operations on
-//! constants are constants, except where they would fault. An `If` on a constant is its arm. A `Loop` that never continues is a `Block`,
-//! a `Block` that is left only at its end is its body, and behind what never ends normally stands `Unreachable`. Derivatives are not
-//! looked at: a `Shadow` stays.
+//! Assumes a function that the verifier accepts. Guarantees: values keep their bits and
+//! instructions their faults; no instruction is moved before another. Operations on constants are
+//! constants, except where they would fault. An `If` on a constant is its arm. A `Loop` that never
+//! continues is a `Block`, a `Block` that is left only at its end is its body. After an instruction
+//! that never ends normally comes `Unreachable`. Derivatives are not folded: a `Shadow` stays.
 //!
-//! Identities are used where they hold for every operand, zeros and NaN included: `x·1`, `x/1`, `x − 0`, `x + −0`. Their tangents are then
-//! the operand's too. A uint whose highest bit is known to be 0, as of a masked or shifted word, becomes a float as an int does: processors of
-//! many points have an instruction for that alone.
+//! Identities are used where they hold for every operand, zeros and NaN included: `x·1`, `x/1`,
+//! `x − 0`, `x + −0`. Their tangents are then the operand's too. A uint whose highest bit is known
+//! to be 0, as of a masked or shifted word, becomes a float as an int does: SIMD instruction sets
+//! have only the conversion of ints.
 
 use super::replacement::{Replacements, pass_on_name};
 use crate::host::CANONICAL_NAN;
@@ -47,7 +48,7 @@ struct Fold<'f> {
     continues: Vec<u32>,
     /// Whether a value was replaced after instructions that use it had been folded.
     late: bool,
-    /// Whether regions were left out unseen.
+    /// Whether regions were removed unseen.
     cut: bool,
 }
 
@@ -67,7 +68,7 @@ impl Fold<'_> {
         &self.function.terminator(id).kind
     }
 
-    /// Makes up for what could not be known in time.
+    /// Repeats the rewriting for replacements found too late.
     fn tidy(&mut self) {
         if self.cut {
             let mut reached = vec![false; self.function.regions.len()];
@@ -86,7 +87,8 @@ impl Fold<'_> {
         }
     }
 
-    /// Appends the instructions, folded, to `out`. The last one appended is the terminator that control comes to.
+    /// Appends the instructions, folded, to `out`. The last one appended is the terminator that
+    /// control reaches.
     fn list(&mut self, insts: Vec<Inst>, out: &mut Vec<Inst>) {
         for mut inst in insts {
             self.aliases.rewrite(&mut inst);
@@ -126,7 +128,8 @@ impl Fold<'_> {
                     self.half[inst.results.first.index()] = self.is_half(op, &inst.args);
                 }
             }
-            // The same number at all points; NaN and infinity have no difference of 0 from themselves.
+            // The same number at all points; NaN and infinity have no difference of 0 from
+            // themselves.
             InstKind::Difference(_)
                 if self.known[inst.args[0].index()]
                     .is_some_and(|bits| f32::from_bits(bits).is_finite()) =>
@@ -143,7 +146,8 @@ impl Fold<'_> {
         out.push(inst);
     }
 
-    /// An instruction with regions. Returns whether control cannot come behind it; then `out` has its terminator.
+    /// An instruction with regions. Returns whether control cannot come after it; then `out` has
+    /// its terminator.
     fn structured(&mut self, inst: Inst, out: &mut Vec<Inst>) -> bool {
         match inst.kind {
             InstKind::If(then, other) => {
@@ -180,7 +184,8 @@ impl Fold<'_> {
         }
     }
 
-    /// Folds a region straight into `out`, where it stays if it dissolves: then nothing is moved twice. Returns where it begins.
+    /// Folds a region into `out`, where it stays if it dissolves, so that nothing is moved twice.
+    /// Returns its start.
     fn into(&mut self, body: RegionId, out: &mut Vec<Inst>) -> usize {
         let start = out.len();
         let insts = self.take(body);
@@ -203,7 +208,7 @@ impl Fold<'_> {
         }
     }
 
-    /// A region that is run once, folded into `out`. Returns whether control cannot come behind it.
+    /// A region that is run once, folded into `out`. Returns whether control cannot come after it.
     fn block(&mut self, body: RegionId, mut inst: Inst, start: usize, out: &mut Vec<Inst>) -> bool {
         let last = out.last().expect("a list ends with a terminator");
         let at_end = last.kind == InstKind::Break(body);
@@ -216,7 +221,8 @@ impl Fold<'_> {
         false
     }
 
-    /// Removes the terminator that ends what was spliced into `out`, if it only goes on behind it. Returns whether it does not.
+    /// Removes the terminator that ends the spliced region in `out`, if it only continues after it.
+    /// Returns whether it does not.
     fn leave(&mut self, body: Option<RegionId>, results: Results, out: &mut Vec<Inst>) -> bool {
         let last = out.last().expect("a list ends with a terminator");
         let goes_on = match last.kind {
@@ -251,13 +257,14 @@ impl Fold<'_> {
         then_yields || other_yields
     }
 
-    /// Uses `by` for `value`, which hands its name on.
+    /// Uses `by` for `value`, and passes on its name.
     fn replace(&mut self, value: ValueId, by: ValueId) {
         self.aliases.replace(value, by);
         pass_on_name(&mut self.function.values, value, by);
     }
 
-    /// Whether the highest bit of an operation's result is always 0, by what is known of its operands.
+    /// Whether the highest bit of an operation's result is always 0, by what is known of its
+    /// operands.
     fn is_half(&self, op: Op, args: &Args) -> bool {
         let known = |i: usize| self.known[args[i].index()];
         let is_half = |i: usize| match known(i) {
@@ -297,8 +304,8 @@ impl Fold<'_> {
     }
 }
 
-/// The bits of an operation on operands that are all known, whose result has that type, if it does not fault. NaN is the canonical one, so that code is the same on every
-/// machine.
+/// The bits of an operation on operands that are all known, whose result has that type, if it does
+/// not fault. NaN is the canonical one, so that code is the same on every machine.
 pub(super) fn constant(op: Op, args: impl Iterator<Item = Option<u32>>, ty: Scalar) -> Option<u32> {
     let mut words = [0; MAX_OPERANDS];
     for (word, bits) in words.iter_mut().zip(args) {
@@ -313,7 +320,7 @@ pub(super) fn constant(op: Op, args: impl Iterator<Item = Option<u32>>, ty: Scal
     Some(if is_nan { CANONICAL_NAN } else { bits })
 }
 
-/// Ends a list that control does not come to the end of.
+/// Ends a list whose end control does not reach.
 fn unreachable(span: Span, out: &mut Vec<Inst>) -> bool {
     out.push(Inst {
         kind: InstKind::Unreachable,

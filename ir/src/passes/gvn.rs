@@ -1,12 +1,17 @@
-//! Value numbering: what is computed twice is computed once.
+//! Global value numbering (GVN): a value that is computed twice is computed once.
 //!
-//! Assumes a function that the verifier accepts.
-//! Guarantees: no pure instruction stands behind an equal one that dominates it. Nothing is moved; what can fault or be seen stays.
+//! The walk over the dominator tree with a scoped hash table is that of Briggs, Cooper and Simpson
+//! (1997), *Value numbering*. Assumes a function that the verifier accepts. Guarantees: no pure
+//! instruction comes after an equal one that dominates it. Nothing is moved; instructions that can
+//! fault or have effects stay.
 //!
-//! What operands are made of may show more that is the same. Hashes are asked for at neighbouring cells: where x·c is there, the product (x + k)·c is its sum with a constant, and
-//! where x + y is there, so is (x + k) + y; two constants are one. Integers wrap, so that is exact. And x − floor(x) is the row `fract` of x, to the bit and with the same slope.
+//! Some operations are rewritten by their operands' definitions. Hashes are evaluated at
+//! neighbouring cells: if x·c exists, the product (x + k)·c is its sum with a constant. If x + y
+//! exists, so does (x + k) + y; two constants become one. Integers wrap, so that is exact. And x −
+//! floor(x) is the op `fract` of x, to the bit and with the same partial.
 //!
-//! Constants that are definitions of different variables stay apart, so that each can be named in listings.
+//! Constants that are definitions of different variables stay apart, so that each can be named in
+//! listings.
 
 use super::replacement::Replacements;
 use crate::module::{Args, Function, Inst, InstKind, RegionId, Results, Value, ValueId};
@@ -30,15 +35,15 @@ pub(super) fn gvn(function: &mut Function) {
 
 const NONE: u32 = u32::MAX;
 
-/// How many changes of the sign's meaning, one after the other, are looked through.
+/// How many reinterpretations of the sign, one after the other, are looked through.
 const MAX_CHANGES: usize = 4;
 
-/// The bit of constants in tags, beside their type. What was not entered has no tag.
+/// The bit of constants in tags, beside their type. A value without an entry has no tag.
 const CONST: u32 = 1 << 15;
 /// The bit of operations, beside their number.
 const OP: u32 = 1 << 8;
 
-/// All that decides what a pure instruction gives. Unused words are 0.
+/// The key of a pure instruction: equal keys have equal results. Unused words are 0.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Key {
     tag: u32,
@@ -95,14 +100,15 @@ impl Key {
     }
 }
 
-/// A hash table with chaining, whose entries are values. The newest stand first, so that a scope's end takes them off again.
+/// A hash table with chaining, whose entries are values. The newest come first, so that a scope's
+/// end removes them.
 struct Gvn<'f> {
     function: &'f mut Function,
     aliases: Replacements,
     heads: Vec<u32>,
     next: Vec<u32>,
     keys: Vec<Key>,
-    /// The slots of what was entered, oldest first.
+    /// The slots of the entries, oldest first.
     scope: Vec<u32>,
     shift: u32,
 }
@@ -133,7 +139,8 @@ impl Gvn<'_> {
         }
     }
 
-    /// Makes an operation another one that what its operands are made of shows to be the same. Returns a constant that it needs, if that is not there.
+    /// Rewrites an operation by its operands' definitions into one that has the same result.
+    /// Returns a constant that it needs, if that does not exist yet.
     fn recognise(&mut self, inst: &mut Inst) -> Option<Inst> {
         let InstKind::Op(op @ (Op::IMul | Op::IAdd | Op::Sub)) = inst.kind else {
             return None;
@@ -156,7 +163,8 @@ impl Gvn<'_> {
         constant
     }
 
-    /// A constant of the type that an instruction gives; what makes it, if that is not there.
+    /// A constant of the type of an instruction's result; also its definition, if it does not exist
+    /// yet.
     fn make_constant(&mut self, bits: u32, of: &Inst) -> (ValueId, Option<Inst>) {
         let result = *self.function.value(of.results.first);
         let mut key = Key {
@@ -188,7 +196,8 @@ impl Gvn<'_> {
         (value, Some(inst))
     }
 
-    /// The product of x and a constant c, if there is one, of a sum x + k that is to be multiplied by c, and the bits of k·c.
+    /// The product of x and a constant c, if there is one, of a sum x + k that is to be multiplied
+    /// by c, and the bits of k·c.
     fn further(&self, sum: ValueId, factor: ValueId) -> Option<(ValueId, u32)> {
         let by = self.constant(factor)?;
         let (x, more) = self.sum(self.plain(sum))?;
@@ -203,7 +212,8 @@ impl Gvn<'_> {
         Some((product?, by.wrapping_mul(more)))
     }
 
-    /// The sum x + y, if there is one, of a sum (x + k) + (y + l) that is to be computed, where k or l may be missing, and the bits of k + l, which are not 0. Of a sum (x + k) + l, x.
+    /// The sum x + y, if there is one, of a sum (x + k) + (y + l) that is to be computed, where k
+    /// or l may be missing, and the bits of k + l, which are not 0. Of a sum (x + k) + l, x.
     fn shared(&self, a: ValueId, b: ValueId) -> Option<(ValueId, u32)> {
         let [first, second] = [self.sum(a), self.sum(b)];
         let sum = match (first, self.constant(b), second, self.constant(a)) {
@@ -214,7 +224,7 @@ impl Gvn<'_> {
         (sum.1 != 0).then_some(sum)
     }
 
-    /// The sum of two values, if there is one, and that of what is added to them.
+    /// The sum of two values, if there is one, and the sum of their constants.
     fn of_both(&self, (x, k): (ValueId, u32), (y, l): (ValueId, u32)) -> Option<(ValueId, u32)> {
         let mut sums = [[x, y], [y, x]]
             .map(|args| Key::of_op(Op::IAdd, &args))
@@ -223,7 +233,7 @@ impl Gvn<'_> {
         Some((sum, k.wrapping_add(l)))
     }
 
-    /// What a value that is a sum adds a constant to, and the bits of that.
+    /// The value to which a sum adds a constant, and the bits of that constant.
     fn sum(&self, value: ValueId) -> Option<(ValueId, u32)> {
         let key = self.keys[value.index()];
         if key.tag != OP | Op::IAdd as u32 {
@@ -243,7 +253,7 @@ impl Gvn<'_> {
         (key.tag & CONST != 0).then_some(key.words[0])
     }
 
-    /// What has the same bits as an integer, before the meaning of its sign was changed.
+    /// The integer with the same bits, before its sign was reinterpreted.
     fn plain(&self, mut value: ValueId) -> ValueId {
         const CHANGES: [u32; 2] = [OP | Op::IToU as u32, OP | Op::UToI as u32];
         for _ in 0..MAX_CHANGES {
@@ -256,7 +266,7 @@ impl Gvn<'_> {
         value
     }
 
-    /// What is entered with a key, and where it belongs in the table.
+    /// The value with that key, or the slot for it in the table.
     fn find(&self, key: Key) -> Result<ValueId, usize> {
         let slot = key.hash().checked_shr(self.shift).unwrap_or(0) as usize;
         let mut at = self.heads[slot];
@@ -269,7 +279,7 @@ impl Gvn<'_> {
         Err(slot)
     }
 
-    /// Enters `value`, if nothing is entered with the same key. Returns whether it is to stay.
+    /// Enters `value`, if no value has the same key. Returns whether it is to stay.
     fn is_new(&mut self, key: Key, value: ValueId) -> bool {
         let slot = match self.find(key) {
             Ok(first) => return !self.merge(first, value),
@@ -282,7 +292,8 @@ impl Gvn<'_> {
         true
     }
 
-    /// Uses `first` for `value`, unless both are constants with names of their own. Returns whether it did.
+    /// Uses `first` for `value`, unless both are constants with names of their own. Returns whether
+    /// it did.
     fn merge(&mut self, first: ValueId, value: ValueId) -> bool {
         let name = self.function.value(value).name;
         let is_constant = self.keys[first.index()].tag & CONST != 0;

@@ -1,12 +1,15 @@
-//! Puts straight functions where they are called, so that `dot` costs what its products and sums cost, and what callers know is known in them.
+//! Inlining of straight-line functions, so that `dot` costs its products and sums, and constants of
+//! callers reach callees.
 //!
-//! Assumes functions that the verifier accepts.
-//! Guarantees: no call is left of a function that is one region without calls and arrays, once its own calls were replaced, if it is
-//! - *free*: of the standard library, of at most [`MAX_INLINE`] instructions. What is inlined stands at the place of the call, for faults and
-//!   messages. Entering it takes no step of the budget and no call depth; since it happens before anything else, and always, all engines and all
+//! Assumes functions that the verifier accepts. Guarantees: no call is left of a function that is
+//! one region without calls and arrays, after its own calls were replaced, if it is
+//! - *free*: of the standard library, of at most [`MAX_INLINE`] instructions. Inlined instructions
+//!   have the span of the call, for faults and messages. Entering it takes no step of the budget
+//!   and no call depth. This happens before anything else, and always, so all engines and all
 //!   compilations of a shader agree in that;
-//! - or else of at most [`MAX_COUNTED`] instructions, while there is room for them in the module. An [`Enter`](InstKind::EnterInlined)
-//!   stands before what is inlined and counts what the call did, so that nobody can tell the difference. Names and places stay.
+//! - or else of at most [`MAX_COUNTED`] instructions, within the capacity [`MAX_INLINED`] of the
+//!   module. An [`EnterInlined`](InstKind::EnterInlined) before the inlined instructions counts as
+//!   the call did, so that inlining is unobservable. Names and spans stay.
 
 use super::replacement::{Replacements, pass_on_name};
 use crate::calls::CallGraph;
@@ -22,22 +25,23 @@ pub const MAX_COUNTED: usize = 512;
 /// The most instructions that a module gets by inlining functions whose calls count.
 pub const MAX_INLINED: usize = 1 << 14;
 
-/// What becomes of the calls of a function.
+/// The treatment of the calls of a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Calls {
     /// They stay.
     Stay,
-    /// They are inlined, and counted if there is still room for so many instructions.
+    /// They are inlined and counted, if the module has capacity for this number of instructions.
     Counted(usize),
     /// They are inlined, and nothing counts.
     Free,
 }
 
-/// Inlines calls in every function of `calls`, callees first. For those that count there is room for so many instructions, mostly [`MAX_INLINED`].
-pub(super) fn inline(module: &mut Module, calls: &CallGraph, room: usize) {
+/// Inlines calls in every function of `calls`, callees first. Counted calls may add `capacity`
+/// instructions, normally [`MAX_INLINED`].
+pub(super) fn inline(module: &mut Module, calls: &CallGraph, capacity: usize) {
     let mut inliner = Inliner {
         calls: vec![Calls::Stay; module.functions.len()],
-        room,
+        capacity,
     };
     for &id in &calls.order {
         inliner.inline_within(module, id);
@@ -61,21 +65,21 @@ fn calls_of(function: &Function) -> Calls {
     match insts.len() {
         _ if !is_straight => Calls::Stay,
         ..=MAX_INLINE if function.library && !insts.iter().any(counts) => Calls::Free,
-        // The `Enter` stands in place of the `Return`.
+        // The `EnterInlined` takes the place of the `Return`.
         len @ ..=MAX_COUNTED => Calls::Counted(len),
         _ => Calls::Stay,
     }
 }
 
 struct Inliner {
-    /// By function; callees before who calls them.
+    /// By function; callees before callers.
     calls: Vec<Calls>,
-    /// How many instructions the module may still get.
-    room: usize,
+    /// The number of instructions that may still be added to the module.
+    capacity: usize,
 }
 
 impl Inliner {
-    /// What is inlined in place of an instruction.
+    /// The function to be inlined in place of an instruction.
     fn inlined(&mut self, inst: &Inst) -> Option<(FuncId, Calls)> {
         let InstKind::Call(callee, _) = inst.kind else {
             return None;
@@ -83,7 +87,7 @@ impl Inliner {
         let calls = self.calls[callee.index()];
         match calls {
             Calls::Stay => return None,
-            Calls::Counted(len) => self.room = self.room.checked_sub(len)?,
+            Calls::Counted(len) => self.capacity = self.capacity.checked_sub(len)?,
             Calls::Free => {}
         }
         Some((callee, calls))
@@ -106,7 +110,8 @@ impl Inliner {
             return;
         }
 
-        // The callees have no calls, so the caller is none of them: its parts can be taken out while theirs are read.
+        // The callees have no calls, so the caller is none of them: its parts can be taken out
+        // while theirs are read.
         let caller = &mut module.functions[id.index()];
         let mut values = std::mem::take(&mut caller.values);
         let mut regions = std::mem::take(&mut caller.regions);
@@ -134,7 +139,7 @@ impl Inliner {
     }
 }
 
-/// Appends the callee's instructions and lets its results stand for those of the call.
+/// Appends the callee's instructions, and replaces the results of the call.
 fn copy(
     callee: &Function,
     call: &Inst,
@@ -147,7 +152,7 @@ fn copy(
     for (&param, &arg) in callee.params().iter().zip(&call.args) {
         map[param.index()] = arg;
     }
-    // Nobody sees the library's text.
+    // The library's source is hidden.
     let span_of = |own: Span| if is_free { call.span } else { own };
     if !is_free {
         out.push(Inst {

@@ -1,17 +1,19 @@
-//! Writes lanes into functions, and makes variants functions of their own.
+//! Lane assignment: writes lanes into functions, and makes variants functions of their own.
 //!
-//! Assumes a [`Plan`] of the module. Guarantees: every value, array and result has the lanes of its node; each call names the variant made for it;
-//! a `Shadow` of a value without that lane is the constant 0. A lane is there because something reads it: that is what demand found.
-//! Where what is handed on and what takes it differ in lanes (arguments and parameters, yields and results), a missing lane is zero.
+//! Assumes a [`Plan`] of the module. Guarantees: every value, array and result has the lanes of its
+//! node; each call names the variant made for it; a `Shadow` of a value without that lane is the
+//! constant 0. Demand found a reader for each lane. If source and target of a value differ in lanes
+//! (arguments and parameters, yields and results), a missing lane is zero.
 
 use super::shadow_flow::{FlowSlot, array_node, inner_out};
 use super::specialise::Plan;
 use crate::module::*;
 use crate::types::Lanes;
 
-/// Lays out the lanes of a plan. `number` says whether functions get the numbers of their variants. Returns how many `Shadow`s became 0.
+/// Assigns the lanes of a plan. `number` says whether functions get the numbers of their variants.
+/// Returns how many `Shadow`s became 0.
 pub(super) fn assign(module: &mut Module, plan: Plan, number: bool) -> usize {
-    // The first variant of each function stands where the function stood among those before it.
+    // The first variant of each function keeps the function's order among those before it.
     let mut first = Vec::with_capacity(plan.variants.len());
     let mut count = 0;
     for variants in &plan.variants {
@@ -44,7 +46,7 @@ pub(super) fn assign(module: &mut Module, plan: Plan, number: bool) -> usize {
     zeroed
 }
 
-/// Takes all lanes from a module, which are to be found anew, and leaves its `Shadow`s.
+/// Removes all lanes from a module, which are to be found anew, and leaves its `Shadow`s.
 pub(super) fn forget(module: &mut Module) {
     for function in &mut module.functions {
         let results = function.results.iter_mut().map(|r| &mut r.lanes);
@@ -57,13 +59,14 @@ pub(super) fn forget(module: &mut Module) {
     }
 }
 
-/// Takes all lanes from a module whose shadows nobody reads, or whose globals have none. Returns how many `Shadow`s became 0.
+/// Removes all lanes from a module whose shadows are never read, or whose globals have none.
+/// Returns how many `Shadow`s became 0.
 pub(super) fn clear(module: &mut Module) -> usize {
     let functions = module.functions.iter_mut();
     functions.map(|f| write(f, &[], |callee| callee)).sum()
 }
 
-/// Gives one function the lanes of its nodes, none where `lanes` ends.
+/// Assigns the lanes of its nodes to one function, none past the end of `lanes`.
 fn write(
     function: &mut Function,
     lanes: &[Lanes],

@@ -1,14 +1,17 @@
-//! Lineage: which values can have a shadow that is not zero, because they trace back to a global.
+//! Lineage: the values that can have a nonzero shadow, because they depend on a global. In the AD
+//! literature such values are *varied*.
 //!
-//! Assumes the function's [`ShadowFlow`]. Guarantees the least solution: a node has a direction exactly if an edge path leads to it from a source, or from a
-//! parameter that is given that direction. Per value, so it follows the flow; an array has one set for all its elements and
-//! all times. Each node changes at most twice.
+//! Assumes the function's [`ShadowFlow`]. Guarantees the least solution: a node has a direction
+//! exactly if an edge path leads to it from a source, or from a parameter with that direction. It
+//! is per value, so it is flow-sensitive; an array has one set for all its elements at all times.
+//! Each node changes at most twice.
 
 use super::shadow_flow::FlowSignature;
 use super::shadow_flow::{FlowNode, ShadowFlow, inner_in};
 use crate::types::Lanes;
 
-/// The lineage of each node, where `ins` is that of what the function is given. `state` and `work` are overwritten.
+/// The lineage of each node, where `ins` is that of the function's ins. `state` and `work` are
+/// overwritten.
 pub(super) fn lineage(
     flow: &ShadowFlow<'_>,
     signature: &FlowSignature,

@@ -1,12 +1,15 @@
-//! Which floats come from derivatives, textures and globals without shadows, and where that is lost.
+//! Lost shadows: floats from derivatives, textures and shadowless globals, and the places where
+//! their derivatives are lost.
 //!
-//! A derivative of a read shadow would be second order, one of a texture's result is not known, and some globals' shadows no host sets: all count as 0. Whoever asks for one is
-//! told so ([`Origins::warnings`]), and an output that contains a read shadow is marked, so that nobody prints its derivative
-//! ([`Origins::second_order`]).
+//! A derivative of a read shadow would be second order, that of a texture's result is unknown, and
+//! some globals' shadows no host sets: all count as 0. Each request for one gets a warning
+//! ([`LostShadows::warnings`]). An output that contains a read shadow is marked, so that its
+//! derivative is not printed ([`LostShadows::second_order`]).
 //!
-//! Assumes a verified module before any pass. What is followed are floats, whatever path is executed: a condition, an index or an int
-//! computed from a derivative passes nothing on. Functions are summarised by their parameters, callees first, so that calls do not mix;
-//! functions that call each other in a cycle are repeated until nothing changes, at most [`MAX_ROUNDS`] times.
+//! Assumes a verified module before any pass. The analysis follows floats on all paths; a
+//! condition, an index or an int computed from a derivative passes nothing. Functions are
+//! summarised by their parameters, callees first, so that calls do not mix. Functions that call
+//! each other in a cycle are repeated to the fixpoint, at most [`MAX_CYCLE_ROUNDS`] times.
 
 use crate::calls::{CallGraph, callees};
 use crate::codes::Code;
@@ -15,10 +18,12 @@ use crate::module::*;
 use crate::span::Span;
 use crate::types::Scalar;
 
-/// How often functions in a cycle are looked at. Longer ways of a value through recursion go unnoticed.
+/// How often functions in a cycle are analysed. Longer paths of a value through recursion go
+/// unnoticed.
 pub(super) const MAX_CYCLE_ROUNDS: usize = 16;
 
-/// Places that a function is known to ask for derivatives of its parameters at. Further ones go unnoticed by its callers.
+/// Most places of a function that read derivatives of its parameters. Further ones go unnoticed by
+/// its callers.
 pub(super) const MAX_DERIVATIVE_READS: usize = 16;
 
 /// Most names that a warning lists.
@@ -27,17 +32,18 @@ const MAX_NAMES: usize = 4;
 /// Most warnings of one module.
 pub(super) const MAX_WARNINGS: usize = 32;
 
-/// What [`origins`] found out.
+/// The result of [`lost_shadows`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LostShadows {
-    /// Per scalar of the outputs, whether it contains a read shadow: then its own derivative is of second order.
+    /// Per scalar of the outputs, whether it contains a read shadow: then its own derivative is of
+    /// second order.
     pub second_order: Vec<bool>,
-    /// Where a derivative is asked for that counts as 0, in order of the text.
+    /// The places that request a derivative that counts as 0, in order of the source.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A set: parameters of the function (scalars, then arrays; the last bit stands for all further ones), globals with shadows and
-/// without, textures, derivatives.
+/// A set: parameters of the function (scalars, then arrays; the last bit is shared by all further
+/// ones), globals with shadows and without, textures, derivatives. without, textures, derivatives.
 type From = u64;
 
 const DERIVATIVE: From = 1 << 63;
@@ -47,7 +53,7 @@ const SHADOWED: From = 1 << 60;
 const LAST_PARAM: u32 = 59;
 const PARAMS: From = SHADOWED - 1;
 
-/// What else tells whether a derivative is 0 for want of shadows.
+/// The other bits that decide whether a derivative is 0 for lack of shadows.
 const GLOBALS: From = SHADOWLESS | SHADOWED;
 
 const fn param(index: usize) -> From {
@@ -58,7 +64,7 @@ const fn param(index: usize) -> From {
     }
 }
 
-/// A place that asks for a derivative.
+/// A place that requests a derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ask {
     from: From,
@@ -67,18 +73,19 @@ struct Ask {
     by_sample: bool,
 }
 
-/// What callers need to know of a function.
+/// The summary of a function for its callers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Summary {
     /// Per scalar result.
     results: Vec<From>,
     /// Per array parameter, what it holds in the end.
     arrays: Vec<From>,
-    /// Where derivatives of parameters are asked for.
+    /// The places that request derivatives of parameters.
     asks: Vec<Ask>,
 }
 
-/// Follows derivatives, texture results and the globals of these names, whose shadows the host never sets, through a module.
+/// Follows derivatives, texture results and the globals of these names, whose shadows the host
+/// never sets, through a module.
 pub fn lost_shadows(module: &Module, shadowless: &[String]) -> LostShadows {
     let globals = module.globals.iter().filter(|_| !shadowless.is_empty());
     let shadowless: Vec<bool> = globals.map(|g| shadowless.contains(&g.name)).collect();
@@ -88,7 +95,8 @@ pub fn lost_shadows(module: &Module, shadowless: &[String]) -> LostShadows {
         return nothing(module);
     }
     let graph = CallGraph::new(module);
-    // Most modules have nothing to report, and most functions neither ask nor answer: assuming the worst of those settles it.
+    // Most modules have nothing to report, and most functions neither request nor make derivatives:
+    // assuming the worst of those settles it.
     let roughly = follow(module, &graph, &shadowless, |id| !sources[id.index()]);
     if roughly == nothing(module) {
         return roughly;
@@ -114,7 +122,8 @@ fn has_sources(function: &Function, shadowless: &[bool]) -> bool {
     })
 }
 
-/// Follows them through all functions; those that `skip` names, and that call none but such, give every parameter to every result.
+/// Analyses all functions. Those that `skip` names, and that call none but such, pass every
+/// parameter to every result.
 fn follow(
     module: &Module,
     graph: &CallGraph,
@@ -165,7 +174,7 @@ fn follow(
 }
 
 impl Summary {
-    /// Of a function of which nothing is known but that it has no sources.
+    /// The summary of a function of which nothing is known but that it has no sources.
     fn worst(function: &Function) -> Summary {
         let arrays = function
             .arrays
@@ -179,7 +188,7 @@ impl Summary {
     }
 }
 
-/// One function: where each of its values and arrays comes from.
+/// The analysis of one function: the sources of each of its values and arrays.
 struct Flow<'m> {
     module: &'m Module,
     function: &'m Function,
@@ -241,10 +250,10 @@ impl<'m> Flow<'m> {
         }
     }
 
-    /// What becomes part of what, directly; sources are marked.
+    /// The direct edges between values; sources are marked.
     fn connect(&mut self, summaries: &[Summary], edges: &mut Vec<(u32, u32)>) {
         let function = self.function;
-        // What `Yield` and `Break` give their values to, per region.
+        // Per region, the results that `Yield` and `Break` define.
         let mut owners = vec![Results::NONE; function.regions.len()];
         for inst in function.regions.iter().flat_map(|region| &region.insts) {
             for region in inst.kind.regions() {
@@ -373,7 +382,8 @@ impl<'m> Flow<'m> {
         }
     }
 
-    /// Every place that asks for a derivative of something that comes from anywhere, those in callees included.
+    /// Every place that requests a derivative of a value with any source, those in callees
+    /// included.
     fn for_each_ask(&self, summaries: &[Summary], mut f: impl FnMut(Ask)) {
         for inst in self
             .function
@@ -398,7 +408,7 @@ impl<'m> Flow<'m> {
                             .filter(|(i, _)| ask.from & param(*i) != 0);
                         f(Ask {
                             from: asked.fold(ask.from & GLOBALS, |a, (_, from)| a | from),
-                            // Nobody sees the library's text: it is the call that asks.
+                            // The library's source is hidden: the call is the place.
                             span: match self.module.function(*callee).library {
                                 true => inst.span,
                                 false => ask.span,
@@ -447,7 +457,7 @@ impl<'m> Flow<'m> {
             if ask.from & DERIVATIVE != 0 {
                 warnings.push(of_derivative(ask));
             }
-            // What comes from parameters is for the callers to say; those of the shader have no shadows.
+            // Callers report sources that are parameters; parameters of the shader have no shadows.
             let is_known = self.is_entry || ask.from & PARAMS == 0;
             if is_known && ask.from & GLOBALS == SHADOWLESS {
                 warnings.push(self.of_shadowless(ask));

@@ -1,18 +1,22 @@
-//! From lowered IR to IR with lanes.
+//! The passes: from lowered IR to IR with lanes.
 //!
-//! Each pass is one file whose head says what it may assume and what it guarantees. In order:
+//! Each pass is one file whose head has its assumptions and guarantees. In order:
 //!
-//! 1. `inline` straight functions; `fold`, `dedupe`, `prune` every function, and once more where `unroll` wrote out loops whose turns are known; drop functions that are not
+//! 1. `inline` straight-line functions; `fold`, `gvn` and `dce` every function, and again where
+//!    `unroll` unrolled loops with a known number of iterations; drop functions that are not
 //!    called.
-//! 2. `flow`, `summary`: the ways of shadows through functions and calls. `specialise` finds the variants of each function and, with `lineage` and
-//!    `demand`, the lanes of their values.
-//! 3. `lanes` writes them down. Where a `Shadow` became 0 by that, what it decided may be constant now, so fold, dedupe and prune run once more and the lanes
-//!    are found anew, without further variants: no lane outlives its reader.
+//! 2. `shadow_flow`, `summary`: the flow of shadows through functions and calls. `specialise` finds
+//!    the variants of each function and, with `lineage` and `demand`, the lanes of their values.
+//! 3. `lane_assignment` writes them into the IR. Where a `Shadow` became 0, its uses may be
+//!    constant now. So fold, GVN and DCE run again and the lanes are found anew, without further
+//!    variants: no lane outlives its reader.
 //!
-//! Before them all, `quad` turns derivatives into differences between neighbouring points, where that is asked for.
+//! Before them all, `quad` replaces derivatives by differences between neighbouring points, if that
+//! is requested.
 //!
-//! Derivatives that are off are globals without shadows; nothing else differs. So a shader that demands nothing becomes the same IR either way.
-//! Everything is linear in the program, times a named constant at most.
+//! With derivatives off, globals have no shadows; nothing else differs. So a shader that demands
+//! nothing becomes the same IR either way. All passes are linear in the program, times a named
+//! constant at most.
 
 mod dce;
 mod demand;
@@ -50,7 +54,7 @@ use pass_times::{PassClock, PassPhase};
 use specialise::Plan;
 use summary::ShadowSummaries;
 
-/// The names of the passes, as a [`PassObserver`] is told them, in the order in which they first run.
+/// The names of the passes, as a [`PassObserver`] gets them, in the order in which they first run.
 pub const PASSES: [&str; 7] = [
     "inline",
     "fold",
@@ -61,33 +65,36 @@ pub const PASSES: [&str; 7] = [
     "lanes",
 ];
 
-/// How often lanes are found anew because shadows turned out to be zero. After that such zeros stay constants that nothing was folded with.
+/// How often lanes are found anew because shadows were zero. After that such zeros stay constants
+/// that are not folded further.
 pub const MAX_ROUNDS: usize = 4;
 
-/// Where derivatives come from.
+/// The source of derivatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Derivatives {
     /// From shadows beside the values.
     #[default]
     Dual,
-    /// From the neighbours in a quad of 2×2 points: their differences. [`quads`] makes a module one of that kind.
+    /// From the neighbours in a quad of 2×2 points: their differences. [`quads`] makes such a
+    /// module.
     Quad(Quad),
-    /// From nowhere: all are zero.
+    /// All derivatives are zero.
     Off,
 }
 
-/// What the passes are asked for.
+/// The options of the passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PassOptions {
-    /// Where derivatives come from.
+    /// The source of derivatives.
     pub derivatives: Derivatives,
-    /// One body for each function, with the demand of all its callers, and of both arms of a branch. Functions whose calls count are not inlined.
+    /// One body for each function, with the demand of all its callers, and of both arms of a
+    /// branch. Counted calls are not inlined.
     pub merge_demand: bool,
     /// Whether the host reads the shadows of the shader's outputs.
     pub output_shadows: bool,
 }
 
-/// Told of each pass by its name, and of the module as the pass left it.
+/// A callback after each pass, with its name and the module.
 pub type PassObserver<'w> = dyn FnMut(&'static str, &Module) + 'w;
 
 /// Runs all passes on a verified module.
@@ -95,21 +102,22 @@ pub fn run(module: Module, options: &PassOptions) -> (Module, PassTimes) {
     run_observed(module, options, &mut |_, _| {})
 }
 
-/// The first half of [`run`], which knows nothing of shadows: a module to keep, for other constants to be bound later.
+/// The first half of [`run`], which is independent of shadows: a module for later binding of
+/// constants.
 pub fn prepare(mut module: Module, options: &PassOptions) -> (Module, PassTimes) {
     let mut clock = PassClock::start();
     first_half(&mut module, options, &mut |_, _| {}, &mut clock);
     (module, clock.times)
 }
 
-/// The second half of [`run`], on a module that is prepared.
+/// The second half of [`run`], on a prepared module.
 pub fn annotate(mut module: Module, options: &PassOptions) -> (Module, PassTimes) {
     let mut clock = PassClock::start();
     second_half(&mut module, options, &mut |_, _| {}, &mut clock);
     (module, clock.times)
 }
 
-/// As [`run`], for tests that look at the module between passes.
+/// [`run`] with an observer, for tests that compare the module between passes.
 pub fn run_observed(
     mut module: Module,
     options: &PassOptions,
@@ -121,7 +129,8 @@ pub fn run_observed(
     (module, clock.times)
 }
 
-/// The lineage that [`run`] finds for every variant of every function, before it takes what demand leaves of it.
+/// The lineage that [`run`] finds for every variant of every function, before the intersection with
+/// demand.
 pub fn lineage_report(mut module: Module, options: &PassOptions) -> Vec<FunctionReport> {
     first_half(
         &mut module,
@@ -144,7 +153,8 @@ pub fn lineage_report(mut module: Module, options: &PassOptions) -> Vec<Function
     reports
 }
 
-/// What happens before anything is known of shadows. Lanes that the module has, as a text may, are found anew.
+/// The passes before the analysis of shadows. Lanes that the module already has, as IR text may,
+/// are removed.
 fn first_half(
     module: &mut Module,
     options: &PassOptions,
@@ -154,18 +164,18 @@ fn first_half(
     lane_assignment::forget(module);
     if module.functions.len() > 1 {
         let calls = CallGraph::new(module);
-        let room = match options.merge_demand {
+        let capacity = match options.merge_demand {
             true => 0,
             false => MAX_INLINED,
         };
-        inline::inline(module, &calls, room);
+        inline::inline(module, &calls, capacity);
         watch("inline", module);
     }
     optimise(module, MAX_UNROLLED_IN_ALL, watch);
     clock.lap(PassPhase::Optimise);
 }
 
-/// Lanes, and what becomes constant by them.
+/// Finds lanes, and folds the constants that they cause.
 fn second_half(
     module: &mut Module,
     options: &PassOptions,
@@ -185,12 +195,13 @@ fn second_half(
     }
 }
 
-/// Folds, dedupes and prunes every function, with loops written out while there is room for so many instructions, and drops those that are not called.
-fn optimise(module: &mut Module, mut room: usize, watch: &mut PassObserver) {
+/// Runs fold, GVN and DCE on every function, unrolls loops within `capacity` instructions, and
+/// drops uncalled functions.
+fn optimise(module: &mut Module, mut capacity: usize, watch: &mut PassObserver) {
     let calls = CallGraph::new(module);
     for &id in &calls.order {
         tidy(module, id, watch);
-        if unroll::unroll(&mut module.functions[id.index()], &mut room) {
+        if unroll::unroll(&mut module.functions[id.index()], &mut capacity) {
             watch("unroll", module);
             tidy(module, id, watch);
         }
@@ -202,7 +213,7 @@ fn optimise(module: &mut Module, mut room: usize, watch: &mut PassObserver) {
     }
 }
 
-/// Folds, dedupes and prunes a function.
+/// Runs fold, GVN and DCE on a function.
 fn tidy(module: &mut Module, id: FuncId, watch: &mut PassObserver) {
     let at = id.index();
     fold::fold(&mut module.functions[at]);
@@ -213,7 +224,7 @@ fn tidy(module: &mut Module, id: FuncId, watch: &mut PassObserver) {
     watch("prune", module);
 }
 
-/// Gives every value its lanes. Returns how many `Shadow`s became 0.
+/// Assigns lanes to every value. Returns how many `Shadow`s became 0.
 fn lay_out(
     module: &mut Module,
     options: &PassOptions,
@@ -232,7 +243,7 @@ fn lay_out(
     lane_assignment::assign(module, plan, specialise)
 }
 
-/// The variants that the options ask for.
+/// The variants for the options.
 fn plan<'m>(
     module: &'m Module,
     calls: &CallGraph,

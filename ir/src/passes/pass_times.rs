@@ -1,26 +1,26 @@
-//! How long the passes took.
+//! The time of the passes, by phase.
 
 use std::time::{Duration, Instant};
 
-/// What `--stats` tells apart.
+/// The phases that `--stats` lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PassPhase {
-    /// Inline, fold, dedupe, prune.
+    /// Inline, fold, GVN, DCE, unroll.
     Optimise,
-    /// Finding what can carry shadows.
+    /// Lineage analysis.
     Lineage,
-    /// Finding whose shadows are read, and laying out lanes.
+    /// Demand analysis and lane assignment.
     Demand,
 }
 
 /// Time spent in the phases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PassTimes {
-    /// Inline, fold, dedupe, prune.
+    /// Inline, fold, GVN, DCE, unroll.
     pub optimise: Duration,
-    /// Finding what can carry shadows.
+    /// Lineage analysis.
     pub lineage: Duration,
-    /// Finding whose shadows are read, and laying out lanes.
+    /// Demand analysis and lane assignment.
     pub demand: Duration,
 }
 

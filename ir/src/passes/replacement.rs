@@ -1,32 +1,33 @@
-//! Which value stands for which, while a pass replaces values by others.
+//! Replacements of values, as a union-find with path compression (Tarjan 1975).
 //!
-//! A value may be replaced by one that was replaced already, or is later: chains are followed, and shortened on the way.
+//! A value may be replaced by one that was replaced already, or is later: chains are followed, and
+//! shortened on the way.
 
 use crate::module::{Inst, Value, ValueId};
 
-/// For every value the one to use instead; at first itself.
+/// For every value its replacement; at first itself.
 #[derive(Debug)]
 pub(super) struct Replacements(Vec<ValueId>);
 
 impl Replacements {
-    /// Of a function with that many values, none replaced.
+    /// No replacements, for a function with that many values.
     pub(super) fn new(values: usize) -> Replacements {
         Replacements((0..values as u32).map(ValueId).collect())
     }
 
-    /// A further value, which stands for itself.
+    /// Adds a value, which is its own replacement.
     pub(super) fn add(&mut self) {
         self.0.push(ValueId(self.0.len() as u32));
     }
 
-    /// Uses `by` for `value` from now on. `value` must not stand for itself in `by`'s chain.
+    /// Uses `by` for `value` from now on. `by`'s chain must not lead to `value`.
     pub(super) fn replace(&mut self, value: ValueId, by: ValueId) {
         let by = self.find(by);
         debug_assert_ne!(value, by);
         self.0[value.index()] = by;
     }
 
-    /// What to use for `value`.
+    /// The replacement of `value`.
     #[inline]
     pub(super) fn find(&mut self, mut value: ValueId) -> ValueId {
         loop {
@@ -39,7 +40,7 @@ impl Replacements {
         }
     }
 
-    /// Makes an instruction read what is to be used.
+    /// Replaces the operands of an instruction.
     #[inline]
     pub(super) fn rewrite(&mut self, inst: &mut Inst) {
         for arg in &mut inst.args {
@@ -48,7 +49,7 @@ impl Replacements {
     }
 }
 
-/// A value takes the name of the one that it stands for, if it has none.
+/// Names `to` after `of`, which it replaces, if it has no name.
 pub(super) fn pass_on_name(values: &mut [Value], of: ValueId, to: ValueId) {
     let name = values[of.index()].name;
     let own = &mut values[to.index()].name;

@@ -1,4 +1,4 @@
-//! What `emit --stage lineage` and `emit --stage demand` list.
+//! The reports of `emit --stage lineage` and `emit --stage demand`.
 
 use super::shadow_flow::{FlowSignature, FlowSlot, ShadowFlow, Wiring, outer_in};
 use crate::module::{Function, Module, NameId};
@@ -9,7 +9,7 @@ use crate::types::{Lanes, Scalar};
 pub struct FunctionReport {
     /// The function's name in the source.
     pub function: String,
-    /// Which variant, from 0.
+    /// The variant, from 0.
     pub variant: u32,
     /// Whether it comes from the standard library.
     pub library: bool,
@@ -26,10 +26,12 @@ pub struct ValueReport {
     pub lanes: Lanes,
 }
 
-/// What is asked of every float of a module that went through the passes: its lanes, and those that only a call asks for.
+/// The demand on every float of a module after the passes: its lanes, and those that only a call
+/// demands.
 ///
-/// A variant that serves several callers may have a parameter with lanes that an argument lacks, because it traces back to no global. Then
-/// the call passes zeros: work that nobody needs. It is listed for the argument and for what the argument is made of.
+/// A variant that serves several callers may have a parameter with lanes that an argument lacks,
+/// because the argument depends on no global. Then the call passes zeros, which are not needed. The
+/// demand is listed for the argument and for its operands.
 pub fn demand(module: &Module) -> Vec<FunctionReport> {
     let wiring = Wiring {
         sources: false,
@@ -61,7 +63,7 @@ pub fn demand(module: &Module) -> Vec<FunctionReport> {
         .collect()
 }
 
-/// The lanes that a call passes for what its callee is given.
+/// The lanes that a call passes for a parameter of its callee.
 fn lanes_in(callee: &Function, slot: FlowSlot) -> Lanes {
     match slot {
         FlowSlot::Scalar(i) => callee.value(callee.params()[i as usize]).lanes,

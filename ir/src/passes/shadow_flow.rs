@@ -1,12 +1,13 @@
-//! The ways that shadows take through one function.
+//! The shadow flow graph of one function.
 //!
-//! A node is a place that can have shadows: a float value, an array of floats (one lane set for all its elements), a result of the function.
-//! An edge leads from `a` to `b` where a shadow of `a` can become part of one of `b`: through a row whose partial is not zero everywhere, a
-//! `Yield`, `Break`, `Continue` or `Return`, a store or load, a call by its callee's [`ShadowSummary`]. Conditions, indices, casts to int, samples
-//! and `Shadow` itself are no edges.
+//! A node can have shadows: a float value, an array of floats (one lane set for all its elements),
+//! a result of the function. An edge leads from `a` to `b` if a shadow of `a` can become part of
+//! one of `b`: through an op whose partial is not zero everywhere, a `Yield`, `Break`, `Continue`
+//! or `Return`, a store or load, a call by its callee's [`ShadowSummary`]. Conditions, indices,
+//! casts to int, samples and `Shadow` itself are no edges.
 //!
-//! Lineage follows the edges, demand goes against them; both read this graph and nothing else. It is built once for each function, in linear time, and
-//! serves all its variants.
+//! Lineage follows the edges, demand goes against them; both read this graph and nothing else. It
+//! is built once for each function, in linear time, and serves all its variants.
 
 use super::summary::{ShadowSummary, bit};
 use crate::module::*;
@@ -17,7 +18,7 @@ use std::ops::BitOr;
 /// A node of the graph: values by their id, then arrays, then results, then joints of calls.
 pub(super) type FlowNode = u32;
 
-/// Where shadows of one function come from, go and are asked for.
+/// The graph of one function, with its sources and seeds.
 #[derive(Debug)]
 pub(super) struct ShadowFlow<'m> {
     /// The function.
@@ -26,24 +27,25 @@ pub(super) struct ShadowFlow<'m> {
     pub(super) forward: FlowEdges,
     /// The same edges backwards.
     pub(super) backward: FlowEdges,
-    /// Where shadows arise: floats of globals, and results of calls whose callee reads globals.
+    /// Sources of shadows: floats of globals, and results of calls whose callee reads globals.
     pub(super) sources: Vec<FlowNode>,
-    /// Where shadows are asked for, and which.
+    /// Seeds of demand: the places where shadows are read.
     pub(super) seeds: Vec<DemandSeed>,
     /// Every call and its callee, region by region in the order of [`Function::for_each_region`].
     pub(super) calls: Vec<(FuncId, &'m Inst)>,
 }
 
-/// A place where shadows are read as values.
+/// A read of shadows as values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DemandSeed {
-    /// What is asked.
+    /// The node that is read.
     pub(super) node: FlowNode,
-    /// Which of its shadows.
+    /// The shadows that are read.
     pub(super) lanes: Lanes,
 }
 
-/// What crosses a function's boundary and can have shadows: floats and arrays of floats, by position.
+/// A slot at a function's boundary that can have shadows: a float or an array of floats, by
+/// position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FlowSlot {
     /// A scalar parameter, or a result.
@@ -55,14 +57,14 @@ pub(super) enum FlowSlot {
 /// The slots of a function.
 #[derive(Debug, Default)]
 pub(super) struct FlowSignature {
-    /// What is copied in.
+    /// The slots that are copied in.
     pub(super) ins: Vec<FlowSlot>,
-    /// What is copied out.
+    /// The slots that are copied out.
     pub(super) outs: Vec<FlowSlot>,
 }
 
 impl FlowSignature {
-    /// Of a function.
+    /// The slots of a function.
     pub(super) fn new(function: &Function) -> FlowSignature {
         let arrays = |leave_out: PassingMode| {
             (0..)
@@ -95,7 +97,7 @@ fn result_node(function: &Function, result: u32) -> FlowNode {
     (function.values.len() + function.arrays.len()) as u32 + result
 }
 
-/// The node of what a function is given, inside it.
+/// The node, inside a function, of one of its ins.
 pub(super) fn inner_in(function: &Function, slot: FlowSlot) -> FlowNode {
     match slot {
         FlowSlot::Scalar(i) => function.params()[i as usize].0,
@@ -103,7 +105,7 @@ pub(super) fn inner_in(function: &Function, slot: FlowSlot) -> FlowNode {
     }
 }
 
-/// The node of what a function gives, inside it.
+/// The node, inside a function, of one of its outs.
 pub(super) fn inner_out(function: &Function, slot: FlowSlot) -> FlowNode {
     match slot {
         FlowSlot::Scalar(i) => result_node(function, i),
@@ -111,7 +113,7 @@ pub(super) fn inner_out(function: &Function, slot: FlowSlot) -> FlowNode {
     }
 }
 
-/// The node, in the caller, of what a call is given.
+/// The node, in the caller, of one of a call's ins.
 pub(super) fn outer_in(caller: &Function, call: &Inst, slot: FlowSlot) -> FlowNode {
     match slot {
         FlowSlot::Scalar(i) => call.args[i as usize].0,
@@ -119,7 +121,7 @@ pub(super) fn outer_in(caller: &Function, call: &Inst, slot: FlowSlot) -> FlowNo
     }
 }
 
-/// The node, in the caller, of what a call gives.
+/// The node, in the caller, of one of a call's outs.
 pub(super) fn outer_out(caller: &Function, call: &Inst, slot: FlowSlot) -> FlowNode {
     match slot {
         FlowSlot::Scalar(i) => call.results.first.0 + i,
@@ -134,12 +136,12 @@ fn outer_array(caller: &Function, call: &Inst, i: u32) -> FlowNode {
     }
 }
 
-/// What a graph is built with.
+/// The options of building a graph.
 pub(super) struct Wiring<'a> {
     /// Whether globals have shadows at all.
     pub(super) sources: bool,
-    /// Whether the directions asked for in either arm of an outermost `If` are asked for in both, wherever anything is asked for inside
-    /// (`--merge-demand`).
+    /// Whether the directions demanded in either arm of an outermost `If` are demanded in both, for
+    /// every demand inside (`--merge-demand`).
     pub(super) merge_arms: bool,
     /// The callees, if shadows are to be followed through calls.
     pub(super) callees: Option<(&'a [FlowSignature], &'a [ShadowSummary])>,
@@ -184,7 +186,7 @@ impl<'m> ShadowFlow<'m> {
         }
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(super) fn nodes(&self) -> usize {
         self.forward.starts.len() - 1
     }
@@ -200,7 +202,7 @@ struct Build<'m> {
     gives: Vec<Results>,
     /// By region: the outermost `If` around it, counted through the function.
     arms: Vec<u32>,
-    /// By outermost `If`: the directions asked for inside.
+    /// By outermost `If`: the directions demanded inside.
     unions: Vec<Lanes>,
     sources: Vec<FlowNode>,
     seeds: Vec<(u32, DemandSeed)>,
@@ -351,7 +353,7 @@ impl<'m> Build<'m> {
                 self.seed(arm, outer_in(function, call, slot), wants);
             }
         }
-        // Parameters that share a bit meet in a joint, so that the edges stay few.
+        // Parameters that share a bit meet in a joint node, so that the edges stay few.
         let exact = signature.ins.len().min(bit::SHARED as usize);
         let (own, shared) = signature.ins.split_at(exact);
         let joint = self.nodes;
@@ -378,7 +380,7 @@ impl<'m> Build<'m> {
     }
 }
 
-/// Edges by the node that they leave.
+/// Edges by their source node.
 #[derive(Debug)]
 pub(super) struct FlowEdges {
     starts: Vec<u32>,
@@ -406,14 +408,14 @@ impl FlowEdges {
         FlowEdges { starts, ends }
     }
 
-    /// Where the edges from a node lead.
+    /// The targets of the edges from a node.
     pub(super) fn from(&self, node: FlowNode) -> &[FlowNode] {
         let node = node as usize;
         &self.ends[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
 
-    /// Joins each node's state to those of the nodes behind it, to the least fixpoint. In order of the nodes first, which suffices
-    /// where no edge leads back; `work` is overwritten.
+    /// Joins each node's state to those of its successors, to the least fixpoint. The first round
+    /// is in order of the nodes, which suffices if no edge leads back; `work` is overwritten.
     pub(super) fn flood<T>(&self, state: &mut [T], work: &mut Vec<FlowNode>)
     where
         T: Copy + PartialEq + BitOr<Output = T>,

@@ -1,12 +1,14 @@
-//! Which variants of each function there are, and which lanes their values carry.
+//! Specialisation: the variants of each function, and the lanes of their values.
 //!
-//! A variant is made for the shadows that a call's results are read for, and those that its arguments can carry and that matter to it. Equal requests share one
-//! variant. A function has at most [`MAX_VARIANTS`]; further requests share one more, the union, which serves them all. Demand merged
-//! (`--merge-demand`) is the same with the union alone.
+//! A variant is made for the demand on a call's results, and for those shadows that its arguments
+//! can carry and that matter to it. Equal requests share one variant. A function has at most
+//! [`MAX_VARIANTS`]; further requests share one more, the union, which serves them all. Merged
+//! demand (`--merge-demand`) is the same with the union alone.
 //!
-//! Assumes [`ShadowSummaries`]: with them a request depends on nothing that is found later, so callers are solved before callees, each variant
-//! once. Only unions in a cycle of calls are solved again when they grow, and take everything after growing [`MAX_GROWTH`] times.
-//! Guarantees `lanes = lineage ∩ demand` for every node of every variant. The work is at most [`MAX_VARIANTS`] + 1 times the program.
+//! Assumes [`ShadowSummaries`]: with them a request is independent of later results, so callers are
+//! solved before callees, each variant once. Only unions in a cycle of calls are solved again when
+//! they grow; after [`MAX_GROWTH`] times they have all lanes. Guarantees `lanes = lineage ∩ demand`
+//! for every node of every variant. The work is at most [`MAX_VARIANTS`] + 1 times the program.
 
 use super::demand::demand;
 use super::lineage::lineage;
@@ -17,10 +19,10 @@ use crate::calls::CallGraph;
 use crate::module::FuncId;
 use crate::types::Lanes;
 
-/// The most variants of one function that are made to measure.
+/// The most variants of one function for single requests.
 pub const MAX_VARIANTS: usize = 8;
 
-/// How often a union grows before it takes everything.
+/// How often a union grows before it gets all lanes.
 pub(super) const MAX_GROWTH: u32 = 64;
 
 /// One variant of a function.
@@ -44,7 +46,8 @@ pub(super) struct Plan {
     pub(super) variants: Vec<Vec<Variant>>,
 }
 
-/// Finds the variants. `max_variants` are made to measure, the entry's results are read for `entry` each.
+/// Finds the variants: `max_variants` for single requests, and the union. The entry's results have
+/// the demand `entry` each.
 pub(super) fn specialise(
     summaries: &ShadowSummaries<'_>,
     calls: &CallGraph,
@@ -159,7 +162,8 @@ impl Solver<'_, '_> {
                 (signature.outs.iter())
                     .map(|&slot| lanes[outer_out(flow.function, call, slot) as usize]),
             );
-            // Those that share a bit all carry what one of them can, so that what seems to flow from them does.
+            // Ins that share a bit all carry the lanes of any of them, so that the assumed flow is
+            // covered.
             let can = |&slot: &FlowSlot| self.lineage[outer_in(flow.function, call, slot) as usize];
             let shared = signature.ins.iter().skip(bit::SHARED as usize).map(can);
             let shared = shared.fold(Lanes::NONE, |all, lanes| all | lanes);
@@ -184,7 +188,7 @@ impl Solver<'_, '_> {
 }
 
 impl Variant {
-    /// Serves a further request too. Returns whether it did not before.
+    /// Widens the variant to a further request. Returns whether it did not serve it before.
     fn join(&mut self, ins: &[Lanes], outs: &[Lanes]) -> bool {
         let mut grown = false;
         let own = self.ins.iter_mut().chain(&mut self.outs);

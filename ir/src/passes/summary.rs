@@ -1,9 +1,11 @@
-//! What a call does to shadows, without looking into the callee again.
+//! Shadow summaries: the effect of a call on shadows, without the callee's body.
 //!
-//! Lineage and demand are reachability along the same edges, so one relation serves both: which of a function's outs each of its ins flows
-//! into. With it go the outs that globals flow into, and the ins whose shadows are asked for inside. None of this depends on the caller; summaries are
-//! made callees first, before any variant exists. Functions that call each other in a cycle iterate to the least fixpoint, at most [`MAX_ROUNDS`]
-//! times; beyond that everything is taken to flow everywhere, which costs lanes but no correctness.
+//! Lineage and demand are reachability along the same edges, so one relation serves both: the outs
+//! that each of a function's ins flows into. With it go the outs that globals flow into, and the
+//! ins whose shadows are demanded inside. None of this depends on the caller; summaries are made
+//! callees first, before any variant exists. Functions that call each other in a cycle iterate to
+//! the least fixpoint, at most [`MAX_SUMMARY_ROUNDS`] times. Beyond that everything is assumed to
+//! flow everywhere, which costs lanes but no correctness.
 
 use super::demand::demand;
 use super::shadow_flow::{FlowSignature, ShadowFlow, Wiring, inner_in, inner_out};
@@ -11,14 +13,14 @@ use crate::calls::CallGraph;
 use crate::module::{FuncId, Module};
 use crate::types::Lanes;
 
-/// How often functions in a cycle are summarised before they are taken to use everything.
+/// How often functions in a cycle are summarised before everything is assumed to flow everywhere.
 pub(super) const MAX_SUMMARY_ROUNDS: usize = 128;
 
 /// Sets of ins, and globals, as bits.
 pub(super) mod bit {
     /// Globals.
     pub(crate) const SOURCE: u64 = 1 << 63;
-    /// The first in that shares its bit with all that follow.
+    /// The first in that shares its bit with all later ones.
     pub(crate) const SHARED: u32 = 62;
 
     /// The bit of an in.
@@ -27,12 +29,12 @@ pub(super) mod bit {
     }
 }
 
-/// What a call does to shadows.
+/// The effect of a call on shadows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShadowSummary {
     /// By out: the ins, and perhaps globals, that flow into it.
     pub(super) flow: Vec<u64>,
-    /// By in: the shadows asked for inside.
+    /// By in: the shadows demanded inside.
     pub(super) demanded: Vec<Lanes>,
 }
 
@@ -76,14 +78,14 @@ impl ShadowSummary {
     }
 }
 
-/// What lineage and demand of a whole module start from.
+/// The signatures, summaries and graphs of a whole module.
 #[derive(Debug)]
 pub(super) struct ShadowSummaries<'m> {
     /// By function.
     pub(super) signatures: Vec<FlowSignature>,
-    /// By function; empty for the entry, which nobody calls, unless it is in a cycle.
+    /// By function; empty for the entry, which is not called, unless it is in a cycle.
     pub(super) summaries: Vec<ShadowSummary>,
-    /// By function; none where the entry does not come.
+    /// By function; none for unreached ones.
     flows: Vec<Option<ShadowFlow<'m>>>,
 }
 
@@ -93,7 +95,7 @@ impl<'m> ShadowSummaries<'m> {
         self.flows[id.index()].as_ref().expect("reached")
     }
 
-    /// Of all functions that the entry reaches.
+    /// Summarises all functions that the entry reaches.
     pub(super) fn new(
         module: &'m Module,
         calls: &CallGraph,

@@ -1,12 +1,16 @@
-//! Writes loops out whose turns are known.
+//! Full unrolling of loops with a known number of iterations.
 //!
-//! Assumes a function that is folded: whatever is always the same is a constant.
-//! Guarantees: a loop that constants alone end, and soon, stands as its turns, one behind the other, up to where it ends. A [`Turn`](InstKind::NextIteration) stands for each
-//! `Continue` and takes its step of the budget, so that nobody can tell the difference. Names and places stay.
-//! Loops stay that anything else may leave or continue, that would become more than [`MAX_UNROLLED`] instructions, or [`MAX_UNROLLED_WITHIN`] inside of other loops, or more than
-//! there is still room for in the module. A long row counts as [`LONG_OP_COST`] of them.
+//! Assumes a folded function: every value that is always the same is a constant. Guarantees: a loop
+//! that ends by constants alone, within the limits, becomes its iterations, one after the other, up
+//! to where it ends. A [`NextIteration`](InstKind::NextIteration) replaces each `Continue` and
+//! takes its step of the budget, so that unrolling is unobservable. Names and spans stay. A loop
+//! stays if anything else may leave or continue it. It also stays if it would become more than
+//! [`MAX_UNROLLED`] instructions, or [`MAX_UNROLLED_WITHIN`] inside of other loops, or more than
+//! the remaining capacity of the module ([`MAX_UNROLLED_IN_ALL`]). A long op counts as
+//! [`LONG_OP_COST`] of them.
 //!
-//! What goes by the number of a turn is constant then, and machines have long straight lines, in which they keep nothing between turns.
+//! Values that depend on the iteration's number are constant then, and engines get long
+//! straight-line segments.
 
 use super::fold::constant;
 use super::replacement::{Replacements, pass_on_name};
@@ -16,21 +20,24 @@ use std::collections::HashMap;
 /// The most instructions that a loop becomes.
 pub const MAX_UNROLLED: usize = 1 << 10;
 
-/// The same inside of another loop, which may have to stay: engines have means for loops that are not too long.
+/// The most instructions that a loop inside of another loop becomes. The outer loop may have to
+/// stay, and engines compile loops only up to a size.
 pub const MAX_UNROLLED_WITHIN: usize = 1 << 8;
 
-/// How many instructions a row with a long algorithm counts as, such as noise: its machine code is thousands.
+/// The number of instructions that an op with a long algorithm counts as, such as noise: its
+/// machine code is thousands.
 pub const LONG_OP_COST: usize = 1 << 8;
 
-/// The most instructions that a module gets by loops that are written out.
+/// The most instructions that a module gets by unrolled loops.
 pub const MAX_UNROLLED_IN_ALL: usize = 1 << 14;
 
-/// Writes loops of a function out, inner ones first, while there is room for so many instructions. Returns whether there was one.
-pub(super) fn unroll(function: &mut Function, room: &mut usize) -> bool {
-    if *room == 0 {
+/// Unrolls loops of a function, inner ones first, within `capacity` instructions. Returns whether
+/// there was one.
+pub(super) fn unroll(function: &mut Function, capacity: &mut usize) -> bool {
+    if *capacity == 0 {
         return false;
     }
-    // Regions stand before those nested in them.
+    // Regions come before those nested in them.
     let mut around = Vec::new();
     let mut is_within = vec![false; function.regions.len()];
     function.for_each_region(|id| {
@@ -57,7 +64,7 @@ pub(super) fn unroll(function: &mut Function, room: &mut usize) -> bool {
         seen: vec![None; function.regions.len()],
         decides: vec![false; function.values.len()],
         function,
-        room,
+        capacity,
         any: false,
     };
     unroller.find_constants();
@@ -73,31 +80,31 @@ pub(super) fn unroll(function: &mut Function, room: &mut usize) -> bool {
 
 struct Unroller<'f> {
     function: &'f mut Function,
-    /// What stands for the results of loops that are written out.
+    /// The replacements of the results of unrolled loops.
     aliases: Replacements,
-    /// The bits of constants; of a loop's values those that they have in the turn at hand.
+    /// The bits of constants; of a loop's values those in the current iteration.
     known: Vec<Option<u32>>,
-    /// What each value of a loop is in the turn that is written; others are themselves.
+    /// The copy of each value of a loop in the iteration being written; others are themselves.
     copies: Vec<ValueId>,
     /// The same of regions.
     regions: Vec<RegionId>,
     /// By region: the loop that it was last found in.
     seen: Vec<Option<RegionId>>,
-    /// Values of a loop by which it is decided whether it ends.
+    /// Values of a loop on which its end depends.
     decides: Vec<bool>,
-    /// How many instructions there may still be.
-    room: &'f mut usize,
+    /// The number of instructions that may still be added.
+    capacity: &'f mut usize,
     any: bool,
 }
 
-/// A loop as it may be written out.
+/// A loop that may be unrolled.
 struct Shape {
-    /// How many instructions a turn counts as.
+    /// The number of instructions that an iteration counts as.
     size: usize,
     exits: Vec<Exit>,
 }
 
-/// Where a loop may end: an `If` of which one arm breaks it.
+/// An exit of a loop: an `If` of which one arm breaks it.
 struct Exit {
     /// Its position.
     at: usize,
@@ -107,12 +114,12 @@ struct Exit {
     stays: RegionId,
 }
 
-/// How often a loop turns.
-struct Turns {
-    /// How many end with its `Continue`.
+/// The iterations of a loop.
+struct Iterations {
+    /// The number of iterations that end with its `Continue`.
     whole: usize,
     exits: Vec<Exit>,
-    /// By which of them the turn behind those ends it: its position.
+    /// The position of the exit that ends the iteration after those.
     last: usize,
 }
 
@@ -125,47 +132,47 @@ impl Unroller<'_> {
         }
     }
 
-    /// Writes out the loops among a region's instructions that become so many at most.
+    /// Unrolls the loops among a region's instructions that become `most` instructions at most.
     fn region(&mut self, id: RegionId, most: usize) {
         let insts = std::mem::take(&mut self.function.regions[id.index()].insts);
         let mut out = Vec::with_capacity(insts.len());
         for mut inst in insts {
             self.aliases.rewrite(&mut inst);
-            let turns = match inst.kind {
+            let iterations = match inst.kind {
                 InstKind::Loop(body) => {
-                    let turns = self.turns(body, &inst.args, most);
-                    turns.map(|turns| (body, turns))
+                    let iterations = self.iterations(body, &inst.args, most);
+                    iterations.map(|iterations| (body, iterations))
                 }
                 _ => None,
             };
-            match turns {
-                Some((body, turns)) => self.write_out(body, &inst, &turns, &mut out),
+            match iterations {
+                Some((body, iterations)) => self.unroll_loop(body, &inst, &iterations, &mut out),
                 None => out.push(inst),
             }
         }
         self.function.regions[id.index()].insts = out;
     }
 
-    /// How often a loop turns, if that is known and there is room for it, which it takes then.
-    fn turns(&mut self, body: RegionId, args: &Args, most: usize) -> Option<Turns> {
+    /// The iterations of a loop, if they are known and within the capacity, which is then reduced.
+    fn iterations(&mut self, body: RegionId, args: &Args, most: usize) -> Option<Iterations> {
         let Shape { size, exits } = self.shape(body)?;
         self.find_deciding(body, &exits);
         let first = args.iter().map(|&arg| self.aliases.find(arg));
         let mut carried: Vec<Option<u32>> = first.map(|arg| self.known[arg.index()]).collect();
-        for whole in 0..most.min(*self.room) / size {
-            if let Some(last) = self.turn(body, &exits, &mut carried)? {
-                *self.room -= (whole + 1) * size;
-                return Some(Turns { whole, exits, last });
+        for whole in 0..most.min(*self.capacity) / size {
+            if let Some(last) = self.evaluate_iteration(body, &exits, &mut carried)? {
+                *self.capacity -= (whole + 1) * size;
+                return Some(Iterations { whole, exits, last });
             }
         }
         None
     }
 
-    /// Finds the values in a loop's own region by which it is decided whether it ends: nothing else need be known.
+    /// Finds the values in a loop's own region on which its end depends: only those need be known.
     fn find_deciding(&mut self, body: RegionId, exits: &[Exit]) {
         let Region { params, insts } = self.function.region(body);
         let carried = &insts.last().expect("it continues").args;
-        // What each value is made of, until it was looked at.
+        // The operands of each value, until it was visited.
         let mut made = HashMap::with_capacity(params.len() + insts.len());
         for (&param, arg) in params.iter().zip(carried) {
             made.insert(param, std::slice::from_ref(arg));
@@ -184,7 +191,8 @@ impl Unroller<'_> {
         }
     }
 
-    /// What a loop is, unless it is too large, has no constant to end it, or is left and continued in other ways than by itself at its end.
+    /// The shape of a loop. `None` if it is too large, has no constant to end it, or is left and
+    /// continued other than by itself at its end.
     fn shape(&mut self, body: RegionId) -> Option<Shape> {
         let mut exits = Vec::new();
         let insts = &self.function.region(body).insts;
@@ -228,7 +236,7 @@ impl Unroller<'_> {
                 match inst.kind {
                     InstKind::Continue(to) if to == body => continues += 1,
                     InstKind::Break(to) if to == body => breaks += 1,
-                    // Of a region within, which was met before what is in it.
+                    // A jump to a nested region, which was visited before its instructions.
                     InstKind::Break(to) | InstKind::Continue(to)
                         if self.seen[to.index()] == Some(body) => {}
                     InstKind::Break(_) | InstKind::Continue(_) | InstKind::Return => return None,
@@ -239,8 +247,10 @@ impl Unroller<'_> {
         (continues == 1 && breaks == exits.len()).then_some(Shape { size, exits })
     }
 
-    /// Runs a turn with what it carries, as far as that is known; then that is what the next one carries. Says where the loop ends, if it does; nothing if that cannot be told.
-    fn turn(
+    /// Evaluates an iteration with its loop-carried values, as far as they are known; they become
+    /// those of the next one. Returns the exit that ends the loop, if one does; `None` if that is
+    /// unknown.
+    fn evaluate_iteration(
         &mut self,
         body: RegionId,
         exits: &[Exit],
@@ -278,17 +288,23 @@ impl Unroller<'_> {
         Some(None)
     }
 
-    /// Appends a loop's turns; what it is left with stands for its results.
-    fn write_out(&mut self, body: RegionId, own: &Inst, turns: &Turns, out: &mut Vec<Inst>) {
+    /// Appends a loop's iterations; its final values replace its results.
+    fn unroll_loop(
+        &mut self,
+        body: RegionId,
+        own: &Inst,
+        iterations: &Iterations,
+        out: &mut Vec<Inst>,
+    ) {
         self.any = true;
         let Region { params, insts } = std::mem::take(&mut self.function.regions[body.index()]);
         self.carry(&params, &own.args);
-        for turn in 0..=turns.whole {
-            let mut exits = turns.exits.iter().peekable();
+        for iteration in 0..=iterations.whole {
+            let mut exits = iterations.exits.iter().peekable();
             for (at, inst) in insts.iter().enumerate() {
                 match inst.kind {
                     InstKind::If(..) if let Some(exit) = exits.next_if(|exit| exit.at == at) => {
-                        let is_last = turn == turns.whole && at == turns.last;
+                        let is_last = iteration == iterations.whole && at == iterations.last;
                         let arm = if is_last { exit.ends } else { exit.stays };
                         let given = self.copy_list(arm, out);
                         if is_last {
@@ -321,7 +337,7 @@ impl Unroller<'_> {
         }
     }
 
-    /// What a loop's parameters are in the turn that comes.
+    /// Sets a loop's parameters for the next iteration.
     fn carry(&mut self, params: &[ValueId], values: &[ValueId]) {
         for (&param, &value) in params.iter().zip(values) {
             pass_on_name(&mut self.function.values, param, value);
@@ -329,13 +345,14 @@ impl Unroller<'_> {
         }
     }
 
-    /// What a value is in the turn that is written.
+    /// A value in the iteration being written.
     fn copied(&mut self, value: ValueId) -> ValueId {
         let value = self.aliases.find(value);
         self.copies[value.index()]
     }
 
-    /// Appends copies of a region's instructions, without the last one. Gives what that gives.
+    /// Appends copies of a region's instructions, without the terminator. Returns the terminator's
+    /// operands.
     fn copy_list(&mut self, id: RegionId, out: &mut Vec<Inst>) -> Args {
         let insts = self.function.region(id).insts.clone();
         let (last, rest) = insts.split_last().expect("a region ends with a terminator");
@@ -401,7 +418,8 @@ impl Unroller<'_> {
         new
     }
 
-    /// Makes everything read what stands for results of loops, and empties regions that nobody comes to. Returns whether a loop was written out.
+    /// Replaces the results of unrolled loops everywhere, and empties unreachable regions. Returns
+    /// whether a loop was unrolled.
     fn tidy(mut self) -> bool {
         if !self.any {
             return false;

@@ -1,6 +1,8 @@
-//! Random sound modules, without lanes, for the tests of passes and engines. What must hold for all of them is in `tests.rs`.
+//! Random valid modules, without lanes, for the tests of passes and engines. `tests.rs` has the
+//! properties of all of them.
 //!
-//! Every kind of instruction appears but `Unreachable`. Loops are counted and functions call only later ones, so every point ends by itself.
+//! Every kind of instruction appears but `Unreachable`. Loops are counted and functions call only
+//! later ones, so every point ends by itself.
 
 #[cfg(test)]
 mod tests;
@@ -17,11 +19,12 @@ use adumbra_ops::Op;
 use adumbra_ops::definition::OperandKind;
 use std::collections::HashSet;
 
-/// Where decisions come from.
+/// The source of random decisions.
 enum Random {
-    /// Xorshift.
+    /// A pseudo-random generator: xorshift (Marsaglia 2003).
     Seed(u64),
-    /// Bytes, and 0 for ever behind them: fewer and smaller ones make smaller modules, which is how they shrink.
+    /// Bytes, and 0 for ever after them: fewer and smaller ones make smaller modules, which is how
+    /// they shrink.
     Choices(std::vec::IntoIter<u8>),
 }
 
@@ -65,7 +68,7 @@ impl Random {
     }
 }
 
-/// What a function takes and gives.
+/// The signature of a function.
 #[derive(Clone)]
 struct Signature {
     params: Vec<Scalar>,
@@ -75,7 +78,7 @@ struct Signature {
     is_straight: bool,
 }
 
-/// A region that control can be sent out of.
+/// A region that jumps can leave.
 struct Target {
     region: RegionId,
     results: Vec<Scalar>,
@@ -87,7 +90,7 @@ struct Maker<'a> {
     signatures: &'a [Signature],
     index: usize,
     b: FunctionBuilder,
-    /// What can be read here.
+    /// The values that can be read here.
     visible: Vec<ValueId>,
     /// Loops and blocks around this place.
     targets: Vec<Target>,
@@ -97,7 +100,7 @@ struct Maker<'a> {
 
 const ANY: [Scalar; 6] = [F32, F32, I32, U32, Bool, Closure];
 
-/// Rows that keep numbers small and hand shadows on, so that chains of them grow long.
+/// Ops that keep numbers small and pass shadows, so that chains of them grow long.
 const FLOWING: [Op; 16] = [
     Op::Add,
     Op::Sub,
@@ -133,7 +136,7 @@ impl Maker<'_> {
             .filter(|&v| self.b.ty(v) == ty)
             .collect();
         if !fitting.is_empty() && !self.random.one_in(12) {
-            // Mostly what was made last, so that values depend on each other.
+            // Mostly recent values, so that values depend on each other.
             let recent = fitting.len().saturating_sub(4);
             let from = if self.random.one_in(4) { 0 } else { recent };
             return self.random.pick(&fitting[from..]);
@@ -278,7 +281,7 @@ impl Maker<'_> {
         }
     }
 
-    /// An array begins anew, nearly always with room for all of it.
+    /// An array begins anew, nearly always within its capacity.
     fn resize(&mut self, array: ArrayId) {
         let len = self.b.function().arrays[array.index()].len;
         let part = 1 + self.random.below(2) as u32;
@@ -342,7 +345,7 @@ impl Maker<'_> {
         );
     }
 
-    /// Ends a region that yields these types: mostly so, else by leaving something further out.
+    /// Ends a region that yields these types: mostly so, else by a jump further out.
     fn end(&mut self, yields: &[Scalar]) {
         let span = self.span();
         let (kind, types) = match self.random.below(12) {
@@ -360,7 +363,7 @@ impl Maker<'_> {
         self.b.terminate(kind, args, span);
     }
 
-    /// Fills a region, which sees what is visible here and hides what it defines.
+    /// Fills a region, which sees the values visible here and hides its own.
     fn region(&mut self, fill: impl FnOnce(&mut Self, RegionId)) -> RegionId {
         let visible = self.visible.len();
         let region = self.b.open_region();
@@ -403,7 +406,8 @@ impl Maker<'_> {
         let mut carried = self.types(3);
         carried.push(I32);
         let span = self.span();
-        // The points of most loops turn as often as they like; a loop with a constant count is written out.
+        // Most loops have as many iterations as the point decides; a loop with a constant count is
+        // unrolled.
         let count = match self.random.one_in(4) {
             true => {
                 let count = self.random.below(5) as i32;
@@ -506,10 +510,11 @@ fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Func
     m.b.finish()
 }
 
-/// A sound module in which every derivative can be taken from neighbours: those that cannot are others' gradients, or no derivatives.
+/// A valid module in which every derivative can be taken from neighbours; the refused ones become
+/// explicit gradients, or no derivatives.
 pub fn generate_convergent(seed: u64) -> Module {
     let mut module = generate(seed);
-    // What is refused in the library is shown at a call of it.
+    // A refusal in the library is reported at a call of it.
     let mut shown = module.clone();
     let functions = shown.functions.iter_mut();
     functions.for_each(|function| function.library = false);
@@ -554,13 +559,13 @@ fn metadata(random: &mut Random) -> Vec<Metadata> {
     names.iter().filter_map(entry).collect()
 }
 
-/// A sound module without lanes; the same for the same seed.
+/// A valid module without lanes; the same for the same seed.
 pub fn generate(seed: u64) -> Module {
     let state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     module(Random::Seed(state))
 }
 
-/// A sound module without lanes, by these choices: fewer and smaller ones make a smaller module.
+/// A valid module without lanes, by these choices: fewer and smaller ones make a smaller module.
 pub fn generate_by(choices: &[u8]) -> Module {
     module(Random::Choices(choices.to_vec().into_iter()))
 }

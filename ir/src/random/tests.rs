@@ -1,4 +1,5 @@
-//! They verify, they read back from text, all ways of evaluating them agree, and the passes change nothing that can be seen.
+//! Tests of random modules: they verify, they read back from IR text, all evaluations agree, and
+//! the passes are unobservable.
 
 use super::{Random, generate, generate_by};
 use crate::eval::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, Number, ShadowMode, evaluate};
@@ -9,7 +10,8 @@ use crate::span::FileId;
 use crate::text::{SpanComments, parse, print};
 use crate::verify;
 
-/// Keeps requests, and messages with the number of requests before; answers with something of the coordinates.
+/// Keeps requests, and messages with the number of requests before; answers with something of the
+/// coordinates.
 #[derive(Default)]
 struct Recorder<F>(Vec<SampleRequest<F>>, Vec<(usize, MessageId, Vec<u32>)>);
 
@@ -24,7 +26,7 @@ impl<F: Number> Host<F> for Recorder<F> {
     }
 }
 
-/// Outcome and requests at a point that the seed says.
+/// Outcome and requests at a point that depends on the seed.
 fn observe(module: &Module, seed: u64, shadows: ShadowMode) -> (EvalOutcome, Recorder<f32>) {
     let mut random = Random::Seed(seed ^ 0x5851_f42d_4c95_7f2d);
     let mut point = EvalPoint::new(module);
@@ -43,7 +45,7 @@ fn observe(module: &Module, seed: u64, shadows: ShadowMode) -> (EvalOutcome, Rec
     (outcome, host)
 }
 
-/// A number for each node of a closure tree that says all about what hangs below it.
+/// A hash of each node of a closure tree, with all nodes below it.
 fn digest(outcome: &EvalOutcome) -> u64 {
     use crate::host::{ClosureNode, ClosureRef};
     use std::hash::{DefaultHasher, Hash, Hasher};
@@ -83,7 +85,7 @@ fn values(outcome: &EvalOutcome, host: &Recorder<f32>) -> impl PartialEq + std::
     )
 }
 
-/// Every shadow that the host gets to see, those of outputs only if it wants them.
+/// Every shadow that the host sees, those of outputs only if `of_outputs`.
 fn shadows(outcome: &EvalOutcome, host: &Recorder<f32>, of_outputs: bool) -> Vec<f32> {
     let outputs = &outcome.outputs[..if of_outputs { 3 } else { 0 }];
     let outputs = outputs.iter().flat_map(|s| s.shadows);
@@ -175,7 +177,7 @@ fn shadows_change_no_value() {
 }
 
 #[test]
-fn the_passes_change_nothing_that_can_be_seen() {
+fn passes_are_unobservable() {
     let (mut finite, mut seen) = (0, 0);
     for seed in 0..SEEDS {
         let module = generate(seed);

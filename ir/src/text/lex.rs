@@ -1,10 +1,11 @@
-//! Tokens of IR text, one at a time, so that memory stays in proportion to what was understood.
+//! Lexer of IR text: one token at a time, so that memory is proportional to the input that was
+//! understood.
 
 use crate::span::{FileId, Span};
 use std::borrow::Cow;
 use std::fmt;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token<'a> {
     /// A word: a keyword, an op, or a name.
@@ -23,7 +24,7 @@ pub(super) enum Token<'a> {
     Arrow,
     /// The end of the text.
     End,
-    /// Something that no token looks like.
+    /// Characters that begin no token.
     Bad,
 }
 
@@ -133,7 +134,7 @@ impl<'a> Lexer<'a> {
         Some(Span::new(file, first, self.digits()?))
     }
 
-    /// Behind the opening quote.
+    /// After the opening quote.
     fn quoted(&mut self) -> Token<'a> {
         let plain = self.take(|c| !matches!(c, '"' | '\\' | '\n'));
         let mut name = Cow::Borrowed(plain);

@@ -1,6 +1,7 @@
-//! IR as text: for people, for tests, and as a form that any module can be saved in.
+//! IR text: for people, for tests, and as a form that any module can be saved in.
 //!
-//! `parse(print(module))` is the module again, to the last span, for every module that the verifier accepts. The text looks like this:
+//! `parse(print(module))` is the module again, to the last span, for every module that the verifier
+//! accepts. The text looks like this:
 //!
 //! ```text
 //! adumbra ir 1
@@ -17,10 +18,11 @@
 //! }
 //! ```
 //!
-//! `%` are values, `^` regions, `&` arrays, `$` names of variables, `@` spans (`@file:start..end`, without the file if it is the main one,
-//! nothing if it is the empty span at its beginning); lanes stand behind the type. A result whose span is not its instruction's has its
-//! own. What has a name is referred to by it, or by `#` and its number where an earlier one has the same name. Names that are not words
-//! are quoted. Line breaks and indentation mean nothing; `//` starts a comment.
+//! `%` are values, `^` regions, `&` arrays, `$` names of variables, `@` spans (`@file:start..end`,
+//! without the file if it is the main one, nothing if it is the empty span at its beginning); lanes
+//! come after the type. A result whose span is not its instruction's has its own. A named entry is
+//! referred to by its name, or by `#` and its number if an earlier one has the same name. Names
+//! that are not words are quoted. Line breaks and indentation mean nothing; `//` starts a comment.
 
 mod lex;
 mod parse;

@@ -1,4 +1,4 @@
-//! What is printed reads back; what is wrong is refused with a code at its place.
+//! Tests of IR text: printed modules read back; mistakes are refused with a code at their place.
 
 use super::*;
 use crate::codes::Code;
@@ -16,7 +16,7 @@ fn read(text: &str) -> Module {
     parse(text, FileId(7)).unwrap_or_else(|d| panic!("{} at {:?}", d.message, d.span))
 }
 
-/// What is wrong with a text: the code, and the text it points at.
+/// The mistake in an IR text: the code, and the covered part.
 fn mistake(text: &str) -> (Code, &str) {
     let diagnostic = parse(text, FileId(7)).expect_err("the text is wrong");
     assert_eq!(diagnostic.span.file, FileId(7));
@@ -47,7 +47,7 @@ fn every_kind_of_instruction_reads_and_prints() {
 }
 
 #[test]
-fn what_is_read_is_what_was_printed() {
+fn printed_modules_read_back() {
     let module = read(EVERY_KIND);
     assert_eq!(read(&print(&module, SpanComments::Shown)), module);
 
@@ -72,7 +72,7 @@ fn what_is_read_is_what_was_printed() {
 }
 
 #[test]
-fn without_spans_all_else_is_kept() {
+fn hidden_spans_keep_the_rest() {
     let hidden = print(&read(EVERY_KIND), SpanComments::Hidden);
     assert!(!hidden.contains('@'));
     let module = read(&hidden);
@@ -144,13 +144,17 @@ fn mistakes_have_codes_and_places() {
     }
     let cases = [
         ("frobnicate %0", Code::IrUnknownName, "frobnicate"),
-        ("call nobody() return", Code::IrUnknownName, "nobody"),
+        ("call unknown() return", Code::IrUnknownName, "unknown"),
         (
             "%0: f32 = global nothing[0]",
             Code::IrUnknownName,
             "nothing",
         ),
-        ("%0: f32 $nobody = const 1.0", Code::IrUnknownName, "nobody"),
+        (
+            "%0: f32 $unknown = const 1.0",
+            Code::IrUnknownName,
+            "unknown",
+        ),
         ("%0: f32 = const one", Code::IrSyntax, "one"),
         ("%0: f33 = const 1.0", Code::IrSyntax, "f33"),
         ("%0: f32:z = const 1.0", Code::IrSyntax, "z"),
@@ -267,7 +271,7 @@ fn any_cut_or_changed_text_is_read_or_refused() {
             }
         }
     }
-    assert!(read > 100, "too few of the changed texts are read: {read}");
+    assert!(read > 100, "too few of the changed inputs are read: {read}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The walk over one function: region tree, definitions and their scopes, edges.
 //!
-//! One pass in program order with a stack of open regions. A value is visible from its definition to the end of the region that it is
-//! defined in; leaving a region hides what it defined, so every value is shown once and hidden once.
+//! One pass in program order with a stack of open regions. A value is visible from its definition
+//! to the end of the region that it is defined in; leaving a region hides what it defined, so every
+//! value is shown once and hidden once.
 
 use super::{Interface, Report, Rule};
 use crate::limits::{MAX_ARRAY_ELEMENTS, MAX_REGION_DEPTH};
@@ -31,7 +32,7 @@ pub(super) fn check<'a>(
     checker.leftovers();
 }
 
-/// Where a value may be used.
+/// The scope of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scope {
     Undefined,
@@ -39,7 +40,7 @@ enum Scope {
     Hidden,
 }
 
-/// What is known of a region during the walk.
+/// The properties of a region during the walk.
 #[derive(Clone, Copy, Default)]
 struct RegionState<'a> {
     entered: bool,
@@ -51,11 +52,11 @@ struct RegionState<'a> {
 /// A region being walked.
 struct Open {
     region: RegionId,
-    /// The instruction it stands at.
+    /// The current instruction.
     at: usize,
-    /// How many of that instruction's regions were walked.
+    /// The number of that instruction's regions that were walked.
     arms: usize,
-    /// How many values were visible before it.
+    /// The number of values visible before it.
     visible: usize,
 }
 
@@ -65,7 +66,7 @@ pub(super) struct Checker<'a> {
     pub(super) function: &'a Function,
     pub(super) report: &'a mut Report,
     scopes: Vec<Scope>,
-    /// For values that edges hand over: the lanes of what arrives.
+    /// For values that edges pass: the lanes of the arriving values.
     supply: Vec<Lanes>,
     result_supply: Vec<Lanes>,
     regions: Vec<RegionState<'a>>,
@@ -73,7 +74,7 @@ pub(super) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Arrays, members, names, and what may have lanes at all.
+    /// Arrays, members, names, and values that may have lanes.
     fn tables(&mut self) {
         let f = self.function;
         let mut elements = 0;
@@ -85,7 +86,7 @@ impl<'a> Checker<'a> {
                 && array.mode != Some(PassingMode::Return)
                 && !(locals && array.mode.is_some());
             self.report.require(fits, Rule::Array, || {
-                "an array is empty, of mode `Return`, or a parameter behind a local".into()
+                "an array is empty, of mode `Return`, or a parameter after a local".into()
             });
             self.shadowless(array.element, array.lanes);
             self.check_name(array.name);
@@ -258,7 +259,7 @@ impl<'a> Checker<'a> {
         });
     }
 
-    /// Terminators: where control goes, and whether what it takes along fits.
+    /// Terminators: the target, and whether the passed values fit.
     fn check_edge(&mut self, region: RegionId, inst: &'a Inst) {
         let target = match inst.kind {
             InstKind::Yield => self.regions[region.index()]
@@ -319,7 +320,7 @@ impl<'a> Checker<'a> {
         let types = from.iter().map(|&v| self.ty(v));
         let fits = types.eq(to.clone().map(|v| self.ty(v)));
         if self.report.require(fits, Rule::Edge, || {
-            "what is handed over does not fit what receives it".into()
+            "the passed values do not fit their targets".into()
         }) {
             for (&from, to) in from.iter().zip(to) {
                 let lanes = self.lanes(from);

@@ -1,4 +1,4 @@
-//! What each kind of instruction wants of its operands and results.
+//! Checks of each kind of instruction: operands, results and lanes.
 
 use super::function::Checker;
 use super::{Rule, is_constant};
@@ -134,7 +134,7 @@ impl<'a> Checker<'a> {
     fn check_op(&mut self, inst: &Inst, op: Op) {
         let info = op.info();
         let types: Vec<Option<Scalar>> = inst.args.iter().map(|&a| self.ty(a)).collect();
-        // All operands of the kinds that stand for several types have the same one.
+        // All operands of the kinds that cover several types have the same one.
         let mut shared = None;
         let fits = types.len() == info.operands.len()
             && types.iter().zip(info.operands).all(|(&ty, kind)| {
@@ -203,7 +203,8 @@ impl<'a> Checker<'a> {
         array
     }
 
-    /// The lanes of a value are among those that its definition can give; `None` says that it has no shadow by its nature.
+    /// The lanes of a value are among those that its definition can give; `None` says that it has
+    /// no shadow by its nature.
     fn supplied(&mut self, value: ValueId, available: Option<Lanes>) {
         let rule = available.map_or(Rule::Shadowless, |_| Rule::Supply);
         let available = available.unwrap_or(Lanes::NONE);

@@ -1,34 +1,45 @@
-//! Checks that a module is what the other stages take for granted.
+//! The verifier: checks the invariants that all other stages assume.
 //!
-//! Any bytes may have become a module (IR text is an input), so nothing here recurses, panics or takes more than linear time. The
-//! invariants, by the names of [`Rule`]:
+//! Any bytes may have become a module (IR text is an input), so nothing here recurses, panics or
+//! takes more than linear time. The invariants, by the names of [`Rule`]:
 //!
-//!  1. `Tree`: a region is the body of its function or belongs to exactly one instruction, once; one that belongs to none is empty.
+//!  1. `Tree`: a region is the body of its function or belongs to exactly one instruction, once;
+//!     one that belongs to none is empty.
 //!  2. `Depth`: regions nest at most [`MAX_REGION_DEPTH`] deep.
 //!  3. `Terminator`: a region's last instruction, and no other, is a terminator.
-//!  4. `ValueDefinition`: results and parameters are values of the function, each defined at most once.
+//!  4. `ValueDefinition`: results and parameters are values of the function, each defined at most
+//!     once.
 //!  5. `Dominance`: an operand is defined earlier in its region or in a region around it.
 //!  6. `Parameters`: of all regions, only bodies and regions of loops have parameters.
-//!  7. `Operands`: operands and results of an instruction are as many, and of the types, as [`InstKind`] says.
-//!  8. `Constant`: bools are 0 or 1, the only closure constant is 0, resources have none. Defaults of inputs too.
-//!  9. `Id`: ids of functions, arrays, globals (and their scalars), textures, resources, closures, messages and names are in range.
-//! 10. `Jump`: a yield ends a region of an if or a block; a break names an enclosing loop or block, a continue an enclosing loop.
-//! 11. `Edge`: what a yield, break, continue, return or the entry of a loop hands over fits what receives it, in number and types.
-//! 12. `Call`: arguments and results of a call fit the function's; arrays fit its array parameters in number, element and length.
-//! 13. `Array`: arrays have at least one element, those of a function at most [`MAX_ARRAY_ELEMENTS`] together; parameters come first,
-//!     and none has mode `Return`.
-//! 14. `ArrayParam`: positions of members are positions of parameters, results and array parameters.
-//! 15. `Entry`: the shader's parameters are the scalars of the inputs, its results those of the outputs; it has no array parameters;
-//!     an input has one default word for each scalar.
-//! 16. `Type`: vectors and matrices have 2 to 4 components or rows; a type has at most [`MAX_TYPE_SCALARS`] scalars and nests at most
-//!     [`MAX_TYPE_DEPTH`] deep; globals have neither arrays nor closures. The formats of messages fit their types.
-//! 17. `Shadowless`: only floats have lanes; the shader's parameters have none, nor have constants, read shadows, texture samples and
-//!     results of discrete ops.
-//! 18. `Supply`: a lane has a source. The lanes of a result are lanes of some float operand, of the array loaded from, of the function
-//!     called, of what some edge hands over; those of a function's result are lanes of what some return hands over. (An operand without
-//!     a lane that is asked for counts as zero, so nothing is required of the operands of reads, stores and calls.) Where points are
-//!     evaluated in quads, the lanes of the shader's own results come from elsewhere.
-//! 19. `Quad`: a difference stands only in a module whose points are evaluated in quads.
+//!  7. `Operands`: operands and results of an instruction are as many, and of the types, as
+//!     [`InstKind`] says.
+//!  8. `Constant`: bools are 0 or 1, the only closure constant is 0, resources have none. Defaults
+//!     of inputs too.
+//!  9. `Id`: ids of functions, arrays, globals (and their scalars), textures, resources, closures,
+//!     messages and names are in range.
+//! 10. `Jump`: a yield ends a region of an if or a block; a break names an enclosing loop or block,
+//!     a continue an enclosing loop.
+//! 11. `Edge`: the values that a yield, break, continue, return or the entry of a loop passes fit
+//!     their targets, in number and types.
+//! 12. `Call`: arguments and results of a call fit the function's; arrays fit its array parameters
+//!     in number, element and length.
+//! 13. `Array`: arrays have at least one element, those of a function at most
+//!     [`MAX_ARRAY_ELEMENTS`] together; parameters come first, and none has mode `Return`.
+//! 14. `ArrayParam`: positions of members are positions of parameters, results and array
+//!     parameters.
+//! 15. `Entry`: the shader's parameters are the scalars of the inputs, its results those of the
+//!     outputs; it has no array parameters; an input has one default word for each scalar.
+//! 16. `Type`: vectors and matrices have 2 to 4 components or rows; a type has at most
+//!     [`MAX_TYPE_SCALARS`] scalars and nests at most [`MAX_TYPE_DEPTH`] deep; globals have neither
+//!     arrays nor closures. The formats of messages fit their types.
+//! 17. `Shadowless`: only floats have lanes; the shader's parameters have none, nor have constants,
+//!     read shadows, texture samples and results of discrete ops.
+//! 18. `Supply`: a lane has a source. The lanes of a result are lanes of some float operand, of the
+//!     array loaded from, of the function called, of a value that some edge passes; those of a
+//!     function's result are lanes of a value that some return passes. (An operand without a demanded
+//!     lane counts as zero, so nothing is required of the operands of reads, stores and calls.) If
+//!     points are evaluated in quads, the lanes of the shader's own results come from elsewhere.
+//! 19. `Quad`: a difference is only in a module whose points are evaluated in quads.
 
 mod function;
 mod inst;
@@ -68,16 +79,16 @@ pub enum Rule {
     Quad,
 }
 
-/// One place where an invariant does not hold.
+/// A violation of an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Which invariant.
+    /// The invariant.
     pub rule: Rule,
-    /// In which function, if in one.
+    /// The function, if it is in one.
     pub function: Option<FuncId>,
-    /// At which instruction of which region, if at one.
+    /// The region and instruction, if it is at one.
     pub place: Option<(RegionId, usize)>,
-    /// What is wrong.
+    /// The explanation.
     pub message: String,
 }
 
@@ -103,7 +114,7 @@ impl std::error::Error for Violation {}
 /// Checks all invariants.
 ///
 /// # Errors
-/// What is wrong, in the order found; at most [`MAX_VIOLATIONS`].
+/// The violations, in the order found; at most [`MAX_VIOLATIONS`].
 pub fn verify(module: &Module) -> Result<(), Vec<Violation>> {
     let mut report = Report::default();
     let interface = interface(module, &mut report);
@@ -124,7 +135,7 @@ pub fn verify(module: &Module) -> Result<(), Vec<Violation>> {
     }
 }
 
-/// Collects violations, and knows where the check stands.
+/// Collects violations, and knows the current place.
 #[derive(Default)]
 struct Report {
     violations: Vec<Violation>,
@@ -148,7 +159,7 @@ impl Report {
         }
     }
 
-    /// Reports `message` unless the condition holds, and says whether it does.
+    /// Reports `message` unless the condition holds, and returns whether it does.
     fn require(&mut self, holds: bool, rule: Rule, message: impl FnOnce() -> String) -> bool {
         if !holds {
             self.add(rule, message());
@@ -157,7 +168,7 @@ impl Report {
     }
 }
 
-/// The scalars of what functions refer to by number.
+/// The scalars of the entries that functions refer to by number.
 #[derive(Default)]
 struct Interface {
     globals: Vec<Vec<Scalar>>,
@@ -247,7 +258,7 @@ fn is_constant(ty: Scalar, bits: u32) -> bool {
     }
 }
 
-/// Whether an array is in it, looked for to the depth that types may have.
+/// Whether the type contains an array, up to the depth limit of types.
 fn has_array(ty: &Type, depth: usize) -> bool {
     match ty {
         Type::Scalar(_) | Type::Vector(_) | Type::Matrix(_) => false,
@@ -266,7 +277,8 @@ fn scalars(ty: &Type, report: &mut Report) -> Vec<Scalar> {
     types
 }
 
-/// How large a type is, if within the limits: its scalars, and one for each struct so that empty ones cannot multiply unseen.
+/// The size of a type, if within the limits: its scalars, and one for each struct so that empty
+/// ones cannot multiply unseen.
 fn size(ty: &Type, depth: usize) -> Result<u64, &'static str> {
     let Some(depth) = depth.checked_sub(1) else {
         return Err("a type nests too deep");

@@ -1,4 +1,4 @@
-//! Each test breaks one invariant of an otherwise sound module, and sees just that one reported.
+//! Each test breaks one invariant of an otherwise valid module, and expects just that violation.
 
 mod interface;
 
@@ -232,7 +232,7 @@ fn operands() {
             "{text}"
         );
     }
-    // What takes no operands and what gives no results.
+    // Instructions without operands, and some without results.
     let kinds = [
         "%1: f32 = const 1.0",
         "array_zero &0",
@@ -339,7 +339,7 @@ fn edge() {
 }
 
 #[test]
-fn violations_say_where_and_stop_at_the_limit() {
+fn violations_have_places_and_a_limit() {
     let text = "%0: f32 = const 1.0 block ^1 { %1: f32 = add %0 yield } return";
     let violation = &verify(&body(text)).unwrap_err()[0];
     assert_eq!(violation.place, Some((RegionId(1), 0)));

@@ -25,7 +25,8 @@ const ATAN: [f64; 9] = [
     0.0011343764,
 ];
 
-/// asin(s) as a sum of two floats, where s = |t| if that is at most 1/2, else √((1 − |t|)/2), whose double is acos |t|.
+/// asin(s) as a sum of two floats: s = |t| if that is at most 1/2, else √((1 − |t|)/2), whose
+/// double is acos |t|.
 struct ArcSine<L: FloatField> {
     s: L,
     rest: L,
@@ -80,7 +81,7 @@ pub(crate) fn acos<L: FloatField>(t: L) -> L {
 #[inline(always)]
 fn arc_tangent<L: FloatField>(q: L, lost: L) -> L {
     let square = q * q;
-    // What the lost part and the rounding of the square add: lost/(1 + q²), and the latter by about -0.2·q.
+    // The terms of the lost part, lost/(1 + q²), and of the rounding of the square, about -0.2·q.
     let square_lost = q.mul_add(q, -square);
     let shared = (q * q.lit(-0.2)).mul_add(square_lost, lost);
     let tail = (lost * square).mul_add(q.lit(-0.5), shared);
@@ -107,7 +108,8 @@ pub(crate) fn atan<L: FloatField>(t: L) -> L {
     flip_sign(L::select(outside, complement, q + rest), t.bits())
 }
 
-/// atan2 of a point whose coordinates are finite and not both 0, and neither so great nor so small that scaling by a quotient fails.
+/// atan2 of a point whose coordinates are finite and not both 0, and neither so great nor so small
+/// that scaling by a quotient fails.
 #[inline(always)]
 fn direction<L: FloatField>(y: L, x: L) -> L {
     let (zero, one, two) = (x.lit(0.0), x.lit(1.0), x.lit(2.0));

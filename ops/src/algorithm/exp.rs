@@ -1,7 +1,9 @@
 //! Exponentials.
 //!
-//! e^t = 2^k·e^r with k the integer nearest to t/ln 2, so that |r| ≤ ln(2)/2; ln 2 is subtracted in two parts. Where 2^k might be no normal number, the
-//! scaling happens in two steps, so that it overflows and underflows where the result does.
+//! e^t = 2^k·e^r with k the integer nearest to t/ln 2, so that |r| ≤ ln(2)/2; ln 2 is subtracted in
+//! two parts (Cody and Waite, *Software Manual for the Elementary Functions*, 1980). Where 2^k
+//! might be no normal number, the scaling happens in two steps, so that it overflows and underflows
+//! where the result does.
 
 use super::{clamp, constants, nearest, polynomial, power_of_two, scale};
 use crate::field::{FloatField, SlowFn, WordField};
@@ -30,14 +32,15 @@ const EXP2: [f64; 6] = [
     0.00015329235,
 ];
 
-/// What is raised to a power.
+/// A base of powers.
 trait Base {
     /// Powers below which, whatever their sign, a single factor scales.
     const NEAR: f64;
     /// Powers beyond which nothing changes any more.
     const WITHIN: [f64; 2];
 
-    /// The base to the power of t, as a number near 1 and the power of 2 that it is to be multiplied by.
+    /// The base to the power of t, as a number near 1 and the power of 2 that it is to be
+    /// multiplied by.
     fn unscaled<L: FloatField>(t: L) -> (L, L::Word);
 }
 

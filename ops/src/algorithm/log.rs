@@ -1,7 +1,8 @@
 //! Logarithms.
 //!
-//! t = 2^k·(1 + f) with 1 + f from √½ to √2, so that f is exact. ln(1 + f) = f − f²/2 + f³·P(f), where only f is large; it is multiplied by
-//! the base's factor in two floats, and k times the logarithm of 2 (its first part short, so that the product is exact) is added last.
+//! t = 2^k·(1 + f) with 1 + f from √½ to √2, so that f is exact. ln(1 + f) = f − f²/2 + f³·P(f),
+//! where only f is large. The sum is multiplied by the base's factor in two floats. k times the
+//! logarithm of 2 is added last; its first part is short, so that the product is exact.
 
 use super::{constants, is_finite, is_normal_positive, polynomial};
 use crate::field::{FloatField, SlowFn, WordField};

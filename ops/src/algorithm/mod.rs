@@ -1,10 +1,15 @@
-//! What engines compute for the transcendental rows: fixed sequences of correctly rounded operations, the same bits everywhere.
+//! Algorithms of the transcendental ops: fixed sequences of correctly rounded operations, the same
+//! bits everywhere.
 //!
-//! All follow one plan: reduce the argument to a short interval, carrying what rounding lost in a second float where it matters; evaluate
-//! a minimax polynomial there; put the result back together so that only the last operation rounds visibly. Operands outside the range
-//! that this serves (huge angles, denormals, infinities) take [`FloatField::with_slow_path`]. Closures stand for rare ways alone: packs of points want all else
-//! inlined, and closures are not always. Polynomials are relative minimax fits (Remez exchange or
-//! Lawson iteration), their coefficients rounded to f32 one after the other and the rest fitted again; the stated errors are relative to the function.
+//! All follow one plan. They reduce the argument to a short interval, with the rounding error in a
+//! second float where it matters. They evaluate a minimax polynomial there. They reconstruct the
+//! result so that only the last operation rounds visibly. Operands outside of this range (huge
+//! angles, denormals, infinities) take [`FloatField::with_slow_path`]. Only slow paths are calls:
+//! on SIMD vectors all else has to be inlined, and closures are not always.
+//!
+//! Polynomials are relative minimax fits (Remez exchange or Lawson iteration). Their coefficients
+//! are rounded to f32 one after the other, and the rest is fitted again. The stated errors are
+//! relative to the function.
 
 pub(crate) mod arc;
 pub(crate) mod exp;
@@ -44,7 +49,7 @@ fn polynomial<L: FloatField, const N: usize>(x: L, c: [f64; N]) -> L {
     sum
 }
 
-/// The integer nearest to t·c, as a float and as a word; wants |t·c| below 2^22.
+/// The integer nearest to t·c, as a float and as a word; |t·c| is below 2^22.
 #[inline(always)]
 fn nearest<L: FloatField>(t: L, c: f64) -> (L, L::Word) {
     let magic = t.lit(MAGIC);
@@ -66,14 +71,14 @@ fn scale<L: FloatField>(x: L, k: L::Word) -> L {
     x * power_of_two(half) * power_of_two(k.minus(half))
 }
 
-/// x kept between two bounds; NaN stays.
+/// x clamped between two bounds; NaN stays.
 #[inline(always)]
 fn clamp<L: FloatField>(x: L, low: f64, high: f64) -> L {
     let low = x.lit(low);
     at_most(L::select(x.lt(low), low, x), high)
 }
 
-/// x kept below a bound; NaN stays.
+/// x limited by an upper bound; NaN stays.
 #[inline(always)]
 fn at_most<L: FloatField>(x: L, high: f64) -> L {
     let high = x.lit(high);
@@ -93,7 +98,7 @@ fn is_normal_positive<L: FloatField>(x: L) -> L::Mask {
     x.lit(MIN_NORMAL).le(x) & is_finite(x)
 }
 
-/// Whether x, or −x, is below infinity; takes magnitudes and positive numbers.
+/// Whether x, or −x, is below infinity; for magnitudes and positive numbers.
 #[inline(always)]
 fn is_finite<L: FloatField>(x: L) -> L::Mask {
     x.lt(x.lit(f64::INFINITY))

@@ -7,7 +7,8 @@ use super::{
 use crate::field::{FloatField, SlowFn, WordField};
 use std::f64::consts::LN_2;
 
-/// 1/√t for t neither great nor small: the rounded quotient of the rounded root, corrected by both remainders.
+/// 1/√t for t neither great nor small: the rounded quotient of the rounded root, corrected by both
+/// remainders.
 #[inline(always)]
 fn reciprocal_root<L: FloatField>(t: L) -> L {
     let (one, half) = (t.lit(1.0), t.lit(0.5));
@@ -36,7 +37,8 @@ impl<L: FloatField> SlowFn<L> for UnusualRsqrt<L> {
     }
 }
 
-/// Less a third of t's bits these are those of 1/∛t, so that |1 − t·r³| ≤ 0.1021, the least possible (found by search).
+/// The bits of 1/∛t are about this number less 1/3 of t's bits, so that |1 − t·r³| ≤ 0.1021, the
+/// least possible (found by search).
 const INVERSE_CBRT_BITS: u32 = 0x54a1_f5c0;
 
 /// 1 − t·r³.
@@ -45,8 +47,8 @@ fn cube_error<L: FloatField>(t: L, r: L) -> L {
     (-(t * r)).mul_add(r * r, t.lit(1.0))
 }
 
-/// ∛t for a positive t that is not small. Two steps towards r = 1/∛t, which need no quotient; the root made of it is corrected by its
-/// remainder.
+/// ∛t for a positive t that is not small. Two iterations towards r = 1/∛t, which need no quotient;
+/// the root computed from it is corrected by its remainder.
 #[inline(always)]
 fn positive_cbrt<L: FloatField>(t: L) -> L {
     let bits = t.bits();
@@ -84,7 +86,8 @@ impl<L: FloatField> SlowFn<L> for UnusualCbrt<L> {
     }
 }
 
-/// √(a² + b²) where neither square overflows, and the greater is not small. Squares and sum keep what rounding lost.
+/// √(a² + b²) where neither square overflows, and the greater is not small. Squares and sum keep
+/// what rounding lost.
 #[inline(always)]
 fn length<L: FloatField>(greater: L, less: L) -> L {
     let half = greater.lit(0.5);
@@ -133,7 +136,8 @@ impl<L: FloatField> SlowFn<L> for UnusualHypot<L> {
     }
 }
 
-/// √(a² + b² + c²). Where the sum is neither small nor near overflow, no square was either, unless it did not count.
+/// √(a² + b² + c²). Where the sum is neither small nor near overflow, no square was either, unless
+/// it did not count.
 #[inline(always)]
 pub(crate) fn norm3<L: FloatField>(a: L, b: L, c: L) -> L {
     let sum = a.mul_add(a, b.mul_add(b, c * c));
@@ -166,7 +170,8 @@ impl<L: FloatField> SlowFn<L> for UnusualNorm3<L> {
     }
 }
 
-/// 2/ln 2 and a third of it, each as a sum of two floats: the first coefficients of log₂((1 + s)/(1 − s)) = s·(c₀ + c₁s² + …).
+/// 2/ln 2 and 1/3 of it, each as a sum of two floats: the first coefficients of log₂((1 + s)/(1 −
+/// s)) = s·(c₀ + c₁s² + …).
 const LOG2_HEAD: [[f64; 2]; 2] = [[2.88539, 3.851926e-8], [0.9617967, -7.028462e-9]];
 /// The coefficients after these, s² ≤ 0.0296; 2^-36.7 of the whole.
 const LOG2_TAIL: [f64; 3] = [0.57708025, 0.41184404, 0.3379587];
@@ -227,7 +232,8 @@ fn positive_pow<L: FloatField>(t: L, exponent: L::Word, e: L) -> L {
     scale(polynomial(r, EXP2).mul_add(r, t.lit(1.0)), power)
 }
 
-/// As C's pow. The rare path decides by the sign of t and whether e is whole and odd, and replaces infinite exponents by great ones.
+/// C's pow. The slow path decides by the sign of t and whether e is whole and odd, and replaces
+/// infinite exponents by great ones.
 #[inline(always)]
 pub(crate) fn pow<L: FloatField>(t: L, e: L) -> L {
     let none = t.bits().lit(0);

@@ -1,9 +1,11 @@
 //! Sine, cosine, tangent.
 //!
-//! |t| is reduced by the nearest multiple of π/2 to r + tail with |r| ≤ π/4 and a little: below [`CODY_WAITE`] by π/2 in three parts (the
-//! first fused difference is exact; what the second product and difference lose goes to the tail), beyond by the needed 96 bits of 2/π (Payne and Hanek,
-//! "Radian reduction for trigonometric functions", 1983). Sine and cosine evaluate both polynomials and choose by quadrant, so that a sine
-//! and its partial share everything but the choice.
+//! |t| is reduced by the nearest multiple of π/2 to r + tail with |r| ≤ π/4 and a little. Below
+//! [`CODY_WAITE`] this subtracts π/2 in three parts (Cody and Waite, 1980): the first fused
+//! difference is exact, and the errors of the second product and difference go to the tail. Beyond,
+//! it multiplies by the needed 96 bits of 2/π (Payne and Hanek, "Radian reduction for trigonometric
+//! functions", 1983). Sine and cosine evaluate both polynomials and select by quadrant, so that a
+//! sine and its partial share everything but the selection.
 
 use super::{SIGN_BIT, constants, flip_sign, is_finite, nearest, polynomial, power_of_two};
 use crate::field::{FloatField, SlowFn, WordField};
@@ -70,7 +72,7 @@ fn two_over_pi<W: WordField>(index: W) -> W {
     (index & index.lit(7)).lookup(TWO_OVER_PI)
 }
 
-/// The 32 bits of 2/π that begin `offset` bits behind the beginning of a word.
+/// The 32 bits of 2/π that begin `offset` bits after the beginning of a word.
 #[inline(always)]
 fn two_over_pi_from<W: WordField>(index: W, offset: W) -> W {
     let next = two_over_pi(index.plus(index.lit(1)));
@@ -83,7 +85,8 @@ fn two_over_pi_from<W: WordField>(index: W, offset: W) -> W {
 fn reduce_large<L: FloatField>(t: L) -> Reduced<L> {
     let bits = t.bits();
     let word = |c: u32| bits.lit(c);
-    // t = mantissa·2^s. The bits of 2/π that count are those from 2^(1 - s) down: higher ones give multiples of 4 quarter turns.
+    // t = mantissa·2^s. The bits of 2/π that count are those from 2^(1 - s) down: higher ones give
+    // multiples of 4 quarter turns.
     let mantissa = (bits & word(0x007f_ffff)) | word(0x0080_0000);
     let position = bits.shr(word(23)).minus(word(150 - 30));
     let (index, offset) = (position.shr(word(5)), position & word(31));
@@ -135,7 +138,8 @@ fn sin_cos<L: FloatField>(a: &Reduced<L>) -> (L, L) {
     (sin, cos)
 }
 
-/// The sine (`turn` 0) or cosine (`turn` 1) of a reduced magnitude, where `sign` is the sign of the result in the first quadrant.
+/// The sine (`turn` 0) or cosine (`turn` 1) of a reduced magnitude, where `sign` is the sign of the
+/// result in the first quadrant.
 #[inline(always)]
 fn wave<L: FloatField>(a: Reduced<L>, turn: u32, sign: L::Word) -> L {
     let (sin, cos) = sin_cos(&a);
@@ -148,7 +152,8 @@ fn wave<L: FloatField>(a: Reduced<L>, turn: u32, sign: L::Word) -> L {
     )
 }
 
-/// What is wanted of a reduced angle. Types, not closures: those are not inlined where a caller has features that they lack.
+/// A function of a reduced angle. Types, not closures: closures are not inlined where a caller has
+/// CPU features that they lack.
 trait Of {
     /// From t and the reduced |t|.
     fn of<L: FloatField>(t: L, a: Reduced<L>) -> L;
@@ -158,7 +163,7 @@ struct Sine;
 struct Cosine;
 struct Tangent;
 
-/// What is wanted of |t|, by whichever reduction it needs; NaN for infinite t.
+/// The function of |t|, by the reduction that it needs; NaN for infinite t.
 #[inline(always)]
 fn reduced<L: FloatField, W: Of>(t: L) -> L {
     let magnitude = t.magnitude();
@@ -167,7 +172,7 @@ fn reduced<L: FloatField, W: Of>(t: L) -> L {
     L::with_slow_path(!magnitude.lt(t.lit(CODY_WAITE)), slow, fast)
 }
 
-/// The same for a great or infinite t.
+/// The slow path, for a great or infinite t.
 struct Far<L, W>(L, PhantomData<W>);
 
 impl<L: FloatField, W: Of> SlowFn<L> for Far<L, W> {
@@ -215,7 +220,8 @@ impl Of for Tangent {
     fn of<L: FloatField>(t: L, a: Reduced<L>) -> L {
         let one = t.lit(1.0);
         let square = a.r * a.r;
-        // What the tail and the rounding of the square add: tail·tan′(r), and the latter by about 0.3·r·tan′(r).
+        // The correction by the tail and by the rounding of the square: tail·tan′(r), and the
+        // latter about 0.3·r·tan′(r).
         let slope = polynomial(square, [1.0, 1.0, 2.0 / 3.0]);
         let square_lost = a.r.mul_add(a.r, -square);
         let missing = (a.r * t.lit(0.3)).mul_add(square_lost, a.tail);

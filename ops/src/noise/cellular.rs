@@ -1,9 +1,11 @@
-//! Cellular noise: distances to points of which there is one in each cell (Worley, "A cellular texture basis function", 1996).
+//! Cellular noise: distances to random points, one in each cell (Worley, "A cellular texture basis
+//! function", 1996).
 //!
-//! The points keep a margin from their cell's faces that makes the search exact: no point outside of the cells that are searched can be
-//! among the two nearest, so that the distances have no seams.
+//! The points keep a margin from their cell's faces that makes the search exact: no point outside
+//! of the cells that are searched can be among the two nearest, so that the distances have no
+//! seams.
 
-use super::{NOISE, NUMBER, Noise, Sloped, joined, rows};
+use super::{NOISE, NUMBER, Noise, Sloped, joined, noise_ops};
 use crate::definition::{OpClass, OpInfo, between};
 use crate::field::{Field, call};
 use crate::power::Sqrt;
@@ -12,11 +14,13 @@ use crate::rounding::Floor;
 const SALT: u32 = 0x27d4_eb2f;
 const ID_SALT: u32 = 0x1656_67b1;
 
-/// How many cells are searched along each coordinate: the nearest two, and one beyond on each side.
+/// The number of cells searched along each coordinate: the nearest two, and one beyond on each
+/// side.
 const SIDE: usize = 4;
 
-/// How much of a cell's side its point may lie on. With the half side s = J/2 of that part, what is not searched is at least 2 − s away; the
-/// nearest point at most √N·(½ + s), the second at most √((1 + s)² + (N − 1)s²) or, towards a corner, √N·(½ + s) again.
+/// The part of a cell's side that its point may be on. With the half side s = J/2 of that part, a
+/// point that is not searched is at least 2 − s away. The nearest point is at most √N·(½ + s), the
+/// second at most √((1 + s)² + (N − 1)s²) or, towards a corner, √N·(½ + s) again.
 const fn jitter(dimensions: usize) -> f64 {
     [1.0, 0.875, 0.75, 0.625][dimensions - 1]
 }
@@ -26,9 +30,9 @@ const fn jitter(dimensions: usize) -> f64 {
 struct Point<F, const N: usize> {
     /// The square of its distance.
     square: F,
-    /// The way from it.
+    /// The vector from it.
     from: [F; N],
-    /// Its cell, as steps from the cell of the search.
+    /// Its cell, as an offset from the cell of the search.
     step: [F; N],
 }
 
@@ -59,7 +63,7 @@ impl<F: Field, const N: usize> Point<F, N> {
 
 /// The nearest points of a place.
 struct Nearest<F, const N: usize> {
-    /// The cell that steps count from.
+    /// The cell that offsets count from.
     cell: [F; N],
     seed: F,
     first: Point<F, N>,
@@ -100,7 +104,7 @@ impl<F: Field, const N: usize> Nearest<F, N> {
             second = Point::select(nearest, first, Point::select(near, point, second));
             first = Point::select(nearest, point, first);
         }
-        // What is not finite is near to nothing, but has no distance.
+        // A coordinate that is not finite is near to nothing, but has no distance.
         for way in offset {
             let poison = way * way.lit(0.0);
             first.square = first.square + poison;
@@ -115,8 +119,8 @@ impl<F: Field, const N: usize> Nearest<F, N> {
     }
 }
 
-/// The two points that are nearest to a place, each as the square of its distance and the steps to its cell; cells whose points must be
-/// further are not looked into.
+/// The two points that are nearest to a place, each as the square of its distance and the offset of
+/// its cell. Cells whose points must be further are skipped.
 fn nearest<const N: usize>(p: [f64; N], seed: f64) -> [(f64, [f64; N]); 2] {
     let cell = p.map(f64::floor);
     let half = 0.5 * jitter(N);
@@ -125,7 +129,7 @@ fn nearest<const N: usize>(p: [f64; N], seed: f64) -> [(f64, [f64; N]); 2] {
         let step: [f64; N] = std::array::from_fn(|i| {
             [0.0, -1.0, 1.0, -2.0, 2.0][number / 5_usize.pow(i as u32) % 5]
         });
-        // The way from the middle of the cell.
+        // The vector from the middle of the cell.
         let way: [f64; N] = std::array::from_fn(|i| p[i] - cell[i] - step[i] - 0.5);
         let least: f64 = way.iter().map(|x| (x.abs() - half).max(0.0).powi(2)).sum();
         if least > nearest[1].0 {
@@ -151,7 +155,7 @@ fn distance_spec<const N: usize>(p: [f64; N], seed: f64, index: usize) -> f64 {
     }
 }
 
-/// The cell of a place's `index`th nearest point, as a number that tells cells apart.
+/// A number that identifies the cell of a place's `index`th nearest point.
 fn cell_of<const N: usize>(p: [f64; N], seed: f64, index: usize) -> i64 {
     let (_, step) = nearest(p, seed)[index];
     (0..N).fold(0, |all, i| joined(all, p[i].floor() + step[i]))
@@ -168,7 +172,7 @@ const WORLEY: OpInfo = OpInfo {
     ..NOISE
 };
 
-rows! {
+noise_ops! {
     Worley, WORLEY, between(-20.0, 20.0);
     Worley1/1 = "worley1", x;
     Worley2/2 = "worley2", x, y;
@@ -186,7 +190,7 @@ impl Noise for Worley {
         Nearest::of(p, seed).first.distance()
     }
 
-    fn smooth_piece<const N: usize>(p: [f64; N], seed: f64) -> i64 {
+    fn smooth_segment<const N: usize>(p: [f64; N], seed: f64) -> i64 {
         cell_of(p, seed, 0)
     }
 }
@@ -201,7 +205,7 @@ const SECOND: OpInfo = OpInfo {
     ..WORLEY
 };
 
-rows! {
+noise_ops! {
     WorleySecond, SECOND, between(-20.0, 20.0);
     WorleySecond1/1 = "worleysecond1", x;
     WorleySecond2/2 = "worleysecond2", x, y;
@@ -219,7 +223,7 @@ impl Noise for WorleySecond {
         Nearest::of(p, seed).second.distance()
     }
 
-    fn smooth_piece<const N: usize>(p: [f64; N], seed: f64) -> i64 {
+    fn smooth_segment<const N: usize>(p: [f64; N], seed: f64) -> i64 {
         joined(cell_of(p, seed, 0), cell_of(p, seed, 1) as f64)
     }
 }
@@ -233,7 +237,7 @@ const VORONOI: OpInfo = OpInfo {
     ..NUMBER
 };
 
-rows! {
+noise_ops! {
     Voronoi, VORONOI, between(-20.0, 20.0);
     Voronoi1/1 = "voronoi1", x;
     Voronoi2/2 = "voronoi2", x, y;
@@ -259,7 +263,7 @@ impl Noise for Voronoi {
         Sloped::constant(number + square * square.lit(0.0))
     }
 
-    fn smooth_piece<const N: usize>(p: [f64; N], seed: f64) -> i64 {
+    fn smooth_segment<const N: usize>(p: [f64; N], seed: f64) -> i64 {
         cell_of(p, seed, 0)
     }
 }

@@ -1,16 +1,19 @@
-//! Noise of slopes: at each point of a lattice a linear function that is 0 there; between them their blend.
+//! Gradient noise: at each point of a lattice a linear function that is 0 there; between them their
+//! blend.
 //!
-//! The slopes have length 1 and nearly even directions; of one coordinate they are any number from −1 to 1.
+//! The gradients have length 1 and nearly even directions; of one coordinate they are any number
+//! from −1 to 1.
 
 use super::lattice::{bits, centred};
-use super::{NOISE, Noise, Place, Sloped, joined, rows, weight_spec};
+use super::{NOISE, Noise, Place, Sloped, joined, noise_ops, weight_spec};
 use crate::definition::{OpInfo, between};
 use crate::field::{Field, call};
 use crate::power::Sqrt;
 use crate::rounding::Floor;
 
-/// How much each component of a slope is lengthened with its cube, so that directions are nearly even though components are drawn from a
-/// cube: with ¾ the fourth moments along an axis and along a diagonal agree with each other within 4 %.
+/// How much each component of a gradient is lengthened with its cube. Directions are then nearly
+/// even though components are drawn from a cube: with ¾ the fourth moments along an axis and along
+/// a diagonal agree within 4 %.
 const ROUNDING: f64 = 0.75;
 
 /// The slope at a lattice point.
@@ -65,7 +68,7 @@ const PERLIN: OpInfo = OpInfo {
     ..NOISE
 };
 
-rows! {
+noise_ops! {
     Perlin, PERLIN, between(-20.0, 20.0);
     Perlin1/1 = "perlin1", x;
     Perlin2/2 = "perlin2", x, y;
@@ -76,8 +79,9 @@ rows! {
 const PERLIN_SALT: u32 = 0x9e37_79b9;
 
 impl Noise for Perlin {
-    /// A corner's weight is the product of the fades towards it. Where all slopes point to the middle of a cell, the sum is √N/2 there, the
-    /// greatest that there can be; so it is divided by that.
+    /// A corner's weight is the product of the fades towards it. Where all slopes point to the
+    /// middle of a cell, the sum is √N/2 there, the greatest that there can be; so it is divided by
+    /// that.
     fn spec<const N: usize>(p: [f64; N], seed: f64) -> f64 {
         let cell = p.map(f64::floor);
         let mut sum = 0.0;
@@ -117,8 +121,8 @@ impl Noise for Perlin {
     }
 }
 
-/// Slopes at the corners of simplices, each within reach of its own neighbours only (Perlin, 2001; Gustavson, "Simplex noise
-/// demystified", 2005).
+/// Slopes at the corners of simplices, each within reach of its own neighbours only (Perlin, 2001;
+/// Gustavson, "Simplex noise demystified", 2005).
 struct Simplex;
 
 const SIMPLEX: OpInfo = OpInfo {
@@ -127,7 +131,7 @@ const SIMPLEX: OpInfo = OpInfo {
     ..NOISE
 };
 
-rows! {
+noise_ops! {
     Simplex, SIMPLEX, between(-20.0, 20.0);
     Simplex1/1 = "simplex1", x;
     Simplex2/2 = "simplex2", x, y;
@@ -137,16 +141,17 @@ rows! {
 
 const SIMPLEX_SALT: u32 = 0x1b87_3593;
 
-/// A corner's reach, squared. Opposite faces of a simplex are that far from each other, in any number of dimensions: no corner reaches
-/// beyond the simplices that it belongs to.
+/// A corner's reach, squared. Opposite faces of a simplex are that far from each other, in any
+/// number of dimensions: no corner reaches beyond the simplices that it belongs to.
 const REACH: f64 = 0.5;
 
-/// One over the greatest sum that slopes of length 1 can give, found by search and rounded down in its fourth digit.
+/// One over the greatest sum that slopes of length 1 can give, found by search and rounded down in
+/// its fourth digit.
 const fn simplex_scale(dimensions: usize) -> f64 {
     [71.51, 99.20, 107.6, 108.5][dimensions - 1]
 }
 
-/// How whole coordinates are skewed into place: a sum of coordinates times this is added to each…
+/// The skew of whole coordinates: a sum of coordinates times this is added to each…
 fn skew(dimensions: usize) -> f64 {
     (((dimensions + 1) as f64).sqrt() - 1.0) / dimensions as f64
 }
@@ -157,7 +162,8 @@ fn unskew(dimensions: usize) -> f64 {
 }
 
 impl Noise for Simplex {
-    /// Every lattice point near by, whether it is a corner of the point's simplex or not: those that are not are out of reach.
+    /// Sums over every lattice point near by, corners of the point's simplex or not: the others are
+    /// out of reach.
     fn spec<const N: usize>(p: [f64; N], seed: f64) -> f64 {
         let skewed = p.iter().sum::<f64>() * skew(N);
         let cell = p.map(|x| (x + skewed).floor());
@@ -181,7 +187,8 @@ impl Noise for Simplex {
         sum * simplex_scale(N) + poisoned
     }
 
-    /// From the cell's lowest corner one walks to the highest, first along the coordinate that the point is furthest along.
+    /// The corners go from the cell's lowest to its highest, first along the coordinate that the
+    /// point is furthest along.
     #[inline(always)]
     fn at<F: Field, const N: usize>(p: [F; N], seed: F) -> Sloped<F, N> {
         let (zero, one) = (seed.lit(0.0), seed.lit(1.0));
@@ -197,20 +204,21 @@ impl Noise for Simplex {
             *cell = call(Floor, [*cell + skewed]);
             back = back + *cell;
         }
-        // In two parts, of which the first is exact for coordinates of some thousands: it takes away what cancels without an error.
+        // In two parts. The first is exact for coordinates of some thousands, and its terms cancel
+        // without an error.
         let coarse = (unskew(N) * 2048.0).round() / 2048.0;
         let (most, rest) = (back * seed.lit(coarse), back * seed.lit(unskew(N) - coarse));
         let mut from = p;
         for i in 0..N {
             from[i] = p[i] - cell[i] + most + rest;
         }
-        // How many coordinates the point is less far along.
+        // Per coordinate, the number of others along which the point is less far.
         let mut rank = [zero; N];
         for i in 0..N {
             for j in i + 1..N {
-                let behind = from[j].le(from[i]);
-                rank[i] = rank[i] + F::select(behind, one, zero);
-                rank[j] = rank[j] + F::select(behind, zero, one);
+                let is_less = from[j].le(from[i]);
+                rank[i] = rank[i] + F::select(is_less, one, zero);
+                rank[j] = rank[j] + F::select(is_less, zero, one);
             }
         }
         let mut sum = Sloped::constant(zero);
@@ -238,23 +246,23 @@ impl Noise for Simplex {
                 sum.slope[i] = sum.slope[i] + weight * slope[i] - falling * to[i];
             }
         }
-        // What is not finite is in reach of nothing, but has no value.
+        // A coordinate that is not finite is in reach of nothing, but has no value.
         for x in p {
             sum.value = sum.value + x * zero;
         }
         sum.scaled(simplex_scale(N))
     }
 
-    fn smooth_piece<const N: usize>(p: [f64; N], _seed: f64) -> i64 {
+    fn smooth_segment<const N: usize>(p: [f64; N], _seed: f64) -> i64 {
         let skewed = p.iter().sum::<f64>() * skew(N);
-        let mut piece = 0;
+        let mut segment = 0;
         for i in 0..N {
-            piece = joined(piece, (p[i] + skewed).floor());
+            segment = joined(segment, (p[i] + skewed).floor());
             for j in i + 1..N {
                 let along = |i: usize| p[i] - (p[i] + skewed).floor();
-                piece = joined(piece, f64::from(u8::from(along(j) <= along(i))));
+                segment = joined(segment, f64::from(u8::from(along(j) <= along(i))));
             }
         }
-        piece
+        segment
     }
 }

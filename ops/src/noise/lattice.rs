@@ -1,12 +1,15 @@
-//! Numbers that belong to the points of the integer lattice: what every noise is made of.
+//! Numbers that belong to the points of the integer lattice, from which every noise is computed.
 //!
-//! The hash is written once, over [`WordField`]; every field has its [`Field::lattice`](crate::field::Field::lattice) from it, so that f32
-//! and f64 see the same lattice, exactly. A round is a product and a shifted exclusive or, as in the finaliser of MurmurHash3 (Appleby);
-//! multipliers and shifts are those of lowbias32 (Wellons, "Prospecting for hash functions", 2018), which was searched for little bias.
+//! The hash is written once, over [`WordField`]; every field has its
+//! [`Field::lattice`](crate::field::Field::lattice) from it, so that f32 and f64 see the same
+//! lattice, exactly. A round is a product and a shifted exclusive or, as in the finaliser of
+//! MurmurHash3 (Appleby); multipliers and shifts are those of lowbias32 (Wellons, "Prospecting for
+//! hash functions", 2018), which was searched for little bias.
 
 use crate::field::{Field, WordField};
 
-/// The word of a lattice point: each coordinate goes through a round of its own, then all through a last one.
+/// The word of a lattice point: each coordinate goes through a round of its own, then all through a
+/// last one.
 #[inline(always)]
 fn hash<W: WordField, const N: usize>(salt: u32, seed: W, point: [W; N]) -> W {
     let mut h = round(seed.lit(salt), seed);
@@ -23,13 +26,14 @@ fn round<W: WordField>(h: W, word: W) -> W {
     h ^ h.shr(h.lit(15))
 }
 
-/// How many bits each of `count` numbers has that come from one hash: 24, or its share of 32.
+/// The length in bits of each of `count` numbers from one hash: 24, or its share of 32.
 pub(super) const fn bits(count: usize) -> u32 {
     if count == 1 { 24 } else { 32 / count as u32 }
 }
 
-/// `M` numbers for the lattice point `cell + step`, whose coordinates are i32 that wrap. The bits of one hash are shared among them: each
-/// number is a multiple of 2⁻²⁴ for one number, of 2⁻¹⁶, 2⁻¹⁰, 2⁻⁸ for two, three, four, from 0 up to but not including 1.
+/// `M` numbers for the lattice point `cell + step`, whose coordinates are i32 that wrap. The bits
+/// of one hash are shared among them: each number is a multiple of 2⁻²⁴ for one number, of 2⁻¹⁶,
+/// 2⁻¹⁰, 2⁻⁸ for two, three, four, from 0 up to but not including 1.
 #[inline(always)]
 pub fn lattice_numbers<W: WordField, const N: usize, const M: usize>(
     salt: u32,
@@ -54,7 +58,8 @@ pub fn lattice_numbers<W: WordField, const N: usize, const M: usize>(
     all
 }
 
-/// A number of [`Field::lattice`] that is `bits` long, moved from 0..1 to the middle of its step in −1..1: never 0, and as often negative.
+/// A number of [`Field::lattice`] that is `bits` long, moved from 0..1 to the middle of its step in
+/// −1..1: never 0, and as often negative.
 #[inline(always)]
 pub(super) fn centred<F: Field>(number: F, bits: u32) -> F {
     number.lit(2.0) * number - number.lit(1.0 - 0.5_f64.powi(bits as i32))
@@ -66,7 +71,7 @@ mod tests {
 
     const SALT: u32 = 0x1234_5678;
 
-    /// Worked out with Python's integers from the description above.
+    /// Expected values are computed with Python's integers from the description above.
     #[test]
     fn the_hash_does_not_change() {
         assert_eq!(hash(0, 0_u32, [0, 0]), 0);
@@ -79,9 +84,9 @@ mod tests {
 
     const GOLDEN: [u32; 2] = [0x3101_f580, 0x9d91_911e];
 
-    /// Going some steps along an axis changes each bit of the hash in about half of the cases.
+    /// A move of some steps along an axis changes each bit of the hash in about half of the cases.
     #[test]
-    fn neighbours_have_nothing_in_common() {
+    fn neighbouring_hashes_are_independent() {
         const POINTS: u32 = 4096;
         for axis in 0..5 {
             for step in [1, 2, 3, 16, 256, 1 << 20] {

@@ -1,8 +1,9 @@
 //! Noise: smooth or cellular random functions of one to four coordinates, with their slopes.
 //!
-//! A family ([`Noise`]) is written once for every number of dimensions; a row of the table is a family in one of them. All are made of
-//! numbers at the points of the integer lattice ([`lattice`]), and take a seed after the coordinates: each whole number is another noise of
-//! the same kind, so that a shader gets independent channels and octaves. Coordinates beyond ±2³¹ lie in the outermost cells.
+//! A family ([`Noise`]) is written once for every number of dimensions; an op is a family in one of
+//! them. All use numbers at the points of the integer lattice ([`lattice`]), and take a seed after
+//! the coordinates. Each whole seed is another noise of the same kind, so that a shader gets
+//! independent channels and octaves. Coordinates beyond ±2³¹ are in the outermost cells.
 
 pub mod cellular;
 pub mod gradient;
@@ -15,7 +16,7 @@ use super::definition::{OpClass, OpInfo};
 use super::field::{Field, call};
 use super::rounding::Floor;
 
-/// What the rows of all families have in common; those with slopes, that their values are sums of terms of size 1.
+/// The common data of the ops of all families; those with gradients are sums of terms of size 1.
 const NOISE: OpInfo = OpInfo {
     derivative: "its slope along each coordinate, in closed form",
     shares_shadow_routine: true,
@@ -34,29 +35,31 @@ const NUMBER: OpInfo = OpInfo {
 
 /// A kind of noise, in any number of dimensions.
 trait Noise {
-    /// What it means, over the reals.
+    /// The function over the reals.
     fn spec<const N: usize>(p: [f64; N], seed: f64) -> f64;
 
-    /// Value and slopes.
+    /// Value and partials.
     fn at<F: Field, const N: usize>(p: [F; N], seed: F) -> Sloped<F, N>;
 
-    /// Which smooth piece the point lies on, as a number that tells pieces apart.
-    fn smooth_piece<const N: usize>(p: [f64; N], _seed: f64) -> i64 {
+    /// The smooth segment that the point is on, as a number that identifies it.
+    fn smooth_segment<const N: usize>(p: [f64; N], _seed: f64) -> i64 {
         p.into_iter().fold(0, |all, x| joined(all, x.floor()))
     }
 }
 
-/// In f64, the weight of a corner for the way from it along one coordinate: 1 there, 0 at the far end of the cell.
+/// In f64, the weight of a corner for the distance from it along one coordinate: 1 there, 0 at the
+/// far end of the cell.
 fn weight_spec(way: f64) -> f64 {
     let fade = |t: f64| 6.0 * t.powi(5) - 15.0 * t.powi(4) + 10.0 * t.powi(3);
-    // Near either end what is small is computed as such.
+    // Near either end the small term is computed as such.
     match way.abs() {
         near if near < 0.5 => 1.0 - fade(near),
         far => fade(1.0 - far),
     }
 }
 
-/// A number that tells pieces apart, from one for the coordinates before and a whole number along the next.
+/// A number that identifies a segment, from one for the coordinates before and a whole number along
+/// the next.
 fn joined(before: i64, cell: f64) -> i64 {
     before.wrapping_mul(1009).wrapping_add(cell as i64)
 }
@@ -76,7 +79,8 @@ impl<F: Field, const N: usize> Sloped<F, N> {
         Sloped { value, slope }
     }
 
-    /// Both times a constant. A value of −0 becomes 0, so that the order in which terms cancel does not show.
+    /// Both times a constant. A value of −0 becomes 0, so that the order in which terms cancel does
+    /// not show.
     #[inline(always)]
     fn scaled(self, factor: f64) -> Sloped<F, N> {
         let factor = self.value.lit(factor);
@@ -89,11 +93,13 @@ impl<F: Field, const N: usize> Sloped<F, N> {
     }
 }
 
-/// Where a point lies: its cell's lowest corner, the way from there (0 to 1), and the fade along each coordinate.
+/// The place of a point: its cell's lowest corner, the offset from there (0 to 1), and the fade
+/// along each coordinate.
 struct Place<F, const N: usize> {
     cell: [F; N],
     offset: [F; N],
-    /// 6t⁵ − 15t⁴ + 10t³: 0 and 1 at the ends, where its first two derivatives are 0 (Perlin, "Improving noise", 2002).
+    /// 6t⁵ − 15t⁴ + 10t³: 0 and 1 at the ends, where its first two derivatives are 0 (Perlin,
+    /// "Improving noise", 2002).
     fade: [F; N],
     /// The fade's derivative: 30t²(t − 1)².
     fade_slope: [F; N],
@@ -121,8 +127,8 @@ impl<F: Field, const N: usize> Place<F, N> {
         }
     }
 
-    /// Between the corners of the cell, coordinate after coordinate, what each corner says. Bit i of a corner's number tells on which end of
-    /// coordinate i it lies; its steps are those bits as numbers.
+    /// Interpolates the corners of the cell, coordinate after coordinate. Bit i of a corner's
+    /// number is its end of coordinate i; its offsets are those bits as numbers.
     #[inline(always)]
     fn blend(&self, corner: impl Fn([F; N]) -> Sloped<F, N>) -> Sloped<F, N> {
         let zero = self.cell[0].lit(0.0);
@@ -156,19 +162,19 @@ impl<F: Field, const N: usize> Place<F, N> {
 /// The most coordinates that a noise has.
 const MAX_DIMENSIONS: usize = 4;
 
-/// A family's rows: the row's type, its name, and its operands as they are written.
-macro_rules! rows {
-    ($family:ident, $info:expr, $test:expr; $($row:ident/$n:literal = $name:literal $(, $x:ident)+;)*) => { $(
+/// The ops of a family: type, name, and operands as they are written.
+macro_rules! noise_ops {
+    ($family:ident, $info:expr, $test:expr; $($op:ident/$n:literal = $name:literal $(, $x:ident)+;)*) => { $(
         #[doc = concat!(stringify!($family), " noise of ", $n, " coordinates.")]
         #[derive(Clone, Copy, Debug, Default)]
-        pub struct $row;
+        pub struct $op;
 
         const _: () = {
             use $crate::field::{Field, FloatField};
             use $crate::noise::{Sloped, joined};
             use $crate::definition::{OpInfo, OperandKind, Partial, OpDef};
 
-            impl OpDef<{ $n + 1 }> for $row {
+            impl OpDef<{ $n + 1 }> for $op {
                 const INFO: OpInfo = OpInfo {
                     name: $name,
                     usage: concat!($name, "(", $(stringify!($x), ", ",)+ "seed)"),
@@ -198,11 +204,11 @@ macro_rules! rows {
                     (value, [$(Partial::Of($x),)+ Partial::Zero])
                 }
 
-                fn smooth_piece([$($x,)+ seed]: [f64; $n + 1]) -> i64 {
-                    joined($family::smooth_piece([$($x),+], seed), seed.floor())
+                fn smooth_segment([$($x,)+ seed]: [f64; $n + 1]) -> i64 {
+                    joined($family::smooth_segment([$($x),+], seed), seed.floor())
                 }
             }
         };
     )* };
 }
-use rows;
+use noise_ops;

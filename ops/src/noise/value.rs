@@ -1,11 +1,11 @@
-//! Value noise, and the cells it stands on.
+//! Value noise and cell noise: numbers at lattice points, blended or constant in each cell.
 
-use super::{NOISE, NUMBER, Noise, Place, Sloped, rows, weight_spec};
+use super::{NOISE, NUMBER, Noise, Place, Sloped, noise_ops, weight_spec};
 use crate::definition::{OpInfo, between};
 use crate::field::{Field, call};
 use crate::rounding::Floor;
 
-/// The fade between numbers that stand at the lattice points.
+/// The fade between numbers at the lattice points.
 struct Value;
 
 const VALUE: OpInfo = OpInfo {
@@ -13,7 +13,7 @@ const VALUE: OpInfo = OpInfo {
     ..NOISE
 };
 
-rows! {
+noise_ops! {
     Value, VALUE, between(-20.0, 20.0);
     Value1/1 = "valuenoise1", x;
     Value2/2 = "valuenoise2", x, y;
@@ -59,7 +59,7 @@ const CELL: OpInfo = OpInfo {
     ..NUMBER
 };
 
-rows! {
+noise_ops! {
     Cell, CELL, between(-20.0, 20.0);
     Cell1/1 = "cellnoise1", x;
     Cell2/2 = "cellnoise2", x, y;

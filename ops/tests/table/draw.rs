@@ -1,4 +1,4 @@
-//! Operands to test with: drawn by a fixed sequence, and special ones.
+//! Operands for tests: drawn by a fixed sequence, and special ones.
 
 use adumbra_ops::Op;
 use adumbra_ops::definition::OperandKind;
@@ -8,7 +8,7 @@ use fastrand::Rng;
 pub(crate) struct Draw(Rng);
 
 impl Draw {
-    /// The sequence that belongs to a row.
+    /// The sequence that belongs to an op.
     pub(crate) fn of(op: Op) -> Draw {
         Draw(Rng::with_seed(op as u64 + 1))
     }
@@ -22,7 +22,7 @@ impl Draw {
         f64::from(self.word()) / f64::from(u32::MAX)
     }
 
-    /// Operands of a float row inside its test intervals, each a float; a bool is 0 or 1.
+    /// Operands of a float op inside its test intervals, each a float; a bool is 0 or 1.
     pub(crate) fn operands(&mut self, op: Op) -> Vec<f64> {
         let info = op.info();
         (info.operands.iter().zip(info.test_intervals))
@@ -69,7 +69,7 @@ pub(crate) const FINITE: &[f32] = &[
     f32::MAX,
 ];
 
-/// Every special float with both signs, and what is not finite.
+/// Every special float with both signs, infinities and NaN.
 pub(crate) fn special() -> Vec<f32> {
     let not_finite = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
     finite().into_iter().chain(not_finite).collect()
@@ -80,7 +80,8 @@ pub(crate) fn finite() -> Vec<f32> {
     FINITE.iter().flat_map(|&x| [x, -x]).collect()
 }
 
-/// Every tuple of a row's operands from `floats`; bools are 0 and 1. Of three operands the last are thinned, of more all are.
+/// Every tuple of an op's operands from `floats`; bools are 0 and 1. Of three operands the last are
+/// thinned, of more all are.
 pub(crate) fn tuples(op: Op, floats: &[f32]) -> Vec<Vec<f32>> {
     let mut tuples = vec![vec![]];
     let thinned = |operand| match (op.arity(), operand) {
@@ -101,17 +102,17 @@ pub(crate) fn tuples(op: Op, floats: &[f32]) -> Vec<Vec<f32>> {
     tuples
 }
 
-/// The float rows.
-pub(crate) fn float_rows() -> impl Iterator<Item = Op> {
+/// The float ops.
+pub(crate) fn float_ops() -> impl Iterator<Item = Op> {
     (Op::ALL.iter().copied()).filter(|op| op.info().is_differentiable())
 }
 
-/// The rows without derivative.
-pub(crate) fn word_rows() -> impl Iterator<Item = Op> {
+/// The ops without derivative.
+pub(crate) fn bit_ops() -> impl Iterator<Item = Op> {
     (Op::ALL.iter().copied()).filter(|op| !op.info().is_differentiable())
 }
 
-/// The operands as a float row's `value` takes them.
+/// The operands as a float op's `value` takes them.
 pub(crate) fn bits(op: Op, operands: &[f32]) -> Vec<u32> {
     (op.info().operands.iter().zip(operands))
         .map(|(kind, &x)| match kind {
@@ -121,7 +122,7 @@ pub(crate) fn bits(op: Op, operands: &[f32]) -> Vec<u32> {
         .collect()
 }
 
-/// The f32 value of a float row.
+/// The f32 value of a float op.
 pub(crate) fn value(op: Op, operands: &[f32]) -> f32 {
     f32::from_bits(op.value(&bits(op, operands)))
 }

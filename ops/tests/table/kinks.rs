@@ -1,12 +1,13 @@
-//! The policy at exceptional points: for each row that has any, operands and the partials they must have, exactly.
+//! The policy at exceptional points: operands, and the exact partials there, for each op that has
+//! any.
 
-use crate::draw::float_rows;
+use crate::draw::float_ops;
 use adumbra_ops::Op;
 use adumbra_ops::Op::*;
 
 const MAX: f64 = f32::MAX as f64;
 
-/// Row, operands, partials.
+/// Op, operands, partials.
 pub(crate) const KINKS: &[(Op, &[f64], &[f64])] = &[
     (Div, &[1.0, 0.0], &[f64::INFINITY, f64::NEG_INFINITY]),
     (Min, &[2.0, 2.0], &[1.0, 0.0]),
@@ -80,7 +81,8 @@ pub(crate) const KINKS: &[(Op, &[f64], &[f64])] = &[
     (Atan2, &[0.0, 0.0], &[0.0, 0.0]),
     (Atan2, &[0.0, -2.0], &[-0.5, 0.0]),
     (Atan2, &[-0.0, -2.0], &[-0.5, 0.0]),
-    // Points of Worley noise, and places beside the second nearest, were worked out in Python from the definitions.
+    // Points of Worley noise, and places beside the second nearest, were computed in Python from
+    // the definitions.
     (Cell1, &[1.0, 0.0], &[0.0, 0.0]),
     (Cell2, &[1.0, 1.0, 0.0], &[0.0, 0.0, 0.0]),
     (Cell3, &[1.0, 1.0, 1.0, 0.0], &[0.0, 0.0, 0.0, 0.0]),
@@ -132,9 +134,9 @@ pub(crate) const KINKS: &[(Op, &[f64], &[f64])] = &[
 ];
 
 #[test]
-fn every_row_with_a_kink_has_its_policy_listed() {
-    for op in float_rows().filter(|op| !op.info().kink.is_empty()) {
-        let listed = KINKS.iter().any(|(row, ..)| *row == op);
+fn every_kink_has_a_policy() {
+    for op in float_ops().filter(|op| !op.info().kink.is_empty()) {
+        let listed = KINKS.iter().any(|(listed, ..)| *listed == op);
         assert!(listed, "{}: {}", op.info().name, op.info().kink);
     }
 }

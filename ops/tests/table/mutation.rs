@@ -1,7 +1,8 @@
-//! That the checks of rules bite: each partial of each row is made wrong in several ways, and each time they must notice.
+//! Mutation tests of the checks of rules: each partial of each op is made wrong in several ways,
+//! and the checks must notice each.
 //!
-//! A mutation that changes nothing at any operands looked at (the sign of a partial that is 0, the exchange of equal partials) is no
-//! mutation; those are counted apart.
+//! A mutation that changes nothing at any tested operands (the sign of a partial that is 0, the
+//! exchange of equal partials) is equivalent; those are counted apart.
 
 use crate::draw::*;
 use crate::kinks::KINKS;
@@ -15,11 +16,11 @@ enum Change {
     Negated,
     /// One part in a hundred.
     Scaled,
-    /// A hundredth more: what a partial of 0 notices.
+    /// Raised by 1/100, which a partial of 0 notices.
     Raised,
     /// Another operand's partial in its place.
     Replaced(usize),
-    /// Computed as if it and another operand were exchanged.
+    /// Computed with this operand and another one exchanged.
     Exchanged(usize),
     /// Right but at the operands whose partials the policy lists.
     AtKinks,
@@ -57,8 +58,9 @@ impl Mutation {
             }
             Change::AtKinks => {
                 let wide: Vec<f64> = operands.iter().map(|&x| x.into()).collect();
-                let listed =
-                    |(row, point, _): &(Op, &[f64], &[f64])| *row == op && **point == wide[..];
+                let listed = |(listed, point, _): &(Op, &[f64], &[f64])| {
+                    *listed == op && **point == wide[..]
+                };
                 if KINKS.iter().any(listed) {
                     *slot = changed(*slot, 1.0, f64::NAN);
                 }
@@ -93,7 +95,7 @@ impl Rules for Mutation {
     }
 }
 
-/// Whether the mutation changes nothing wherever the checks look.
+/// Whether the mutation changes nothing at all operands of the checks.
 fn is_equivalent(mutation: Mutation, op: Op, oracle: &Oracle) -> bool {
     oracle.points().all(|operands| {
         let (short, v) = (narrowed(&operands), op.spec(&operands));
@@ -106,7 +108,7 @@ fn is_equivalent(mutation: Mutation, op: Op, oracle: &Oracle) -> bool {
 #[test]
 fn no_wrong_partial_survives() {
     let (mut caught, mut equivalent, mut survivors) = (0, Vec::new(), Vec::new());
-    for op in float_rows() {
+    for op in float_ops() {
         let oracle = Oracle::of(op);
         for operand in 0..op.arity() {
             use Change::*;

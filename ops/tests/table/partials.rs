@@ -1,6 +1,7 @@
-//! Derivative rules: in f64 against differences of the spec, in f32 against those in f64, and at kinks against the policy.
+//! Derivative rules: in f64 against differences of the spec, in f32 against those in f64, and at
+//! kinks against the policy.
 //!
-//! The checks take the rules as an argument, so that `mutation` can hand them wrong ones.
+//! The checks take the rules as an argument, so that `mutation` can pass wrong ones.
 
 use crate::draw::*;
 use crate::kinks::KINKS;
@@ -8,7 +9,7 @@ use adumbra_ops::MAX_OPERANDS;
 use adumbra_ops::Op;
 use adumbra_ops::definition::OperandKind;
 
-/// Where the checks get a row's partials from.
+/// The source of an op's partials for the checks.
 pub(crate) trait Rules {
     fn f64(&self, op: Op, operands: &[f64], value: f64) -> [f64; MAX_OPERANDS];
     fn f32(&self, op: Op, operands: &[f32], value: f32) -> [f32; MAX_OPERANDS];
@@ -26,11 +27,12 @@ impl Rules for Table {
     }
 }
 
-/// The spec's slope along one operand by central differences, and about how wrong it may be: Richardson's extrapolation at the width where
-/// two of its orders agree best. `None` where no stencil stays on one smooth piece.
+/// The spec's slope along one operand by central differences, and an estimate of its error:
+/// Richardson's extrapolation at the width where two of its orders agree best. `None` if no stencil
+/// stays on one smooth segment.
 fn slope(op: Op, operands: &[f64], along: usize) -> Option<(f64, f64)> {
     const ORDERS: usize = 5;
-    let piece = op.smooth_piece(operands);
+    let segment = op.smooth_segment(operands);
     let mut best: Option<(f64, f64)> = None;
     let mut width = 0.1 * operands[along].abs().max(0.5);
     for _ in 0..16 {
@@ -38,11 +40,11 @@ fn slope(op: Op, operands: &[f64], along: usize) -> Option<(f64, f64)> {
         let at = |offset: f64| {
             let mut moved = operands.to_vec();
             moved[along] += offset;
-            (op.smooth_piece(&moved) == piece).then(|| op.spec(&moved))
+            (op.smooth_segment(&moved) == segment).then(|| op.spec(&moved))
         };
-        let mut row = [0.0; ORDERS];
+        let mut estimates = [0.0; ORDERS];
         let mut smooth = true;
-        for (i, entry) in row.iter_mut().enumerate() {
+        for (i, entry) in estimates.iter_mut().enumerate() {
             let h = width / f64::from(1 << i);
             match (at(h), at(-h)) {
                 (Some(right), Some(left)) => *entry = (right - left) / (2.0 * h),
@@ -55,14 +57,14 @@ fn slope(op: Op, operands: &[f64], along: usize) -> Option<(f64, f64)> {
         let mut doubt = f64::INFINITY;
         for order in 1..ORDERS {
             let gain = f64::from(1 << (2 * order));
-            let before = row[ORDERS - 1];
+            let before = estimates[ORDERS - 1];
             for i in (order..ORDERS).rev() {
-                row[i] = (gain * row[i] - row[i - 1]) / (gain - 1.0);
+                estimates[i] = (gain * estimates[i] - estimates[i - 1]) / (gain - 1.0);
             }
-            doubt = (row[ORDERS - 1] - before).abs();
+            doubt = (estimates[ORDERS - 1] - before).abs();
         }
         if best.is_none_or(|(_, d)| doubt < d) {
-            best = Some((row[ORDERS - 1], doubt));
+            best = Some((estimates[ORDERS - 1], doubt));
         }
     }
     best
@@ -72,11 +74,11 @@ fn slope(op: Op, operands: &[f64], along: usize) -> Option<(f64, f64)> {
 struct Sample {
     operands: Vec<f64>,
     value: f64,
-    /// Per operand; `None` where differences say nothing.
+    /// Per operand; `None` where differences are invalid.
     slopes: Vec<Option<f64>>,
 }
 
-/// What a row's rules are checked against, computed once.
+/// The expected results for an op's rules, computed once.
 pub(crate) struct Oracle {
     op: Op,
     samples: Vec<Sample>,
@@ -84,7 +86,8 @@ pub(crate) struct Oracle {
 
 /// How far a rule in f64 may be from the differences, relative to it and absolutely.
 const F64_TOLERANCE: (f64, f64) = (1e-8, 1e-9);
-/// How far a rule in f32 may be from that in f64: a few roundings. In rows that cancel, times the value's error.
+/// The greatest error of a rule in f32 against that in f64: a few roundings. In ops that cancel,
+/// times the value's error.
 const F32_TOLERANCE: (f64, f64) = (5e-7, 5e-7);
 
 fn close(got: f64, want: f64, (relative, absolute): (f64, f64)) -> bool {
@@ -94,7 +97,7 @@ fn close(got: f64, want: f64, (relative, absolute): (f64, f64)) -> bool {
 impl Oracle {
     pub(crate) fn of(op: Op) -> Oracle {
         let mut draw = Draw::of(op);
-        // Long rows take their time.
+        // Long ops have fewer samples, for time.
         let count = if op.info().shares_shadow_routine {
             60
         } else {
@@ -121,13 +124,13 @@ impl Oracle {
         Oracle { op, samples }
     }
 
-    /// Every operand tuple that the checks look at.
+    /// Every operand tuple of the checks.
     pub(crate) fn points(&self) -> impl Iterator<Item = Vec<f64>> {
         let samples = self.samples.iter().map(|s| s.operands.clone());
         samples.chain(self.kinks().map(|(operands, _)| operands))
     }
 
-    /// Whether the policy lists operands of the row.
+    /// Whether the policy lists operands of the op.
     pub(crate) fn has_kinks(&self) -> bool {
         self.kinks().next().is_some()
     }
@@ -192,7 +195,7 @@ impl Oracle {
 
 #[test]
 fn every_rule_is_the_slope_of_its_spec() {
-    for op in float_rows() {
+    for op in float_ops() {
         let oracle = Oracle::of(op);
         assert_eq!(oracle.fault(&Table), None);
         for i in 0..op.arity() {

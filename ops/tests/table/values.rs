@@ -18,8 +18,8 @@ fn check(op: Op, operands: &[f32]) {
 }
 
 #[test]
-fn values_are_as_accurate_as_their_rows_say() {
-    for op in float_rows() {
+fn values_meet_declared_accuracy() {
+    for op in float_ops() {
         let mut draw = Draw::of(op);
         for _ in 0..5_000 {
             check(op, &narrowed(&draw.operands(op)));
@@ -27,8 +27,8 @@ fn values_are_as_accurate_as_their_rows_say() {
     }
 }
 
-/// Rows that are formulas: what they overflow or round on the way is part of their meaning in f32, not in f64. Simplex noise loses the place
-/// inside its simplex as coordinates grow.
+/// Ops that are formulas: overflow and rounding on the way are part of their meaning in f32, not in
+/// f64. Simplex noise loses the place inside its simplex as coordinates grow.
 fn is_formula(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -38,8 +38,8 @@ fn is_formula(op: Op) -> bool {
 }
 
 #[test]
-fn special_operands_give_what_c_gives() {
-    for op in float_rows().filter(|&op| !is_formula(op)) {
+fn special_operands_match_c() {
+    for op in float_ops().filter(|&op| !is_formula(op)) {
         for operands in tuples(op, &special()) {
             check(op, &operands);
         }
@@ -47,8 +47,8 @@ fn special_operands_give_what_c_gives() {
 }
 
 #[test]
-fn any_bits_give_what_c_gives() {
-    for op in float_rows().filter(|&op| op.arity() < 3 && !is_formula(op)) {
+fn any_bits_match_c() {
+    for op in float_ops().filter(|&op| op.arity() < 3 && !is_formula(op)) {
         let mut draw = Draw::of(op);
         for _ in 0..5_000 {
             let operands: Vec<f32> = (0..op.arity())
@@ -102,7 +102,7 @@ fn a_smooth_step_without_width_is_a_step() {
 
 /// A remainder lies between 0 and its divisor, of which it can be either by rounding.
 #[test]
-fn remainders_reach_their_ends_and_do_not_leave_them() {
+fn remainders_stay_in_closed_range() {
     assert_eq!(value(Op::Mod, &[-1e-10, 1.0]), 1.0);
     assert_eq!(value(Op::Mod, &[1e-10, -1.0]), -1.0);
     assert_eq!(value(Op::Fract, &[-1e-10]), 1.0);

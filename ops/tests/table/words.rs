@@ -1,4 +1,4 @@
-//! Rows without derivative, against their specs.
+//! Ops without derivative, against their specs.
 
 use crate::draw::*;
 use adumbra_ops::Op;
@@ -69,8 +69,8 @@ fn integers() -> impl Iterator<Item = u32> {
 }
 
 #[test]
-fn word_rows_mean_their_specs() {
-    for op in word_rows() {
+fn bit_ops_match_their_specs() {
+    for op in bit_ops() {
         let mut tuples = vec![vec![]];
         for &kind in op.info().operands {
             let choices = edges(kind);
@@ -92,7 +92,7 @@ fn word_rows_mean_their_specs() {
     }
 }
 
-/// What the language's page says in so many words.
+/// The explicit statements of the language's page.
 #[test]
 fn words_of_the_language() {
     let i = |x: i32| x as u32;
@@ -133,10 +133,10 @@ fn words_of_the_language() {
     }
 }
 
-/// Engines compute nothing for rows that say so.
+/// Engines compute nothing for ops that are bit casts.
 #[test]
-fn rows_keep_the_bits_that_say_so_and_no_others() {
-    for op in word_rows().filter(|op| op.arity() == 1) {
+fn only_bit_casts_keep_bits() {
+    for op in bit_ops().filter(|op| op.arity() == 1) {
         let info = op.info();
         let words: Vec<u32> = match info.operands[0] {
             OperandKind::Bool => vec![0, 1],

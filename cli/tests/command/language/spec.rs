@@ -281,7 +281,7 @@ const REFUSED: &[(&str, &[&str])] = &[
         &["derivative_of_texture", "second_order"],
     ),
     (
-        "a derivative from neighbours that may have gone another way",
+        "a derivative from neighbours that may have diverged",
         &["quad_divergent"],
     ),
     (

@@ -1,4 +1,4 @@
-//! What is wrong, where, and that one fault costs only its own place.
+//! Tests of syntax errors and their places; one fault costs only its own place.
 
 use crate::ast::{ItemKind, print};
 use crate::interner::Interner;
@@ -6,8 +6,8 @@ use crate::parse::{parse, parse_expression};
 use adumbra_ir::{Code, FileId};
 use bumpalo::Bump;
 
-/// Code and covered text of each finding.
-fn findings(text: &str) -> Vec<(Code, String)> {
+/// Code and covered source of each diagnostic.
+fn diagnostics(text: &str) -> Vec<(Code, String)> {
     let arena = Bump::new();
     let (_, diagnostics) = parse(&arena, &mut Interner::new(), FileId::MAIN, text);
     let covered =
@@ -15,7 +15,7 @@ fn findings(text: &str) -> Vec<(Code, String)> {
     diagnostics.iter().map(|d| (d.code, covered(d))).collect()
 }
 
-/// Message and help of the first finding.
+/// Message and help of the first diagnostic.
 fn first(text: &str) -> String {
     let arena = Bump::new();
     let (_, diagnostics) = parse(&arena, &mut Interner::new(), FileId::MAIN, text);
@@ -30,7 +30,7 @@ fn first(text: &str) -> String {
 }
 
 #[test]
-fn a_missing_semicolon_is_reported_behind_the_last_token() {
+fn missing_semicolon_follows_last_token() {
     for (text, at) in [
         ("float f() { return 1 }", 20),
         (
@@ -129,7 +129,7 @@ fn each_fault_has_its_code_and_place() {
             "#define X 3",
         ),
     ] {
-        let found = findings(text);
+        let found = diagnostics(text);
         assert_eq!(
             found.first(),
             Some(&(code, place.to_owned())),
@@ -141,8 +141,8 @@ fn each_fault_has_its_code_and_place() {
 }
 
 #[test]
-fn habits_of_other_languages_are_told_the_word_to_use() {
-    for (inside, mend) in [
+fn foreign_syntax_help_names_replacement() {
+    for (inside, fix) in [
         ("if (x and y) z;", "`&&`"),
         ("if (x or y) z;", "`||`"),
         ("if (not x) z;", "`!`"),
@@ -184,11 +184,11 @@ fn habits_of_other_languages_are_told_the_word_to_use() {
     ] {
         let text = format!("void f() {{\n{inside}\n}}");
         let first = first(&text);
-        assert!(first.contains(mend), "{inside}: {first}");
+        assert!(first.contains(fix), "{inside}: {first}");
     }
     let metadata = "shader s(float w = 0.25 [[ string label = \"W\" ]]) {}";
     assert!(first(metadata).contains("`<<< label"));
-    assert_eq!(findings(metadata).len(), 1);
+    assert_eq!(diagnostics(metadata).len(), 1);
     assert!(first("cbuffer Params { float4 tint; }").contains("`global_value<name>`"));
     assert!(first("struct s { float a; } shader t() {}").contains("a `;` is missing after `}`"));
     assert!(first("float f() { return `````; }").contains("the characters \"`````\" mean"));
@@ -251,7 +251,7 @@ fn one_fault_does_not_hide_the_others() {
 #[test]
 fn recovery_stops_where_the_broken_statement_ends() {
     let places = |text: &str| {
-        findings(text)
+        diagnostics(text)
             .into_iter()
             .map(|(_, place)| place)
             .collect::<Vec<_>>()
@@ -269,12 +269,12 @@ fn recovery_stops_where_the_broken_statement_ends() {
         places("float f(float x)\n garbage garbage\nfloat k = *;"),
         ["garbage", "*"]
     );
-    // What is put in for a forgotten bracket breeds no errors of its own.
+    // An inserted bracket causes no errors of its own.
     assert_eq!(places("void f() { x = (a return b; }"), ["("]);
 }
 
 #[test]
-fn an_expression_stands_alone() {
+fn parse_expression_refuses_further_tokens() {
     let arena = Bump::new();
     let mut interner = Interner::new();
     for (text, code) in [
@@ -293,12 +293,15 @@ fn an_expression_stands_alone() {
 
 #[test]
 fn nothing_is_missing_where_a_declaration_begins() {
-    assert_eq!(findings("{ \"units\": {} }")[0].0, Code::SyntaxError);
+    assert_eq!(diagnostics("{ \"units\": {} }")[0].0, Code::SyntaxError);
     assert!(first("{ \"units\": {} }").contains("`--group`"));
     assert_eq!(
-        findings("\"a\" b")[0],
+        diagnostics("\"a\" b")[0],
         (Code::SyntaxError, "\"a\"".to_owned())
     );
     let text = "float f() { return 1.0; }\n\"a\" b";
-    assert_eq!(findings(text)[0], (Code::SyntaxError, "\"a\"".to_owned()));
+    assert_eq!(
+        diagnostics(text)[0],
+        (Code::SyntaxError, "\"a\"".to_owned())
+    );
 }

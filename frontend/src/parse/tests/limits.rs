@@ -1,4 +1,5 @@
-//! Every limit, just met and just missed. The threads of a test have 2 MiB of stack, the least that a host must give.
+//! Tests of every limit, just met and just missed. A test's thread has 2 MiB of stack, the least
+//! that a host must give.
 
 use crate::interner::Interner;
 use crate::limits::{MAX_DIAGNOSTICS, MAX_NESTING, MAX_SOURCE_BYTES, MAX_TREE_HEIGHT};
@@ -6,20 +7,21 @@ use crate::parse::{parse, parse_expression};
 use adumbra_ir::{Code, Diagnostic, FileId};
 use bumpalo::Bump;
 
-fn findings(text: &str) -> Vec<Diagnostic> {
+fn diagnostics(text: &str) -> Vec<Diagnostic> {
     let arena = Bump::new();
     parse(&arena, &mut Interner::new(), FileId::MAIN, text).1
 }
 
 fn codes(text: &str) -> Vec<Code> {
-    findings(text).iter().map(|d| d.code).collect()
+    diagnostics(text).iter().map(|d| d.code).collect()
 }
 
 fn nested(count: usize, open: &str, inside: &str, close: &str) -> String {
     format!("{}{inside}{}", open.repeat(count), close.repeat(count))
 }
 
-/// Ways to nest: what opens a level, what stands inside, what closes it, and how many levels the frame around takes.
+/// Ways to nest: the opening of a level, its inside, its closing, and the number of levels of the
+/// frame around.
 const WAYS: &[(&str, &str, &str)] = &[
     ("(", "x", ")"),
     ("f(", "x", ")"),
@@ -49,7 +51,7 @@ const STATEMENT_WAYS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn nesting_is_bounded_whatever_nests() {
+fn nesting_is_bounded_for_all_kinds() {
     let wrap = |inside: String| format!("void f() {{ {inside} }}");
     let expressions = WAYS.iter().map(|way| (way, ";"));
     let statements = STATEMENT_WAYS.iter().map(|way| (way, ""));
@@ -70,11 +72,11 @@ fn nesting_is_bounded_whatever_nests() {
 fn brackets_nest_to_the_limit_exactly() {
     let text = |count| format!("void f() {{ {}; }}", nested(count, "(", "x", ")"));
     assert_eq!(codes(&text(MAX_NESTING - 1)), []);
-    let findings = findings(&text(MAX_NESTING));
-    assert_eq!(findings.len(), 1);
-    assert_eq!(findings[0].code, Code::NestingTooDeep);
-    assert_eq!(findings[0].span.start as usize, 11 + MAX_NESTING - 1);
-    assert!(findings[0].help.is_some());
+    let diagnostics = diagnostics(&text(MAX_NESTING));
+    assert_eq!(diagnostics.len(), 1);
+    assert_eq!(diagnostics[0].code, Code::NestingTooDeep);
+    assert_eq!(diagnostics[0].span.start as usize, 11 + MAX_NESTING - 1);
+    assert!(diagnostics[0].help.is_some());
 }
 
 #[test]
@@ -88,7 +90,7 @@ fn unclosed_brackets_are_bounded_too() {
 }
 
 #[test]
-fn what_is_long_but_not_deep_is_fine() {
+fn long_flat_sources_parse() {
     for text in [
         format!("void f() {{ g({}x); }}", "x, ".repeat(10_000)),
         format!("void f() {{ {} }}", "-x + (y) * (int)z;".repeat(10_000)),
@@ -111,7 +113,7 @@ fn what_is_long_but_not_deep_is_fine() {
 }
 
 #[test]
-fn chains_are_as_long_as_the_text() {
+fn operator_chains_have_no_length_limit() {
     for text in [
         format!("void f() {{ {} x; }}", "if (a) b; else ".repeat(10_000)),
         format!("void f() {{ {} x; }}", "if (a) { b; } else ".repeat(10_000)),
@@ -130,16 +132,16 @@ fn chains_are_as_long_as_the_text() {
 }
 
 #[test]
-fn a_tree_is_only_so_high() {
+fn tree_height_is_bounded() {
     let members = |count: usize| format!("a{}", ".x".repeat(count));
     let arena = Bump::new();
     let mut interner = Interner::new();
     let mut read = |text: &str| parse_expression(&arena, &mut interner, FileId::MAIN, text).1;
     assert_eq!(read(&members(MAX_TREE_HEIGHT - 1)), []);
-    let findings = read(&members(MAX_TREE_HEIGHT));
-    assert_eq!(findings.len(), 1);
-    assert_eq!(findings[0].code, Code::NestingTooDeep);
-    assert!(findings[0].help.is_some());
+    let diagnostics = read(&members(MAX_TREE_HEIGHT));
+    assert_eq!(diagnostics.len(), 1);
+    assert_eq!(diagnostics[0].code, Code::NestingTooDeep);
+    assert!(diagnostics[0].help.is_some());
     for text in [
         members(300_000),
         format!("a{}", "[0]".repeat(300_000)),
@@ -151,27 +153,27 @@ fn a_tree_is_only_so_high() {
 }
 
 #[test]
-fn a_tree_that_is_too_high_is_not_handed_on() {
+fn too_high_tree_is_dropped() {
     let arena = Bump::new();
     let text = format!(
         "float f() {{ return a{}; }} float g() {{ return a{}; }}",
         ".x".repeat(1_000),
         ".x".repeat(1_000)
     );
-    let (file, findings) = parse(&arena, &mut Interner::new(), FileId::MAIN, &text);
+    let (file, diagnostics) = parse(&arena, &mut Interner::new(), FileId::MAIN, &text);
     assert!(file.items.is_empty());
-    assert_eq!(findings.len(), 2);
+    assert_eq!(diagnostics.len(), 2);
 }
 
 #[test]
-fn a_text_is_only_so_long() {
+fn source_length_is_bounded() {
     let text = " ".repeat(MAX_SOURCE_BYTES);
     assert_eq!(codes(&text), []);
     assert_eq!(codes(&(text + " ")), [Code::SourceTooLong]);
 }
 
 #[test]
-fn only_so_many_errors_are_reported() {
+fn reported_errors_are_bounded() {
     let wrong = |count: usize| format!("void f() {{ {} }}", "x = ;\n".repeat(count));
     assert_eq!(
         codes(&wrong(MAX_DIAGNOSTICS)),

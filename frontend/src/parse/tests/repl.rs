@@ -1,4 +1,4 @@
-//! The REPL's entry: what is complete, what waits for more, what is wrong.
+//! Tests of the REPL's entries: complete, incomplete and wrong ones.
 
 use crate::ast::{ExprKind, ItemKind, ReplEntry, StmtKind};
 use crate::interner::Interner;
@@ -6,7 +6,7 @@ use crate::parse::{ReplParse, parse_repl};
 use adumbra_ir::FileId;
 use bumpalo::Bump;
 
-/// What each entry is, in a word; `…` if more must come, `!` if it is wrong.
+/// The kind of each entry; `…` if more must come, `!` if it is wrong.
 fn reply(text: &str) -> String {
     let arena = Bump::new();
     match parse_repl(&arena, &mut Interner::new(), FileId::MAIN, text) {
@@ -96,8 +96,8 @@ fn incomplete_entries() {
 }
 
 #[test]
-fn derivatives_in_another_form_are_told_the_form() {
-    for (text, mend) in [
+fn foreign_seeds_get_help() {
+    for (text, fix) in [
         (
             "p = 1,2,3 : 1,0,0 : 0,1,0",
             "`p = float3(1, 2, 3) : float3(1, 0, 0)`",
@@ -116,7 +116,7 @@ fn derivatives_in_another_form_are_told_the_form() {
             panic!("{text} is wrong");
         };
         let help = found[0].help.clone().unwrap_or_default();
-        assert!(help.contains(mend), "{text}: {help}");
+        assert!(help.contains(fix), "{text}: {help}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whatever the text is, parsing ends, does not panic, and keeps its promises about what it hands on.
+//! Random tokens: parsing ends, does not panic, and keeps its guarantees about its output.
 
 use crate::ast::{AstFile, print};
 use crate::interner::Interner;
@@ -9,24 +9,24 @@ use adumbra_ir::{Diagnostic, FileId};
 use bumpalo::Bump;
 use proptest::prelude::*;
 
-/// Reads `text` in every way and checks what holds for all texts.
+/// Parses `text` in every way and checks the properties of all sources.
 fn read(text: &str) {
     let arena = Bump::new();
     let mut interner = Interner::new();
-    let (file, findings) = parse(&arena, &mut interner, FileId::MAIN, text);
-    check(&file, &findings, text, &interner);
-    let (_, findings) = parse_expression(&arena, &mut interner, FileId::MAIN, text);
-    check_findings(&findings, text);
-    if let ReplParse::Invalid(findings) = parse_repl(&arena, &mut interner, FileId::MAIN, text) {
-        assert!(!findings.is_empty(), "{text}");
-        check_findings(&findings, text);
+    let (file, diagnostics) = parse(&arena, &mut interner, FileId::MAIN, text);
+    check(&file, &diagnostics, text, &interner);
+    let (_, diagnostics) = parse_expression(&arena, &mut interner, FileId::MAIN, text);
+    check_diagnostics(&diagnostics, text);
+    if let ReplParse::Invalid(diagnostics) = parse_repl(&arena, &mut interner, FileId::MAIN, text) {
+        assert!(!diagnostics.is_empty(), "{text}");
+        check_diagnostics(&diagnostics, text);
     }
 }
 
-fn check(file: &AstFile, findings: &[Diagnostic], text: &str, interner: &Interner) {
-    check_findings(findings, text);
+fn check(file: &AstFile, diagnostics: &[Diagnostic], text: &str, interner: &Interner) {
+    check_diagnostics(diagnostics, text);
     let tree = print(file, interner);
-    if findings.is_empty() {
+    if diagnostics.is_empty() {
         assert!(!tree.contains("(broken"), "{text}\n{tree}");
     }
     for pair in file.items.windows(2) {
@@ -34,22 +34,22 @@ fn check(file: &AstFile, findings: &[Diagnostic], text: &str, interner: &Interne
     }
 }
 
-fn check_findings(findings: &[Diagnostic], text: &str) {
-    assert!(findings.len() <= MAX_DIAGNOSTICS + 1, "{text}");
-    for finding in findings {
-        let spans = finding.labels.iter().map(|label| label.span);
-        for span in spans.chain([finding.span]) {
-            assert!(span.start <= span.end, "{text}: {finding:?}");
+fn check_diagnostics(diagnostics: &[Diagnostic], text: &str) {
+    assert!(diagnostics.len() <= MAX_DIAGNOSTICS + 1, "{text}");
+    for diagnostic in diagnostics {
+        let spans = diagnostic.labels.iter().map(|label| label.span);
+        for span in spans.chain([diagnostic.span]) {
+            assert!(span.start <= span.end, "{text}: {diagnostic:?}");
             assert!(
                 text.get(span.start as usize..span.end as usize).is_some(),
-                "{text}: {finding:?}"
+                "{text}: {diagnostic:?}"
             );
         }
         assert!(
-            !finding.message.is_empty() && !finding.label.is_empty(),
-            "{finding:?}"
+            !diagnostic.message.is_empty() && !diagnostic.label.is_empty(),
+            "{diagnostic:?}"
         );
-        assert!(finding.help.is_some(), "{finding:?}");
+        assert!(diagnostic.help.is_some(), "{diagnostic:?}");
     }
 }
 
@@ -102,9 +102,9 @@ const PROGRAM: &str = "texture2d g;\nstruct pair { float a; float b; };\nconst f
 float f(float x, out float y = 1.0 <<< label = \"a\" >>>) {\n  y = x ? x * (k + 1) : -x;\n  for (int i = 0; i < 3; ++i) { y += w[i]; }\n  \
 if (y > 1) return y; else { y = global_value<a>; }\n  return texture2d_sample<g>(x, y).x;\n}\nshader s(out color o) { struct pair p = { 1, 2 }; o = color(p.a, f(1, p.b), 0); }\n";
 
-/// The shape that makes naive backtracking take for ever: a fault deep inside operators of every level.
+/// The worst case for naive backtracking: a fault deep inside operators of every level.
 #[test]
-fn faults_deep_inside_end_soon() {
+fn deep_faults_parse_in_bounded_time() {
     let deep = |count: usize, open: &str, close: &str| {
         format!(
             "float f() {{ return {}{}; }}",
@@ -126,7 +126,7 @@ fn faults_deep_inside_end_soon() {
 }
 
 #[test]
-fn garbage_by_the_megabyte_ends_soon() {
+fn megabytes_of_garbage_parse_in_bounded_time() {
     let mut bytes = vec![0; 1 << 20];
     fastrand::Rng::with_seed(7).fill(&mut bytes);
     read(&String::from_utf8_lossy(&bytes));

@@ -1,4 +1,4 @@
-//! What instructions compute that neither branch nor call.
+//! Evaluation of instructions that neither branch nor call.
 
 use super::{Evaluation, Halt, Values, answered, leaving_slot, masked, read};
 use crate::eval::number::{operand_bits, operand_floats};
@@ -13,7 +13,7 @@ use adumbra_ops::{MAX_OPERANDS, Op};
 use smallvec::{SmallVec, smallvec};
 
 impl<F: Number> Evaluation<'_, F> {
-    /// Clears so many parts of an array, one at least; gives how many there are.
+    /// Clears `parts` parts of an array, one at least; returns the number of parts.
     fn resize(
         &mut self,
         array: ArrayId,
@@ -34,7 +34,8 @@ impl<F: Number> Evaluation<'_, F> {
         Ok(parts)
     }
 
-    /// Copies the shorter array to or from the part of the longer that begins at `start`, moved so that it lies inside.
+    /// Copies the shorter array to or from the part of the longer that begins at `start`, moved so
+    /// that it lies inside.
     fn copy_array(&mut self, to: ArrayId, from: ArrayId, start: i32) {
         let arrays = &self.frame().arrays;
         let (mut elements, source) = (arrays[to.index()].clone(), &arrays[from.index()]);
@@ -63,7 +64,7 @@ impl<F: Number> Evaluation<'_, F> {
         clamped as usize
     }
 
-    /// Instructions that neither branch nor call: what they give.
+    /// The results of instructions that neither branch nor call.
     pub(super) fn compute(
         &mut self,
         inst: &Inst,
@@ -181,7 +182,7 @@ impl<F: Number> Evaluation<'_, F> {
         let operands = operand_floats(op, args);
         if self.options.path {
             let wide: SmallVec<[f64; MAX_OPERANDS]> = operands.iter().map(|x| x.to_f64()).collect();
-            self.record(op.smooth_piece(&wide) as u64);
+            self.record(op.smooth_segment(&wide) as u64);
         }
         let function = self.function();
         let lanes = self.lanes(function, inst.results.first);
@@ -231,7 +232,7 @@ impl<F: Number> Evaluation<'_, F> {
         }
     }
 
-    /// Values as they leave, by their bits.
+    /// Canonical values for the host, by their bits.
     fn leaving_words(&self, inst: &Inst, args: &[EvalValue<F>]) -> Vec<u32> {
         let function = self.function();
         let args = inst.args.iter().zip(args);
@@ -242,7 +243,7 @@ impl<F: Number> Evaluation<'_, F> {
         words.collect()
     }
 
-    /// A closure just made, if there was room for it.
+    /// A closure just made, if the limit allows it.
     fn closure(&mut self, closure: ClosureRef, span: Span) -> Result<EvalValue<F>, Halt<F>> {
         if self.state.closures.size() > self.options.limits.closure_size as usize {
             return self.stop(FaultKind::ClosureSize, span);

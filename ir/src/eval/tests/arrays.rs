@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn arrays_travel_by_their_modes() {
+fn arrays_follow_passing_modes() {
     // fill reads the first, writes the second, does both with the third.
     let module = int_shader(
         "array &0: i32[3] array &1: i32[3] array &2: i32[3]
@@ -22,7 +22,8 @@ fn arrays_travel_by_their_modes() {
            return
          }",
     );
-    // In: unchanged 7. Out: zero on entry, so 7 + 0. Inout: 7 + 7. Out again: what was not written is zero.
+    // In: unchanged 7. Out: zero on entry, so 7 + 0. Inout: 7 + 7. Out again: what was not written
+    // is zero.
     assert_eq!(
         int_output(&module, 0, Limits::default()),
         (7_07_14_00, vec![])
@@ -30,7 +31,7 @@ fn arrays_travel_by_their_modes() {
 }
 
 #[test]
-fn arrays_hold_the_shadows_they_are_laid_out_for() {
+fn arrays_hold_assigned_shadows() {
     let text = "array &0: f32:x[2] array &1: f32:xy[2]
          %0: f32:xy = global a[0] %1: i32 = const 1
          store &0[%1], %0 array_copy &1, &0 %2: f32:xy = load &1[%1] return %2";
@@ -70,7 +71,7 @@ fn a_part_of_an_array_is_copied_to_or_from_a_shorter_one() {
 }
 
 #[test]
-fn calls_hand_over_the_lanes_that_both_sides_have() {
+fn calls_pass_common_lanes() {
     let with = |param: &str, result: &str, array: &str| {
         let module = module(
             &format!(

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn loops_carry_all_values_at_once() {
-    // Swaps two values n times and counts the turns.
+    // Swaps two values n times and counts the iterations.
     let fibonacci = int_shader(
         "%0: i32 = global n[0] %1: i32 = const 0 %2: i32 = const 1
          %3: i32 = loop ^1 (%4: i32 = %1, %5: i32 = %2, %6: i32 = %0) {

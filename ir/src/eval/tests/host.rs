@@ -1,4 +1,4 @@
-//! What hosts see: requests, closures, inputs and outputs.
+//! Tests of the host's interface: requests, closures, inputs and outputs.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn samples_ask_the_host_with_partials() {
 }
 
 #[test]
-fn nan_leaves_as_one_nan() {
+fn outputs_have_canonical_nan() {
     let module = float_shader("%0: f32:xy = global a[0] return %0");
     let point = point([f32::from_bits(0xffc0_1234), -f32::NAN, -0.0], [0.0; 3], 0);
     let slot = run(&module, &point, EvalOptions::default()).outputs[0];

@@ -1,9 +1,10 @@
-//! Where NaNs come from.
+//! Tests of NaN origins.
 
 use super::*;
 use crate::eval::{MAX_NAN_ORIGINS, NanOrigin};
 
-/// Where value, ddx and ddy of the only output come from: the first byte of each span; at a = -1 (+1 x), b = infinity (+1 x).
+/// The origins of value, ddx and ddy of the only output, by the first byte of each span; at a = -1
+/// (+1 x), b = infinity (+1 x).
 fn origins(module: &Module) -> [Option<u32>; 3] {
     let point = point([-1.0, 1.0, 0.0], [f32::INFINITY, 1.0, 0.0], 1);
     let with = |origins| {
@@ -13,12 +14,12 @@ fn origins(module: &Module) -> [Option<u32>; 3] {
         };
         run(module, &point, options)
     };
-    let (told, plain) = (with(true), with(false));
-    // Asking changes nothing that leaves.
+    let (with_origins, plain) = (with(true), with(false));
+    // Requesting origins changes no output.
     let bits = |outcome: &EvalOutcome| outcome.outputs[0].float.to_bits();
-    assert_eq!(bits(&told), bits(&plain));
+    assert_eq!(bits(&with_origins), bits(&plain));
     assert_eq!(plain.origins, [NanOrigin::default()]);
-    told.origins[0].map(|span| span.map(|span| span.start))
+    with_origins.origins[0].map(|span| span.map(|span| span.start))
 }
 
 fn of_float(body: &str) -> [Option<u32>; 3] {
@@ -26,7 +27,7 @@ fn of_float(body: &str) -> [Option<u32>; 3] {
 }
 
 #[test]
-fn the_first_that_gives_one_is_the_origin() {
+fn first_nan_is_the_origin() {
     let text =
         "%0: f32:xy = global a[0] @1..2 %1: f32:xy = sqrt %0 @3..4 %2: f32:xy = add %1, %0 @5..6
                 %3: f32:xy = mul %2, %2 @7..8 return %3";
@@ -36,7 +37,7 @@ fn the_first_that_gives_one_is_the_origin() {
 }
 
 #[test]
-fn one_that_nobody_reads_on_the_way_to_the_output_is_not() {
+fn unread_nan_is_no_origin() {
     let text =
         "%0: f32:xy = global a[0] @1..2 %1: f32 = sqrt %0 @3..4 %2: f32:xy = global b[0] @5..6
                 %3: f32:xy = sub %2, %2 @7..8 return %3";
@@ -72,7 +73,7 @@ fn origins_travel_through_arrays_loops_and_calls() {
 }
 
 #[test]
-fn those_beyond_the_limit_have_none() {
+fn nans_beyond_limit_have_no_origin() {
     let text: String = (0..=MAX_NAN_ORIGINS as u32)
         .map(|i| format!("%{}: f32:xy = sqrt %0 @{}..{} ", i + 1, i + 1, i + 2))
         .collect();

@@ -16,7 +16,7 @@ fn values_and_shadows_of_a_product() {
 }
 
 #[test]
-fn only_the_lanes_that_are_laid_out_are_computed() {
+fn only_assigned_lanes_are_computed() {
     let laid_out = float_shader(
         "%0: f32:x = global a[0] %1: f32 = global b[0] %2: f32:x = mul %0, %1
          %3: f32:xy = global a[0] %4: f32:xy = add %2, %3 return %4",
@@ -28,7 +28,7 @@ fn only_the_lanes_that_are_laid_out_are_computed() {
 }
 
 #[test]
-fn an_output_has_the_shadows_that_were_asked_for() {
+fn outputs_have_requested_shadows() {
     let module = module(
         "fn main() -> (f32:y) ^0 { %0: f32:xy = global a[0] return %0 }",
         "output o: float",

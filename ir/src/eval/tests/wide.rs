@@ -1,4 +1,4 @@
-//! The same over f64, and what is counted on the way.
+//! Tests of evaluation over f64, and of execution counts.
 
 use super::control::TRIANGLE;
 use super::*;
@@ -54,7 +54,7 @@ fn narrow_and_wide_numbers_agree_on_smooth_programs() {
 }
 
 #[test]
-fn wide_derivatives_are_what_finite_differences_say() {
+fn wide_derivatives_match_finite_differences() {
     let module = smooth();
     let value = |a: f64, b: f64| {
         let point = point([a, 0.0, 0.0], [b, 0.0, 0.0], 0);
@@ -128,7 +128,7 @@ fn paths_differ_where_floats_decide_differently() {
     let kink = float_shader(
         "%0: f32:xy = global a[0] %1: f32 = const 1.0 %2: f32:xy = max %0, %1 return %2",
     );
-    let cell = float_shader("%0: f32:xy = global a[0] %1: f32:xy = fract %0 return %1");
+    let fraction = float_shader("%0: f32:xy = global a[0] %1: f32:xy = fract %0 return %1");
     let index = float_shader(
         "array &0: f32:x[4] %0: f32:xy = global a[0] %1: i32 = f2i %0 %2: f32:x = load &0[%1]
          %3: f32:xy = mul %2, %0 return %3",
@@ -146,7 +146,7 @@ fn paths_differ_where_floats_decide_differently() {
     let conversion = float_shader(
         "%0: f32:xy = global a[0] %1: i32 = f2i %0 %2: f32 = i2f %1 %3: f32:xy = add %0, %2 return %3",
     );
-    for module in [branch, kink, cell, index, trips, conversion] {
+    for module in [branch, kink, fraction, index, trips, conversion] {
         assert_eq!(path(&module, 0.75), path(&module, 0.875));
         assert_ne!(path(&module, 0.875), path(&module, 1.125));
         assert_eq!(path(&module, 1.125), path(&module, 1.25));
@@ -160,7 +160,7 @@ fn paths_differ_where_floats_decide_differently() {
 }
 
 #[test]
-fn what_a_point_did_is_counted() {
+fn execution_is_counted() {
     let recursive = int_shader(
         "array &0: i32[2] %0: i32 = global n[0] %1: i32 = call tri(%0) store &0[%0], %1 %2: i32 = load &0[%0]
          %3: f32 = global a[0] %4: f32 = log %3 %5: f32 = ddx %4 %6: i32 = call same(%2)

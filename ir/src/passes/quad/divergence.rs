@@ -1,25 +1,29 @@
-//! Where the points of a quad may part.
+//! Divergence analysis: the places that points of a quad may reach out of lockstep.
 //!
-//! Points start together and see the same inputs; what differs between them begins with the host's globals. A value *varies* if it may
-//! differ between points of a quad, a place is *partial* if not all points of a quad need come to it in lockstep: behind a condition that
-//! varies, behind a leave that not all take, in a loop that they leave at different turns, in a function called from such a place.
+//! Points start together and have the same inputs; differences between them begin with the host's
+//! globals. A value *varies* if it may differ between points of a quad. A place is *partial* if not
+//! all points of a quad need reach it in lockstep: after a varying condition, after a jump that
+//! only some points take, in a loop that they leave in different iterations, in a function called
+//! from such a place.
 //!
-//! Both are sets of bits that say what it depends on ([`SOURCE`], [`ENTRY`], the function's own ins), so that one walk over a function
-//! serves all calls of it; callers put their own sets in. Everything is found as a least fixpoint. The work is linear in the program, times
-//! a named constant; what takes longer counts as varying.
+//! Both are sets of bits of dependences ([`SOURCE`], [`ENTRY`], the function's own ins), so that
+//! one walk over a function serves all calls of it; callers substitute their own sets. All sets are
+//! least fixpoints. The work is linear in the program, times a named constant; beyond that
+//! everything counts as varying. The analysis is that of Coutinho et al. (2011), *Divergence
+//! analysis and optimizations*, PACT.
 
 use crate::calls::CallGraph;
 use crate::module::*;
 use crate::span::Span;
 
-/// What a value or a place depends on.
+/// The dependences of a value or a place.
 pub(super) type DependenceBits = u64;
 
 /// It varies in any case.
 const SOURCE: DependenceBits = 1 << 63;
-/// On whether all points of a quad enter the function together.
+/// Whether all points of a quad enter the function together.
 const ENTRY: DependenceBits = 1 << 62;
-/// The bit that ins have together that are too many for one each.
+/// The bit shared by all ins beyond those with a bit of their own.
 const SHARED: usize = 61;
 
 /// Walks over one function, or a cycle of functions, before everything in it counts as varying.
@@ -30,33 +34,33 @@ const fn in_bit(position: usize) -> DependenceBits {
     1 << if position < SHARED { position } else { SHARED }
 }
 
-/// What callers need to know of a function.
+/// The summary of a function for its callers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Summary {
     results: Vec<DependenceBits>,
-    /// By array parameter: what is copied out.
+    /// By array parameter: the dependences of its final elements.
     arrays: Vec<DependenceBits>,
 }
 
-/// A derivative that not all points of a quad need come to.
+/// A derivative that not all points of a quad need reach.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DivergentDerivative {
-    /// Where it stands; for one in the library, where the user calls for it.
+    /// Its span; for one in the library, that of the user's call.
     pub(super) span: Span,
-    /// Whether it is a texture that wants it.
+    /// Whether a texture sample needs it.
     pub(super) by_sample: bool,
-    /// Where points may part, if it is in the same function.
+    /// Where points may diverge, if it is in the same function.
     pub(super) diverged_at: Option<Span>,
     /// The call from a place that is partial, if the function is called from one.
     pub(super) called_from: Option<Span>,
 }
 
-/// What is divergent in a module.
+/// The divergent places of a module.
 pub(super) struct DivergenceAnalysis {
-    /// Every divergent derivative, in the order of the text.
+    /// Every divergent derivative, in the order of the source.
     pub(super) derivatives: Vec<DivergentDerivative>,
-    /// The arms of branches by which derivatives, or calls that come to one, are divergent: of each the outermost, if it is a branch that parts
-    /// points first.
+    /// The arms of branches that make derivatives, or calls that reach one, divergent: of each the
+    /// outermost, if it is a branch where points diverge first.
     pub(super) arms: Vec<(FuncId, RegionId)>,
 }
 
@@ -112,7 +116,7 @@ pub(super) fn find(module: &Module) -> DivergenceAnalysis {
     DivergenceAnalysis { derivatives, arms }
 }
 
-/// What callers bring, from the entry on.
+/// The dependences that callers substitute, from the entry on.
 struct Reach<'m> {
     module: &'m Module,
     /// By function: which of its bits are set by some call of it.
@@ -124,7 +128,7 @@ struct Reach<'m> {
 }
 
 impl Reach<'_> {
-    /// What a function brings to those that it calls. Returns whether anything was new.
+    /// Passes a function's dependences to its callees. Returns whether anything was new.
     fn pass_on(&mut self, id: FuncId, walk: &Walk<'_>) -> bool {
         let mask = self.masks[id.index()];
         let mut changed = false;
@@ -153,7 +157,7 @@ impl Reach<'_> {
         changed
     }
 
-    /// A place of a function; of one of the library, where the user's text calls for it.
+    /// A span of a function; for one of the library, that of the user's call.
     fn in_text(&self, id: FuncId, span: Span) -> Span {
         let function = self.module.function(id);
         match self.wanted[id.index()] {
@@ -162,7 +166,7 @@ impl Reach<'_> {
         }
     }
 
-    /// The arms by which what asks is divergent.
+    /// The arms that make the derivative or call divergent.
     fn arms<'w>(
         &self,
         id: FuncId,
@@ -195,25 +199,25 @@ impl Reach<'_> {
             DivergentDerivative {
                 span: self.in_text(id, place.inst.span),
                 by_sample: matches!(place.inst.kind, InstKind::Sample(..)),
-                diverged_at: place.parted.filter(|_| !library),
+                diverged_at: place.diverged_at.filter(|_| !library),
                 called_from: called.filter(|_| by_entry && !library),
             }
         }));
     }
 }
 
-/// A place that matters: a derivative, or a call.
+/// A relevant place: a derivative, or a call.
 #[derive(Clone, Copy, Debug)]
 struct Place<'m> {
     inst: &'m Inst,
     region: RegionId,
     partial: DependenceBits,
-    /// Where points part before it.
-    parted: Option<Span>,
+    /// Where points diverge before it.
+    diverged_at: Option<Span>,
 }
 
 impl Place<'_> {
-    /// Whether it is a derivative, or a call of a function that comes to one; `functions` tells of which it is known.
+    /// Whether it is a derivative, or a call of a function that reaches one, by `functions`.
     fn asks(&self, functions: &[bool]) -> bool {
         match self.inst.kind {
             InstKind::Call(callee, _) => functions.get(callee.index()).is_some_and(|asks| *asks),
@@ -222,33 +226,33 @@ impl Place<'_> {
     }
 }
 
-/// A region that the walk is in.
+/// An open region of the walk.
 struct Open {
     region: RegionId,
-    /// What not all points being here depends on; grows behind a leave.
+    /// The dependences of partial execution here; grows after a jump out of the region.
     partial: DependenceBits,
-    parted: Option<Span>,
+    diverged_at: Option<Span>,
 }
 
 /// The walk over one function, which is repeated until nothing changes.
 struct Walk<'m> {
     function: &'m Function,
-    /// By value, array and result: what it varies with.
+    /// By value, array and result: its dependences.
     values: Vec<DependenceBits>,
     arrays: Vec<DependenceBits>,
     results: Vec<DependenceBits>,
-    /// By region of a loop: what its points leaving it at different turns depends on, and where they do.
+    /// By region of a loop: the dependences of leaving it in different iterations, and the place.
     turns: Vec<(DependenceBits, Option<Span>)>,
-    /// By region of a loop: how many instructions send to its next turn.
+    /// By region of a loop: the number of its `Continue`s.
     continues: Vec<u32>,
     /// By region: the results of the instruction that it belongs to, and whether it is a loop's.
     owners: Vec<(Results, bool)>,
-    /// By region: the one around it, and what not all points entering it depends on.
+    /// By region: the one around it, and the dependences of partial entry.
     entered: Vec<(Option<RegionId>, DependenceBits)>,
     open: Vec<Open>,
     /// Found by the last walk, in the order of the program.
     places: Vec<Place<'m>>,
-    /// Which bits points part by, as far as it is to be told where.
+    /// The bits that points diverge by, while their place is sought.
     mask: DependenceBits,
     changed: bool,
 }
@@ -317,7 +321,8 @@ impl<'m> Walk<'m> {
         self.walk(summaries);
     }
 
-    /// Walks once more to tell where points part by these bits. Loops know it only when their leaves were seen.
+    /// Walks again to find where points diverge by these bits. Loops know it only when their exits
+    /// were visited.
     fn look_for(&mut self, mask: DependenceBits, summaries: &[Summary]) {
         self.mask = mask;
         for _ in 0..2 {
@@ -341,7 +346,7 @@ impl<'m> Walk<'m> {
         &mut self,
         region: RegionId,
         partial: DependenceBits,
-        parted: Option<Span>,
+        diverged_at: Option<Span>,
         summaries: &[Summary],
     ) {
         let around = self.open.last().map(|open| open.region);
@@ -349,7 +354,7 @@ impl<'m> Walk<'m> {
         self.open.push(Open {
             region,
             partial,
-            parted,
+            diverged_at,
         });
         let function = self.function;
         for inst in &function.region(region).insts {
@@ -360,14 +365,14 @@ impl<'m> Walk<'m> {
 
     fn inst(&mut self, region: RegionId, inst: &'m Inst, summaries: &[Summary]) {
         let here = self.open.last().expect("a region is open");
-        let (partial, parted) = (here.partial, here.parted);
+        let (partial, diverged_at) = (here.partial, here.diverged_at);
         let all = inst.args.iter().map(|arg| self.values[arg.index()]);
         let all = all.fold(0, |all, bits| all | bits);
         let place = Place {
             inst,
             region,
             partial,
-            parted,
+            diverged_at,
         };
         match &inst.kind {
             InstKind::Const(_) | InstKind::Resource(_) => {}
@@ -405,21 +410,21 @@ impl<'m> Walk<'m> {
                 // Values that one of two arms yields differ where points are in both.
                 self.give(inst.results, all);
                 let inside = partial | all;
-                let parted = parted.or((all & self.mask != 0).then_some(inst.span));
+                let diverged_at = diverged_at.or((all & self.mask != 0).then_some(inst.span));
                 for arm in [*then, *other] {
                     self.owners[arm.index()] = (inst.results, false);
-                    self.region(arm, inside, parted, summaries);
+                    self.region(arm, inside, diverged_at, summaries);
                 }
             }
             InstKind::Block(body) => {
                 self.owners[body.index()] = (inst.results, false);
-                self.region(*body, partial, parted, summaries);
+                self.region(*body, partial, diverged_at, summaries);
             }
             InstKind::Loop(body) => {
                 self.owners[body.index()] = (inst.results, true);
                 self.turn(*body, &inst.args, 0);
                 let (leaves, left) = self.turns[body.index()];
-                self.region(*body, partial | leaves, parted.or(left), summaries);
+                self.region(*body, partial | leaves, diverged_at.or(left), summaries);
             }
             InstKind::Yield => self.hand_over(self.owners[region.index()].0, &inst.args, 0),
             InstKind::Break(to) => {
@@ -427,7 +432,8 @@ impl<'m> Walk<'m> {
                 self.leave(Some(*to), true);
             }
             InstKind::Continue(to) => {
-                // Where there is but one way to the next turn, all points that are in it bring the same.
+                // If there is only one `Continue`, all points in the next iteration pass the same
+                // values.
                 let is_only = self.continues[to.index()] == 1;
                 self.turn(*to, &inst.args, if is_only { 0 } else { partial });
                 self.leave(Some(*to), false);
@@ -442,19 +448,20 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// Points leave for what is behind the target, for its next turn, or from the function: from here to there, not all are left.
+    /// Points leave for the instructions after the target, for its next iteration, or from the
+    /// function: until there, execution is partial.
     fn leave(&mut self, target: Option<RegionId>, for_good: bool) {
         let here = self.open.last().expect("a region is open");
-        let (partial, parted) = (here.partial, here.parted);
+        let (partial, diverged_at) = (here.partial, here.diverged_at);
         for open in self.open.iter_mut().rev() {
             let is_target = Some(open.region) == target;
             open.partial |= partial;
-            open.parted = open.parted.or(parted);
+            open.diverged_at = open.diverged_at.or(diverged_at);
             let is_loop = self.owners[open.region.index()].1;
             if is_loop && (for_good || !is_target) {
                 let (bits, left) = &mut self.turns[open.region.index()];
                 grow(bits, partial, &mut self.changed);
-                *left = left.or(parted);
+                *left = left.or(diverged_at);
             }
             if is_target {
                 break;
@@ -506,7 +513,8 @@ impl<'m> Walk<'m> {
         grow(&mut self.arrays[array.index()], bits, &mut self.changed);
     }
 
-    /// From here to the results of an instruction around it, by points whose coming this way depends on `partial`.
+    /// Passes values to the results of an instruction around this one; reaching it depends on
+    /// `partial`.
     fn hand_over(&mut self, results: Results, args: &[ValueId], partial: DependenceBits) {
         for (to, from) in results.iter().zip(args) {
             let bits = self.values[from.index()] | partial;
@@ -514,7 +522,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// The same to what a loop carries.
+    /// Passes values to the parameters of a loop.
     fn turn(&mut self, body: RegionId, args: &[ValueId], partial: DependenceBits) {
         let function = self.function;
         for (to, from) in function.region(body).params.iter().zip(args) {

@@ -1,17 +1,19 @@
-//! All points of a quad live: branches that hold a derivative and part points are evaluated by all of them, both arms, and what each point's own arm
-//! gives is selected. So graphics processors do it when they *flatten* a branch.
+//! Flattening: all points of a quad evaluate both arms of a divergent branch with a derivative, and
+//! select the results of their own arm. HLSL calls it `[flatten]`.
 //!
-//! Assumes a verified module without lanes. Guarantees: of a branch that is left as it was, an arm does more than compute values, or no derivative in it is
-//! divergent for its sake. What an arm may do: constants, globals, rows that cannot fault, samples, calls of functions that do no more than that, and
-//! branches of that kind. Nothing else may happen at points that do not choose the arm: no store, message, fault, closure, leave, and no loop, which may not
-//! end there. What they do show is what they ask of textures, and the steps of calls.
+//! Assumes a verified module without lanes. Guarantees: a branch stays only if an arm does more
+//! than compute values, or if no derivative in it is divergent because of it. An arm may contain
+//! constants, globals, ops that cannot fault, samples, calls of functions with the same
+//! restriction, and such branches. Points that do not take the arm must have no other effect: no
+//! store, message, fault, closure or jump, and no loop, which may not end there. Their texture
+//! requests and the steps of calls are observable.
 
 use crate::calls::CallGraph;
 use crate::module::*;
 use crate::types::Scalar;
 use adumbra_ops::Op;
 
-/// Flattens the branches that have these arms, as far as it can be. Returns whether it changed anything.
+/// Flattens the branches that have these arms, where possible. Returns whether it changed anything.
 pub(super) fn flatten(module: &mut Module, arms: &[(FuncId, RegionId)]) -> bool {
     let plain = plain_functions(module);
     let mut arms = arms.to_vec();
@@ -39,7 +41,7 @@ fn plain_functions(module: &Module) -> Vec<bool> {
     plain
 }
 
-/// Whether a region computes values, ends in that way, and does nothing else.
+/// Whether a region computes values, ends with that terminator, and does nothing else.
 fn is_plain(function: &Function, region: RegionId, end: &InstKind, plain: &[bool]) -> bool {
     let insts = &function.region(region).insts;
     let Some((last, rest)) = insts.split_last() else {
@@ -64,8 +66,8 @@ fn is_plain(function: &Function, region: RegionId, end: &InstKind, plain: &[bool
         })
 }
 
-/// What chooses between values of that type, if anything does.
-const fn choice(ty: Scalar) -> Option<Op> {
+/// The op that selects between values of that type, if there is one.
+const fn select_op(ty: Scalar) -> Option<Op> {
     match ty {
         Scalar::F32 => Some(Op::Select),
         Scalar::I32 | Scalar::U32 | Scalar::Bool => Some(Op::ISel),
@@ -83,7 +85,7 @@ fn flatten_in(function: &mut Function, arms: &[RegionId], plain: &[bool]) -> boo
         [then, other]
             .iter()
             .any(|arm| arms.binary_search(arm).is_ok())
-            && results.all(|result| choice(function.value(result).ty).is_some())
+            && results.all(|result| select_op(function.value(result).ty).is_some())
             && [then, other]
                 .into_iter()
                 .all(|arm| is_plain(function, arm, &InstKind::Yield, plain))
@@ -110,7 +112,7 @@ fn flatten_in(function: &mut Function, arms: &[RegionId], plain: &[bool]) -> boo
                     });
                     let [yes, no] = given;
                     for (result, (yes, no)) in inst.results.iter().zip(yes.into_iter().zip(no)) {
-                        let op = choice(function.value(result).ty);
+                        let op = select_op(function.value(result).ty);
                         out.push(Inst {
                             kind: InstKind::Op(op.expect("it was asked for")),
                             args: Args::from_slice(&[inst.args[0], yes, no]),

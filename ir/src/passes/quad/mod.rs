@@ -1,11 +1,12 @@
-//! Derivatives from neighbours: takes the shadows out of a lowered module and puts differences in their place.
+//! Derivatives from neighbours in a quad: replaces the shadows of a lowered module by differences.
 //!
-//! Assumes a verified module without lanes, before any other pass. Guarantees: nothing reads a shadow any more. A `Shadow` is a
-//! [`Difference`](InstKind::Difference), and a sample that would take the shadows of its coordinates is given their differences as
-//! gradients. All that follows treats it as any module whose shadows nobody reads.
+//! Assumes a verified module without lanes, before any other pass. Guarantees: nothing reads a
+//! shadow any more. A `Shadow` becomes a [`Difference`](InstKind::Difference), and a sample by the
+//! shadows of its coordinates gets their differences as gradients. Later passes treat the module as
+//! any whose shadows are never read.
 //!
-//! A difference needs the neighbours at the same place: where they may have gone another way it is refused, as in HLSL, or taken with all points
-//! [live](live).
+//! A difference needs the neighbours at the same place. Where they may have diverged it is an
+//! error, as in HLSL, or the branch is [flattened](flatten).
 
 mod divergence;
 mod flatten;
@@ -21,21 +22,22 @@ use crate::quad::Quad;
 use crate::types::{Direction, Lanes, Scalar};
 use divergence::DivergentDerivative;
 
-/// What becomes of derivatives where the points of a quad may have parted.
+/// The treatment of derivatives where the points of a quad may have diverged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AtDivergence {
-    /// They are refused.
+    /// They are errors.
     #[default]
     Refuse,
-    /// The branches that hold them are evaluated by all points of the quad, both arms, and what its own arm gives is selected for each point, where
-    /// an arm computes values and does nothing else. The rest is refused.
+    /// The branches around them are flattened: all points of the quad evaluate both arms, and each
+    /// selects the results of its own arm, if an arm computes values and does nothing else. The
+    /// others are errors.
     Flatten,
 }
 
 /// Makes a module one whose points are evaluated in quads.
 ///
 /// # Errors
-/// Every derivative in divergent flow that is not to be taken there.
+/// Every derivative in divergent flow that cannot be taken there.
 pub fn quads(
     mut module: Module,
     rule: Quad,
@@ -43,7 +45,7 @@ pub fn quads(
 ) -> Result<Module, Vec<Diagnostic>> {
     let mut found = divergence::find(&module);
     if at_divergence == AtDivergence::Flatten && !found.derivatives.is_empty() {
-        // Small functions of the library are no calls then, which take steps.
+        // Small functions of the library are inlined then, so that they take no steps.
         let calls = CallGraph::new(&module);
         inline(&mut module, &calls, 0);
         found = divergence::find(&module);
@@ -62,7 +64,7 @@ pub fn quads(
     Ok(module)
 }
 
-/// Whoever joins the points gives the outputs their derivatives.
+/// Gives the outputs both lanes; the evaluator of the quad fills them in.
 pub(super) fn mark_outputs(module: &mut Module) {
     let entry = &mut module.functions[module.entry.index()];
     for result in entry.results.iter_mut().filter(|r| r.ty == Scalar::F32) {
@@ -110,14 +112,14 @@ fn rewrite(function: &mut Function) {
 }
 
 fn refusal(found: DivergentDerivative, at_divergence: AtDivergence) -> Diagnostic {
-    let (message, here, mend) = match found.by_sample {
+    let (message, here, fix) = match found.by_sample {
         false => (
-            "a derivative is the difference from a neighbouring point, which may have gone another way",
+            "a derivative is the difference from a neighbouring point, which may have diverged",
             "not all points of a quad need come here",
             "take the derivative before the branch, and use its value inside",
         ),
         true => (
-            "a texture's level comes from the differences to neighbouring points, which may have gone another way",
+            "a texture's level comes from the differences to neighbouring points, which may have diverged",
             "not all points of a quad need come here",
             "sample before the branch, or take `ddx` and `ddy` of the coordinates before it and give them to `texture2d_sample_grad`",
         ),
@@ -126,10 +128,10 @@ fn refusal(found: DivergentDerivative, at_divergence: AtDivergence) -> Diagnosti
         .here(here)
         .help(match at_divergence {
             AtDivergence::Refuse => format!(
-                "{mend}; dual derivatives need no neighbours and have no such rule; on the command line, `--derivatives dual` asks for those, and with `--divergent live` all points evaluate the branch"
+                "{fix}; dual derivatives need no neighbours and have no such rule; on the command line, `--derivatives dual` asks for those, and with `--divergent live` all points evaluate the branch"
             ),
             AtDivergence::Flatten => format!(
-                "all points of a quad can evaluate only a branch that computes values, without loops, leaves, arrays, closures, messages and what may fault: {mend}"
+                "all points of a quad can evaluate only a branch that computes values, without loops, leaves, arrays, closures, messages and what may fault: {fix}"
             ),
         });
     if let Some(call) = found.called_from {

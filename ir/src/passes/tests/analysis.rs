@@ -1,4 +1,4 @@
-//! Lineage, demand and lanes within one function.
+//! Tests of lineage, demand and lanes within one function.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn floats_of_globals_are_the_only_sources() {
 }
 
 #[test]
-fn rows_whose_partial_is_zero_pass_nothing() {
+fn ops_with_zero_partial_pass_nothing() {
     let out = passed(
         "fn main(%0: f32) -> (f32, f32) ^0 {
            %1: f32 = global g[0]
@@ -62,7 +62,7 @@ fn rows_whose_partial_is_zero_pass_nothing() {
 }
 
 #[test]
-fn conditions_indices_and_casts_take_no_demand() {
+fn conditions_indices_casts_pass_no_demand() {
     let out = passed(
         "fn main() -> (f32) ^0 {
            array &0: f32[4]
@@ -134,7 +134,7 @@ fn merged_both_arms_ask_for_both() {
 }
 
 #[test]
-fn merging_reaches_as_far_as_the_outermost_branch() {
+fn merged_demand_reaches_outermost_branch() {
     let out = passed(
         "fn main() -> (f32, f32) ^0 {
            %0: f32 $a = global g[0]
@@ -164,7 +164,7 @@ fn merging_reaches_as_far_as_the_outermost_branch() {
     assert_eq!(lanes(&report, "main", 0, "c"), "x");
 }
 
-/// a, b, c = b, c, g in every turn: a has a shadow from the third turn on.
+/// a, b, c = b, c, g in every iteration: a has a shadow from the third iteration on.
 pub(super) const LATER: &str = "fn main(%0: i32) -> (f32) ^0 {
            %1: f32 = global g[0]
            %2: f32 = const 0.5
@@ -184,7 +184,7 @@ pub(super) const LATER: &str = "fn main(%0: i32) -> (f32) ^0 {
          }";
 
 #[test]
-fn lineage_arrives_on_a_later_turn() {
+fn lineage_arrives_in_later_iteration() {
     let out = passed(LATER, &DUAL);
     let f = out.entry();
     let lanes: Vec<_> = f.values.iter().map(|v| v.lanes.name()).collect();
@@ -195,7 +195,7 @@ fn lineage_arrives_on_a_later_turn() {
 
 #[test]
 fn demand_goes_around_a_loop() {
-    // Only b is read in the end, and it is made of a of the turn before.
+    // Only b is read in the end, and it depends on a of the iteration before.
     let out = passed(
         "fn main(%0: i32) -> (f32) ^0 {
            %1: f32 = global g[0]
@@ -338,8 +338,8 @@ fn a_shader_without_demand_is_the_one_with_derivatives_off() {
 }
 
 #[test]
-fn what_a_zero_shadow_decides_leaves_no_idle_lane() {
-    // The derivative of the input decides at compile time that nobody asks for that of g.
+fn folded_zero_shadow_leaves_no_dead_lane() {
+    // The derivative of the input decides at compile time that the one of g is not demanded.
     let out = passed(
         "fn main(%0: f32) -> (f32) ^0 {
            %1: f32 = global g[0]

@@ -1,11 +1,11 @@
-//! Fold: constants, identities, and branches that are decided.
+//! Tests of folding: constants, identities, and decided branches.
 
 use super::optimise::one;
 use super::*;
 use crate::passes::{dce::dce, fold::fold};
 
 fn folded(functions: &str) -> Module {
-    // Pruned as well, so that numbers are in order and unused constants gone.
+    // DCE as well, so that numbers are in order and unused constants gone.
     one(functions, |f| {
         fold(f);
         dce(f);
@@ -13,7 +13,7 @@ fn folded(functions: &str) -> Module {
 }
 
 #[test]
-fn constants_fold_to_the_bits_of_the_row() {
+fn constants_fold_to_bits_of_op() {
     let out = folded(
         "fn main() -> (f32, i32) ^0 {
            %0: f32 = const 0.1
@@ -39,7 +39,7 @@ fn constants_fold_to_the_bits_of_the_row() {
 }
 
 #[test]
-fn what_faults_stays() {
+fn faulting_instructions_stay() {
     let text = "fn main() -> (i32) ^0 {
         %0: i32 = const 7
         %1: i32 = const 0
@@ -219,7 +219,7 @@ fn a_loop_that_never_continues_is_a_block() {
 }
 
 #[test]
-fn behind_what_never_ends_nothing_stands() {
+fn code_after_endless_loop_is_removed() {
     let out = folded(
         "fn main(%0: f32, %1: i32) -> (f32) ^0 {
            %2: bool = ilt %1, %1

@@ -1,4 +1,4 @@
-//! Inlining: what stands in place of a call, and that nobody can tell.
+//! Tests of inlining: the inlined code, and that inlining is unobservable.
 
 use super::random::{Recorder, Seen, observe_within, points};
 use super::*;
@@ -65,7 +65,8 @@ fn library_functions_take_no_step_and_those_of_the_user_do() {
     );
 }
 
-/// Three of the user's functions within each other, and a fourth that stays a call since it branches.
+/// Three of the user's functions within each other, and another one that stays a call since it
+/// branches.
 const NESTED: &str = "
     fn main(%0: f32) -> (f32) ^0 {
       %1: f32 = call outer(%0) @10..11
@@ -126,7 +127,7 @@ fn calls_within_calls_count_their_depth() {
 }
 
 #[test]
-fn what_is_inlined_keeps_its_place_and_the_limits_find_the_same_calls() {
+fn inlined_code_keeps_spans_and_limits() {
     let before = nested();
     let (after, _) = run(before.clone(), &DUAL);
     let outcome = |module: &Module, steps, call_depth| {
@@ -162,7 +163,7 @@ fn what_is_inlined_keeps_its_place_and_the_limits_find_the_same_calls() {
             );
         }
     }
-    // Every call is where one limit ends or the other.
+    // At each step count a call ends with one limit or the other.
     let at = |kind, places: &[u32]| places.iter().all(|&place| found.contains(&(kind, place)));
     assert!(
         at(FaultKind::StepBudget, &[10, 12, 14, 20, 22, 30, 50]),
@@ -181,7 +182,7 @@ fn merged_demand_has_one_body_for_all_calls() {
 }
 
 #[test]
-fn a_library_function_that_calls_what_counts_counts_itself() {
+fn library_function_with_counted_calls_counts() {
     let text = |kind: &str| {
         format!(
             "fn main(%0: f32) -> (f32) ^0 {{
@@ -205,7 +206,7 @@ fn a_library_function_that_calls_what_counts_counts_itself() {
     assert_text(&passed(&text(""), &DUAL), &main("enter 0\nenter 1\n"));
 }
 
-/// `main` calls a function of so many instructions.
+/// `main` calls a function of `insts` instructions.
 fn calling(mark: &str, insts: usize) -> String {
     let mut text = format!(
         "fn main(%0: f32) -> (f32) ^0 {{
@@ -258,7 +259,7 @@ fn grown(text: &str) -> [(usize, usize); 2] {
 }
 
 #[test]
-fn a_module_grows_so_far_and_no_further() {
+fn inlining_respects_module_capacity() {
     const FIT: usize = MAX_INLINED / MAX_COUNTED;
     let text = |calls: usize| {
         let mut main = String::from("fn main(%0: f32) -> (f32) ^0 {\n");
@@ -278,9 +279,9 @@ fn a_module_grows_so_far_and_no_further() {
     assert_eq!((after - before, calls), (FIT * (MAX_COUNTED - 1), 3));
 }
 
-/// Each calls the next twice, so that all written out would be a power of two.
+/// Each calls the next twice, so that fully inlined code would be exponential.
 #[test]
-fn calls_that_double_at_each_level_end_soon() {
+fn exponential_inlining_is_bounded() {
     const LEVELS: usize = 1_000;
     let mut text =
         String::from("fn main(%0: f32) -> (f32) ^0 {\n%1: f32 = call f0(%0)\nreturn %1\n}\n");
@@ -296,9 +297,10 @@ fn calls_that_double_at_each_level_end_soon() {
     assert!((calls - 20..calls).contains(&still), "{calls} {still}");
 }
 
-/// Random modules, none of whose calls is free, with so many steps and calls that they end anywhere: before and after they do the same.
+/// Random modules without free calls, with step and depth limits that stop them anywhere: before
+/// and after they do the same.
 #[test]
-fn nobody_can_tell_what_is_inlined() {
+fn inlining_is_unobservable() {
     let (mut entered, mut called, mut stopped, mut too_deep, mut compared) = (0, 0, 0, 0, 0);
     for seed in 0..400 {
         let mut before = generate(seed);

@@ -1,6 +1,7 @@
-//! The passes as a whole and one by one, on IR text.
+//! Tests of the passes as a whole and one by one, on IR text.
 //!
-//! A test says its functions alone; [`module`] adds what else a module needs. Whatever a pass leaves is verified.
+//! A test has only its functions; [`module`] adds the rest of a module. Each result of a pass is
+//! verified.
 
 mod analysis;
 mod fold;
@@ -38,8 +39,9 @@ const OUTPUTS: PassOptions = PassOptions {
     ..DUAL
 };
 
-/// A module with these functions; the shader is `main`. Globals are `g` and `h`, floats, and `i`, an int; the texture is `wood`. Inputs and
-/// outputs follow from `main`, names are the words behind `$`.
+/// A module with these functions; the shader is `main`. Globals are `g` and `h`, floats, and `i`,
+/// an int; the texture is `wood`. Inputs and outputs follow from `main`, names are the words after
+/// `$`.
 fn module(functions: &str) -> Module {
     let main = functions.split("fn main(").nth(1).expect("a shader");
     let (params, rest) = main.split_once(')').expect("its parameters");
@@ -113,7 +115,8 @@ fn lines(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The text with numbers of values, regions and arrays counted by their first occurrence in their function.
+/// The text with numbers of values, regions and arrays counted by their first occurrence in their
+/// function.
 fn renumbered(text: &str) -> String {
     let mut out = String::new();
     for function in text.split_inclusive("\n}") {

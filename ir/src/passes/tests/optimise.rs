@@ -1,4 +1,4 @@
-//! Dedupe, prune, and dropping functions.
+//! Tests of GVN, DCE, and dropping functions.
 
 use super::*;
 use crate::passes::{dce::dce, gvn::gvn};
@@ -10,14 +10,14 @@ pub(super) fn one(functions: &str, pass: impl FnOnce(&mut Function)) -> Module {
     verified(module)
 }
 
-/// What is computed once, without what nobody reads any more.
+/// GVN, and removal of unused instructions.
 fn shared(function: &mut Function) {
     gvn(function);
     dce(function);
 }
 
 #[test]
-fn what_is_computed_twice_is_computed_once() {
+fn repeated_computations_are_shared() {
     let out = one(
         "fn main(%0: f32, %1: i32) -> (f32, f32) ^0 {
            %2: f32 = sin %0
@@ -81,7 +81,8 @@ fn products_of_neighbouring_cells_are_sums() {
          }",
         shared,
     );
-    // 1000 · 4000000000 wraps. What was not multiplied by the same number, of the same type, stays a product.
+    // 1000 · 4000000000 wraps. What was not multiplied by the same number, of the same type, stays
+    // a product.
     let more = 4_000_000_000_u32.wrapping_mul(1000);
     assert_text(
         &out,
@@ -126,7 +127,7 @@ fn sums_at_neighbouring_cells_are_sums_of_one() {
          }",
         shared,
     );
-    // The first one stands before what it could be a sum of.
+    // The first one comes before the sum it could be made of.
     assert_text(
         &out,
         "fn main(%0: i32, %1: i32) -> (i32, i32, i32, i32, i32, i32) ^0 {
@@ -146,7 +147,7 @@ fn sums_at_neighbouring_cells_are_sums_of_one() {
 }
 
 #[test]
-fn what_is_left_of_a_floor_is_fract() {
+fn x_minus_floor_becomes_fract() {
     let out = one(
         "fn main(%0: f32, %1: f32) -> (f32, f32, f32, f32) ^0 {
            %2: f32 = floor %0
@@ -171,7 +172,7 @@ fn what_is_left_of_a_floor_is_fract() {
 }
 
 #[test]
-fn what_can_fault_or_be_seen_is_not_shared() {
+fn faulting_and_effectful_code_is_not_shared() {
     let text = "fn main(%0: i32, %1: f32) -> (i32, i32, f32, f32) ^0 {
         %2: i32 = idiv %0, %0
         %3: i32 = idiv %0, %0
@@ -183,7 +184,7 @@ fn what_can_fault_or_be_seen_is_not_shared() {
 }
 
 #[test]
-fn rows_that_differ_in_their_last_operand_are_two() {
+fn ops_with_different_last_operands_stay() {
     let text = "fn main(%0: f32, %1: f32) -> (f32, f32) ^0 {
         %2: f32 = perlin4 %0, %0, %0, %0, %0
         %3: f32 = perlin4 %0, %0, %0, %0, %1
@@ -214,13 +215,13 @@ fn constants_of_two_variables_stay_two() {
     );
 }
 
-fn pruned(functions: &str) -> Module {
+fn eliminated(functions: &str) -> Module {
     one(functions, dce)
 }
 
 #[test]
 fn unused_results_and_parameters_go() {
-    let out = pruned(
+    let out = eliminated(
         "fn main(%0: f32, %1: i32) -> (f32) ^0 {
            %2: bool = ilt %1, %1
            %3: f32, %4: f32 = if %2 ^1 {
@@ -269,8 +270,8 @@ fn unused_results_and_parameters_go() {
 }
 
 #[test]
-fn what_nobody_reads_goes_and_what_can_be_felt_stays() {
-    let out = pruned(
+fn unread_code_goes_and_effects_stay() {
+    let out = eliminated(
         "fn main(%0: f32, %1: i32) -> (f32) ^0 {
            array &0: f32[4]
            array &1: f32[4]
@@ -298,7 +299,7 @@ fn what_nobody_reads_goes_and_what_can_be_felt_stays() {
            %5: f32 = load &2[%3]
            %6: f32 = load &2[%1]    // may fault
            %7: f32 = sample_alpha wood(%0, %0)
-           %8: i32 = idiv %1, %3    // a faulting row
+           %8: i32 = idiv %1, %3    // a faulting op
            return %0
          }",
     );
@@ -318,7 +319,7 @@ fn what_nobody_reads_goes_and_what_can_be_felt_stays() {
 }
 
 #[test]
-fn a_break_that_is_felt_keeps_its_condition() {
+fn observable_break_keeps_its_condition() {
     let text = "fn main(%0: f32, %1: i32) -> (f32) ^0 {
         %2: bool = ilt %1, %1
         block ^1 {
@@ -332,11 +333,11 @@ fn a_break_that_is_felt_keeps_its_condition() {
         }
         return %0
       }";
-    assert_text(&pruned(text), text);
+    assert_text(&eliminated(text), text);
 }
 
 #[test]
-fn loops_stay_because_their_turns_are_counted() {
+fn loops_stay_since_iterations_are_counted() {
     let text = "fn main(%0: i32) -> (i32) ^0 {
         loop ^1 (%1: i32 = %0) {
           %2: bool = ilt %1, %0
@@ -350,11 +351,11 @@ fn loops_stay_because_their_turns_are_counted() {
         }
         return %0
       }";
-    assert_text(&pruned(text), text);
+    assert_text(&eliminated(text), text);
 }
 
 #[test]
-fn calls_stay_whether_or_not_anybody_reads_their_results() {
+fn calls_with_unread_results_stay() {
     let text = "
       fn main(%0: f32) -> (f32) ^0 {
         %1: f32 = call branching(%0)
@@ -375,11 +376,11 @@ fn calls_stay_whether_or_not_anybody_reads_their_results() {
         %1: f32 = call around(%0)
         return %1
       }";
-    let nobody = "
-      fn nobody(%0: f32) -> (f32) ^0 {
+    let uncalled = "
+      fn uncalled(%0: f32) -> (f32) ^0 {
         return %0
       }";
-    assert_text(&passed(&format!("{text}{nobody}"), &DUAL), text);
+    assert_text(&passed(&format!("{text}{uncalled}"), &DUAL), text);
 }
 
 #[test]
@@ -401,7 +402,7 @@ fn nests_as_deep_as_the_verifier_allows_are_fine() {
 
 #[test]
 fn lanes_that_a_text_has_are_found_anew() {
-    // What is computed twice has lanes once: it may stand for what has none.
+    // A repeated computation has lanes once: it may replace one that has none.
     let text = "fn main() -> (f32, f32) ^0 {
                   %0: f32 = global g[0]
                   %1: f32:xy = global g[0]

@@ -1,4 +1,4 @@
-//! How much of derivatives of derivatives is looked for. What is found is tested on programs, by the frontend.
+//! Tests of the limits of the analysis of lost shadows. The frontend tests its results on programs.
 
 use super::super::lost_shadows::{MAX_CYCLE_ROUNDS, MAX_DERIVATIVE_READS, MAX_WARNINGS};
 use super::*;
@@ -26,7 +26,7 @@ fn warnings_are_limited() {
 }
 
 #[test]
-fn a_function_is_known_to_ask_at_so_many_places() {
+fn derivative_reads_of_function_are_limited() {
     let asks = |count: usize| {
         let mut text = String::from("fn many(%0: f32) -> (f32) ^0 {\n");
         for i in 0..count {
@@ -45,7 +45,8 @@ fn a_function_is_known_to_ask_at_so_many_places() {
     );
 }
 
-/// A function that calls itself and hands each parameter on as the next; the derivative of the last is asked for.
+/// A function that calls itself and passes each parameter as the next; the derivative of the last
+/// is read.
 fn shifting(params: usize) -> String {
     let list = |f: &dyn Fn(usize) -> String| (0..params).map(f).collect::<Vec<_>>().join(", ");
     let parameters = list(&|i| format!("%{i}: f32"));
@@ -57,7 +58,7 @@ fn shifting(params: usize) -> String {
 }
 
 #[test]
-fn recursion_is_followed_for_so_many_rounds() {
+fn rounds_through_recursion_are_limited() {
     let found = |params: usize| {
         let rest = ", %0".repeat(params - 1);
         let body = format!("%2: f32 = call shift(%1{rest})\nreturn %2\n");

@@ -1,4 +1,4 @@
-//! The snippets of the post, as IR. An array that nobody uses keeps a function from being inlined.
+//! The snippets of the post, as IR. An unused array keeps a function from being inlined.
 
 use super::*;
 
@@ -126,7 +126,7 @@ fn merged_the_demand_of_one_call_reaches_both() {
 }
 
 #[test]
-fn lineage_is_reported_before_demand_takes_of_it() {
+fn lineage_report_precedes_demand() {
     let lineage = lineage_report(module(FUNC), &DUAL);
     for (name, expected) in [
         ("x0", "xy"),

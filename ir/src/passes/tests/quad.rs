@@ -1,4 +1,5 @@
-//! Differences in place of shadows; the limits of the analysis. What is refused, and what is not, is in `tests/quads.rs`, in the language.
+//! Tests of differences in place of shadows, and of the limits of the analysis. `tests/quads.rs`
+//! tests the errors, in the language.
 
 use super::super::{AtDivergence, MAX_WALKS, quads};
 use crate::module::*;
@@ -45,7 +46,7 @@ fn shadows_become_differences_and_samples_take_them_as_gradients() {
 }
 
 #[test]
-fn a_difference_of_a_constant_is_folded_unless_it_is_none() {
+fn difference_of_finite_constant_folds() {
     for (bits, left) in [("2.0", 0), ("inf", 1), ("nan", 1)] {
         let text = format!(
             "output o: float entry main
@@ -62,7 +63,7 @@ fn a_difference_of_a_constant_is_folded_unless_it_is_none() {
 }
 
 #[test]
-fn live_branches_become_selections() {
+fn flattened_branches_become_selections() {
     let text = "global x: float output o: float entry main
         fn main() -> (f32) ^0 {
             %0: f32 = global x[0]
@@ -94,7 +95,7 @@ fn live_branches_become_selections() {
 }
 
 #[test]
-fn a_difference_stands_in_quads_alone() {
+fn difference_outside_quads_is_refused() {
     let text = "output o: float entry main
         fn main() -> (f32) ^0 { %0: f32 = const 2.0 %1: f32 = difference_x %0 return %1 }";
     let text = format!("adumbra ir 1\n{text}");
@@ -108,8 +109,9 @@ fn a_difference_stands_in_quads_alone() {
     assert_eq!(verify(&module), Ok(()));
 }
 
-/// A loop that hands `x` down a chain of so many variables, one a turn and the last one first, so that a walk follows one link. A derivative
-/// stands behind a condition that is the same at all points.
+/// A loop that passes `x` down a chain of variables, one an iteration and the last one first, so
+/// that a walk follows one link. A derivative comes after a condition that is the same at all
+/// points.
 fn chain(variables: usize) -> Module {
     let (mut params, mut turned) = (Vec::new(), Vec::new());
     for i in 0..variables {
@@ -137,7 +139,7 @@ fn chain(variables: usize) -> Module {
 }
 
 #[test]
-fn what_takes_too_many_walks_counts_as_varying() {
+fn values_beyond_walk_limit_count_as_varying() {
     // The last walk finds nothing new.
     for (variables, refused) in [
         (1, false),

@@ -1,6 +1,7 @@
 //! Random modules: every pass keeps what can be observed.
 //!
-//! The oracle is the reference evaluator with both shadows of every float, on the module before any pass.
+//! The oracle is the reference evaluator with both shadows of every float, on the module before any
+//! pass.
 
 use super::*;
 use crate::eval::{EvalOptions, EvalPoint, EvalValue, ShadowMode, evaluate};
@@ -13,8 +14,8 @@ use std::cell::Cell;
 const MODULES: u64 = 1_000;
 const POINTS: u64 = 3;
 
-/// A host whose texels depend on where it is asked, and which remembers: requests, and the words of messages behind the number of requests
-/// before each.
+/// A host whose texels depend on the place, and which records requests, and the words of messages
+/// after the number of requests before each.
 #[derive(Default)]
 pub(super) struct Recorder(Vec<SampleRequest>, Vec<u32>);
 
@@ -31,7 +32,7 @@ impl Host for Recorder {
     }
 }
 
-/// What can be observed of a point, in order: faults, values by their bits, shadows.
+/// The observations of a point, in order: faults, values by their bits, shadows.
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) faults: Vec<Fault>,
@@ -39,7 +40,8 @@ pub(super) struct Seen {
     shadows: Vec<f32>,
     /// Steps taken.
     pub(super) steps: u64,
-    /// Whether the point went to its end, over finite numbers alone: else shadows may differ between compilations, and what is made of them.
+    /// Whether the point went to its end, over finite numbers alone: else shadows may differ
+    /// between compilations, and so may their uses.
     pub(super) comparable: bool,
 }
 
@@ -134,7 +136,7 @@ pub(super) fn points(module: &Module, seed: u64, moving: bool) -> impl Iterator<
     })
 }
 
-/// What of a random module was compared.
+/// The counts of comparisons of a random module.
 #[derive(Default)]
 struct Mix {
     compared: usize,
@@ -196,7 +198,7 @@ fn each_pass_keeps_values_shadows_and_faults() {
 }
 
 #[test]
-fn lanes_give_what_full_shadows_give() {
+fn assigned_lanes_match_full_shadows() {
     let mut mix = Mix::default();
     for seed in 0..MODULES {
         let before = generate(seed);

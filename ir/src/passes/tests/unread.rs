@@ -1,10 +1,10 @@
-//! No lane is unread: something reads each where it stands. That each of them matters is found by force, over the public API
-//! (`tests/language/idle.rs`).
+//! Tests that every lane has a reader. `tests/language/idle.rs` removes each lane, over the public
+//! API, to test that it matters.
 
 use super::*;
 use crate::module::*;
 
-/// Whether a lane is there in what takes over from the operand.
+/// Whether a lane of an operand exists in the receiving value.
 struct Readers<'m> {
     module: &'m Module,
     function: &'m Function,
@@ -116,7 +116,7 @@ fn no_lane_of_the_post_s_programs_is_unread() {
 }
 
 #[test]
-fn merged_demand_has_unread_lanes_and_they_are_found() {
+fn unread_lanes_of_merged_demand_are_found() {
     let out = passed(analysis::TERNARY, &MERGED);
     assert_eq!(unread(&out), ["main %0", "main %1"]);
 }

@@ -1,4 +1,4 @@
-//! Loops that are written out: what stands in their places, and that nobody can tell.
+//! Tests of unrolling: the unrolled code, and that unrolling is unobservable.
 
 use super::random::{Recorder, Seen, observe_within, points};
 use super::*;
@@ -8,7 +8,8 @@ use crate::module::InstKind;
 use crate::passes::{fold::fold, unroll::unroll};
 use crate::random::generate;
 
-/// A function whose loop counts up to a number, and sums products with its counter, which it makes a float.
+/// A function whose loop counts up to a number, and sums products with its counter, which it makes
+/// a float.
 fn counting(to: i32) -> String {
     format!(
         "fn main(%0: f32) -> (f32) ^0 {{
@@ -34,8 +35,8 @@ fn counting(to: i32) -> String {
     )
 }
 
-/// How many loops a module has, and how many turns without one.
-fn loops_and_turns(module: &Module) -> (usize, usize) {
+/// The number of loops of a module, and of iterations without one.
+fn loops_and_iterations(module: &Module) -> (usize, usize) {
     let regions = module.functions.iter().flat_map(|f| &f.regions);
     let insts = || regions.clone().flat_map(|r| &r.insts);
     let loops = insts().filter(|inst| matches!(inst.kind, InstKind::Loop(_)));
@@ -44,7 +45,7 @@ fn loops_and_turns(module: &Module) -> (usize, usize) {
 }
 
 #[test]
-fn a_loop_that_constants_end_stands_as_its_turns() {
+fn loop_with_constant_end_is_unrolled() {
     let out = passed(&counting(3), &DUAL);
     assert_text(
         &out,
@@ -69,13 +70,14 @@ fn a_loop_that_constants_end_stands_as_its_turns() {
         turns.clone().all(|turn| turn.span.start == 7),
         "places stay"
     );
-    assert_eq!(loops_and_turns(&passed(&counting(0), &DUAL)), (0, 0));
-    assert_eq!(loops_and_turns(&passed(&counting(-5), &DUAL)), (0, 0));
+    assert_eq!(loops_and_iterations(&passed(&counting(0), &DUAL)), (0, 0));
+    assert_eq!(loops_and_iterations(&passed(&counting(-5), &DUAL)), (0, 0));
 }
 
 #[test]
-fn loops_within_loops_are_written_out_and_those_that_points_end_stay() {
-    // The inner loop turns three times in each of four turns, if the outer one is written out as well; the innermost by the point.
+fn nested_constant_loops_are_unrolled() {
+    // The inner loop has three iterations in each of four, if the outer one is unrolled as well;
+    // the innermost depends on the point.
     let text = |end: &str| {
         format!(
             "fn main(%0: f32) -> (f32) ^0 {{
@@ -117,16 +119,16 @@ fn loops_within_loops_are_written_out_and_those_that_points_end_stay() {
              }}"
         )
     };
-    let within = |end| loops_and_turns(&passed(&text(end), &DUAL));
+    let within = |end| loops_and_iterations(&passed(&text(end), &DUAL));
     assert_eq!(within("%4"), (0, 4 * 3 + 4));
     assert_eq!(within("%5"), (4, 4));
 }
 
 #[test]
-fn loops_stay_that_are_left_in_other_ways() {
+fn loops_with_other_exits_stay() {
     let stays = |insert: &str| {
         let text = counting(3).replace("%8: f32 = i2f %5", &format!("{insert}\n%8: f32 = i2f %5"));
-        loops_and_turns(&passed(&text, &DUAL)) == (1, 0)
+        loops_and_iterations(&passed(&text, &DUAL)) == (1, 0)
     };
     assert!(!stays(""));
     assert!(!stays(
@@ -141,12 +143,13 @@ fn loops_stay_that_are_left_in_other_ways() {
     assert!(stays(
         "%13: bool = flt %0, %4 if %13 ^4 { continue ^1 %0, %5 } else ^5 { yield }"
     ));
-    // Who does not end the loop stops the point: no turn follows.
+    // A loop that is not left stops the point: no iteration follows.
     let mut module = module(&counting(3).replacen("yield", "unreachable", 1));
     assert!(!unroll(&mut module.functions[0], &mut MAX_UNROLLED.clone()));
 }
 
-/// What a loop does in its turns stays in order: with two ways out, of which the second one is taken, and arms that do something themselves.
+/// The effects of a loop's iterations stay in order: with two exits, of which the second one is
+/// taken, and arms with effects of their own.
 #[test]
 fn effects_stay_in_order() {
     let before = module(
@@ -194,8 +197,8 @@ fn effects_stay_in_order() {
     let mut after = before.clone();
     assert!(unroll(&mut after.functions[0], &mut MAX_UNROLLED.clone()));
     let after = verified(after);
-    // It ends in the fourth turn.
-    assert_eq!(loops_and_turns(&after), (0, 3));
+    // It ends in the fourth iteration.
+    assert_eq!(loops_and_iterations(&after), (0, 3));
     for point in points(&before, 1, true) {
         let see = |module: &Module| {
             observe_within(module, &point, ShadowMode::Full, true, Limits::default())
@@ -209,21 +212,21 @@ fn effects_stay_in_order() {
 }
 
 #[test]
-fn loops_are_written_out_up_to_a_limit() {
-    /// Instructions of a turn, regions included, once constants stand in front of the loop.
-    fn turn(module: &Module) -> usize {
+fn unrolling_stops_at_limits() {
+    /// Instructions of an iteration, regions included, if constants come before the loop.
+    fn iteration_size(module: &Module) -> usize {
         let main = module.entry();
         let mut size = 0;
         main.for_each_region(|region| size += main.region(region).insts.len());
         size - main.region(main.body).insts.len()
     }
-    let endless = turn(&passed(&counting(i32::MAX), &DUAL));
+    let endless = iteration_size(&passed(&counting(i32::MAX), &DUAL));
     let fit = (MAX_UNROLLED / endless) as i32;
     assert_eq!(
-        loops_and_turns(&passed(&counting(fit - 1), &DUAL)),
+        loops_and_iterations(&passed(&counting(fit - 1), &DUAL)),
         (0, fit as usize - 1)
     );
-    assert_eq!(loops_and_turns(&passed(&counting(fit), &DUAL)), (1, 0));
+    assert_eq!(loops_and_iterations(&passed(&counting(fit), &DUAL)), (1, 0));
 
     // Inside of a loop that stays, fewer.
     let around = |to: i32| {
@@ -243,34 +246,37 @@ fn loops_are_written_out_up_to_a_limit() {
         )
     };
     let fit = MAX_UNROLLED_WITHIN / endless - 1;
-    assert_eq!(loops_and_turns(&around(fit as i32)), (1, fit));
-    assert_eq!(loops_and_turns(&around(fit as i32 + 1)), (2, 0));
+    assert_eq!(loops_and_iterations(&around(fit as i32)), (1, fit));
+    assert_eq!(loops_and_iterations(&around(fit as i32 + 1)), (2, 0));
 
-    // A long row is as much as many.
+    // A long op counts as many.
     let noise = |to: i32| {
-        let row = "%13: f32 = perlin2 %9, %0, %0 %10: f32 = add %4, %13";
-        passed(&counting(to).replace("%10: f32 = add %4, %9", row), &DUAL)
+        let long_op = "%13: f32 = perlin2 %9, %0, %0 %10: f32 = add %4, %13";
+        passed(
+            &counting(to).replace("%10: f32 = add %4, %9", long_op),
+            &DUAL,
+        )
     };
     let fit = MAX_UNROLLED / LONG_OP_COST - 2;
-    assert_eq!(loops_and_turns(&noise(fit as i32)), (0, fit));
-    assert_eq!(loops_and_turns(&noise(fit as i32 + 2)), (1, 0));
+    assert_eq!(loops_and_iterations(&noise(fit as i32)), (0, fit));
+    assert_eq!(loops_and_iterations(&noise(fit as i32 + 2)), (1, 0));
 
-    // Of two alike the second one finds no room.
+    // Of two equal loops the second one exceeds the capacity.
     let mut module = module(&counting(3));
     fold(&mut module.functions[0]);
-    let mut room = 4 * turn(&module);
+    let mut capacity = 4 * iteration_size(&module);
     let mut copies = [module.functions[0].clone(), module.functions[0].clone()];
     let written = copies
         .each_mut()
-        .map(|function| unroll(function, &mut room));
-    assert_eq!((written, room), ([true, false], 0));
+        .map(|function| unroll(function, &mut capacity));
+    assert_eq!((written, capacity), ([true, false], 0));
 }
 
 #[test]
-fn limits_find_the_same_turns() {
+fn limits_stop_the_same_iterations() {
     let before = module(&counting(5));
     let (after, _) = run(before.clone(), &DUAL);
-    assert_eq!(loops_and_turns(&after), (0, 5));
+    assert_eq!(loops_and_iterations(&after), (0, 5));
     let mut stopped = 0;
     for steps in 0..8 {
         let outcome = |module: &Module| {
@@ -290,21 +296,21 @@ fn limits_find_the_same_turns() {
         assert_eq!(outcome(&after), expected, "{steps}");
         stopped += usize::from(expected.0.stopped().is_some());
     }
-    // The shader and five turns.
+    // The shader and five iterations.
     assert_eq!(stopped, 6);
 }
 
 /// Random modules with so few steps that they end anywhere: before and after they do the same.
 #[test]
-fn nobody_can_tell_what_is_written_out() {
+fn unrolling_is_unobservable() {
     let (mut written, mut stopped) = (0, 0);
     for seed in 0..400 {
         let mut before = generate(seed);
         before.functions.iter_mut().for_each(fold);
         let mut after = before.clone();
-        let mut room = MAX_UNROLLED_IN_ALL;
+        let mut capacity = MAX_UNROLLED_IN_ALL;
         for function in &mut after.functions {
-            written += usize::from(unroll(function, &mut room));
+            written += usize::from(unroll(function, &mut capacity));
         }
         let after = verified(after);
         for point in points(&before, seed, true) {

@@ -1,4 +1,5 @@
-//! Calls: summaries, variants, recursion, arrays as arguments. An array that nobody uses keeps a function from being inlined.
+//! Tests of calls: summaries, variants, recursion, arrays as arguments. An unused array keeps a
+//! function from being inlined.
 
 use super::*;
 use crate::module::ValueId;
@@ -75,16 +76,16 @@ fn seeds_and_sources_inside_callees_count() {
 
 #[test]
 fn recursion_reaches_its_least_fixpoint() {
-    // c turns into b, b into a; the result is a. What goes round only in d is not asked for.
+    // c moves to b, b to a; the result is a. Values that circulate only in d are not demanded.
     let out = passed(
         "fn main(%0: i32) -> (f32) ^0 {
            %1: f32 = global g[0]
            %2: f32 = const 0.5
-           %3: f32 = call turn(%0, %2, %2, %1, %1)
+           %3: f32 = call rotate(%0, %2, %2, %1, %1)
            %4: f32 = ddx %3
            return %4
          }
-         fn turn(%0: i32, %1: f32 $a, %2: f32 $b, %3: f32 $c, %4: f32 $d) -> (f32) ^0 {
+         fn rotate(%0: i32, %1: f32 $a, %2: f32 $b, %3: f32 $c, %4: f32 $d) -> (f32) ^0 {
            %5: i32 = const 1
            %6: bool = ilt %0, %5
            %7: f32 = if %6 ^1 {
@@ -92,7 +93,7 @@ fn recursion_reaches_its_least_fixpoint() {
            } else ^2 {
              %8: i32 = isub %0, %5
              %9: f32 = exp %4
-             %10: f32 = call turn(%8, %2, %3, %3, %9)
+             %10: f32 = call rotate(%8, %2, %3, %3, %9)
              yield %10
            }
            return %7
@@ -100,11 +101,11 @@ fn recursion_reaches_its_least_fixpoint() {
         &DUAL,
     );
     let turn = |variant| {
-        let f = function(&out, "turn", variant);
+        let f = function(&out, "rotate", variant);
         let params = f.params().iter().map(|p| f.value(*p).lanes.name());
         params.collect::<Vec<_>>()
     };
-    // One variant for each place that g has come to.
+    // One variant for each variable that g has reached.
     assert_eq!(turn(0), ["", "", "", "x", ""]);
     assert_eq!(turn(1), ["", "", "x", "x", ""]);
     assert_eq!(turn(2), ["", "x", "x", "x", ""]);
@@ -131,7 +132,7 @@ fn print_functions(module: &Module) -> String {
 }
 
 #[test]
-fn arrays_travel_by_their_mode() {
+fn arrays_follow_passing_mode() {
     let out = passed(
         "fn main(%0: i32) -> (f32, f32) ^0 {
            array &0: f32[4] $given
@@ -176,7 +177,8 @@ fn arrays_travel_by_their_mode() {
     }
 }
 
-/// A function of many parameters, called with every subset of the first `calls` ones carrying shadows.
+/// A function of many parameters, called with every subset of the first `calls` ones carrying
+/// shadows.
 fn many_requests(calls: usize) -> String {
     let params = calls.max(4);
     let mut main =
@@ -300,7 +302,8 @@ fn more_parameters_than_bits_are_followed_too() {
     assert_eq!(call(66), "x");
 }
 
-/// Two functions that call each other, each time with every parameter moved by one; the last one is the result.
+/// Two functions that call each other, each time with every parameter moved by one; the last one is
+/// the result.
 fn shifting(params: usize) -> String {
     let list: Vec<_> = (0..params).map(|p| format!("%{p}: f32")).collect();
     let mut args = vec!["%1"; params];
@@ -354,7 +357,8 @@ fn recursion_that_shifts_its_parameters_ends() {
     );
 }
 
-/// A function whose result `i` is its own result `i + 1` one call deeper; the last one is its parameter.
+/// A function whose result `i` is its own result `i + 1` one call deeper; the last one is its
+/// parameter.
 fn descending(results: usize) -> String {
     let list = |prefix: &str, from: usize| {
         let numbers = (from..from + results).map(|i| format!("{prefix}{i}"));
@@ -417,7 +421,7 @@ fn recursion_is_followed_for_a_limited_number_of_rounds() {
         let out = run(module(&descending(results)), &DUAL).0;
         assert!(out.entry().value(ValueId(0)).lanes.has(Direction::X));
     }
-    // What is not asked for is told apart only within the limit.
+    // Undemanded values are distinguished only within the limit.
     let unasked = |results| {
         let text = descending(results).replace("%1: f32 = const 0.5\n", "%1: f32 = global h[0]\n");
         let out = run(module(&text.replace("yield %1, ", "yield %0, ")), &DUAL).0;

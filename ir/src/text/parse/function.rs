@@ -1,4 +1,5 @@
-//! Functions: header, tables, and the region tree, read with a stack of open regions. Instructions are read in `inst.rs`.
+//! Functions: header, tables, and the region tree, read with a stack of open regions. Instructions
+//! are read in `inst.rs`.
 
 use super::{Parsed, Parser, Token};
 use crate::codes::Code;
@@ -7,7 +8,8 @@ use crate::module::*;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar};
 
-/// A value where it is defined, and where in the text that is. Its own span may be the instruction's, which comes later.
+/// A value at its definition, and the place in the IR text. Its own span may be the instruction's,
+/// which comes later.
 pub(super) struct ValueDefinition {
     pub(super) id: ValueId,
     pub(super) ty: Scalar,
@@ -17,7 +19,7 @@ pub(super) struct ValueDefinition {
     at: Span,
 }
 
-/// A function so far: values and regions come in the order of the text, not of their numbers.
+/// A function so far: values and regions come in the order of the IR text, not of their numbers.
 #[derive(Default)]
 pub(super) struct FunctionDraft {
     values: Vec<(u32, Value, Span)>,
@@ -65,7 +67,7 @@ impl FunctionDraft {
         id
     }
 
-    /// Appends to the innermost open region; gives where.
+    /// Appends to the innermost open region; returns the place.
     pub(super) fn push(
         &mut self,
         kind: InstKind,
@@ -94,7 +96,7 @@ impl FunctionDraft {
     }
 }
 
-/// Puts things in the order of their numbers, which must be 0 to their count, each once.
+/// Puts items in the order of their numbers, which must be 0 to their count, each once.
 fn dense<T>(items: Vec<(u32, T, Span)>, sigil: char) -> Parsed<Vec<T>> {
     let count = items.len();
     let mut slots: Vec<Option<T>> = Vec::with_capacity(count);
@@ -117,7 +119,7 @@ fn dense<T>(items: Vec<(u32, T, Span)>, sigil: char) -> Parsed<Vec<T>> {
 }
 
 impl<'a> Parser<'a> {
-    /// Behind the name.
+    /// After the name.
     pub(super) fn function(&mut self, name: String) -> Parsed<Function> {
         let variant = match self.accept_word("variant") {
             true => self.number()?,
@@ -247,7 +249,7 @@ impl<'a> Parser<'a> {
         Ok(mode)
     }
 
-    /// Behind the number.
+    /// After the number.
     fn array(&mut self) -> Parsed<Array> {
         let mode = match self.token {
             Token::Word(_) => Some(self.mode()?),

@@ -1,4 +1,4 @@
-//! Instructions: one for each keyword, and the rows of the op table by their names.
+//! Instructions: one for each keyword, and ops by their names.
 
 use super::function::{FunctionDraft, MISSING, ValueDefinition};
 use super::{Parsed, Parser, PendingCall, Token};
@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
         Ok(results)
     }
 
-    /// Behind `call`.
+    /// After `call`.
     fn call(&mut self, draft: &mut FunctionDraft, results: Vec<ValueDefinition>) -> Parsed<()> {
         let callee = self.symbol()?;
         let args = self.arguments()?;

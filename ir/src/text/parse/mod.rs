@@ -1,7 +1,7 @@
-//! Text back into a module: tokens, tables and types; functions are read in `function.rs`.
+//! Parser of IR text: tokens, tables and types; functions are parsed in `function.rs`.
 //!
-//! Reads the grammar only; what the module means is the verifier's business. Nothing recurses but types, whose depth is limited. The
-//! first mistake ends the reading: IR text is written by programs.
+//! It checks the grammar only; the verifier checks the module. Nothing recurses but types, whose
+//! depth is limited. The first mistake ends the parsing: IR text is written by programs.
 
 mod function;
 mod inst;
@@ -22,13 +22,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of the longest text that is read: 32 MiB.
+/// Bytes of the longest IR text: 32 MiB.
 pub const MAX_TEXT: usize = 1 << 25;
 
-/// Reads a module; `file` is what the places of mistakes name as their file.
+/// Parses a module; `file` is the file of the mistakes' spans.
 ///
 /// # Errors
-/// The first mistake in the text, with a code 07xx. A module that reads well may still break invariants:
+/// The first mistake in the IR text, with a code 07xx. A parsed module may still break invariants:
 /// [`verify`](crate::verify()) it before anything else.
 pub fn parse(text: &str, file: FileId) -> Result<Module, Box<Diagnostic>> {
     if text.len() > MAX_TEXT {
@@ -65,7 +65,7 @@ type Parsed<T> = Result<T, Box<Diagnostic>>;
 /// The first entry of a table with each name.
 type Table<'a> = HashMap<Cow<'a, str>, u32>;
 
-/// A name or number of a table's entry, and where it stands in the text.
+/// A name or number of a table's entry, and its place in the IR text.
 struct Symbol<'a> {
     name: Result<Cow<'a, str>, u32>,
     at: Span,
@@ -85,7 +85,7 @@ impl Symbol<'_> {
     }
 }
 
-/// A call whose function may stand later in the text.
+/// A call whose function may come later in the IR text.
 struct PendingCall<'a> {
     function: usize,
     region: RegionId,
@@ -111,7 +111,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Where the current token stands in the text.
+    /// The place of the current token in the IR text.
     fn here(&self) -> Span {
         Span::new(self.file, self.range.start as u32, self.range.end as u32)
     }
@@ -341,7 +341,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Steps over a keyword or comma, and enters the name that follows in a table with the number that comes next.
+    /// Steps over a keyword or comma, and enters the name that follows in a table with the number
+    /// that comes next.
     fn declare(
         &mut self,
         table: impl FnOnce(&mut Self) -> (&mut Table<'a>, usize),
@@ -395,7 +396,7 @@ impl<'a> Parser<'a> {
         Ok((ty, depth, size))
     }
 
-    /// Behind `struct`.
+    /// After `struct`.
     fn struct_type(&mut self, limit: usize) -> Parsed<(Type, usize, u64)> {
         let name = self.name()?.into_owned();
         let mut members = Vec::new();
@@ -498,7 +499,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The types that are one word.
+/// The types whose name is one word.
 fn simple_type(word: &str) -> Option<Type> {
     Some(match word {
         "float" => Type::FLOAT,

@@ -1,4 +1,5 @@
-//! A module as text. Total: a module that breaks invariants prints too, as far as it makes sense, so that violations can be looked at.
+//! Printer of IR text. It is total: a module that breaks invariants prints too, as far as possible,
+//! so that violations can be inspected.
 
 mod names;
 
@@ -52,7 +53,8 @@ struct Printer<'a> {
     functions: Symbols<'a>,
 }
 
-/// A region being printed: which, the instruction it stands at, that instruction's regions printed.
+/// A region being printed: its id, the current instruction, and the number of that instruction's
+/// printed regions.
 struct Open {
     region: RegionId,
     at: usize,
@@ -258,7 +260,8 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// The body's instructions and everything inside, to the closing brace. A region that is met again is not printed again.
+    /// The body's instructions and everything inside, to the closing brace. A region that is met
+    /// again is not printed again.
     fn region_tree(&mut self, f: &Function) -> fmt::Result {
         let mut printed = vec![false; f.regions.len()];
         let mut stack = vec![Open {
@@ -320,7 +323,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// What a loop carries: its parameters and their initial values.
+    /// A loop's loop-carried values: its parameters and their initial values.
     fn carried(&mut self, f: &Function, region: RegionId, initial: &[ValueId]) -> fmt::Result {
         let region = f.regions.get(region.index());
         let params = region.map_or(&[][..], |r| &r.params);

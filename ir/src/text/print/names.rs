@@ -1,4 +1,4 @@
-//! The parts that lines of IR text are made of.
+//! The parts of lines of IR text.
 
 use crate::module::*;
 use crate::quad::Quad;
@@ -7,7 +7,7 @@ use crate::types::{Lanes, Scalar, Type};
 use std::collections::HashMap;
 use std::fmt::{self, Display, Write};
 
-/// The names of one table, and where each stands first.
+/// The names of one table, and the first entry with each.
 pub(super) struct Symbols<'a> {
     names: Vec<&'a str>,
     first: HashMap<&'a str, usize>,
@@ -23,7 +23,7 @@ impl<'a> Symbols<'a> {
         Symbols { names, first }
     }
 
-    /// The name, or the number where the name is another one's.
+    /// The name, or the number if an earlier entry has the same name.
     pub(super) fn get(&self, id: u32) -> Symbol<'a> {
         let name = self.names.get(id as usize);
         match name {
@@ -133,7 +133,7 @@ impl Display for List<'_, ValueId> {
     }
 }
 
-/// With a space before it, if there is anything.
+/// With a space before it, unless the list is empty.
 pub(super) struct Spaced<'a>(pub(super) List<'a, ValueId>);
 
 impl Display for Spaced<'_> {

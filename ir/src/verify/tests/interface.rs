@@ -1,4 +1,5 @@
-//! Invariants of functions and of what the host sees: calls, arrays, members, types, lanes.
+//! Tests of invariants of functions and of the host's interface: calls, arrays, members, types,
+//! lanes.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The data of rows, the flag of singular rows, and the tangent formula.
+//! The data of op definitions, the flag of singular ops, and the tangent formula.
 
 use crate::draw::*;
 use adumbra_ops::MAX_OPERANDS;
@@ -8,7 +8,7 @@ use adumbra_ops::docs::table;
 use std::collections::HashSet;
 
 #[test]
-fn every_row_says_what_it_is() {
+fn every_op_has_consistent_data() {
     let mut names = HashSet::new();
     for &op in Op::ALL {
         let info = op.info();
@@ -45,7 +45,7 @@ fn every_row_says_what_it_is() {
 }
 
 #[test]
-fn the_page_lists_every_row() {
+fn page_lists_every_op() {
     let page = table();
     for &op in Op::ALL {
         let usage = op.info().usage.replace('|', "\\|");
@@ -77,8 +77,8 @@ fn finite_operands(op: Op) -> Vec<Vec<f32>> {
 }
 
 #[test]
-fn a_partial_is_singular_if_and_only_if_it_can_be_infinite_or_nan() {
-    for op in float_rows() {
+fn singular_partials_are_exactly_the_nonfinite() {
+    for op in float_ops() {
         let info = op.info();
         let arity = op.arity();
         let singular = &op.singular_partials()[..arity];
@@ -116,9 +116,10 @@ fn a_partial_is_singular_if_and_only_if_it_can_be_infinite_or_nan() {
     }
 }
 
-/// What the language's page promises at singular points: roots, powers and arcs give 0 or something finite there, and never NaN anywhere.
+/// The promise of the language's page at singular points: roots, powers and arcs give 0 or
+/// something finite there, and never NaN anywhere.
 #[test]
-fn no_nan_comes_from_finite_operands_of_roots_powers_and_arcs() {
+fn finite_operands_give_no_nan_partials() {
     use Op::*;
     for op in [
         Sqrt, Rsqrt, Cbrt, Pow, Hypot, Norm3, Asin, Acos, Atan, Atan2, Log, Log2, Log10,
@@ -136,13 +137,13 @@ fn no_nan_comes_from_finite_operands_of_roots_powers_and_arcs() {
 
 #[test]
 fn the_tangent_is_the_sum_of_partials_times_shadows() {
-    for op in float_rows() {
+    for op in float_ops() {
         let mut draw = Draw::of(op);
         for round in 0..200 {
             let operands = draw.operands(op);
             let v = op.spec(&operands);
             let partials = op.partials(&operands, v);
-            // Each bit of the round takes one operand's shadow away.
+            // Each bit of `round` removes one operand's shadow.
             let shadows: Vec<Option<f64>> = (0..op.arity())
                 .map(|i| (round >> i & 1 == 0).then(|| draw.unit() - 0.5))
                 .collect();
@@ -156,7 +157,8 @@ fn the_tangent_is_the_sum_of_partials_times_shadows() {
     }
 }
 
-/// a′ − b′ subtracts, a shadow that is missing adds nothing, and an infinite partial is ignored where its shadow is 0.
+/// a′ − b′ subtracts, a shadow that is missing adds nothing, and an infinite partial is ignored
+/// where its shadow is 0.
 #[test]
 fn the_tangent_formula_by_example() {
     let (x, y) = (Some(3.0), Some(4.0));
