@@ -1,7 +1,8 @@
-//! Bytecode as text.
+//! The listing of bytecode.
 //!
-//! `12  add.xy.xy.  r5 ← r1, #0=1.5`: position, opcode with the shadows of the result and then of each operand, what it writes, what it
-//! reads. `r` are slots, `#` constants, `a` arrays, `→` positions.
+//! A line is `12  add.xy.xy.  r5 ← r1, #0=1.5`: position, opcode with the lanes of the result and
+//! of each operand, the registers that it writes, those that it reads. `r` are registers, `#`
+//! constants, `a` arrays, `→` positions.
 
 use super::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register};
 use adumbra_ir::module::Channels;
@@ -42,7 +43,7 @@ impl fmt::Display for Bytecode {
     }
 }
 
-/// The opcode as a word, with its lanes.
+/// The mnemonic of an opcode, with its lanes.
 pub(super) fn mnemonic(opcode: Opcode) -> String {
     let with = |name: &str, lanes: &[Lanes]| {
         let mut text = name.to_owned();
@@ -100,7 +101,7 @@ pub(super) fn mnemonic(opcode: Opcode) -> String {
     }
 }
 
-/// An instruction of a program, for people.
+/// A line of a listing.
 struct Line<'p> {
     program: &'p Bytecode,
     instruction: &'p BytecodeInstruction,
@@ -113,7 +114,7 @@ impl fmt::Display for Line<'_> {
 }
 
 impl Bytecode {
-    /// The instruction at a position, for people.
+    /// The line of a listing for the instruction at a position.
     ///
     /// # Panics
     /// If there is none.
@@ -191,8 +192,8 @@ impl Bytecode {
 
     fn slots(&self, list: u32, count: usize) -> String {
         let slots = self.lists[list as usize..][..count].iter();
-        let texts: Vec<String> = slots.map(|&s| self.slot(Register(s))).collect();
-        texts.join(", ")
+        let names: Vec<String> = slots.map(|&s| self.slot(Register(s))).collect();
+        names.join(", ")
     }
 
     fn slot(&self, slot: Register) -> String {

@@ -1,4 +1,4 @@
-//! What each kind of instruction becomes.
+//! Emission: the bytecode of each kind of IR instruction.
 
 use super::function::{FunctionEmitter, ValueLocation};
 use super::linear_order::InstVisitor;
@@ -197,7 +197,8 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
         }
         for result in inst.results.iter() {
             if self.is_used(result) && !self.is_placed(result) {
-                // Nothing ever leaves that way; what follows is not emitted but needs a place to name.
+                // Control never leaves that way. The code after it is not emitted, but needs a
+                // register to name.
                 self.define(result);
             }
         }
@@ -322,7 +323,7 @@ impl FunctionEmitter<'_, '_, '_> {
             self.work.moves.add(to, self.register_of(arg));
         }
         self.flush_moves();
-        // Never more than the array elements of a function, which are few enough.
+        // Never more than the array elements of a function, which fit.
         let steps = self.lowering.saved_steps.of(self.id, callee) as u32;
         self.emit_at(inst.span, Opcode::Call, [number, steps]);
         for &(theirs, own, mode) in &parameters {
@@ -345,7 +346,7 @@ impl FunctionEmitter<'_, '_, '_> {
             }
         }
         self.release(&inst.args, at);
-        // First those that can stay where they are, so that nothing else is put there.
+        // First those that can stay in their registers, so that nothing else is moved there.
         for (result, from) in inst.results.iter().zip(0..) {
             let from = self.lowering.frames[callee.index()].results[from];
             let lanes = self.lanes(result);

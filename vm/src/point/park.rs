@@ -1,7 +1,9 @@
-//! Parking: a point that waits for a texture leaves its machine, and goes on in it later, or in another machine of the program.
+//! Parking: a point that waits for a texture leaves its machine, and resumes in it later, or in
+//! another machine of the program.
 //!
-//! All that a point is stands in the register file, on the two stacks, among the closures and in a few counters. Frames are static, so a
-//! register means the same in every machine of the program, and so does a position; the file is copied as it is.
+//! The state of a point is its register file, the two stacks, its closures and a few counters.
+//! Frames are static, so registers and positions mean the same in every machine of the program. The
+//! file is copied as it is.
 
 use super::PointMachine;
 use super::state::{PointState, ReturnAddress};
@@ -10,8 +12,9 @@ use adumbra_ir::host::{ClosureArena, Faults, Limits, SampleRequest};
 use adumbra_ir::quad::{Lockstep, QuadPause};
 use std::sync::Arc;
 
-/// Memory for a point that waits apart from any machine, or is done while others of its quad wait; [`PointMachine::park`] fills it. It can be
-/// used for one point after the other, and is then as large as the largest of them.
+/// Memory for a point that is suspended outside of any machine, or is done while others of its quad
+/// are suspended. [`PointMachine::park`] fills it. It can be reused, and is then as large as the
+/// largest of its points.
 #[derive(Debug, Default)]
 pub struct Parked {
     point: Option<Point>,
@@ -21,12 +24,13 @@ pub struct Parked {
     closures: ClosureArena,
 }
 
-/// What of a point has a fixed size.
+/// The part of a point that has a fixed size.
 #[derive(Debug)]
 struct Point {
     program: Arc<Bytecode>,
     limits: Limits,
-    /// Where it waits, as an index into the threaded code, and for what; nothing if it is done.
+    /// Where it is suspended, as an index into the threaded code, and for which request; none if it
+    /// is done.
     waits: Option<(u32, QuadPause)>,
     steps: u64,
     elements: u32,
@@ -41,17 +45,17 @@ struct Call {
 }
 
 impl Parked {
-    /// What the point asks the host, if there is one that waits for it.
+    /// The request of the point, if it is suspended for the host.
     pub fn request(&self) -> Option<&SampleRequest> {
         self.point.as_ref()?.waits.as_ref()?.1.request()
     }
 
-    /// What went wrong with the point so far.
+    /// The faults of the point so far.
     pub fn faults(&self) -> Option<&Faults> {
         Some(&self.point.as_ref()?.faults)
     }
 
-    /// Gives the point up but keeps the memory.
+    /// Drops the point but keeps the memory.
     pub fn clear(&mut self) {
         self.point = None;
     }
@@ -84,12 +88,12 @@ impl Lockstep for PointMachine {
 }
 
 impl PointMachine {
-    /// What the point asks the host, if it waits for that.
+    /// The request of the suspended point, if it is suspended for the host.
     pub fn request(&self) -> Option<&SampleRequest> {
         self.awaited()?.request()
     }
 
-    /// Bytes that `into` would take with the point that waits.
+    /// Bytes that `into` would take with the suspended point.
     pub fn parked_memory(&self, into: &Parked) -> usize {
         let words = self.state.program.registers as usize + self.kept.len() + self.state.saved_top;
         size_of::<Parked>()
@@ -98,16 +102,16 @@ impl PointMachine {
             + into.closures.memory_for(&self.state.closures)
     }
 
-    /// Moves the point that waits out of the machine. Takes memory only where `into` has too little.
+    /// Moves the suspended point out of the machine. Allocates only if `into` is too small.
     ///
     /// # Panics
-    /// If no point waits.
+    /// If no point is suspended.
     pub fn park(&mut self, into: &mut Parked) {
         assert!(self.state.suspended.is_some(), "a point waits");
         self.move_out(into);
     }
 
-    /// Moves the point out of the machine, whether it waits or is done.
+    /// Moves the point out of the machine, whether it is suspended or done.
     pub(crate) fn move_out(&mut self, into: &mut Parked) {
         // Each field is named, so that none of a point's is forgotten.
         let PointState {
@@ -155,11 +159,11 @@ impl PointMachine {
             faults: faults.clone(),
         });
         self.state.reset();
-        // Nothing of the point is seen here any more.
+        // Nothing of the point remains visible here.
         self.file[..self.nothing.len()].fill(0);
     }
 
-    /// Puts a parked point back, as far as it came; one that waits here is given up. The memory remains.
+    /// Loads a parked point; one that is suspended here is dropped. The memory remains.
     ///
     /// # Panics
     /// If there is no point, or it was parked by a machine of another program or other limits.
@@ -169,7 +173,8 @@ impl PointMachine {
         let is_at_home =
             Arc::ptr_eq(&point.program, &state.program) && point.limits == state.limits;
         assert!(is_at_home, "the point is another program's");
-        // The same program has the same slots, globals and threaded code, whatever machine loaded it.
+        // The same program has the same registers, globals and threaded code, whatever machine
+        // loaded it.
         let (registers, rest) = from.words.split_at(state.program.registers as usize);
         let (globals, saved) = rest.split_at(self.kept.len());
         self.file[..registers.len()].copy_from_slice(registers);

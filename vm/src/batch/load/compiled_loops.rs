@@ -1,7 +1,9 @@
-//! Regions: loops all of whose blocks are rows and jumps, for a native backend.
+//! Compiled loops: loops all of whose blocks are arithmetic instructions and jumps, for a native
+//! backend.
 //!
-//! Points leave a region for later steps alone, and its code runs while nobody waits inside. So whoever waits is behind it, as while its steps run, and what
-//! those keep is what was found for the last one.
+//! Points leave a loop for later instructions alone, and its code runs while no inactive point is
+//! inside. So all inactive points are after the loop, as they are while its instructions run, and
+//! they keep the registers found for its last block.
 
 use super::super::instruction::{BatchInstruction, BatchLoop, BatchOp, OperandLocation};
 use super::Loader;
@@ -15,17 +17,17 @@ use adumbra_ops::MAX_OPERANDS;
 use rustc_hash::FxHashMap;
 use std::ops::RangeInclusive;
 
-/// Steps that a region has at most: longer loops go by the steps.
+/// The most batch instructions of a compiled loop. Longer loops are interpreted.
 pub(super) const MAX_LOOP_INSTRUCTIONS: usize = 1 << 11;
 
-/// Where control goes by jumps, block by block.
+/// The control flow between blocks, by jumps.
 struct Jumps<'s> {
-    /// The first step of each block.
+    /// The first instruction of each block.
     starts: &'s [u32],
     /// For each block, those from which a jump leads to it.
     sources: Vec<Vec<usize>>,
-    /// For each block that turns lead to, the last step that does so.
-    last_turn: FxHashMap<usize, usize>,
+    /// For each loop head, the last back edge that leads to it.
+    last_back_edge: FxHashMap<usize, usize>,
 }
 
 impl Jumps<'_> {
@@ -33,7 +35,7 @@ impl Jumps<'_> {
         let mut jumps = Jumps {
             starts,
             sources: vec![Vec::new(); starts.len()],
-            last_turn: FxHashMap::default(),
+            last_back_edge: FxHashMap::default(),
         };
         for (at, step) in steps.iter().enumerate() {
             if let Some(target) = target(step) {
@@ -41,7 +43,7 @@ impl Jumps<'_> {
                 let from = jumps.block_of(at);
                 jumps.sources[target].push(from);
                 if matches!(step.op, BatchOp::Loop(_)) {
-                    jumps.last_turn.insert(target, at);
+                    jumps.last_back_edge.insert(target, at);
                 }
             }
         }
@@ -53,7 +55,7 @@ impl Jumps<'_> {
     }
 }
 
-/// Where a step may jump to.
+/// The target of an instruction that may jump.
 fn target(step: &BatchInstruction) -> Option<usize> {
     match step.op {
         BatchOp::Branch { target, .. } | BatchOp::Jump(target) | BatchOp::Loop(target) => {
@@ -64,7 +66,8 @@ fn target(step: &BatchInstruction) -> Option<usize> {
 }
 
 impl Loader<'_> {
-    /// Makes regions of the outermost loops that can be one. `starts` has the first step of each block.
+    /// Makes compiled loops of the outermost loops that can be one. `starts` has the first
+    /// instruction of each block.
     pub(super) fn find_loops(&mut self, starts: &[u32], blocks: &BatchBlocks<'_>) {
         let jumps = Jumps::of(&self.out.instructions, starts);
         let mut end = 0;
@@ -73,19 +76,20 @@ impl Loader<'_> {
                 continue;
             }
             let first = jumps.block_of(at);
-            let Some(&last) = jumps.last_turn.get(&first) else {
+            let Some(&last) = jumps.last_back_edge.get(&first) else {
                 continue;
             };
             let range = first..=jumps.block_of(last);
-            if last - at <= MAX_LOOP_INSTRUCTIONS && self.is_region(&range, &jumps) {
+            if last - at <= MAX_LOOP_INSTRUCTIONS && self.can_compile(&range, &jumps) {
                 self.region(at, range, last, starts, blocks);
                 end = last;
             }
         }
     }
 
-    /// Whether control enters these blocks at the first one alone, leaves them for later ones, and there are rows and jumps alone.
-    fn is_region(&self, range: &RangeInclusive<usize>, jumps: &Jumps<'_>) -> bool {
+    /// Whether control enters these blocks at the first one alone, leaves them for later ones, and
+    /// they have arithmetic instructions and jumps alone.
+    fn can_compile(&self, range: &RangeInclusive<usize>, jumps: &Jumps<'_>) -> bool {
         let first = *range.start();
         let is_entered = |block: &usize| {
             let mut sources = jumps.sources[*block].iter();
@@ -110,7 +114,8 @@ impl Loader<'_> {
             })
     }
 
-    /// The region of these blocks, whose code the step at `at` runs, and whose last turn is the step at `last`.
+    /// The compiled loop of these blocks. The instruction at `at` runs its code; its last back edge
+    /// is the instruction at `last`.
     fn region(
         &mut self,
         at: usize,
@@ -140,22 +145,22 @@ impl Loader<'_> {
                 .get(block + 1)
                 .map_or(self.out.instructions.len(), |&end| end as usize);
             let steps = &self.out.instructions[starts[block] as usize..end];
-            let rows = steps
+            let instructions = steps
                 .iter()
                 .filter_map(|step| self.arithmetic_inst(step, &mut words));
-            let rows = rows.collect();
+            let instructions = instructions.collect();
             let counted = steps.iter().filter_map(|step| match step.op {
                 BatchOp::CountStep(open) => Some(open),
                 _ => None,
             });
             open = counted.clone().fold(open, Option::max);
             let next = starts.get(block + 1).copied().unwrap_or_default();
-            let last = steps.last().expect("a block has a step");
+            let last = steps.last().expect("a block has an instruction");
             let end = match last.op {
                 BatchOp::Jump(target) => LoopTerminator::Jump(way(target)),
                 BatchOp::Loop(target) => match way(target) {
                     Edge::Block(target) => LoopTerminator::Loop(target),
-                    Edge::Exit(_) => unreachable!("loops turn inside"),
+                    Edge::Exit(_) => unreachable!("back edges stay inside"),
                 },
                 BatchOp::Branch {
                     op, when, target, ..
@@ -176,30 +181,30 @@ impl Loader<'_> {
                 _ => LoopTerminator::Jump(way(next)),
             };
             made.push(LoopBlock {
-                instructions: rows,
+                instructions,
                 steps: counted.count() as u32,
                 terminator: end,
                 position: last.position,
             });
         }
-        let behind = starts.get(range.end() + 1).copied();
-        let behind = behind.unwrap_or(self.out.instructions.len() as u32);
-        // Between two turns each block is run once at most.
-        let turn = 1 + made.iter().map(|block| u64::from(block.steps)).sum::<u64>();
-        // Whoever leaves goes to a later block, as those who wait do.
-        let kept = self.named(&words, blocks.live_in_inactive(*range.end()));
+        let end = starts.get(range.end() + 1).copied();
+        let end = end.unwrap_or(self.out.instructions.len() as u32);
+        // Each block runs at most once in an iteration.
+        let iteration_steps = 1 + made.iter().map(|block| u64::from(block.steps)).sum::<u64>();
+        // A point leaves for a later block, where inactive points are too.
+        let live_out = self.named(&words, blocks.live_in_inactive(*range.end()));
         let region = CompiledLoop {
             locations: words.locations,
             blocks: made,
             exits: exits.len() as u32,
-            live_out: kept,
+            live_out,
         };
         exits.extend(&starts[range]);
         self.out.loops.push(BatchLoop {
             unit: self.out.units.len() as u32,
             edges: exits.into_boxed_slice(),
-            end: behind,
-            iteration_steps: turn,
+            end,
+            iteration_steps,
             position: self.out.instructions[last].position,
             open,
         });
@@ -211,7 +216,8 @@ impl Loader<'_> {
         step.refs = refs;
     }
 
-    /// The numbers of the words in slots that are among these, or in an array. All are if there is nothing.
+    /// The indices of the locations that are in these registers, or in an array; all of them if
+    /// `slots` is none.
     fn named(&self, words: &UnitLocations, slots: Option<&[u64]>) -> Vec<u32> {
         let has = |slot: u32| {
             let found = slots.is_none_or(|slots| slots[slot as usize / 64] >> (slot % 64) & 1 == 1);

@@ -1,16 +1,18 @@
-//! Sequences: rows of a block that follow one another, for the interpreter.
+//! Sequences: consecutive arithmetic instructions of a block, for the interpreter.
 //!
-//! Between two of them nothing is asked: whole packs of the group run through all. In front of a sequence comes the step that does so; its own
-//! steps stay behind it, for groups that have to leave what others keep alone. So a sequence's rows all write what others keep, or none does.
+//! Nothing is dispatched between two of them: the active SIMD vectors run through all. The
+//! instruction that does so comes before the sequence. The single instructions stay after it, for
+//! groups that must preserve the words of inactive points. So the instructions of a sequence all
+//! write words that inactive points keep, or none does.
 
 use super::super::instruction::{BatchInstruction, BatchOp, RoutineCall};
 use super::Loader;
 
-/// Fewer rows are left to their own steps.
+/// The fewest calls of a sequence. Fewer are left to their own instructions.
 const MIN_CALLS: usize = 2;
 
 impl Loader<'_> {
-    /// Makes sequences of the steps of the block that begins at `first`.
+    /// Makes sequences of the instructions of the block that starts at `first`.
     pub(super) fn find_sequences(&mut self, first: usize) {
         let mut steps = self
             .out
@@ -21,11 +23,11 @@ impl Loader<'_> {
         while steps.peek().is_some() {
             let start = self.out.routine_calls.len();
             let (mut own, mut all_kept) = (Vec::new(), None);
-            while let Some((call, rows, kept)) = steps.peek().and_then(call)
+            while let Some((call, instructions, kept)) = steps.peek().and_then(call)
                 && kept == *all_kept.get_or_insert(kept)
             {
                 self.out.routine_calls.push(call);
-                own.extend(steps.by_ref().take(1 + rows));
+                own.extend(steps.by_ref().take(1 + instructions));
             }
             let count = self.out.routine_calls.len() - start;
             if count < MIN_CALLS {
@@ -48,18 +50,18 @@ impl Loader<'_> {
     }
 }
 
-/// What a step calls for whole packs, how many rows follow that are computed by that, and whether points that do not run keep what they have in the
-/// planes that it writes; if it is such a step.
+/// The unmasked call of an instruction, if it has one. Also the number of instructions after it
+/// that the call covers, and whether inactive points keep their words in the planes that it writes.
 fn call(step: &BatchInstruction) -> Option<(RoutineCall, usize, bool)> {
-    let (routine, rows, kept) = match step.op {
+    let (routine, instructions, kept) = match step.op {
         BatchOp::Arithmetic { routines, kept, .. } => (routines.unmasked?, 0, kept),
         BatchOp::Superinstruction {
             routine,
-            rows,
+            instructions,
             kept,
-        } => (routine, rows as usize, kept),
+        } => (routine, instructions as usize, kept),
         _ => return None,
     };
     let refs = step.refs;
-    Some((RoutineCall { routine, refs }, rows, kept))
+    Some((RoutineCall { routine, refs }, instructions, kept))
 }

@@ -1,4 +1,4 @@
-//! What each instruction does to what words hold.
+//! Transfer functions: the effect of each instruction on the state of words.
 
 use super::partition::{RegisterPartition, words};
 use super::{
@@ -12,21 +12,21 @@ use crate::bytecode::{
 use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
 use adumbra_ops::definition::OperandKind;
 
-/// What the words of a program hold at one place, by atom.
+/// The kinds that the words of a program hold at one position, by atom.
 pub(super) type DataflowState = Vec<WordKinds>;
 
-/// What a call has saved, as it was.
+/// The registers that a call has saved, as they were.
 pub(super) struct SavedRange {
     pub(super) slot: u32,
     pub(super) len: u32,
     pub(super) held: DataflowState,
 }
 
-/// What instructions go by.
+/// The transfer functions of a program's instructions.
 pub(super) struct TransferFunction<'p> {
     pub(super) program: &'p Bytecode,
     pub(super) atoms: &'p RegisterPartition,
-    /// Of each word of the host's globals.
+    /// The kinds of each word of the host's globals.
     globals: Vec<WordKinds>,
 }
 
@@ -45,7 +45,7 @@ impl<'p> TransferFunction<'p> {
         }
     }
 
-    /// What a slot or a constant holds.
+    /// The kinds that a register or a constant holds.
     fn held(&self, state: &DataflowState, slot: u32) -> Result<WordKinds, String> {
         let Some(constant) = Register(slot).as_constant() else {
             let held = state[self.atoms.at(slot)];
@@ -61,7 +61,7 @@ impl<'p> TransferFunction<'p> {
         })
     }
 
-    /// Checks that a slot or a constant can be read as one of these.
+    /// Checks that a register or a constant can be read as one of these.
     fn read(
         &self,
         state: &DataflowState,
@@ -85,13 +85,13 @@ impl<'p> TransferFunction<'p> {
         state[self.atoms.at(slot)] = held;
     }
 
-    /// A value of a type with floats as shadows.
+    /// Writes a value of a type with floats as shadows.
     fn write_value(&self, state: &mut DataflowState, slot: u32, lanes: Lanes, held: WordKinds) {
         words(slot, lanes).for_each(|slot| self.write(state, slot, FLOAT));
         self.write(state, slot, held);
     }
 
-    /// What elements of an array hold, of which part of a state.
+    /// The kinds that elements of an array hold, in a part of a state.
     fn elements(&self, array: BytecodeArray, held: &[WordKinds]) -> Result<WordKinds, String> {
         let all = held.iter().fold(0, |all, held| all | held);
         let is_stale = match array.stride() {
@@ -104,7 +104,8 @@ impl<'p> TransferFunction<'p> {
         }
     }
 
-    /// What all elements of an array hold after they were written. What is no value nor shadow among them is written by some engines alone.
+    /// The kinds that all elements of an array hold after they were written. Only some engines
+    /// write the words that are neither a value nor a shadow.
     fn filled(array: BytecodeArray, held: WordKinds) -> WordKinds {
         match array.lanes == Direction::Y.lanes() {
             true => held | STALE[(array.base as usize + 1) % 3],
@@ -112,12 +113,12 @@ impl<'p> TransferFunction<'p> {
         }
     }
 
-    /// Checks what the words of an array hold that is read as a whole.
+    /// Checks the words of an array that is read as a whole.
     fn array(&self, state: &DataflowState, array: BytecodeArray) -> Result<WordKinds, String> {
         self.elements(array, &state[self.atoms.array(array)])
     }
 
-    /// Elements of an array become those of another, which hold this.
+    /// Copies elements of an array, which hold this state, to another array.
     fn copy(
         &self,
         to: BytecodeArray,
@@ -133,7 +134,8 @@ impl<'p> TransferFunction<'p> {
         }
     }
 
-    /// The atoms of an array among those that a call has saved, so far below the top, and what was saved with them.
+    /// The atoms of an array among those that a call has saved, at this distance below the top, and
+    /// the kinds that were saved with them.
     fn saved<'s>(
         &self,
         saves: &'s mut [SavedRange],
@@ -185,7 +187,7 @@ impl<'p> TransferFunction<'p> {
         valid
     }
 
-    /// What may be the value that an instruction reads as that word.
+    /// The kinds that the value may have which an instruction reads as that word.
     fn allowed(opcode: Opcode, word: usize) -> WordKinds {
         match opcode {
             Opcode::Arithmetic(op, _) | Opcode::Branch(op, _) => {
@@ -213,7 +215,7 @@ impl<'p> TransferFunction<'p> {
         let opcode = code.opcode;
         let arrays = &self.program.arrays;
         let array = |word: u32| arrays[word as usize];
-        // What the last value that it reads holds, and all of them together.
+        // The kinds of the last value that it reads, and of all of them together.
         let (mut last, mut all) = (0, 0);
         for (i, (&word, role)) in code.words.iter().zip(opcode.roles()).enumerate() {
             match role {
@@ -304,7 +306,7 @@ impl<'p> TransferFunction<'p> {
         Ok(())
     }
 
-    /// Checks what the host reads when the shader returns.
+    /// Checks the words that the host reads when the shader returns.
     pub(super) fn outputs(&self, state: &DataflowState) -> Result<(), String> {
         let scalars = self.program.interface.output_scalars();
         let lanes = &self.program.output_lanes;
