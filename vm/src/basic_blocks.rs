@@ -25,7 +25,7 @@ pub(crate) struct BasicBlocks<'p> {
     program: &'p Bytecode,
     /// Per instruction, whether a point bails out there, which reads all registers; empty if none
     /// does.
-    leaves: &'p [bool],
+    bails_out: &'p [bool],
     /// The starts of the blocks, and the end of the program.
     starts: Vec<u32>,
     /// The function of each block.
@@ -40,15 +40,15 @@ pub(crate) struct BasicBlocks<'p> {
 }
 
 impl<'p> BasicBlocks<'p> {
-    pub(crate) fn new(program: &'p Bytecode, leaves: &'p [bool]) -> BasicBlocks<'p> {
+    pub(crate) fn new(program: &'p Bytecode, bails_out: &'p [bool]) -> BasicBlocks<'p> {
         let mut in_array = vec![false; program.registers as usize];
         for array in &program.arrays {
             in_array[array.base as usize..][..array.registers() as usize].fill(true);
         }
-        let starts = starts(program, leaves);
+        let starts = starts(program, bails_out);
         let mut blocks = BasicBlocks {
             program,
-            leaves,
+            bails_out,
             functions: (starts[..starts.len() - 1].iter())
                 .map(|&start| program.functions.partition_point(|f| f.start <= start) - 1)
                 .collect(),
@@ -128,11 +128,11 @@ impl<'p> BasicBlocks<'p> {
                 let target = code.words[0];
                 match code.opcode {
                     // A point that bails out reads all registers.
-                    _ if self.leaves.get(last as usize) == Some(&true) => live.fill(u64::MAX),
+                    _ if self.bails_out.get(last as usize) == Some(&true) => live.fill(u64::MAX),
                     Opcode::Return => {
                         returns[function].iter().for_each(|&block| successor(block));
                         if function == program.entry as usize {
-                            self.outputs().for_each(|slot| add(&mut live, slot));
+                            self.outputs().for_each(|register| add(&mut live, register));
                         }
                     }
                     Opcode::Unreachable => {}
@@ -154,10 +154,10 @@ impl<'p> BasicBlocks<'p> {
                 out.copy_from_slice(&live);
                 for position in range.rev() {
                     let code = &program.code[position as usize];
-                    for_each_def(program, code, |slot| {
-                        live[slot as usize / 64] &= !(1 << (slot % 64));
+                    for_each_def(program, code, |register| {
+                        live[register as usize / 64] &= !(1 << (register % 64));
                     });
-                    for_each_use(program, code, |slot| add(&mut live, slot as usize));
+                    for_each_use(program, code, |register| add(&mut live, register as usize));
                 }
                 let at = &mut live_in[block * words..][..words];
                 if at != &live[..] {
@@ -180,8 +180,8 @@ impl<'p> BasicBlocks<'p> {
 }
 
 /// Sets the bit of a register.
-fn add(to: &mut [u64], slot: usize) {
-    to[slot / 64] |= 1 << (slot % 64);
+fn add(to: &mut [u64], register: usize) {
+    to[register / 64] |= 1 << (register % 64);
 }
 
 /// Adds one set of registers to another; returns whether it grew.
@@ -212,18 +212,18 @@ pub(crate) fn jump_targets(program: &Bytecode) -> Vec<bool> {
 }
 
 /// The starts of the blocks, and the end of the program.
-fn starts(program: &Bytecode, leaves: &[bool]) -> Vec<u32> {
+fn starts(program: &Bytecode, bails_out: &[bool]) -> Vec<u32> {
     let mut is_start = jump_targets(program);
     is_start.push(true);
     for function in &program.functions {
         is_start[function.start as usize] = true;
     }
     for (position, code) in program.code.iter().enumerate() {
-        let is_left = leaves.get(position) == Some(&true);
-        if ends_basic_block(code.opcode) || is_left {
+        let is_bail_out = bails_out.get(position) == Some(&true);
+        if ends_basic_block(code.opcode) || is_bail_out {
             is_start[position + 1] = true;
         }
-        if is_left {
+        if is_bail_out {
             is_start[position] = true;
         }
     }
@@ -241,11 +241,11 @@ pub(crate) fn ends_basic_block(opcode: Opcode) -> bool {
 }
 
 /// Calls `each` for the registers of a value with these lanes.
-fn each_word(slot: u32, lanes: Lanes, mut each: impl FnMut(u32)) {
-    each(slot);
+fn each_word(register: u32, lanes: Lanes, mut each: impl FnMut(u32)) {
+    each(register);
     for (direction, offset) in Direction::BOTH.into_iter().zip(1..) {
         if lanes.has(direction) {
-            each(slot + offset);
+            each(register + offset);
         }
     }
 }
@@ -275,7 +275,7 @@ pub(crate) fn for_each_def(
             OperandRole::WriteList(count) => {
                 list(program, word, count as usize)
                     .iter()
-                    .for_each(|&slot| each(slot));
+                    .for_each(|&register| each(register));
             }
             _ => {}
         }
@@ -291,21 +291,25 @@ pub(crate) fn for_each_use(
     if code.opcode == Opcode::Save {
         saved(code).for_each(&mut each);
     }
-    let mut read = |slot: u32, lanes| {
-        if Register(slot).as_constant().is_none() {
-            each_word(slot, lanes, &mut each);
+    let mut read = |register: u32, lanes| {
+        if Register(register).as_constant().is_none() {
+            each_word(register, lanes, &mut each);
         }
     };
     for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
         match role {
             OperandRole::Read(lanes) => read(word, lanes),
             OperandRole::ReadList(count) => {
-                let slots = list(program, word, count as usize);
-                slots.iter().for_each(|&slot| read(slot, Lanes::NONE));
+                let registers = list(program, word, count as usize);
+                registers
+                    .iter()
+                    .for_each(|&register| read(register, Lanes::NONE));
             }
             OperandRole::Arguments => {
-                let slots = list(program, word, argument_count(program, code, i));
-                slots.iter().for_each(|&slot| read(slot, Lanes::NONE));
+                let registers = list(program, word, argument_count(program, code, i));
+                registers
+                    .iter()
+                    .for_each(|&register| read(register, Lanes::NONE));
             }
             _ => {}
         }

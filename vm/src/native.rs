@@ -89,7 +89,7 @@ impl LoopTerminator {
     /// The edges of the terminator, forward or back.
     pub fn edges(&self) -> impl Iterator<Item = Edge> + Clone + use<> {
         match *self {
-            LoopTerminator::Jump(way) => one_or_two(way, None),
+            LoopTerminator::Jump(edge) => one_or_two(edge, None),
             LoopTerminator::Loop(block) => one_or_two(Edge::Block(block), None),
             LoopTerminator::Branch(CondBranch { target, next, .. }) => {
                 one_or_two(target, Some(next))
@@ -205,8 +205,8 @@ impl PointTerminator {
     /// The edges of the terminator, except the exit without a step.
     pub fn edges(&self) -> impl Iterator<Item = Edge> + Clone + use<> {
         match *self {
-            PointTerminator::Jump(way) | PointTerminator::StepJump { to: way, .. } => {
-                one_or_two(way, None)
+            PointTerminator::Jump(edge) | PointTerminator::StepJump { to: edge, .. } => {
+                one_or_two(edge, None)
             }
             PointTerminator::Branch(CondBranch { target, next, .. }) => {
                 one_or_two(target, Some(next))
@@ -334,7 +334,7 @@ macro_rules! by_convention {
             refs: *const OperandRef,
             runs: *const VectorRun,
             count: usize,
-            pack_bytes: usize,
+            vector_bytes: usize,
             points: *mut LoopState,
             callees: &'static LibcallTable,
         );
@@ -435,7 +435,7 @@ pub unsafe trait NativeBackend: fmt::Debug + Send + Sync {
     /// for it.
     fn translate(&self, uniform: &[bool], units: &[CompileUnit]) -> Option<BatchKernels>;
 
-    /// Compiles the CFGs of the program, which `flows` makes if there is no code yet: they are
+    /// Compiles the CFGs of the program, which `cfgs` makes if there is no code yet: they are
     /// always the same. Returns none if there is no memory for it.
-    fn translate_points(&self, flows: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels>;
+    fn translate_points(&self, cfgs: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels>;
 }

@@ -28,11 +28,11 @@ impl<'p> Deref for BatchBlocks<'p> {
 }
 
 impl<'p> BatchBlocks<'p> {
-    pub(crate) fn new(program: &'p Bytecode, leaves: &'p [bool]) -> BatchBlocks<'p> {
-        let blocks = BasicBlocks::new(program, leaves);
+    pub(crate) fn new(program: &'p Bytecode, bails_out: &'p [bool]) -> BatchBlocks<'p> {
+        let blocks = BasicBlocks::new(program, bails_out);
         BatchBlocks {
             targets: super::jump_targets(program),
-            live_in_inactive: blocks.find_kept(),
+            live_in_inactive: blocks.find_live_in_inactive(),
             last_read: vec![(u32::MAX, 0); program.registers as usize],
             blocks,
         }
@@ -53,8 +53,8 @@ impl<'p> BatchBlocks<'p> {
             blocks, last_read, ..
         } = self;
         let (program, live_out) = (blocks.program, blocks.live_out(block));
-        let later = |slot: u32| match live_out {
-            Some(live) if live[slot as usize / 64] >> (slot % 64) & 1 == 0 => 0,
+        let later = |register: u32| match live_out {
+            Some(live) if live[register as usize / 64] >> (register % 64) & 1 == 0 => 0,
             _ => LIVE_OUT,
         };
         let range = blocks.range(block);
@@ -64,16 +64,20 @@ impl<'p> BatchBlocks<'p> {
         };
         for position in range.rev() {
             let code = &program.code[position as usize];
-            for_each_def(program, code, |slot| {
-                let (of, at) = last_read[slot as usize];
-                let last_use = if of == block as u32 { at } else { later(slot) };
+            for_each_def(program, code, |register| {
+                let (of, at) = last_read[register as usize];
+                let last_use = if of == block as u32 {
+                    at
+                } else {
+                    later(register)
+                };
                 deaths.all.push(last_use);
-                last_read[slot as usize] = (block as u32, 0);
+                last_read[register as usize] = (block as u32, 0);
             });
-            for_each_use(program, code, |slot| {
-                let last = &mut last_read[slot as usize];
+            for_each_use(program, code, |register| {
+                let last = &mut last_read[register as usize];
                 if last.0 != block as u32 {
-                    *last = (block as u32, later(slot));
+                    *last = (block as u32, later(register));
                 }
                 last.1 = last.1.max(position);
             });
@@ -87,7 +91,7 @@ impl BasicBlocks<'_> {
     /// Finds for each block the registers that inactive points may read. Active points are at the
     /// lowest position. So inactive points are at later blocks of the function, or after a call of
     /// it in its callers. Outputs are read once more at the end, and arrays as a whole.
-    fn find_kept(&self) -> Option<Vec<u64>> {
+    fn find_live_in_inactive(&self) -> Option<Vec<u64>> {
         let live_in = self.live_in.as_ref()?;
         let (words, program) = (self.words(), self.program);
         let functions = &self.functions;
@@ -101,7 +105,7 @@ impl BasicBlocks<'_> {
             live_in_inactive[of(block)].copy_from_slice(&later);
             unite(&mut later, &live_in[of(block)]);
         }
-        let mut waiting = vec![0_u64; program.functions.len() * words];
+        let mut after_return = vec![0_u64; program.functions.len() * words];
         let mut changed = true;
         while changed {
             changed = false;
@@ -109,17 +113,17 @@ impl BasicBlocks<'_> {
                 let last = &program.code[self.range(block).end as usize - 1];
                 if last.opcode == Opcode::Call {
                     later.copy_from_slice(&live_in_inactive[of(block)]);
-                    unite(&mut later, &waiting[of(functions[block])]);
-                    changed |= unite(&mut waiting[of(last.words[0] as usize)], &later);
+                    unite(&mut later, &after_return[of(functions[block])]);
+                    changed |= unite(&mut after_return[of(last.words[0] as usize)], &later);
                 }
             }
         }
         later.fill(0);
-        let arrays = (0..self.in_array.len()).filter(|&slot| self.in_array[slot]);
-        (self.outputs().chain(arrays)).for_each(|slot| add(&mut later, slot));
+        let arrays = (0..self.in_array.len()).filter(|&register| self.in_array[register]);
+        (self.outputs().chain(arrays)).for_each(|register| add(&mut later, register));
         for (block, &function) in functions.iter().enumerate() {
             let own = &mut live_in_inactive[of(block)];
-            unite(own, &waiting[of(function)]);
+            unite(own, &after_return[of(function)]);
             unite(own, &later);
         }
         Some(live_in_inactive)

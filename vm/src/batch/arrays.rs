@@ -40,9 +40,9 @@ impl Chunk {
     ///
     /// # Safety
     /// The register and the point exist.
-    unsafe fn word(&self, slot: u32, point: usize) -> *mut u32 {
+    unsafe fn word(&self, register: u32, point: usize) -> *mut u32 {
         // SAFETY: guaranteed by the caller.
-        unsafe { self.memory.slot(slot).add(point) }
+        unsafe { self.memory.register(register).add(point) }
     }
 
     /// # Safety
@@ -97,9 +97,9 @@ impl Chunk {
     }
 
     /// Clears the planes of registers for the active points.
-    fn clear(&mut self, first: u32, slots: u32) {
-        for slot in first..first + slots {
-            let plane = self.memory.slot(slot);
+    fn clear(&mut self, first: u32, registers: u32) {
+        for register in first..first + registers {
+            let plane = self.memory.register(register);
             // SAFETY: the plane has all points of the chunk.
             unsafe {
                 if self.active.is_all_points() {
@@ -130,15 +130,15 @@ impl Chunk {
         // SAFETY: guaranteed by the caller.
         let (to, parts) = unsafe { (*refs, *refs.add(1)) };
         // SAFETY: guaranteed by the caller; the point is active.
-        let asked = |point| unsafe { *parts.point(point) };
-        let granted = |point| (asked(point) as i32).max(0) as u32;
+        let requested = |point| unsafe { *parts.point(point) };
+        let granted = |point| (requested(point) as i32).max(0) as u32;
         let elements = |point| {
             let elements = granted(point).max(1).checked_mul(part);
             elements.filter(|&elements| elements <= array.len)
         };
         let site = self.site();
         for point in self.active.iter() {
-            if (asked(point) as i32) < 0 {
+            if (requested(point) as i32) < 0 {
                 let kind = FaultKind::NegativeArraySize;
                 let span = self.span_of(site);
                 self.results.faults.add(point, kind, span);
@@ -150,12 +150,12 @@ impl Chunk {
         let elements = |point| elements(point).unwrap_or(0);
         self.take_steps_by_point(|point| array_steps(elements(point)), context, site);
         for point in self.active.iter() {
-            let slots = elements(point) * array.stride();
+            let registers = elements(point) * array.stride();
             let parts = granted(point);
             // SAFETY: the registers are the array's, the point is the chunk's.
             unsafe {
-                for slot in array.base..array.base + slots {
-                    *self.memory.slot(slot).add(point) = 0;
+                for register in array.base..array.base + registers {
+                    *self.memory.register(register).add(point) = 0;
                 }
                 *to.point(point) = parts;
             }
@@ -184,12 +184,12 @@ impl Chunk {
             let (to_element, from_element) =
                 (to.base + i * to.stride(), from.base + i * from.stride());
             for offset in offsets(to.lanes) {
-                let plane = self.memory.slot(to_element + offset as u32);
+                let plane = self.memory.register(to_element + offset as u32);
                 // SAFETY: both planes have all points of the chunk.
                 unsafe {
                     match has(from.lanes, offset) {
                         true => {
-                            let from = self.memory.slot(from_element + offset as u32);
+                            let from = self.memory.register(from_element + offset as u32);
                             std::ptr::copy(from, plane, self.width);
                         }
                         false => plane.write_bytes(0, self.width),

@@ -29,7 +29,7 @@ impl Chunk {
                 let steps = self.steps_left(point);
                 self.move_to_point_machine(0, point, (self.depth, steps), (0, 0), context);
                 context.host.at_point(context.first + point);
-                let outcome = self.alone[0].resume_at(position, context.host);
+                let outcome = self.point_machines[0].resume_at(position, context.host);
                 self.store_results(0, point, outcome);
             }
         }
@@ -48,7 +48,7 @@ impl Chunk {
         let steps = self.steps_left(point);
         self.move_to_point_machine(0, point, (self.depth, steps), lent, context);
         let position = self.memory.instructions[self.pc].position;
-        self.alone[0].suspend_at(position, QuadPause::Texel(request));
+        self.point_machines[0].suspend_at(position, QuadPause::Texel(request));
         self.store_results(0, point, Outcome::Pending);
     }
 
@@ -67,7 +67,7 @@ impl Chunk {
             results,
             elements,
             return_addresses: returns,
-            alone,
+            point_machines,
             ..
         } = self;
         let calls = returns[..depth].iter().map(|&back| {
@@ -83,7 +83,7 @@ impl Chunk {
             faults: results.faults.of(point),
             closures: results.closures.get_mut(point),
         };
-        alone[machine].load_point(adopted, |registers, globals| {
+        point_machines[machine].load_point(adopted, |registers, globals| {
             let lent = &memory.bail_out_values[lent.0 as usize..lent.1 as usize];
             // SAFETY: the point is the chunk's; where points run in planes, all registers have one.
             unsafe { memory.column(point, lent, registers) };
@@ -96,25 +96,29 @@ impl Chunk {
     /// Stores the results of the point that a machine ran last. A point that suspends, if only for
     /// others of its quad, is parked.
     pub(super) fn store_results(&mut self, machine: usize, point: usize, outcome: Outcome) {
-        let Chunk { results, alone, .. } = self;
-        let alone = &mut alone[machine];
+        let Chunk {
+            results,
+            point_machines,
+            ..
+        } = self;
+        let point_machine = &mut point_machines[machine];
         results.outcomes[point] = outcome;
-        results.faults.set(point, alone.faults());
+        results.faults.set(point, point_machine.faults());
         if outcome == Outcome::Pending {
             let mut parked = results.spare.pop().unwrap_or_default();
-            alone.move_out(&mut parked);
+            point_machine.move_out(&mut parked);
             results.suspended.push((point, parked));
         }
         if let Some(closures) = results.closures.get_mut(point) {
-            alone.swap_closures(closures);
+            point_machine.swap_closures(closures);
         }
         if outcome != Outcome::Finished {
             self.clear_outputs(point);
             return;
         }
-        for (slot, &word) in (0..).zip(alone.outputs()) {
+        for (register, &word) in (0..).zip(point_machine.outputs()) {
             // SAFETY: the point is the chunk's, and outputs have planes.
-            unsafe { *self.memory.slot(slot).add(point) = word };
+            unsafe { *self.memory.register(register).add(point) = word };
         }
     }
 
@@ -124,7 +128,7 @@ impl Chunk {
             Some(_) => self.answer_in_quad(point, texel, host),
             None => {
                 self.unpark(0, point);
-                let outcome = self.alone[0].answer(texel, host);
+                let outcome = self.point_machines[0].answer(texel, host);
                 self.store_results(0, point, outcome);
             }
         }
@@ -135,7 +139,7 @@ impl Chunk {
     pub(super) fn unpark(&mut self, machine: usize, point: usize) {
         let results = &mut self.results;
         let mut parked = results.take_suspended(point).expect("the point waits");
-        self.alone[machine].unpark(&mut parked);
+        self.point_machines[machine].unpark(&mut parked);
         results.spare.push(parked);
     }
 }

@@ -26,16 +26,16 @@ impl BatchCalls {
         let after = longest_paths(count, edges.iter().map(|e| (e.from, e.to)));
         let before = longest_paths(count, edges.iter().map(|e| (e.to, e.from)));
         let in_cycle = |f: usize| after[f].is_none() && before[f].is_none();
-        let mut leaves: Vec<bool> = (program.code.iter())
+        let mut bails_out: Vec<bool> = (program.code.iter())
             .map(|code| saves(code.opcode))
             .collect();
         for edge in &edges {
-            leaves[edge.position] |= in_cycle(edge.from) && in_cycle(edge.to);
+            bails_out[edge.position] |= in_cycle(edge.from) && in_cycle(edge.to);
         }
-        let others = edges.iter().filter(|edge| !leaves[edge.position]);
+        let others = edges.iter().filter(|edge| !bails_out[edge.position]);
         let depths = longest_paths(count, others.map(|e| (e.from, e.to)));
         BatchCalls {
-            bails_out: leaves,
+            bails_out,
             depth: depths.into_iter().flatten().max().unwrap_or(0),
         }
     }
@@ -72,20 +72,20 @@ fn longest_paths(
     edges: impl Iterator<Item = (usize, usize)> + Clone,
 ) -> Vec<Option<usize>> {
     let mut next = vec![Vec::new(); count];
-    let mut waiting = vec![0_usize; count];
+    let mut incoming = vec![0_usize; count];
     for (from, to) in edges {
         next[from].push(to);
-        waiting[to] += 1;
+        incoming[to] += 1;
     }
     let mut longest = vec![0; count];
-    let mut free: Vec<usize> = (0..count).filter(|&f| waiting[f] == 0).collect();
+    let mut free: Vec<usize> = (0..count).filter(|&f| incoming[f] == 0).collect();
     let mut found = vec![None; count];
     while let Some(f) = free.pop() {
         found[f] = Some(longest[f]);
         for &to in &next[f] {
             longest[to] = longest[to].max(longest[f] + 1);
-            waiting[to] -= 1;
-            if waiting[to] == 0 {
+            incoming[to] -= 1;
+            if incoming[to] == 0 {
                 free.push(to);
             }
         }

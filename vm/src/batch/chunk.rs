@@ -51,7 +51,7 @@ pub(super) struct Chunk {
     pub(super) memory: ChunkMemory,
     pub(super) results: ChunkResults,
     /// The machines for points that bail out: one, or one for each corner of a quad.
-    pub(super) alone: Box<[PointMachine]>,
+    pub(super) point_machines: Box<[PointMachine]>,
     /// The quads, if the program's points are evaluated in quads.
     pub(super) quads: Option<Quads>,
     /// Buffer for the globals of one point.
@@ -97,10 +97,13 @@ impl Chunk {
         [width, lanes, depth, places]: [usize; 4],
     ) -> Chunk {
         let padded = width.next_multiple_of(lanes);
-        let ways = memory.loops.iter().map(|region| region.edges.len());
-        let exchange = LoopBuffers::new(padded, ways.max().unwrap_or(0));
+        let edge_counts = memory
+            .loops
+            .iter()
+            .map(|compiled_loop| compiled_loop.edges.len());
+        let loop_buffers = LoopBuffers::new(padded, edge_counts.max().unwrap_or(0));
         let samples = !program.interface.textures.is_empty();
-        let asking = if samples { width } else { 0 };
+        let host_requests = if samples { width } else { 0 };
         let machines = if program.quad.is_some() { QUAD } else { 1 };
         Chunk {
             program: program.clone(),
@@ -108,7 +111,7 @@ impl Chunk {
             width,
             memory,
             results: ChunkResults::new(program, width),
-            alone: (0..machines)
+            point_machines: (0..machines)
                 .map(|_| PointMachine::new(program.clone(), limits))
                 .collect(),
             quads: Quads::of(program, width),
@@ -124,12 +127,12 @@ impl Chunk {
             pc: 0,
             test_masks: vec![0; padded / lanes].into_boxed_slice(),
             requests: HostRequests {
-                points: Vec::with_capacity(asking),
-                requests: Vec::with_capacity(asking),
-                answers: Vec::with_capacity(asking),
+                points: Vec::with_capacity(host_requests),
+                requests: Vec::with_capacity(host_requests),
+                answers: Vec::with_capacity(host_requests),
                 arguments: Vec::with_capacity(program.most_arguments()),
             },
-            loop_buffers: exchange,
+            loop_buffers,
         }
     }
 
@@ -142,11 +145,11 @@ impl Chunk {
             width: _,
             memory,
             results,
-            alone,
+            point_machines,
             quads,
             globals,
             active: group,
-            inactive: waiting,
+            inactive,
             steps,
             alike: _,
             account: _,
@@ -155,22 +158,25 @@ impl Chunk {
             depth: _,
             pc: _,
             test_masks: found,
-            requests: asking,
-            loop_buffers: exchange,
+            requests: host_requests,
+            loop_buffers,
         } = self;
         let HostRequests {
             points,
             requests,
             answers,
             arguments,
-        } = asking;
+        } = host_requests;
         memory.heap()
             + results.heap()
-            + alone.iter().map(PointMachine::memory).sum::<usize>()
+            + point_machines
+                .iter()
+                .map(PointMachine::memory)
+                .sum::<usize>()
             + quads.as_ref().map_or(0, Quads::heap)
             + size_of_val(&globals[..])
             + group.memory()
-            + waiting.heap()
+            + inactive.heap()
             + size_of_val(&steps[..])
             + size_of_val(&elements[..])
             + size_of_val(&returns[..])
@@ -179,7 +185,7 @@ impl Chunk {
             + requests.capacity() * size_of::<SampleRequest>()
             + answers.capacity() * size_of::<Sampled>()
             + arguments.capacity() * size_of::<u32>()
-            + exchange.heap()
+            + loop_buffers.heap()
     }
 
     /// Puts `points` points before an instruction, with no step taken.
@@ -227,7 +233,7 @@ impl Chunk {
         }
         for point in 0..self.results.points {
             self.load_globals(point, context);
-            let outcome = self.alone[0].run(&self.globals, inputs, context.host);
+            let outcome = self.point_machines[0].run(&self.globals, inputs, context.host);
             self.store_results(0, point, outcome);
         }
     }
@@ -428,9 +434,9 @@ impl Chunk {
 
     /// Clears the outputs of a point that does not finish.
     pub(super) fn clear_outputs(&mut self, point: usize) {
-        for slot in 0..3 * self.program.output_lanes.len() as u32 {
+        for register in 0..3 * self.program.output_lanes.len() as u32 {
             // SAFETY: the point is the chunk's, and outputs have planes.
-            unsafe { *self.memory.slot(slot).add(point) = 0 };
+            unsafe { *self.memory.register(register).add(point) = 0 };
         }
         if let Some(closures) = self.results.closures.get_mut(point) {
             closures.clear();

@@ -52,11 +52,11 @@ impl Chunk {
     /// The operands are those of the loop's instruction.
     pub(super) unsafe fn run_compiled_loop(
         &mut self,
-        region: u32,
+        index: u32,
         refs: *const OperandRef,
         context: &mut RunContext<'_>,
     ) -> bool {
-        let info = &self.memory.loops[region as usize];
+        let info = &self.memory.loops[index as usize];
         // The code counts the steps of a point in 32 bits.
         let most = MAX_ITERATIONS.min(u64::from(u32::MAX) / info.iteration_steps);
         let iterations = (self.account.left() / info.iteration_steps).min(most);
@@ -115,11 +115,11 @@ impl Chunk {
                 &LIBCALLS,
             );
         }
-        let site = Site::Instruction(self.memory.loops[region as usize].position);
-        let exchange = std::mem::replace(&mut self.loop_buffers, LoopBuffers::new(0, 0));
-        self.take_steps_by_point(|point| u64::from(exchange.steps[point]), context, site);
-        for way in 0..self.memory.loops[region as usize].edges.len() {
-            let set = &exchange.edges[way * stride..][..stride];
+        let site = Site::Instruction(self.memory.loops[index as usize].position);
+        let loop_buffers = std::mem::replace(&mut self.loop_buffers, LoopBuffers::new(0, 0));
+        self.take_steps_by_point(|point| u64::from(loop_buffers.steps[point]), context, site);
+        for edge in 0..self.memory.loops[index as usize].edges.len() {
+            let set = &loop_buffers.edges[edge * stride..][..stride];
             let mut found = std::mem::take(&mut self.test_masks);
             found.fill(0);
             for (vector, (found, &active)) in found.iter_mut().zip(self.active.masks()).enumerate()
@@ -133,12 +133,12 @@ impl Chunk {
                 }
             }
             if found.iter().any(|&bits| bits != 0) {
-                let step = self.memory.loops[region as usize].edges[way];
-                self.diverge(&found, step as usize);
+                let target = self.memory.loops[index as usize].edges[edge];
+                self.diverge(&found, target as usize);
             }
             self.test_masks = found;
         }
-        self.loop_buffers = exchange;
+        self.loop_buffers = loop_buffers;
         true
     }
 }

@@ -87,13 +87,13 @@ impl Chunk {
             }
         }
         if waits {
-            self.let_wait(lent, context);
+            self.suspend_unanswered(lent, context);
         }
     }
 
     /// Points that were not answered suspend.
     #[cold]
-    fn let_wait(&mut self, lent: (u32, u32), context: &mut RunContext<'_>) {
+    fn suspend_unanswered(&mut self, lent: (u32, u32), context: &mut RunContext<'_>) {
         let mut gone = std::mem::take(&mut self.test_masks);
         gone.fill(0);
         for i in 0..self.requests.answers.len() {

@@ -27,7 +27,7 @@ pub(super) enum BatchOp {
         routines: OpRoutines,
         pattern: ShadowPattern,
         /// Whether inactive points keep their words in the planes that it writes.
-        kept: bool,
+        keeps_inactive: bool,
     },
     /// The compiled loop that starts here; none if this loop has no code. Operands: the locations
     /// of the loop.
@@ -39,7 +39,7 @@ pub(super) enum BatchOp {
         /// How many follow.
         instructions: u32,
         /// Whether inactive points keep their words in the planes that it writes.
-        kept: bool,
+        keeps_inactive: bool,
     },
     /// An op once, for all points.
     Uniform(ArithmeticKind, OpRoutines, ShadowPattern),
@@ -50,7 +50,7 @@ pub(super) enum BatchOp {
         /// How many follow.
         instructions: u32,
         /// Whether inactive points keep their words in the planes that the last one writes.
-        kept: bool,
+        keeps_inactive: bool,
     },
     /// The unmasked routines of all instructions that follow, single or fused, one after the other.
     Sequence {
@@ -59,7 +59,7 @@ pub(super) enum BatchOp {
         /// How many instructions follow.
         steps: u32,
         /// Whether inactive points keep their words in the planes that each of them writes.
-        kept: bool,
+        keeps_inactive: bool,
     },
     /// Records faults of the arithmetic instruction that follows. Operands: that instruction's.
     Fault(ConditionRoutine, FaultKind),
@@ -207,7 +207,7 @@ impl OperandLocation {
 /// A register that is not in its own plane where a point may bail out: at a sample or a difference.
 #[derive(Clone, Copy)]
 pub(super) struct BailOutValue {
-    pub(super) slot: u32,
+    pub(super) register: u32,
     /// Its location: one of the program's operands.
     pub(super) operand: u32,
 }

@@ -75,7 +75,7 @@ impl ChunkMemory {
         loaded: BatchCode,
         kernels: Option<BatchKernels>,
         width: usize,
-        slots: usize,
+        registers: usize,
     ) -> ChunkMemory {
         let plane = plane_words(width);
         let BatchCode {
@@ -84,7 +84,7 @@ impl ChunkMemory {
             routine_calls: calls,
             bail_out_values: lent,
             units: _,
-            loops: regions,
+            loops,
             uniforms: uniform_count,
             constants,
             globals: hosts,
@@ -95,7 +95,7 @@ impl ChunkMemory {
         } = loaded;
         let inputs = program.interface.input_words();
         // Planes first, then uniforms.
-        let zero = slots;
+        let zero = registers;
         let scratch = zero + 1;
         let first_host = scratch + SCRATCH_PLANES as usize;
         let planes = first_host + hosts.len();
@@ -107,7 +107,7 @@ impl ChunkMemory {
         let words = PlaneBuffer::new(uniform(first_uniform_global + hosts.len()));
         let resolve = |place: OperandLocation| {
             let (at, mask) = match place {
-                OperandLocation::Plane(slot) => (slot as usize * plane, usize::MAX),
+                OperandLocation::Plane(register) => (register as usize * plane, usize::MAX),
                 OperandLocation::Zero => (zero * plane, usize::MAX),
                 OperandLocation::Scratch(index) => ((scratch + index as usize) * plane, usize::MAX),
                 OperandLocation::Global(index) => {
@@ -164,7 +164,7 @@ impl ChunkMemory {
             refs: places.iter().map(|&place| resolve(place)).collect(),
             bail_out_values: lent.into_boxed_slice(),
             kernels,
-            loops: regions.into_boxed_slice(),
+            loops: loops.into_boxed_slice(),
             hosts: hosts.collect(),
             inputs: (0..inputs as u32)
                 .map(|index| resolve(OperandLocation::Input(index)).at)
@@ -186,7 +186,7 @@ impl ChunkMemory {
             refs,
             bail_out_values: lent,
             kernels: _,
-            loops: regions,
+            loops,
             hosts,
             inputs,
             written_inputs,
@@ -200,8 +200,8 @@ impl ChunkMemory {
             + size_of_val(&refs[..])
             + size_of_val(&lent[..])
             + size_of_val(&hosts[..])
-            + size_of_val(&regions[..])
-            + (regions.iter().map(|r| size_of_val(&r.edges[..]))).sum::<usize>()
+            + size_of_val(&loops[..])
+            + (loops.iter().map(|r| size_of_val(&r.edges[..]))).sum::<usize>()
             + uses.sum::<usize>()
             + size_of_val(&inputs[..])
             + size_of_val(&written_inputs[..])
@@ -221,9 +221,9 @@ impl ChunkMemory {
     /// Planes are read up to a multiple of this many points: a SIMD vector, or the reach of
     /// compiled loops.
     pub(super) fn at_once(&self, level: SimdLevel) -> usize {
-        let regions = self.loops.iter();
-        let has_code = |region: &BatchLoop| self.kernel(region.unit).is_some();
-        match regions.clone().any(has_code) {
+        let loops = self.loops.iter();
+        let has_code = |batch_loop: &BatchLoop| self.kernel(batch_loop.unit).is_some();
+        match loops.clone().any(has_code) {
             true => KERNEL_PADDING.max(vector_width(level)),
             false => vector_width(level),
         }
@@ -233,9 +233,9 @@ impl ChunkMemory {
     ///
     /// # Panics
     /// If it has none.
-    pub(super) fn slot(&self, slot: u32) -> *mut u32 {
-        let at = slot as usize * self.plane;
-        assert!(at < self.zero, "the slot has a plane");
+    pub(super) fn register(&self, register: u32) -> *mut u32 {
+        let at = register as usize * self.plane;
+        assert!(at < self.zero, "the register has a plane");
         self.words.at(at)
     }
 
@@ -248,16 +248,16 @@ impl ChunkMemory {
         // SAFETY: guaranteed by the caller.
         unsafe {
             let plane = self.words.at(0).add(point);
-            for (slot, register) in registers.iter_mut().enumerate() {
-                *register = *plane.add(slot * self.plane);
+            for (index, word) in registers.iter_mut().enumerate() {
+                *word = *plane.add(index * self.plane);
             }
             for (input, &uniform) in (0..).zip(&self.inputs) {
                 if !self.written_inputs.contains(&input) {
                     registers[(self.first_input + input) as usize] = *uniform;
                 }
             }
-            for &BailOutValue { slot, operand } in lent {
-                registers[slot as usize] = *self.refs[operand as usize].point(point);
+            for &BailOutValue { register, operand } in lent {
+                registers[register as usize] = *self.refs[operand as usize].point(point);
             }
         }
     }
@@ -282,7 +282,7 @@ impl ChunkMemory {
                 fill(uniform, input, UNIFORM_WORDS);
             }
             for &input in &self.written_inputs {
-                let plane = self.slot(self.first_input + input);
+                let plane = self.register(self.first_input + input);
                 fill(plane, inputs[input as usize], points);
             }
             let width = self.plane - GAP;

@@ -40,7 +40,7 @@ impl StepAccount {
 }
 
 /// An inactive group.
-struct WaitingGroup {
+struct InactiveGroup {
     position: SchedulePosition,
     account: StepAccount,
     /// The start of its points among all masks.
@@ -50,7 +50,7 @@ struct WaitingGroup {
 
 /// All inactive groups, the next one to run last.
 pub(super) struct InactiveGroups {
-    entries: Vec<WaitingGroup>,
+    entries: Vec<InactiveGroup>,
     /// Sets of points, a bit for each, by SIMD vector.
     masks: Box<[u32]>,
     /// Sets that are not in use.
@@ -71,7 +71,7 @@ impl InactiveGroups {
 
     /// Bytes of the heap that it holds.
     pub(super) fn heap(&self) -> usize {
-        self.entries.capacity() * size_of::<WaitingGroup>()
+        self.entries.capacity() * size_of::<InactiveGroup>()
             + size_of_val(&self.masks[..])
             + self.free.capacity() * size_of::<usize>()
     }
@@ -103,7 +103,7 @@ impl InactiveGroups {
             let masks = self.free.pop().expect("there are not more positions");
             self.masks[masks..][..set.len()].copy_from_slice(set);
             self.masks[masks + set.len()..masks + self.vectors].fill(0);
-            let entry = WaitingGroup {
+            let entry = InactiveGroup {
                 position,
                 account,
                 masks,
@@ -180,15 +180,15 @@ mod tests {
 
     #[test]
     fn deepest_call_precedes_lowest_pc() {
-        let mut waiting = InactiveGroups::new(4, 1);
+        let mut inactive = InactiveGroups::new(4, 1);
         let mut steps = [9; 8];
         for (point, [depth, step]) in [[0, 7], [1, 9], [0, 3], [1, 8]].into_iter().enumerate() {
             let position = SchedulePosition::new(depth, step);
-            waiting.add(position, account(0, 9), &[1 << point], 8, &mut steps);
+            inactive.add(position, account(0, 9), &[1 << point], 8, &mut steps);
         }
-        assert_eq!(waiting.next(), Some(SchedulePosition::new(1, 8)));
+        assert_eq!(inactive.next(), Some(SchedulePosition::new(1, 8)));
         let order = std::iter::from_fn(|| {
-            waiting
+            inactive
                 .take_next()
                 .map(|(p, _, set)| (p.depth(), p.pc(), set[0]))
         });
@@ -206,11 +206,11 @@ mod tests {
                 (account(11, 20), [0, 0b0100]),
             ];
             let mut steps = [10, 0, 0, 0, 10, 8, 20, 0];
-            let mut waiting = InactiveGroups::new(1, 2);
+            let mut inactive = InactiveGroups::new(1, 2);
             for (account, set) in order.map(|i: usize| groups[i]) {
-                waiting.add(SchedulePosition::new(2, 5), account, &set, 4, &mut steps);
+                inactive.add(SchedulePosition::new(2, 5), account, &set, 4, &mut steps);
             }
-            let (position, account, set) = waiting.take_next().expect("one group");
+            let (position, account, set) = inactive.take_next().expect("one group");
             assert_eq!(
                 (position.depth(), position.pc(), set),
                 (2, 5, &[1, 0b0111][..])
@@ -218,14 +218,14 @@ mod tests {
             let left = [0, 4, 5, 6].map(|point| steps[point] - account.owed);
             assert_eq!(left, [7, 9, 7, 9]);
             assert_eq!(account.left(), 7);
-            assert!(waiting.take_next().is_none() && waiting.free.len() == 1);
+            assert!(inactive.take_next().is_none() && inactive.free.len() == 1);
         }
     }
 
     #[test]
     fn removed_point_leaves_its_group() {
-        let mut waiting = InactiveGroups::new(2, 2);
-        waiting.add(
+        let mut inactive = InactiveGroups::new(2, 2);
+        inactive.add(
             SchedulePosition::new(0, 3),
             account(1, 5),
             &[0b11, 0b100],
@@ -233,39 +233,39 @@ mod tests {
             &mut [5; 8],
         );
         assert!(
-            waiting.contains_any(0, 0b10)
-                && waiting.contains_any(1, 0b110)
-                && !waiting.contains_any(1, 0b11)
+            inactive.contains_any(0, 0b10)
+                && inactive.contains_any(1, 0b110)
+                && !inactive.contains_any(1, 0b11)
         );
-        let (position, account) = waiting.remove_point(0, 0b10).expect("it waits");
+        let (position, account) = inactive.remove_point(0, 0b10).expect("it waits");
         assert_eq!((position.pc(), account.left()), (3, 4));
-        assert!(!waiting.contains_any(0, 0b10) && waiting.remove_point(0, 0b10).is_none());
+        assert!(!inactive.contains_any(0, 0b10) && inactive.remove_point(0, 0b10).is_none());
         for (vector, point) in [(0, 0b1), (1, 0b100)] {
-            assert!(waiting.next().is_some() && waiting.remove_point(vector, point).is_some());
+            assert!(inactive.next().is_some() && inactive.remove_point(vector, point).is_some());
         }
-        assert_eq!((waiting.next(), waiting.free.len()), (None, 2));
+        assert_eq!((inactive.next(), inactive.free.len()), (None, 2));
     }
 
     #[test]
     fn cleared_groups_free_their_masks() {
-        let mut waiting = InactiveGroups::new(2, 1);
+        let mut inactive = InactiveGroups::new(2, 1);
         for round in 0..3 {
-            waiting.add(
+            inactive.add(
                 SchedulePosition::new(0, round),
                 account(0, 1),
                 &[1],
                 4,
                 &mut [1; 4],
             );
-            waiting.add(
+            inactive.add(
                 SchedulePosition::new(1, round),
                 account(0, 1),
                 &[2],
                 4,
                 &mut [1; 4],
             );
-            waiting.clear();
-            assert_eq!((waiting.next(), waiting.free.len()), (None, 2));
+            inactive.clear();
+            assert_eq!((inactive.next(), inactive.free.len()), (None, 2));
         }
     }
 }

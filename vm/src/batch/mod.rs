@@ -78,7 +78,7 @@ pub struct BatchMachine {
     /// The type of each scalar of the outputs.
     output_types: Box<[Scalar]>,
     /// The routines that canonicalise values and shadows of outputs.
-    leaving: [OpRoutines; 2],
+    canonical_copies: [OpRoutines; 2],
     joined_by: SuperinstructionSet,
 }
 
@@ -124,7 +124,7 @@ impl BatchMachine {
             }
             false => BatchCode::default(),
         };
-        let slots = program.registers as usize;
+        let registers = program.registers as usize;
         let planes = least_planes(&program) + loaded.globals.len();
         let wanted = options.width.unwrap_or_else(|| width_for(planes));
         assert!((1..=MAX_WIDTH).contains(&wanted), "1 to {MAX_WIDTH} points");
@@ -147,7 +147,7 @@ impl BatchMachine {
         let joined_by = loaded.joined_by;
         let memory = if in_planes {
             let kernels = native.and_then(|native| native.translate(&uniform, &loaded.units));
-            ChunkMemory::new(&program, loaded, kernels, width, slots)
+            ChunkMemory::new(&program, loaded, kernels, width, registers)
         } else {
             // Points run one by one; only outputs have planes.
             width = fitting(outputs);
@@ -169,7 +169,7 @@ impl BatchMachine {
             chunk,
             at_once,
             output_types: program.interface.output_scalars().into_boxed_slice(),
-            leaving: [
+            canonical_copies: [
                 find_copy(CopyKind::CanonicalFloat, level, shape),
                 find_copy(CopyKind::CanonicalShadow, level, shape),
             ],
@@ -385,7 +385,7 @@ impl BatchMachine {
         assert!(scalar < self.output_types.len() && part < 3, "it comes out");
         let chunk = &self.chunk;
         // SAFETY: outputs have planes, and the point was run.
-        let word = unsafe { *chunk.memory.slot((3 * scalar + part) as u32).add(point) };
+        let word = unsafe { *chunk.memory.register((3 * scalar + part) as u32).add(point) };
         let lanes = chunk.program.output_lanes[scalar];
         match part {
             0 => canonicalise::value(
@@ -454,7 +454,7 @@ impl BatchMachine {
             return by_points(to, 0..points);
         }
         let from = OperandRef {
-            at: self.chunk.memory.slot((3 * scalar + part) as u32),
+            at: self.chunk.memory.register((3 * scalar + part) as u32),
             mask: usize::MAX,
         };
         let refs = [
@@ -464,7 +464,7 @@ impl BatchMachine {
             },
             from,
         ];
-        let routines = self.leaving[usize::from(part > 0)];
+        let routines = self.canonical_copies[usize::from(part > 0)];
         let full = routines.unmasked.expect("planes have an unmasked routine");
         let lanes = vector_width(self.level);
         let whole = points / lanes;

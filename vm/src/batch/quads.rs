@@ -196,7 +196,7 @@ impl Chunk {
             *points = whole(*points);
             for first in self.active.points_of(vector, *points).step_by(QUAD) {
                 for corner in 0..QUAD {
-                    self.leave_with_quad(corner, first + corner, lent, start, context);
+                    self.bail_out_with_quad(corner, first + corner, lent, start, context);
                 }
                 self.advance_quad(first, context.host);
             }
@@ -205,7 +205,7 @@ impl Chunk {
     }
 
     /// Moves a point to the machine for its corner, and runs it as far as it comes alone.
-    fn leave_with_quad(
+    fn bail_out_with_quad(
         &mut self,
         corner: usize,
         point: usize,
@@ -222,7 +222,7 @@ impl Chunk {
                 ResumeAt::Current => position,
                 ResumeAt::Next => position + 1,
                 ResumeAt::Answered(awaited) => {
-                    return self.alone[corner].suspend_at(position, awaited);
+                    return self.point_machines[corner].suspend_at(position, awaited);
                 }
             }
         } else if let Some((position, account)) = self.inactive.remove_point(vector, bit) {
@@ -231,12 +231,12 @@ impl Chunk {
             self.position_of(position.pc())
         } else {
             self.move_to_point_machine(corner, point, (0, 0), (0, 0), context);
-            return self.alone[corner].finish_point();
+            return self.point_machines[corner].finish_point();
         };
         context.host.at_point(context.first + point);
-        let (is_helper, alone) = (self.is_helper(point), &mut self.alone[corner]);
+        let (is_helper, machine) = (self.is_helper(point), &mut self.point_machines[corner]);
         with_host(is_helper, context.host, |host| {
-            alone.resume_at(position, host)
+            machine.resume_at(position, host)
         });
     }
 
@@ -253,8 +253,9 @@ impl Chunk {
     fn advance_quad(&mut self, first: usize, host: &mut dyn Host) {
         let mode = FloatEnvironment::enter_for_point();
         let quads = self.quads.as_ref().expect("its points are in quads");
-        let machines: &mut [PointMachine; QUAD] =
-            (&mut *self.alone).try_into().expect("one for each corner");
+        let machines: &mut [PointMachine; QUAD] = (&mut *self.point_machines)
+            .try_into()
+            .expect("one for each corner");
         advance(quads.rule, machines, |corner, machine, difference| {
             let point = first + corner as usize;
             host.at_point(quads.first + point);
@@ -266,7 +267,7 @@ impl Chunk {
         for corner in 0..QUAD {
             let outcome = match waits {
                 true => Outcome::Pending,
-                false => self.alone[corner].outcome(),
+                false => self.point_machines[corner].outcome(),
             };
             self.store_results(corner, first + corner, outcome);
         }
@@ -281,7 +282,7 @@ impl Chunk {
             return;
         };
         for &scalar in &quads.differ {
-            let planes = [0, 1, 2].map(|part| self.memory.slot(3 * scalar + part));
+            let planes = [0, 1, 2].map(|part| self.memory.register(3 * scalar + part));
             for first in which.clone().map(|quad| QUAD * quad) {
                 let values = std::array::from_fn(|corner| {
                     let is_there = self.results.outcomes[first + corner] == Outcome::Finished;
@@ -308,9 +309,9 @@ impl Chunk {
                 let point = first + corner;
                 self.load_globals(point, context);
                 let is_helper = self.is_helper(point);
-                let (alone, globals) = (&mut self.alone[corner], &self.globals);
+                let (machine, globals) = (&mut self.point_machines[corner], &self.globals);
                 with_host(is_helper, context.host, |host| {
-                    alone.run(globals, inputs, host)
+                    machine.run(globals, inputs, host)
                 });
             }
             self.advance_quad(first, context.host);
@@ -320,23 +321,23 @@ impl Chunk {
     /// Active points whose requests were not answered suspend, and their quads with them.
     pub(super) fn suspend_quads(
         &mut self,
-        waiting: &mut [u32],
+        suspending: &mut [u32],
         lent: (u32, u32),
         context: &mut RunContext<'_>,
     ) {
-        let asking = std::mem::take(&mut self.requests);
+        let requests = std::mem::take(&mut self.requests);
         let first = context.first;
         let request = |point: usize| -> (SampleRequest, Sampled) {
-            let at = asking.points.binary_search(&(first + point));
+            let at = requests.points.binary_search(&(first + point));
             let at = at.expect("all points of the group ask");
-            (asking.requests[at], asking.answers[at])
+            (requests.requests[at], requests.answers[at])
         };
         let start = |point: usize| match request(point) {
             (request, Sampled::Pending) => ResumeAt::Answered(QuadPause::Texel(request)),
             _ => ResumeAt::Next,
         };
-        self.bail_out_quads(waiting, lent, &start, context);
-        self.requests = asking;
+        self.bail_out_quads(suspending, lent, &start, context);
+        self.requests = requests;
     }
 
     /// Resumes a suspended quad: the answer is to that point's request.
@@ -347,8 +348,8 @@ impl Chunk {
         }
         let quads = self.quads.as_ref().expect("its points are in quads");
         host.at_point(quads.first + point);
-        let (is_helper, alone) = (quads.helpers[point], &mut self.alone[corner]);
-        with_host(is_helper, host, |host| alone.answer(texel, host));
+        let (is_helper, machine) = (quads.helpers[point], &mut self.point_machines[corner]);
+        with_host(is_helper, host, |host| machine.answer(texel, host));
         self.advance_quad(first, host);
     }
 }

@@ -83,16 +83,16 @@ impl ChunkResults {
             faults,
             closures,
             none: _,
-            suspended: waiting,
+            suspended,
             spare,
         } = self;
         let arenas = closures.iter().map(ClosureArena::memory);
-        let parked = waiting.iter().map(|(_, parked)| parked).chain(spare);
+        let parked = suspended.iter().map(|(_, parked)| parked).chain(spare);
         size_of_val(&outcomes[..])
             + faults.heap()
             + closures.capacity() * size_of::<ClosureArena>()
             + arenas.sum::<usize>()
-            + waiting.capacity() * size_of::<(usize, Box<Parked>)>()
+            + suspended.capacity() * size_of::<(usize, Box<Parked>)>()
             + spare.capacity() * size_of::<Box<Parked>>()
             + parked.map(|parked| parked.memory()).sum::<usize>()
     }

@@ -40,7 +40,7 @@ impl Chunk {
             // run off the end of a function; loading made batch instructions of both
             // (`Loader::find_targets`).
             let step = unsafe { &*steps.add(self.pc) };
-            // SAFETY: the operands of each instruction are among all (`Loader::step`).
+            // SAFETY: the operands of each instruction are among all (`Loader::push_instruction`).
             let refs = unsafe { all.add(step.refs as usize) };
             debug_assert!(
                 matches!(step.op, BatchOp::Reconverge) || !self.is_preempted(),
@@ -50,22 +50,22 @@ impl Chunk {
                 BatchOp::Arithmetic {
                     ref routines,
                     pattern,
-                    kept,
+                    keeps_inactive,
                     what: _,
                 } => {
                     // SAFETY: the routines were found for these operands (`Loader::find_routines`,
                     // `find_copy`), at the level that the caller guarantees.
-                    unsafe { self.arithmetic(routines, pattern, kept, refs) };
+                    unsafe { self.arithmetic(routines, pattern, keeps_inactive, refs) };
                     self.pc += 1;
                     continue;
                 }
                 BatchOp::Superinstruction {
                     routine,
                     instructions,
-                    kept,
+                    keeps_inactive,
                 } => {
                     self.pc += 1;
-                    if !kept || self.active.partial.is_empty() {
+                    if !keeps_inactive || self.active.partial.is_empty() {
                         // SAFETY: the routine was found for these operands
                         // (`find_superinstruction`), at the level; the vectors are the group's.
                         unsafe { routine(refs, &self.active.any.runs) };
@@ -76,10 +76,10 @@ impl Chunk {
                 BatchOp::Sequence {
                     calls: (first, count),
                     steps,
-                    kept,
+                    keeps_inactive,
                 } => {
                     self.pc += 1;
-                    if !kept || self.active.partial.is_empty() {
+                    if !keeps_inactive || self.active.partial.is_empty() {
                         let runs = &self.active.any.runs;
                         let calls = &self.memory.routine_calls[first as usize..][..count as usize];
                         for call in calls {
@@ -91,11 +91,11 @@ impl Chunk {
                     }
                     continue;
                 }
-                BatchOp::CompiledLoop(region) => {
-                    if let Some(region) = region
+                BatchOp::CompiledLoop(index) => {
+                    if let Some(index) = index
                         // SAFETY: the operands are the locations of that loop
                         // (`load/compiled_loops.rs`).
-                        && unsafe { self.run_compiled_loop(region, refs, context) }
+                        && unsafe { self.run_compiled_loop(index, refs, context) }
                     {
                         if !self.schedule_next() {
                             return;
@@ -106,21 +106,21 @@ impl Chunk {
                 BatchOp::Segment {
                     unit,
                     instructions,
-                    kept,
+                    keeps_inactive,
                 } => {
                     self.pc += 1;
                     if let Some(kernel) = self.memory.kernel(unit)
-                        && (!kept || self.active.partial.is_empty())
+                        && (!keeps_inactive || self.active.partial.is_empty())
                     {
                         let runs = &self.active.any.runs;
-                        let pack_bytes = self.active.vector_width() * size_of::<u32>();
+                        let vector_bytes = self.active.vector_width() * size_of::<u32>();
                         let (at, count) = (runs.as_ptr(), runs.len());
                         // SAFETY: there is an operand for each location of the unit
                         // (`load/segments.rs`). There are kernels only where vectors have a
                         // multiple of `KERNEL_WIDTH` points (`supports_level`, in
                         // `BatchMachine::new`). The backend guarantees the code itself
                         // (`NativeBackend`). The vectors are the group's.
-                        unsafe { kernel(refs, at, count, pack_bytes, null_mut(), &LIBCALLS) };
+                        unsafe { kernel(refs, at, count, vector_bytes, null_mut(), &LIBCALLS) };
                         self.pc += instructions as usize;
                     }
                     continue;
@@ -285,18 +285,22 @@ impl Chunk {
         &self,
         routines: &OpRoutines,
         pattern: ShadowPattern,
-        kept: bool,
+        keeps_inactive: bool,
         refs: *const OperandRef,
     ) {
         let group = &self.active;
-        let whole = if kept { &group.full } else { &group.any };
+        let whole = if keeps_inactive {
+            &group.full
+        } else {
+            &group.any
+        };
         // SAFETY: guaranteed by the caller; the vectors are the chunk's.
         unsafe {
             match routines.unmasked {
                 Some(full) => full(refs, &whole.runs),
                 None => (routines.masked)(refs, pattern, &whole.list, &group.all_points_masks),
             }
-            if kept && !group.partial.is_empty() {
+            if keeps_inactive && !group.partial.is_empty() {
                 (routines.masked)(refs, pattern, &group.partial, &group.partial_masks);
             }
         }
@@ -421,8 +425,8 @@ impl Chunk {
     /// nested. Returns `false` if one of them meets a limit, or the host is asked at it.
     fn take_all(&mut self, count: u64, open: Option<u32>) -> bool {
         let left = self.account.left().checked_sub(count);
-        let is_unasked = left.is_some_and(|left| !is_cancel_check_due(left, count));
-        let takes = is_unasked && !self.is_too_deep(open);
+        let is_unchecked = left.is_some_and(|left| !is_cancel_check_due(left, count));
+        let takes = is_unchecked && !self.is_too_deep(open);
         self.account.owed += if takes { count } else { 0 };
         takes
     }

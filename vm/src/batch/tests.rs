@@ -339,13 +339,16 @@ fn shadows_may_be_uniforms() {
         let mut pick = |count: usize| random.usize(..count);
         let mut code: Vec<BytecodeInstruction> = all
             .clone()
-            .filter(|slot| !(9..13).contains(slot))
-            .map(|slot| match pick(3) {
+            .filter(|register| !(9..13).contains(register))
+            .map(|register| match pick(3) {
                 0 => BytecodeInstruction::new(
                     Opcode::Move(Lanes::NONE, Lanes::NONE),
-                    [slot, 9 + slot % 4],
+                    [register, 9 + register % 4],
                 ),
-                _ => BytecodeInstruction::new(Opcode::Global(Lanes::NONE), [slot, slot % 12, 0]),
+                _ => BytecodeInstruction::new(
+                    Opcode::Global(Lanes::NONE),
+                    [register, register % 12, 0],
+                ),
             })
             .collect();
         for _ in 0..1 + pick(5) {

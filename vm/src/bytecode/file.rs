@@ -271,7 +271,7 @@ fn program(s: &mut impl Stream, p: &mut Bytecode) -> Done {
         s.word(&mut array.len)?;
         lanes(s, &mut array.lanes)
     })?;
-    s.list(&mut p.lists, &0, |s, slot| s.word(slot))?;
+    s.list(&mut p.lists, &0, |s, register| s.word(register))?;
     let instruction = BytecodeInstruction::new(Opcode::Return, []);
     s.list(&mut p.code, &instruction, |s, instruction| {
         s.opcode(&mut instruction.opcode)?;

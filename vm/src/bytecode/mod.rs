@@ -234,9 +234,10 @@ impl Bytecode {
     }
 
     /// The index of an operand when the constants are after all registers.
-    pub(crate) fn register_index(&self, slot: Register) -> u32 {
-        slot.as_constant()
-            .map_or(slot.0, |index| self.registers + index)
+    pub(crate) fn register_index(&self, register: Register) -> u32 {
+        register
+            .as_constant()
+            .map_or(register.0, |index| self.registers + index)
     }
 
     /// The most words that calls within these limits save at once.

@@ -102,21 +102,24 @@ impl Checker<'_> {
 
     fn layout(&self) -> Valid {
         let p = self.program;
-        let slots = u64::from(p.registers);
-        check(p.registers <= MAX_REGISTERS, "it has too many slots")?;
+        let registers = u64::from(p.registers);
+        check(p.registers <= MAX_REGISTERS, "it has too many registers")?;
         check(
             p.constants.len() <= MAX_REGISTERS as usize,
             "it has too many constants",
         )?;
         let fixed = 3 * p.output_lanes.len() + p.interface.input_words();
-        check(fixed as u64 <= slots, "outputs and inputs have no slots")?;
+        check(
+            fixed as u64 <= registers,
+            "outputs and inputs have no registers",
+        )?;
         for array in &p.arrays {
             check(array.len > 0, "an array has no elements")?;
             let end = u64::from(array.base) + u64::from(array.len) * u64::from(array.stride());
-            check(end <= slots, "an array is outside of the slots")?;
+            check(end <= registers, "an array is outside of the register file")?;
         }
-        for &slot in &p.lists {
-            self.read(slot, Lanes::NONE)?;
+        for &register in &p.lists {
+            self.read(register, Lanes::NONE)?;
         }
         let rising = p.spans.windows(2).all(|s| s[0].0 < s[1].0);
         check(rising, "its places are not in order")
@@ -201,8 +204,8 @@ impl Checker<'_> {
                 }
                 OperandRole::Shape => self.shape(index)?,
                 OperandRole::WriteList(n) => {
-                    for &slot in self.list(word, n as usize)? {
-                        self.written(slot, Lanes::NONE)?;
+                    for &register in self.list(word, n as usize)? {
+                        self.written(register, Lanes::NONE)?;
                     }
                 }
                 OperandRole::ReadList(n) => self.list(word, n as usize).map(|_| ())?,
@@ -229,7 +232,7 @@ impl Checker<'_> {
             }
             Opcode::Save | Opcode::Restore => check(
                 a + b <= u64::from(p.registers),
-                "the frame is outside of the slots",
+                "the frame is outside of the register file",
             ),
             Opcode::Load(_, from) => {
                 check(array(words[1]).lanes == from, "the array has other shadows")
@@ -283,16 +286,16 @@ impl Checker<'_> {
         list.ok_or_else(|| "the list is missing".to_owned())
     }
 
-    fn written(&self, slot: u32, lanes: Lanes) -> Valid {
+    fn written(&self, register: u32, lanes: Lanes) -> Valid {
         check(
-            Register(slot).as_constant().is_none(),
+            Register(register).as_constant().is_none(),
             "a constant is written",
         )?;
-        self.read(slot, lanes)
+        self.read(register, lanes)
     }
 
-    fn read(&self, slot: u32, lanes: Lanes) -> Valid {
-        match Register(slot).as_constant() {
+    fn read(&self, register: u32, lanes: Lanes) -> Valid {
+        match Register(register).as_constant() {
             Some(index) => {
                 check(lanes.is_none(), "a constant has shadows")?;
                 check(
@@ -301,10 +304,10 @@ impl Checker<'_> {
                 )
             }
             None => {
-                let last = u64::from(slot) + u64::from(extent(lanes));
+                let last = u64::from(register) + u64::from(extent(lanes));
                 check(
                     last < u64::from(self.program.registers),
-                    "the slot is missing",
+                    "the register is missing",
                 )
             }
         }

@@ -29,7 +29,7 @@ impl ConstantPool {
     }
 
     /// The constant with these bits.
-    pub(crate) fn slot(&mut self, bits: u32) -> Register {
+    pub(crate) fn register(&mut self, bits: u32) -> Register {
         let mut at = self.bucket(bits);
         while let Some(index) = self.table[at].checked_sub(1) {
             if self.words[index as usize] == bits {
@@ -70,10 +70,10 @@ mod tests {
     #[test]
     fn equal_constants_share_one_register() {
         let mut constants = ConstantPool::new();
-        let slots: Vec<Register> = (0..1000).map(|i| constants.slot(i * 7)).collect();
-        for (i, slot) in slots.iter().enumerate() {
-            assert_eq!(constants.slot(i as u32 * 7), *slot);
-            assert_eq!(slot.as_constant(), Some(i as u32));
+        let registers: Vec<Register> = (0..1000).map(|i| constants.register(i * 7)).collect();
+        for (i, register) in registers.iter().enumerate() {
+            assert_eq!(constants.register(i as u32 * 7), *register);
+            assert_eq!(register.as_constant(), Some(i as u32));
         }
         assert_eq!(constants.finish().len(), 1000);
     }

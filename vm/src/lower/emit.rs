@@ -17,16 +17,16 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
             InstKind::Resource(resource) => self.put_constant(result, resource.0),
             InstKind::Global(global, scalar) => {
                 let (first, scalars) = self.lowering.global_words[global.index()];
-                let slot = self.define(result);
+                let register = self.define(result);
                 let lanes = self.lanes(result);
-                self.emit(Opcode::Global(lanes), [slot, first + scalar, scalars]);
+                self.emit(Opcode::Global(lanes), [register, first + scalar, scalars]);
             }
             InstKind::Shadow(direction) => self.shadow(at, *direction, args, result),
             InstKind::Difference(direction) => {
-                let from = self.slot(args[0]);
+                let from = self.register(args[0]);
                 self.release(args, at);
-                let slot = self.define(result);
-                self.emit(Opcode::Difference(*direction), [slot, from]);
+                let register = self.define(result);
+                self.emit(Opcode::Difference(*direction), [register, from]);
             }
             InstKind::ArrayZero(array) => {
                 let array = self.array(*array);
@@ -37,14 +37,14 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
                 match args.first() {
                     None => self.emit_at(inst.span, Opcode::ArrayCopy, [to, from]),
                     Some(&start) => {
-                        let start = self.slot(start);
+                        let start = self.register(start);
                         self.release(args, at);
                         self.emit_at(inst.span, Opcode::ArrayCopyPart, [to, from, start]);
                     }
                 }
             }
             InstKind::ArrayResize(array, part) => {
-                let (array, parts) = (self.array(*array), self.slot(args[0]));
+                let (array, parts) = (self.array(*array), self.register(args[0]));
                 self.release(args, at);
                 let words = [self.define(result), array, parts, *part];
                 self.emit_at(inst.span, Opcode::ArrayResize, words);
@@ -54,8 +54,8 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
             InstKind::Sample(texture, channels, MipSelection::Shadows) => {
                 let (u, v) = (self.register_of(args[0]), self.register_of(args[1]));
                 self.release(args, at);
-                let slots: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
-                let words = [texture.0, u.register.0, v.register.0, self.list(slots)];
+                let registers: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
+                let words = [texture.0, u.register.0, v.register.0, self.list(registers)];
                 self.emit_at(
                     inst.span,
                     Opcode::Sample(*channels, u.lanes, v.lanes),
@@ -63,36 +63,38 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
                 );
             }
             InstKind::Sample(texture, channels, detail) => {
-                let given: Vec<u32> = args.iter().map(|&a| self.slot(a)).collect();
+                let given: Vec<u32> = args.iter().map(|&a| self.register(a)).collect();
                 let given = self.list(given);
                 self.release(args, at);
-                let slots: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
+                let registers: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
                 let opcode = match detail {
                     MipSelection::Level => Opcode::SampleLevel(*channels),
                     _ => Opcode::SampleGradients(*channels),
                 };
-                let words = [texture.0, given, 0, self.list(slots)];
+                let words = [texture.0, given, 0, self.list(registers)];
                 self.emit_at(inst.span, opcode, words);
             }
             InstKind::Message(message) => {
-                let slots: Vec<u32> = args.iter().map(|&a| self.slot(a)).collect();
-                let list = self.list(slots);
+                let registers: Vec<u32> = args.iter().map(|&a| self.register(a)).collect();
+                let list = self.list(registers);
                 self.release(args, at);
                 self.emit_at(inst.span, Opcode::Message, [message.0, list]);
             }
             InstKind::MakeClosure(shape) => {
-                let slots: Vec<u32> = args.iter().map(|&a| self.slot(a)).collect();
-                let list = self.list(slots);
+                let registers: Vec<u32> = args.iter().map(|&a| self.register(a)).collect();
+                let list = self.list(registers);
                 self.release(args, at);
                 let words = [self.define(result), shape.0, list];
                 self.emit_at(inst.span, Opcode::MakeClosure, words);
             }
-            InstKind::ClosureAdd => self.closure(at, inst, Opcode::ClosureAdd, self.slot(args[1])),
+            InstKind::ClosureAdd => {
+                self.closure(at, inst, Opcode::ClosureAdd, self.register(args[1]))
+            }
             InstKind::ClosureScale if args.len() == 2 => {
-                self.closure(at, inst, Opcode::ClosureScale, self.slot(args[1]));
+                self.closure(at, inst, Opcode::ClosureScale, self.register(args[1]));
             }
             InstKind::ClosureScale => {
-                let color = [1, 2, 3].map(|i| self.slot(args[i]));
+                let color = [1, 2, 3].map(|i| self.register(args[i]));
                 let list = self.list(color);
                 self.closure(at, inst, Opcode::ClosureTint, list);
             }
@@ -144,7 +146,7 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
         match inst.kind {
             InstKind::If(..) => {
                 if !fused {
-                    let condition = self.slot(inst.args[0]);
+                    let condition = self.register(inst.args[0]);
                     self.release(&inst.args, at);
                     self.branch(inst, Opcode::BranchIf, &[condition]);
                 }
@@ -189,8 +191,8 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
                     ..
                 } = &mut self.work.values[param.index()];
                 if carried_by.take().is_some() {
-                    let slot = place.register.0;
-                    self.work.registers.give_back(slot, place.lanes);
+                    let register = place.register.0;
+                    self.work.registers.give_back(register, place.lanes);
                 }
             }
             self.release_expired(at);
@@ -207,11 +209,11 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
 
 impl FunctionEmitter<'_, '_, '_> {
     fn put_constant(&mut self, value: ValueId, bits: u32) {
-        let slot = self.lowering.constants.slot(bits);
+        let register = self.lowering.constants.register(bits);
         self.put(
             value,
             RegisterOperand {
-                register: slot,
+                register,
                 lanes: Lanes::NONE,
             },
         );
@@ -221,8 +223,8 @@ impl FunctionEmitter<'_, '_, '_> {
         let from = self.register_of(args[0]);
         self.release(args, at);
         if from.lanes.has(direction) {
-            let slot = self.define(result);
-            self.emit(Opcode::Shadow(direction), [slot, from.register.0]);
+            let register = self.define(result);
+            self.emit(Opcode::Shadow(direction), [register, from.register.0]);
         } else {
             self.put_constant(result, 0);
         }
@@ -242,17 +244,17 @@ impl FunctionEmitter<'_, '_, '_> {
     fn load(&mut self, at: u32, inst: &Inst, array: ArrayId) {
         let array = self.array(array);
         let result = inst.results.first;
-        let index = self.slot(inst.args[0]);
+        let index = self.register(inst.args[0]);
         let element = self.element(array, inst.args[0]);
         self.release(&inst.args, at);
-        let slot = self.define(result);
+        let register = self.define(result);
         let to = self.lanes(result);
         if let Some(from) = element {
             let opcode = Opcode::Move(to, from.lanes & to);
-            self.emit(opcode, [slot, from.register.0]);
+            self.emit(opcode, [register, from.register.0]);
         } else {
             let from = self.lowering.out.arrays[array as usize].lanes;
-            self.emit_at(inst.span, Opcode::Load(to, from), [slot, array, index]);
+            self.emit_at(inst.span, Opcode::Load(to, from), [register, array, index]);
         }
     }
 
@@ -267,16 +269,16 @@ impl FunctionEmitter<'_, '_, '_> {
                 [element.register.0, from.register.0],
             );
         } else {
-            let words = [array, self.slot(inst.args[0]), from.register.0];
+            let words = [array, self.register(inst.args[0]), from.register.0];
             self.emit_at(inst.span, Opcode::Store(to, lanes), words);
         }
     }
 
     fn closure(&mut self, at: u32, inst: &Inst, opcode: Opcode, last: u32) {
-        let first = self.slot(inst.args[0]);
+        let first = self.register(inst.args[0]);
         self.release(&inst.args, at);
-        let slot = self.define(inst.results.first);
-        self.emit_at(inst.span, opcode, [slot, first, last]);
+        let register = self.define(inst.results.first);
+        self.emit_at(inst.span, opcode, [register, first, last]);
     }
 
     fn call(&mut self, at: u32, inst: &Inst, callee: FuncId, arrays: &[ArrayId]) {
@@ -352,14 +354,8 @@ impl FunctionEmitter<'_, '_, '_> {
             let lanes = self.lanes(result);
             let end = self.work.liveness.values[result.index()].end;
             if from.lanes.contains(lanes) && self.work.liveness.is_undisturbed(result, end + 1) {
-                let slot = from.register;
-                self.put(
-                    result,
-                    RegisterOperand {
-                        register: slot,
-                        lanes,
-                    },
-                );
+                let register = from.register;
+                self.put(result, RegisterOperand { register, lanes });
                 self.resident = self.resident.max(end);
             }
         }

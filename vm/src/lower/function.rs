@@ -149,7 +149,7 @@ impl FunctionEmitter<'_, '_, '_> {
         self.work.values[value.index()].register
     }
 
-    pub(super) fn slot(&self, value: ValueId) -> u32 {
+    pub(super) fn register(&self, value: ValueId) -> u32 {
         self.register_of(value).register.0
     }
 
@@ -242,7 +242,7 @@ impl FunctionEmitter<'_, '_, '_> {
         let work = &mut *self.work;
         let source = &mut work.values[from.index()];
         let dies = work.liveness.values[from.index()].end <= at;
-        let slot = if source.owned
+        let register = if source.owned
             && dies
             && register_count(source.register.lanes) == register_count(lanes)
         {
@@ -252,10 +252,7 @@ impl FunctionEmitter<'_, '_, '_> {
             Register(work.registers.take(lanes))
         };
         let location = &mut work.values[hinted.index()];
-        location.register = RegisterOperand {
-            register: slot,
-            lanes,
-        };
+        location.register = RegisterOperand { register, lanes };
         location.placed = true;
     }
 
@@ -268,12 +265,9 @@ impl FunctionEmitter<'_, '_, '_> {
             && register_count(carried.register.lanes) == register_count(lanes);
         if takes {
             carried.loop_scope = None;
-            let slot = carried.register.register;
+            let register = carried.register.register;
             let location = &mut self.work.values[result.index()];
-            location.register = RegisterOperand {
-                register: slot,
-                lanes,
-            };
+            location.register = RegisterOperand { register, lanes };
             location.placed = true;
             location.takes_over = Some(param);
         }
@@ -395,9 +389,9 @@ impl FunctionEmitter<'_, '_, '_> {
             return true;
         }
         self.release(&inst.args, at);
-        let slot = self.define(result);
+        let register = self.define(result);
         let pattern = ShadowPattern::new(self.lanes(result), reads);
-        let mut all = [slot; WORDS];
+        let mut all = [register; WORDS];
         all[1..].copy_from_slice(&words);
         if info.fault.is_some() {
             self.emit_at(inst.span, Opcode::Arithmetic(op, pattern), all);
@@ -418,10 +412,10 @@ impl FunctionEmitter<'_, '_, '_> {
     }
 
     /// Appends registers to the lists.
-    pub(super) fn list(&mut self, slots: impl IntoIterator<Item = u32>) -> u32 {
+    pub(super) fn list(&mut self, registers: impl IntoIterator<Item = u32>) -> u32 {
         let lists = &mut self.lowering.out.lists;
         let at = lists.len() as u32;
-        lists.extend(slots);
+        lists.extend(registers);
         at
     }
 }

@@ -185,14 +185,14 @@ impl BytecodeLowering<'_> {
             };
             let is_entry = id == self.module.entry;
             for (i, result) in (0..).zip(&function.results) {
-                let slot = Register(if is_entry { 3 * i } else { top });
+                let register = Register(if is_entry { 3 * i } else { top });
                 top += if is_entry {
                     0
                 } else {
                     register_count(result.lanes)
                 };
                 frame.results.push(RegisterOperand {
-                    register: slot,
+                    register,
                     lanes: result.lanes,
                 });
             }
@@ -200,12 +200,9 @@ impl BytecodeLowering<'_> {
             for (i, &param) in (0..).zip(function.params()) {
                 // The host's inputs are consecutive; they have no shadows.
                 let lanes = function.value(param).lanes;
-                let slot = Register(if is_entry { outputs + i } else { top });
+                let register = Register(if is_entry { outputs + i } else { top });
                 top += if is_entry { 0 } else { register_count(lanes) };
-                frame.params.push(RegisterOperand {
-                    register: slot,
-                    lanes,
-                });
+                frame.params.push(RegisterOperand { register, lanes });
             }
             frame.first_array = self.out.arrays.len() as u32;
             for array in &function.arrays {

@@ -17,7 +17,7 @@ pub(crate) struct RegisterOperand {
 
 impl RegisterOperand {
     /// Its registers; none for a constant, which is never written.
-    fn slots(self) -> std::ops::Range<u32> {
+    fn registers(self) -> std::ops::Range<u32> {
         match self.register.as_constant() {
             Some(_) => 0..0,
             None => self.register.0..self.register.0 + register_count(self.lanes),
@@ -131,10 +131,10 @@ impl ParallelMoves {
 
     /// The moves, perhaps with `i` among them, that write a register which move `i` reads.
     fn overwriters(&self, i: usize) -> std::ops::Range<usize> {
-        let read = self.moves[i].from.slots();
+        let read = self.moves[i].from.registers();
         let first = self
             .moves
-            .partition_point(|m| m.to.slots().end <= read.start);
+            .partition_point(|m| m.to.registers().end <= read.start);
         let overlapping = self.moves[first..]
             .iter()
             .take_while(|m| m.to.register.0 < read.end);
@@ -182,11 +182,8 @@ mod tests {
             let operands: Vec<RegisterOperand> = (0..1 + random.usize(..8))
                 .map(|_| {
                     let lanes = Lanes::ALL[random.usize(..4)];
-                    let slot = Register(registers.take(lanes));
-                    RegisterOperand {
-                        register: slot,
-                        lanes,
-                    }
+                    let register = Register(registers.take(lanes));
+                    RegisterOperand { register, lanes }
                 })
                 .collect();
             let top = registers.top();
@@ -204,8 +201,8 @@ mod tests {
                     panic!("only moves are emitted");
                 };
                 let [a, b, ..] = instruction.words;
-                let operand = |slot, lanes| RegisterOperand {
-                    register: Register(slot),
+                let operand = |register, lanes| RegisterOperand {
+                    register: Register(register),
                     lanes,
                 };
                 let values = read(&file, operand(b, from));

@@ -13,7 +13,7 @@ const REUSE_DELAY: u32 = 8;
 /// A register that is free.
 #[derive(Clone, Copy, Debug)]
 struct Freed {
-    slot: u32,
+    register: u32,
     /// The instruction count when it was freed.
     at: u32,
 }
@@ -55,9 +55,9 @@ impl RegisterAllocator {
             free.partition_point(|freed| freed.at.saturating_add(REUSE_DELAY) < self.now);
         let at = match free.last() {
             None => {
-                let slot = self.top;
-                self.top = slot.saturating_add(width);
-                return slot;
+                let register = self.top;
+                self.top = register.saturating_add(width);
+                return register;
             }
             Some(last) if last.at == self.now || reusable == 0 => free.len() - 1,
             Some(_) => reusable - 1,
@@ -66,12 +66,15 @@ impl RegisterAllocator {
         // this one. So no more entries move up than these instructions have last uses. These are a
         // few for an op, thousands where a call or a loop end frees as many, but only during the
         // delay.
-        free.remove(at).slot
+        free.remove(at).register
     }
 
     /// Frees a register.
-    pub(crate) fn give_back(&mut self, slot: u32, lanes: Lanes) {
-        self.free[register_count(lanes) as usize - 1].push(Freed { slot, at: self.now });
+    pub(crate) fn give_back(&mut self, register: u32, lanes: Lanes) {
+        self.free[register_count(lanes) as usize - 1].push(Freed {
+            register,
+            at: self.now,
+        });
     }
 }
 

@@ -194,9 +194,11 @@ unsafe fn shadows<const N: usize>(
         if mask & held_by & (1 << i) != 0 {
             all[i] = Some(held);
         } else if mask & (1 << i) != 0 {
-            let slot = words[i + 1] as usize + offset(direction);
+            let register = words[i + 1] as usize + offset(direction);
             // SAFETY: validation checked that the shadow's register is in the file, too.
-            all[i] = Some(f32::from_bits(unsafe { file.add(slot).read_volatile() }));
+            all[i] = Some(f32::from_bits(unsafe {
+                file.add(register).read_volatile()
+            }));
         }
         i += 1;
     }
@@ -362,7 +364,7 @@ pub(super) fn shadow_mask(pattern: ShadowPattern) -> Option<u8> {
 /// it as well, and its lanes.
 #[derive(Clone, Copy)]
 pub(super) struct ForwardedValue {
-    pub(super) slot: u32,
+    pub(super) register: u32,
     pub(super) lanes: Lanes,
 }
 
@@ -371,7 +373,7 @@ pub(super) struct FindArithmetic {
     pub(super) pattern: ShadowPattern,
     pub(super) level: SimdLevel,
     /// The registers of the operands.
-    pub(super) slots: [u32; MAX_OPERANDS],
+    pub(super) registers: [u32; MAX_OPERANDS],
     pub(super) forwarded: Option<ForwardedValue>,
 }
 
@@ -386,7 +388,8 @@ impl FindArithmetic {
         }
         let mut mask = 0;
         for (i, &kind) in kinds.iter().enumerate() {
-            let fits = self.slots[i] == held.slot && held.lanes.contains(self.pattern.operand(i));
+            let fits =
+                self.registers[i] == held.register && held.lanes.contains(self.pattern.operand(i));
             mask |= u8::from(fits && kind == OperandKind::Float) << i;
         }
         mask

@@ -79,11 +79,11 @@ pub(super) unsafe fn array_zero(
 ) -> *const ThreadedInstruction {
     // SAFETY: validation checked the array.
     unsafe {
-        let [base, slots, len, ..] = (*ip).words;
+        let [base, registers, len, ..] = (*ip).words;
         if let Some(kind) = state.take_steps(array_steps(len)) {
             return state.stop(ip, kind);
         }
-        file.add(base as usize).write_bytes(0, slots as usize);
+        file.add(base as usize).write_bytes(0, registers as usize);
         next(ip, file, state)
     }
 }
@@ -117,8 +117,9 @@ pub(super) unsafe fn array_resize(
         if let Some(kind) = state.take_steps(array_steps(elements)) {
             return state.stop(ip, kind);
         }
-        let slots = elements * array.stride();
-        file.add(array.base as usize).write_bytes(0, slots as usize);
+        let registers = elements * array.stride();
+        file.add(array.base as usize)
+            .write_bytes(0, registers as usize);
         *file.add(to as usize) = parts;
         next(ip, file, state)
     }
@@ -137,8 +138,8 @@ unsafe fn copy_elements(
     // SAFETY: guaranteed by the caller; the shorter length bounds both.
     unsafe {
         if array_to.lanes == array_from.lanes {
-            let slots = array_to.registers().min(array_from.registers());
-            std::ptr::copy(from, to, slots as usize);
+            let registers = array_to.registers().min(array_from.registers());
+            std::ptr::copy(from, to, registers as usize);
             return;
         }
         for i in 0..array_to.len.min(array_from.len) {

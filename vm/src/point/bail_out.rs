@@ -26,8 +26,8 @@ impl PointMachine {
         point: BailedOutPoint<'_, C>,
         fill: impl FnOnce(&mut [u32], &mut [u32]),
     ) {
-        let slots = self.state.program.registers as usize;
-        fill(&mut self.file[..slots], &mut self.kept);
+        let registers = self.state.program.registers as usize;
+        fill(&mut self.file[..registers], &mut self.suspended_globals);
         let state = &mut self.state;
         let code = state.code.first();
         state.steps = point.steps;
@@ -53,7 +53,7 @@ impl PointMachine {
     /// instruction that forwards no value.
     pub(crate) fn resume_at(&mut self, position: u32, host: &mut dyn Host) -> Outcome {
         let mode = super::FloatEnvironment::enter_for_point();
-        self.lend(self.kept.as_ptr(), host);
+        self.lend(self.suspended_globals.as_ptr(), host);
         let start = self.state.code.at(index(position) as usize);
         // SAFETY: the position is an instruction of the program; the globals are the machine's own.
         let outcome = unsafe { self.execute(start) };

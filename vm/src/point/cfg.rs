@@ -49,9 +49,9 @@ pub fn point_cfgs(program: &Bytecode) -> Vec<PointCfg> {
             numbers: FxHashMap::default(),
             words: Vec::new(),
         };
-        let flow = finder.flow(&blocks, first..block);
-        if !flow.entries.is_empty() {
-            point_cfgs.push(flow);
+        let cfg = finder.cfg(&blocks, first..block);
+        if !cfg.entries.is_empty() {
+            point_cfgs.push(cfg);
         }
     }
     point_cfgs
@@ -138,7 +138,7 @@ struct Finder<'p> {
 }
 
 impl Finder<'_> {
-    fn flow(&mut self, blocks: &BasicBlocks<'_>, range: Range<usize>) -> PointCfg {
+    fn cfg(&mut self, blocks: &BasicBlocks<'_>, range: Range<usize>) -> PointCfg {
         let point_blocks: Vec<PointBlock> = (self.spans.iter())
             .map(|span| self.point_block(span.clone()))
             .collect();
@@ -212,8 +212,8 @@ impl Finder<'_> {
         next: u32,
     ) -> PointTerminator {
         let mut operands = [DualOperand::default(); MAX_OPERANDS];
-        for (operand, &slot) in operands.iter_mut().zip(&code.words[1..]).take(arity) {
-            *operand = self.value(slot, Lanes::NONE);
+        for (operand, &register) in operands.iter_mut().zip(&code.words[1..]).take(arity) {
+            *operand = self.value(register, Lanes::NONE);
         }
         PointTerminator::Branch(CondBranch {
             condition: Condition { test, operands },
@@ -227,15 +227,16 @@ impl Finder<'_> {
     fn outputs(&mut self, position: u32, instructions: &mut Vec<ArithmeticInst>) {
         let program = self.program;
         let scalars = program.interface.output_scalars().into_iter();
-        for ((scalar, &lanes), slot) in scalars.zip(&program.output_lanes).zip((0..).step_by(3)) {
+        for ((scalar, &lanes), register) in scalars.zip(&program.output_lanes).zip((0..).step_by(3))
+        {
             let mut operands = [DualOperand::default(); MAX_OPERANDS];
-            operands[0] = self.value(slot, lanes);
+            operands[0] = self.value(register, lanes);
             instructions.push(ArithmeticInst {
                 kind: match scalar {
                     Scalar::F32 => ArithmeticKind::Canonicalise,
                     _ => ArithmeticKind::Copy,
                 },
-                result: self.value(slot, Lanes::XY),
+                result: self.value(register, Lanes::XY),
                 operands,
                 position,
             });
@@ -284,8 +285,8 @@ impl Finder<'_> {
     }
 
     /// The location of a value in the register file.
-    fn value(&mut self, slot: u32, lanes: Lanes) -> DualOperand {
-        if let Some(constant) = Register(slot).as_constant() {
+    fn value(&mut self, register: u32, lanes: Lanes) -> DualOperand {
+        if let Some(constant) = Register(register).as_constant() {
             let bits = self.program.constants[constant as usize];
             return DualOperand {
                 value: self.word(WordLocation::Constant(bits)),
@@ -293,10 +294,10 @@ impl Finder<'_> {
             };
         }
         DualOperand {
-            value: self.word(WordLocation::Register(slot)),
+            value: self.word(WordLocation::Register(register)),
             shadows: Direction::BOTH.map(|direction| {
                 let has = lanes.has(direction);
-                has.then(|| self.word(WordLocation::Register(slot + 1 + direction as u32)))
+                has.then(|| self.word(WordLocation::Register(register + 1 + direction as u32)))
             }),
         }
     }
@@ -312,7 +313,7 @@ impl Finder<'_> {
     /// The entries, in order.
     fn entries(&self, point_blocks: &[PointBlock]) -> Vec<CfgEntry> {
         let mut is_entry = vec![false; point_blocks.len()];
-        let mut waiting: Vec<usize> = Vec::new();
+        let mut worklist: Vec<usize> = Vec::new();
         for (point_block, span) in self.spans.iter().enumerate() {
             let before = (span.start > self.function).then(|| span.start - 1);
             let is_others = |position| {
@@ -320,18 +321,18 @@ impl Finder<'_> {
                     && !self.code(position).opcode.never_falls_through()
             };
             if before.is_none_or(is_others) {
-                waiting.push(point_block);
+                worklist.push(point_block);
             }
             let last = self.code(span.end - 1);
             if last.opcode == Opcode::Loop
                 && let Edge::Block(head) = self.edge(last.words[0])
             {
-                waiting.push(head as usize);
+                worklist.push(head as usize);
             }
         }
         // The interpreter does hardly any work between these blocks, so they lead to others.
         let mut seen = vec![false; point_blocks.len()];
-        while let Some(point_block) = waiting.pop() {
+        while let Some(point_block) = worklist.pop() {
             if std::mem::replace(&mut seen[point_block], true) {
                 continue;
             }
@@ -351,7 +352,7 @@ impl Finder<'_> {
                     Edge::Block(block) => Some(block as usize),
                     Edge::Exit(_) => None,
                 });
-                waiting.extend(blocks);
+                worklist.extend(blocks);
             }
         }
         let instructions = self.spans.iter().flat_map(|span| span.clone());
@@ -377,7 +378,7 @@ impl Finder<'_> {
         size.filter(|&size| size <= MAX_LIVENESS_WORDS)?;
         let mut all = vec![0; self.spans.len() * words];
         let mut spans = self.spans.iter().enumerate().rev().peekable();
-        let add = |live: &mut [u64], slot: usize| live[slot / 64] |= 1 << (slot % 64);
+        let add = |live: &mut [u64], register: usize| live[register / 64] |= 1 << (register % 64);
         for block in range.rev() {
             let mut live = blocks.live_out(block)?.to_vec();
             for position in blocks.range(block).rev() {
@@ -387,15 +388,17 @@ impl Finder<'_> {
                 {
                     all[point_block * words..][..words].copy_from_slice(&live);
                 }
-                for_each_def(self.program, code, |slot| {
-                    live[slot as usize / 64] &= !(1 << (slot % 64));
+                for_each_def(self.program, code, |register| {
+                    live[register as usize / 64] &= !(1 << (register % 64));
                 });
-                for_each_use(self.program, code, |slot| add(&mut live, slot as usize));
+                for_each_use(self.program, code, |register| {
+                    add(&mut live, register as usize)
+                });
             }
         }
         let mut arrays = vec![0; words];
-        let in_array = (0..blocks.in_array.len()).filter(|&slot| blocks.in_array[slot]);
-        in_array.for_each(|slot| add(&mut arrays, slot));
+        let in_array = (0..blocks.in_array.len()).filter(|&register| blocks.in_array[register]);
+        in_array.for_each(|register| add(&mut arrays, register));
         for live in all.chunks_exact_mut(words.max(1)) {
             live.iter_mut()
                 .zip(&arrays)
@@ -414,8 +417,8 @@ mod tests {
 
     /// Whether code reports that the shader has returned.
     fn finishes_in_code(program: &Bytecode) -> bool {
-        let flows = point_cfgs(program);
-        let point_blocks = flows.iter().flat_map(|flow| &flow.blocks);
+        let cfgs = point_cfgs(program);
+        let point_blocks = cfgs.iter().flat_map(|cfg| &cfg.blocks);
         let mut edges = point_blocks.flat_map(|point_block| point_block.terminator.edges());
         edges.any(|edge| edge == Edge::Exit(EXIT_FINISHED))
     }

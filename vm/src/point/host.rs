@@ -32,9 +32,9 @@ pub(super) unsafe fn sample(
         else {
             unreachable!("only samples are loaded as samples");
         };
-        let shadow = |slot: u32, lanes: Lanes, direction: Direction| {
+        let shadow = |register: u32, lanes: Lanes, direction: Direction| {
             let bits = if lanes.has(direction) {
-                read(file, slot + offset(direction) as u32)
+                read(file, register + offset(direction) as u32)
             } else {
                 0
             };
@@ -178,8 +178,8 @@ pub(super) unsafe fn answer(
             unreachable!("only samples are answered");
         };
         let list = (*ip).words[3] as usize;
-        for (&slot, channel) in state.lists[list..].iter().zip(channels.of(&texel)) {
-            *file.add(slot as usize) = channel.to_bits();
+        for (&register, channel) in state.lists[list..].iter().zip(channels.of(&texel)) {
+            *file.add(register as usize) = channel.to_bits();
         }
     }
 }
@@ -325,9 +325,9 @@ pub(super) unsafe fn make_closure(
 ///
 /// # Safety
 /// The file has the register.
-unsafe fn held(file: *mut u32, state: &PointState, slot: u32) -> ClosureRef {
+unsafe fn closure_in(file: *mut u32, state: &PointState, register: u32) -> ClosureRef {
     // SAFETY: guaranteed by the caller.
-    canonicalise::closure(&state.closures, unsafe { read(file, slot) })
+    canonicalise::closure(&state.closures, unsafe { read(file, register) })
 }
 
 /// `words`: to, closure, closure.
@@ -345,7 +345,7 @@ pub(super) unsafe fn closure_add(
     // SAFETY: validation checked the registers.
     unsafe {
         let [_, a, b, ..] = (*ip).words;
-        let (a, b) = (held(file, state, a), held(file, state, b));
+        let (a, b) = (closure_in(file, state, a), closure_in(file, state, b));
         let closure = state.closures.add(a, b);
         state.put_closure(ip, file, closure)
     }
@@ -366,7 +366,7 @@ pub(super) unsafe fn closure_scale(
     // SAFETY: validation checked the registers.
     unsafe {
         let [_, a, weight, ..] = (*ip).words;
-        let a = held(file, state, a);
+        let a = closure_in(file, state, a);
         let closure = state.closures.scale(a, f32::from_bits(read(file, weight)));
         state.put_closure(ip, file, closure)
     }
@@ -387,10 +387,10 @@ pub(super) unsafe fn closure_tint(
     // SAFETY: validation checked the registers and the list.
     unsafe {
         let [_, a, list, ..] = (*ip).words;
-        let a = held(file, state, a);
+        let a = closure_in(file, state, a);
         let color = [0, 1, 2].map(|i| {
-            let slot = state.lists[list as usize + i];
-            f32::from_bits(read(file, slot))
+            let register = state.lists[list as usize + i];
+            f32::from_bits(read(file, register))
         });
         let closure = state.closures.tint(a, color);
         state.put_closure(ip, file, closure)

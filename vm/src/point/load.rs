@@ -12,30 +12,30 @@ use adumbra_simd::SimdLevel;
 pub(super) fn load(program: &Bytecode, level: SimdLevel) -> Box<[ThreadedInstruction]> {
     let targets = jump_targets(program);
     let mut code = Vec::with_capacity(index(program.code.len() as u32) as usize);
-    let mut held = None;
+    let mut forwarded = None;
     for (position, instruction) in (0..).zip(&program.code) {
         if code.len() % MAX_TAIL_CALLS == MAX_TAIL_CALLS - 1 {
             code.push(ThreadedInstruction {
                 handler: pause,
                 words: [0; WORDS],
             });
-            held = None;
+            forwarded = None;
         }
         if targets[position as usize] {
-            held = None;
+            forwarded = None;
         }
         let words = words(program, position, instruction);
         code.push(ThreadedInstruction {
-            handler: handler(instruction.opcode, words, level, held),
+            handler: handler(instruction.opcode, words, level, forwarded),
             words,
         });
-        held = hands_over(instruction, level);
+        forwarded = forwarded_by(instruction, level);
     }
     code.into_boxed_slice()
 }
 
 /// The value that an instruction forwards to the next one.
-fn hands_over(instruction: &BytecodeInstruction, level: SimdLevel) -> Option<ForwardedValue> {
+fn forwarded_by(instruction: &BytecodeInstruction, level: SimdLevel) -> Option<ForwardedValue> {
     match instruction.opcode {
         // The baseline has to run, not to be fast; it has fewer handlers.
         Opcode::Arithmetic(op, pattern)
@@ -44,7 +44,7 @@ fn hands_over(instruction: &BytecodeInstruction, level: SimdLevel) -> Option<For
                 && level != SimdLevel::Baseline =>
         {
             shadow_mask(pattern).map(|_| ForwardedValue {
-                slot: instruction.words[0],
+                register: instruction.words[0],
                 lanes: pattern.result(),
             })
         }
@@ -56,16 +56,16 @@ fn handler(
     opcode: Opcode,
     words: [u32; WORDS],
     level: SimdLevel,
-    held: Option<ForwardedValue>,
+    forwarded: Option<ForwardedValue>,
 ) -> Handler {
     match opcode {
         Opcode::Arithmetic(op, pattern) => op.visit(FindArithmetic {
             pattern,
             level,
-            slots: words[1..]
+            registers: words[1..]
                 .try_into()
                 .expect("the result is one of the words"),
-            forwarded: held,
+            forwarded,
         }),
         Opcode::Branch(op, when) => {
             let found = op.visit(FindBranch { when, level });

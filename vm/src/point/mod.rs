@@ -58,7 +58,7 @@ pub struct PointMachine {
     /// The outputs of a point that has not returned: zeros.
     nothing: Box<[u32]>,
     /// The globals of a suspended point.
-    kept: Box<[u32]>,
+    suspended_globals: Box<[u32]>,
     input_words: usize,
     /// The shader's function, whose entry is charged to the limits.
     entry: BytecodeFunction,
@@ -102,9 +102,9 @@ impl PointMachine {
         if let Some(kernels) = &kernels {
             entry_kernel::install_kernels(kernels, &mut code);
         }
-        let slots = program.registers as usize;
-        let mut file = vec![0; slots + program.constants.len()].into_boxed_slice();
-        file[slots..].copy_from_slice(&program.constants);
+        let registers = program.registers as usize;
+        let mut file = vec![0; registers + program.constants.len()].into_boxed_slice();
+        file[registers..].copy_from_slice(&program.constants);
         let scalars = program.interface.output_scalars().into_iter();
         let output_types: Box<[_]> = scalars.zip(program.output_lanes.iter().copied()).collect();
         let (calls, saved) = if program.recursive {
@@ -118,7 +118,7 @@ impl PointMachine {
             (kernels.as_ref()).and_then(|kernels| EntryKernel::of(kernels, start, &entry, &limits));
         PointMachine {
             nothing: vec![0; 3 * output_types.len()].into_boxed_slice(),
-            kept: vec![0; program.interface.global_words()].into_boxed_slice(),
+            suspended_globals: vec![0; program.interface.global_words()].into_boxed_slice(),
             input_words: program.interface.input_words(),
             start,
             entry,
@@ -165,7 +165,10 @@ impl PointMachine {
     /// If `globals` or `inputs` have not as many words as the interface asks for.
     #[inline]
     pub fn run(&mut self, globals: &[u32], inputs: &[u32], host: &mut dyn Host) -> Outcome {
-        assert!(globals.len() == self.kept.len(), "words of the globals");
+        assert!(
+            globals.len() == self.suspended_globals.len(),
+            "words of the globals"
+        );
         assert!(inputs.len() == self.input_words, "words of the inputs");
         if !inputs.is_empty() {
             self.file[self.nothing.len()..][..inputs.len()].copy_from_slice(inputs);
@@ -209,7 +212,7 @@ impl PointMachine {
         let outcome = unsafe { self.execute(start) };
         drop(mode);
         if outcome == Outcome::Pending {
-            self.kept.copy_from_slice(globals);
+            self.suspended_globals.copy_from_slice(globals);
         }
         outcome
     }
@@ -234,12 +237,12 @@ impl PointMachine {
     /// # Panics
     /// If no point is suspended for the host.
     pub fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
-        let waiting = self.state.suspended.take();
-        let Some((ip, QuadPause::Texel(_))) = waiting else {
+        let suspended = self.state.suspended.take();
+        let Some((ip, QuadPause::Texel(_))) = suspended else {
             panic!("a point waits for the host");
         };
         let mode = FloatEnvironment::enter_for_point();
-        self.lend(self.kept.as_ptr(), host);
+        self.lend(self.suspended_globals.as_ptr(), host);
         // SAFETY: the point is suspended at a sample of this program, and validation put an
         // instruction after it; the globals are the machine's own.
         let outcome = unsafe {
@@ -256,12 +259,12 @@ impl PointMachine {
     /// # Panics
     /// If no point is suspended at a difference.
     pub fn join(&mut self, difference: f32, host: &mut dyn Host) -> Outcome {
-        let waiting = self.state.suspended.take();
-        let Some((ip, QuadPause::Difference(..))) = waiting else {
+        let suspended = self.state.suspended.take();
+        let Some((ip, QuadPause::Difference(..))) = suspended else {
             panic!("a point waits at a difference");
         };
         let mode = FloatEnvironment::enter_for_point();
-        self.lend(self.kept.as_ptr(), host);
+        self.lend(self.suspended_globals.as_ptr(), host);
         // SAFETY: the point is suspended at a difference of this program, and validation put an
         // instruction after it; the globals are the machine's own.
         let outcome = unsafe {
@@ -328,7 +331,7 @@ impl PointMachine {
         let PointMachine {
             file,
             nothing,
-            kept,
+            suspended_globals,
             input_words: _,
             entry,
             start: _,
@@ -338,7 +341,7 @@ impl PointMachine {
         size_of::<PointMachine>()
             + size_of_val(&file[..])
             + size_of_val(&nothing[..])
-            + size_of_val(&kept[..])
+            + size_of_val(&suspended_globals[..])
             + entry.heap_bytes()
             + state.memory()
     }

@@ -10,9 +10,9 @@ use adumbra_ir::types::{Direction, Lanes};
 /// # Safety
 /// The register is in the file.
 #[inline(always)]
-pub(super) unsafe fn read(file: *mut u32, slot: u32) -> u32 {
+pub(super) unsafe fn read(file: *mut u32, register: u32) -> u32 {
     // SAFETY: guaranteed by the caller.
-    unsafe { *file.add(slot as usize) }
+    unsafe { *file.add(register as usize) }
 }
 
 /// Copies a value with shadows; shadows that `FROM` lacks become zero. Source and target may

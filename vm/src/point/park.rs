@@ -76,8 +76,8 @@ impl Lockstep for PointMachine {
 
     fn is_at_same_instruction(&self, other: &PointMachine) -> bool {
         let place = |machine: &PointMachine| {
-            let waiting = machine.state.suspended.as_ref();
-            waiting.map(|(ip, _)| machine.state.index(*ip))
+            let suspended = machine.state.suspended.as_ref();
+            suspended.map(|(ip, _)| machine.state.index(*ip))
         };
         let (mine, others) = (&self.state.calls, &other.state.calls);
         let mut calls = mine.iter().zip(others);
@@ -95,7 +95,9 @@ impl PointMachine {
 
     /// Bytes that `into` would take with the suspended point.
     pub fn parked_memory(&self, into: &Parked) -> usize {
-        let words = self.state.program.registers as usize + self.kept.len() + self.state.saved_top;
+        let words = self.state.program.registers as usize
+            + self.suspended_globals.len()
+            + self.state.saved_top;
         size_of::<Parked>()
             + into.words.capacity().max(words) * size_of::<u32>()
             + into.calls.capacity().max(self.state.calls.len()) * size_of::<Call>()
@@ -130,7 +132,7 @@ impl PointMachine {
             closures,
             arguments: _,
             faults,
-            suspended: waiting,
+            suspended,
             is_reset: _,
             is_running: _,
             kernels: _,
@@ -139,9 +141,9 @@ impl PointMachine {
         let saved = &saved[..*saved_top];
         let words = &mut into.words;
         words.clear();
-        words.reserve_exact(registers.len() + self.kept.len() + saved.len());
+        words.reserve_exact(registers.len() + self.suspended_globals.len() + saved.len());
         words.extend_from_slice(registers);
-        words.extend_from_slice(&self.kept);
+        words.extend_from_slice(&self.suspended_globals);
         words.extend_from_slice(saved);
         into.calls.clear();
         into.calls.reserve_exact(calls.len());
@@ -153,7 +155,7 @@ impl PointMachine {
         into.point = Some(Point {
             program: program.clone(),
             limits: *limits,
-            waits: waiting.map(|(ip, awaited)| (self.state.index(ip), awaited)),
+            waits: suspended.map(|(ip, awaited)| (self.state.index(ip), awaited)),
             steps: *steps,
             elements: *elements,
             faults: faults.clone(),
@@ -170,15 +172,14 @@ impl PointMachine {
     pub fn unpark(&mut self, from: &mut Parked) {
         let point = from.point.take().expect("a point is parked");
         let state = &mut self.state;
-        let is_at_home =
-            Arc::ptr_eq(&point.program, &state.program) && point.limits == state.limits;
-        assert!(is_at_home, "the point is another program's");
+        let fits = Arc::ptr_eq(&point.program, &state.program) && point.limits == state.limits;
+        assert!(fits, "the point is another program's");
         // The same program has the same registers, globals and threaded code, whatever machine
         // loaded it.
         let (registers, rest) = from.words.split_at(state.program.registers as usize);
-        let (globals, saved) = rest.split_at(self.kept.len());
+        let (globals, saved) = rest.split_at(self.suspended_globals.len());
         self.file[..registers.len()].copy_from_slice(registers);
-        self.kept.copy_from_slice(globals);
+        self.suspended_globals.copy_from_slice(globals);
         state.saved[..saved.len()].copy_from_slice(saved);
         state.saved_top = saved.len();
         let code = state.code.first();

@@ -63,10 +63,10 @@ pub(crate) fn point(module: &Module, random: &mut Random) -> (EvalPoint, Vec<u32
         });
         let mut types = Vec::new();
         global.ty.for_each_scalar(&mut |ty| types.push(ty));
-        let slots = &point.globals[first..next];
-        words.extend(slots.iter().zip(&types).map(|(s, &ty)| s.bits(ty)));
+        let registers = &point.globals[first..next];
+        words.extend(registers.iter().zip(&types).map(|(s, &ty)| s.bits(ty)));
         for direction in Direction::BOTH {
-            words.extend(slots.iter().map(|s| s.shadow(direction).to_bits()));
+            words.extend(registers.iter().map(|s| s.shadow(direction).to_bits()));
         }
     }
     let mut inputs = Vec::new();
@@ -124,9 +124,13 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
             .outputs
             .iter()
             .zip(types)
-            .flat_map(|(slot, ty)| {
-                let shadow = |d| slot.shadow(d).to_bits();
-                [slot.bits(ty), shadow(Direction::X), shadow(Direction::Y)]
+            .flat_map(|(register, ty)| {
+                let shadow = |d| register.shadow(d).to_bits();
+                [
+                    register.bits(ty),
+                    shadow(Direction::X),
+                    shadow(Direction::Y),
+                ]
             })
             .collect();
         assert_eq!(machine.outputs(), outputs, "{}", context());
@@ -396,8 +400,8 @@ fn limits_count_inlined_calls() {
             let values: Vec<u32> = machine.outputs().iter().step_by(3).copied().collect();
             let types = before.entry().results.iter().map(|r| r.ty);
             let outputs = expected.outputs.iter().zip(types).zip(values);
-            for ((slot, ty), value) in outputs.filter(|((_, ty), _)| *ty != Scalar::Closure) {
-                assert_eq!(slot.bits(ty), value, "{seed} {limits:?}\n{program}");
+            for ((register, ty), value) in outputs.filter(|((_, ty), _)| *ty != Scalar::Closure) {
+                assert_eq!(register.bits(ty), value, "{seed} {limits:?}\n{program}");
             }
             stopped += usize::from(expected.faults.stopped().is_some());
         }

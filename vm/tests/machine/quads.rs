@@ -117,9 +117,9 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
             .outputs
             .iter()
             .zip(types)
-            .map(|(slot, ty)| match ty {
-                Scalar::F32 => leaving(slot.float).to_bits(),
-                _ => slot.bits(ty),
+            .map(|(register, ty)| match ty {
+                Scalar::F32 => leaving(register.float).to_bits(),
+                _ => register.bits(ty),
             });
         let values: Vec<u32> = values.collect();
         let found: Vec<u32> = machine.outputs().iter().copied().step_by(3).collect();

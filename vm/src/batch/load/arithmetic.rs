@@ -2,7 +2,7 @@
 //! their own.
 
 use super::super::instruction::{BatchOp, OperandLocation};
-use super::{Loader, Triple, slots};
+use super::{Loader, Triple, registers};
 use crate::bytecode::ShadowPattern;
 use crate::native::ArithmeticKind;
 use adumbra_ir::types::{Direction, Lanes};
@@ -32,23 +32,23 @@ impl Loader<'_> {
             *operand = self.dual_location(words[i + 1], pattern.operand(i));
         }
         let result = pattern.result();
-        let places = |operands: &[Triple]| -> Vec<OperandLocation> {
+        let locations = |operands: &[Triple]| -> Vec<OperandLocation> {
             operands
                 .iter()
-                .flat_map(|operand| operand.places())
+                .flat_map(|operand| operand.locations())
                 .collect()
         };
         if let Some(kind) = info.fault {
             let test = find_faults(op, self.level);
             let test = test.expect("an op that can fault has a test for it");
-            self.emit(BatchOp::Fault(test, kind.into()), places(operands));
+            self.emit(BatchOp::Fault(test, kind.into()), locations(operands));
         } else if result.is_none()
             && operands.iter().all(|operand| operand.value.is_uniform())
             && !self.in_array[to as usize]
         {
             let uniform = self.new_uniform();
             let routines = self.find_routines(op, Lanes::NONE, operands, true);
-            let operands = places(operands);
+            let operands = locations(operands);
             self.emit(
                 BatchOp::Uniform(ArithmeticKind::Op(op), routines, ShadowPattern::default()),
                 [uniform].into_iter().chain(operands),
@@ -69,8 +69,10 @@ impl Loader<'_> {
                 self.prepare_writes([to]);
                 self.emit_arithmetic(op, ShadowPattern::default(), to, &values[..op.arity()]);
                 let end = self.out.instructions.len();
-                for ((slot, place), &death) in slots(to, result).zip(from.places()).zip(last_uses) {
-                    self.alias(slot, place, death);
+                for ((register, place), &death) in
+                    registers(to, result).zip(from.locations()).zip(last_uses)
+                {
+                    self.alias(register, place, death);
                 }
                 // Unless planes had to be cleared for its shadows after it.
                 if !self.native && end == self.out.instructions.len() {
@@ -79,7 +81,7 @@ impl Loader<'_> {
                 return;
             }
         }
-        self.prepare_writes(slots(to, result));
+        self.prepare_writes(registers(to, result));
         self.emit_arithmetic(op, pattern, to, operands);
         let result = Triple {
             value: OperandLocation::Plane(to),
@@ -102,8 +104,8 @@ impl Loader<'_> {
         operands: &[Triple],
     ) {
         let routines = self.find_routines(op, pattern.result(), operands, false);
-        let results = slots(to, pattern.result()).map(OperandLocation::Plane);
-        let operands = operands.iter().flat_map(|operand| operand.places());
+        let results = registers(to, pattern.result()).map(OperandLocation::Plane);
+        let operands = operands.iter().flat_map(|operand| operand.locations());
         self.emit_on_planes(
             ArithmeticKind::Op(op),
             routines,

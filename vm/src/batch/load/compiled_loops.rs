@@ -37,12 +37,12 @@ impl Jumps<'_> {
             sources: vec![Vec::new(); starts.len()],
             last_back_edge: FxHashMap::default(),
         };
-        for (at, step) in steps.iter().enumerate() {
-            if let Some(target) = target(step) {
+        for (at, inst) in steps.iter().enumerate() {
+            if let Some(target) = target(inst) {
                 let target = jumps.block_of(target);
                 let from = jumps.block_of(at);
                 jumps.sources[target].push(from);
-                if matches!(step.op, BatchOp::Loop(_)) {
+                if matches!(inst.op, BatchOp::Loop(_)) {
                     jumps.last_back_edge.insert(target, at);
                 }
             }
@@ -50,14 +50,14 @@ impl Jumps<'_> {
         jumps
     }
 
-    fn block_of(&self, step: usize) -> usize {
-        self.starts.partition_point(|&start| start as usize <= step) - 1
+    fn block_of(&self, inst: usize) -> usize {
+        self.starts.partition_point(|&start| start as usize <= inst) - 1
     }
 }
 
 /// The target of an instruction that may jump.
-fn target(step: &BatchInstruction) -> Option<usize> {
-    match step.op {
+fn target(inst: &BatchInstruction) -> Option<usize> {
+    match inst.op {
         BatchOp::Branch { target, .. } | BatchOp::Jump(target) | BatchOp::Loop(target) => {
             Some(target as usize)
         }
@@ -81,7 +81,7 @@ impl Loader<'_> {
             };
             let range = first..=jumps.block_of(last);
             if last - at <= MAX_LOOP_INSTRUCTIONS && self.can_compile(&range, &jumps) {
-                self.region(at, range, last, starts, blocks);
+                self.compiled_loop(at, range, last, starts, blocks);
                 end = last;
             }
         }
@@ -99,9 +99,9 @@ impl Loader<'_> {
         let end = end.map_or(self.out.instructions.len(), |&end| end as usize);
         let steps = &self.out.instructions[jumps.starts[first] as usize..end];
         !range.clone().any(|block| is_entered(&block))
-            && steps.iter().all(|step| match step.op {
+            && steps.iter().all(|inst| match inst.op {
                 BatchOp::Branch { .. } | BatchOp::Jump(_) | BatchOp::Loop(_) => {
-                    target(step).is_some_and(|target| jumps.block_of(target) >= first)
+                    target(inst).is_some_and(|target| jumps.block_of(target) >= first)
                 }
                 BatchOp::Reconverge
                 | BatchOp::CompiledLoop(_)
@@ -116,7 +116,7 @@ impl Loader<'_> {
 
     /// The compiled loop of these blocks. The instruction at `at` runs its code; its last back edge
     /// is the instruction at `last`.
-    fn region(
+    fn compiled_loop(
         &mut self,
         at: usize,
         range: RangeInclusive<usize>,
@@ -128,7 +128,7 @@ impl Loader<'_> {
         let mut words = UnitLocations::default();
         let mut exits: Vec<u32> = Vec::new();
         let mut open = None;
-        let mut way = |target: u32| {
+        let mut edge = |target: u32| {
             let block = starts.partition_point(|&start| start <= target) - 1;
             if range.contains(&block) {
                 return Edge::Block((block - first) as u32);
@@ -147,9 +147,9 @@ impl Loader<'_> {
             let steps = &self.out.instructions[starts[block] as usize..end];
             let instructions = steps
                 .iter()
-                .filter_map(|step| self.arithmetic_inst(step, &mut words));
+                .filter_map(|inst| self.arithmetic_inst(inst, &mut words));
             let instructions = instructions.collect();
-            let counted = steps.iter().filter_map(|step| match step.op {
+            let counted = steps.iter().filter_map(|inst| match inst.op {
                 BatchOp::CountStep(open) => Some(open),
                 _ => None,
             });
@@ -157,8 +157,8 @@ impl Loader<'_> {
             let next = starts.get(block + 1).copied().unwrap_or_default();
             let last = steps.last().expect("a block has an instruction");
             let end = match last.op {
-                BatchOp::Jump(target) => LoopTerminator::Jump(way(target)),
-                BatchOp::Loop(target) => match way(target) {
+                BatchOp::Jump(target) => LoopTerminator::Jump(edge(target)),
+                BatchOp::Loop(target) => match edge(target) {
                     Edge::Block(target) => LoopTerminator::Loop(target),
                     Edge::Exit(_) => unreachable!("back edges stay inside"),
                 },
@@ -166,19 +166,19 @@ impl Loader<'_> {
                     op, when, target, ..
                 } => {
                     let mut operands = [DualOperand::default(); MAX_OPERANDS];
-                    let mut places = self.out.operands[last.refs as usize..].iter().copied();
+                    let mut locations = self.out.operands[last.refs as usize..].iter().copied();
                     for operand in &mut operands[..op.map_or(1, |op| op.arity())] {
                         *operand =
-                            words.dual_operand(&mut places, Lanes::NONE, &self.out.constants);
+                            words.dual_operand(&mut locations, Lanes::NONE, &self.out.constants);
                     }
                     LoopTerminator::Branch(CondBranch {
                         condition: Condition { test: op, operands },
                         when,
-                        target: way(target),
-                        next: way(next),
+                        target: edge(target),
+                        next: edge(next),
                     })
                 }
-                _ => LoopTerminator::Jump(way(next)),
+                _ => LoopTerminator::Jump(edge(next)),
             };
             made.push(LoopBlock {
                 instructions,
@@ -193,7 +193,7 @@ impl Loader<'_> {
         let iteration_steps = 1 + made.iter().map(|block| u64::from(block.steps)).sum::<u64>();
         // A point leaves for a later block, where inactive points are too.
         let live_out = self.named(&words, blocks.live_in_inactive(*range.end()));
-        let region = CompiledLoop {
+        let compiled_loop = CompiledLoop {
             locations: words.locations,
             blocks: made,
             exits: exits.len() as u32,
@@ -208,24 +208,27 @@ impl Loader<'_> {
             position: self.out.instructions[last].position,
             open,
         });
-        self.out.units.push(CompileUnit::Loop(region));
+        self.out.units.push(CompileUnit::Loop(compiled_loop));
         let refs = self.out.operands.len() as u32;
         self.out.operands.extend(words.operands);
-        let step = &mut self.out.instructions[at];
-        step.op = BatchOp::CompiledLoop(Some(self.out.loops.len() as u32 - 1));
-        step.refs = refs;
+        let inst = &mut self.out.instructions[at];
+        inst.op = BatchOp::CompiledLoop(Some(self.out.loops.len() as u32 - 1));
+        inst.refs = refs;
     }
 
     /// The indices of the locations that are in these registers, or in an array; all of them if
-    /// `slots` is none.
-    fn named(&self, words: &UnitLocations, slots: Option<&[u64]>) -> Vec<u32> {
-        let has = |slot: u32| {
-            let found = slots.is_none_or(|slots| slots[slot as usize / 64] >> (slot % 64) & 1 == 1);
-            found || self.in_array[slot as usize]
+    /// `registers` is none.
+    fn named(&self, words: &UnitLocations, registers: Option<&[u64]>) -> Vec<u32> {
+        let has = |register: u32| {
+            let found = registers.is_none_or(|registers| {
+                registers[register as usize / 64] >> (register % 64) & 1 == 1
+            });
+            found || self.in_array[register as usize]
         };
         let numbered = (0..).zip(&words.operands);
-        let named = numbered
-            .filter(|(_, place)| matches!(**place, OperandLocation::Plane(slot) if has(slot)));
+        let named = numbered.filter(
+            |(_, place)| matches!(**place, OperandLocation::Plane(register) if has(register)),
+        );
         named.map(|(number, _)| number).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Locations of registers during loading: in their own planes, or elsewhere until the block ends.
 
 use super::super::instruction::OperandLocation;
-use super::{Loader, Triple, ends_basic_block, slots};
+use super::{Loader, Triple, ends_basic_block, registers};
 use crate::basic_blocks::LIVE_OUT;
 use crate::bytecode::Register;
 use adumbra_ir::types::{Direction, Lanes};
@@ -26,7 +26,7 @@ impl Loader<'_> {
         let [x, y] = [(Direction::X, 1), (Direction::Y, 2)].map(shadow);
         Triple {
             value,
-            shadows: [x, y].map(|slot| slot.map(|slot| self.map[slot as usize])),
+            shadows: [x, y].map(|register| register.map(|register| self.map[register as usize])),
         }
     }
 
@@ -58,11 +58,11 @@ impl Loader<'_> {
     }
 
     /// Sets the location of a register.
-    pub(super) fn set_location(&mut self, slot: u32, location: OperandLocation) {
-        let old = std::mem::replace(&mut self.map[slot as usize], location);
+    pub(super) fn set_location(&mut self, register: u32, location: OperandLocation) {
+        let old = std::mem::replace(&mut self.map[register as usize], location);
         match location {
             OperandLocation::Uniform(uniform) => self.uniform_uses[uniform as usize] += 1,
-            OperandLocation::Plane(of) if of != slot => self.held[of as usize] += 1,
+            OperandLocation::Plane(of) if of != register => self.alias_counts[of as usize] += 1,
             _ => {}
         }
         match old {
@@ -72,26 +72,29 @@ impl Loader<'_> {
                     self.free_uniforms.push(uniform);
                 }
             }
-            OperandLocation::Plane(of) if of != slot => self.held[of as usize] -= 1,
+            OperandLocation::Plane(of) if of != register => self.alias_counts[of as usize] -= 1,
             _ => {}
         }
-        let is_own = location == self.own_locations[slot as usize];
-        if !is_own && !std::mem::replace(&mut self.is_moved[slot as usize], true) {
-            self.moved.push(slot);
+        let is_own = location == self.own_locations[register as usize];
+        if !is_own && !std::mem::replace(&mut self.is_relocated[register as usize], true) {
+            self.relocated.push(register);
         }
     }
 
     /// Before the plane of a register is written: copies the registers that alias it into their own
     /// planes.
-    pub(super) fn evict_aliases(&mut self, slot: u32) {
-        if self.held[slot as usize] == 0 {
+    pub(super) fn evict_aliases(&mut self, register: u32) {
+        if self.alias_counts[register as usize] == 0 {
             return;
         }
-        for i in 0..self.moved.len() {
-            let guest = self.moved[i];
-            if guest != slot && self.map[guest as usize] == OperandLocation::Plane(slot) {
+        for i in 0..self.relocated.len() {
+            let guest = self.relocated[i];
+            if guest != register && self.map[guest as usize] == OperandLocation::Plane(register) {
                 if self.last_uses[guest as usize] > self.position {
-                    self.copy(OperandLocation::Plane(guest), OperandLocation::Plane(slot));
+                    self.copy(
+                        OperandLocation::Plane(guest),
+                        OperandLocation::Plane(register),
+                    );
                 }
                 self.set_location(guest, self.own_locations[guest as usize]);
             }
@@ -100,22 +103,22 @@ impl Loader<'_> {
 
     /// Prepares the planes that an instruction writes; no other register aliases them afterwards.
     pub(super) fn prepare_writes(&mut self, written: impl IntoIterator<Item = u32>) {
-        for slot in written {
-            self.evict_aliases(slot);
-            self.set_location(slot, OperandLocation::Plane(slot));
+        for register in written {
+            self.evict_aliases(register);
+            self.set_location(register, OperandLocation::Plane(register));
         }
     }
 
     /// Copies live-out registers to their own planes.
     pub(super) fn flush_live(&mut self) {
-        for i in 0..self.moved.len() {
-            let slot = self.moved[i];
-            let location = self.map[slot as usize];
-            if location != self.own_locations[slot as usize]
-                && self.last_uses[slot as usize] == LIVE_OUT
+        for i in 0..self.relocated.len() {
+            let register = self.relocated[i];
+            let location = self.map[register as usize];
+            if location != self.own_locations[register as usize]
+                && self.last_uses[register as usize] == LIVE_OUT
             {
-                self.copy(OperandLocation::Plane(slot), location);
-                self.set_location(slot, self.own_locations[slot as usize]);
+                self.copy(OperandLocation::Plane(register), location);
+                self.set_location(register, self.own_locations[register as usize]);
             }
         }
     }
@@ -128,27 +131,27 @@ impl Loader<'_> {
         if !ends_basic_block(last) {
             self.flush_live();
         }
-        while let Some(slot) = self.moved.pop() {
-            self.is_moved[slot as usize] = false;
-            self.set_location(slot, self.own_locations[slot as usize]);
+        while let Some(register) = self.relocated.pop() {
+            self.is_relocated[register as usize] = false;
+            self.set_location(register, self.own_locations[register as usize]);
         }
     }
 
     /// Whether registers can alias these locations, which are read now, after the registers were
     /// written.
     pub(super) fn can_alias(&self, to: u32, lanes: Lanes, from: Triple) -> bool {
-        let mut pairs = slots(to, lanes).zip(from.places());
-        pairs.all(|(slot, location)| {
+        let mut pairs = registers(to, lanes).zip(from.locations());
+        pairs.all(|(register, location)| {
             let is_free = match location {
                 OperandLocation::Plane(of) => {
-                    of == slot
+                    of == register
                         || !self.in_array[of as usize]
                             && self.map[of as usize] == location
-                            && !slots(to, lanes).any(|written| written == of)
+                            && !registers(to, lanes).any(|written| written == of)
                 }
                 _ => true,
             };
-            is_free && !self.in_array[slot as usize]
+            is_free && !self.in_array[register as usize]
         })
     }
 
@@ -156,39 +159,40 @@ impl Loader<'_> {
     pub(super) fn alias_or_copy(&mut self, to: u32, lanes: Lanes, from: Triple, last_uses: &[u32]) {
         let in_planes = lanes.is_none() || !from.value.is_uniform();
         if in_planes && self.can_alias(to, lanes, from) {
-            for ((slot, location), &last_use) in slots(to, lanes).zip(from.places()).zip(last_uses)
+            for ((register, location), &last_use) in
+                registers(to, lanes).zip(from.locations()).zip(last_uses)
             {
-                self.alias(slot, location, last_use);
+                self.alias(register, location, last_use);
             }
             return;
         }
         // All is read before anything is written.
-        let written = slots(to, lanes);
+        let written = registers(to, lanes);
         let overlap = |location| matches!(location, OperandLocation::Plane(of) if written.clone().any(|s| s == of));
-        let by_scratch = from.places().any(overlap);
-        let places: Vec<OperandLocation> = from.places().collect();
+        let by_scratch = from.locations().any(overlap);
+        let locations: Vec<OperandLocation> = from.locations().collect();
         if by_scratch {
-            for (scratch, &location) in (0..).zip(&places) {
+            for (scratch, &location) in (0..).zip(&locations) {
                 self.copy(OperandLocation::Scratch(scratch), location);
             }
         }
         self.prepare_writes(written.clone());
-        for (slot, (scratch, location)) in written.zip((0..).zip(places)) {
+        for (register, (scratch, location)) in written.zip((0..).zip(locations)) {
             let from = if by_scratch {
                 OperandLocation::Scratch(scratch)
             } else {
                 location
             };
-            self.copy(OperandLocation::Plane(slot), from);
+            self.copy(OperandLocation::Plane(register), from);
         }
     }
 
     /// A register aliases a location.
-    pub(super) fn alias(&mut self, slot: u32, location: OperandLocation, last_use: u32) {
-        if location != OperandLocation::Plane(slot) {
-            self.evict_aliases(slot);
+    pub(super) fn alias(&mut self, register: u32, location: OperandLocation, last_use: u32) {
+        if location != OperandLocation::Plane(register) {
+            self.evict_aliases(register);
         }
-        self.set_location(slot, location);
-        self.last_uses[slot as usize] = last_use;
+        self.set_location(register, location);
+        self.last_uses[register as usize] = last_use;
     }
 }

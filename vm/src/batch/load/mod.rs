@@ -68,8 +68,9 @@ impl BatchCode {
     /// The number of instructions before which inactive points may be: points of reconvergence, and
     /// returns from calls.
     pub(super) fn reconvergence_points(&self) -> usize {
-        let acts = self.instructions.iter().map(|step| step.op);
-        acts.filter(|act| matches!(act, BatchOp::Reconverge | BatchOp::Call { .. }))
+        let batch_ops = self.instructions.iter().map(|inst| inst.op);
+        batch_ops
+            .filter(|batch_op| matches!(batch_op, BatchOp::Reconverge | BatchOp::Call { .. }))
             .count()
     }
 }
@@ -88,23 +89,24 @@ pub(super) fn load(
     let mut blocks = BatchBlocks::new(program, &calls.bails_out);
     let mut written = vec![false; program.registers as usize];
     for code in &program.code {
-        for_each_def(program, code, |slot| written[slot as usize] = true);
+        for_each_def(program, code, |register| written[register as usize] = true);
     }
     let inputs = 3 * program.output_lanes.len() as u32;
     let inputs = inputs..inputs + program.interface.input_words() as u32;
-    let own_location = |slot: u32| {
-        let is_input = inputs.contains(&slot);
-        let stays = !written[slot as usize] && !blocks.in_array[slot as usize];
+    let own_location = |register: u32| {
+        let is_input = inputs.contains(&register);
+        let stays = !written[register as usize] && !blocks.in_array[register as usize];
         match is_input && stays {
-            true => OperandLocation::Input(slot - inputs.start),
-            false => OperandLocation::Plane(slot),
+            true => OperandLocation::Input(register - inputs.start),
+            false => OperandLocation::Plane(register),
         }
     };
     let own_locations: Vec<OperandLocation> = (0..program.registers).map(own_location).collect();
-    let moved = inputs.clone().zip(0..);
-    let moved =
-        moved.filter(|&(slot, _)| own_locations[slot as usize] == OperandLocation::Plane(slot));
-    let written_inputs: Vec<u32> = moved.map(|(_, input)| input).collect();
+    let relocated = inputs.clone().zip(0..);
+    let relocated = relocated.filter(|&(register, _)| {
+        own_locations[register as usize] == OperandLocation::Plane(register)
+    });
+    let written_inputs: Vec<u32> = relocated.map(|(_, input)| input).collect();
     let mut loader = Loader {
         program,
         level,
@@ -113,12 +115,12 @@ pub(super) fn load(
         without,
         map: own_locations.clone(),
         own_locations,
-        moved: Vec::new(),
-        is_moved: vec![false; program.registers as usize],
-        held: vec![0; program.registers as usize],
+        relocated: Vec::new(),
+        is_relocated: vec![false; program.registers as usize],
+        alias_counts: vec![0; program.registers as usize],
         last_uses: vec![0; program.registers as usize],
         in_array: blocks.in_array.clone(),
-        kept: None,
+        live_in_inactive: None,
         uniform_uses: Vec::new(),
         free_uniforms: Vec::new(),
         constants: FxHashMap::default(),
@@ -151,7 +153,7 @@ pub(super) fn load(
             loader.emit(BatchOp::CompiledLoop(None), []);
         }
         let last_uses = blocks.last_uses(block);
-        loader.kept = blocks.live_in_inactive(block).map(Box::from);
+        loader.live_in_inactive = blocks.live_in_inactive(block).map(Box::from);
         for (position, last_uses) in range.clone().zip(last_uses.iter()) {
             loader.position = position;
             match calls.bails_out[position as usize] {
@@ -192,15 +194,15 @@ struct Loader<'p> {
     /// The location of each register between blocks.
     own_locations: Vec<OperandLocation>,
     /// Registers that may not be in their own locations, each once.
-    moved: Vec<u32>,
-    is_moved: Vec<bool>,
+    relocated: Vec<u32>,
+    is_relocated: Vec<bool>,
     /// How many other registers alias each register's plane. It is in its own location then.
-    held: Vec<u32>,
+    alias_counts: Vec<u32>,
     /// The last use of each register that is not in its own location.
     last_uses: Vec<u32>,
     in_array: Vec<bool>,
     /// Registers that inactive points keep in this block, a bit each; none if they keep all.
-    kept: Option<Box<[u64]>>,
+    live_in_inactive: Option<Box<[u64]>>,
     /// How many registers are located in each uniform.
     uniform_uses: Vec<u32>,
     free_uniforms: Vec<u32>,
@@ -229,25 +231,25 @@ impl Triple {
     };
 
     /// The locations that exist, value first.
-    fn places(self) -> impl Iterator<Item = OperandLocation> {
+    fn locations(self) -> impl Iterator<Item = OperandLocation> {
         let shadows = self.shadows.into_iter().flatten();
         std::iter::once(self.value).chain(shadows)
     }
 
     fn has(self, location: OperandLocation) -> bool {
-        self.places().any(|own| own == location)
+        self.locations().any(|own| own == location)
     }
 
     /// Whether both have a location in common.
-    fn meets(self, other: Triple) -> bool {
-        self.places().any(|location| other.has(location))
+    fn overlaps(self, other: Triple) -> bool {
+        self.locations().any(|location| other.has(location))
     }
 
     /// The shape as an operand, if routines are made for it.
     fn shape(self) -> Option<OperandShape> {
         match self.shadows {
             [None, None] => Some(self.value.shape()),
-            [Some(_), Some(_)] if !self.places().any(OperandLocation::is_uniform) => {
+            [Some(_), Some(_)] if !self.locations().any(OperandLocation::is_uniform) => {
                 Some(OperandShape::Dual)
             }
             _ => None,
@@ -256,10 +258,10 @@ impl Triple {
 }
 
 /// The registers of a value and its shadows.
-fn slots(slot: u32, lanes: Lanes) -> impl Iterator<Item = u32> + Clone {
-    let shadows = Direction::BOTH.into_iter().zip(slot + 1..);
+fn registers(register: u32, lanes: Lanes) -> impl Iterator<Item = u32> + Clone {
+    let shadows = Direction::BOTH.into_iter().zip(register + 1..);
     let shadows = shadows.filter(move |&(direction, _)| lanes.has(direction));
-    std::iter::once(slot).chain(shadows.map(|(_, slot)| slot))
+    std::iter::once(register).chain(shadows.map(|(_, register)| register))
 }
 
 /// How many words an arithmetic instruction writes: its value, and the shadows in the pattern.
@@ -268,16 +270,16 @@ fn written(pattern: ShadowPattern) -> usize {
 }
 
 impl Loader<'_> {
-    fn emit(&mut self, act: BatchOp, places: impl IntoIterator<Item = OperandLocation>) {
+    fn emit(&mut self, batch_op: BatchOp, locations: impl IntoIterator<Item = OperandLocation>) {
         let refs = self.out.operands.len();
-        self.out.operands.extend(places);
-        self.step(act, refs);
+        self.out.operands.extend(locations);
+        self.push_instruction(batch_op, refs);
     }
 
     /// Appends the instruction whose operands are those from `refs` on.
-    fn step(&mut self, act: BatchOp, refs: usize) {
+    fn push_instruction(&mut self, batch_op: BatchOp, refs: usize) {
         if !matches!(
-            act,
+            batch_op,
             BatchOp::Arithmetic { .. }
                 | BatchOp::Uniform(..)
                 | BatchOp::Fault(..)
@@ -287,7 +289,7 @@ impl Loader<'_> {
         }
         self.counts.push((self.out.operands.len() - refs) as u32);
         self.out.instructions.push(BatchInstruction {
-            op: act,
+            op: batch_op,
             refs: refs as u32,
             position: self.position,
         });
@@ -299,31 +301,33 @@ impl Loader<'_> {
         what: ArithmeticKind,
         routines: OpRoutines,
         pattern: ShadowPattern,
-        places: impl IntoIterator<Item = OperandLocation>,
+        locations: impl IntoIterator<Item = OperandLocation>,
     ) {
         let refs = self.out.operands.len();
-        self.out.operands.extend(places);
+        self.out.operands.extend(locations);
         let written = &self.out.operands[refs..][..written(pattern)];
-        let act = BatchOp::Arithmetic {
+        let batch_op = BatchOp::Arithmetic {
             what,
             routines,
             pattern,
-            kept: written.iter().any(|&location| self.is_kept(location)),
+            keeps_inactive: written
+                .iter()
+                .any(|&location| self.keeps_inactive(location)),
         };
-        self.step(act, refs);
+        self.push_instruction(batch_op, refs);
     }
 
     /// The operands of an instruction, those that it writes first.
-    fn places(&self, step: usize) -> &[OperandLocation] {
-        let refs = self.out.instructions[step].refs as usize;
-        &self.out.operands[refs..][..self.counts[step] as usize]
+    fn locations(&self, inst: usize) -> &[OperandLocation] {
+        let refs = self.out.instructions[inst].refs as usize;
+        &self.out.operands[refs..][..self.counts[inst] as usize]
     }
 
     /// Whether inactive points keep the words at a location.
-    fn is_kept(&self, location: OperandLocation) -> bool {
-        match (location, &self.kept) {
-            (OperandLocation::Plane(slot), Some(kept)) => {
-                kept[slot as usize / 64] >> (slot % 64) & 1 == 1
+    fn keeps_inactive(&self, location: OperandLocation) -> bool {
+        match (location, &self.live_in_inactive) {
+            (OperandLocation::Plane(register), Some(live)) => {
+                live[register as usize / 64] >> (register % 64) & 1 == 1
             }
             (OperandLocation::Plane(_), None) => true,
             _ => false,
@@ -402,12 +406,12 @@ impl Loader<'_> {
                 let from = self.map[b as usize + 1 + direction as usize];
                 self.prepare_writes([a]);
                 let routines = find_copy(CopyKind::ShadowRead, self.level, from.shape());
-                let places = [OperandLocation::Plane(a), from];
+                let locations = [OperandLocation::Plane(a), from];
                 self.emit_on_planes(
                     ArithmeticKind::ReadShadow,
                     routines,
                     ShadowPattern::default(),
-                    places,
+                    locations,
                 );
             }
             Opcode::Difference(direction) => {
@@ -421,7 +425,7 @@ impl Loader<'_> {
             }
             Opcode::Load(to, _) => {
                 let index = self.location(c);
-                let written = slots(a, to);
+                let written = registers(a, to);
                 self.prepare_writes(written.clone());
                 let planes = written.map(OperandLocation::Plane).chain([index]);
                 self.emit(
@@ -436,8 +440,8 @@ impl Loader<'_> {
                 let index = self.location(b);
                 let value = self.dual_location(c, from);
                 let array = array(a);
-                let places = [index].into_iter().chain(value.places());
-                self.emit(BatchOp::Store { array, from }, places);
+                let locations = [index].into_iter().chain(value.locations());
+                self.emit(BatchOp::Store { array, from }, locations);
             }
             Opcode::ArrayZero => self.emit(BatchOp::ArrayZero(array(a)), []),
             Opcode::ArrayCopy => {
@@ -489,11 +493,11 @@ impl Loader<'_> {
             }
             Opcode::ClosureAdd | Opcode::ClosureScale => {
                 let operands = vec![self.location(b), self.location(c)];
-                let act = match code.opcode {
+                let batch_op = match code.opcode {
                     Opcode::ClosureAdd => BatchOp::ClosureAdd,
                     _ => BatchOp::ClosureScale,
                 };
-                self.closure(act, a, operands);
+                self.closure(batch_op, a, operands);
             }
             Opcode::ClosureTint => {
                 let [red, green, blue] = self.list(c);
@@ -512,22 +516,25 @@ impl Loader<'_> {
     fn arguments(&mut self, code: &BytecodeInstruction, word: usize) -> Vec<OperandLocation> {
         let program = self.program;
         let count = argument_count(program, code, word);
-        let slots = &program.lists[code.words[word] as usize..][..count];
-        slots.iter().map(|&slot| self.location(slot)).collect()
+        let registers = &program.lists[code.words[word] as usize..][..count];
+        registers
+            .iter()
+            .map(|&register| self.location(register))
+            .collect()
     }
 
-    fn closure(&mut self, act: BatchOp, to: u32, operands: Vec<OperandLocation>) {
+    fn closure(&mut self, batch_op: BatchOp, to: u32, operands: Vec<OperandLocation>) {
         self.prepare_writes([to]);
         self.emit(
-            act,
+            batch_op,
             [OperandLocation::Plane(to)].into_iter().chain(operands),
         );
     }
 
     /// Emits an instruction without operands that ends a block.
-    fn control(&mut self, act: BatchOp) {
+    fn control(&mut self, batch_op: BatchOp) {
         self.flush_live();
-        self.emit(act, []);
+        self.emit(batch_op, []);
     }
 
     fn branch(
@@ -563,25 +570,27 @@ impl Loader<'_> {
         let results = &program.lists[code.words[3] as usize..][..channels.count() as usize];
         self.prepare_writes(results.iter().copied());
         let lent = self.lend();
-        let act = BatchOp::Sample {
+        let batch_op = BatchOp::Sample {
             texture: code.words[0],
             channels,
             detail,
             lent,
         };
-        let results = results.iter().map(|&slot| OperandLocation::Plane(slot));
-        self.emit(act, operands.into_iter().chain(results));
+        let results = results
+            .iter()
+            .map(|&register| OperandLocation::Plane(register));
+        self.emit(batch_op, operands.into_iter().chain(results));
     }
 
     /// The live registers that are not in their planes, for a point that bails out here.
     fn lend(&mut self) -> (u32, u32) {
         let first = self.out.bail_out_values.len() as u32;
-        for &slot in &self.moved {
-            let location = self.map[slot as usize];
-            let is_away = location != self.own_locations[slot as usize];
-            if is_away && self.last_uses[slot as usize] > self.position {
+        for &register in &self.relocated {
+            let location = self.map[register as usize];
+            let is_elsewhere = location != self.own_locations[register as usize];
+            if is_elsewhere && self.last_uses[register as usize] > self.position {
                 self.out.bail_out_values.push(BailOutValue {
-                    slot,
+                    register,
                     operand: self.out.operands.len() as u32,
                 });
                 self.out.operands.push(location);
@@ -592,8 +601,8 @@ impl Loader<'_> {
 
     /// Turns jump targets into batch instructions.
     fn find_targets(&mut self, first_steps: &[u32]) {
-        for step in &mut self.out.instructions {
-            match &mut step.op {
+        for inst in &mut self.out.instructions {
+            match &mut inst.op {
                 BatchOp::Branch { target, .. }
                 | BatchOp::Jump(target)
                 | BatchOp::Loop(target)

@@ -32,7 +32,7 @@ impl Loader<'_> {
                 .extend(steps.by_ref().take(range.start - at));
             let steps = steps.by_ref().take(range.len());
             let (instructions, uniforms): (Vec<BatchInstruction>, Vec<BatchInstruction>) =
-                steps.partition(|step| matches!(step.op, BatchOp::Arithmetic { .. }));
+                steps.partition(|inst| matches!(inst.op, BatchOp::Arithmetic { .. }));
             self.out.instructions.extend(uniforms);
             self.emit_segment(&instructions, &live_out);
             self.out.instructions.extend(instructions);
@@ -50,8 +50,8 @@ impl Loader<'_> {
                 found.push(range);
             }
         };
-        for (at, step) in self.out.instructions.iter().enumerate().skip(first) {
-            match step.op {
+        for (at, inst) in self.out.instructions.iter().enumerate().skip(first) {
+            match inst.op {
                 BatchOp::Arithmetic { .. } => instructions += 1,
                 BatchOp::Uniform(..) => {}
                 _ => {
@@ -81,11 +81,11 @@ impl Loader<'_> {
                 let range = ranges.next().expect("it was looked at").clone();
                 all.push(self.live_out_of(range, &live));
             }
-            let step = &self.out.instructions[at];
-            let places = self.places(at);
-            match step.op {
+            let inst = &self.out.instructions[at];
+            let locations = self.locations(at);
+            match inst.op {
                 BatchOp::Arithmetic { pattern, .. } => {
-                    let (results, operands) = places.split_at(written(pattern));
+                    let (results, operands) = locations.split_at(written(pattern));
                     for location in results {
                         live.set(location, false);
                     }
@@ -94,12 +94,16 @@ impl Loader<'_> {
                         .for_each(|location| live.set(location, true));
                 }
                 BatchOp::Sample { lent, .. } | BatchOp::Difference { lent, .. } => {
-                    places.iter().for_each(|location| live.set(location, true));
+                    locations
+                        .iter()
+                        .for_each(|location| live.set(location, true));
                     for lent in &self.out.bail_out_values[lent.0 as usize..lent.1 as usize] {
                         live.set(&self.out.operands[lent.operand as usize], true);
                     }
                 }
-                _ => places.iter().for_each(|location| live.set(location, true)),
+                _ => locations
+                    .iter()
+                    .for_each(|location| live.set(location, true)),
             }
         }
         all
@@ -107,21 +111,21 @@ impl Loader<'_> {
 
     /// The registers that the instructions of a range write, and that are live after it.
     fn live_out_of(&self, range: Range<usize>, live: &Live) -> Vec<u32> {
-        let mut slots = Vec::new();
+        let mut registers = Vec::new();
         for at in range {
             if let BatchOp::Arithmetic { pattern, .. } = self.out.instructions[at].op {
-                for location in &self.places(at)[..written(pattern)] {
-                    if let OperandLocation::Plane(slot) = *location
-                        && (live.has(slot) || self.in_array[slot as usize])
+                for location in &self.locations(at)[..written(pattern)] {
+                    if let OperandLocation::Plane(register) = *location
+                        && (live.has(register) || self.in_array[register as usize])
                     {
-                        slots.push(slot);
+                        registers.push(register);
                     }
                 }
             }
         }
-        slots.sort_unstable();
-        slots.dedup();
-        slots
+        registers.sort_unstable();
+        registers.dedup();
+        registers
     }
 
     /// Emits the instruction for a segment.
@@ -129,29 +133,36 @@ impl Loader<'_> {
         let mut words = UnitLocations::default();
         let computed = instructions
             .iter()
-            .map(|step| self.arithmetic_inst(step, &mut words));
+            .map(|inst| self.arithmetic_inst(inst, &mut words));
         let computed: Vec<ArithmeticInst> = computed
             .map(|inst| inst.expect("these are arithmetic instructions"))
             .collect();
         let live_out = live_out
             .iter()
-            .map(|&slot| words.numbers[&OperandLocation::Plane(slot)]);
+            .map(|&register| words.numbers[&OperandLocation::Plane(register)]);
         let emit_segment = Segment {
             instructions: computed,
             live_out: live_out.collect(),
             locations: words.locations,
         };
-        let is_kept =
-            |step: &BatchInstruction| matches!(step.op, BatchOp::Arithmetic { kept: true, .. });
-        let act = BatchOp::Segment {
+        let keeps_inactive = |inst: &BatchInstruction| {
+            matches!(
+                inst.op,
+                BatchOp::Arithmetic {
+                    keeps_inactive: true,
+                    ..
+                }
+            )
+        };
+        let batch_op = BatchOp::Segment {
             unit: self.out.units.len() as u32,
             instructions: instructions.len() as u32,
-            kept: instructions.iter().any(is_kept),
+            keeps_inactive: instructions.iter().any(keeps_inactive),
         };
         let refs = self.out.operands.len() as u32;
         self.out.operands.extend(words.operands);
         self.out.instructions.push(BatchInstruction {
-            op: act,
+            op: batch_op,
             refs,
             position: instructions[0].position,
         });
@@ -161,16 +172,17 @@ impl Loader<'_> {
     /// The arithmetic of an instruction, if it is an op, a copy or a uniform.
     pub(super) fn arithmetic_inst(
         &self,
-        step: &BatchInstruction,
+        inst: &BatchInstruction,
         words: &mut UnitLocations,
     ) -> Option<ArithmeticInst> {
         let (BatchOp::Arithmetic { what, pattern, .. } | BatchOp::Uniform(what, _, pattern)) =
-            step.op
+            inst.op
         else {
             return None;
         };
-        let mut places = self.out.operands[step.refs as usize..].iter().copied();
-        let mut value = |lanes: Lanes| words.dual_operand(&mut places, lanes, &self.out.constants);
+        let mut locations = self.out.operands[inst.refs as usize..].iter().copied();
+        let mut value =
+            |lanes: Lanes| words.dual_operand(&mut locations, lanes, &self.out.constants);
         let result = value(pattern.result());
         let mut operands = [DualOperand::default(); MAX_OPERANDS];
         for (i, operand) in operands.iter_mut().enumerate().take(what.arity()) {
@@ -180,7 +192,7 @@ impl Loader<'_> {
             kind: what,
             result,
             operands,
-            position: step.position,
+            position: inst.position,
         })
     }
 }
@@ -189,14 +201,14 @@ impl Loader<'_> {
 struct Live(Vec<u64>);
 
 impl Live {
-    fn has(&self, slot: u32) -> bool {
-        self.0[slot as usize / 64] >> (slot % 64) & 1 == 1
+    fn has(&self, register: u32) -> bool {
+        self.0[register as usize / 64] >> (register % 64) & 1 == 1
     }
 
     fn set(&mut self, location: &OperandLocation, is: bool) {
-        if let OperandLocation::Plane(slot) = *location {
-            let word = &mut self.0[slot as usize / 64];
-            let bit = 1 << (slot % 64);
+        if let OperandLocation::Plane(register) = *location {
+            let word = &mut self.0[register as usize / 64];
+            let bit = 1 << (register % 64);
             *word = if is { *word | bit } else { *word & !bit };
         }
     }
@@ -214,12 +226,12 @@ impl UnitLocations {
     /// The value at the next locations, with these lanes.
     pub(super) fn dual_operand(
         &mut self,
-        places: &mut impl Iterator<Item = OperandLocation>,
+        locations: &mut impl Iterator<Item = OperandLocation>,
         lanes: Lanes,
         constants: &[u32],
     ) -> DualOperand {
         let mut next = || {
-            let location = places.next().expect("an op has all of its operands");
+            let location = locations.next().expect("an op has all of its operands");
             self.of(location, constants)
         };
         DualOperand {

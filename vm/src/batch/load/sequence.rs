@@ -22,9 +22,9 @@ impl Loader<'_> {
             .peekable();
         while steps.peek().is_some() {
             let start = self.out.routine_calls.len();
-            let (mut own, mut all_kept) = (Vec::new(), None);
-            while let Some((call, instructions, kept)) = steps.peek().and_then(call)
-                && kept == *all_kept.get_or_insert(kept)
+            let (mut own, mut all_keep) = (Vec::new(), None);
+            while let Some((call, instructions, keeps_inactive)) = steps.peek().and_then(call)
+                && keeps_inactive == *all_keep.get_or_insert(keeps_inactive)
             {
                 self.out.routine_calls.push(call);
                 own.extend(steps.by_ref().take(1 + instructions));
@@ -37,7 +37,7 @@ impl Loader<'_> {
                     op: BatchOp::Sequence {
                         calls: (start as u32, count as u32),
                         steps: own.len() as u32,
-                        kept: all_kept == Some(true),
+                        keeps_inactive: all_keep == Some(true),
                     },
                     ..own[0]
                 });
@@ -52,16 +52,20 @@ impl Loader<'_> {
 
 /// The unmasked call of an instruction, if it has one. Also the number of instructions after it
 /// that the call covers, and whether inactive points keep their words in the planes that it writes.
-fn call(step: &BatchInstruction) -> Option<(RoutineCall, usize, bool)> {
-    let (routine, instructions, kept) = match step.op {
-        BatchOp::Arithmetic { routines, kept, .. } => (routines.unmasked?, 0, kept),
+fn call(inst: &BatchInstruction) -> Option<(RoutineCall, usize, bool)> {
+    let (routine, instructions, keeps_inactive) = match inst.op {
+        BatchOp::Arithmetic {
+            routines,
+            keeps_inactive,
+            ..
+        } => (routines.unmasked?, 0, keeps_inactive),
         BatchOp::Superinstruction {
             routine,
             instructions,
-            kept,
-        } => (routine, instructions as usize, kept),
+            keeps_inactive,
+        } => (routine, instructions as usize, keeps_inactive),
         _ => return None,
     };
-    let refs = step.refs;
-    Some((RoutineCall { routine, refs }, instructions, kept))
+    let refs = inst.refs;
+    Some((RoutineCall { routine, refs }, instructions, keeps_inactive))
 }

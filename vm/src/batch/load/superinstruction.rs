@@ -48,7 +48,7 @@ impl FusionCandidate {
 
     /// The locations that it writes.
     fn written(&self) -> impl Iterator<Item = OperandLocation> {
-        self.result.places().take(self.written)
+        self.result.locations().take(self.written)
     }
 }
 
@@ -90,7 +90,7 @@ impl Loader<'_> {
         }
         self.candidates.push(own);
         debug_assert!(
-            (self.candidates.iter()).all(|c| self.places(c.end() - 1)[0] == c.result.value),
+            (self.candidates.iter()).all(|c| self.locations(c.end() - 1)[0] == c.result.value),
             "the last instruction of each gives its result"
         );
     }
@@ -112,7 +112,7 @@ impl Loader<'_> {
         {
             let mut uses = (0..)
                 .zip(&own.args)
-                .filter(|(_, arg)| arg.meets(other.result));
+                .filter(|(_, arg)| arg.overlaps(other.result));
             let (Some((operand, arg)), None) = (uses.next(), uses.next()) else {
                 continue;
             };
@@ -128,7 +128,7 @@ impl Loader<'_> {
                 .written()
                 .filter(|&location| !own.result.has(location));
             // The shadows of another value must not be written.
-            let mut had = own.result.places().skip(own.written);
+            let mut had = own.result.locations().skip(own.written);
             // An instruction in between reads the result in its own location. So does one that did
             // before the last one moved up.
             let between = other.end()..own.start;
@@ -136,8 +136,8 @@ impl Loader<'_> {
             let is_wanted = *arg != other.result
                 || !gone.all(|location| self.is_free(location, other))
                 || !had.all(|location| other.written().any(|written| written == location))
-                || !self.leave_alone(between.clone(), other.written())
-                || !self.leave_alone(after, other.written());
+                || !self.are_independent(between.clone(), other.written())
+                || !self.are_independent(after, other.written());
             if is_wanted {
                 continue;
             }
@@ -196,25 +196,25 @@ impl Loader<'_> {
 
     /// Whether no register aliases a plane except the candidate's, which writes it.
     fn is_free(&self, location: OperandLocation, candidate: &FusionCandidate) -> bool {
-        let (OperandLocation::Plane(slot), OperandLocation::Plane(to)) =
+        let (OperandLocation::Plane(register), OperandLocation::Plane(to)) =
             (location, candidate.result.value)
         else {
             return false;
         };
-        let own = to..to + candidate.result.places().count() as u32;
-        let guests = own.filter(|&own| own != slot && self.map[own as usize] == location);
-        self.held[slot as usize] == guests.count() as u32
+        let own = to..to + candidate.result.locations().count() as u32;
+        let guests = own.filter(|&own| own != register && self.map[own as usize] == location);
+        self.alias_counts[register as usize] == guests.count() as u32
     }
 
     /// Whether none of these instructions reads or writes any of these locations.
-    fn leave_alone(
+    fn are_independent(
         &self,
         steps: Range<usize>,
         mut all: impl Iterator<Item = OperandLocation>,
     ) -> bool {
         all.all(|location| {
             let mut steps = steps.clone();
-            steps.all(|step| !self.places(step).contains(&location))
+            steps.all(|inst| !self.locations(inst).contains(&location))
         })
     }
 
@@ -222,15 +222,15 @@ impl Loader<'_> {
     /// accesses the results of the candidate, or writes its operands.
     fn can_pass(&self, mut steps: Range<usize>, candidate: &FusionCandidate) -> bool {
         let inner = candidate.inner.iter().copied();
-        self.leave_alone(steps.clone(), candidate.written().chain(inner))
-            && steps.all(|step| {
-                let count = match self.out.instructions[step].op {
+        self.are_independent(steps.clone(), candidate.written().chain(inner))
+            && steps.all(|inst| {
+                let count = match self.out.instructions[inst].op {
                     BatchOp::Arithmetic { pattern, .. } => written(pattern),
                     BatchOp::Uniform(..) => 1,
                     // The single instructions after a superinstruction have its effects.
                     _ => 0,
                 };
-                let written = &self.places(step)[..count];
+                let written = &self.locations(inst)[..count];
                 !(candidate.args.iter())
                     .any(|arg| written.iter().any(|&location| arg.has(location)))
             })
@@ -247,19 +247,24 @@ impl Loader<'_> {
         let mut instructions = self.take_instructions(first.start..between.start);
         instructions.extend(own);
         let refs = self.out.operands.len();
-        self.out.operands.extend(last.result.places());
+        self.out.operands.extend(last.result.locations());
         let args = joined.args.iter();
-        self.out.operands.extend(args.flat_map(|arg| arg.places()));
-        let step = BatchInstruction {
+        self.out
+            .operands
+            .extend(args.flat_map(|arg| arg.locations()));
+        let inst = BatchInstruction {
             op: BatchOp::Superinstruction {
                 routine: joined.routine,
                 instructions: instructions.len() as u32,
-                kept: last.result.places().any(|location| self.is_kept(location)),
+                keeps_inactive: last
+                    .result
+                    .locations()
+                    .any(|location| self.keeps_inactive(location)),
             },
             refs: refs as u32,
             position: self.position,
         };
-        instructions.insert(0, (step, (self.out.operands.len() - refs) as u32));
+        instructions.insert(0, (inst, (self.out.operands.len() - refs) as u32));
         let len = instructions.len();
         let start = match joined.moves_up {
             true => first.start,
@@ -280,7 +285,7 @@ impl Loader<'_> {
             part: FusionOperand::Superinstruction(joined.fusion),
             start,
             len,
-            written: last.result.places().count(),
+            written: last.result.locations().count(),
             inner,
             args: joined.args,
             ..last
@@ -293,7 +298,7 @@ impl Loader<'_> {
         let steps = self.out.instructions.drain(range.clone());
         let instructions = steps.zip(self.counts.drain(range));
         instructions
-            .filter(|(step, _)| !matches!(step.op, BatchOp::Superinstruction { .. }))
+            .filter(|(inst, _)| !matches!(inst.op, BatchOp::Superinstruction { .. }))
             .collect()
     }
 }

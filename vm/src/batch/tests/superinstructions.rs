@@ -342,7 +342,7 @@ fn random(seed: u64) -> Module {
         }
     }
     text.random_ops(8, &mut values, &mut numbers);
-    let [zero, one, turns] =
+    let [zero, one, iterations] =
         [0, 1, 1 + seed % 7].map(|number| text.push("i32", &format!("const {number}")));
     let newest = |[floats, words]: &[Values; 2]| {
         [floats.newest(0), floats.newest(1), words.newest(0)].join(", ")
@@ -377,7 +377,7 @@ fn random(seed: u64) -> Module {
         text.random_ops(12, &mut inner, &mut numbers);
         let condition = match part {
             0 => format!("flt {}, {}", inner[0].newest(0), inner[0].newest(2)),
-            _ => format!("ilt {}, {turns}", params[3]),
+            _ => format!("ilt {}, {iterations}", params[3]),
         };
         let condition = text.push("bool", &condition);
         let [yes, no] = [2 + 2 * part, 3 + 2 * part];

@@ -70,8 +70,9 @@ pub(super) fn check(
     checker.summarise()?;
     let entry = program.entry as usize;
     let mut state = vec![ALL_STALE; atoms.len()];
-    for (slots, scalar) in inputs(program) {
-        state[atoms.range(slots.start, slots.end - slots.start)].fill(word_kinds(scalar));
+    for (registers, scalar) in inputs(program) {
+        state[atoms.range(registers.start, registers.end - registers.start)]
+            .fill(word_kinds(scalar));
     }
     checker.enter(entry, &state)?;
     while std::mem::take(&mut checker.again) {
@@ -282,7 +283,7 @@ impl Checker<'_> {
             Opcode::Save => {
                 let range = self.transfer.atoms.range(first, second);
                 walk.saves.push(SavedRange {
-                    slot: first,
+                    register: first,
                     len: second,
                     held: self.budget.keep(&state[range])?,
                 });

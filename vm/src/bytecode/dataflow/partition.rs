@@ -15,9 +15,9 @@ pub(super) struct RegisterPartition {
 impl RegisterPartition {
     pub(super) fn new(program: &Bytecode) -> RegisterPartition {
         let mut starts = vec![0, program.registers];
-        let mut cut = |slot: u32, len: u32| {
-            if Register(slot).as_constant().is_none() {
-                starts.extend([slot, slot + len]);
+        let mut cut = |register: u32, len: u32| {
+            if Register(register).as_constant().is_none() {
+                starts.extend([register, register + len]);
             }
         };
         for array in &program.arrays {
@@ -32,12 +32,12 @@ impl RegisterPartition {
             }
             for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
                 let mut list = |count: usize| {
-                    let slots = &program.lists[word as usize..][..count];
-                    slots.iter().for_each(|&slot| cut(slot, 1));
+                    let registers = &program.lists[word as usize..][..count];
+                    registers.iter().for_each(|&register| cut(register, 1));
                 };
                 match role {
                     OperandRole::Read(lanes) | OperandRole::Write(lanes) => {
-                        words(word, lanes).for_each(|slot| cut(slot, 1));
+                        words(word, lanes).for_each(|register| cut(register, 1));
                     }
                     OperandRole::ReadList(count) | OperandRole::WriteList(count) => {
                         list(count as usize)
@@ -58,8 +58,8 @@ impl RegisterPartition {
     }
 
     /// The atom of a register.
-    pub(super) fn at(&self, slot: u32) -> usize {
-        self.starts.partition_point(|&start| start <= slot) - 1
+    pub(super) fn at(&self, register: u32) -> usize {
+        self.starts.partition_point(|&start| start <= register) - 1
     }
 
     /// The atoms of registers that start and end with one.
@@ -77,10 +77,10 @@ impl RegisterPartition {
 }
 
 /// The registers of a value and its shadows.
-pub(super) fn words(slot: u32, lanes: Lanes) -> impl Iterator<Item = u32> {
+pub(super) fn words(register: u32, lanes: Lanes) -> impl Iterator<Item = u32> {
     let shadows = Direction::BOTH.into_iter().zip(1..);
     let shadows = shadows.filter(move |(direction, _)| lanes.has(*direction));
-    std::iter::once(slot).chain(shadows.map(move |(_, offset)| slot + offset))
+    std::iter::once(register).chain(shadows.map(move |(_, offset)| register + offset))
 }
 
 /// The registers where the host writes inputs, consecutive ones of one type together.
@@ -90,7 +90,7 @@ pub(super) fn inputs(program: &Bytecode) -> Vec<(Range<u32>, Scalar)> {
     for input in &program.interface.inputs {
         input.ty.for_each_scalar(&mut |scalar| {
             match inputs.last_mut() {
-                Some((slots, last)) if *last == scalar => slots.end += 1,
+                Some((registers, last)) if *last == scalar => registers.end += 1,
                 _ => inputs.push((at..at + 1, scalar)),
             }
             at += 1;

@@ -36,10 +36,10 @@ fn every_engine_assumption_is_validated() {
     type Spoil = Box<dyn Fn(&mut Bytecode)>;
     let cases: Vec<(&str, Spoil)> = vec![
         (
-            "too many slots",
+            "too many registers",
             Box::new(|p| p.registers = MAX_REGISTERS + 1),
         ),
-        ("have no slots", Box::new(|p| p.registers = 3)),
+        ("have no registers", Box::new(|p| p.registers = 3)),
         ("shader is missing", Box::new(|p| p.entry = 9)),
         ("shader is missing", Box::new(|p| p.functions.clear())),
         (
@@ -60,15 +60,15 @@ fn every_engine_assumption_is_validated() {
             Box::new(|p| p.code.truncate(p.code.len() - 1)),
         ),
         (
-            "outside of the slots",
+            "outside of the register file",
             Box::new(|p| p.arrays[0].base = u32::MAX),
         ),
         (
-            "outside of the slots",
+            "outside of the register file",
             Box::new(|p| p.arrays[0].len = u32::MAX),
         ),
         ("no elements", Box::new(|p| p.arrays[0].len = 0)),
-        ("slot is missing", Box::new(|p| p.lists[0] = 1 << 30)),
+        ("register is missing", Box::new(|p| p.lists[0] = 1 << 30)),
         ("no shadows said", Box::new(|p| p.output_lanes.clear())),
         (
             "no float has shadows",
@@ -79,8 +79,8 @@ fn every_engine_assumption_is_validated() {
             Box::new(|p| p.interface.inputs[0].default.clear()),
         ),
         ("places", Box::new(|p| p.spans.push((0, Span::default())))),
-        ("slot is missing", Box::new(set(arithmetic, 0, 1 << 30))),
-        ("slot is missing", Box::new(set(arithmetic, 1, 1 << 30))),
+        ("register is missing", Box::new(set(arithmetic, 0, 1 << 30))),
+        ("register is missing", Box::new(set(arithmetic, 1, 1 << 30))),
         ("constant is written", Box::new(set(arithmetic, 0, 1 << 31))),
         (
             "a constant has shadows",
