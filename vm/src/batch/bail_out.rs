@@ -42,11 +42,11 @@ impl Chunk {
         &mut self,
         point: usize,
         request: SampleRequest,
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
         context: &RunContext<'_>,
     ) {
         let steps = self.steps_left(point);
-        self.move_to_point_machine(0, point, (self.depth, steps), lent, context);
+        self.move_to_point_machine(0, point, (self.depth, steps), elsewhere, context);
         let position = self.memory.instructions[self.pc].position;
         self.point_machines[0].suspend_at(position, QuadPause::Texel(request));
         self.store_results(0, point, Outcome::Pending);
@@ -58,7 +58,7 @@ impl Chunk {
         machine: usize,
         point: usize,
         (depth, steps): (usize, u64),
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
         context: &RunContext<'_>,
     ) {
         let Chunk {
@@ -84,9 +84,9 @@ impl Chunk {
             closures: results.closures.get_mut(point),
         };
         point_machines[machine].load_point(adopted, |registers, globals| {
-            let lent = &memory.bail_out_values[lent.0 as usize..lent.1 as usize];
+            let elsewhere = &memory.bail_out_values[elsewhere.0 as usize..elsewhere.1 as usize];
             // SAFETY: the point is the chunk's; where points run in planes, all registers have one.
-            unsafe { memory.column(point, lent, registers) };
+            unsafe { memory.column(point, elsewhere, registers) };
             for (global, source) in globals.iter_mut().zip(context.sources) {
                 *global = source.get(context.first + point);
             }

@@ -254,15 +254,15 @@ impl Chunk {
 
     /// Some active points become inactive at an instruction: of each vector those whose bits are
     /// set.
-    pub(super) fn diverge(&mut self, points: &[u32], step: usize) {
-        self.wait_at(step, Some(points));
+    pub(super) fn diverge(&mut self, points: &[u32], pc: usize) {
+        self.deactivate(pc, Some(points));
         self.active.remove(points);
     }
 
     /// These active points become inactive at an instruction, or all of them.
-    fn wait_at(&mut self, step: usize, points: Option<&[u32]>) {
+    fn deactivate(&mut self, pc: usize, points: Option<&[u32]>) {
         self.split_budgets();
-        let position = SchedulePosition::new(self.depth, step);
+        let position = SchedulePosition::new(self.depth, pc);
         let points = points.unwrap_or(self.active.masks());
         let lanes = self.active.vector_width();
         (self.inactive).add(position, self.account, points, lanes, &mut self.steps);
@@ -272,7 +272,7 @@ impl Chunk {
     /// active. Returns `false` if no point is left.
     pub(super) fn schedule_next(&mut self) -> bool {
         if self.active.points > 0 {
-            self.wait_at(self.pc, None);
+            self.deactivate(self.pc, None);
         }
         let Some((position, account, points)) = self.inactive.take_next() else {
             self.active.clear();

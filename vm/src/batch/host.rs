@@ -36,7 +36,7 @@ impl Chunk {
         texture: u32,
         channels: Channels,
         detail: SampleDetail,
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
         refs: *const OperandRef,
         context: &mut RunContext<'_>,
     ) {
@@ -87,13 +87,13 @@ impl Chunk {
             }
         }
         if waits {
-            self.suspend_unanswered(lent, context);
+            self.suspend_unanswered(elsewhere, context);
         }
     }
 
     /// Points that were not answered suspend.
     #[cold]
-    fn suspend_unanswered(&mut self, lent: (u32, u32), context: &mut RunContext<'_>) {
+    fn suspend_unanswered(&mut self, elsewhere: (u32, u32), context: &mut RunContext<'_>) {
         let mut gone = std::mem::take(&mut self.test_masks);
         gone.fill(0);
         for i in 0..self.requests.answers.len() {
@@ -102,12 +102,12 @@ impl Chunk {
                 let (vector, bit) = self.active.bit_of(point);
                 gone[vector] |= bit;
                 if self.quads.is_none() {
-                    self.suspend(point, self.requests.requests[i], lent, context);
+                    self.suspend(point, self.requests.requests[i], elsewhere, context);
                 }
             }
         }
         match self.quads {
-            Some(_) => self.suspend_quads(&mut gone, lent, context),
+            Some(_) => self.suspend_quads(&mut gone, elsewhere, context),
             None => self.active.remove(&gone),
         }
         self.test_masks = gone;

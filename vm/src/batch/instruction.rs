@@ -57,7 +57,7 @@ pub(super) enum BatchOp {
         /// The first of their calls, and how many there are.
         calls: (u32, u32),
         /// How many instructions follow.
-        steps: u32,
+        instructions: u32,
         /// Whether inactive points keep their words in the planes that each of them writes.
         keeps_inactive: bool,
     },
@@ -124,13 +124,13 @@ pub(super) enum BatchOp {
         channels: Channels,
         detail: SampleDetail,
         /// Registers that are not in their planes, from the first one on: see [`BailOutValue`].
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
     },
     /// The difference to a neighbour. Operands: the plane for it, the value. Registers that are not
     /// in their planes: see [`BailOutValue`].
     Difference {
         direction: Direction,
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
     },
     /// Operands: the arguments.
     Message(u32),

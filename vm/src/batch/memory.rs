@@ -30,7 +30,7 @@ pub(super) struct ChunkMemory {
     /// The code of units, if there is any.
     kernels: Option<BatchKernels>,
     pub(super) loops: Box<[BatchLoop]>,
-    hosts: Box<[HostWord]>,
+    globals: Box<[GlobalWord]>,
     /// The register of the first input.
     first_input: u32,
     /// The uniforms of inputs.
@@ -50,7 +50,7 @@ pub(super) struct ChunkMemory {
 unsafe impl Send for ChunkMemory {}
 
 /// A word among the globals that instructions read.
-struct HostWord {
+struct GlobalWord {
     word: u32,
     /// The machine's own plane for it.
     plane: *mut u32,
@@ -79,15 +79,15 @@ impl ChunkMemory {
     ) -> ChunkMemory {
         let plane = plane_words(width);
         let BatchCode {
-            instructions: steps,
+            instructions,
             operands: places,
             routine_calls: calls,
-            bail_out_values: lent,
+            bail_out_values: elsewhere,
             units: _,
             loops,
             uniforms: uniform_count,
             constants,
-            globals: hosts,
+            globals,
             written_inputs,
             entry: _,
             depth: _,
@@ -97,21 +97,21 @@ impl ChunkMemory {
         // Planes first, then uniforms.
         let zero = registers;
         let scratch = zero + 1;
-        let first_host = scratch + SCRATCH_PLANES as usize;
-        let planes = first_host + hosts.len();
+        let first_global = scratch + SCRATCH_PLANES as usize;
+        let planes = first_global + globals.len();
         let first_uniform = planes * plane;
         let uniform = |index: usize| first_uniform + index * UNIFORM_WORDS;
         let first_constant = uniform_count as usize;
         let first_input = first_constant + constants.len();
         let first_uniform_global = first_input + inputs;
-        let words = PlaneBuffer::new(uniform(first_uniform_global + hosts.len()));
+        let words = PlaneBuffer::new(uniform(first_uniform_global + globals.len()));
         let resolve = |place: OperandLocation| {
             let (at, mask) = match place {
                 OperandLocation::Plane(register) => (register as usize * plane, usize::MAX),
                 OperandLocation::Zero => (zero * plane, usize::MAX),
                 OperandLocation::Scratch(index) => ((scratch + index as usize) * plane, usize::MAX),
                 OperandLocation::Global(index) => {
-                    ((first_host + index as usize) * plane, usize::MAX)
+                    ((first_global + index as usize) * plane, usize::MAX)
                 }
                 OperandLocation::Uniform(index) => (uniform(index as usize), 0),
                 OperandLocation::Constant(index) => (uniform(first_constant + index as usize), 0),
@@ -135,8 +135,8 @@ impl ChunkMemory {
                 )
             };
         }
-        let mut uses = vec![Vec::new(); hosts.len()];
-        let mut has_uniform = vec![false; hosts.len()];
+        let mut uses = vec![Vec::new(); globals.len()];
+        let mut has_uniform = vec![false; globals.len()];
         for (at, place) in (0..).zip(&places) {
             match *place {
                 OperandLocation::Global(index) => uses[index as usize].push(at),
@@ -144,10 +144,10 @@ impl ChunkMemory {
                 _ => {}
             }
         }
-        let hosts = hosts.into_iter().zip(uses).zip(0..);
-        let hosts = hosts.map(|((word, refs), index)| {
+        let globals = globals.into_iter().zip(uses).zip(0..);
+        let globals = globals.map(|((word, refs), index)| {
             let plane = resolve(OperandLocation::Global(index)).at;
-            HostWord {
+            GlobalWord {
                 word,
                 plane,
                 uniform: has_uniform[index as usize]
@@ -159,13 +159,13 @@ impl ChunkMemory {
         });
         ChunkMemory {
             plane,
-            instructions: steps.into_boxed_slice(),
+            instructions: instructions.into_boxed_slice(),
             routine_calls: calls.into_boxed_slice(),
             refs: places.iter().map(|&place| resolve(place)).collect(),
-            bail_out_values: lent.into_boxed_slice(),
+            bail_out_values: elsewhere.into_boxed_slice(),
             kernels,
             loops: loops.into_boxed_slice(),
-            hosts: hosts.collect(),
+            globals: globals.collect(),
             inputs: (0..inputs as u32)
                 .map(|index| resolve(OperandLocation::Input(index)).at)
                 .collect(),
@@ -181,25 +181,25 @@ impl ChunkMemory {
         let ChunkMemory {
             words,
             plane: _,
-            instructions: steps,
+            instructions,
             routine_calls: calls,
             refs,
-            bail_out_values: lent,
+            bail_out_values: elsewhere,
             kernels: _,
             loops,
-            hosts,
+            globals,
             inputs,
             written_inputs,
             first_input: _,
             zero: _,
         } = self;
-        let uses = hosts.iter().map(|host| size_of_val(&host.refs[..]));
+        let uses = globals.iter().map(|global| size_of_val(&global.refs[..]));
         words.memory()
-            + size_of_val(&steps[..])
+            + size_of_val(&instructions[..])
             + size_of_val(&calls[..])
             + size_of_val(&refs[..])
-            + size_of_val(&lent[..])
-            + size_of_val(&hosts[..])
+            + size_of_val(&elsewhere[..])
+            + size_of_val(&globals[..])
             + size_of_val(&loops[..])
             + (loops.iter().map(|r| size_of_val(&r.edges[..]))).sum::<usize>()
             + uses.sum::<usize>()
@@ -244,7 +244,12 @@ impl ChunkMemory {
     /// # Safety
     /// The point is the chunk's, all registers have planes, and `registers` is not longer than the
     /// register file.
-    pub(super) unsafe fn column(&self, point: usize, lent: &[BailOutValue], registers: &mut [u32]) {
+    pub(super) unsafe fn column(
+        &self,
+        point: usize,
+        elsewhere: &[BailOutValue],
+        registers: &mut [u32],
+    ) {
         // SAFETY: guaranteed by the caller.
         unsafe {
             let plane = self.words.at(0).add(point);
@@ -256,7 +261,7 @@ impl ChunkMemory {
                     registers[(self.first_input + input) as usize] = *uniform;
                 }
             }
-            for &BailOutValue { register, operand } in lent {
+            for &BailOutValue { register, operand } in elsewhere {
                 registers[register as usize] = *self.refs[operand as usize].point(point);
             }
         }
@@ -286,9 +291,9 @@ impl ChunkMemory {
                 fill(plane, inputs[input as usize], points);
             }
             let width = self.plane - GAP;
-            for host in &mut self.hosts {
-                let at = host.begin(sources[host.word as usize], [first, points, width], whole);
-                host.refer(at, &mut self.refs);
+            for global in &mut self.globals {
+                let at = global.begin(sources[global.word as usize], [first, points, width], whole);
+                global.refer(at, &mut self.refs);
             }
         }
     }
@@ -296,13 +301,13 @@ impl ChunkMemory {
     /// Ends a run: operands do not refer to the host's planes any more. No operand is read before
     /// the next run starts; if one were, it would not be foreign memory.
     pub(super) fn end(&mut self) {
-        for host in &mut self.hosts {
-            host.refer(host.plane, &mut self.refs);
+        for global in &mut self.globals {
+            global.refer(global.plane, &mut self.refs);
         }
     }
 }
 
-impl HostWord {
+impl GlobalWord {
     /// Sets the operands that name the word as a plane to this address.
     fn refer(&mut self, at: *mut u32, refs: &mut [OperandRef]) {
         if at != self.at {

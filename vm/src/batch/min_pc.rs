@@ -8,8 +8,8 @@
 pub(super) struct SchedulePosition(u64);
 
 impl SchedulePosition {
-    pub(super) fn new(depth: usize, step: usize) -> SchedulePosition {
-        SchedulePosition(u64::from(u32::MAX - depth as u32) << 32 | step as u64)
+    pub(super) fn new(depth: usize, pc: usize) -> SchedulePosition {
+        SchedulePosition(u64::from(u32::MAX - depth as u32) << 32 | pc as u64)
     }
 
     /// How many calls are open.
@@ -182,8 +182,8 @@ mod tests {
     fn deepest_call_precedes_lowest_pc() {
         let mut inactive = InactiveGroups::new(4, 1);
         let mut steps = [9; 8];
-        for (point, [depth, step]) in [[0, 7], [1, 9], [0, 3], [1, 8]].into_iter().enumerate() {
-            let position = SchedulePosition::new(depth, step);
+        for (point, [depth, pc]) in [[0, 7], [1, 9], [0, 3], [1, 8]].into_iter().enumerate() {
+            let position = SchedulePosition::new(depth, pc);
             inactive.add(position, account(0, 9), &[1 << point], 8, &mut steps);
         }
         assert_eq!(inactive.next(), Some(SchedulePosition::new(1, 8)));

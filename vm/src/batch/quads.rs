@@ -132,7 +132,7 @@ impl Chunk {
     pub(super) unsafe fn difference(
         &mut self,
         direction: Direction,
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
         refs: *const OperandRef,
         context: &mut RunContext<'_>,
     ) {
@@ -177,18 +177,18 @@ impl Chunk {
         if any_parted {
             let start =
                 |point: usize| ResumeAt::Answered(QuadPause::Difference(direction, value(point)));
-            self.bail_out_quads(&mut diverged, lent, &start, context);
+            self.bail_out_quads(&mut diverged, elsewhere, &start, context);
         }
         self.test_masks = diverged;
     }
 
     /// Quads bail out, those of these active points; `start` is where they resume. Registers that
-    /// are lent are not in their planes.
+    /// are `elsewhere` are not in their planes.
     #[cold]
     pub(super) fn bail_out_quads(
         &mut self,
         leaving: &mut [u32],
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
         start: &dyn Fn(usize) -> ResumeAt,
         context: &mut RunContext<'_>,
     ) {
@@ -196,7 +196,7 @@ impl Chunk {
             *points = whole(*points);
             for first in self.active.points_of(vector, *points).step_by(QUAD) {
                 for corner in 0..QUAD {
-                    self.bail_out_with_quad(corner, first + corner, lent, start, context);
+                    self.bail_out_with_quad(corner, first + corner, elsewhere, start, context);
                 }
                 self.advance_quad(first, context.host);
             }
@@ -209,14 +209,14 @@ impl Chunk {
         &mut self,
         corner: usize,
         point: usize,
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
         start: &dyn Fn(usize) -> ResumeAt,
         context: &mut RunContext<'_>,
     ) {
         let (vector, bit) = self.active.bit_of(point);
         let position = if self.active.masks()[vector] & bit != 0 {
             let steps = self.steps_left(point);
-            self.move_to_point_machine(corner, point, (self.depth, steps), lent, context);
+            self.move_to_point_machine(corner, point, (self.depth, steps), elsewhere, context);
             let position = self.memory.instructions[self.pc].position;
             match start(point) {
                 ResumeAt::Current => position,
@@ -241,11 +241,11 @@ impl Chunk {
     }
 
     /// The bytecode instruction at which inactive points resume: the first of a block.
-    fn position_of(&self, step: usize) -> u32 {
-        let steps = &self.memory.instructions;
-        match step.checked_sub(1).map(|before| &steps[before]) {
+    fn position_of(&self, pc: usize) -> u32 {
+        let instructions = &self.memory.instructions;
+        match pc.checked_sub(1).map(|before| &instructions[before]) {
             Some(before) if matches!(before.op, BatchOp::Call { .. }) => before.position + 1,
-            _ => steps[step].position,
+            _ => instructions[pc].position,
         }
     }
 
@@ -322,7 +322,7 @@ impl Chunk {
     pub(super) fn suspend_quads(
         &mut self,
         suspending: &mut [u32],
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
         context: &mut RunContext<'_>,
     ) {
         let requests = std::mem::take(&mut self.requests);
@@ -336,7 +336,7 @@ impl Chunk {
             (request, Sampled::Pending) => ResumeAt::Answered(QuadPause::Texel(request)),
             _ => ResumeAt::Next,
         };
-        self.bail_out_quads(suspending, lent, &start, context);
+        self.bail_out_quads(suspending, elsewhere, &start, context);
         self.requests = requests;
     }
 

@@ -33,20 +33,20 @@ impl Chunk {
     /// set.
     pub(super) unsafe fn run(&mut self, context: &mut RunContext<'_>) {
         // The instructions do not move, and are not written to.
-        let steps: *const BatchInstruction = self.memory.instructions.as_ptr();
+        let code: *const BatchInstruction = self.memory.instructions.as_ptr();
         let all: *const OperandRef = self.memory.refs.as_ptr();
         loop {
             // SAFETY: validation checked that targets are instructions and that control does not
             // run off the end of a function; loading made batch instructions of both
             // (`Loader::find_targets`).
-            let step = unsafe { &*steps.add(self.pc) };
+            let inst = unsafe { &*code.add(self.pc) };
             // SAFETY: the operands of each instruction are among all (`Loader::push_instruction`).
-            let refs = unsafe { all.add(step.refs as usize) };
+            let refs = unsafe { all.add(inst.refs as usize) };
             debug_assert!(
-                matches!(step.op, BatchOp::Reconverge) || !self.is_preempted(),
+                matches!(inst.op, BatchOp::Reconverge) || !self.is_preempted(),
                 "active points are at the lowest position: the liveness of inactive points relies on it"
             );
-            match step.op {
+            match inst.op {
                 BatchOp::Arithmetic {
                     ref routines,
                     pattern,
@@ -75,7 +75,7 @@ impl Chunk {
                 }
                 BatchOp::Sequence {
                     calls: (first, count),
-                    steps,
+                    instructions,
                     keeps_inactive,
                 } => {
                     self.pc += 1;
@@ -87,7 +87,7 @@ impl Chunk {
                             // that follow (`load/sequence.rs`); the vectors are the group's.
                             unsafe { (call.routine)(all.add(call.refs as usize), runs) };
                         }
-                        self.pc += steps as usize;
+                        self.pc += instructions as usize;
                     }
                     continue;
                 }
@@ -235,15 +235,18 @@ impl Chunk {
                     texture,
                     channels,
                     detail,
-                    lent,
+                    elsewhere,
                 } => {
                     // SAFETY: the operands of the footprint, then a plane for each channel
                     // (`Loader::sample`).
-                    unsafe { self.sample(texture, channels, detail, lent, refs, context) };
+                    unsafe { self.sample(texture, channels, detail, elsewhere, refs, context) };
                 }
-                BatchOp::Difference { direction, lent } => {
+                BatchOp::Difference {
+                    direction,
+                    elsewhere,
+                } => {
                     // SAFETY: the plane for the difference, and the value.
-                    unsafe { self.difference(direction, lent, refs, context) };
+                    unsafe { self.difference(direction, elsewhere, refs, context) };
                 }
                 BatchOp::Message(message) => {
                     // SAFETY: validation checked that the message exists and that there is an

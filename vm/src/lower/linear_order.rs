@@ -33,11 +33,11 @@ impl Arms {
     /// the other region then, which is often the rest of a loop's body, and can compute
     /// loop-carried values in their own registers.
     pub(crate) fn of(function: &Function, yes: RegionId, no: RegionId) -> Arms {
-        let leaves = |region: RegionId| {
+        let only_exits = |region: RegionId| {
             let last = function.region(region).insts.last();
             last.is_some_and(|i| matches!(i.kind, InstKind::Break(_) | InstKind::Return))
         };
-        if leaves(no) && !leaves(yes) {
+        if only_exits(no) && !only_exits(yes) {
             Arms {
                 first: no,
                 second: yes,

@@ -81,7 +81,7 @@ impl FloatEnvironment {
     /// else they stay unmasked.
     #[inline(always)]
     pub fn enter_for_point() -> FloatEnvironment {
-        if computes_as_standard() {
+        if computes_as_default() {
             FloatEnvironment { callers: None }
         } else {
             FloatEnvironment::change(control::get())
@@ -102,7 +102,7 @@ impl FloatEnvironment {
 /// longer.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[inline(always)]
-fn computes_as_standard() -> bool {
+fn computes_as_default() -> bool {
     const NEXT: f32 = 1.0 + f32::EPSILON;
     const TINY: f32 = 0.25 * f32::MIN_POSITIVE;
     /// Aligned, so that vectors are added in memory.

@@ -106,7 +106,7 @@ fn parking_into_grown_memory_allocates_nothing() {
     let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
     let mut parked: [Parked; 4] = Default::default();
     // The four points are at different depths, and run in turn.
-    let mut turn = |first: u32| {
+    let mut round = |first: u32| {
         for (point, n) in parked.iter_mut().zip([first, 9, 10, 10 - first]) {
             assert_eq!(machine.run(&globals, &[n], &mut Absent), Outcome::Pending);
             machine.park(point);
@@ -121,12 +121,12 @@ fn parking_into_grown_memory_allocates_nothing() {
         }
         assert!(parked.iter().all(|point| point.request().is_none()));
     };
-    turn(1);
-    turn(9);
+    round(1);
+    round(9);
     let before = REQUESTS.get();
-    turn(1);
-    turn(5);
-    turn(9);
+    round(1);
+    round(5);
+    round(9);
     assert_eq!(REQUESTS.get() - before, 0);
 }
 

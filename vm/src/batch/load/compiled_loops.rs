@@ -31,13 +31,13 @@ struct Jumps<'s> {
 }
 
 impl Jumps<'_> {
-    fn of<'s>(steps: &[BatchInstruction], starts: &'s [u32]) -> Jumps<'s> {
+    fn of<'s>(insts: &[BatchInstruction], starts: &'s [u32]) -> Jumps<'s> {
         let mut jumps = Jumps {
             starts,
             sources: vec![Vec::new(); starts.len()],
             last_back_edge: FxHashMap::default(),
         };
-        for (at, inst) in steps.iter().enumerate() {
+        for (at, inst) in insts.iter().enumerate() {
             if let Some(target) = target(inst) {
                 let target = jumps.block_of(target);
                 let from = jumps.block_of(at);
@@ -97,9 +97,9 @@ impl Loader<'_> {
         };
         let end = jumps.starts.get(range.end() + 1);
         let end = end.map_or(self.out.instructions.len(), |&end| end as usize);
-        let steps = &self.out.instructions[jumps.starts[first] as usize..end];
+        let insts = &self.out.instructions[jumps.starts[first] as usize..end];
         !range.clone().any(|block| is_entered(&block))
-            && steps.iter().all(|inst| match inst.op {
+            && insts.iter().all(|inst| match inst.op {
                 BatchOp::Branch { .. } | BatchOp::Jump(_) | BatchOp::Loop(_) => {
                     target(inst).is_some_and(|target| jumps.block_of(target) >= first)
                 }
@@ -144,18 +144,18 @@ impl Loader<'_> {
             let end = starts
                 .get(block + 1)
                 .map_or(self.out.instructions.len(), |&end| end as usize);
-            let steps = &self.out.instructions[starts[block] as usize..end];
-            let instructions = steps
+            let insts = &self.out.instructions[starts[block] as usize..end];
+            let instructions = insts
                 .iter()
                 .filter_map(|inst| self.arithmetic_inst(inst, &mut words));
             let instructions = instructions.collect();
-            let counted = steps.iter().filter_map(|inst| match inst.op {
+            let counted = insts.iter().filter_map(|inst| match inst.op {
                 BatchOp::CountStep(open) => Some(open),
                 _ => None,
             });
             open = counted.clone().fold(open, Option::max);
             let next = starts.get(block + 1).copied().unwrap_or_default();
-            let last = steps.last().expect("a block has an instruction");
+            let last = insts.last().expect("a block has an instruction");
             let end = match last.op {
                 BatchOp::Jump(target) => LoopTerminator::Jump(edge(target)),
                 BatchOp::Loop(target) => match edge(target) {

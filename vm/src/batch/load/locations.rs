@@ -32,14 +32,14 @@ impl Loader<'_> {
 
     /// The location of a word among the globals.
     pub(super) fn global_location(&mut self, word: u32, is_uniform: bool) -> OperandLocation {
-        let hosts = &mut self.out.globals;
-        let host = *self.hosts.entry(word).or_insert_with(|| {
-            hosts.push(word);
-            hosts.len() as u32 - 1
+        let globals = &mut self.out.globals;
+        let global = *self.global_indices.entry(word).or_insert_with(|| {
+            globals.push(word);
+            globals.len() as u32 - 1
         });
         match is_uniform {
-            true => OperandLocation::UniformGlobal(host),
-            false => OperandLocation::Global(host),
+            true => OperandLocation::UniformGlobal(global),
+            false => OperandLocation::Global(global),
         }
     }
 

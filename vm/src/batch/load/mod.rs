@@ -124,7 +124,7 @@ pub(super) fn load(
         uniform_uses: Vec::new(),
         free_uniforms: Vec::new(),
         constants: FxHashMap::default(),
-        hosts: FxHashMap::default(),
+        global_indices: FxHashMap::default(),
         candidates: Vec::new(),
         counts: Vec::new(),
         position: 0,
@@ -207,7 +207,7 @@ struct Loader<'p> {
     uniform_uses: Vec<u32>,
     free_uniforms: Vec<u32>,
     constants: FxHashMap<u32, u32>,
-    hosts: FxHashMap<u32, u32>,
+    global_indices: FxHashMap<u32, u32>,
     /// Arithmetic instructions of the block that may be fused with later ones.
     candidates: Vec<FusionCandidate>,
     /// The number of operands of each instruction.
@@ -417,9 +417,12 @@ impl Loader<'_> {
             Opcode::Difference(direction) => {
                 let from = self.location(b);
                 self.prepare_writes([a]);
-                let lent = self.lend();
+                let elsewhere = self.list_bail_out_values();
                 self.emit(
-                    BatchOp::Difference { direction, lent },
+                    BatchOp::Difference {
+                        direction,
+                        elsewhere,
+                    },
                     [OperandLocation::Plane(a), from],
                 );
             }
@@ -569,12 +572,12 @@ impl Loader<'_> {
         let program = self.program;
         let results = &program.lists[code.words[3] as usize..][..channels.count() as usize];
         self.prepare_writes(results.iter().copied());
-        let lent = self.lend();
+        let elsewhere = self.list_bail_out_values();
         let batch_op = BatchOp::Sample {
             texture: code.words[0],
             channels,
             detail,
-            lent,
+            elsewhere,
         };
         let results = results
             .iter()
@@ -583,7 +586,7 @@ impl Loader<'_> {
     }
 
     /// The live registers that are not in their planes, for a point that bails out here.
-    fn lend(&mut self) -> (u32, u32) {
+    fn list_bail_out_values(&mut self) -> (u32, u32) {
         let first = self.out.bail_out_values.len() as u32;
         for &register in &self.relocated {
             let location = self.map[register as usize];

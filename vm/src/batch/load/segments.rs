@@ -23,22 +23,22 @@ impl Loader<'_> {
         let mut live_out = self.live_out(first, &found, live);
         live_out.reverse();
         // From here on the block's instructions are built anew.
-        let mut steps = self.out.instructions.split_off(first).into_iter();
+        let mut insts = self.out.instructions.split_off(first).into_iter();
         let mut at = first;
         self.counts.truncate(first);
         for (range, live_out) in found.into_iter().zip(live_out) {
             self.out
                 .instructions
-                .extend(steps.by_ref().take(range.start - at));
-            let steps = steps.by_ref().take(range.len());
+                .extend(insts.by_ref().take(range.start - at));
+            let insts = insts.by_ref().take(range.len());
             let (instructions, uniforms): (Vec<BatchInstruction>, Vec<BatchInstruction>) =
-                steps.partition(|inst| matches!(inst.op, BatchOp::Arithmetic { .. }));
+                insts.partition(|inst| matches!(inst.op, BatchOp::Arithmetic { .. }));
             self.out.instructions.extend(uniforms);
             self.emit_segment(&instructions, &live_out);
             self.out.instructions.extend(instructions);
             at = range.end;
         }
-        self.out.instructions.extend(steps);
+        self.out.instructions.extend(insts);
     }
 
     /// The ranges of the segments among the instructions from `first` on.
@@ -93,12 +93,14 @@ impl Loader<'_> {
                         .iter()
                         .for_each(|location| live.set(location, true));
                 }
-                BatchOp::Sample { lent, .. } | BatchOp::Difference { lent, .. } => {
+                BatchOp::Sample { elsewhere, .. } | BatchOp::Difference { elsewhere, .. } => {
                     locations
                         .iter()
                         .for_each(|location| live.set(location, true));
-                    for lent in &self.out.bail_out_values[lent.0 as usize..lent.1 as usize] {
-                        live.set(&self.out.operands[lent.operand as usize], true);
+                    for elsewhere in
+                        &self.out.bail_out_values[elsewhere.0 as usize..elsewhere.1 as usize]
+                    {
+                        live.set(&self.out.operands[elsewhere.operand as usize], true);
                     }
                 }
                 _ => locations

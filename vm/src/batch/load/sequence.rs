@@ -14,20 +14,20 @@ const MIN_CALLS: usize = 2;
 impl Loader<'_> {
     /// Makes sequences of the instructions of the block that starts at `first`.
     pub(super) fn find_sequences(&mut self, first: usize) {
-        let mut steps = self
+        let mut insts = self
             .out
             .instructions
             .split_off(first)
             .into_iter()
             .peekable();
-        while steps.peek().is_some() {
+        while insts.peek().is_some() {
             let start = self.out.routine_calls.len();
             let (mut own, mut all_keep) = (Vec::new(), None);
-            while let Some((call, instructions, keeps_inactive)) = steps.peek().and_then(call)
+            while let Some((call, instructions, keeps_inactive)) = insts.peek().and_then(call)
                 && keeps_inactive == *all_keep.get_or_insert(keeps_inactive)
             {
                 self.out.routine_calls.push(call);
-                own.extend(steps.by_ref().take(1 + instructions));
+                own.extend(insts.by_ref().take(1 + instructions));
             }
             let count = self.out.routine_calls.len() - start;
             if count < MIN_CALLS {
@@ -36,14 +36,14 @@ impl Loader<'_> {
                 self.out.instructions.push(BatchInstruction {
                     op: BatchOp::Sequence {
                         calls: (start as u32, count as u32),
-                        steps: own.len() as u32,
+                        instructions: own.len() as u32,
                         keeps_inactive: all_keep == Some(true),
                     },
                     ..own[0]
                 });
             }
             if count == 0 {
-                own.extend(steps.next());
+                own.extend(insts.next());
             }
             self.out.instructions.extend(own);
         }

@@ -12,10 +12,10 @@ impl Loader<'_> {
         if !self.out.instructions[first..].iter().any(is_count) {
             return;
         }
-        let steps = self.out.instructions.split_off(first);
+        let insts = self.out.instructions.split_off(first);
         let operands = self.counts.split_off(first);
         let (mut counting, mut instructions) = (Vec::new(), Vec::new());
-        for (inst, operands) in steps.into_iter().zip(operands) {
+        for (inst, operands) in insts.into_iter().zip(operands) {
             match inst.op {
                 BatchOp::CountStep(open) => counting.push((inst, open)),
                 BatchOp::Arithmetic { .. }

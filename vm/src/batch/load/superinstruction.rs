@@ -209,21 +209,21 @@ impl Loader<'_> {
     /// Whether none of these instructions reads or writes any of these locations.
     fn are_independent(
         &self,
-        steps: Range<usize>,
+        insts: Range<usize>,
         mut all: impl Iterator<Item = OperandLocation>,
     ) -> bool {
         all.all(|location| {
-            let mut steps = steps.clone();
-            steps.all(|inst| !self.locations(inst).contains(&location))
+            let mut insts = insts.clone();
+            insts.all(|inst| !self.locations(inst).contains(&location))
         })
     }
 
     /// Whether a candidate may be computed before these instructions as well as after them: none
     /// accesses the results of the candidate, or writes its operands.
-    fn can_pass(&self, mut steps: Range<usize>, candidate: &FusionCandidate) -> bool {
+    fn can_pass(&self, mut insts: Range<usize>, candidate: &FusionCandidate) -> bool {
         let inner = candidate.inner.iter().copied();
-        self.are_independent(steps.clone(), candidate.written().chain(inner))
-            && steps.all(|inst| {
+        self.are_independent(insts.clone(), candidate.written().chain(inner))
+            && insts.all(|inst| {
                 let count = match self.out.instructions[inst].op {
                     BatchOp::Arithmetic { pattern, .. } => written(pattern),
                     BatchOp::Uniform(..) => 1,
@@ -270,8 +270,8 @@ impl Loader<'_> {
             true => first.start,
             false => last.start - first.len,
         };
-        let (steps, counts): (Vec<BatchInstruction>, Vec<u32>) = instructions.into_iter().unzip();
-        self.out.instructions.splice(start..start, steps);
+        let (insts, counts): (Vec<BatchInstruction>, Vec<u32>) = instructions.into_iter().unzip();
+        self.out.instructions.splice(start..start, insts);
         self.counts.splice(start..start, counts);
         for other in &mut self.candidates {
             if between.contains(&other.start) {
@@ -295,8 +295,8 @@ impl Loader<'_> {
     /// Removes a range, and returns the single instructions in it, each with its number of
     /// operands.
     fn take_instructions(&mut self, range: Range<usize>) -> Vec<(BatchInstruction, u32)> {
-        let steps = self.out.instructions.drain(range.clone());
-        let instructions = steps.zip(self.counts.drain(range));
+        let insts = self.out.instructions.drain(range.clone());
+        let instructions = insts.zip(self.counts.drain(range));
         instructions
             .filter(|(inst, _)| !matches!(inst.op, BatchOp::Superinstruction { .. }))
             .collect()

@@ -169,8 +169,8 @@ fn loaded(program: &Bytecode, level: SimdLevel, without: SuperinstructionSet) ->
 /// The superinstructions of a program, as routines.
 fn routines(program: &Bytecode, level: SimdLevel) -> Vec<usize> {
     let loaded = loaded(program, level, SuperinstructionSet::NONE);
-    let steps = loaded.instructions.iter();
-    let fused = steps.filter_map(|step| match step.op {
+    let insts = loaded.instructions.iter();
+    let fused = insts.filter_map(|inst| match inst.op {
         BatchOp::Superinstruction { routine, .. } => Some(routine as usize),
         _ => None,
     });
@@ -405,7 +405,7 @@ fn disabled_fusions_join_nothing() {
         let mut case = Case::of(&random(seed), seed, 70);
         let loaded = loaded(&case.program, SimdLevel::best(), SuperinstructionSet::ALL);
         let is_fused =
-            |step: &BatchInstruction| matches!(step.op, BatchOp::Superinstruction { .. });
+            |inst: &BatchInstruction| matches!(inst.op, BatchOp::Superinstruction { .. });
         assert!(!loaded.instructions.iter().any(is_fused));
         assert_eq!(loaded.joined_by, SuperinstructionSet::NONE);
         case.without_fusions = SuperinstructionSet::ALL;

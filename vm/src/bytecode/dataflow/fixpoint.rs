@@ -250,7 +250,7 @@ impl Checker<'_> {
                 let open = open.expect("control comes there by the head alone");
                 self.budget.spend(state.len())?;
                 open.is_changed |= join(&mut open.held, state);
-                self.leave(walk);
+                self.end_path(walk);
             }
             Opcode::Jump | Opcode::Branch(..) | Opcode::BranchIf(_) => {
                 let target = target(code).expect("it jumps");
@@ -259,10 +259,10 @@ impl Checker<'_> {
                 self.arrive(&mut there, arriving)?;
                 walk.pending.extend(there.map(|there| (target, there)));
                 if code.opcode == Opcode::Jump {
-                    self.leave(walk);
+                    self.end_path(walk);
                 }
             }
-            Opcode::Unreachable => self.leave(walk),
+            Opcode::Unreachable => self.end_path(walk),
             Opcode::Return => {
                 if walk.function == program.entry as usize {
                     self.budget.spend(3 * program.output_lanes.len())?;
@@ -278,7 +278,7 @@ impl Checker<'_> {
                     }
                 };
                 self.again |= is_more && summary.is_used;
-                self.leave(walk);
+                self.end_path(walk);
             }
             Opcode::Save => {
                 let range = self.transfer.atoms.range(first, second);
@@ -313,7 +313,7 @@ impl Checker<'_> {
             for saved in walk.saves.drain(..) {
                 self.budget.give_back(&saved.held);
             }
-            self.leave(walk);
+            self.end_path(walk);
             return Ok(None);
         };
         self.budget.spend(state.len())?;
@@ -343,7 +343,7 @@ impl Checker<'_> {
     }
 
     /// Control cannot continue from there.
-    fn leave(&mut self, walk: &mut Walk) {
+    fn end_path(&mut self, walk: &mut Walk) {
         if let Some(state) = walk.state.take() {
             self.budget.give_back(&state);
         }
