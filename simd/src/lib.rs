@@ -1,7 +1,9 @@
-//! Routines that compute rows of the op table for packs of points, at every level of SIMD instructions: what the batch interpreter's steps call.
+//! SIMD routines that compute the ops of the op table for vectors of points, at every SIMD level.
 //!
-//! They are a crate of their own since compiling them takes most of the time; whoever changes the engines does not wait for them. Without the feature `routines` there is
-//! only what single points and machine code are told in the same words: levels, patterns, places.
+//! The batch interpreter calls them. They are a crate of their own because they take most of the
+//! compile time, and a change to an engine does not recompile them. Without the feature `routines`
+//! only levels, patterns and operand references remain, which single points and machine code use
+//! too.
 
 #![allow(unsafe_code)]
 

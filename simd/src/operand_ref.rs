@@ -1,12 +1,13 @@
-//! Where the points of an operand are, and which packs of them run. Code that is not Rust reads both, so they lie in memory as C has them.
+//! References to operands, and runs of SIMD vectors. Machine code reads both, so they are
+//! `repr(C)`.
 
-/// Where a word is.
+/// Where the words of an operand are.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct OperandRef {
-    /// That of the first point.
+    /// The word of the first point.
     pub at: *mut u32,
-    /// All bits for a plane, none for a cell, whose one pack serves all.
+    /// All bits for a plane, none for a uniform value, whose one vector serves all.
     pub mask: usize,
 }
 
@@ -19,13 +20,13 @@ impl OperandRef {
         }
     }
 
-    /// The values of a pack, so many bytes from the first one.
+    /// The words of the SIMD vector that begins `offset` bytes after the first one.
     ///
     /// # Safety
-    /// There is such a pack.
+    /// The plane has such a vector.
     #[inline(always)]
     pub unsafe fn vector(self, offset: u32) -> *mut u32 {
-        // SAFETY: asked of the caller; in a cell all packs are the first.
+        // SAFETY: guaranteed by the caller; in a uniform value each vector is the first.
         unsafe { self.at.byte_add(offset as usize & self.mask) }
     }
 
@@ -35,23 +36,23 @@ impl OperandRef {
     /// There is such a point.
     #[inline(always)]
     pub unsafe fn point(self, point: usize) -> *mut u32 {
-        // SAFETY: asked of the caller; every word of a cell is the same.
+        // SAFETY: guaranteed by the caller; every word of a uniform value is the same.
         unsafe { self.at.byte_add((point * size_of::<u32>()) & self.mask) }
     }
 }
 
-/// Neighbouring packs.
+/// Consecutive SIMD vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct VectorRun {
-    /// Bytes from the first pack of the chunk to the first of these.
+    /// Bytes from the first vector of the chunk to the first one of the run.
     pub start: u32,
-    /// How many.
+    /// How many vectors the run has.
     pub vectors: u32,
 }
 
 impl VectorRun {
-    /// The first pack of a chunk, or the one of a cell.
+    /// The first vector of a chunk, or the one of a uniform value.
     pub const FIRST: VectorRun = VectorRun {
         start: 0,
         vectors: 1,

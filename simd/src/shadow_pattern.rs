@@ -2,12 +2,14 @@
 
 use adumbra_ops::types::Lanes;
 
-/// Which shadows a row's result has, and which of them each operand has too: two bits each, the result's lowest.
+/// The lane pattern of an instruction: the lanes of its result, and which of them each operand has.
+/// Two bits each, the result's lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ShadowPattern(pub u16);
 
 impl ShadowPattern {
-    /// The pattern for these shadows; an operand's shadows that the result lacks are dropped, since nobody reads them.
+    /// The pattern for these lanes. Lanes of an operand that the result lacks are dropped, since
+    /// they are not read.
     pub fn new(result: Lanes, operands: impl IntoIterator<Item = Lanes>) -> ShadowPattern {
         let mut bits = u16::from(result.bits());
         for (i, lanes) in operands.into_iter().enumerate() {
@@ -16,12 +18,12 @@ impl ShadowPattern {
         ShadowPattern(bits)
     }
 
-    /// Shadows of the result.
+    /// Lanes of the result.
     pub const fn result(self) -> Lanes {
         Lanes::from_bits(self.0 as u8)
     }
 
-    /// Shadows of an operand that contribute to the result's.
+    /// Lanes of an operand that contribute to the result's.
     pub const fn operand(self, index: usize) -> Lanes {
         Lanes::from_bits((self.0 >> (2 * index + 2)) as u8)
     }

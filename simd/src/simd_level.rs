@@ -1,11 +1,12 @@
-//! What the processor can do, and so which routines run. The text of a routine is the same at every level, and so are its results, to the bit.
+//! SIMD levels of processors, which select the routines. Routines have the same source at every
+//! level, and the same results to the bit.
 
 use std::fmt;
 
 /// A set of instructions that routines are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SimdLevel {
-    /// Nothing beyond the target that this was compiled for: SSE2 on x86-64, NEON on aarch64.
+    /// Only the target's own instructions: SSE2 on x86-64, NEON on aarch64.
     Baseline,
     /// AVX2 and FMA.
     Avx2,
@@ -24,7 +25,7 @@ impl SimdLevel {
             .filter(|level| level.is_available())
     }
 
-    /// Those that it lacks.
+    /// The levels that this processor lacks.
     pub fn missing() -> impl Iterator<Item = SimdLevel> {
         SimdLevel::ALL
             .into_iter()
@@ -36,7 +37,7 @@ impl SimdLevel {
         SimdLevel::available().last().unwrap_or(SimdLevel::Baseline)
     }
 
-    /// Whether this processor has it.
+    /// Whether this processor has the level.
     pub fn is_available(self) -> bool {
         match self {
             SimdLevel::Baseline => true,
@@ -72,7 +73,8 @@ impl SimdLevel {
     }
 }
 
-/// Points in a pack of a level. The types of the packs are held to it where they are compiled.
+/// Elements of a SIMD vector at a level. The vector types are checked against it where they are
+/// compiled.
 pub const fn vector_width(level: SimdLevel) -> usize {
     match level {
         SimdLevel::Baseline if cfg!(target_arch = "aarch64") => 16,

@@ -3,7 +3,7 @@
 use adumbra_simd::SimdLevel;
 
 #[test]
-fn levels_are_found_by_name_and_the_best_is_there() {
+fn level_names_round_trip() {
     for level in SimdLevel::ALL {
         assert_eq!(SimdLevel::from_name(level.name()), Some(level));
     }

@@ -1,7 +1,11 @@
-//! Blocks of a program, and which of their words are read later.
+//! Basic blocks of a program, and the liveness of registers at their ends.
 //!
-//! Control enters a block at its beginning only, and leaves it at its end. What a word holds may be kept elsewhere within a block; where the
-//! block ends it has to be in its own plane, if anybody reads it then.
+//! Control enters a block at its start alone, and leaves it at its end. Within a block the batch
+//! engine may keep a register in another location. At the end of the block a live-out register is
+//! in its own plane.
+//!
+//! Liveness is a backward data-flow analysis over the blocks (Aho, Lam, Sethi and Ullman,
+//! "Compilers", 2006, section 9.2.5), through calls and returns.
 
 use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register};
 use adumbra_ir::types::{Direction, Lanes};
@@ -13,36 +17,38 @@ mod batch_liveness;
 #[cfg(feature = "batch")]
 pub(crate) use batch_liveness::{BatchBlocks, LIVE_OUT};
 
-/// Words of memory that finding out what is read later may take; beyond, everything counts as read.
+/// The most words of memory that liveness may take. Beyond it every register counts as live-out.
 pub(crate) const MAX_LIVENESS_WORDS: usize = 1 << 20;
 
-/// A program's blocks, and which words are read behind each.
+/// The basic blocks of a program, with the registers that are live at their ends.
 pub(crate) struct BasicBlocks<'p> {
     program: &'p Bytecode,
-    /// Per instruction, whether whoever comes there looks at all registers; none if nobody does.
-    leaves: &'p [bool],
-    /// The beginnings of blocks, and the end of the program.
+    /// Per instruction, whether a point bails out there, which reads all registers; empty if none
+    /// does.
+    bails_out: &'p [bool],
+    /// The starts of the blocks, and the end of the program.
     starts: Vec<u32>,
     /// The function of each block.
     functions: Vec<usize>,
-    /// Slots within arrays, whose words always stay in their planes.
+    /// Registers within arrays, which are always in their planes.
     pub(crate) in_array: Vec<bool>,
-    /// Words, a bit each, that are read from the beginning of each block on; none if that was too much to find out.
+    /// Per block a bit for each register that is live at its start; none if the analysis was too
+    /// large.
     live_in: Option<Vec<u64>>,
-    /// Words, a bit each, that are read behind each block; none if that was too much to find out.
+    /// Per block a bit for each live-out register; none if the analysis was too large.
     live_out: Option<Vec<u64>>,
 }
 
 impl<'p> BasicBlocks<'p> {
-    pub(crate) fn new(program: &'p Bytecode, leaves: &'p [bool]) -> BasicBlocks<'p> {
+    pub(crate) fn new(program: &'p Bytecode, bails_out: &'p [bool]) -> BasicBlocks<'p> {
         let mut in_array = vec![false; program.registers as usize];
         for array in &program.arrays {
             in_array[array.base as usize..][..array.registers() as usize].fill(true);
         }
-        let starts = starts(program, leaves);
+        let starts = starts(program, bails_out);
         let mut blocks = BasicBlocks {
             program,
-            leaves,
+            bails_out,
             functions: (starts[..starts.len() - 1].iter())
                 .map(|&start| program.functions.partition_point(|f| f.start <= start) - 1)
                 .collect(),
@@ -55,7 +61,7 @@ impl<'p> BasicBlocks<'p> {
         blocks
     }
 
-    /// How many.
+    /// The number of blocks.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }
@@ -65,34 +71,35 @@ impl<'p> BasicBlocks<'p> {
         self.starts[block]..self.starts[block + 1]
     }
 
-    /// Words of memory for a bit of each slot.
+    /// Words of memory for a bit of each register.
     fn words(&self) -> usize {
         (self.program.registers as usize).div_ceil(64)
     }
 
-    /// The slots of what comes out.
+    /// The registers of the outputs.
     fn outputs(&self) -> Range<usize> {
         0..3 * self.program.output_lanes.len()
     }
 
-    /// The block that begins there.
+    /// The block that starts at a position.
     fn at(&self, position: u32) -> usize {
         let found = self.starts.binary_search(&position);
         found.expect("targets begin blocks")
     }
 
-    /// For each function, the blocks that control goes back to from it.
+    /// For each function, the blocks that its returns lead to.
     fn returns(&self) -> Vec<Vec<usize>> {
         let mut returns = vec![Vec::new(); self.program.functions.len()];
-        for (code, behind) in self.program.code.iter().zip(1..) {
+        for (code, next) in self.program.code.iter().zip(1..) {
             if code.opcode == Opcode::Call {
-                returns[code.words[0] as usize].push(self.at(behind));
+                returns[code.words[0] as usize].push(self.at(next));
             }
         }
         returns
     }
 
-    /// Finds what is read behind each block: the least solution, backwards, through calls and back.
+    /// Finds the live-out registers of each block: the least solution, backwards, through calls and
+    /// returns.
     fn find_live(&mut self) {
         let words = self.words();
         let size = self.len().checked_mul(words);
@@ -120,12 +127,12 @@ impl<'p> BasicBlocks<'p> {
                 };
                 let target = code.words[0];
                 match code.opcode {
-                    // Whoever goes on alone looks at all registers.
-                    _ if self.leaves.get(last as usize) == Some(&true) => live.fill(u64::MAX),
+                    // A point that bails out reads all registers.
+                    _ if self.bails_out.get(last as usize) == Some(&true) => live.fill(u64::MAX),
                     Opcode::Return => {
                         returns[function].iter().for_each(|&block| successor(block));
                         if function == program.entry as usize {
-                            self.outputs().for_each(|slot| add(&mut live, slot));
+                            self.outputs().for_each(|register| add(&mut live, register));
                         }
                     }
                     Opcode::Unreachable => {}
@@ -139,18 +146,18 @@ impl<'p> BasicBlocks<'p> {
                     }
                     _ => successor(self.at(range.end)),
                 }
-                let behind = &mut live_out[block * words..][..words];
-                // With the same behind it the same is read from its beginning on.
-                if behind == live && !is_first {
+                let out = &mut live_out[block * words..][..words];
+                // If live-out has not changed, live-in has not either.
+                if out == live && !is_first {
                     continue;
                 }
-                behind.copy_from_slice(&live);
+                out.copy_from_slice(&live);
                 for position in range.rev() {
                     let code = &program.code[position as usize];
-                    for_each_def(program, code, |slot| {
-                        live[slot as usize / 64] &= !(1 << (slot % 64));
+                    for_each_def(program, code, |register| {
+                        live[register as usize / 64] &= !(1 << (register % 64));
                     });
-                    for_each_use(program, code, |slot| add(&mut live, slot as usize));
+                    for_each_use(program, code, |register| add(&mut live, register as usize));
                 }
                 let at = &mut live_in[block * words..][..words];
                 if at != &live[..] {
@@ -164,7 +171,7 @@ impl<'p> BasicBlocks<'p> {
         self.live_out = Some(live_out);
     }
 
-    /// Words, a bit each, that are read behind a block; nothing if all may be.
+    /// The live-out registers of a block, a bit each; none if all may be live.
     pub(crate) fn live_out(&self, block: usize) -> Option<&[u64]> {
         let words = self.words();
         let live = self.live_out.as_ref()?;
@@ -172,12 +179,12 @@ impl<'p> BasicBlocks<'p> {
     }
 }
 
-/// Adds the word of a slot to others, a bit each.
-fn add(to: &mut [u64], slot: usize) {
-    to[slot / 64] |= 1 << (slot % 64);
+/// Sets the bit of a register.
+fn add(to: &mut [u64], register: usize) {
+    to[register / 64] |= 1 << (register % 64);
 }
 
-/// Adds words, a bit each, to others; whether there are more then.
+/// Adds one set of registers to another; returns whether it grew.
 fn unite(to: &mut [u64], from: &[u64]) -> bool {
     let mut changed = false;
     for (to, from) in to.iter_mut().zip(from) {
@@ -187,7 +194,7 @@ fn unite(to: &mut [u64], from: &[u64]) -> bool {
     changed
 }
 
-/// Which instructions are jumped to.
+/// Marks the instructions that are jump targets.
 pub(crate) fn jump_targets(program: &Bytecode) -> Vec<bool> {
     let mut targets = vec![false; program.code.len()];
     for instruction in &program.code {
@@ -204,19 +211,19 @@ pub(crate) fn jump_targets(program: &Bytecode) -> Vec<bool> {
     targets
 }
 
-/// Where blocks begin, the program's end included.
-fn starts(program: &Bytecode, leaves: &[bool]) -> Vec<u32> {
+/// The starts of the blocks, and the end of the program.
+fn starts(program: &Bytecode, bails_out: &[bool]) -> Vec<u32> {
     let mut is_start = jump_targets(program);
     is_start.push(true);
     for function in &program.functions {
         is_start[function.start as usize] = true;
     }
     for (position, code) in program.code.iter().enumerate() {
-        let is_left = leaves.get(position) == Some(&true);
-        if ends_basic_block(code.opcode) || is_left {
+        let is_bail_out = bails_out.get(position) == Some(&true);
+        if ends_basic_block(code.opcode) || is_bail_out {
             is_start[position + 1] = true;
         }
-        if is_left {
+        if is_bail_out {
             is_start[position] = true;
         }
     }
@@ -224,7 +231,7 @@ fn starts(program: &Bytecode, leaves: &[bool]) -> Vec<u32> {
     starts.map(|(position, _)| position).collect()
 }
 
-/// Whether control may go elsewhere than to the next instruction.
+/// Whether control may continue elsewhere than at the next instruction.
 pub(crate) fn ends_basic_block(opcode: Opcode) -> bool {
     opcode.never_falls_through()
         || matches!(
@@ -233,12 +240,12 @@ pub(crate) fn ends_basic_block(opcode: Opcode) -> bool {
         )
 }
 
-/// The words that a value with these shadows takes.
-fn each_word(slot: u32, lanes: Lanes, mut each: impl FnMut(u32)) {
-    each(slot);
+/// Calls `each` for the registers of a value with these lanes.
+fn each_word(register: u32, lanes: Lanes, mut each: impl FnMut(u32)) {
+    each(register);
     for (direction, offset) in Direction::BOTH.into_iter().zip(1..) {
         if lanes.has(direction) {
-            each(slot + offset);
+            each(register + offset);
         }
     }
 }
@@ -247,13 +254,13 @@ fn list(program: &Bytecode, start: u32, count: usize) -> &[u32] {
     &program.lists[start as usize..][..count]
 }
 
-/// The slots that an instruction saves or restores.
+/// The registers that an instruction saves or restores.
 fn saved(code: &BytecodeInstruction) -> Range<u32> {
     let [start, len, ..] = code.words;
     start..start + len
 }
 
-/// The words that an instruction writes, but for those in arrays that it names.
+/// The registers that an instruction writes, except those within arrays that it names.
 pub(crate) fn for_each_def(
     program: &Bytecode,
     code: &BytecodeInstruction,
@@ -268,14 +275,14 @@ pub(crate) fn for_each_def(
             OperandRole::WriteList(count) => {
                 list(program, word, count as usize)
                     .iter()
-                    .for_each(|&slot| each(slot));
+                    .for_each(|&register| each(register));
             }
             _ => {}
         }
     }
 }
 
-/// The words that an instruction reads, constants left out, and those in arrays that it names.
+/// The registers that an instruction reads, except constants and those within arrays that it names.
 pub(crate) fn for_each_use(
     program: &Bytecode,
     code: &BytecodeInstruction,
@@ -284,28 +291,32 @@ pub(crate) fn for_each_use(
     if code.opcode == Opcode::Save {
         saved(code).for_each(&mut each);
     }
-    let mut read = |slot: u32, lanes| {
-        if Register(slot).as_constant().is_none() {
-            each_word(slot, lanes, &mut each);
+    let mut read = |register: u32, lanes| {
+        if Register(register).as_constant().is_none() {
+            each_word(register, lanes, &mut each);
         }
     };
     for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
         match role {
             OperandRole::Read(lanes) => read(word, lanes),
             OperandRole::ReadList(count) => {
-                let slots = list(program, word, count as usize);
-                slots.iter().for_each(|&slot| read(slot, Lanes::NONE));
+                let registers = list(program, word, count as usize);
+                registers
+                    .iter()
+                    .for_each(|&register| read(register, Lanes::NONE));
             }
             OperandRole::Arguments => {
-                let slots = list(program, word, argument_count(program, code, i));
-                slots.iter().for_each(|&slot| read(slot, Lanes::NONE));
+                let registers = list(program, word, argument_count(program, code, i));
+                registers
+                    .iter()
+                    .for_each(|&register| read(register, Lanes::NONE));
             }
             _ => {}
         }
     }
 }
 
-/// How many slots a list of arguments has, which is the word of that index.
+/// The number of registers in the list of arguments that the word `word` names.
 pub(crate) fn argument_count(program: &Bytecode, code: &BytecodeInstruction, word: usize) -> usize {
     let of = code.words[word - 1] as usize;
     match code.opcode {

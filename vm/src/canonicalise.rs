@@ -1,10 +1,11 @@
-//! What words of registers mean outside of a program. Bytecode may be anybody's, so a register that should hold a closure or a resource may hold
+//! Canonical values of words that leave a program. Bytecode from a file may hold anything in a
+//! register that should be a closure or a resource.
 //! anything.
 
 use adumbra_ir::host::{ClosureArena, ClosureRef, leaving};
 use adumbra_ir::types::Scalar;
 
-/// A closure from a register; what the arena did not make is the empty closure.
+/// The closure of a register; the empty closure if the arena did not make it.
 pub(crate) fn closure(arena: &ClosureArena, word: u32) -> ClosureRef {
     let closure = ClosureRef::from_word(word);
     match arena.node(closure) {
@@ -13,8 +14,9 @@ pub(crate) fn closure(arena: &ClosureArena, word: u32) -> ClosureRef {
     }
 }
 
-/// A value as it leaves, of a point with these closures and a program with so many resources: a float as [`leaving`] says, a closure that
-/// there is, a resource that there is (the last one for what is none).
+/// The canonical value of a word, for a point with these closures and a program with `resources`
+/// resources. A float becomes [`leaving`], a closure or a resource one that exists (the last
+/// resource if it does not).
 pub(crate) fn value(scalar: Scalar, word: u32, arena: &ClosureArena, resources: usize) -> u32 {
     match scalar {
         Scalar::F32 => leaving(f32::from_bits(word)).to_bits(),
@@ -30,7 +32,7 @@ mod tests {
     use adumbra_ir::module::ClosureId;
 
     #[test]
-    fn what_is_not_there_becomes_something_that_is() {
+    fn missing_handles_become_existing_ones() {
         let mut arena = ClosureArena::default();
         let leaf = arena.leaf(ClosureId(0), []).word();
         let made = |word| value(Scalar::Closure, word, &arena, 0);

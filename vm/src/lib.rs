@@ -1,4 +1,5 @@
-//! The virtual machine: IR with lanes → bytecode for a register machine, and the engines that run it.
+//! The virtual machine: IR with lanes → bytecode for a register machine, and the engines that run
+//! it.
 
 mod basic_blocks;
 #[cfg(feature = "batch")]

@@ -1,11 +1,15 @@
-//! What a native backend is given, and what it gives back.
+//! The interface of a native backend: its input, and the code that it returns.
 //!
-//! The batch engine keeps control: faults, samples, calls and arrays stay steps of its own. What lies between them is code: rows that follow one another
-//! are a [`Segment`], which is computed for whole packs; a loop all of whose blocks are rows and jumps is a [`CompiledLoop`], which [`KERNEL_WIDTH`] points run together, or
-//! groups of so many by turns, up to [`KERNEL_PADDING`], until the last of them has left. Both write only the words that somebody reads later. The steps stay behind the
-//! code, for groups that have to leave what others keep alone, for points whose budget may end in the loop, and for where there is no code.
+//! The batch engine keeps control: faults, samples, calls and arrays stay batch instructions. Code
+//! is between them. Consecutive arithmetic instructions are a [`Segment`], computed for whole SIMD
+//! vectors. A loop all of whose blocks are arithmetic and jumps is a [`CompiledLoop`].
+//! [`KERNEL_WIDTH`] points run it together, or several such groups by turns, up to
+//! [`KERNEL_PADDING`] points, until the last point has left. Both write only live-out locations.
+//! The batch instructions stay after the code: for groups that must preserve inactive points, for
+//! points whose budget may end in the loop, and for programs without code.
 //!
-//! The point engine does likewise: routines do what one point does beside rows and jumps, and the code of a [`Flow`] works on its register file in between.
+//! The point engine does the same: the interpreter's routines run other instructions, and the code
+//! of a [`PointCfg`] works on the register file in between.
 
 #![allow(unsafe_code)]
 
@@ -16,71 +20,76 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Points that code computes at once, those of a word of a set: packs are a multiple of so many.
+/// Points that code computes at once, and bits of a word of a set. SIMD vectors are a multiple of
+/// this.
 pub const KERNEL_WIDTH: usize = 16;
 
-/// Up to a multiple of so many points the kernel of a region may go beyond those of its runs, none of whom runs there. Planes and sets have room for that.
+/// The kernel of a loop may run past its points up to a multiple of this; those points are
+/// inactive. Planes and sets reach that far.
 pub const KERNEL_PADDING: usize = 32;
 
-/// Sets of words that are the same for all points whose code is kept for a program; beyond, the oldest goes with its last evaluator.
+/// The most sets of uniform globals whose code is kept for a program. Beyond that the oldest code
+/// goes with its last evaluator.
 pub const MAX_UNIFORMITY_VARIANTS: usize = 8;
 
-/// Whether the packs of a level are such that code can compute them.
+/// Whether code can compute the SIMD vectors of a level.
 pub fn supports_level(level: SimdLevel) -> bool {
     vector_width(level).is_multiple_of(KERNEL_WIDTH)
 }
 
-/// What one kernel computes.
+/// The code of one kernel.
 #[derive(Debug)]
 pub enum CompileUnit {
-    /// Rows that follow one another.
+    /// Consecutive arithmetic instructions.
     Segment(Segment),
     /// A loop.
     Loop(CompiledLoop),
 }
 
-/// Blocks that control enters at the first one alone, and leaves for later ones outside. Whoever runs is at the least block, as everywhere in the engine.
+/// A loop for machine code: control enters its blocks at the first one alone, and leaves them for
+/// later ones outside. Active points are at the lowest block, as everywhere in the engine.
 #[derive(Debug, Default)]
 pub struct CompiledLoop {
-    /// How the words that rows name are found. The kernel's references stand in the same order.
+    /// The locations that its instructions name. The kernel's references are in the same order.
     pub locations: Vec<WordLocation>,
     /// The blocks, in order.
     pub blocks: Vec<LoopBlock>,
-    /// How many ways lead out.
+    /// The number of exits.
     pub exits: u32,
-    /// The words that are read behind the region: by those who leave it, or wait there while it runs.
+    /// The live-out locations: active points that leave the loop read them, or inactive points
+    /// while it runs.
     pub live_out: Vec<u32>,
 }
 
-/// A block of a region.
+/// A basic block of a compiled loop.
 #[derive(Debug)]
 pub struct LoopBlock {
-    /// Its rows, in order.
+    /// Its arithmetic instructions, in order.
     pub instructions: Vec<ArithmeticInst>,
-    /// Steps of the budget that it takes, but for the one that its own end may take.
+    /// Steps of the budget that it takes, apart from that of a back edge.
     pub steps: u32,
-    /// Where control goes.
+    /// Its terminator.
     pub terminator: LoopTerminator,
-    /// The instruction of the bytecode that it ends with.
+    /// The bytecode instruction that it ends with.
     pub position: u32,
 }
 
-/// How a block ends.
+/// The terminator of a loop's block.
 #[derive(Clone, Copy, Debug)]
 pub enum LoopTerminator {
-    /// There, for all.
+    /// An unconditional jump.
     Jump(Edge),
-    /// Back to a block: a step of the budget.
+    /// A back edge to a block: a step of the budget.
     Loop(u32),
-    /// To one of two.
+    /// A conditional branch.
     Branch(CondBranch),
 }
 
 impl LoopTerminator {
-    /// Where control goes, forward or back.
+    /// The edges of the terminator, forward or back.
     pub fn edges(&self) -> impl Iterator<Item = Edge> + Clone + use<> {
         match *self {
-            LoopTerminator::Jump(way) => one_or_two(way, None),
+            LoopTerminator::Jump(edge) => one_or_two(edge, None),
             LoopTerminator::Loop(block) => one_or_two(Edge::Block(block), None),
             LoopTerminator::Branch(CondBranch { target, next, .. }) => {
                 one_or_two(target, Some(next))
@@ -89,111 +98,115 @@ impl LoopTerminator {
     }
 }
 
-/// The ways that are there.
+/// One edge or two.
 fn one_or_two(first: Edge, second: Option<Edge>) -> impl Iterator<Item = Edge> + Clone {
     std::iter::once(first).chain(second)
 }
 
-/// A choice between two ways.
+/// A branch to one of two edges.
 #[derive(Clone, Copy, Debug)]
 pub struct CondBranch {
-    /// What is asked.
+    /// Its condition.
     pub condition: Condition,
-    /// What it has to be for going to `next`.
+    /// The result of the condition that leads to `next`.
     pub when: bool,
-    /// Where those go for whom it is not.
+    /// The edge for the other result.
     pub target: Edge,
-    /// Where the others go.
+    /// The edge for the result `when`.
     pub next: Edge,
 }
 
-/// Where control goes from a block.
+/// An edge from a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Edge {
-    /// To a block of the region.
+    /// To a block of the unit.
     Block(u32),
     /// Out of it, by an exit.
     Exit(u32),
 }
 
-/// What the kernel of a region is told of points, and tells of them. Sets of points are bits, [`KERNEL_WIDTH`] points to a word, the first of the chunk lowest. Sets, steps and planes reach
+/// The state of points that the kernel of a loop reads and writes. Sets of points are bits,
+/// [`KERNEL_WIDTH`] points to a word, the first of the chunk lowest. Sets, steps and planes reach
 /// up to a multiple of [`KERNEL_PADDING`] points.
 #[derive(Debug)]
 #[repr(C)]
 pub struct LoopState {
-    /// Who runs: one set.
+    /// The active points: one set.
     pub active: *const u16,
-    /// Who leaves by each exit, and then who is left before each block: a set for each, which is written for the packs of the run.
+    /// The points that leave by each exit, then the points that are left before each block: a set
+    /// for each, written for the vectors of the run.
     pub edges: *mut u16,
-    /// Words from one way's set to the next.
+    /// Words from one edge's set to the next.
     pub stride: usize,
-    /// How many steps of the budget each point took: a number for each, written for the same packs.
+    /// The steps of the budget that each point took: a number for each, written for the same
+    /// vectors.
     pub steps: *mut u32,
-    /// How many turns of loops the points that are computed at once may take.
+    /// The most iterations that the points which are computed at once may take.
     pub iterations: u64,
 }
 
-/// Rows that follow one another.
+/// Consecutive arithmetic instructions.
 #[derive(Clone, Debug, Default)]
 pub struct Segment {
-    /// How the words that rows name are found. The kernel's references stand in the same order.
+    /// The locations that its instructions name. The kernel's references are in the same order.
     pub locations: Vec<WordLocation>,
-    /// The rows, in order.
+    /// The instructions, in order.
     pub instructions: Vec<ArithmeticInst>,
-    /// Words that are read behind the stretch: what these hold at the end has to be in their planes.
+    /// The live-out locations: their planes must be written.
     pub live_out: Vec<u32>,
 }
 
-/// What of a function is code for single points: pieces of rows, between which control goes. Whatever else stands there is left to the interpreter, so
-/// control comes in at several pieces, and goes out at many.
+/// The control flow graph of a function's code for single points. Its blocks have arithmetic
+/// instructions alone. The interpreter runs all other instructions, so control enters at several
+/// blocks, and leaves at many.
 #[derive(Debug, Default)]
 pub struct PointCfg {
-    /// How the words that rows name are found.
+    /// The locations that its instructions name.
     pub locations: Vec<WordLocation>,
-    /// The pieces, in order.
+    /// The blocks, in order.
     pub blocks: Vec<PointBlock>,
-    /// For each piece a bit for each slot: whether somebody reads behind it what the slot holds there. Nothing if all may be read.
+    /// For each block a bit for each register that is live-out; none if all may be.
     pub live_out: Option<Vec<u64>>,
-    /// Where control comes in, in the order of the pieces.
+    /// The entries, in the order of the blocks.
     pub entries: Vec<CfgEntry>,
 }
 
-/// Rows that follow one another, and what comes then.
+/// A basic block of code for single points, and its terminator.
 #[derive(Debug)]
 pub struct PointBlock {
-    /// The rows, in order.
+    /// The arithmetic instructions, in order.
     pub instructions: Vec<ArithmeticInst>,
-    /// Where control goes. Exits are numbers that the interpreter knows its instructions by, or [`EXIT_FINISHED`].
+    /// Its terminator. Exits are the interpreter's numbers of instructions, or [`EXIT_FINISHED`].
     pub terminator: PointTerminator,
-    /// Its last instruction of the bytecode.
+    /// Its last bytecode instruction.
     pub position: u32,
 }
 
-/// The exit by which the shader has returned. The outputs' slots hold what comes out.
+/// The exit by which the shader has returned. The output registers hold the outputs.
 pub const EXIT_FINISHED: u32 = u32::MAX;
 
-/// Where control goes behind a piece.
+/// The terminator of a block for single points.
 #[derive(Clone, Copy, Debug)]
 pub enum PointTerminator {
-    /// There.
+    /// An unconditional jump.
     Jump(Edge),
-    /// There, with a step less to take; out if none is left.
+    /// A jump that takes a step; out if none is left.
     StepJump {
-        /// Where control goes.
+        /// The edge of the jump.
         to: Edge,
         /// The exit to the instruction that takes the step.
         out: u32,
     },
-    /// To one of two.
+    /// A conditional branch.
     Branch(CondBranch),
 }
 
 impl PointTerminator {
-    /// Where control goes, but for where no step is left.
+    /// The edges of the terminator, except the exit without a step.
     pub fn edges(&self) -> impl Iterator<Item = Edge> + Clone + use<> {
         match *self {
-            PointTerminator::Jump(way) | PointTerminator::StepJump { to: way, .. } => {
-                one_or_two(way, None)
+            PointTerminator::Jump(edge) | PointTerminator::StepJump { to: edge, .. } => {
+                one_or_two(edge, None)
             }
             PointTerminator::Branch(CondBranch { target, next, .. }) => {
                 one_or_two(target, Some(next))
@@ -202,65 +215,66 @@ impl PointTerminator {
     }
 }
 
-/// What a branch asks.
+/// The condition of a branch.
 #[derive(Clone, Copy, Debug)]
 pub struct Condition {
-    /// A row that gives a truth value; or the first operand itself is one.
+    /// An op whose result is a boolean; none if the first operand is the boolean.
     pub test: Option<Op>,
-    /// What is asked about.
+    /// The operands of the op.
     pub operands: [DualOperand; MAX_OPERANDS],
 }
 
-/// Where control comes into a flow.
+/// An entry of a CFG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CfgEntry {
-    /// The piece.
+    /// The block.
     pub block: u32,
-    /// The instruction that it begins with, as exits are known.
+    /// Its first instruction, by the interpreter's number.
     pub at: u32,
-    /// Functions that may be active in the flow beside those that the interpreter knows to be called: 0 if nothing in it counts as a call.
+    /// Inlined functions that may be active in the CFG beside those that the interpreter counts: 0
+    /// if no instruction counts as a call.
     pub depth: u32,
 }
 
-/// How a word is found.
+/// The location of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WordLocation {
     /// A plane: a value for each point.
     Plane,
-    /// One value for all points, in each word of a cell of 32.
+    /// One value for all points, in each of 32 words.
     Uniform,
     /// These bits for all points.
     Constant(u32),
-    /// In flows: a slot of the register file.
+    /// In CFGs: a register.
     Register(u32),
-    /// In flows: a word of the host's globals.
+    /// In CFGs: a word of the host's globals.
     Global(u32),
 }
 
-/// A row of a unit.
+/// An arithmetic instruction of a unit.
 #[derive(Clone, Copy, Debug)]
 pub struct ArithmeticInst {
-    /// What is computed.
+    /// The computation.
     pub kind: ArithmeticKind,
-    /// Where it goes.
+    /// The location of its result.
     pub result: DualOperand,
-    /// From what: as many as the row has operands; the rest mean nothing.
+    /// Its operands, as many as the computation has; the rest mean nothing.
     pub operands: [DualOperand; MAX_OPERANDS],
-    /// The instruction of the bytecode that it comes from.
+    /// The bytecode instruction that it comes from.
     pub position: u32,
 }
 
-/// What a row computes.
+/// The computation of an arithmetic instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArithmeticKind {
-    /// A row of the op table, with shadows by the tangent formula.
+    /// An op, with shadows by the tangent formula.
     Op(Op),
     /// The operand itself; shadows that it lacks are zero.
     Copy,
     /// The operand, a shadow, as it is read: [`read_shadow`](adumbra_ir::host::read_shadow).
     ReadShadow,
-    /// The operand, a float, as it leaves an evaluation by an output: [`leaving`](adumbra_ir::host::leaving), its shadows as they are read. Shadows that it
-    /// lacks are zero.
+    /// The operand, a float, made canonical for an output: [`leaving`](adumbra_ir::host::leaving),
+    /// its shadows as they are read. Shadows that it lacks are zero.
     Canonicalise,
 }
 
@@ -274,57 +288,62 @@ impl ArithmeticKind {
     }
 }
 
-/// A value, and its shadows along x and y if it has them: words of the unit.
+/// The locations of a value, and of its shadows along x and y if it has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DualOperand {
-    /// The word of the value.
+    /// The location of the value.
     pub value: u32,
-    /// Those of its shadows.
+    /// The locations of its shadows.
     pub shadows: [Option<u32>; 2],
 }
 
-/// Declares what goes by the calling convention that code is written for.
+/// Declares the functions of the calling convention that code uses.
 macro_rules! by_convention {
     ($abi:literal) => {
-        /// Sets each of so many words to what a function makes of it and that of the second list.
-        pub type LibcallFn = unsafe extern $abi fn(a: *mut u32, b: *const u32, lanes: usize);
+        /// A function that sets each of `elements` words to a result from it and the word of the
+        /// second list.
+        pub type LibcallFn = unsafe extern $abi fn(a: *mut u32, b: *const u32, elements: usize);
 
-        /// One for each [`Libcall`], by its number.
+        /// A function for each [`Libcall`], by its number.
         pub type LibcallTable = [LibcallFn; Libcall::ALL.len()];
 
         /// The functions that kernels call, by their numbers: [`Libcall`].
         pub static LIBCALLS: LibcallTable = [each::<0>, each::<1>, each::<2>, each::<3>, each::<4>];
 
         /// # Safety
-        /// So many words are at both, and nobody else has them.
+        /// There are `elements` words at both, which are not shared.
         unsafe extern $abi fn each<const NUMBER: usize>(
             a: *mut u32,
             b: *const u32,
-            lanes: usize,
+            elements: usize,
         ) {
-            for lane in 0..lanes {
-                // SAFETY: asked of the caller.
-                let (a, b) = unsafe { (&mut *a.add(lane), *b.add(lane)) };
+            for element in 0..elements {
+                // SAFETY: guaranteed by the caller.
+                let (a, b) = unsafe { (&mut *a.add(element), *b.add(element)) };
                 *a = Libcall::ALL[NUMBER].call(*a, b);
             }
         }
 
-        /// Computes a unit for runs of packs, of which each plane has so many bytes; there is a reference for each word. Stretches are told nothing of
-        /// points. The code knows no addresses: what it calls are the [`LIBCALLS`].
+        /// A kernel that computes a unit for runs of SIMD vectors of `bytes` bytes each; there is a
+        /// reference for each location. Segments get no [`LoopState`]. The code has no addresses in
+        /// it: it calls [`LIBCALLS`].
         ///
-        /// The code is entered with the usual floating-point mode: to the nearest, denormals kept.
+        /// The code is entered in the default floating-point environment: to the nearest, denormals
+        /// kept.
         pub type BatchKernel = unsafe extern $abi fn(
             refs: *const OperandRef,
             runs: *const VectorRun,
             count: usize,
-            pack_bytes: usize,
+            vector_bytes: usize,
             points: *mut LoopState,
             callees: &'static LibcallTable,
         );
 
-        /// Runs a flow from an entry on, for the point whose register file this is, and which may take so many steps.
+        /// A kernel that runs a CFG from an entry on, for the point of this register file, which
+        /// may take `steps` steps.
         ///
-        /// The code is entered with the usual floating-point mode: to the nearest, denormals kept.
+        /// The code is entered in the default floating-point environment: to the nearest, denormals
+        /// kept.
         pub type PointKernel =
             unsafe extern $abi fn(
                 file: *mut u32,
@@ -335,13 +354,13 @@ macro_rules! by_convention {
     };
 }
 
-/// How a point left the code of a flow.
+/// The exit by which a point left the code of a CFG.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PointExit {
     /// The exit.
     pub exit: u64,
-    /// Steps that it may still take.
+    /// Steps that are left.
     pub steps: u64,
 }
 
@@ -361,9 +380,9 @@ by_convention!("C");
 /// The code of a program's units.
 #[derive(Clone)]
 pub struct BatchKernels {
-    /// One for each unit, in order; none where the steps themselves are better.
+    /// A kernel for each unit, in order; none where batch instructions are faster.
     pub entries: Arc<[Option<BatchKernel>]>,
-    /// Keeps the code where it is.
+    /// Owns the code.
     pub code: Arc<dyn Any + Send + Sync>,
 }
 
@@ -375,12 +394,12 @@ impl fmt::Debug for BatchKernels {
     }
 }
 
-/// The code of a program's flows.
+/// The code of a program's CFGs.
 #[derive(Clone)]
 pub struct PointKernels {
-    /// Where control comes in, and by which kernel.
+    /// The entries, and the kernel of each.
     pub entries: Arc<[(CfgEntry, PointKernel)]>,
-    /// Keeps the code where it is.
+    /// Owns the code.
     pub code: Arc<dyn Any + Send + Sync>,
 }
 
@@ -392,24 +411,31 @@ impl fmt::Debug for PointKernels {
     }
 }
 
-/// Makes machine code of a program's units and flows.
+/// A native backend, which compiles a program's units and CFGs to machine code.
 ///
 /// # Safety
-/// Each kernel computes, to the bit, what the rows of its unit compute one after the other, for every point of the packs that it is given, or who
-/// runs among them; it writes planes of results in these packs, and nothing else that is not its own. It is called with a reference for each word of its unit, runs within the planes, and packs of a
+/// Each kernel computes, to the bit, the instructions of its unit one after the other, for every
+/// point of its SIMD vectors, or for the active points among them. It writes planes of results in
+/// these vectors, and no other memory that it does not own. It is called with a reference for each
+/// location of its unit, runs within the planes, and vectors of a multiple of [`KERNEL_WIDTH`]
+/// points.
 /// multiple of [`KERNEL_WIDTH`] points.
 ///
-/// The kernel of a region gets what [`LoopState`] says, and one run from the first point on, behind which it may go on up to a multiple of [`KERNEL_PADDING`] points. Where nobody runs it may write what it
-/// found there, or, of words that are not kept, anything.
+/// The kernel of a loop gets a [`LoopState`], and one run from the first point on. It may go past
+/// that run up to a multiple of [`KERNEL_PADDING`] points. For inactive points it may write the
+/// words that it found there, or, in locations that are not live-out, anything.
 ///
-/// Each kernel of a flow does what the flow says with the register file that it is given, where slots that nobody reads later may hold anything, and gives one of
-/// the flow's exits. All can be run while `code` lives, on any thread.
+/// Each kernel of a CFG has the effect of the CFG on its register file, where registers that are
+/// not live-out may hold anything. It returns one of the CFG's exits. All can be run while `code`
+/// lives, on any thread.
 pub unsafe trait NativeBackend: fmt::Debug + Send + Sync {
-    /// Code for the units of the program that this was made for, whose packs are a multiple of [`KERNEL_WIDTH`] points. They depend on which words among the
-    /// globals are the same for all points, and on nothing else, so that evaluators of a program can share their code. Nothing if there is no memory
+    /// Compiles the units of the program that this was made for, whose SIMD vectors are a multiple
+    /// of [`KERNEL_WIDTH`] points. The units depend on the set of uniform globals, and on nothing
+    /// else, so evaluators of a program can share their code. Returns none if there is no memory
     /// for it.
     fn translate(&self, uniform: &[bool], units: &[CompileUnit]) -> Option<BatchKernels>;
 
-    /// Code for the flows of the program, which are asked for if it is not made yet: they are always the same. Nothing if there is no memory for it.
-    fn translate_points(&self, flows: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels>;
+    /// Compiles the CFGs of the program, which `cfgs` makes if there is no code yet: they are
+    /// always the same. Returns none if there is no memory for it.
+    fn translate_points(&self, cfgs: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels>;
 }

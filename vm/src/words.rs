@@ -1,7 +1,8 @@
-//! Host structs as words, without trusting anybody who says what they are made of.
+//! Host structs as words, without trust in a list of their members.
 //!
-//! A host lists references to the pieces of a struct. If they lie one behind the other and fill the struct, all of its bytes are known to
-//! be words that may be read. Where they stand is looked at, not told, so a wrong list gives nothing.
+//! A host lists references to the members of a struct. If they are consecutive and fill the struct,
+//! all of its bytes are words that may be read. Their addresses are compared, so a wrong list gives
+//! nothing.
 
 #![allow(unsafe_code)]
 
@@ -10,23 +11,24 @@ use std::mem::MaybeUninit;
 /// Types that consist of four-byte words.
 ///
 /// # Safety
-/// Size and alignment are multiples of four bytes, and every byte of a value is initialised and may be read as part of a `u32`. Nothing inside can
-/// change behind a shared reference.
+/// Size and alignment are multiples of four bytes, and every byte of a value is initialised and may
+/// be read as part of a `u32`. Nothing inside can change through a shared reference.
 pub unsafe trait Words: Copy + 'static {}
 
 // SAFETY: four bytes, aligned so, all initialised.
 unsafe impl Words for f32 {}
-// SAFETY: as above.
+// SAFETY: four bytes, aligned so, all initialised.
 unsafe impl Words for i32 {}
-// SAFETY: as above.
+// SAFETY: four bytes, aligned so, all initialised.
 unsafe impl Words for u32 {}
-// SAFETY: elements stand one behind the other, and each is such a type.
+// SAFETY: elements are consecutive, and each is such a type.
 unsafe impl<T: Words, const N: usize> Words for [T; N] {}
 
 /// A slice as its words.
 pub fn as_words<T: Words>(slice: &[T]) -> &[u32] {
     let words = size_of_val(slice) / size_of::<u32>();
-    // SAFETY: by its promise the type consists of words that may be read, aligned so; the slice is borrowed for as long.
+    // SAFETY: by its promise the type consists of words that may be read, aligned so; the slice is
+    // borrowed for as long.
     unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), words) }
 }
 
@@ -40,7 +42,7 @@ pub unsafe trait AnyWords: Words {}
 unsafe impl AnyWords for f32 {}
 // SAFETY: every pattern of bits is an integer.
 unsafe impl AnyWords for i32 {}
-// SAFETY: as above.
+// SAFETY: every pattern of bits is an integer.
 unsafe impl AnyWords for u32 {}
 // SAFETY: of each element every pattern is a value.
 unsafe impl<T: AnyWords, const N: usize> AnyWords for [T; N] {}
@@ -55,23 +57,23 @@ pub fn as_words_mut<T: AnyWords>(slice: &mut [T]) -> &mut [u32] {
 /// A slice as its words, to be written: whether they were set before does not matter.
 pub fn as_uninit_words_mut<T: AnyWords>(slice: &mut [MaybeUninit<T>]) -> &mut [MaybeUninit<u32>] {
     let words = size_of_val(slice) / size_of::<u32>();
-    // SAFETY: the type consists of words, aligned so; the slice is borrowed for as long. Neither side takes its words for set, and whatever is written is a
-    // value of the type.
+    // SAFETY: the type consists of words, aligned so; the slice is borrowed for as long. Neither
+    // side takes its words for initialised, and whatever is written is a value of the type.
     unsafe { std::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), words) }
 }
 
-/// A struct whose pieces are being listed, in order.
+/// A struct whose members are being listed, in order.
 #[derive(Debug)]
 pub struct MemberWords<'a, S> {
     whole: &'a S,
-    /// Bytes of the struct that the pieces so far are.
+    /// Bytes of the struct that the members so far fill.
     filled: usize,
-    /// Whether each piece began where the one before ended.
+    /// Whether each member started where the one before ended.
     in_order: bool,
 }
 
 impl<'a, S> MemberWords<'a, S> {
-    /// Nothing is known of the struct yet.
+    /// Starts the list of a struct's members.
     pub fn of(whole: &'a S) -> MemberWords<'a, S> {
         MemberWords {
             whole,
@@ -80,15 +82,15 @@ impl<'a, S> MemberWords<'a, S> {
         }
     }
 
-    /// The next piece.
+    /// Adds the next member.
     #[inline]
-    pub fn add<T: Words>(&mut self, piece: &'a T) {
+    pub fn add<T: Words>(&mut self, member: &'a T) {
         let next = std::ptr::from_ref(self.whole).addr() + self.filled;
-        self.in_order &= std::ptr::from_ref(piece).addr() == next;
+        self.in_order &= std::ptr::from_ref(member).addr() == next;
         self.filled += size_of::<T>();
     }
 
-    /// The struct as words; `None` if the pieces are not all of it, in order.
+    /// The struct as words; `None` if the members do not fill it in order.
     #[inline]
     pub fn words(self) -> Option<&'a [u32]> {
         if !self.in_order || self.filled != size_of::<S>() {
@@ -98,13 +100,14 @@ impl<'a, S> MemberWords<'a, S> {
             return Some(&[]);
         }
         let start = std::ptr::from_ref(self.whole).cast::<u32>();
-        // SAFETY: the pieces fill the struct from its first byte to its last. Each is made of words, was there for reading when it was added, and is
-        // borrowed for as long as the slice lives. The first one stands at the start, which is therefore aligned.
+        // SAFETY: the members fill the struct from its first byte to its last. Each consists of
+        // words, was readable when it was added, and is borrowed for as long as the slice lives.
+        // The first one is at the start, which is therefore aligned.
         Some(unsafe { std::slice::from_raw_parts(start, self.filled / size_of::<u32>()) })
     }
 }
 
-/// Structs that stand one behind the other as words, if `words` gives those of each, all of it.
+/// Consecutive structs as words, if `words` gives those of each, all of it.
 pub fn all_as_words<'a, S>(
     structs: &'a [S],
     words: impl Fn(&'a S) -> Option<&'a [u32]>,
@@ -122,8 +125,9 @@ pub fn all_as_words<'a, S>(
         return None;
     }
     let count = size_of_val(structs) / size_of::<u32>();
-    // SAFETY: each struct's bytes, from its first to its last, were just seen as a slice of words that is borrowed for as long as the structs are. They are aligned so,
-    // since a struct begins where its words do, and nothing lies between them.
+    // SAFETY: each struct's bytes, from its first to its last, were just seen as a slice of words
+    // that is borrowed for as long as the structs are. They are aligned so, since a struct starts
+    // where its words do, and nothing is between them.
     Some(unsafe { std::slice::from_raw_parts(structs.as_ptr().cast(), count) })
 }
 
@@ -145,20 +149,20 @@ mod tests {
     };
 
     #[test]
-    fn pieces_in_order_are_the_whole() {
+    fn ordered_members_fill_the_struct() {
         let three = THREE;
-        let mut pieces = MemberWords::of(&three);
-        pieces.add(&three.a);
-        pieces.add(&three.b);
-        pieces.add(&three.c);
+        let mut members = MemberWords::of(&three);
+        members.add(&three.a);
+        members.add(&three.b);
+        members.add(&three.c);
         assert_eq!(
-            pieces.words(),
+            members.words(),
             Some(&[1.0_f32.to_bits(), u32::MAX, 2, 3][..])
         );
     }
 
     #[test]
-    fn slices_are_their_words() {
+    fn slices_convert_to_words() {
         let mut pairs = [[1.0_f32, 2.0], [3.0, 4.0]];
         assert_eq!(as_words(&pairs)[2], 3.0_f32.to_bits());
         as_words_mut(&mut pairs)[1] = 5.0_f32.to_bits();
@@ -178,18 +182,18 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_struct_has_no_words() {
+    fn empty_struct_has_no_words() {
         assert_eq!(MemberWords::of(&()).words(), Some(&[][..]));
     }
 
     #[test]
-    fn structs_are_words_if_each_is_whole() {
+    fn structs_convert_if_each_is_complete() {
         fn whole(three: &Three) -> Option<&[u32]> {
-            let mut pieces = MemberWords::of(three);
-            pieces.add(&three.a);
-            pieces.add(&three.b);
-            pieces.add(&three.c);
-            pieces.words()
+            let mut members = MemberWords::of(three);
+            members.add(&three.a);
+            members.add(&three.b);
+            members.add(&three.c);
+            members.words()
         }
         let threes = [THREE, Three { c: 4, ..THREE }];
         let words = all_as_words(&threes, whole).expect("each is its members");
@@ -205,50 +209,50 @@ mod tests {
     }
 
     fn is_whole<'a>(three: &'a Three, list: impl FnOnce(&mut MemberWords<'a, Three>)) -> bool {
-        let mut pieces = MemberWords::of(three);
-        list(&mut pieces);
-        pieces.words().is_some()
+        let mut members = MemberWords::of(three);
+        list(&mut members);
+        members.words().is_some()
     }
 
     #[test]
-    fn a_wrong_list_gives_nothing() {
+    fn wrong_member_list_is_refused() {
         let (three, other) = (&THREE, &Three { c: 4, ..THREE });
         let wrong = [
             is_whole(three, |_| {}),
-            is_whole(three, |pieces| {
-                pieces.add(&three.a);
-                pieces.add(&three.b);
+            is_whole(three, |members| {
+                members.add(&three.a);
+                members.add(&three.b);
             }),
-            is_whole(three, |pieces| {
-                pieces.add(&three.b);
-                pieces.add(&three.a);
-                pieces.add(&three.c);
+            is_whole(three, |members| {
+                members.add(&three.b);
+                members.add(&three.a);
+                members.add(&three.c);
             }),
-            is_whole(three, |pieces| {
-                pieces.add(&three.a);
-                pieces.add(&three.a);
-                pieces.add(&three.b);
+            is_whole(three, |members| {
+                members.add(&three.a);
+                members.add(&three.a);
+                members.add(&three.b);
             }),
-            is_whole(three, |pieces| {
-                pieces.add(&three.a);
-                pieces.add(&three.b);
-                pieces.add(&other.c);
+            is_whole(three, |members| {
+                members.add(&three.a);
+                members.add(&three.b);
+                members.add(&other.c);
             }),
         ];
         assert_eq!(wrong, [false; 5]);
     }
 
     #[test]
-    fn room_between_members_is_not_read() {
+    fn padding_between_members_is_refused() {
         #[repr(C)]
         struct Gap {
             a: u32,
             b: u64,
         }
         let gap = Gap { a: 1, b: 2 };
-        let mut pieces = MemberWords::of(&gap);
-        pieces.add(&gap.a);
+        let mut members = MemberWords::of(&gap);
+        members.add(&gap.a);
         assert_eq!(gap.b, 2);
-        assert_eq!(pieces.words(), None);
+        assert_eq!(members.words(), None);
     }
 }

@@ -1,22 +1,24 @@
-//! What a full routine computes for a pack: a row, or rows of which each gives the next one an operand.
+//! Computations of an unmasked routine: an op, or a chain of ops in which each result is an operand
+//! of the next.
 
 use super::operand;
 use crate::vector::SimdFloats;
 use adumbra_ops::definition::{BitOpDef, OpDef, tangent};
 use std::marker::PhantomData;
 
-/// A value of a pack, and its shadows if it has any: both or none.
+/// The value of a SIMD vector, with both shadows or with none.
 #[derive(Clone, Copy)]
 pub(super) struct SimdOperand<P: SimdFloats> {
     pub(super) value: P::Words,
     pub(super) shadows: Option<[P; 2]>,
 }
 
-/// What is computed from `N` operands.
+/// A computation from `N` operands.
 pub(super) trait SimdComputation<const N: usize> {
-    /// Without shadows.
+    /// Computes the value without shadows.
     fn value<P: SimdFloats>(args: [P::Words; N]) -> P::Words;
-    /// With those that the operands have. Which do is known wherever it is compiled.
+    /// Computes the value with the shadows that the operands have. The compiler knows which have
+    /// any.
     fn dual<P: SimdFloats>(args: [SimdOperand<P>; N]) -> SimdOperand<P>;
 }
 
@@ -28,16 +30,18 @@ impl<P: SimdFloats> SimdOperand<P> {
     }
 }
 
-/// A row of floats.
+/// An op on floats.
 pub(super) struct FloatOp<R>(PhantomData<R>);
-/// A row of words.
+/// An op on words.
 pub(super) struct BitOp<R>(PhantomData<R>);
-/// The part `A`, of `NA` operands, and then `B`, of `NB`, whose operand `AT` it gives. Its operands stand in place of that one.
+/// The computation `A`, of `NA` operands, then `B`, of `NB`. The result of `A` is operand `AT` of
+/// `B`, and the operands of `A` take its place.
 pub(super) struct Chained<A, B, const NA: usize, const NB: usize, const AT: usize>(
     PhantomData<(A, B)>,
 );
 
-/// The part `A`, of `NA` operands, of which that with the number `UPPER` is the same as that with the number `LOWER`, and not given.
+/// The computation `A`, of `NA` operands. Its operand `UPPER` equals operand `LOWER`, and is not
+/// passed.
 pub(super) struct SharedOperand<A, const NA: usize, const LOWER: usize, const UPPER: usize>(
     PhantomData<A>,
 );
@@ -101,7 +105,7 @@ impl<R: BitOpDef<N>, const N: usize> SimdComputation<N> for BitOp<R> {
     }
 }
 
-/// The operands of the first of two parts, out of those of both.
+/// The operands of the first of two computations, out of those of both.
 #[inline(always)]
 fn first<T: Copy, const N: usize, const NA: usize>(args: [T; N], at: usize) -> [T; NA] {
     let mut first = [args[at]; NA];
@@ -113,7 +117,7 @@ fn first<T: Copy, const N: usize, const NA: usize>(args: [T; N], at: usize) -> [
     first
 }
 
-/// The operands of the second, which has what the first gives at the number `at`.
+/// The operands of the second computation, which has the first's result at index `at`.
 #[inline(always)]
 fn then<T: Copy, const N: usize, const NB: usize>(args: [T; N], given: T, at: usize) -> [T; NB] {
     let mut then = [given; NB];
@@ -129,7 +133,7 @@ fn then<T: Copy, const N: usize, const NB: usize>(args: [T; N], given: T, at: us
     then
 }
 
-/// The operands of a part that has the same one twice.
+/// The operands of a computation in which one occurs twice.
 #[inline(always)]
 fn doubled<T: Copy, const N: usize, const NA: usize>(
     args: [T; N],

@@ -1,4 +1,4 @@
-//! Tests: for which points something is so, be it that a row holds, that it faults, or that a word is true.
+//! Tests of points: an op holds, an op faults, or a boolean is true.
 
 use super::words;
 use crate::operand_ref::OperandRef;
@@ -7,49 +7,50 @@ use adumbra_ops::definition::BitOpDef;
 use adumbra_ops::field::WordField;
 use std::marker::PhantomData;
 
-/// What is asked of the operands of an instruction. Types, not closures, which are not always inlined where a level's features are.
+/// A test of an instruction's operands. Types, not closures: LLVM does not always inline closures
+/// under a level's features.
 pub(super) trait PointTest {
-    /// For which points of a pack it is so, one bit each.
+    /// Tests the points of a SIMD vector, one bit each.
     ///
     /// # Safety
-    /// As for [`Test`](super::ConditionRoutine).
-    unsafe fn bits<P: SimdFloats>(refs: *const OperandRef, pack: u32) -> u32;
+    /// As for [`ConditionRoutine`](super::ConditionRoutine).
+    unsafe fn bits<P: SimdFloats>(refs: *const OperandRef, vector: u32) -> u32;
 }
 
-/// Whether a row holds.
+/// The test whether an op holds.
 pub(super) struct Holds<R, const N: usize>(PhantomData<R>);
-/// Whether a row faults.
+/// The test whether an op faults.
 pub(super) struct Faults<R, const N: usize>(PhantomData<R>);
-/// Whether a truth value is true.
+/// The test whether a boolean is true.
 pub(super) struct IsTrue;
 
 impl<R: BitOpDef<N>, const N: usize> PointTest for Holds<R, N> {
     /// # Safety
-    /// As for [`Test`](super::ConditionRoutine).
+    /// As for [`ConditionRoutine`](super::ConditionRoutine).
     #[inline(always)]
-    unsafe fn bits<P: SimdFloats>(refs: *const OperandRef, pack: u32) -> u32 {
-        // SAFETY: asked of the caller.
-        truth_bits::<P>(R::value(unsafe { words::<P, N>(refs, pack) }))
+    unsafe fn bits<P: SimdFloats>(refs: *const OperandRef, vector: u32) -> u32 {
+        // SAFETY: guaranteed by the caller.
+        truth_bits::<P>(R::value(unsafe { words::<P, N>(refs, vector) }))
     }
 }
 
 impl<R: BitOpDef<N>, const N: usize> PointTest for Faults<R, N> {
     /// # Safety
-    /// As for [`Test`](super::ConditionRoutine).
+    /// As for [`ConditionRoutine`](super::ConditionRoutine).
     #[inline(always)]
-    unsafe fn bits<P: SimdFloats>(refs: *const OperandRef, pack: u32) -> u32 {
-        // SAFETY: asked of the caller.
-        R::faults(unsafe { words::<P, N>(refs, pack) }).bits()
+    unsafe fn bits<P: SimdFloats>(refs: *const OperandRef, vector: u32) -> u32 {
+        // SAFETY: guaranteed by the caller.
+        R::faults(unsafe { words::<P, N>(refs, vector) }).bits()
     }
 }
 
 impl PointTest for IsTrue {
     /// # Safety
-    /// As for [`Test`](super::ConditionRoutine).
+    /// As for [`ConditionRoutine`](super::ConditionRoutine).
     #[inline(always)]
-    unsafe fn bits<P: SimdFloats>(refs: *const OperandRef, pack: u32) -> u32 {
-        // SAFETY: asked of the caller.
-        truth_bits::<P>(unsafe { P::Words::load((*refs).vector(pack)) })
+    unsafe fn bits<P: SimdFloats>(refs: *const OperandRef, vector: u32) -> u32 {
+        // SAFETY: guaranteed by the caller.
+        truth_bits::<P>(unsafe { P::Words::load((*refs).vector(vector)) })
     }
 }
 
@@ -58,20 +59,20 @@ fn truth_bits<P: SimdFloats>(words: P::Words) -> u32 {
     (!WordField::same(words, words.lit(0))).bits()
 }
 
-/// References: what is asked about.
+/// References: the operands of the test.
 ///
 /// # Safety
-/// As for [`Test`](super::ConditionRoutine).
+/// As for [`ConditionRoutine`](super::ConditionRoutine).
 #[inline(always)]
 pub(super) unsafe fn test<P: SimdFloats, A: PointTest>(
     refs: *const OperandRef,
-    packs: &[u32],
+    vectors: &[u32],
     out: *mut u32,
 ) {
-    // SAFETY: asked of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        for (i, &pack) in packs.iter().enumerate() {
-            *out.add(i) = A::bits::<P>(refs, pack);
+        for (i, &vector) in vectors.iter().enumerate() {
+            *out.add(i) = A::bits::<P>(refs, vector);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Which routine does an instruction: those that were made for the shapes of its operands, else the general one.
+//! Selection of an instruction's routines: unmasked ones by the shapes of its operands, and the
+//! masked one.
 
 use super::conditions::{Faults, Holds, IsTrue};
 use super::*;
@@ -8,13 +9,13 @@ use adumbra_ops::{Op, OpVisitor};
 /// The routines of an instruction.
 #[derive(Clone, Copy)]
 pub struct OpRoutines {
-    /// For whole packs, if there is one for the shapes of the operands.
+    /// Computes whole SIMD vectors, if there is one for the shapes of the operands.
     pub unmasked: Option<UnmaskedRoutine>,
-    /// For anything.
+    /// Computes the active points, for operands of any shape.
     pub masked: MaskedRoutine,
 }
 
-/// The routines that copy the words of a plane or a cell.
+/// The routines that copy the words of a plane or of a uniform value.
 pub fn find_copy(copying: CopyKind, level: SimdLevel, from: OperandShape) -> OpRoutines {
     match copying {
         CopyKind::Plain => each::<Copied>(level, from),
@@ -34,17 +35,18 @@ fn each<E: CopyMap>(level: SimdLevel, from: OperandShape) -> OpRoutines {
     }
 }
 
-/// The test of a truth value.
+/// The test of a boolean.
 pub fn find_boolean_test(level: SimdLevel) -> ConditionRoutine {
     at_level!(level, ConditionRoutine, test::<IsTrue>)
 }
 
-/// The routines of a row at a level. `shapes` tells what each operand is; nothing if some operand is none of that.
+/// The routines of an op at a level. `shapes` has the shape of each operand; none if some operand
+/// has no shape.
 pub fn find_op(op: Op, level: SimdLevel, shapes: Option<&[OperandShape]>) -> OpRoutines {
-    op.visit(FindRow { level, shapes })
+    op.visit(FindOp { level, shapes })
 }
 
-/// The test whether a row holds, if it gives a truth value.
+/// The test whether an op holds, if its result is a boolean.
 pub fn find_test(op: Op, level: SimdLevel) -> Option<ConditionRoutine> {
     op.visit(FindTest {
         level,
@@ -52,7 +54,7 @@ pub fn find_test(op: Op, level: SimdLevel) -> Option<ConditionRoutine> {
     })
 }
 
-/// The test for a row's faults, if it has any.
+/// The test for an op's faults, if it has any.
 pub fn find_faults(op: Op, level: SimdLevel) -> Option<ConditionRoutine> {
     op.visit(FindTest {
         level,
@@ -60,12 +62,13 @@ pub fn find_faults(op: Op, level: SimdLevel) -> Option<ConditionRoutine> {
     })
 }
 
-/// Whose shadow alone is the shadow of a row, whatever the operands: one bit for each operand with a partial of 1.
+/// The operands whose shadow alone is the shadow of an op's result: one bit for each operand with a
+/// partial of 1.
 pub fn unit_partials(op: Op) -> u8 {
     op.visit(PartialsOfOne)
 }
 
-struct FindRow<'a> {
+struct FindOp<'a> {
     level: SimdLevel,
     shapes: Option<&'a [OperandShape]>,
 }
@@ -76,14 +79,14 @@ pub(super) fn shape_bits(shapes: &[OperandShape]) -> u16 {
     shapes.fold(0, |bits, &shape| bits << 2 | shape as u16)
 }
 
-impl FindRow<'_> {
+impl FindOp<'_> {
     fn shape_bits(&self) -> Option<u16> {
         self.shapes.map(shape_bits)
     }
 }
 
-/// Matches shapes against those that there are routines for. On processors that usually have more, the baseline is there to run anywhere, not
-/// to be fast: its general routines do.
+/// Matches shapes with those that have routines. Where most processors have a higher level, the
+/// baseline has to run, not to be fast: its masked routines do.
 macro_rules! find_shapes {
     ($level:expr, $bits:expr, $part:ty, $n:tt: $($shapes:expr,)*) => {
         match $bits {
@@ -118,18 +121,18 @@ pub(super) const fn shape_code<const N: usize>(letters: &[u8; N]) -> u16 {
     bits
 }
 
-impl OpVisitor for FindRow<'_> {
+impl OpVisitor for FindOp<'_> {
     type Out = OpRoutines;
 
     fn float<R: OpDef<N>, const N: usize>(self) -> OpRoutines {
         let (level, bits) = (self.level, self.shape_bits());
-        // What is not wanted is not compiled.
+        // Routines that are not used are not compiled.
         let unmasked = if const { R::INFO.shares_shadow_routine || N > 3 } {
             None
         } else if const { N == 1 } {
             find_shapes!(level, bits, FloatOp<R>, N: b"V", b"D",)
         } else if const { N == 3 } {
-            // All alike, between or by constants, and chosen by a truth value.
+            // All operands alike, then with constants, then selected by a boolean.
             find_shapes!(level, bits, FloatOp<R>, N:
                 b"VVV", b"VVU", b"VUU", b"UUV", b"DDD", b"DDU", b"DUU", b"UUD", b"VDD",
             )
@@ -190,7 +193,7 @@ impl OpVisitor for PartialsOfOne {
         if const { R::INFO.shares_shadow_routine } {
             return 0;
         }
-        // Which kind of partial it is does not depend on the numbers.
+        // The kind of a partial does not depend on the operands' values.
         let partials = R::partials([1.0_f32; N], 1.0);
         let ones = partials.iter().enumerate();
         ones.fold(0, |bits, (i, partial)| {

@@ -1,8 +1,10 @@
-//! The routines for rows of the op table, made from the row's own value, partials and the one tangent formula, at every level.
+//! SIMD routines for the ops of the op table, made from each op's value, its partials and the one
+//! tangent formula, at every level.
 //!
-//! A routine goes over many packs. *Full* ones are made for the shapes of operands that occur, with the number of directions and the uniform
-//! operands known to the compiler; they go over runs of neighbouring packs and may write whole packs. The *general* one of each row takes any shape
-//! as it runs, and leaves the points alone that are not active. A *test* tells for which points a condition holds.
+//! A routine goes over many SIMD vectors. *Unmasked* routines exist for the operand shapes that
+//! occur: the compiler knows their lanes and uniform operands. They go over runs of consecutive
+//! vectors, and may write whole vectors. Each op has one *masked* routine: it reads the shape as it
+//! runs, and leaves inactive points alone. A *condition* reports the points for which a test holds.
 
 use crate::operand_ref::{OperandRef, VectorRun};
 use crate::shadow_pattern::ShadowPattern;
@@ -13,32 +15,33 @@ use adumbra_ops::definition::{BitOpDef, OpDef, OperandKind, tangent};
 use adumbra_ops::field::WordField;
 use adumbra_ops::types::Direction;
 
-/// Computes all points of runs of packs.
+/// A routine that computes all points of runs of SIMD vectors.
 ///
 /// # Safety
-/// The references are those of an instruction that the routine was found for, each plane has these packs, the processor has the level.
+/// The references are those of an instruction that the routine was found for, each plane has these
+/// vectors, the processor has the level.
 pub type UnmaskedRoutine = unsafe fn(refs: *const OperandRef, runs: &[VectorRun]);
 
-/// Computes the active points of packs, each so many bytes from the first one; one bit for each point, the first point's lowest. There are as many
-/// sets of active points as packs.
+/// A routine that computes the active points of SIMD vectors, each at an offset in bytes from the
+/// first one. `active` has a mask for each vector, the first point in the lowest bit.
 ///
 /// # Safety
 /// As for [`UnmaskedRoutine`]; the pattern is the instruction's.
 pub type MaskedRoutine =
-    unsafe fn(refs: *const OperandRef, pattern: ShadowPattern, packs: &[u32], active: &[u32]);
+    unsafe fn(refs: *const OperandRef, pattern: ShadowPattern, vectors: &[u32], active: &[u32]);
 
-/// Tells for which points of each pack a condition holds, one bit each.
+/// A routine that tests the points of SIMD vectors, one bit each.
 ///
 /// # Safety
-/// As for [`UnmaskedRoutine`]; there is room for an answer for each pack.
-pub type ConditionRoutine = unsafe fn(refs: *const OperandRef, packs: &[u32], holds: *mut u32);
+/// As for [`UnmaskedRoutine`]; `holds` has space for a mask for each vector.
+pub type ConditionRoutine = unsafe fn(refs: *const OperandRef, vectors: &[u32], holds: *mut u32);
 
-/// What an operand of a row is. A *dual* one has both shadows, and value and shadows are planes.
+/// The shape of an op's operand. A *dual* one has both shadows, and value and shadows are planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandShape {
     /// A plane without shadows.
     Varying = 0,
-    /// A cell without shadows.
+    /// A uniform value without shadows.
     Uniform = 1,
     /// A plane with both shadows.
     Dual = 2,
@@ -58,20 +61,21 @@ const fn has_dual(shapes: u16) -> bool {
     shapes & 0b10_10_10_10_10_10_10_10 != 0
 }
 
-/// What is done with every word of a plane: by its bits, in whatever floating-point mode.
+/// The change that a copy makes to each word of a plane: by its bits, in any floating-point
+/// environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyKind {
     /// The word itself.
     Plain,
     /// A shadow as it is read: [`read_shadow`](adumbra_ops::canonical::read_shadow).
     ShadowRead,
-    /// A float as it leaves: [`leaving`](adumbra_ops::canonical::leaving).
+    /// A float as it is output: [`leaving`](adumbra_ops::canonical::leaving).
     CanonicalFloat,
-    /// A shadow as it leaves.
+    /// A shadow as it is output.
     CanonicalShadow,
 }
 
-/// A way of [`CopyKind`].
+/// The function of a [`CopyKind`].
 trait CopyMap: 'static {
     fn each<P: SimdFloats>(words: P::Words) -> P::Words;
 }
@@ -113,7 +117,7 @@ impl CopyMap for ShadowLeaving {
     }
 }
 
-/// Names a routine at the level that is wanted.
+/// Names a routine at a level.
 macro_rules! at_level {
     ($level:expr, $type:ty, $body:ident::<$($generic:ty),*>) => {
         match $level {
@@ -126,7 +130,7 @@ macro_rules! at_level {
     };
 }
 
-/// The routines of one level: the bodies below with its packs and its features.
+/// Makes the routines of one level: the bodies below with its vectors and its features.
 macro_rules! level {
     ($name:ident, $vectors:ident $(, #[$attribute:meta])?) => {
         #[allow(dead_code, reason = "not every level has all of them")]
@@ -136,11 +140,11 @@ macro_rules! level {
 
             level!(@each [$(#[$attribute])?]
                 unmasked::<T: SimdComputation<N>, N: usize, SHAPES: u16>(refs: *const OperandRef, runs: &[VectorRun]);
-                float_masked::<R: OpDef<N>, N: usize>(refs: *const OperandRef, pattern: ShadowPattern, packs: &[u32], active: &[u32]);
-                bits_masked::<R: BitOpDef<N>, N: usize>(refs: *const OperandRef, pattern: ShadowPattern, packs: &[u32], active: &[u32]);
-                test::<A: PointTest>(refs: *const OperandRef, packs: &[u32], out: *mut u32);
+                float_masked::<R: OpDef<N>, N: usize>(refs: *const OperandRef, pattern: ShadowPattern, vectors: &[u32], active: &[u32]);
+                bits_masked::<R: BitOpDef<N>, N: usize>(refs: *const OperandRef, pattern: ShadowPattern, vectors: &[u32], active: &[u32]);
+                test::<A: PointTest>(refs: *const OperandRef, vectors: &[u32], out: *mut u32);
                 copy_unmasked::<E: CopyMap, SHAPES: u16>(refs: *const OperandRef, runs: &[VectorRun]);
-                copy_masked::<E: CopyMap>(refs: *const OperandRef, pattern: ShadowPattern, packs: &[u32], active: &[u32]);
+                copy_masked::<E: CopyMap>(refs: *const OperandRef, pattern: ShadowPattern, vectors: &[u32], active: &[u32]);
             );
         }
     };
@@ -153,7 +157,7 @@ macro_rules! level {
         /// As for the body of that name; the processor has the features of the level.
         $($attribute)*
         pub(super) unsafe fn $routine<$type: $bound $(, const $constant: $number)*>($($arg: $arg_type),*) {
-            // SAFETY: what the routine may assume is what the body asks for.
+            // SAFETY: the body requires the same as the routine.
             unsafe { super::$routine::<P, $type $(, $constant)*>($($arg),*) }
         }
         level!(@each [$($attribute)*] $($rest)*);
@@ -179,7 +183,7 @@ mod composition;
 mod conditions;
 #[cfg(target_arch = "x86_64")]
 mod scalar_loop;
-// Behind the macros, which they use.
+// After the macros, which it uses.
 #[macro_use]
 mod find;
 mod superinstruction;
@@ -193,7 +197,7 @@ pub use superinstruction::{
     Composition, FusionOperand, Superinstruction, SuperinstructionSet, find_superinstruction,
 };
 
-/// Callers lay memory out by what levels say of their packs.
+/// Callers lay memory out by the widths that levels give for their vectors.
 const _: () = {
     #[cfg(target_arch = "x86_64")]
     {
@@ -203,7 +207,7 @@ const _: () = {
     assert!(vector_width(SimdLevel::Baseline) == vector::portable::Words::ELEMENTS);
 };
 
-/// The float that a row sees for the words of an operand.
+/// The float that an op sees for the words of an operand.
 #[inline(always)]
 fn operand<P: SimdFloats>(kind: OperandKind, words: P::Words) -> P {
     match kind {
@@ -212,12 +216,13 @@ fn operand<P: SimdFloats>(kind: OperandKind, words: P::Words) -> P {
     }
 }
 
-/// Does the same for each pack of runs. Written out where it stands, since closures are not always inlined where a level's features are.
+/// Evaluates an expression for each SIMD vector of runs. A macro, since closures are not always
+/// inlined under a level's features.
 macro_rules! each_vector {
-    ($pack:ident in $runs:ident, $P:ty => $body:expr) => {
+    ($vector:ident in $runs:ident, $P:ty => $body:expr) => {
         for run in $runs {
             for index in 0..run.vectors as usize {
-                let $pack = run.start as usize
+                let $vector = run.start as usize
                     + index * (<$P as SimdFloats>::Words::ELEMENTS * size_of::<u32>());
                 $body
             }
@@ -226,45 +231,46 @@ macro_rules! each_vector {
 }
 
 /// # Safety
-/// A pack is there.
+/// The vector exists.
 #[inline(always)]
 unsafe fn load<P: SimdFloats>(from: *const u32, offset: usize) -> P::Words {
-    // SAFETY: asked of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { P::Words::load(from.byte_add(offset)) }
 }
 
-/// The first word there, for all points.
+/// Loads the first word for all points.
 ///
 /// # Safety
-/// A pack is there.
+/// The vector exists.
 #[inline(always)]
 unsafe fn splat<P: SimdFloats>(from: *const u32) -> P::Words {
-    // SAFETY: asked of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { load::<P>(from, 0).lit(*from) }
 }
 
 /// # Safety
-/// A pack is there.
+/// The vector exists.
 #[inline(always)]
 unsafe fn store<P: SimdFloats>(to: *mut u32, offset: usize, words: P::Words) {
-    // SAFETY: asked of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { words.store(to.byte_add(offset)) }
 }
 
-/// Writes the active points of a pack.
+/// Writes the active points of a vector.
 ///
 /// # Safety
-/// A pack is there.
+/// The vector exists.
 #[inline(always)]
 unsafe fn blend<P: SimdFloats>(to: *mut u32, offset: u32, active: P::Bools, words: P::Words) {
-    // SAFETY: asked of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let old = load::<P>(to, offset as usize);
         store::<P>(to, offset as usize, WordField::select(active, words, old));
     }
 }
 
-/// References: the result, its shadows if any operand is dual, then each operand with its shadows if it is.
+/// References: the result, its shadows if any operand is dual, then each operand with its shadows
+/// if it is.
 ///
 /// # Safety
 /// As for [`UnmaskedRoutine`].
@@ -273,8 +279,8 @@ unsafe fn unmasked<P: SimdFloats, T: SimdComputation<N>, const N: usize, const S
     refs: *const OperandRef,
     runs: &[VectorRun],
 ) {
-    // SAFETY: the references are the instruction's, the planes have the packs. A result may stand where an operand stood: all of a pack is
-    // read before it is written.
+    // SAFETY: the references are the instruction's, the planes have the vectors. A result may
+    // overlap an operand: all of a vector is read before it is written.
     unsafe {
         let place = |index: usize| (*refs.add(index)).at;
         let to = place(0);
@@ -297,45 +303,46 @@ unsafe fn unmasked<P: SimdFloats, T: SimdComputation<N>, const N: usize, const S
             i += 1;
         }
         if const { !has_dual(SHAPES) } {
-            each_vector!(pack in runs, P => {
+            each_vector!(vector in runs, P => {
                 let mut all = args;
                 let mut i = 0;
                 while i < N {
                     if shape(SHAPES, i) == VARYING {
-                        all[i] = load::<P>(values[i], pack);
+                        all[i] = load::<P>(values[i], vector);
                     }
                     i += 1;
                 }
-                store::<P>(to, pack, T::value::<P>(all));
+                store::<P>(to, vector, T::value::<P>(all));
             });
             return;
         }
         let (to_x, to_y) = (place(1), place(2));
-        each_vector!(pack in runs, P => {
+        each_vector!(vector in runs, P => {
             let mut all = [SimdOperand { value: args[0], shadows: None }; N];
             let mut i = 0;
             while i < N {
                 all[i].value = match shape(SHAPES, i) {
                     UNIFORM => args[i],
-                    _ => load::<P>(values[i], pack),
+                    _ => load::<P>(values[i], vector),
                 };
                 if shape(SHAPES, i) == DUAL {
-                    let (x, y) = (load::<P>(xs[i], pack), load::<P>(ys[i], pack));
+                    let (x, y) = (load::<P>(xs[i], vector), load::<P>(ys[i], vector));
                     all[i].shadows = Some([x.float(), y.float()]);
                 }
                 i += 1;
             }
             let found = T::dual(all);
-            store::<P>(to, pack, found.value);
+            store::<P>(to, vector, found.value);
             if let Some([x, y]) = found.shadows {
-                store::<P>(to_x, pack, x.bits());
-                store::<P>(to_y, pack, y.bits());
+                store::<P>(to_x, vector, x.bits());
+                store::<P>(to_y, vector, y.bits());
             }
         });
     }
 }
 
-/// References: the result, those of its shadows that the pattern has, then the same for each operand.
+/// References: the result, those of its shadows that the pattern has, then the same for each
+/// operand.
 ///
 /// # Safety
 /// As for [`MaskedRoutine`].
@@ -343,10 +350,11 @@ unsafe fn unmasked<P: SimdFloats, T: SimdComputation<N>, const N: usize, const S
 unsafe fn float_masked<P: SimdFloats, R: OpDef<N>, const N: usize>(
     refs: *const OperandRef,
     pattern: ShadowPattern,
-    packs: &[u32],
+    vectors: &[u32],
     active: &[u32],
 ) {
-    // SAFETY: as for `full`; which shadows there are is read from the pattern, as loading did.
+    // SAFETY: guaranteed by the caller; the pattern names the shadows that have references, as
+    // loading wrote them.
     unsafe {
         let result = pattern.result();
         let mut at = refs;
@@ -379,16 +387,16 @@ unsafe fn float_masked<P: SimdFloats, R: OpDef<N>, const N: usize>(
             i += 1;
         }
         let kinds = R::INFO.operands;
-        for (&pack, &active) in packs.iter().zip(active) {
+        for (&vector, &active) in vectors.iter().zip(active) {
             let active = P::Bools::from_bits(active);
-            let mut args = [operand::<P>(kinds[0], P::Words::load(values[0].vector(pack))); N];
+            let mut args = [operand::<P>(kinds[0], P::Words::load(values[0].vector(vector))); N];
             let mut i = 1;
             while i < N {
-                args[i] = operand(kinds[i], P::Words::load(values[i].vector(pack)));
+                args[i] = operand(kinds[i], P::Words::load(values[i].vector(vector)));
                 i += 1;
             }
             if result.is_none() {
-                blend::<P>(to, pack, active, R::value(args).bits());
+                blend::<P>(to, vector, active, R::value(args).bits());
                 continue;
             }
             let (value, partials) = R::value_and_partials(args);
@@ -399,7 +407,7 @@ unsafe fn float_masked<P: SimdFloats, R: OpDef<N>, const N: usize>(
                 let mut i = 0;
                 while i < N {
                     if let Some(place) = places[d][i] {
-                        shadows[i] = Some(P::Words::load(place.vector(pack)).float());
+                        shadows[i] = Some(P::Words::load(place.vector(vector)).float());
                     }
                     i += 1;
                 }
@@ -408,11 +416,11 @@ unsafe fn float_masked<P: SimdFloats, R: OpDef<N>, const N: usize>(
                 }
                 d += 1;
             }
-            blend::<P>(to, pack, active, value.bits());
+            blend::<P>(to, vector, active, value.bits());
             let mut d = 0;
             while d < 2 {
                 if let Some(to) = to_shadow[d] {
-                    blend::<P>(to, pack, active, found[d].bits());
+                    blend::<P>(to, vector, active, found[d].bits());
                 }
                 d += 1;
             }
@@ -420,21 +428,21 @@ unsafe fn float_masked<P: SimdFloats, R: OpDef<N>, const N: usize>(
     }
 }
 
-/// The operands of a row of words, in a pack.
+/// The operands of an op on words, in a SIMD vector.
 ///
 /// # Safety
 /// As for [`UnmaskedRoutine`]; the references begin with the first operand.
 #[inline(always)]
 unsafe fn words<P: SimdFloats, const N: usize>(
     refs: *const OperandRef,
-    pack: u32,
+    vector: u32,
 ) -> [P::Words; N] {
-    // SAFETY: asked of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        let mut args = [P::Words::load((*refs).vector(pack)); N];
+        let mut args = [P::Words::load((*refs).vector(vector)); N];
         let mut i = 1;
         while i < N {
-            args[i] = P::Words::load((*refs.add(i)).vector(pack));
+            args[i] = P::Words::load((*refs.add(i)).vector(vector));
             i += 1;
         }
         args
@@ -449,15 +457,15 @@ unsafe fn words<P: SimdFloats, const N: usize>(
 unsafe fn bits_masked<P: SimdFloats, R: BitOpDef<N>, const N: usize>(
     refs: *const OperandRef,
     _: ShadowPattern,
-    packs: &[u32],
+    vectors: &[u32],
     active: &[u32],
 ) {
-    // SAFETY: as for `full`.
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        for (&pack, &active) in packs.iter().zip(active) {
+        for (&vector, &active) in vectors.iter().zip(active) {
             let active = P::Bools::from_bits(active);
-            let value = R::value(words::<P, N>(refs.add(1), pack));
-            blend::<P>((*refs).at, pack, active, value);
+            let value = R::value(words::<P, N>(refs.add(1), vector));
+            blend::<P>((*refs).at, vector, active, value);
         }
     }
 }
@@ -471,16 +479,16 @@ unsafe fn copy_unmasked<P: SimdFloats, E: CopyMap, const SHAPES: u16>(
     refs: *const OperandRef,
     runs: &[VectorRun],
 ) {
-    // SAFETY: as for `full`.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let (to, from) = ((*refs).at, (*refs.add(1)).at);
         let first = E::each::<P>(splat::<P>(from));
-        each_vector!(pack in runs, P => {
+        each_vector!(vector in runs, P => {
             let words = match shape(SHAPES, 0) {
                 UNIFORM => first,
-                _ => E::each::<P>(load::<P>(from, pack)),
+                _ => E::each::<P>(load::<P>(from, vector)),
             };
-            store::<P>(to, pack, words);
+            store::<P>(to, vector, words);
         });
     }
 }
@@ -493,15 +501,15 @@ unsafe fn copy_unmasked<P: SimdFloats, E: CopyMap, const SHAPES: u16>(
 unsafe fn copy_masked<P: SimdFloats, E: CopyMap>(
     refs: *const OperandRef,
     _: ShadowPattern,
-    packs: &[u32],
+    vectors: &[u32],
     active: &[u32],
 ) {
-    // SAFETY: as for `full`.
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        for (&pack, &active) in packs.iter().zip(active) {
+        for (&vector, &active) in vectors.iter().zip(active) {
             let active = P::Bools::from_bits(active);
-            let words = P::Words::load((*refs.add(1)).vector(pack));
-            blend::<P>((*refs).at, pack, active, E::each::<P>(words));
+            let words = P::Words::load((*refs.add(1)).vector(vector));
+            blend::<P>((*refs).at, vector, active, E::each::<P>(words));
         }
     }
 }

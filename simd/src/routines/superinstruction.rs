@@ -1,5 +1,10 @@
-//! Rows that are computed together, since one gives the next an operand that nobody else wants: one step does what several did, and what passes
-//! between them stays in the registers. Which ones was read off shaders: sums of products, distances, hashes, and what words become floats by.
+//! Superinstructions: several ops in one dispatched routine, whose intermediate results stay in
+//! registers.
+//!
+//! Each op but the last gives the next an operand that has no other use. The list was read off
+//! shaders: sums of products, distances, hashes, and conversions of words to floats. Technique:
+//! superinstructions with a static list (Ertl and Gregg, "The Structure and Performance of
+//! Efficient Interpreters", 2003).
 
 use super::composition::{BitOp, Chained, FloatOp, SharedOperand};
 use super::find::{shape_bits, shape_code};
@@ -12,12 +17,12 @@ use adumbra_ops::rounding::Floor;
 use adumbra_ops::selection::{Abs, Max, Min};
 use adumbra_ops::trigonometric::{Cos, Sin};
 
-/// What may be computed together with what comes before or after: a row, or rows that are together already.
+/// A part of a superinstruction: an op, or a superinstruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FusionOperand {
-    /// A row.
+    /// An op.
     Op(Op),
-    /// Rows that are together already.
+    /// A superinstruction.
     Superinstruction(Superinstruction),
 }
 
@@ -36,16 +41,19 @@ impl FusionOperand {
     }
 }
 
-/// How rows are together.
+/// How a superinstruction is composed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Composition {
-    /// The first gives the second its operand with that number. The first's operands stand in place of that one.
+    /// The first part gives the second its operand with that index. The first's operands take its
+    /// place.
     Chain(FusionOperand, FusionOperand, usize),
-    /// As that fusion, whose operands with these numbers, the lower one first, are the same. Only the lower one is given.
+    /// As that superinstruction, with equal operands at these indices, the lower one first. Only
+    /// the lower one is passed.
     SharedOperand(Superinstruction, usize, usize),
 }
 
-/// The shapes that fusions are made for: those that their rows have in shaders, and that the first rows do not make a constant.
+/// The shapes that superinstructions are made for: those that occur in shaders, and that leave no
+/// part constant.
 macro_rules! find_fused {
     (products $($rest:tt)*) => {
         find_fused!([
@@ -83,14 +91,15 @@ macro_rules! find_fused {
     };
 }
 
-/// CopyMap fusion, how many operands it has, and the shapes that it is made for. Chains: the first piece and the one that follows, whose operand with that number the
-/// first gives. Then those whose operands with two numbers are the same.
+/// Each superinstruction, its number of operands, and the shapes that it is made for. Chains name
+/// the first part and the next one, and the index of the operand that the first gives. Shared ones
+/// name two equal operands.
 macro_rules! fusions {
     (
         chains { $($name:ident/$n:literal: $first:ident($one:ident)/$na:literal, $then:ident($two:ident)/$nb:literal at $at:literal, $shapes:tt;)* }
         same { $($same:ident/$sn:literal: $of:ident/$on:literal at $lower:literal, $upper:literal, $same_shapes:tt;)* }
     ) => {
-        /// Rows that may be computed together.
+        /// A superinstruction.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Superinstruction {
             $(
@@ -103,7 +112,7 @@ macro_rules! fusions {
             )*
         }
 
-        /// What each computes.
+        /// The computation of each superinstruction.
         mod parts {
             use super::*;
             $(pub(super) type $name = Chained<fusions!(@part $first $one), fusions!(@part $then $two), $na, $nb, $at>;)*
@@ -111,21 +120,21 @@ macro_rules! fusions {
         }
 
         impl Superinstruction {
-            /// All of them.
+            /// All superinstructions.
             pub const ALL: &[Superinstruction] = &[$(Superinstruction::$name,)* $(Superinstruction::$same,)*];
 
-            /// What it is made of.
+            /// How it is composed.
             pub fn made(self) -> Composition {
                 match self {
-                    $(Superinstruction::$name => Composition::Chain(fusions!(@piece $first $one), fusions!(@piece $then $two), $at),)*
+                    $(Superinstruction::$name => Composition::Chain(fusions!(@operand $first $one), fusions!(@operand $then $two), $at),)*
                     $(Superinstruction::$same => Composition::SharedOperand(Superinstruction::$of, $lower, $upper),)*
                 }
             }
 
-            /// The fusion that is made so.
+            /// The superinstruction that is composed so.
             pub fn of(made: Composition) -> Option<Superinstruction> {
                 Some(match made {
-                    $(Composition::Chain(fusions!(@piece $first $one), fusions!(@piece $then $two), $at) => Superinstruction::$name,)*
+                    $(Composition::Chain(fusions!(@operand $first $one), fusions!(@operand $then $two), $at) => Superinstruction::$name,)*
                     $(Composition::SharedOperand(Superinstruction::$of, $lower, $upper) => Superinstruction::$same,)*
                     _ => return None,
                 })
@@ -141,11 +150,11 @@ macro_rules! fusions {
             }
         }
     };
-    (@part Float $row:ident) => { FloatOp<$row> };
-    (@part Whole $row:ident) => { BitOp<$row> };
+    (@part Float $op:ident) => { FloatOp<$op> };
+    (@part Whole $op:ident) => { BitOp<$op> };
     (@part Fused $fusion:ident) => { parts::$fusion };
-    (@piece Fused $fusion:ident) => { FusionOperand::Superinstruction(Superinstruction::$fusion) };
-    (@piece $kind:ident $row:ident) => { FusionOperand::Op(Op::$row) };
+    (@operand Fused $fusion:ident) => { FusionOperand::Superinstruction(Superinstruction::$fusion) };
+    (@operand $kind:ident $op:ident) => { FusionOperand::Op(Op::$op) };
 }
 
 fusions! {
@@ -241,14 +250,14 @@ fusions! {
     }
 }
 
-/// A set of fusions.
+/// A set of superinstructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SuperinstructionSet(u128);
 
 impl SuperinstructionSet {
-    /// None of them.
+    /// The empty set.
     pub const NONE: SuperinstructionSet = SuperinstructionSet(0);
-    /// CopyMap of them.
+    /// All superinstructions.
     pub const ALL: SuperinstructionSet =
         SuperinstructionSet(u128::MAX >> (u128::BITS as usize - Superinstruction::ALL.len()));
 
@@ -268,7 +277,7 @@ impl SuperinstructionSet {
     }
 }
 
-/// Finds the routine of a fusion whose operands are these.
+/// Finds the routine of a superinstruction for operands of these shapes.
 pub fn find_superinstruction(
     level: SimdLevel,
     fusion: Superinstruction,

@@ -1,9 +1,9 @@
-//! Packs of sixteen points, in two registers, with AVX2 and FMA.
+//! SIMD vectors of sixteen points, in two registers, with AVX2 and FMA.
 
 vector_types!(16, #[target_feature(enable = "avx2,fma")]);
 pairs!(8);
 
-/// CopyMap function wants a processor with AVX2 and FMA.
+/// Each function needs a processor with AVX2 and FMA.
 mod one {
     use std::arch::x86_64::*;
 
@@ -15,10 +15,11 @@ mod one {
     macro_rules! each {
         ($($name:ident($($x:ident: $ty:ty),*) -> $out:ty { $body:expr })*) => { $(
             /// # Safety
-            /// The processor has AVX2 and FMA; where words are loaded or stored, there are as many as a register has.
+            /// The processor has AVX2 and FMA; where words are loaded or stored, there are as many
+            /// as a register has.
             #[inline(always)]
             pub(super) unsafe fn $name($($x: $ty),*) -> $out {
-                // SAFETY: asked of the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { $body }
             }
         )* };

@@ -1,9 +1,10 @@
-//! Packs of thirty-two points, in two registers, with AVX-512, whose truth values are a bit each.
+//! SIMD vectors of thirty-two points, in two registers, with AVX-512, whose booleans are one bit
+//! each.
 
 vector_types!(32, #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]);
 pairs!(16);
 
-/// CopyMap function wants a processor with AVX-512 F, BW, DQ and VL.
+/// Each function needs a processor with AVX-512 F, BW, DQ and VL.
 mod one {
     use std::arch::x86_64::*;
 
@@ -20,10 +21,11 @@ mod one {
     macro_rules! each {
         ($($name:ident($($x:ident: $ty:ty),*) -> $out:ty { $body:expr })*) => { $(
             /// # Safety
-            /// The processor has AVX-512 F, BW, DQ and VL; where words are loaded or stored, there are as many as a register has.
+            /// The processor has AVX-512 F, BW, DQ and VL; where words are loaded or stored, there
+            /// are as many as a register has.
             #[inline(always)]
             pub(super) unsafe fn $name($($x: $ty),*) -> $out {
-                // SAFETY: asked of the caller.
+                // SAFETY: guaranteed by the caller.
                 #[allow(unused_unsafe)]
                 unsafe { $body }
             }
@@ -60,7 +62,8 @@ mod one {
             let low = _mm512_maskz_cvttps_epi32(number, a);
             _mm512_mask_blend_epi32(above, low, _mm512_set1_epi32(i32::MAX))
         }}
-        // NaN becomes 0, since the maximum takes its second operand then; what is too great becomes all bits.
+        // NaN becomes 0, since the maximum takes its second operand then; what is too great becomes
+        // all bits.
         to_u32(a: Floats) -> Words { _mm512_cvttps_epu32(_mm512_max_ps(a, _mm512_setzero_ps())) }
         i32_to_float(a: Words) -> Floats { _mm512_cvtepi32_ps(a) }
         u32_to_float(a: Words) -> Floats { _mm512_cvtepu32_ps(a) }

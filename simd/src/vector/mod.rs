@@ -1,7 +1,8 @@
-//! Packs: as many points of a plane as the processor computes at once.
+//! SIMD vectors: as many points of a plane as one routine computes at once.
 //!
-//! A level is a set of plain functions over the processor's types; what rows want of numbers, words and truth values is made from them here,
-//! once for all levels. Everything is inlined into routines that have the level's features, so a pack never leaves the registers.
+//! A level is a set of plain functions over the processor's types. The fields of floats, words and
+//! booleans that ops need are made from them here, once for all levels. Everything is inlined into
+//! routines that have the level's features, so a vector stays in registers.
 
 use adumbra_ops::field::{FloatField, Mask, WordField};
 
@@ -9,29 +10,29 @@ use adumbra_ops::field::{FloatField, Mask, WordField};
 pub(super) trait SimdFloats: FloatField<Word = Self::Words, Mask = Self::Bools> {
     /// The same number of words.
     type Words: SimdWords<Float = Self, Mask = Self::Bools>;
-    /// The same number of truth values.
+    /// The same number of booleans.
     type Bools: SimdMask;
 }
 
 /// Words of neighbouring points.
 pub(super) trait SimdWords: WordField {
-    /// How many.
+    /// Elements of the vector.
     const ELEMENTS: usize;
 
-    /// The words at a place.
+    /// Loads the words at an address.
     ///
     /// # Safety
     /// There are `ELEMENTS` words there; they need not be aligned. The processor has the level.
     unsafe fn load(from: *const u32) -> Self;
 
-    /// Writes the words to a place.
+    /// Writes the words to an address.
     ///
     /// # Safety
     /// As for `load`.
     unsafe fn store(self, to: *mut u32);
 }
 
-/// Truth values of neighbouring points.
+/// Booleans of neighbouring points.
 pub(super) trait SimdMask: Mask {
     /// One bit each, the first point's lowest.
     fn bits(self) -> u32;
@@ -39,9 +40,8 @@ pub(super) trait SimdMask: Mask {
     fn from_bits(bits: u32) -> Self;
 }
 
-/// Makes the types of a level from its functions, which stand in the module `raw` beside the call.
-/// The attribute gives
-/// the functions that stand alone the features of the level.
+/// Makes the types of a level from its functions, which are in the module `raw` beside the call.
+/// The attribute enables the features of the level for the functions that are not inlined.
 macro_rules! vector_types {
     ($lanes:literal $(, #[$features:meta])?) => {
         use super::{SimdMask, SimdFloats, SimdWords};
@@ -57,7 +57,7 @@ macro_rules! vector_types {
         /// Words of neighbouring points.
         #[derive(Clone, Copy)]
         pub(crate) struct Words(raw::Words);
-        /// Truth values of neighbouring points.
+        /// Booleans of neighbouring points.
         #[derive(Clone, Copy)]
         pub(crate) struct Bools(raw::Bools);
 
@@ -73,12 +73,12 @@ macro_rules! vector_types {
         impl SimdMask for Bools {
             #[inline(always)]
             fn bits(self) -> u32 {
-                // SAFETY: only routines of this level have packs.
+                // SAFETY: only routines of this level have vectors.
                 unsafe { raw::bool_bits(self.0) }
             }
             #[inline(always)]
             fn from_bits(bits: u32) -> Bools {
-                // SAFETY: as above.
+                // SAFETY: only routines of this level have vectors.
                 Bools(unsafe { raw::bools_of(bits) })
             }
         }
@@ -93,12 +93,12 @@ macro_rules! vector_types {
 
             #[inline(always)]
             unsafe fn load(from: *const u32) -> Words {
-                // SAFETY: asked of the caller.
+                // SAFETY: guaranteed by the caller.
                 Words(unsafe { raw::load(from) })
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut u32) {
-                // SAFETY: asked of the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { raw::store(to, self.0) }
             }
         }
@@ -107,13 +107,15 @@ macro_rules! vector_types {
             #[inline(always)]
             fn array(self) -> [u32; $lanes] {
                 let mut all = [0; $lanes];
-                // SAFETY: there is room for them, and only routines of this level have packs.
+                // SAFETY: `all` has space for a vector, and only routines of this level have
+                // vectors.
                 unsafe { raw::store(all.as_mut_ptr(), self.0) };
                 all
             }
             #[inline(always)]
             fn of(all: [u32; $lanes]) -> Words {
-                // SAFETY: as above.
+                // SAFETY: `all` has the words of a vector, and only routines of this level have
+                // vectors.
                 Words(unsafe { raw::load(all.as_ptr()) })
             }
         }
@@ -123,7 +125,7 @@ macro_rules! vector_types {
 
             #[inline(always)]
             fn lit(self, c: f64) -> Floats {
-                // SAFETY: only routines of this level have packs.
+                // SAFETY: only routines of this level have vectors.
                 Floats(unsafe { raw::splat(c as f32) })
             }
             #[inline(always)]
@@ -147,7 +149,7 @@ macro_rules! vector_types {
             vector_types!(@methods -> Bools: lt lt, le le, same same);
             #[inline(always)]
             fn select(mask: Bools, yes: Floats, no: Floats) -> Floats {
-                // SAFETY: only routines of this level have packs.
+                // SAFETY: only routines of this level have vectors.
                 Floats(unsafe { raw::select(mask.0, yes.0, no.0) })
             }
         }
@@ -166,7 +168,7 @@ macro_rules! vector_types {
             vector_types!(@method -> Floats: round_to_zero round_to_zero);
             #[inline(always)]
             fn mul_add(self, b: Floats, c: Floats) -> Floats {
-                // SAFETY: only routines of this level have packs.
+                // SAFETY: only routines of this level have vectors.
                 Floats(unsafe { raw::mul_add(self.0, b.0, c.0) })
             }
             #[inline(always)]
@@ -174,12 +176,12 @@ macro_rules! vector_types {
                 if mask.bits() == 0 {
                     return fast;
                 }
-                // SAFETY: only routines of this level have packs.
+                // SAFETY: only routines of this level have vectors.
                 Floats::select(mask, unsafe { out_of_line(slow) }, fast)
             }
         }
 
-        /// A slow path by itself, so that a level has each once and not in every routine.
+        /// Calls a slow path out of line, so that a level has it once and not in every routine.
         ///
         /// # Safety
         /// The processor has the level.
@@ -196,7 +198,7 @@ macro_rules! vector_types {
 
             #[inline(always)]
             fn lit(self, c: u32) -> Words {
-                // SAFETY: only routines of this level have packs.
+                // SAFETY: only routines of this level have vectors.
                 Words(unsafe { raw::splat_word(c) })
             }
             vector_types!(@method -> Floats: float float);
@@ -207,7 +209,7 @@ macro_rules! vector_types {
             vector_types!(@methods -> Bools: lt_signed lt_signed, lt_unsigned lt_unsigned, same same_word);
             #[inline(always)]
             fn select(mask: Bools, yes: Words, no: Words) -> Words {
-                // SAFETY: only routines of this level have packs.
+                // SAFETY: only routines of this level have vectors.
                 Words(unsafe { raw::select_word(mask.0, yes.0, no.0) })
             }
             #[inline(always)]
@@ -248,7 +250,7 @@ macro_rules! vector_types {
     (@binary $method:ident $type:ident $name:ident) => {
         #[inline(always)]
         fn $method(self, other: $type) -> $type {
-            // SAFETY: only routines of this level have packs.
+            // SAFETY: only routines of this level have vectors.
             $type(unsafe { raw::$name(self.0, other.0) })
         }
     };
@@ -257,7 +259,7 @@ macro_rules! vector_types {
             type Output = $type;
             #[inline(always)]
             fn $method(self) -> $type {
-                // SAFETY: only routines of this level have packs.
+                // SAFETY: only routines of this level have vectors.
                 $type(unsafe { raw::$name(self.0) })
             }
         }
@@ -265,24 +267,25 @@ macro_rules! vector_types {
     (@methods -> $out:ident: $($method:ident $name:ident),*) => { $(
         #[inline(always)]
         fn $method(self, other: Self) -> $out {
-            // SAFETY: only routines of this level have packs.
+            // SAFETY: only routines of this level have vectors.
             $out(unsafe { raw::$name(self.0, other.0) })
         }
     )* };
     (@method -> $out:ident: $method:ident $name:ident) => {
         #[inline(always)]
         fn $method(self) -> $out {
-            // SAFETY: only routines of this level have packs.
+            // SAFETY: only routines of this level have vectors.
             $out(unsafe { raw::$name(self.0) })
         }
     };
 }
 
-/// Makes the functions of a level from those for one register, which stand in the module `one` beside the call: a pack is two registers. What
-/// one has to wait for, the other can do meanwhile, and both share what a routine loads of constants.
+/// Makes the functions of a level from those for one register, which are in the module `one` beside
+/// the call. A vector is two registers: one computes while the other waits, and both share the
+/// constants that a routine loads.
 #[cfg(target_arch = "x86_64")]
 macro_rules! pairs {
-    ($lanes_of_one:literal) => {
+    ($elements_of_one:literal) => {
         mod raw {
             use super::one;
 
@@ -310,54 +313,56 @@ macro_rules! pairs {
             }
 
             /// # Safety
-            /// The processor has what the functions of `one` want.
+            /// The processor has what the functions of `one` require.
             #[inline(always)]
             pub(super) unsafe fn splat(x: f32) -> Floats {
-                // SAFETY: asked of the caller.
+                // SAFETY: guaranteed by the caller.
                 [unsafe { one::splat(x) }; 2]
             }
 
             /// # Safety
-            /// The processor has what the functions of `one` want.
+            /// The processor has what the functions of `one` require.
             #[inline(always)]
             pub(super) unsafe fn splat_word(x: u32) -> Words {
-                // SAFETY: asked of the caller.
+                // SAFETY: guaranteed by the caller.
                 [unsafe { one::splat_word(x) }; 2]
             }
 
             /// # Safety
-            /// The processor has what the functions of `one` want; there are the words of both registers, which need not be aligned.
+            /// The processor has what the functions of `one` require; there are the words of both
+            /// registers, which need not be aligned.
             #[inline(always)]
             pub(super) unsafe fn load(from: *const u32) -> Words {
-                // SAFETY: asked of the caller.
-                unsafe { [one::load(from), one::load(from.add($lanes_of_one))] }
+                // SAFETY: guaranteed by the caller.
+                unsafe { [one::load(from), one::load(from.add($elements_of_one))] }
             }
 
             /// # Safety
-            /// The processor has what the functions of `one` want; there is room for the words of both registers, which need not be aligned.
+            /// The processor has what the functions of `one` require; there is space for the words
+            /// of both registers, which need not be aligned.
             #[inline(always)]
             pub(super) unsafe fn store(to: *mut u32, [low, high]: Words) {
-                // SAFETY: asked of the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     one::store(to, low);
-                    one::store(to.add($lanes_of_one), high);
+                    one::store(to.add($elements_of_one), high);
                 }
             }
 
             /// # Safety
-            /// The processor has what the functions of `one` want.
+            /// The processor has what the functions of `one` require.
             #[inline(always)]
             pub(super) unsafe fn bool_bits([low, high]: Bools) -> u32 {
-                // SAFETY: asked of the caller.
-                unsafe { one::bool_bits(low) | one::bool_bits(high) << $lanes_of_one }
+                // SAFETY: guaranteed by the caller.
+                unsafe { one::bool_bits(low) | one::bool_bits(high) << $elements_of_one }
             }
 
             /// # Safety
-            /// The processor has what the functions of `one` want.
+            /// The processor has what the functions of `one` require.
             #[inline(always)]
             pub(super) unsafe fn bools_of(bits: u32) -> Bools {
-                // SAFETY: asked of the caller.
-                unsafe { [one::bools_of(bits), one::bools_of(bits >> $lanes_of_one)] }
+                // SAFETY: guaranteed by the caller.
+                unsafe { [one::bools_of(bits), one::bools_of(bits >> $elements_of_one)] }
             }
         }
     };
@@ -369,17 +374,17 @@ macro_rules! pairs {
     (@functions [] $signature:tt -> $out:ident) => {};
     (@functions [$name:ident $($rest:ident)*] ($($x:ident: $ty:ident),*) -> $out:ident) => {
         /// # Safety
-        /// The processor has what the functions of `one` want.
+        /// The processor has what the functions of `one` require.
         #[inline(always)]
         pub(super) unsafe fn $name($($x: $ty),*) -> $out {
-            // SAFETY: asked of the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe { [one::$name($($x[0]),*), one::$name($($x[1]),*)] }
         }
         pairs!(@functions [$($rest)*] ($($x: $ty),*) -> $out);
     };
 }
 
-// They stand behind the macros, which they use.
+// After the macros, which they use.
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]

@@ -1,14 +1,16 @@
-//! Packs of points without any feature beyond the target's: what the compiler makes of numbers side by side, SSE2 or NEON. There are four, but for
-//! aarch64, where machine code computes sixteen at once and is given the same packs.
+//! SIMD vectors of arrays, which the compiler turns into SSE2 or NEON: no feature beyond the
+//! target's. A vector has four points; on aarch64 it has sixteen, since machine code computes
+//! sixteen at once.
 
 #[cfg(not(target_arch = "aarch64"))]
 vector_types!(4);
 #[cfg(target_arch = "aarch64")]
 vector_types!(16);
 
-/// CopyMap function is unsafe since those of other levels are, which want their processor. Here that is true of `load` and `store` alone.
+/// Every function is unsafe, as at other levels, where it needs the processor. Here `load` and
+/// `store` alone have a requirement.
 mod raw {
-    /// Points of a pack.
+    /// Elements of a vector.
     const ELEMENTS: usize = if cfg!(target_arch = "aarch64") { 16 } else { 4 };
 
     pub(super) type Floats = [f32; ELEMENTS];
@@ -19,7 +21,7 @@ mod raw {
     macro_rules! each {
         ($($name:ident($($x:ident: $ty:ty),*) -> $out:ty { $body:expr })*) => { $(
             /// # Safety
-            /// Nothing is asked at this level.
+            /// No requirement at this level.
             #[inline(always)]
             pub(super) unsafe fn $name($($x: [$ty; ELEMENTS]),*) -> [$out; ELEMENTS] {
                 let mut all = [<$out>::default(); ELEMENTS];
@@ -84,14 +86,14 @@ mod raw {
     }
 
     /// # Safety
-    /// Nothing is asked at this level.
+    /// No requirement at this level.
     #[inline(always)]
     pub(super) unsafe fn splat(x: f32) -> Floats {
         [x; ELEMENTS]
     }
 
     /// # Safety
-    /// Nothing is asked at this level.
+    /// No requirement at this level.
     #[inline(always)]
     pub(super) unsafe fn splat_word(x: u32) -> Words {
         [x; ELEMENTS]
@@ -101,20 +103,20 @@ mod raw {
     /// There are `ELEMENTS` words; they need not be aligned.
     #[inline(always)]
     pub(super) unsafe fn load(from: *const u32) -> Words {
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { from.cast::<Words>().read_unaligned() }
     }
 
     /// # Safety
-    /// There is room for `ELEMENTS` words, which need not be aligned.
+    /// There is space for `ELEMENTS` words, which need not be aligned.
     #[inline(always)]
     pub(super) unsafe fn store(to: *mut u32, words: Words) {
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { to.cast::<Words>().write_unaligned(words) }
     }
 
     /// # Safety
-    /// Nothing is asked at this level.
+    /// No requirement at this level.
     #[inline(always)]
     pub(super) unsafe fn bool_bits(a: Bools) -> u32 {
         let mut bits = 0;
@@ -127,7 +129,7 @@ mod raw {
     }
 
     /// # Safety
-    /// Nothing is asked at this level.
+    /// No requirement at this level.
     #[inline(always)]
     pub(super) unsafe fn bools_of(bits: u32) -> Bools {
         let mut bools = [0; ELEMENTS];

@@ -1,19 +1,21 @@
-//! What batches ask of blocks besides: where words are last read, and what those keep who wait while a block runs.
+//! Liveness for batches: the last use of each register in a block, and the registers that inactive
+//! points keep.
 
 use super::{BasicBlocks, add, for_each_def, for_each_use, unite};
 use crate::bytecode::{Bytecode, Opcode};
 use std::ops::Deref;
 
-/// A word that is read behind its block.
+/// The last use of a register that is live-out of its block.
 pub(crate) const LIVE_OUT: u32 = u32::MAX;
 
-/// A program's blocks as a batch goes through them.
+/// The basic blocks of a program, as a batch runs them.
 pub(crate) struct BatchBlocks<'p> {
     blocks: BasicBlocks<'p>,
-    /// Where control can come from elsewhere than the instruction before.
+    /// Marks the instructions that control may reach by a jump.
     pub(crate) targets: Vec<bool>,
-    /// Words, a bit each, that those who wait while a block runs may read later; all words if that was too much to find out.
-    kept: Option<Vec<u64>>,
+    /// Per block a bit for each register that inactive points may read later; none if the analysis
+    /// was too large.
+    live_in_inactive: Option<Vec<u64>>,
     last_read: Vec<(u32, u32)>,
 }
 
@@ -26,31 +28,33 @@ impl<'p> Deref for BatchBlocks<'p> {
 }
 
 impl<'p> BatchBlocks<'p> {
-    pub(crate) fn new(program: &'p Bytecode, leaves: &'p [bool]) -> BatchBlocks<'p> {
-        let blocks = BasicBlocks::new(program, leaves);
+    pub(crate) fn new(program: &'p Bytecode, bails_out: &'p [bool]) -> BatchBlocks<'p> {
+        let blocks = BasicBlocks::new(program, bails_out);
         BatchBlocks {
             targets: super::jump_targets(program),
-            kept: blocks.find_kept(),
+            live_in_inactive: blocks.find_live_in_inactive(),
             last_read: vec![(u32::MAX, 0); program.registers as usize],
             blocks,
         }
     }
 
-    /// Words, a bit each, that those keep who wait while a block runs; nothing if all.
+    /// The registers that inactive points keep while a block runs, a bit each; none if they keep
+    /// all.
     pub(crate) fn live_in_inactive(&self, block: usize) -> Option<&[u64]> {
         let words = self.words();
-        let kept = self.kept.as_ref()?;
-        Some(&kept[block * words..][..words])
+        let live_in_inactive = self.live_in_inactive.as_ref()?;
+        Some(&live_in_inactive[block * words..][..words])
     }
 
-    /// Where the words that each instruction of a block writes are last read before they are written again.
+    /// The last use of each register that an instruction of a block writes, before it is written
+    /// again.
     pub(crate) fn last_uses(&mut self, block: usize) -> LastUses {
         let BatchBlocks {
             blocks, last_read, ..
         } = self;
         let (program, live_out) = (blocks.program, blocks.live_out(block));
-        let behind = |slot: u32| match live_out {
-            Some(live) if live[slot as usize / 64] >> (slot % 64) & 1 == 0 => 0,
+        let later = |register: u32| match live_out {
+            Some(live) if live[register as usize / 64] >> (register % 64) & 1 == 0 => 0,
             _ => LIVE_OUT,
         };
         let range = blocks.range(block);
@@ -60,16 +64,20 @@ impl<'p> BatchBlocks<'p> {
         };
         for position in range.rev() {
             let code = &program.code[position as usize];
-            for_each_def(program, code, |slot| {
-                let (of, at) = last_read[slot as usize];
-                let death = if of == block as u32 { at } else { behind(slot) };
-                deaths.all.push(death);
-                last_read[slot as usize] = (block as u32, 0);
+            for_each_def(program, code, |register| {
+                let (of, at) = last_read[register as usize];
+                let last_use = if of == block as u32 {
+                    at
+                } else {
+                    later(register)
+                };
+                deaths.all.push(last_use);
+                last_read[register as usize] = (block as u32, 0);
             });
-            for_each_use(program, code, |slot| {
-                let last = &mut last_read[slot as usize];
+            for_each_use(program, code, |register| {
+                let last = &mut last_read[register as usize];
                 if last.0 != block as u32 {
-                    *last = (block as u32, behind(slot));
+                    *last = (block as u32, later(register));
                 }
                 last.1 = last.1.max(position);
             });
@@ -80,57 +88,59 @@ impl<'p> BatchBlocks<'p> {
 }
 
 impl BasicBlocks<'_> {
-    /// Finds for each block what those may read who wait while it runs. Whoever runs is at the least position, so others wait at later blocks of the
-    /// function, or behind a call of it in those that called. Outputs are read once more when all is done, and arrays as a whole.
-    fn find_kept(&self) -> Option<Vec<u64>> {
+    /// Finds for each block the registers that inactive points may read. Active points are at the
+    /// lowest position. So inactive points are at later blocks of the function, or after a call of
+    /// it in its callers. Outputs are read once more at the end, and arrays as a whole.
+    fn find_live_in_inactive(&self) -> Option<Vec<u64>> {
         let live_in = self.live_in.as_ref()?;
         let (words, program) = (self.words(), self.program);
         let functions = &self.functions;
         let of = |part: usize| part * words..(part + 1) * words;
-        let mut kept = vec![0_u64; live_in.len()];
-        let mut behind = vec![0_u64; words];
+        let mut live_in_inactive = vec![0_u64; live_in.len()];
+        let mut later = vec![0_u64; words];
         for block in (0..self.len()).rev() {
             if functions.get(block + 1) != Some(&functions[block]) {
-                behind.fill(0);
+                later.fill(0);
             }
-            kept[of(block)].copy_from_slice(&behind);
-            unite(&mut behind, &live_in[of(block)]);
+            live_in_inactive[of(block)].copy_from_slice(&later);
+            unite(&mut later, &live_in[of(block)]);
         }
-        let mut waiting = vec![0_u64; program.functions.len() * words];
+        let mut after_return = vec![0_u64; program.functions.len() * words];
         let mut changed = true;
         while changed {
             changed = false;
             for block in 0..self.len() {
                 let last = &program.code[self.range(block).end as usize - 1];
                 if last.opcode == Opcode::Call {
-                    behind.copy_from_slice(&kept[of(block)]);
-                    unite(&mut behind, &waiting[of(functions[block])]);
-                    changed |= unite(&mut waiting[of(last.words[0] as usize)], &behind);
+                    later.copy_from_slice(&live_in_inactive[of(block)]);
+                    unite(&mut later, &after_return[of(functions[block])]);
+                    changed |= unite(&mut after_return[of(last.words[0] as usize)], &later);
                 }
             }
         }
-        behind.fill(0);
-        let arrays = (0..self.in_array.len()).filter(|&slot| self.in_array[slot]);
-        (self.outputs().chain(arrays)).for_each(|slot| add(&mut behind, slot));
+        later.fill(0);
+        let arrays = (0..self.in_array.len()).filter(|&register| self.in_array[register]);
+        (self.outputs().chain(arrays)).for_each(|register| add(&mut later, register));
         for (block, &function) in functions.iter().enumerate() {
-            let own = &mut kept[of(block)];
-            unite(own, &waiting[of(function)]);
-            unite(own, &behind);
+            let own = &mut live_in_inactive[of(block)];
+            unite(own, &after_return[of(function)]);
+            unite(own, &later);
         }
-        Some(kept)
+        Some(live_in_inactive)
     }
 }
 
-/// Where words are last read that the instructions of a block write: positions, 0 for never, [`LIVE_OUT`] for behind the block; in the order in which
-/// [`for_each_def`] gives them, those of the last instruction first.
+/// The last uses of the registers that the instructions of a block write: positions, 0 for never,
+/// [`LIVE_OUT`] for a live-out register. They are in the order of [`for_each_def`], those of the
+/// last instruction first.
 pub(crate) struct LastUses {
     all: Vec<u32>,
-    /// Where those of each instruction end, that of the last one first.
+    /// The end of each instruction's last uses, that of the last instruction first.
     ends: Vec<u32>,
 }
 
 impl LastUses {
-    /// Those of each instruction, from the first one on.
+    /// The last uses of each instruction, from the first one on.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.ends.len()).rev().map(|index| {
             let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);

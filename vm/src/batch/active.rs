@@ -1,21 +1,22 @@
-//! The points that run together, as the packs that they fill and those that they fill in part.
+//! The active points of a chunk, as the SIMD vectors that they fill and those that they fill in
+//! part.
 
 pub(super) use adumbra_simd::VectorRun;
 
-/// Packs that are looked at together: a bit for each.
+/// SIMD vectors that are looked at together: a bit for each.
 const SET: usize = u64::BITS as usize;
 
-/// A list of packs, each as bytes from the first pack of the chunk, and as runs.
+/// A list of SIMD vectors, each as bytes from the first vector of the chunk, and as runs.
 pub(super) struct VectorList {
     pub(super) list: Vec<u32>,
     pub(super) runs: Vec<VectorRun>,
 }
 
 impl VectorList {
-    fn new(packs: usize) -> VectorList {
+    fn new(vectors: usize) -> VectorList {
         VectorList {
-            list: Vec::with_capacity(packs),
-            runs: Vec::with_capacity(packs),
+            list: Vec::with_capacity(vectors),
+            runs: Vec::with_capacity(vectors),
         }
     }
 
@@ -28,78 +29,75 @@ impl VectorList {
         self.runs.clear();
     }
 
-    /// Appends packs that follow one another, each of so many bytes.
+    /// Appends consecutive vectors of `bytes` bytes each.
     fn extend(&mut self, list: &[u32], bytes: u32) {
-        let (Some(&start), packs) = (list.first(), list.len() as u32) else {
+        let (Some(&start), vectors) = (list.first(), list.len() as u32) else {
             return;
         };
         match self.runs.last_mut() {
-            Some(run) if run.start + run.vectors * bytes == start => run.vectors += packs,
-            _ => self.runs.push(VectorRun {
-                start,
-                vectors: packs,
-            }),
+            Some(run) if run.start + run.vectors * bytes == start => run.vectors += vectors,
+            _ => self.runs.push(VectorRun { start, vectors }),
         }
         self.list.extend_from_slice(list);
     }
 
-    /// Appends those of these packs whose bits are set.
+    /// Appends those of these vectors whose bits are set.
     fn extend_by(&mut self, mut set: u64, list: &[u32], bytes: u32) {
         let mut at = 0;
         while set != 0 {
             let gap = set.trailing_zeros();
-            let packs = (set >> gap).trailing_ones();
+            let vectors = (set >> gap).trailing_ones();
             at += gap as usize;
-            self.extend(&list[at..at + packs as usize], bytes);
-            at += packs as usize;
-            set = set.checked_shr(gap + packs).unwrap_or(0);
+            self.extend(&list[at..at + vectors as usize], bytes);
+            at += vectors as usize;
+            set = set.checked_shr(gap + vectors).unwrap_or(0);
         }
     }
 }
 
-/// Points of a chunk.
+/// The active points of a chunk.
 pub(super) struct ActivePoints {
-    /// Points in a pack.
-    lanes: usize,
-    /// Of each pack, the points that the chunk has, a bit each.
+    /// Elements of a SIMD vector.
+    elements: usize,
+    /// Of each vector the points that the chunk has, a bit each.
     live: Vec<u32>,
-    /// Of each pack, the points that run.
+    /// Of each vector the active points.
     active: Vec<u32>,
-    /// Packs all of whose points run.
+    /// Vectors all of whose points are active.
     pub(super) full: VectorList,
-    /// Packs with points that run.
+    /// Vectors with an active point.
     pub(super) any: VectorList,
-    /// Those of them that are not full, as bytes from the first pack.
+    /// Those of them that are not full, as bytes from the first vector.
     pub(super) partial: Vec<u32>,
-    /// Which of their points do.
+    /// Their active points.
     pub(super) partial_masks: Vec<u32>,
-    /// All points of a pack, as often as there are packs.
+    /// All points of a vector, as often as the chunk has vectors.
     pub(super) all_points_masks: Vec<u32>,
-    /// How many points run.
+    /// The number of active points.
     pub(super) points: usize,
-    /// How many the chunk has.
+    /// The number of points of the chunk.
     begun: usize,
-    /// Every pack, as bytes from the first one.
+    /// Every vector, as bytes from the first one.
     pub(super) all: Vec<u32>,
 }
 
 impl ActivePoints {
-    /// Room for groups of a chunk of so many points.
-    pub(super) fn new(width: usize, lanes: usize) -> ActivePoints {
-        let packs = width.div_ceil(lanes);
+    /// Allocates for groups of a chunk of `width` points.
+    pub(super) fn new(width: usize, elements: usize) -> ActivePoints {
+        let vectors = width.div_ceil(elements);
         ActivePoints {
-            lanes,
-            live: Vec::with_capacity(packs),
-            active: Vec::with_capacity(packs),
-            full: VectorList::new(packs),
-            any: VectorList::new(packs),
-            partial: Vec::with_capacity(packs),
-            partial_masks: Vec::with_capacity(packs),
-            all_points_masks: vec![u32::MAX; packs],
+            elements,
+            live: Vec::with_capacity(vectors),
+            active: Vec::with_capacity(vectors),
+            full: VectorList::new(vectors),
+            any: VectorList::new(vectors),
+            partial: Vec::with_capacity(vectors),
+            partial_masks: Vec::with_capacity(vectors),
+            all_points_masks: vec![u32::MAX; vectors],
             points: 0,
             begun: 0,
-            all: (0..packs)
-                .map(|pack| (pack * lanes * size_of::<u32>()) as u32)
+            all: (0..vectors)
+                .map(|vector| (vector * elements * size_of::<u32>()) as u32)
                 .collect(),
         }
     }
@@ -107,7 +105,7 @@ impl ActivePoints {
     /// Bytes of the heap that it holds.
     pub(super) fn memory(&self) -> usize {
         let ActivePoints {
-            lanes: _,
+            elements: _,
             live,
             active,
             full,
@@ -124,15 +122,15 @@ impl ActivePoints {
         full.memory() + some.memory() + words * size_of::<u32>()
     }
 
-    /// All of the first `points` points; the chunk has no others.
+    /// Activates the first `points` points; the chunk has no others.
     pub(super) fn begin(&mut self, points: usize) {
         if points == self.begun {
             self.active.clear();
             self.active.extend_from_slice(&self.live);
             let (all, bytes) = (&self.all[..self.live.len()], self.bytes());
-            for packs in [&mut self.full, &mut self.any] {
-                packs.clear();
-                packs.extend(all, bytes);
+            for vectors in [&mut self.full, &mut self.any] {
+                vectors.clear();
+                vectors.extend(all, bytes);
             }
             self.partial.clear();
             self.partial_masks.clear();
@@ -141,9 +139,9 @@ impl ActivePoints {
         }
         self.begun = points;
         self.live.clear();
-        let packs = points.div_ceil(self.lanes);
-        self.live.extend((0..packs).map(|pack| {
-            let rest = (points - pack * self.lanes).min(self.lanes);
+        let vectors = points.div_ceil(self.elements);
+        self.live.extend((0..vectors).map(|vector| {
+            let rest = (points - vector * self.elements).min(self.elements);
             u32::MAX >> (u32::BITS as usize - rest)
         }));
         self.active.clear();
@@ -151,13 +149,13 @@ impl ActivePoints {
         self.list();
     }
 
-    /// These points, by pack.
+    /// Activates these points, by vector.
     pub(super) fn set(&mut self, points: &[u32]) {
         self.active.copy_from_slice(&points[..self.live.len()]);
         self.list();
     }
 
-    /// Lets go of points: of each pack those whose bits are set.
+    /// Deactivates points: of each vector those whose bits are set.
     pub(super) fn remove(&mut self, gone: &[u32]) {
         for (active, gone) in self.active.iter_mut().zip(gone) {
             *active &= !gone;
@@ -165,7 +163,7 @@ impl ActivePoints {
         self.list();
     }
 
-    /// Nobody runs.
+    /// Deactivates all points.
     pub(super) fn clear(&mut self) {
         self.active.fill(0);
         self.full.clear();
@@ -182,7 +180,7 @@ impl ActivePoints {
         self.partial_masks.clear();
         self.points = 0;
         let bytes = self.bytes();
-        // Asking pack by pack would be guessed wrong as often as not.
+        // A branch for each vector would be mispredicted about half of the time.
         let sets = self.active.chunks(SET).zip(self.live.chunks(SET));
         for ((active, live), all) in sets.zip(self.all.chunks(SET)) {
             let (mut some, mut full) = (0, 0);
@@ -193,58 +191,62 @@ impl ActivePoints {
             }
             self.any.extend_by(some, all, bytes);
             self.full.extend_by(full, all, bytes);
-            for pack in points_of(0, some & !full) {
-                self.partial.push(all[pack]);
-                self.partial_masks.push(active[pack]);
+            for vector in points_of(0, some & !full) {
+                self.partial.push(all[vector]);
+                self.partial_masks.push(active[vector]);
             }
         }
     }
 
-    /// Bytes of a pack.
+    /// Bytes of a SIMD vector.
     fn bytes(&self) -> u32 {
-        (self.lanes * size_of::<u32>()) as u32
+        (self.elements * size_of::<u32>()) as u32
     }
 
-    /// Points in a pack.
+    /// Elements of a SIMD vector.
     pub(super) fn vector_width(&self) -> usize {
-        self.lanes
+        self.elements
     }
 
-    /// How many packs the chunk has.
+    /// The number of vectors of the chunk.
     pub(super) fn vectors(&self) -> usize {
         self.live.len()
     }
 
-    /// Which pack begins so many bytes from the first one.
+    /// The index of the vector that begins `offset` bytes after the first one.
     pub(super) fn vector_at(&self, offset: u32) -> usize {
-        // Packs have a power of two of bytes.
+        // The bytes of a vector are a power of two.
         offset as usize >> self.bytes().trailing_zeros()
     }
 
-    /// Of each pack, the points that run, a bit each.
+    /// Of each vector the active points, a bit each.
     pub(super) fn masks(&self) -> &[u32] {
         &self.active
     }
 
-    /// The pack and the bit of a point.
+    /// The vector and the bit of a point.
     pub(super) fn bit_of(&self, point: usize) -> (usize, u32) {
-        (point / self.lanes, 1 << (point % self.lanes))
+        (point / self.elements, 1 << (point % self.elements))
     }
 
-    /// Whether every point of the chunk runs.
+    /// Whether every point of the chunk is active.
     pub(super) fn is_all_points(&self) -> bool {
         self.full.list.len() == self.live.len()
     }
 
-    /// The points that run, in order.
+    /// The active points, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
-        let packs = self.active.iter().enumerate();
-        packs.flat_map(|(pack, &active)| points_of(pack * self.lanes, active))
+        let vectors = self.active.iter().enumerate();
+        vectors.flat_map(|(vector, &active)| points_of(vector * self.elements, active))
     }
 
-    /// Those of a pack whose bits are set.
-    pub(super) fn points_of(&self, pack: usize, bits: u32) -> impl Iterator<Item = usize> + use<> {
-        points_of(pack * self.lanes, bits)
+    /// The points of a vector whose bits are set.
+    pub(super) fn points_of(
+        &self,
+        vector: usize,
+        bits: u32,
+    ) -> impl Iterator<Item = usize> + use<> {
+        points_of(vector * self.elements, bits)
     }
 }
 
@@ -263,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_pack_is_full_with_the_points_that_there_are() {
+    fn partial_last_vector_counts_as_full() {
         let mut group = ActivePoints::new(16, 4);
         group.begin(10);
         assert_eq!((group.points, group.vectors()), (10, 3));

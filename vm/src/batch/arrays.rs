@@ -1,4 +1,4 @@
-//! The steps that work on arrays, point by point but where all points do the same.
+//! Batch instructions on arrays: point by point, except where all points do the same.
 
 use super::chunk::{Chunk, RunContext};
 use super::planes::OperandRef;
@@ -6,25 +6,26 @@ use crate::bytecode::BytecodeArray;
 use adumbra_ir::host::{FaultKind, array_steps};
 use adumbra_ir::types::{Direction, Lanes};
 
-/// Words from a value to each of these shadows, and whether it has them.
+/// The distances in words from a value to its shadows, and whether it has each.
 fn offsets(lanes: Lanes) -> impl Iterator<Item = usize> {
     let shadows = Direction::BOTH.into_iter().zip(1..);
     let shadows = shadows.filter(move |&(direction, _)| lanes.has(direction));
     std::iter::once(0).chain(shadows.map(|(_, offset)| offset))
 }
 
-/// Whether values with these shadows have a word so far behind the value.
+/// Whether a value with these lanes has a word at this distance.
 fn has(lanes: Lanes, offset: usize) -> bool {
     offset == 0 || lanes.bits() >> (offset - 1) & 1 == 1
 }
 
 impl Chunk {
-    /// The index of each point of the group, below the array's length; faults where it was not. By pack: the answers stay in order.
+    /// The index of each active point, below the array's length; faults where it was not. Vectors
+    /// go in order, so faults and requests do too.
     ///
     /// # Safety
-    /// The operand is a step's.
+    /// The operand is an instruction's.
     unsafe fn index(&mut self, point: usize, index: OperandRef, len: u32) -> u32 {
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         let index = unsafe { *index.point(point) };
         if index < len {
             return index;
@@ -35,22 +36,23 @@ impl Chunk {
         if (index as i32) < 0 { 0 } else { len - 1 }
     }
 
-    /// The word of a point in the plane of a slot.
+    /// The word of a point in the plane of a register.
     ///
     /// # Safety
-    /// The slot and the point exist.
-    unsafe fn word(&self, slot: u32, point: usize) -> *mut u32 {
-        // SAFETY: asked of the caller.
-        unsafe { self.memory.slot(slot).add(point) }
+    /// The register and the point exist.
+    unsafe fn word(&self, register: u32, point: usize) -> *mut u32 {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.memory.register(register).add(point) }
     }
 
     /// # Safety
-    /// The operands are those of such a step.
+    /// The operands are those of such an instruction.
     pub(super) unsafe fn load(&mut self, array: BytecodeArray, to: Lanes, refs: *const OperandRef) {
         let planes = 1 + to.count() as usize;
-        for pack in 0..self.active.vectors() {
-            for point in self.active.points_of(pack, self.active.masks()[pack]) {
-                // SAFETY: asked of the caller; the element is the array's. The element is read before anything is written.
+        for vector in 0..self.active.vectors() {
+            for point in self.active.points_of(vector, self.active.masks()[vector]) {
+                // SAFETY: guaranteed by the caller; the element is the array's. The element is read
+                // before anything is written.
                 unsafe {
                     let index = self.index(point, *refs.add(planes), array.len);
                     let element = array.base + index * array.stride();
@@ -68,16 +70,17 @@ impl Chunk {
     }
 
     /// # Safety
-    /// The operands are those of such a step.
+    /// The operands are those of such an instruction.
     pub(super) unsafe fn store(
         &mut self,
         array: BytecodeArray,
         from: Lanes,
         refs: *const OperandRef,
     ) {
-        for pack in 0..self.active.vectors() {
-            for point in self.active.points_of(pack, self.active.masks()[pack]) {
-                // SAFETY: asked of the caller; the element is the array's. All is read before the element is written.
+        for vector in 0..self.active.vectors() {
+            for point in self.active.points_of(vector, self.active.masks()[vector]) {
+                // SAFETY: guaranteed by the caller; the element is the array's. All is read before
+                // the element is written.
                 unsafe {
                     let index = self.index(point, *refs, array.len);
                     let element = array.base + index * array.stride();
@@ -93,10 +96,10 @@ impl Chunk {
         }
     }
 
-    /// Clears the planes of slots for the points of the group.
-    fn clear(&mut self, first: u32, slots: u32) {
-        for slot in first..first + slots {
-            let plane = self.memory.slot(slot);
+    /// Clears the planes of registers for the active points.
+    fn clear(&mut self, first: u32, registers: u32) {
+        for register in first..first + registers {
+            let plane = self.memory.register(register);
             // SAFETY: the plane has all points of the chunk.
             unsafe {
                 if self.active.is_all_points() {
@@ -116,7 +119,7 @@ impl Chunk {
     }
 
     /// # Safety
-    /// The operands are those of such a step.
+    /// The operands are those of such an instruction.
     pub(super) unsafe fn array_resize(
         &mut self,
         array: BytecodeArray,
@@ -124,18 +127,18 @@ impl Chunk {
         refs: *const OperandRef,
         context: &mut RunContext<'_>,
     ) {
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         let (to, parts) = unsafe { (*refs, *refs.add(1)) };
-        // SAFETY: as above.
-        let asked = |point| unsafe { *parts.point(point) };
-        let granted = |point| (asked(point) as i32).max(0) as u32;
+        // SAFETY: guaranteed by the caller; the point is active.
+        let requested = |point| unsafe { *parts.point(point) };
+        let granted = |point| (requested(point) as i32).max(0) as u32;
         let elements = |point| {
             let elements = granted(point).max(1).checked_mul(part);
             elements.filter(|&elements| elements <= array.len)
         };
         let site = self.site();
         for point in self.active.iter() {
-            if (asked(point) as i32) < 0 {
+            if (requested(point) as i32) < 0 {
                 let kind = FaultKind::NegativeArraySize;
                 let span = self.span_of(site);
                 self.results.faults.add(point, kind, span);
@@ -147,12 +150,12 @@ impl Chunk {
         let elements = |point| elements(point).unwrap_or(0);
         self.take_steps_by_point(|point| array_steps(elements(point)), context, site);
         for point in self.active.iter() {
-            let slots = elements(point) * array.stride();
+            let registers = elements(point) * array.stride();
             let parts = granted(point);
-            // SAFETY: the slots are the array's, the point is the chunk's.
+            // SAFETY: the registers are the array's, the point is the chunk's.
             unsafe {
-                for slot in array.base..array.base + slots {
-                    *self.memory.slot(slot).add(point) = 0;
+                for register in array.base..array.base + registers {
+                    *self.memory.register(register).add(point) = 0;
                 }
                 *to.point(point) = parts;
             }
@@ -174,19 +177,19 @@ impl Chunk {
             }
             return;
         }
-        // Should they overlap, what is still to be read is not written.
+        // If they overlap, words that are still to be read are not overwritten.
         let forward = to.base <= from.base;
         for i in 0..len {
             let i = if forward { i } else { len - 1 - i };
             let (to_element, from_element) =
                 (to.base + i * to.stride(), from.base + i * from.stride());
             for offset in offsets(to.lanes) {
-                let plane = self.memory.slot(to_element + offset as u32);
+                let plane = self.memory.register(to_element + offset as u32);
                 // SAFETY: both planes have all points of the chunk.
                 unsafe {
                     match has(from.lanes, offset) {
                         true => {
-                            let from = self.memory.slot(from_element + offset as u32);
+                            let from = self.memory.register(from_element + offset as u32);
                             std::ptr::copy(from, plane, self.width);
                         }
                         false => plane.write_bytes(0, self.width),
@@ -197,7 +200,7 @@ impl Chunk {
     }
 
     /// # Safety
-    /// The operand is that of such a step.
+    /// The operands are those of such an instruction.
     pub(super) unsafe fn array_copy_part(
         &mut self,
         to: BytecodeArray,
@@ -208,7 +211,7 @@ impl Chunk {
         let steps = array_steps(to.len.min(from.len));
         self.take_steps(steps, context, self.site());
         for point in self.active.iter() {
-            // SAFETY: asked of the caller; the part lies inside the longer array.
+            // SAFETY: guaranteed by the caller; the part lies inside the longer array.
             unsafe {
                 let start = (*(*refs).point(point) as i32).max(0) as u32;
                 let start = start.min(to.len.abs_diff(from.len));
@@ -224,10 +227,11 @@ impl Chunk {
         }
     }
 
-    /// Copies the elements that both arrays have, for one point; shadows that the source lacks become zero.
+    /// Copies the elements that both arrays have, for one point; shadows that the source lacks
+    /// become zero.
     ///
     /// # Safety
-    /// The slots and the point exist.
+    /// The registers and the point exist.
     unsafe fn copy_elements(&self, point: usize, to: BytecodeArray, from: BytecodeArray) {
         let len = to.len.min(from.len);
         let forward = to.base <= from.base;
@@ -235,7 +239,7 @@ impl Chunk {
             let i = if forward { i } else { len - 1 - i };
             let (to_element, from_element) =
                 (to.base + i * to.stride(), from.base + i * from.stride());
-            // SAFETY: asked of the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 for offset in offsets(to.lanes) {
                     let word = match has(from.lanes, offset) {

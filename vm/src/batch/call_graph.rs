@@ -1,16 +1,17 @@
-//! Which calls of a program can be made for many points at once, and how deep they nest.
+//! The call graph of a program: the calls that bail out, and how deep the others nest.
 
 use crate::bytecode::{Bytecode, Opcode};
 
-/// What loading knows of a program's calls.
+/// The result of the analysis of a program's calls.
 pub(super) struct BatchCalls {
-    /// Per instruction, whether points leave the chunk there: at calls in a circle, and at what saves registers for them.
+    /// Per instruction, whether points bail out there: at calls in a recursive cycle, and at
+    /// instructions that save registers for them.
     pub(super) bails_out: Vec<bool>,
     /// The most calls that are open at once in a chunk.
     pub(super) depth: usize,
 }
 
-/// A call: the function that it stands in and the one that it calls.
+/// A call: its caller and its callee.
 struct Edge {
     position: usize,
     from: usize,
@@ -21,26 +22,26 @@ impl BatchCalls {
     pub(super) fn of(program: &Bytecode) -> BatchCalls {
         let edges = edges(program);
         let count = program.functions.len();
-        // A call in a circle stands in a function that is behind a circle and before one.
-        let after = in_circles(count, edges.iter().map(|e| (e.from, e.to)));
-        let before = in_circles(count, edges.iter().map(|e| (e.to, e.from)));
-        let circles = |f: usize| after[f].is_none() && before[f].is_none();
-        let mut leaves: Vec<bool> = (program.code.iter())
+        // A call is in a cycle if both functions are after a cycle and before one.
+        let after = longest_paths(count, edges.iter().map(|e| (e.from, e.to)));
+        let before = longest_paths(count, edges.iter().map(|e| (e.to, e.from)));
+        let in_cycle = |f: usize| after[f].is_none() && before[f].is_none();
+        let mut bails_out: Vec<bool> = (program.code.iter())
             .map(|code| saves(code.opcode))
             .collect();
         for edge in &edges {
-            leaves[edge.position] |= circles(edge.from) && circles(edge.to);
+            bails_out[edge.position] |= in_cycle(edge.from) && in_cycle(edge.to);
         }
-        let others = edges.iter().filter(|edge| !leaves[edge.position]);
-        let depths = in_circles(count, others.map(|e| (e.from, e.to)));
+        let others = edges.iter().filter(|edge| !bails_out[edge.position]);
+        let depths = longest_paths(count, others.map(|e| (e.from, e.to)));
         BatchCalls {
-            bails_out: leaves,
+            bails_out,
             depth: depths.into_iter().flatten().max().unwrap_or(0),
         }
     }
 }
 
-/// Whether it serves calls that save registers.
+/// Whether an instruction saves or restores registers around calls.
 fn saves(opcode: Opcode) -> bool {
     matches!(
         opcode,
@@ -64,27 +65,27 @@ fn edges(program: &Bytecode) -> Vec<Edge> {
     edges
 }
 
-/// Takes away, one by one, what no edge leads to any more. Gives for each thing the longest way of edges to it; nothing for those in circles
-/// or behind them, which remain.
-fn in_circles(
+/// Removes, one by one, the nodes that no edge leads to any more (Kahn, 1962). Returns the longest
+/// path to each node; none for nodes in cycles or after them, which remain.
+fn longest_paths(
     count: usize,
     edges: impl Iterator<Item = (usize, usize)> + Clone,
 ) -> Vec<Option<usize>> {
     let mut next = vec![Vec::new(); count];
-    let mut waiting = vec![0_usize; count];
+    let mut incoming = vec![0_usize; count];
     for (from, to) in edges {
         next[from].push(to);
-        waiting[to] += 1;
+        incoming[to] += 1;
     }
     let mut longest = vec![0; count];
-    let mut free: Vec<usize> = (0..count).filter(|&f| waiting[f] == 0).collect();
+    let mut free: Vec<usize> = (0..count).filter(|&f| incoming[f] == 0).collect();
     let mut found = vec![None; count];
     while let Some(f) = free.pop() {
         found[f] = Some(longest[f]);
         for &to in &next[f] {
             longest[to] = longest[to].max(longest[f] + 1);
-            waiting[to] -= 1;
-            if waiting[to] == 0 {
+            incoming[to] -= 1;
+            if incoming[to] == 0 {
                 free.push(to);
             }
         }
@@ -97,14 +98,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn circles_and_what_is_behind_them_remain() {
+    fn cycles_and_their_successors_remain() {
         // 0 calls 1, which calls 2; 3 and 4 call each other; 4 calls 2 and 0 calls 3.
         let edges = [(0, 1), (1, 2), (3, 4), (4, 3), (4, 2), (0, 3)];
-        let ways = in_circles(5, edges.into_iter());
-        assert_eq!(ways, [Some(0), Some(1), None, None, None]);
-        let back = in_circles(5, edges.into_iter().map(|(a, b)| (b, a)));
+        let lengths = longest_paths(5, edges.into_iter());
+        assert_eq!(lengths, [Some(0), Some(1), None, None, None]);
+        let back = longest_paths(5, edges.into_iter().map(|(a, b)| (b, a)));
         assert_eq!(back, [None, Some(1), Some(0), None, None]);
-        let deep = in_circles(3, [(0, 1), (0, 2), (1, 2)].into_iter());
+        let deep = longest_paths(3, [(0, 1), (0, 2), (1, 2)].into_iter());
         assert_eq!(deep, [Some(0), Some(1), Some(2)]);
     }
 }

@@ -1,12 +1,15 @@
-//! The points of a chunk while they run: where each is, what each has left, and who runs next.
+//! The points of a chunk while they run: their positions, their budgets, and the schedule.
 //!
-//! Control goes by the jumps of the bytecode. Every point has a position: how many calls are open, and the next step. Those at the least
-//! position run, the deepest call first, then the least step; where their ways part, one part waits. Code goes forward but for loops, so
-//! whoever can still come to where others wait is behind them, and comes before they go on. That is only a matter of speed: a point owns its
-//! column of every plane, and nothing that it finds depends on who runs with it.
+//! Control follows the jumps of the bytecode. Each point has a position: its open calls, and the
+//! next instruction. The points at the lowest position are active: the deepest call first, then the
+//! lowest PC. Where they diverge, one part becomes an inactive group. Code goes forward except for
+//! loops, so a point that can still reach an inactive group is before it, and runs first. The order
+//! affects speed alone: a point owns its column of every plane, and none of its values depends on
+//! the points that run with it.
 //!
-//! Since the deepest call comes first, nobody is deeper than a group that makes a call. So all who are deeper later came by that call, and one
-//! stack of open calls serves the whole chunk.
+//! The deepest call comes first, so no inactive point is deeper than a group that makes a call.
+//! Points that are deeper later came by that call, and one stack of open calls serves the whole
+//! chunk.
 
 use super::active::ActivePoints;
 use super::compiled_loop::LoopBuffers;
@@ -24,7 +27,7 @@ use std::sync::Arc;
 /// More steps than a point has left: it is to be stopped.
 const NONE_LEFT: u64 = u64::MAX;
 
-/// Where something happens. What of the source it comes from is looked up if there is something to tell of it.
+/// Where an event happens. Its source span is looked up when it is reported.
 #[derive(Clone, Copy)]
 pub(super) enum Site {
     /// The shader as a whole.
@@ -33,11 +36,11 @@ pub(super) enum Site {
     Instruction(u32),
 }
 
-/// What a run has beside the chunk.
+/// The context of a run, apart from the chunk.
 pub(super) struct RunContext<'a> {
     pub(super) host: &'a mut dyn Host,
     pub(super) sources: &'a [GlobalSource<'a>],
-    /// Which point of the sources the chunk's first one is.
+    /// The index of the chunk's first point in the sources.
     pub(super) first: usize,
 }
 
@@ -47,35 +50,36 @@ pub(super) struct Chunk {
     pub(super) width: usize,
     pub(super) memory: ChunkMemory,
     pub(super) results: ChunkResults,
-    /// Finish points that go on alone: one machine, or one for each corner of a quad.
-    pub(super) alone: Box<[PointMachine]>,
-    /// If its points stand in quads.
+    /// The machines for points that bail out: one, or one for each corner of a quad.
+    pub(super) point_machines: Box<[PointMachine]>,
+    /// The quads, if the program's points are evaluated in quads.
     pub(super) quads: Option<Quads>,
-    /// Room for the globals of one point.
+    /// Buffer for the globals of one point.
     pub(super) globals: Box<[u32]>,
     pub(super) active: ActivePoints,
     pub(super) inactive: InactiveGroups,
-    /// Steps that each point has left, less what its group owes; not written while they are `alike`.
+    /// Steps that each point has left, less what its group owes; not written while they are
+    /// `alike`.
     pub(super) steps: Box<[u64]>,
-    /// Nobody waits, and each point of the group has the steps that are the least of its account.
+    /// No point is inactive, and each active point has the least steps of the account left.
     alike: bool,
-    /// What the group owes.
+    /// The steps that the active group owes.
     pub(super) account: StepAccount,
     /// Array elements that points have left, for each number of open calls.
     pub(super) elements: Box<[u32]>,
-    /// For each open call, the step behind it.
+    /// For each open call, the instruction after it.
     pub(super) return_addresses: Box<[u32]>,
-    /// Open calls of the group.
+    /// Open calls of the active group.
     pub(super) depth: usize,
-    /// The group's next step.
+    /// The next instruction of the active group.
     pub(super) pc: usize,
-    /// Answers of tests, by pack.
+    /// Results of tests, by SIMD vector.
     pub(super) test_masks: Box<[u32]>,
     pub(super) requests: HostRequests,
     pub(super) loop_buffers: LoopBuffers,
 }
 
-/// Room for the requests of one sample.
+/// Buffers for the requests of one sample.
 #[derive(Default)]
 pub(super) struct HostRequests {
     pub(super) points: Vec<usize>,
@@ -93,10 +97,13 @@ impl Chunk {
         [width, lanes, depth, places]: [usize; 4],
     ) -> Chunk {
         let padded = width.next_multiple_of(lanes);
-        let ways = memory.loops.iter().map(|region| region.edges.len());
-        let exchange = LoopBuffers::new(padded, ways.max().unwrap_or(0));
+        let edge_counts = memory
+            .loops
+            .iter()
+            .map(|compiled_loop| compiled_loop.edges.len());
+        let loop_buffers = LoopBuffers::new(padded, edge_counts.max().unwrap_or(0));
         let samples = !program.interface.textures.is_empty();
-        let asking = if samples { width } else { 0 };
+        let host_requests = if samples { width } else { 0 };
         let machines = if program.quad.is_some() { QUAD } else { 1 };
         Chunk {
             program: program.clone(),
@@ -104,7 +111,7 @@ impl Chunk {
             width,
             memory,
             results: ChunkResults::new(program, width),
-            alone: (0..machines)
+            point_machines: (0..machines)
                 .map(|_| PointMachine::new(program.clone(), limits))
                 .collect(),
             quads: Quads::of(program, width),
@@ -120,12 +127,12 @@ impl Chunk {
             pc: 0,
             test_masks: vec![0; padded / lanes].into_boxed_slice(),
             requests: HostRequests {
-                points: Vec::with_capacity(asking),
-                requests: Vec::with_capacity(asking),
-                answers: Vec::with_capacity(asking),
+                points: Vec::with_capacity(host_requests),
+                requests: Vec::with_capacity(host_requests),
+                answers: Vec::with_capacity(host_requests),
                 arguments: Vec::with_capacity(program.most_arguments()),
             },
-            loop_buffers: exchange,
+            loop_buffers,
         }
     }
 
@@ -138,11 +145,11 @@ impl Chunk {
             width: _,
             memory,
             results,
-            alone,
+            point_machines,
             quads,
             globals,
             active: group,
-            inactive: waiting,
+            inactive,
             steps,
             alike: _,
             account: _,
@@ -151,22 +158,25 @@ impl Chunk {
             depth: _,
             pc: _,
             test_masks: found,
-            requests: asking,
-            loop_buffers: exchange,
+            requests: host_requests,
+            loop_buffers,
         } = self;
         let HostRequests {
             points,
             requests,
             answers,
             arguments,
-        } = asking;
+        } = host_requests;
         memory.heap()
             + results.heap()
-            + alone.iter().map(PointMachine::memory).sum::<usize>()
+            + point_machines
+                .iter()
+                .map(PointMachine::memory)
+                .sum::<usize>()
             + quads.as_ref().map_or(0, Quads::heap)
             + size_of_val(&globals[..])
             + group.memory()
-            + waiting.heap()
+            + inactive.heap()
             + size_of_val(&steps[..])
             + size_of_val(&elements[..])
             + size_of_val(&returns[..])
@@ -175,10 +185,10 @@ impl Chunk {
             + requests.capacity() * size_of::<SampleRequest>()
             + answers.capacity() * size_of::<Sampled>()
             + arguments.capacity() * size_of::<u32>()
-            + exchange.heap()
+            + loop_buffers.heap()
     }
 
-    /// All of so many points stand before a step, with nothing taken.
+    /// Puts `points` points before an instruction, with no step taken.
     pub(super) fn begin(&mut self, points: usize, entry: usize) {
         self.active.begin(points);
         self.alike = true;
@@ -192,7 +202,7 @@ impl Chunk {
         self.inactive.clear();
     }
 
-    /// Runs all points from the shader's first step on.
+    /// Runs all points from the shader's first instruction on.
     ///
     /// # Safety
     /// As for [`run`](Chunk::run).
@@ -210,7 +220,7 @@ impl Chunk {
         let elements = self.program.functions[self.program.entry as usize].elements;
         self.take_elements(elements, Site::Shader);
         if self.active.points > 0 {
-            // SAFETY: asked of the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe { self.run(context) };
         }
         self.difference_outputs(0..points / QUAD);
@@ -223,12 +233,12 @@ impl Chunk {
         }
         for point in 0..self.results.points {
             self.load_globals(point, context);
-            let outcome = self.alone[0].run(&self.globals, inputs, context.host);
+            let outcome = self.point_machines[0].run(&self.globals, inputs, context.host);
             self.store_results(0, point, outcome);
         }
     }
 
-    /// A point comes next: its globals, and who it is.
+    /// Loads the globals and the index of the next point.
     pub(super) fn load_globals(&mut self, point: usize, context: &mut RunContext<'_>) {
         context.host.at_point(context.first + point);
         for (global, source) in self.globals.iter_mut().zip(context.sources) {
@@ -236,31 +246,33 @@ impl Chunk {
         }
     }
 
-    /// Whether others wait where the group is, or have to go on before it does.
+    /// Whether an inactive group is at this position, or has to run before the active one.
     pub(super) fn is_preempted(&self) -> bool {
         let next = self.inactive.next();
         next.is_some_and(|next| next <= SchedulePosition::new(self.depth, self.pc))
     }
 
-    /// Points of the group wait at a step: of each pack those whose bits are set.
-    pub(super) fn diverge(&mut self, points: &[u32], step: usize) {
-        self.wait_at(step, Some(points));
+    /// Some active points become inactive at an instruction: of each vector those whose bits are
+    /// set.
+    pub(super) fn diverge(&mut self, points: &[u32], pc: usize) {
+        self.deactivate(pc, Some(points));
         self.active.remove(points);
     }
 
-    /// These points of the group wait at a step, or all.
-    fn wait_at(&mut self, step: usize, points: Option<&[u32]>) {
-        self.tell_apart();
-        let position = SchedulePosition::new(self.depth, step);
+    /// These active points become inactive at an instruction, or all of them.
+    fn deactivate(&mut self, pc: usize, points: Option<&[u32]>) {
+        self.split_budgets();
+        let position = SchedulePosition::new(self.depth, pc);
         let points = points.unwrap_or(self.active.masks());
         let lanes = self.active.vector_width();
         (self.inactive).add(position, self.account, points, lanes, &mut self.steps);
     }
 
-    /// The group waits where it is, and whoever is to run runs: at the least position. `false` if nobody is left.
+    /// The active group becomes inactive where it is, and the group at the lowest position becomes
+    /// active. Returns `false` if no point is left.
     pub(super) fn schedule_next(&mut self) -> bool {
         if self.active.points > 0 {
-            self.wait_at(self.pc, None);
+            self.deactivate(self.pc, None);
         }
         let Some((position, account, points)) = self.inactive.take_next() else {
             self.active.clear();
@@ -274,13 +286,13 @@ impl Chunk {
     }
 
     /// From now on points have steps of their own.
-    fn tell_apart(&mut self) {
+    fn split_budgets(&mut self) {
         if std::mem::take(&mut self.alike) {
             self.steps[..self.results.points].fill(self.account.least);
         }
     }
 
-    /// The group enters a function.
+    /// The active group enters a function.
     pub(super) fn call(&mut self, target: usize) {
         self.return_addresses[self.depth] = self.pc as u32 + 1;
         self.elements[self.depth + 1] = self.elements[self.depth];
@@ -288,13 +300,13 @@ impl Chunk {
         self.pc = target;
     }
 
-    /// The group goes back to where it was called from.
+    /// The active group returns to its caller.
     pub(super) fn return_from_call(&mut self) {
         self.depth -= 1;
         self.pc = self.return_addresses[self.depth] as usize;
     }
 
-    /// The points of the group hold so many array elements more.
+    /// The active points take `elements` more array elements.
     pub(super) fn take_elements(&mut self, elements: u32, site: Site) {
         let left = &mut self.elements[self.depth];
         match left.checked_sub(elements) {
@@ -303,7 +315,7 @@ impl Chunk {
         }
     }
 
-    /// Steps that a point of the group has left.
+    /// Steps that an active point has left.
     pub(super) fn steps_left(&self, point: usize) -> u64 {
         match self.alike {
             true => self.account.left(),
@@ -311,12 +323,12 @@ impl Chunk {
         }
     }
 
-    /// Where the group is.
+    /// The position of the active group.
     pub(super) fn site(&self) -> Site {
         Site::Instruction(self.memory.instructions[self.pc].position)
     }
 
-    /// What of the source a site comes from.
+    /// The source span of a site.
     pub(super) fn span_of(&self, site: Site) -> Span {
         match site {
             Site::Shader => self.program.functions[self.program.entry as usize].span,
@@ -324,16 +336,16 @@ impl Chunk {
         }
     }
 
-    /// The group takes steps; those that have too few are stopped.
+    /// The active group takes steps; points that have too few are stopped.
     pub(super) fn take_steps(&mut self, taken: u64, context: &mut RunContext<'_>, site: Site) {
         self.account.owed += taken;
         if self.account.owed > self.account.least {
             self.take_exactly(taken, |_| taken, site);
         }
-        self.ask_for_patience(taken, context, site);
+        self.check_cancellation(taken, context, site);
     }
 
-    /// Each point of the group takes steps of its own.
+    /// Each active point takes steps of its own.
     pub(super) fn take_steps_by_point(
         &mut self,
         taken: impl Fn(usize) -> u64,
@@ -342,12 +354,13 @@ impl Chunk {
     ) {
         let most = self.active.iter().map(&taken).max().unwrap_or(0);
         self.take_exactly(0, taken, site);
-        self.ask_for_patience(most, context, site);
+        self.check_cancellation(most, context, site);
     }
 
-    /// Accounts for what is owed, of which `now` is not taken yet, and for what each point takes now.
+    /// Charges the points the steps that are owed, of which `now` are not taken yet, and the steps
+    /// that each takes now.
     fn take_exactly(&mut self, now: u64, taken: impl Fn(usize) -> u64, site: Site) {
-        self.tell_apart();
+        self.split_budgets();
         let before = self.account.owed - now;
         self.account.owed = 0;
         self.account.least = u64::MAX;
@@ -374,8 +387,8 @@ impl Chunk {
         }
     }
 
-    /// Asks the host whether the group is to be stopped, as often as for a point.
-    fn ask_for_patience(&mut self, taken: u64, context: &mut RunContext<'_>, site: Site) {
+    /// Asks the host about cancellation, as often as for a single point.
+    fn check_cancellation(&mut self, taken: u64, context: &mut RunContext<'_>, site: Site) {
         if self.active.points > 0
             && is_cancel_check_due(self.account.left(), taken)
             && context.host.is_cancelled()
@@ -384,7 +397,7 @@ impl Chunk {
         }
     }
 
-    /// Stops those points of the group for which there is a reason.
+    /// Stops the active points for which `why` gives a reason.
     pub(super) fn stop(&mut self, site: Site, why: impl Fn(usize) -> Option<FaultKind>) {
         let mut gone = std::mem::take(&mut self.test_masks);
         gone.fill(0);
@@ -393,20 +406,20 @@ impl Chunk {
                 let span = self.span_of(site);
                 self.results.faults.add(point, kind, span);
                 self.results.outcomes[point] = Outcome::Stopped;
-                let (pack, bit) = self.active.bit_of(point);
-                gone[pack] |= bit;
+                let (vector, bit) = self.active.bit_of(point);
+                gone[vector] |= bit;
             }
         }
         self.active.remove(&gone);
-        for (pack, &bits) in gone.iter().enumerate() {
-            for point in self.active.points_of(pack, bits) {
+        for (vector, &bits) in gone.iter().enumerate() {
+            for point in self.active.points_of(vector, bits) {
                 self.clear_outputs(point);
             }
         }
         self.test_masks = gone;
     }
 
-    /// The group has finished.
+    /// The active group has finished.
     pub(super) fn finish(&mut self) {
         if self.active.is_all_points() {
             let points = self.results.points;
@@ -419,11 +432,11 @@ impl Chunk {
         self.active.clear();
     }
 
-    /// A point that does not finish has no outputs.
+    /// Clears the outputs of a point that does not finish.
     pub(super) fn clear_outputs(&mut self, point: usize) {
-        for slot in 0..3 * self.program.output_lanes.len() as u32 {
+        for register in 0..3 * self.program.output_lanes.len() as u32 {
             // SAFETY: the point is the chunk's, and outputs have planes.
-            unsafe { *self.memory.slot(slot).add(point) = 0 };
+            unsafe { *self.memory.register(register).add(point) = 0 };
         }
         if let Some(closures) = self.results.closures.get_mut(point) {
             closures.clear();

@@ -1,4 +1,4 @@
-//! The steps that work with what is the host's: textures, messages, closures, resources.
+//! Batch instructions that work with the host: textures, messages, closures, resources.
 
 use super::chunk::{Chunk, HostRequests, RunContext};
 use super::instruction::SampleDetail;
@@ -10,33 +10,33 @@ use adumbra_ir::host::{
 use adumbra_ir::module::{Channels, ClosureId, MessageId, TextureId};
 use adumbra_ir::types::Type;
 
-/// A float among a step's operands, for one point.
+/// An operand of an instruction as a float, for one point.
 ///
 /// # Safety
-/// The step has that operand, the chunk that point.
+/// The instruction has that operand, the chunk that point.
 unsafe fn float(refs: *const OperandRef, operand: usize, point: usize) -> f32 {
-    // SAFETY: asked of the caller.
+    // SAFETY: guaranteed by the caller.
     f32::from_bits(unsafe { word(refs, operand, point) })
 }
 
-/// A word among a step's operands, for one point.
+/// An operand of an instruction as a word, for one point.
 ///
 /// # Safety
 /// As for `float`.
 unsafe fn word(refs: *const OperandRef, operand: usize, point: usize) -> u32 {
-    // SAFETY: asked of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { *(*refs.add(operand)).point(point) }
 }
 
 impl Chunk {
     /// # Safety
-    /// The operands are those of such a step.
+    /// The operands are those of such an instruction.
     pub(super) unsafe fn sample(
         &mut self,
         texture: u32,
         channels: Channels,
         detail: SampleDetail,
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
         refs: *const OperandRef,
         context: &mut RunContext<'_>,
     ) {
@@ -49,7 +49,7 @@ impl Chunk {
         points.clear();
         requests.clear();
         for point in self.active.iter() {
-            // SAFETY: asked of the caller.
+            // SAFETY: guaranteed by the caller.
             let number = |operand| unsafe { float(refs, operand, point) };
             let partial = |operand| match detail {
                 SampleDetail::Shadows => leaving(read_shadow(number(operand))),
@@ -79,7 +79,7 @@ impl Chunk {
             match answer {
                 Sampled::Ready(texel) => {
                     for (operand, channel) in (first..).zip(channels.of(texel)) {
-                        // SAFETY: asked of the caller.
+                        // SAFETY: guaranteed by the caller.
                         unsafe { *(*refs.add(operand)).point(point) = channel.to_bits() };
                     }
                 }
@@ -87,36 +87,36 @@ impl Chunk {
             }
         }
         if waits {
-            self.let_wait(lent, context);
+            self.suspend_unanswered(elsewhere, context);
         }
     }
 
-    /// Points that were not answered wait.
+    /// Points that were not answered suspend.
     #[cold]
-    fn let_wait(&mut self, lent: (u32, u32), context: &mut RunContext<'_>) {
+    fn suspend_unanswered(&mut self, elsewhere: (u32, u32), context: &mut RunContext<'_>) {
         let mut gone = std::mem::take(&mut self.test_masks);
         gone.fill(0);
         for i in 0..self.requests.answers.len() {
             if self.requests.answers[i] == Sampled::Pending {
                 let point = self.requests.points[i] - context.first;
-                let (pack, bit) = self.active.bit_of(point);
-                gone[pack] |= bit;
+                let (vector, bit) = self.active.bit_of(point);
+                gone[vector] |= bit;
                 if self.quads.is_none() {
-                    self.suspend(point, self.requests.requests[i], lent, context);
+                    self.suspend(point, self.requests.requests[i], elsewhere, context);
                 }
             }
         }
         match self.quads {
-            Some(_) => self.suspend_quads(&mut gone, lent, context),
+            Some(_) => self.suspend_quads(&mut gone, elsewhere, context),
             None => self.active.remove(&gone),
         }
         self.test_masks = gone;
     }
 
-    /// The arguments among a step's operands from one on, of these types, as they leave.
+    /// The canonical arguments among an instruction's operands, from one on, of these types.
     ///
     /// # Safety
-    /// The step has an operand for each scalar.
+    /// The instruction has an operand for each scalar.
     unsafe fn arguments(
         &mut self,
         params: &[Type],
@@ -126,21 +126,21 @@ impl Chunk {
     ) {
         let resources = self.program.interface.resources.len();
         let closures = self.results.closures_of(point);
-        let room = &mut self.requests.arguments;
-        room.clear();
+        let arguments = &mut self.requests.arguments;
+        arguments.clear();
         let mut operand = first;
         for ty in params {
             ty.for_each_scalar(&mut |scalar| {
-                // SAFETY: asked of the caller.
+                // SAFETY: guaranteed by the caller.
                 let word = unsafe { word(refs, operand, point) };
                 operand += 1;
-                room.push(canonicalise::value(scalar, word, closures, resources));
+                arguments.push(canonicalise::value(scalar, word, closures, resources));
             });
         }
     }
 
     /// # Safety
-    /// The operands are those of such a step.
+    /// The operands are those of such an instruction.
     pub(super) unsafe fn message(
         &mut self,
         message: u32,
@@ -149,12 +149,12 @@ impl Chunk {
     ) {
         let program = self.program.clone();
         let params = &program.interface.messages[message as usize].params;
-        for pack in 0..self.active.vectors() {
-            for point in self.active.points_of(pack, self.active.masks()[pack]) {
+        for vector in 0..self.active.vectors() {
+            for point in self.active.points_of(vector, self.active.masks()[vector]) {
                 if self.is_helper(point) {
                     continue;
                 }
-                // SAFETY: asked of the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { self.arguments(params, refs, 0, point) };
                 context.host.at_point(context.first + point);
                 let arguments = &self.requests.arguments;
@@ -163,7 +163,7 @@ impl Chunk {
         }
     }
 
-    /// Each point of the group makes a closure; those whose closures are too large then are stopped.
+    /// Each active point makes a closure; points whose closures become too large are stopped.
     ///
     /// # Safety
     /// The first operand is a plane.
@@ -174,11 +174,11 @@ impl Chunk {
     ) {
         let limit = self.limits.closure_size as usize;
         let mut too_large = false;
-        for pack in 0..self.active.vectors() {
-            for point in self.active.points_of(pack, self.active.masks()[pack]) {
+        for vector in 0..self.active.vectors() {
+            for point in self.active.points_of(vector, self.active.masks()[vector]) {
                 let closure = make(self, point);
                 too_large |= self.arena(point).size() > limit;
-                // SAFETY: asked of the caller.
+                // SAFETY: guaranteed by the caller.
                 unsafe { *(*refs).point(point) = closure.word() };
             }
         }
@@ -202,11 +202,11 @@ impl Chunk {
     }
 
     /// # Safety
-    /// The operands are those of such a step.
+    /// The operands are those of such an instruction.
     pub(super) unsafe fn make_closure(&mut self, shape: u32, refs: *const OperandRef) {
         let program = self.program.clone();
         let params = &program.interface.closures[shape as usize].params;
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             self.make(refs, |chunk, point| {
                 chunk.arguments(params, refs, 1, point);
@@ -220,9 +220,9 @@ impl Chunk {
     }
 
     /// # Safety
-    /// The operands are those of such a step.
+    /// The operands are those of such an instruction.
     pub(super) unsafe fn closure_add(&mut self, refs: *const OperandRef) {
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             self.make(refs, |chunk, point| {
                 let arena = chunk.arena(point);
@@ -234,9 +234,9 @@ impl Chunk {
     }
 
     /// # Safety
-    /// The operands are those of such a step.
+    /// The operands are those of such an instruction.
     pub(super) unsafe fn closure_scale(&mut self, refs: *const OperandRef) {
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             self.make(refs, |chunk, point| {
                 let arena = chunk.arena(point);
@@ -247,9 +247,9 @@ impl Chunk {
     }
 
     /// # Safety
-    /// The operands are those of such a step.
+    /// The operands are those of such an instruction.
     pub(super) unsafe fn closure_tint(&mut self, refs: *const OperandRef) {
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             self.make(refs, |chunk, point| {
                 let arena = chunk.arena(point);

@@ -1,4 +1,5 @@
-//! Steps: what the batch interpreter runs, made from bytecode by [`load`](super::load).
+//! Batch instructions: the instructions of the batch interpreter, which [`load`](super::load) makes
+//! from bytecode.
 
 use crate::bytecode::{BytecodeArray, ShadowPattern};
 use crate::native::ArithmeticKind;
@@ -8,92 +9,99 @@ use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::Op;
 use adumbra_simd::{ConditionRoutine, OpRoutines, OperandShape, UnmaskedRoutine};
 
-/// One step, and where its operands begin among the program's.
+/// A batch instruction, and the start of its operands in the program's list.
 pub(super) struct BatchInstruction {
     pub(super) op: BatchOp,
     /// The first of its operands.
     pub(super) refs: u32,
-    /// The instruction that it comes from.
+    /// The bytecode instruction that it comes from.
     pub(super) position: u32,
 }
 
-/// What a step does. Targets are steps.
+/// The operation of a batch instruction. Targets are batch instructions.
 #[derive(Clone, Copy)]
 pub(super) enum BatchOp {
-    /// A row, or a copy, for each point. Operands: as its routines say.
+    /// An op, or a copy, for each point. Operands: as its routines require.
     Arithmetic {
         what: ArithmeticKind,
         routines: OpRoutines,
         pattern: ShadowPattern,
-        /// Whether points that do not run keep what they have in the planes that it writes.
-        kept: bool,
+        /// Whether inactive points keep their words in the planes that it writes.
+        keeps_inactive: bool,
     },
-    /// The loop that begins here, by machine code; nothing if it is none that has any. Operands: the words of the region.
+    /// The compiled loop that starts here; none if this loop has no code. Operands: the locations
+    /// of the loop.
     CompiledLoop(Option<u32>),
-    /// All of the rows that follow at once, by machine code. Operands: the words of the stretch.
+    /// The machine code of the arithmetic instructions that follow. Operands: the locations of the
+    /// segment.
     Segment {
         unit: u32,
         /// How many follow.
-        rows: u32,
-        /// Whether points that do not run keep what they have in the planes that it writes.
-        kept: bool,
+        instructions: u32,
+        /// Whether inactive points keep their words in the planes that it writes.
+        keeps_inactive: bool,
     },
-    /// A row once, for all points.
+    /// An op once, for all points.
     Uniform(ArithmeticKind, OpRoutines, ShadowPattern),
-    /// All of the rows that follow at once. Operands: the last one's result, then what they have of others.
+    /// The superinstruction of the arithmetic instructions that follow. Operands: the result of the
+    /// last one, then the operands that no other of them computes.
     Superinstruction {
         routine: UnmaskedRoutine,
         /// How many follow.
-        rows: u32,
-        /// Whether points that do not run keep what they have in the planes that the last one writes.
-        kept: bool,
+        instructions: u32,
+        /// Whether inactive points keep their words in the planes that the last one writes.
+        keeps_inactive: bool,
     },
-    /// All of the steps that follow at once: rows for which there are routines for whole packs, alone or together.
+    /// The unmasked routines of all instructions that follow, single or fused, one after the other.
     Sequence {
         /// The first of their calls, and how many there are.
         calls: (u32, u32),
-        /// How many steps follow.
-        steps: u32,
-        /// Whether points that do not run keep what they have in planes that each of the rows writes.
-        kept: bool,
+        /// How many instructions follow.
+        instructions: u32,
+        /// Whether inactive points keep their words in the planes that each of them writes.
+        keeps_inactive: bool,
     },
-    /// Records faults of the row that follows. Operands: that row's.
+    /// Records faults of the arithmetic instruction that follows. Operands: that instruction's.
     Fault(ConditionRoutine, FaultKind),
-    /// Jumps unless the test is as said. Operands: the test's.
+    /// Jumps unless the result of the test is `when`. Operands: the test's.
     Branch {
-        /// The row that is tested; a truth value itself if none.
+        /// The op that is tested; none for a boolean operand.
         op: Option<Op>,
         test: ConditionRoutine,
         when: bool,
         target: u32,
-        /// Whether all points find the same.
+        /// Whether the result is the same for all points.
         uniform: bool,
     },
-    /// Others may wait here.
+    /// A point of reconvergence: inactive groups may join here.
     Reconverge,
     /// Jumps forward.
     Jump(u32),
     /// Jumps back: one step of the budget.
     Loop(u32),
-    /// Calls a function that holds so many array elements, and takes so many steps.
+    /// Calls a function that holds `elements` array elements, and takes `steps` steps.
     Call {
         target: u32,
         elements: u32,
         steps: u64,
     },
-    /// One step of the budget: for the turn of a loop whose steps follow, or for a call whose callee's steps follow, where so many such calls are open.
+    /// Takes one step of the budget: for an iteration of an unrolled loop, or for an inlined call,
+    /// with the number of inlined calls that are open around it.
     CountStep(Option<u32>),
-    /// As many of these at once as follow one another behind it, around the deepest call of which so many are open.
+    /// Takes the steps of all consecutive [`BatchOp::CountStep`]s at once, around the deepest of
+    /// which `open` inlined calls are open.
     CountSteps { count: u32, open: Option<u32> },
-    /// Goes back to the caller; the shader itself ends.
+    /// Returns to the caller; the shader itself ends.
     Return,
     /// Points that come here are stopped.
     Unreachable,
-    /// Points that come here go on alone.
+    /// Points that come here bail out.
     BailOut,
-    /// An element with shadows `to`. Operands: a plane for the value and each of these shadows, the index.
+    /// An element with shadows `to`. Operands: a plane for the value and each of these shadows, the
+    /// index.
     Load { array: BytecodeArray, to: Lanes },
-    /// Sets an element from a value with shadows `from`. Operands: the index, then the value and each of these shadows.
+    /// Sets an element from a value with shadows `from`. Operands: the index, then the value and
+    /// each of these shadows.
     Store { array: BytecodeArray, from: Lanes },
     /// Clears an array.
     ArrayZero(BytecodeArray),
@@ -109,18 +117,20 @@ pub(super) enum BatchOp {
         to: BytecodeArray,
         from: BytecodeArray,
     },
-    /// Operands: u, v, dudx, dudy, dvdx, dvdy, the level if it is one's own, then a plane for each channel.
+    /// Operands: u, v, dudx, dudy, dvdx, dvdy, the level if it is explicit, then a plane for each
+    /// channel.
     Sample {
         texture: u32,
         channels: Channels,
         detail: SampleDetail,
-        /// Words that are not in their planes, from the first one on: see [`BailOutValue`].
-        lent: (u32, u32),
+        /// Registers that are not in their planes, from the first one on: see [`BailOutValue`].
+        elsewhere: (u32, u32),
     },
-    /// The difference to a neighbour. Operands: the plane for it, the value. Words that are not in their planes: see [`BailOutValue`].
+    /// The difference to a neighbour. Operands: the plane for it, the value. Registers that are not
+    /// in their planes: see [`BailOutValue`].
     Difference {
         direction: Direction,
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
     },
     /// Operands: the arguments.
     Message(u32),
@@ -134,13 +144,14 @@ pub(super) enum BatchOp {
     ClosureTint,
 }
 
-/// A row, or rows that are computed together, for whole packs, and where its operands begin among the program's.
+/// A call of an unmasked routine, single or fused, and the start of its operands in the program's
+/// list.
 pub(super) struct RoutineCall {
     pub(super) routine: UnmaskedRoutine,
     pub(super) refs: u32,
 }
 
-/// How a sample tells its footprint.
+/// How a sample gives its footprint.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum SampleDetail {
     /// By the shadows of u and v, as they are read.
@@ -151,24 +162,24 @@ pub(super) enum SampleDetail {
     Level,
 }
 
-/// Where an operand is, before there is memory.
+/// The location of an operand, before memory is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum OperandLocation {
-    /// The plane of a slot.
+    /// The plane of a register.
     Plane(u32),
-    /// A cell that a step computes.
+    /// A uniform value that an instruction computes.
     Uniform(u32),
-    /// The cell of a constant.
+    /// The uniform of a constant.
     Constant(u32),
-    /// The cell of an input.
+    /// The uniform of an input.
     Input(u32),
     /// The plane of a word among the globals.
     Global(u32),
-    /// The cell of a word among the globals.
+    /// The uniform of a word among the globals.
     UniformGlobal(u32),
     /// A plane of zeros.
     Zero,
-    /// A plane for what is on its way.
+    /// A plane for an intermediate value.
     Scratch(u32),
 }
 
@@ -184,7 +195,7 @@ impl OperandLocation {
         )
     }
 
-    /// What a word there is as an operand.
+    /// The shape of a word there as an operand.
     pub(super) fn shape(self) -> OperandShape {
         match self.is_uniform() {
             true => OperandShape::Uniform,
@@ -193,26 +204,26 @@ impl OperandLocation {
     }
 }
 
-/// A word that a point has elsewhere than in its own plane where it may leave the chunk: at a sample or a difference.
+/// A register that is not in its own plane where a point may bail out: at a sample or a difference.
 #[derive(Clone, Copy)]
 pub(super) struct BailOutValue {
-    pub(super) slot: u32,
-    /// Where: one of the program's operands.
+    pub(super) register: u32,
+    /// Its location: one of the program's operands.
     pub(super) operand: u32,
 }
 
-/// What the engine knows of a region beside its code.
+/// A compiled loop, as the engine sees it.
 pub(super) struct BatchLoop {
     /// Its kernel.
     pub(super) unit: u32,
-    /// The steps that its ways lead to: exits, then its own blocks.
+    /// The batch instructions that its edges lead to: exits, then its own blocks.
     pub(super) edges: Box<[u32]>,
-    /// The step behind its last block.
+    /// The instruction after its last block.
     pub(super) end: u32,
-    /// Steps of the budget that a turn takes at most.
+    /// The most steps of the budget that an iteration takes.
     pub(super) iteration_steps: u64,
-    /// The instruction of the bytecode that turns it: what stops points in its code is said to happen there.
+    /// The bytecode instruction of its back edge: the site of faults that stop points in its code.
     pub(super) position: u32,
-    /// The most calls that are open around one whose callee stands in its place, if there is one.
+    /// The most inlined calls that are open around one in it, if there is one.
     pub(super) open: Option<u32>,
 }

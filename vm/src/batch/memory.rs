@@ -1,4 +1,4 @@
-//! The memory of a chunk: its planes and cells, and the operands of steps as addresses in it.
+//! The memory of a chunk: its planes and uniforms, and the addresses of operands in it.
 
 use super::instruction::{BailOutValue, BatchInstruction, BatchLoop, OperandLocation, RoutineCall};
 use super::load::{BatchCode, SCRATCH_PLANES};
@@ -8,15 +8,16 @@ use crate::bytecode::Bytecode;
 use crate::native::{BatchKernel, BatchKernels, KERNEL_PADDING};
 use adumbra_simd::{SimdLevel, vector_width};
 
-/// A plane is longer than its points by so many words, so that the same points of different planes do not fall on the same lines of the cache.
+/// A plane is one cache line longer than its points, so that the same points of different planes
+/// fall on different lines.
 const GAP: usize = PLANE_ALIGNMENT / size_of::<u32>();
 
 const _: () = assert!(
     UNIFORM_WORDS.is_multiple_of(KERNEL_PADDING),
-    "planes have room for that"
+    "planes have space for that"
 );
 
-/// Planes and cells, and what refers to them.
+/// Planes and uniforms, and the references to them.
 pub(super) struct ChunkMemory {
     words: PlaneBuffer,
     /// Words from one plane to the next.
@@ -24,96 +25,99 @@ pub(super) struct ChunkMemory {
     pub(super) instructions: Box<[BatchInstruction]>,
     pub(super) routine_calls: Box<[RoutineCall]>,
     pub(super) refs: Box<[OperandRef]>,
-    /// Words that are elsewhere at samples.
+    /// Registers that are not in their planes at samples and differences.
     pub(super) bail_out_values: Box<[BailOutValue]>,
     /// The code of units, if there is any.
     kernels: Option<BatchKernels>,
     pub(super) loops: Box<[BatchLoop]>,
-    hosts: Box<[HostWord]>,
-    /// The slot of the first input.
+    globals: Box<[GlobalWord]>,
+    /// The register of the first input.
     first_input: u32,
-    /// The cells of inputs.
+    /// The uniforms of inputs.
     inputs: Box<[*mut u32]>,
     /// Inputs that have planes instead, since something writes there.
     written_inputs: Box<[u32]>,
     zero: usize,
 }
 
-// SAFETY: the addresses point into the memory's own words, which stay where they are; but for operands that name a word among the globals, which `begin` sets to the host's plane where it
-// can. Operands are read by steps (`Chunk::run`) and for points that leave (`column`, for `Chunk::move_to_point_machine`), and both want a `RunContext`, which exists while a run lasts. What comes behind a run
-// has none: `answer`, be it in a quad, goes on in point machines, whose globals are copies, and writes what they give to planes of slots; so does `let_wait`, which writes zeros; outputs
-// are read from there. Where debug assertions are on, `end` sets those operands back.
+// SAFETY: the addresses point into the memory's own words, which do not move. Operands that name a
+// word among the globals are the exception: `begin` sets them to the host's plane where it can.
+// Instructions read operands (`Chunk::run`), and so does bail out (`column`, for
+// `Chunk::move_to_point_machine`). Both need a `RunContext`, which exists during a run alone. After
+// a run `answer` continues in point machines, in quads too; their globals are copies, and results
+// go to the planes of registers. So does `suspend`, which writes zeros, and outputs are read from
+// there. With debug assertions, `end` resets those operands.
 unsafe impl Send for ChunkMemory {}
 
-/// A word among the globals that steps read.
-struct HostWord {
+/// A word among the globals that instructions read.
+struct GlobalWord {
     word: u32,
     /// The machine's own plane for it.
     plane: *mut u32,
-    /// Its cell, if an operand names that.
-    cell: Option<*mut u32>,
-    /// Operands that name it as a plane, and where they find it now.
+    /// Its uniform, if an operand names it.
+    uniform: Option<*mut u32>,
+    /// Operands that name it as a plane, and are set to its current address.
     refs: Box<[u32]>,
     at: *mut u32,
     /// The value that fills the machine's own plane.
     filled: Option<u32>,
 }
 
-/// Words from one plane to the next, for chunks of so many points.
+/// Words from one plane to the next, for chunks of `width` points.
 pub(super) fn plane_words(width: usize) -> usize {
     width.next_multiple_of(UNIFORM_WORDS) + GAP
 }
 
 impl ChunkMemory {
-    /// Memory for a program whose slots all have planes, or only those of its outputs.
+    /// Allocates for a program whose registers all have planes, or only those of its outputs.
     pub(super) fn new(
         program: &Bytecode,
         loaded: BatchCode,
         kernels: Option<BatchKernels>,
         width: usize,
-        slots: usize,
+        registers: usize,
     ) -> ChunkMemory {
         let plane = plane_words(width);
         let BatchCode {
-            instructions: steps,
+            instructions,
             operands: places,
             routine_calls: calls,
-            bail_out_values: lent,
+            bail_out_values: elsewhere,
             units: _,
-            loops: regions,
-            uniforms: cells,
+            loops,
+            uniforms: uniform_count,
             constants,
-            globals: hosts,
+            globals,
             written_inputs,
             entry: _,
             depth: _,
             joined_by: _,
         } = loaded;
         let inputs = program.interface.input_words();
-        // Planes first, then cells.
-        let zero = slots;
+        // Planes first, then uniforms.
+        let zero = registers;
         let scratch = zero + 1;
-        let first_host = scratch + SCRATCH_PLANES as usize;
-        let planes = first_host + hosts.len();
-        let first_cell = planes * plane;
-        let cell = |index: usize| first_cell + index * UNIFORM_WORDS;
-        let first_constant = cells as usize;
+        let first_global = scratch + SCRATCH_PLANES as usize;
+        let planes = first_global + globals.len();
+        let first_uniform = planes * plane;
+        let uniform = |index: usize| first_uniform + index * UNIFORM_WORDS;
+        let first_constant = uniform_count as usize;
         let first_input = first_constant + constants.len();
-        let first_host_cell = first_input + inputs;
-        let words = PlaneBuffer::new(cell(first_host_cell + hosts.len()));
+        let first_uniform_global = first_input + inputs;
+        let words = PlaneBuffer::new(uniform(first_uniform_global + globals.len()));
         let resolve = |place: OperandLocation| {
             let (at, mask) = match place {
-                OperandLocation::Plane(slot) => (slot as usize * plane, usize::MAX),
+                OperandLocation::Plane(register) => (register as usize * plane, usize::MAX),
                 OperandLocation::Zero => (zero * plane, usize::MAX),
                 OperandLocation::Scratch(index) => ((scratch + index as usize) * plane, usize::MAX),
                 OperandLocation::Global(index) => {
-                    ((first_host + index as usize) * plane, usize::MAX)
+                    ((first_global + index as usize) * plane, usize::MAX)
                 }
-                OperandLocation::Uniform(index) => (cell(index as usize), 0),
-                OperandLocation::Constant(index) => (cell(first_constant + index as usize), 0),
-                OperandLocation::Input(index) => (cell(first_input + index as usize), 0),
+                OperandLocation::Uniform(index) => (uniform(index as usize), 0),
+                OperandLocation::Constant(index) => (uniform(first_constant + index as usize), 0),
+                OperandLocation::Input(index) => (uniform(first_input + index as usize), 0),
                 OperandLocation::UniformGlobal(index) => {
-                    (cell(first_host_cell + index as usize), 0)
+                    (uniform(first_uniform_global + index as usize), 0)
                 }
             };
             OperandRef {
@@ -122,7 +126,7 @@ impl ChunkMemory {
             }
         };
         for (index, &constant) in (0..).zip(&constants) {
-            // SAFETY: the cell is in the memory.
+            // SAFETY: the uniform is in the memory.
             unsafe {
                 fill(
                     resolve(OperandLocation::Constant(index)).at,
@@ -131,22 +135,22 @@ impl ChunkMemory {
                 )
             };
         }
-        let mut uses = vec![Vec::new(); hosts.len()];
-        let mut has_cell = vec![false; hosts.len()];
+        let mut uses = vec![Vec::new(); globals.len()];
+        let mut has_uniform = vec![false; globals.len()];
         for (at, place) in (0..).zip(&places) {
             match *place {
                 OperandLocation::Global(index) => uses[index as usize].push(at),
-                OperandLocation::UniformGlobal(index) => has_cell[index as usize] = true,
+                OperandLocation::UniformGlobal(index) => has_uniform[index as usize] = true,
                 _ => {}
             }
         }
-        let hosts = hosts.into_iter().zip(uses).zip(0..);
-        let hosts = hosts.map(|((word, refs), index)| {
+        let globals = globals.into_iter().zip(uses).zip(0..);
+        let globals = globals.map(|((word, refs), index)| {
             let plane = resolve(OperandLocation::Global(index)).at;
-            HostWord {
+            GlobalWord {
                 word,
                 plane,
-                cell: has_cell[index as usize]
+                uniform: has_uniform[index as usize]
                     .then(|| resolve(OperandLocation::UniformGlobal(index)).at),
                 refs: refs.into_boxed_slice(),
                 at: plane,
@@ -155,13 +159,13 @@ impl ChunkMemory {
         });
         ChunkMemory {
             plane,
-            instructions: steps.into_boxed_slice(),
+            instructions: instructions.into_boxed_slice(),
             routine_calls: calls.into_boxed_slice(),
             refs: places.iter().map(|&place| resolve(place)).collect(),
-            bail_out_values: lent.into_boxed_slice(),
+            bail_out_values: elsewhere.into_boxed_slice(),
             kernels,
-            loops: regions.into_boxed_slice(),
-            hosts: hosts.collect(),
+            loops: loops.into_boxed_slice(),
+            globals: globals.collect(),
             inputs: (0..inputs as u32)
                 .map(|index| resolve(OperandLocation::Input(index)).at)
                 .collect(),
@@ -177,27 +181,27 @@ impl ChunkMemory {
         let ChunkMemory {
             words,
             plane: _,
-            instructions: steps,
+            instructions,
             routine_calls: calls,
             refs,
-            bail_out_values: lent,
+            bail_out_values: elsewhere,
             kernels: _,
-            loops: regions,
-            hosts,
+            loops,
+            globals,
             inputs,
             written_inputs,
             first_input: _,
             zero: _,
         } = self;
-        let uses = hosts.iter().map(|host| size_of_val(&host.refs[..]));
+        let uses = globals.iter().map(|global| size_of_val(&global.refs[..]));
         words.memory()
-            + size_of_val(&steps[..])
+            + size_of_val(&instructions[..])
             + size_of_val(&calls[..])
             + size_of_val(&refs[..])
-            + size_of_val(&lent[..])
-            + size_of_val(&hosts[..])
-            + size_of_val(&regions[..])
-            + (regions.iter().map(|r| size_of_val(&r.edges[..]))).sum::<usize>()
+            + size_of_val(&elsewhere[..])
+            + size_of_val(&globals[..])
+            + size_of_val(&loops[..])
+            + (loops.iter().map(|r| size_of_val(&r.edges[..]))).sum::<usize>()
             + uses.sum::<usize>()
             + size_of_val(&inputs[..])
             + size_of_val(&written_inputs[..])
@@ -214,52 +218,61 @@ impl ChunkMemory {
         self.kernels.as_ref()?.entries[unit as usize]
     }
 
-    /// Points up to a multiple of which planes are read: those of a pack, or as far as the code of regions goes.
+    /// Planes are read up to a multiple of this many points: a SIMD vector, or the reach of
+    /// compiled loops.
     pub(super) fn at_once(&self, level: SimdLevel) -> usize {
-        let regions = self.loops.iter();
-        let has_code = |region: &BatchLoop| self.kernel(region.unit).is_some();
-        match regions.clone().any(has_code) {
+        let loops = self.loops.iter();
+        let has_code = |batch_loop: &BatchLoop| self.kernel(batch_loop.unit).is_some();
+        match loops.clone().any(has_code) {
             true => KERNEL_PADDING.max(vector_width(level)),
             false => vector_width(level),
         }
     }
 
-    /// The plane of a slot.
+    /// The plane of a register.
     ///
     /// # Panics
     /// If it has none.
-    pub(super) fn slot(&self, slot: u32) -> *mut u32 {
-        let at = slot as usize * self.plane;
-        assert!(at < self.zero, "the slot has a plane");
+    pub(super) fn register(&self, register: u32) -> *mut u32 {
+        let at = register as usize * self.plane;
+        assert!(at < self.zero, "the register has a plane");
         self.words.at(at)
     }
 
-    /// The registers of a point, with words that are elsewhere.
+    /// The registers of a point, with those that are not in their planes.
     ///
     /// # Safety
-    /// The point is the chunk's, all slots have planes, and as many registers are wanted.
-    pub(super) unsafe fn column(&self, point: usize, lent: &[BailOutValue], registers: &mut [u32]) {
-        // SAFETY: asked of the caller.
+    /// The point is the chunk's, all registers have planes, and `registers` is not longer than the
+    /// register file.
+    pub(super) unsafe fn column(
+        &self,
+        point: usize,
+        elsewhere: &[BailOutValue],
+        registers: &mut [u32],
+    ) {
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let plane = self.words.at(0).add(point);
-            for (slot, register) in registers.iter_mut().enumerate() {
-                *register = *plane.add(slot * self.plane);
+            for (index, word) in registers.iter_mut().enumerate() {
+                *word = *plane.add(index * self.plane);
             }
-            for (input, &cell) in (0..).zip(&self.inputs) {
+            for (input, &uniform) in (0..).zip(&self.inputs) {
                 if !self.written_inputs.contains(&input) {
-                    registers[(self.first_input + input) as usize] = *cell;
+                    registers[(self.first_input + input) as usize] = *uniform;
                 }
             }
-            for &BailOutValue { slot, operand } in lent {
-                registers[slot as usize] = *self.refs[operand as usize].point(point);
+            for &BailOutValue { register, operand } in elsewhere {
+                registers[register as usize] = *self.refs[operand as usize].point(point);
             }
         }
     }
 
-    /// Puts inputs and globals in place, for points from `first` on whose number is a multiple of those [at once](ChunkMemory::at_once) if they are `whole`.
+    /// Sets inputs and globals, for points from `first` on. If they are `whole`, their number is a
+    /// multiple of [`at_once`](ChunkMemory::at_once).
     ///
     /// # Safety
-    /// The sources reach as far as the points, which are not more than the planes have, and stay until the steps have run.
+    /// The sources reach as far as the points, which are not more than the planes have, and stay
+    /// until the instructions have run.
     pub(super) unsafe fn begin(
         &mut self,
         inputs: &[u32],
@@ -268,33 +281,34 @@ impl ChunkMemory {
         points: usize,
         whole: bool,
     ) {
-        // SAFETY: cells and planes are in the memory; the sources are asked of the caller.
+        // SAFETY: uniforms and planes are in the memory; the caller guarantees the sources.
         unsafe {
-            for (&cell, &input) in self.inputs.iter().zip(inputs) {
-                fill(cell, input, UNIFORM_WORDS);
+            for (&uniform, &input) in self.inputs.iter().zip(inputs) {
+                fill(uniform, input, UNIFORM_WORDS);
             }
             for &input in &self.written_inputs {
-                let plane = self.slot(self.first_input + input);
+                let plane = self.register(self.first_input + input);
                 fill(plane, inputs[input as usize], points);
             }
             let width = self.plane - GAP;
-            for host in &mut self.hosts {
-                let at = host.begin(sources[host.word as usize], [first, points, width], whole);
-                host.refer(at, &mut self.refs);
+            for global in &mut self.globals {
+                let at = global.begin(sources[global.word as usize], [first, points, width], whole);
+                global.refer(at, &mut self.refs);
             }
         }
     }
 
-    /// A run is over: no operand finds the host's planes any more. Nobody reads one before the next run begins; should somebody, it is not the memory of others.
+    /// Ends a run: operands do not refer to the host's planes any more. No operand is read before
+    /// the next run starts; if one were, it would not be foreign memory.
     pub(super) fn end(&mut self) {
-        for host in &mut self.hosts {
-            host.refer(host.plane, &mut self.refs);
+        for global in &mut self.globals {
+            global.refer(global.plane, &mut self.refs);
         }
     }
 }
 
-impl HostWord {
-    /// The operands that name the word as a plane find it there.
+impl GlobalWord {
+    /// Sets the operands that name the word as a plane to this address.
     fn refer(&mut self, at: *mut u32, refs: &mut [OperandRef]) {
         if at != self.at {
             self.at = at;
@@ -304,7 +318,7 @@ impl HostWord {
         }
     }
 
-    /// Puts values in place and gives the plane where they are.
+    /// Sets the values, and returns the plane where they are.
     ///
     /// # Safety
     /// As for [`ChunkMemory::begin`].
@@ -314,10 +328,10 @@ impl HostWord {
         [first, points, width]: [usize; 3],
         whole: bool,
     ) -> *mut u32 {
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
-            if let Some(cell) = self.cell {
-                fill(cell, source.get(first), UNIFORM_WORDS);
+            if let Some(uniform) = self.uniform {
+                fill(uniform, source.get(first), UNIFORM_WORDS);
             }
             match source {
                 GlobalSource::Uniform(word) => {
@@ -346,8 +360,8 @@ impl HostWord {
 /// Sets words to one value.
 ///
 /// # Safety
-/// There are so many.
+/// There are `count` words.
 unsafe fn fill(at: *mut u32, word: u32, count: usize) {
-    // SAFETY: asked of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { std::slice::from_raw_parts_mut(at, count).fill(word) }
 }

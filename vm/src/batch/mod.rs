@@ -1,11 +1,13 @@
-//! The batch interpreter: one dispatch drives hundreds of points.
+//! The batch interpreter: one dispatch serves hundreds of points.
 //!
-//! The points of a *chunk* run the same bytecode together. What a slot holds is a *plane*: a word for each point, one behind the other, and a
-//! routine goes over planes pack by pack. Steps, calls, array elements, faults and closures are each point's own, so that a point shows, to
-//! the bit, what it shows alone, whatever the width, the level of the processor, and whoever shares its chunk. Points in [quads](quads) show what
-//! their quad shows.
+//! The points of a *chunk* run the same bytecode together. A register holds a *plane*: one word for
+//! each point. A routine goes over planes, one SIMD vector after the other. Steps, calls, array
+//! elements, faults and closures are each point's own. So a point's results are, to the bit, those
+//! that it has alone, whatever the width, the SIMD level, and the other points of its chunk. Points
+//! in [quads](quads) have the results of their quad.
 //!
-//! The way in: [`load`] makes steps of bytecode, [`memory`] gives them their planes, [`run`] runs them, [`chunk`] says who runs.
+//! Where to begin: [`load`] makes batch instructions of bytecode, [`memory`] allocates their
+//! planes, [`run`] dispatches them, [`chunk`] schedules the points.
 
 #![allow(unsafe_code)]
 
@@ -55,10 +57,12 @@ pub const MAX_WIDTH: usize = 1024;
 /// The fewest points that a chunk has for the sake of the cache.
 const MIN_WIDTH: usize = 64;
 
-/// Bytes that the planes of a chunk of the default width may take: half of the second cache of common processors.
+/// Bytes that the planes of a chunk of the default width may take: half of the second-level cache
+/// of common processors.
 const CACHE_BYTES: usize = 1 << 19;
 
-/// Bytes that the planes of a chunk take at most; programs with more slots run their points one by one.
+/// Bytes that the planes of a chunk take at most; programs with more registers run their points one
+/// by one.
 pub const MAX_PLANE_BYTES: usize = 1 << 26;
 
 /// A program ready to run chunks of points on one thread, with all the memory that it needs.
@@ -66,30 +70,33 @@ pub struct BatchMachine {
     level: SimdLevel,
     inputs: usize,
     entry: usize,
-    /// Whether the slots have planes; else only outputs have, and every point runs alone.
+    /// Whether all registers have planes; else only outputs have, and every point runs alone.
     in_planes: bool,
     chunk: Chunk,
-    /// Points up to a multiple of which planes are read.
+    /// Planes are read up to a multiple of this many points.
     at_once: usize,
-    /// What each scalar of the outputs is.
+    /// The type of each scalar of the outputs.
     output_types: Box<[Scalar]>,
-    /// How values and shadows leave.
-    leaving: [OpRoutines; 2],
+    /// The routines that canonicalise values and shadows of outputs.
+    canonical_copies: [OpRoutines; 2],
     joined_by: SuperinstructionSet,
 }
 
-/// How a batch machine is to be.
+/// Options for a batch machine.
 #[derive(Clone, Debug, Default)]
 pub struct BatchOptions {
-    /// Points of a chunk, up to [`MAX_WIDTH`], whole quads where points stand in them; of its own choice if nothing.
+    /// Points of a chunk, up to [`MAX_WIDTH`], in whole quads where points are in quads; chosen by
+    /// the machine if none.
     pub width: Option<usize>,
-    /// The level to run at; the best if nothing. The processor must have it.
+    /// The level to run at; the best if none. The processor must have it.
     pub level: Option<SimdLevel>,
-    /// For each word of the globals, whether it is the same for all points of a batch; shorter lists leave the rest varying.
+    /// For each word of the globals, whether it is the same for all points of a batch; shorter
+    /// lists leave the rest varying.
     pub uniform: Vec<bool>,
-    /// Makes machine code for this program's rows, where the level's packs are long enough for it.
+    /// Makes machine code for this program's arithmetic, where the level's SIMD vectors are long
+    /// enough for it.
     pub native: Option<Arc<dyn NativeBackend>>,
-    /// SuperinstructionSet that are not used: none, but for tests and benchmarks.
+    /// Superinstructions that are not used: none, except in tests and benchmarks.
     #[doc(hidden)]
     pub without_fusions: SuperinstructionSet,
 }
@@ -109,7 +116,7 @@ impl BatchMachine {
             .native
             .as_ref()
             .filter(|_| native::supports_level(level));
-        // What is not to be run is not loaded: that takes memory by the slot.
+        // Registers without planes are not loaded: that takes memory for each.
         let loaded = match may_have_planes(&program) {
             true => {
                 let without = options.without_fusions;
@@ -117,7 +124,7 @@ impl BatchMachine {
             }
             false => BatchCode::default(),
         };
-        let slots = program.registers as usize;
+        let registers = program.registers as usize;
         let planes = least_planes(&program) + loaded.globals.len();
         let wanted = options.width.unwrap_or_else(|| width_for(planes));
         assert!((1..=MAX_WIDTH).contains(&wanted), "1 to {MAX_WIDTH} points");
@@ -140,9 +147,9 @@ impl BatchMachine {
         let joined_by = loaded.joined_by;
         let memory = if in_planes {
             let kernels = native.and_then(|native| native.translate(&uniform, &loaded.units));
-            ChunkMemory::new(&program, loaded, kernels, width, slots)
+            ChunkMemory::new(&program, loaded, kernels, width, registers)
         } else {
-            // Points run one by one; only what comes out has planes.
+            // Points run one by one; only outputs have planes.
             width = fitting(outputs);
             ChunkMemory::new(&program, BatchCode::default(), None, width, outputs)
         };
@@ -162,7 +169,7 @@ impl BatchMachine {
             chunk,
             at_once,
             output_types: program.interface.output_scalars().into_boxed_slice(),
-            leaving: [
+            canonical_copies: [
                 find_copy(CopyKind::CanonicalFloat, level, shape),
                 find_copy(CopyKind::CanonicalShadow, level, shape),
             ],
@@ -185,24 +192,25 @@ impl BatchMachine {
         self.level
     }
 
-    /// The fusions that its rows are joined by.
+    /// The superinstructions that it uses.
     #[doc(hidden)]
     pub fn joined_by(&self) -> SuperinstructionSet {
         self.joined_by
     }
 
-    /// Whether any of its rows are computed by machine code.
+    /// Whether any of its arithmetic is machine code.
     pub fn has_machine_code(&self) -> bool {
         self.chunk.memory.has_code()
     }
 
-    /// Evaluates points `first` to `first + points` of a batch. `globals` has a source for each word that
-    /// [`Interface::globals`](crate::bytecode::Interface::globals) lays out, `inputs` are the scalars of the inputs in order. Points that waited are
-    /// given up. Where points stand in quads, each four are one.
+    /// Evaluates points `first` to `first + points` of a batch. `globals` has a source for each
+    /// word that [`Interface::globals`](crate::bytecode::Interface::globals) lays out, `inputs` are
+    /// the scalars of the inputs in order. Suspended points are dropped. Four consecutive points
+    /// are a quad where points are in quads.
     ///
     /// # Panics
-    /// If there are more points than the width, quads that are not whole, sources that do not reach so far (no points need none), or not as many sources or inputs as
-    /// the interface asks for.
+    /// If there are more points than the width, quads that are not whole, sources that do not reach
+    /// that far (no points need none), or not as many sources or inputs as the interface asks for.
     pub fn run(
         &mut self,
         globals: &[GlobalSource<'_>],
@@ -217,7 +225,8 @@ impl BatchMachine {
         self.start(globals, inputs, first, points, host);
     }
 
-    /// The same for points in quads, of which some are helpers: evaluated for their neighbours alone. There are as many as `helpers` tells of.
+    /// Evaluates points in quads, of which some are helpers: evaluated for their neighbours alone.
+    /// `helpers` has an entry for each point.
     ///
     /// # Panics
     /// As for [`run`](BatchMachine::run); if the program's points are in no quads.
@@ -271,7 +280,8 @@ impl BatchMachine {
         };
         if self.in_planes {
             let whole = points.is_multiple_of(self.at_once);
-            // SAFETY: it was checked that the sources reach so far, and the points are no more than the width; the level is available.
+            // SAFETY: the sources reach that far and the points are no more than the width, as was
+            // checked; the level is available.
             unsafe {
                 chunk.memory.begin(inputs, globals, first, points, whole);
                 chunk.start(points, self.entry, &mut context);
@@ -290,12 +300,12 @@ impl BatchMachine {
         self.chunk.results.points
     }
 
-    /// How far each point came.
+    /// The outcome of each point.
     pub fn outcomes(&self) -> &[Outcome] {
         &self.chunk.results.outcomes[..self.points()]
     }
 
-    /// What went wrong at a point.
+    /// The faults of a point.
     ///
     /// # Panics
     /// If there is no such point.
@@ -304,37 +314,41 @@ impl BatchMachine {
         self.chunk.results.faults.of(point)
     }
 
-    /// The closures of a point, which its outputs of closure type name; none of a point that was not run.
+    /// The closures of a point, which its outputs of closure type name; none for a point that was
+    /// not run.
     pub fn closures(&self, point: usize) -> &ClosureArena {
         self.chunk.results.closures_of(point)
     }
 
-    /// The points that wait, each with what it is, in the order in which they began to. In a quad all do while one waits for a texture; only
-    /// those that do so themselves have a [`request`](Parked::request).
+    /// The suspended points, each with its state, in the order in which they suspended. In a quad
+    /// all are suspended while one needs a texture; only those that need one themselves have a
+    /// [`request`](Parked::request).
     pub fn suspended(&self) -> &[(usize, Box<Parked>)] {
         &self.chunk.results.suspended
     }
 
-    /// Goes on with a point that waits for a texture, and with its quad if it stands in one: red, green, blue, alpha of what it asked for. If it waits
-    /// again, it is among those that wait.
+    /// Resumes a point that is suspended for a texture, and its quad if it is in one: red, green,
+    /// blue, alpha of the texel. If it suspends again, it is among the suspended points.
     ///
     /// # Panics
-    /// If the point does not wait for a texture.
+    /// If the point is not suspended for a texture.
     pub fn answer(&mut self, point: usize, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
         self.chunk.answer(point, texel, host)
     }
 
-    /// Gives up the points that wait.
+    /// Drops the suspended points.
     pub fn drop_suspended(&mut self) {
         self.chunk.results.drop_suspended();
     }
 
-    /// Takes away a point that waits; nothing if it does not. Of a quad, all four have to go.
+    /// Takes away a suspended point; none if it is not suspended. All four points of a quad have to
+    /// be taken.
     pub fn take_suspended(&mut self, point: usize) -> Option<Box<Parked>> {
         self.chunk.results.take_suspended(point)
     }
 
-    /// Lets a parked point of this program and these limits wait here, as the point of that number; of a quad, all four have to come.
+    /// Adds a parked point of this program and these limits, as the point of that number; all four
+    /// points of a quad have to be added.
     ///
     /// # Panics
     /// If the number is not below the width.
@@ -371,7 +385,7 @@ impl BatchMachine {
         assert!(scalar < self.output_types.len() && part < 3, "it comes out");
         let chunk = &self.chunk;
         // SAFETY: outputs have planes, and the point was run.
-        let word = unsafe { *chunk.memory.slot((3 * scalar + part) as u32).add(point) };
+        let word = unsafe { *chunk.memory.register((3 * scalar + part) as u32).add(point) };
         let lanes = chunk.program.output_lanes[scalar];
         match part {
             0 => canonicalise::value(
@@ -388,17 +402,19 @@ impl BatchMachine {
         }
     }
 
-    /// Copies value (`part` 0), ddx (1) or ddy (2) of a scalar of the outputs, for all points, to every `stride`th word.
+    /// Copies value (`part` 0), ddx (1) or ddy (2) of a scalar of the outputs, for all points, to
+    /// every `stride`th word.
     ///
     /// # Panics
-    /// If there is no such scalar, or not enough room.
+    /// If there is no such scalar, or `to` is too short.
     pub fn copy_output(&self, scalar: usize, part: usize, to: &mut [u32], stride: usize) {
-        // SAFETY: the same words, borrowed for as long. They are written alone, and with numbers.
+        // SAFETY: the same words, borrowed for as long. They are only written, and with numbers.
         let to = unsafe { &mut *(std::ptr::from_mut(to) as *mut [MaybeUninit<u32>]) };
         self.copy_output_uninit(scalar, part, to, stride);
     }
 
-    /// The same to memory that need not have been set: what is between the words that are written is neither read nor changed.
+    /// As [`copy_output`](BatchMachine::copy_output), to uninitialised memory: words between those
+    /// that are written are neither read nor changed.
     ///
     /// # Panics
     /// As for [`copy_output`](BatchMachine::copy_output).
@@ -417,7 +433,7 @@ impl BatchMachine {
         let last = (points - 1).checked_mul(stride);
         assert!(
             last.is_some_and(|last| last < to.len()),
-            "room for each point"
+            "space for each point"
         );
         let is_float = self.output_types[scalar] == Scalar::F32;
         let lanes = self.chunk.program.output_lanes[scalar];
@@ -427,7 +443,8 @@ impl BatchMachine {
             return;
         }
         let by_points = |to: &mut [MaybeUninit<u32>], points: Range<usize>| {
-            // Single words are compared as floats: exceptions that a host has not masked would end it.
+            // Single words are compared as floats; an exception that a host has not masked would
+            // end the process.
             let _mode = FloatEnvironment::enter();
             for point in points {
                 to[point * stride].write(self.output(scalar, part, point));
@@ -437,7 +454,7 @@ impl BatchMachine {
             return by_points(to, 0..points);
         }
         let from = OperandRef {
-            at: self.chunk.memory.slot((3 * scalar + part) as u32),
+            at: self.chunk.memory.register((3 * scalar + part) as u32),
             mask: usize::MAX,
         };
         let refs = [
@@ -447,17 +464,15 @@ impl BatchMachine {
             },
             from,
         ];
-        let routines = self.leaving[usize::from(part > 0)];
-        let full = routines
-            .unmasked
-            .expect("planes have a routine for whole packs");
+        let routines = self.canonical_copies[usize::from(part > 0)];
+        let full = routines.unmasked.expect("planes have an unmasked routine");
         let lanes = vector_width(self.level);
         let whole = points / lanes;
         let run = VectorRun {
             vectors: whole as u32,
             ..VectorRun::FIRST
         };
-        // SAFETY: plane and slice have these packs; the level is available.
+        // SAFETY: plane and slice have these vectors; the level is available.
         unsafe { full(refs.as_ptr(), &[run]) };
         if whole * lanes < points {
             by_points(to, whole * lanes..points);
@@ -470,14 +485,15 @@ impl BatchMachine {
     }
 }
 
-/// What a native backend is given of a program, for any processor: nothing if its slots are too many for planes. `uniform` is as in [`BatchOptions`].
+/// The units of a program for a native backend, for any processor; none if its registers are too
+/// many for planes. `uniform` is as in [`BatchOptions`].
 pub fn compile_units(program: &Bytecode, uniform: &[bool]) -> Vec<CompileUnit> {
     if !may_have_planes(program) {
         return Vec::new();
     }
     let mut uniform = uniform.to_vec();
     uniform.resize(program.interface.global_words(), false);
-    // Levels differ in the routines of steps, and in nothing else.
+    // Levels differ in the routines of instructions, and in nothing else.
     load(
         program,
         SimdLevel::Baseline,
@@ -488,7 +504,7 @@ pub fn compile_units(program: &Bytecode, uniform: &[bool]) -> Vec<CompileUnit> {
     .units
 }
 
-/// Bytes of so many planes, for so many points.
+/// Bytes of `planes` planes, for `width` points.
 fn plane_bytes(planes: usize, width: usize) -> usize {
     planes * plane_words(width) * size_of::<u32>()
 }
@@ -498,17 +514,17 @@ fn least_width(program: &Bytecode) -> usize {
     if program.quad.is_some() { QUAD } else { 1 }
 }
 
-/// Planes that a program has, beside those of globals.
+/// Planes of a program, without those of globals.
 fn least_planes(program: &Bytecode) -> usize {
     program.registers as usize + 1 + SCRATCH_PLANES as usize
 }
 
-/// Whether the slots of a program can have planes; else its points run one by one.
+/// Whether the registers of a program can have planes; else its points run one by one.
 fn may_have_planes(program: &Bytecode) -> bool {
     plane_bytes(least_planes(program), least_width(program)) <= MAX_PLANE_BYTES
 }
 
-/// How many points a chunk has whose program has so many planes.
+/// The width of a chunk whose program has `planes` planes.
 fn width_for(planes: usize) -> usize {
     let mut width = DEFAULT_WIDTH;
     while width > MIN_WIDTH && plane_bytes(planes, width) > CACHE_BYTES {

@@ -1,24 +1,25 @@
-//! Memory for planes: what one slot holds for each point of a chunk, one behind the other.
+//! Memory for planes, in structure-of-arrays layout: one register of all points of a chunk is
+//! contiguous.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
-/// Bytes that planes begin at a multiple of: a line of the cache.
+/// Planes start at a multiple of this many bytes: a cache line.
 pub(super) const PLANE_ALIGNMENT: usize = 64;
 
-/// Words in a place that holds one value for all points: a pack of the widest level.
+/// Words of a uniform value: a SIMD vector of the widest level.
 pub(super) const UNIFORM_WORDS: usize = 32;
 
 pub(super) use adumbra_simd::OperandRef;
 
-/// Words, aligned for packs, zero at first.
+/// Words, aligned for SIMD vectors, zero at first.
 pub(super) struct PlaneBuffer {
     start: NonNull<u32>,
     len: usize,
 }
 
 impl PlaneBuffer {
-    /// So many.
+    /// Allocates `len` words.
     pub(super) fn new(len: usize) -> PlaneBuffer {
         let layout = PlaneBuffer::layout(len);
         // SAFETY: the layout is not empty.
@@ -30,7 +31,7 @@ impl PlaneBuffer {
         }
     }
 
-    /// At least one line is taken, so that there is something to point to.
+    /// At least one line is allocated, so that there is something to point to.
     fn layout(len: usize) -> Layout {
         let bytes = len.max(UNIFORM_WORDS) * size_of::<u32>();
         Layout::from_size_align(bytes, PLANE_ALIGNMENT).expect("limits bound what is asked for")
@@ -42,7 +43,7 @@ impl PlaneBuffer {
     /// If it is beyond the end.
     pub(super) fn at(&self, index: usize) -> *mut u32 {
         assert!(index <= self.len, "a plane lies in the memory of planes");
-        // SAFETY: it is inside, or one past the last word.
+        // SAFETY: the index was checked: it is inside, or one past the last word.
         unsafe { self.start.as_ptr().add(index) }
     }
 

@@ -1,8 +1,9 @@
-//! Chunks whose points stand in quads: points 4q to 4q + 3 are one, in the order of [`Corner::ALL`].
+//! Chunks whose points are in quads: points 4q to 4q + 3 are one, in the order of [`Corner::ALL`].
 //!
-//! A quad stays together. Where all of its points that are not done come to a difference at once, they take it here, by the rule that there is
-//! for all engines. Where they do not, and wherever one of them cannot stay, all four leave the chunk, from wherever each of them is, and go on
-//! in four point machines that [`advance`] joins. Should one of these wait for the host, all four are put away until it answers.
+//! A quad stays together. If all of its points that are not done reach a difference at once, they
+//! compute it here, by the rule of all engines. If they do not, or one of them must bail out, all
+//! four bail out, each from its own position. They continue in four point machines that [`advance`]
+//! joins. If one of these suspends, all four are parked until the host answers.
 
 use super::chunk::{Chunk, HostRequests, RunContext};
 use super::instruction::BatchOp;
@@ -17,34 +18,34 @@ use std::ops::Range;
 /// Points of a quad.
 pub(super) const QUAD: usize = Corner::ALL.len();
 
-/// The first points of a pack's quads, a bit each.
+/// The first points of a SIMD vector's quads, a bit each.
 const FIRST_OF_QUADS: u32 = 0x1111_1111;
 
-/// What a chunk knows of its quads.
+/// The quads of a chunk.
 pub(super) struct Quads {
     rule: Quad,
     /// By point, whether it is evaluated for its neighbours alone.
     pub(super) helpers: Box<[bool]>,
-    /// Whether any is.
+    /// Whether any point is a helper.
     has_helpers: bool,
-    /// Which point of the batch the chunk's first one is.
+    /// The index of the chunk's first point in the batch.
     first: usize,
-    /// Scalars of the outputs whose derivatives are wanted.
+    /// Scalars of the outputs whose derivatives are computed.
     differ: Box<[u32]>,
 }
 
-/// How a point that leaves the group goes on.
+/// Where a point that bails out resumes.
 pub(super) enum ResumeAt {
-    /// With the group's step.
+    /// At the group's instruction.
     Current,
-    /// Behind it.
+    /// After the group's instruction.
     Next,
-    /// When that is there which it waits for.
+    /// When its request is answered.
     Answered(QuadPause),
 }
 
 impl Quads {
-    /// For chunks of so many points; nothing for a program whose points are in no quads.
+    /// Allocates for chunks of `width` points; none for a program whose points are in no quads.
     pub(super) fn of(program: &Bytecode, width: usize) -> Option<Quads> {
         let lanes = (0..).zip(&program.output_lanes);
         let differ = lanes.filter(|(_, lanes)| !lanes.is_none());
@@ -57,7 +58,8 @@ impl Quads {
         })
     }
 
-    /// Points from `first` on, of which the helpers are so; none at all if the list is empty.
+    /// Starts a run of points from `first` on, with these helpers; without any if the list is
+    /// empty.
     pub(super) fn begin(&mut self, first: usize, helpers: &[bool]) {
         self.first = first;
         self.has_helpers = helpers.contains(&true);
@@ -65,7 +67,7 @@ impl Quads {
         self.helpers[..helpers.len()].copy_from_slice(helpers);
     }
 
-    /// Lets a point be a helper or none.
+    /// Sets whether a point is a helper.
     pub(super) fn set_helper(&mut self, point: usize, is_helper: bool) {
         self.helpers[point] = is_helper;
         self.has_helpers |= is_helper;
@@ -84,7 +86,7 @@ fn whole(points: u32) -> u32 {
 }
 
 impl Chunk {
-    /// Asks the host for all that the group does, of helpers as for helpers.
+    /// Passes the requests of the active points to the host, those of helpers marked as such.
     pub(super) fn request_samples(&mut self, context: &mut RunContext<'_>) {
         let HostRequests {
             points,
@@ -122,43 +124,44 @@ impl Chunk {
         self.quads.as_ref().is_some_and(|q| q.helpers[point])
     }
 
-    /// The points of the group take a difference, in each quad of which nobody is elsewhere; the others leave.
+    /// The active points compute a difference, in each quad whose points are all here; the others
+    /// bail out.
     ///
     /// # Safety
-    /// The operands are those of such a step.
+    /// The operands are those of such an instruction.
     pub(super) unsafe fn difference(
         &mut self,
         direction: Direction,
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
         refs: *const OperandRef,
         context: &mut RunContext<'_>,
     ) {
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         let (to, from) = unsafe { (*refs, *refs.add(1)) };
-        // SAFETY: asked of the caller, for each point of the group.
+        // SAFETY: guaranteed by the caller, for each active point.
         let value = |point| f32::from_bits(unsafe { *from.point(point) });
         let rule = self.quads.as_ref().expect("its points are in quads").rule;
         let pairs = Corner::ALL.map(|own| rule.neighbours(own, direction));
-        let mut parted = std::mem::take(&mut self.test_masks);
-        parted.fill(0);
+        let mut diverged = std::mem::take(&mut self.test_masks);
+        diverged.fill(0);
         let mut any_parted = false;
-        for (pack, &active) in self.active.masks().iter().enumerate() {
+        for (vector, &active) in self.active.masks().iter().enumerate() {
             if active == whole(active) {
-                for first in self.active.points_of(pack, active & FIRST_OF_QUADS) {
+                for first in self.active.points_of(vector, active & FIRST_OF_QUADS) {
                     let values: [f32; QUAD] = std::array::from_fn(|corner| value(first + corner));
                     for (corner, (a, b)) in pairs.into_iter().enumerate() {
                         let difference = Quad::between(values[a as usize], values[b as usize]);
-                        // SAFETY: asked of the caller; all of the quad was read.
+                        // SAFETY: guaranteed by the caller; all of the quad was read.
                         unsafe { *to.point(first + corner) = difference.to_bits() };
                     }
                 }
                 continue;
             }
-            for first in self.active.points_of(pack, whole(active)).step_by(QUAD) {
+            for first in self.active.points_of(vector, whole(active)).step_by(QUAD) {
                 let (_, lowest) = self.active.bit_of(first);
                 let here = (active / lowest) & 0b1111;
-                if here != 0b1111 && self.inactive.contains_any(pack, 0b1111 * lowest) {
-                    parted[pack] |= here * lowest;
+                if here != 0b1111 && self.inactive.contains_any(vector, 0b1111 * lowest) {
+                    diverged[vector] |= here * lowest;
                     any_parted = true;
                     continue;
                 }
@@ -166,7 +169,7 @@ impl Chunk {
                     (here >> corner & 1 == 1).then(|| value(first + corner))
                 });
                 rule.for_each_difference(direction, values, |corner, difference| {
-                    // SAFETY: asked of the caller; all of the quad was read.
+                    // SAFETY: guaranteed by the caller; all of the quad was read.
                     unsafe { *to.point(first + corner as usize) = difference.to_bits() };
                 });
             }
@@ -174,25 +177,26 @@ impl Chunk {
         if any_parted {
             let start =
                 |point: usize| ResumeAt::Answered(QuadPause::Difference(direction, value(point)));
-            self.bail_out_quads(&mut parted, lent, &start, context);
+            self.bail_out_quads(&mut diverged, elsewhere, &start, context);
         }
-        self.test_masks = parted;
+        self.test_masks = diverged;
     }
 
-    /// Quads leave the chunk, those of these points of the group: `start` says how they go on. Words that are lent are not in their planes.
+    /// Quads bail out, those of these active points; `start` is where they resume. Registers that
+    /// are `elsewhere` are not in their planes.
     #[cold]
     pub(super) fn bail_out_quads(
         &mut self,
         leaving: &mut [u32],
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
         start: &dyn Fn(usize) -> ResumeAt,
         context: &mut RunContext<'_>,
     ) {
-        for (pack, points) in leaving.iter_mut().enumerate() {
+        for (vector, points) in leaving.iter_mut().enumerate() {
             *points = whole(*points);
-            for first in self.active.points_of(pack, *points).step_by(QUAD) {
+            for first in self.active.points_of(vector, *points).step_by(QUAD) {
                 for corner in 0..QUAD {
-                    self.leave_with_quad(corner, first + corner, lent, start, context);
+                    self.bail_out_with_quad(corner, first + corner, elsewhere, start, context);
                 }
                 self.advance_quad(first, context.host);
             }
@@ -200,57 +204,58 @@ impl Chunk {
         self.active.remove(leaving);
     }
 
-    /// A point goes to the machine for its corner, and goes on there as far as it comes alone.
-    fn leave_with_quad(
+    /// Moves a point to the machine for its corner, and runs it as far as it comes alone.
+    fn bail_out_with_quad(
         &mut self,
         corner: usize,
         point: usize,
-        lent: (u32, u32),
+        elsewhere: (u32, u32),
         start: &dyn Fn(usize) -> ResumeAt,
         context: &mut RunContext<'_>,
     ) {
-        let (pack, bit) = self.active.bit_of(point);
-        let position = if self.active.masks()[pack] & bit != 0 {
+        let (vector, bit) = self.active.bit_of(point);
+        let position = if self.active.masks()[vector] & bit != 0 {
             let steps = self.steps_left(point);
-            self.move_to_point_machine(corner, point, (self.depth, steps), lent, context);
+            self.move_to_point_machine(corner, point, (self.depth, steps), elsewhere, context);
             let position = self.memory.instructions[self.pc].position;
             match start(point) {
                 ResumeAt::Current => position,
                 ResumeAt::Next => position + 1,
                 ResumeAt::Answered(awaited) => {
-                    return self.alone[corner].suspend_at(position, awaited);
+                    return self.point_machines[corner].suspend_at(position, awaited);
                 }
             }
-        } else if let Some((place, account)) = self.inactive.remove_point(pack, bit) {
+        } else if let Some((position, account)) = self.inactive.remove_point(vector, bit) {
             let steps = self.steps[point] - account.owed;
-            self.move_to_point_machine(corner, point, (place.depth(), steps), (0, 0), context);
-            self.position_of(place.pc())
+            self.move_to_point_machine(corner, point, (position.depth(), steps), (0, 0), context);
+            self.position_of(position.pc())
         } else {
             self.move_to_point_machine(corner, point, (0, 0), (0, 0), context);
-            return self.alone[corner].finish_point();
+            return self.point_machines[corner].finish_point();
         };
         context.host.at_point(context.first + point);
-        let (is_helper, alone) = (self.is_helper(point), &mut self.alone[corner]);
+        let (is_helper, machine) = (self.is_helper(point), &mut self.point_machines[corner]);
         with_host(is_helper, context.host, |host| {
-            alone.resume_at(position, host)
+            machine.resume_at(position, host)
         });
     }
 
-    /// The instruction that points go on with who wait at a step: the first of a block.
-    fn position_of(&self, step: usize) -> u32 {
-        let steps = &self.memory.instructions;
-        match step.checked_sub(1).map(|before| &steps[before]) {
+    /// The bytecode instruction at which inactive points resume: the first of a block.
+    fn position_of(&self, pc: usize) -> u32 {
+        let instructions = &self.memory.instructions;
+        match pc.checked_sub(1).map(|before| &instructions[before]) {
             Some(before) if matches!(before.op, BatchOp::Call { .. }) => before.position + 1,
-            _ => steps[step].position,
+            _ => instructions[pc].position,
         }
     }
 
-    /// Brings the quad in the machines on as far as it comes. Its first point has that number.
+    /// Advances the quad in the machines as far as it comes. `first` is its first point.
     fn advance_quad(&mut self, first: usize, host: &mut dyn Host) {
         let mode = FloatEnvironment::enter_for_point();
         let quads = self.quads.as_ref().expect("its points are in quads");
-        let machines: &mut [PointMachine; QUAD] =
-            (&mut *self.alone).try_into().expect("one for each corner");
+        let machines: &mut [PointMachine; QUAD] = (&mut *self.point_machines)
+            .try_into()
+            .expect("one for each corner");
         advance(quads.rule, machines, |corner, machine, difference| {
             let point = first + corner as usize;
             host.at_point(quads.first + point);
@@ -262,7 +267,7 @@ impl Chunk {
         for corner in 0..QUAD {
             let outcome = match waits {
                 true => Outcome::Pending,
-                false => self.alone[corner].outcome(),
+                false => self.point_machines[corner].outcome(),
             };
             self.store_results(corner, first + corner, outcome);
         }
@@ -271,13 +276,13 @@ impl Chunk {
         drop(mode);
     }
 
-    /// Gives the outputs of quads their derivatives, unless they wait.
+    /// Computes the derivatives of the outputs of quads, unless they are suspended.
     pub(super) fn difference_outputs(&mut self, which: Range<usize>) {
         let Some(quads) = &self.quads else {
             return;
         };
         for &scalar in &quads.differ {
-            let planes = [0, 1, 2].map(|part| self.memory.slot(3 * scalar + part));
+            let planes = [0, 1, 2].map(|part| self.memory.register(3 * scalar + part));
             for first in which.clone().map(|quad| QUAD * quad) {
                 let values = std::array::from_fn(|corner| {
                     let is_there = self.results.outcomes[first + corner] == Outcome::Finished;
@@ -289,7 +294,7 @@ impl Chunk {
                     quads
                         .rule
                         .for_each_difference(direction, values, |corner, difference| {
-                            // SAFETY: as above.
+                            // SAFETY: the points are the chunk's, and outputs have planes.
                             unsafe { *plane.add(first + corner as usize) = difference.to_bits() };
                         });
                 }
@@ -304,38 +309,38 @@ impl Chunk {
                 let point = first + corner;
                 self.load_globals(point, context);
                 let is_helper = self.is_helper(point);
-                let (alone, globals) = (&mut self.alone[corner], &self.globals);
+                let (machine, globals) = (&mut self.point_machines[corner], &self.globals);
                 with_host(is_helper, context.host, |host| {
-                    alone.run(globals, inputs, host)
+                    machine.run(globals, inputs, host)
                 });
             }
             self.advance_quad(first, context.host);
         }
     }
 
-    /// Points of the group whose requests were not answered wait, and their quads with them.
+    /// Active points whose requests were not answered suspend, and their quads with them.
     pub(super) fn suspend_quads(
         &mut self,
-        waiting: &mut [u32],
-        lent: (u32, u32),
+        suspending: &mut [u32],
+        elsewhere: (u32, u32),
         context: &mut RunContext<'_>,
     ) {
-        let asking = std::mem::take(&mut self.requests);
+        let requests = std::mem::take(&mut self.requests);
         let first = context.first;
         let request = |point: usize| -> (SampleRequest, Sampled) {
-            let at = asking.points.binary_search(&(first + point));
+            let at = requests.points.binary_search(&(first + point));
             let at = at.expect("all points of the group ask");
-            (asking.requests[at], asking.answers[at])
+            (requests.requests[at], requests.answers[at])
         };
         let start = |point: usize| match request(point) {
             (request, Sampled::Pending) => ResumeAt::Answered(QuadPause::Texel(request)),
             _ => ResumeAt::Next,
         };
-        self.bail_out_quads(waiting, lent, &start, context);
-        self.requests = asking;
+        self.bail_out_quads(suspending, elsewhere, &start, context);
+        self.requests = requests;
     }
 
-    /// Goes on with a quad that waits: the answer is to that point's request.
+    /// Resumes a suspended quad: the answer is to that point's request.
     pub(super) fn answer_in_quad(&mut self, point: usize, texel: [f32; 4], host: &mut dyn Host) {
         let (first, corner) = (point / QUAD * QUAD, point % QUAD);
         for corner in 0..QUAD {
@@ -343,8 +348,8 @@ impl Chunk {
         }
         let quads = self.quads.as_ref().expect("its points are in quads");
         host.at_point(quads.first + point);
-        let (is_helper, alone) = (quads.helpers[point], &mut self.alone[corner]);
-        with_host(is_helper, host, |host| alone.answer(texel, host));
+        let (is_helper, machine) = (quads.helpers[point], &mut self.point_machines[corner]);
+        with_host(is_helper, host, |host| machine.answer(texel, host));
         self.advance_quad(first, host);
     }
 }
@@ -354,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quads_are_whole() {
+    fn any_point_selects_its_whole_quad() {
         assert_eq!(whole(0), 0);
         assert_eq!(whole(0b0010_0000_0000_1000), 0b1111_0000_0000_1111);
         assert_eq!(whole(u32::MAX), u32::MAX);

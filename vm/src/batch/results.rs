@@ -1,4 +1,4 @@
-//! What came of the points of a chunk, beside their outputs.
+//! The results of the points of a chunk, except outputs.
 
 use crate::bytecode::{Bytecode, Opcode};
 use crate::point::{Outcome, Parked};
@@ -6,16 +6,16 @@ use adumbra_ir::host::{ClosureArena, FaultKind, Faults};
 use adumbra_ir::span::Span;
 
 pub(super) struct ChunkResults {
-    /// How many there are.
+    /// The number of points.
     pub(super) points: usize,
-    /// How far each came.
+    /// The outcome of each point.
     pub(super) outcomes: Box<[Outcome]>,
     pub(super) faults: FaultsByPoint,
-    /// The closures of each; none at all if the program makes none.
+    /// The closures of each point; empty if the program makes none.
     pub(super) closures: Vec<ClosureArena>,
     /// The closures of points of such a program.
     none: ClosureArena,
-    /// Those that wait, in the order in which they began to.
+    /// The suspended points, in the order in which they suspended.
     pub(super) suspended: Vec<(usize, Box<Parked>)>,
     /// Memory for more of them.
     #[expect(clippy::vec_box, reason = "the boxes go to points and come back")]
@@ -45,7 +45,7 @@ impl ChunkResults {
         }
     }
 
-    /// Nothing came of so many points yet.
+    /// Clears the results, for `points` points.
     pub(super) fn begin(&mut self, points: usize) {
         self.points = points;
         self.faults.clear();
@@ -53,7 +53,7 @@ impl ChunkResults {
         self.drop_suspended();
     }
 
-    /// Gives up the points that wait; their memory is for others.
+    /// Drops the suspended points; their memory is reused.
     pub(super) fn drop_suspended(&mut self) {
         while let Some((_, mut parked)) = self.suspended.pop() {
             parked.clear();
@@ -61,7 +61,7 @@ impl ChunkResults {
         }
     }
 
-    /// Takes away a point that waits.
+    /// Takes away a suspended point.
     pub(super) fn take_suspended(&mut self, point: usize) -> Option<Box<Parked>> {
         let at = self
             .suspended
@@ -75,7 +75,7 @@ impl ChunkResults {
         self.closures.get(point).unwrap_or(&self.none)
     }
 
-    /// Bytes of the heap that they take.
+    /// Bytes of the heap that it holds.
     pub(super) fn heap(&self) -> usize {
         let ChunkResults {
             points: _,
@@ -83,16 +83,16 @@ impl ChunkResults {
             faults,
             closures,
             none: _,
-            suspended: waiting,
+            suspended,
             spare,
         } = self;
         let arenas = closures.iter().map(ClosureArena::memory);
-        let parked = waiting.iter().map(|(_, parked)| parked).chain(spare);
+        let parked = suspended.iter().map(|(_, parked)| parked).chain(spare);
         size_of_val(&outcomes[..])
             + faults.heap()
             + closures.capacity() * size_of::<ClosureArena>()
             + arenas.sum::<usize>()
-            + waiting.capacity() * size_of::<(usize, Box<Parked>)>()
+            + suspended.capacity() * size_of::<(usize, Box<Parked>)>()
             + spare.capacity() * size_of::<Box<Parked>>()
             + parked.map(|parked| parked.memory()).sum::<usize>()
     }
@@ -137,7 +137,7 @@ impl FaultsByPoint {
         self.entry(point).add(kind, span);
     }
 
-    /// Puts faults in place of those that there are.
+    /// Replaces the faults of a point.
     pub(super) fn set(&mut self, point: usize, faults: &Faults) {
         if self.index[point] != 0 || !faults.is_empty() {
             *self.entry(point) = faults.clone();

@@ -1,4 +1,4 @@
-//! The loop over steps.
+//! The dispatch loop over batch instructions.
 
 use super::active::VectorRun;
 use super::chunk::{Chunk, RunContext};
@@ -10,84 +10,92 @@ use adumbra_ir::host::{FaultKind, is_cancel_check_due};
 use adumbra_simd::{ConditionRoutine, OpRoutines};
 use std::ptr::null_mut;
 
-/// Groups of no more points go on alone at the end of a loop's turn.
+/// A group of at most this many points bails out at the end of a loop's iteration.
 pub(super) const MAX_BAIL_OUT_POINTS: usize = 4;
 
-/// Points of programs with more slots do not leave for being few: each takes all of its registers along.
-const MAX_SLOTS_OF_FEW: u32 = 1 << 12;
+/// In programs with more registers small groups do not bail out: each point takes all of its
+/// registers along.
+const MAX_BAIL_OUT_REGISTERS: u32 = 1 << 12;
 
-/// For how many points of a group a test is as said.
+/// The active points for which a test has the result.
 #[derive(PartialEq, Eq)]
 enum HoldsFor {
-    Nobody,
+    NoPoint,
     Some,
     All,
 }
 
 impl Chunk {
-    /// Runs all points as far as they go.
+    /// Runs all points as far as they come.
     ///
     /// # Safety
-    /// The processor has the level that the steps were loaded for; globals and inputs are in place.
+    /// The processor has the level that the instructions were loaded for; globals and inputs are
+    /// set.
     pub(super) unsafe fn run(&mut self, context: &mut RunContext<'_>) {
-        // The steps stay where they are, and nobody writes to them.
-        let steps: *const BatchInstruction = self.memory.instructions.as_ptr();
+        // The instructions do not move, and are not written to.
+        let code: *const BatchInstruction = self.memory.instructions.as_ptr();
         let all: *const OperandRef = self.memory.refs.as_ptr();
         loop {
-            // SAFETY: validation checked that targets are instructions and that control does not run off the end of a function; loading made steps of both (`Loader::find_targets`).
-            let step = unsafe { &*steps.add(self.pc) };
-            // SAFETY: the operands of each step are among all (`Loader::step`).
-            let refs = unsafe { all.add(step.refs as usize) };
+            // SAFETY: validation checked that targets are instructions and that control does not
+            // run off the end of a function; loading made batch instructions of both
+            // (`Loader::find_targets`).
+            let inst = unsafe { &*code.add(self.pc) };
+            // SAFETY: the operands of each instruction are among all (`Loader::push_instruction`).
+            let refs = unsafe { all.add(inst.refs as usize) };
             debug_assert!(
-                matches!(step.op, BatchOp::Reconverge) || !self.is_preempted(),
-                "whoever runs is at the least position: what those keep who wait was found out by that"
+                matches!(inst.op, BatchOp::Reconverge) || !self.is_preempted(),
+                "active points are at the lowest position: the liveness of inactive points relies on it"
             );
-            match step.op {
+            match inst.op {
                 BatchOp::Arithmetic {
                     ref routines,
                     pattern,
-                    kept,
+                    keeps_inactive,
                     what: _,
                 } => {
-                    // SAFETY: the routines were found for these operands (`Loader::find_routines`, `find_copy`), at the level that is asked of the caller.
-                    unsafe { self.row(routines, pattern, kept, refs) };
+                    // SAFETY: the routines were found for these operands (`Loader::find_routines`,
+                    // `find_copy`), at the level that the caller guarantees.
+                    unsafe { self.arithmetic(routines, pattern, keeps_inactive, refs) };
                     self.pc += 1;
                     continue;
                 }
                 BatchOp::Superinstruction {
                     routine,
-                    rows,
-                    kept,
+                    instructions,
+                    keeps_inactive,
                 } => {
                     self.pc += 1;
-                    if !kept || self.active.partial.is_empty() {
-                        // SAFETY: the routine was found for these operands (`find_superinstruction`), at the level; the packs are the group's.
+                    if !keeps_inactive || self.active.partial.is_empty() {
+                        // SAFETY: the routine was found for these operands
+                        // (`find_superinstruction`), at the level; the vectors are the group's.
                         unsafe { routine(refs, &self.active.any.runs) };
-                        self.pc += rows as usize;
+                        self.pc += instructions as usize;
                     }
                     continue;
                 }
                 BatchOp::Sequence {
                     calls: (first, count),
-                    steps,
-                    kept,
+                    instructions,
+                    keeps_inactive,
                 } => {
                     self.pc += 1;
-                    if !kept || self.active.partial.is_empty() {
+                    if !keeps_inactive || self.active.partial.is_empty() {
                         let runs = &self.active.any.runs;
                         let calls = &self.memory.routine_calls[first as usize..][..count as usize];
                         for call in calls {
-                            // SAFETY: routine and operands are those of one of the steps that follow (`load/sequence.rs`); the packs are the group's.
+                            // SAFETY: routine and operands are those of one of the instructions
+                            // that follow (`load/sequence.rs`); the vectors are the group's.
                             unsafe { (call.routine)(all.add(call.refs as usize), runs) };
                         }
-                        self.pc += steps as usize;
+                        self.pc += instructions as usize;
                     }
                     continue;
                 }
-                BatchOp::CompiledLoop(region) => {
-                    if let Some(region) = region
-                        // SAFETY: the operands are the words of that region (`load/region.rs`).
-                        && unsafe { self.run_compiled_loop(region, refs, context) }
+                BatchOp::CompiledLoop(index) => {
+                    if let Some(index) = index
+                        // SAFETY: the operands are the locations of that loop
+                        // (`load/compiled_loops.rs`).
+                        && unsafe { self.run_compiled_loop(index, refs, context) }
                     {
                         if !self.schedule_next() {
                             return;
@@ -95,23 +103,31 @@ impl Chunk {
                         continue;
                     }
                 }
-                BatchOp::Segment { unit, rows, kept } => {
+                BatchOp::Segment {
+                    unit,
+                    instructions,
+                    keeps_inactive,
+                } => {
                     self.pc += 1;
                     if let Some(kernel) = self.memory.kernel(unit)
-                        && (!kept || self.active.partial.is_empty())
+                        && (!keeps_inactive || self.active.partial.is_empty())
                     {
                         let runs = &self.active.any.runs;
-                        let pack_bytes = self.active.vector_width() * size_of::<u32>();
+                        let vector_bytes = self.active.vector_width() * size_of::<u32>();
                         let (at, count) = (runs.as_ptr(), runs.len());
-                        // SAFETY: there is an operand for each word of the unit (`load/stretch.rs`), and there are kernels where packs have a multiple of `KERNEL_WIDTH` points alone
-                        // (`serves`, in `BatchMachine::new`); for the code itself answers who made it (`NativeBackend`). The packs are the group's.
-                        unsafe { kernel(refs, at, count, pack_bytes, null_mut(), &LIBCALLS) };
-                        self.pc += rows as usize;
+                        // SAFETY: there is an operand for each location of the unit
+                        // (`load/segments.rs`). There are kernels only where vectors have a
+                        // multiple of `KERNEL_WIDTH` points (`supports_level`, in
+                        // `BatchMachine::new`). The backend guarantees the code itself
+                        // (`NativeBackend`). The vectors are the group's.
+                        unsafe { kernel(refs, at, count, vector_bytes, null_mut(), &LIBCALLS) };
+                        self.pc += instructions as usize;
                     }
                     continue;
                 }
                 BatchOp::Uniform(_, ref routines, pattern) => {
-                    // SAFETY: the routines were found for these operands, which all are cells (`Loader::arithmetic`): one pack of the widest level each.
+                    // SAFETY: the routines were found for these operands, which all are uniforms
+                    // (`Loader::arithmetic`): one vector of the widest level each.
                     unsafe {
                         match routines.unmasked {
                             Some(full) => full(refs, &[VectorRun::FIRST]),
@@ -122,7 +138,8 @@ impl Chunk {
                     continue;
                 }
                 BatchOp::Fault(test, kind) => {
-                    // SAFETY: the operands are those of the row whose test it is (`Loader::arithmetic`), the packs the run's.
+                    // SAFETY: the operands are those of the op whose test it is
+                    // (`Loader::arithmetic`), the vectors the run's.
                     unsafe { self.fault(test, kind, refs) };
                 }
                 BatchOp::Branch {
@@ -132,7 +149,8 @@ impl Chunk {
                     target,
                     uniform,
                 } => {
-                    // SAFETY: the operands are those of the row whose test it is, or its truth value (`Loader::branch`), the packs the run's.
+                    // SAFETY: the operands are those of the op whose test it is, or its boolean
+                    // (`Loader::branch`), the vectors the run's.
                     unsafe { self.branch(test, when, target as usize, uniform, refs) };
                     continue;
                 }
@@ -150,7 +168,7 @@ impl Chunk {
                     self.take_steps(1, context, self.site());
                     self.pc = target as usize;
                     if self.active.points <= MAX_BAIL_OUT_POINTS
-                        && self.program.registers <= MAX_SLOTS_OF_FEW
+                        && self.program.registers <= MAX_BAIL_OUT_REGISTERS
                     {
                         self.bail_out(context);
                     }
@@ -188,44 +206,56 @@ impl Chunk {
                     self.stop(self.site(), |_| Some(FaultKind::Unreachable));
                 }
                 BatchOp::BailOut => self.bail_out(context),
-                // What follows has the operands that `BatchOp` says (`Loader::instruction`); planes and cells have all points of the run (`ChunkMemory`).
+                // The instructions that follow have the operands that `BatchOp` lists
+                // (`Loader::instruction`); planes and uniforms have all points of the run
+                // (`ChunkMemory`).
                 BatchOp::Load { array, to } => {
-                    // SAFETY: the planes of the element's value and shadows, and the index; validation checked that the array is among the slots.
+                    // SAFETY: the planes of the element's value and shadows, and the index;
+                    // validation checked that the array is among the registers.
                     unsafe { self.load(array, to, refs) };
                 }
                 BatchOp::Store { array, from } => {
-                    // SAFETY: the index, then a value with these shadows; validation checked that the array is among the slots.
+                    // SAFETY: the index, then a value with these shadows; validation checked that
+                    // the array is among the registers.
                     unsafe { self.store(array, from, refs) };
                 }
                 BatchOp::ArrayZero(array) => self.array_zero(array, context),
                 BatchOp::ArrayResize { array, part } => {
-                    // SAFETY: the plane for the number of parts, and how many are asked for; validation checked that the array is among the slots.
+                    // SAFETY: the plane for the number of parts, and how many are asked for;
+                    // validation checked that the array is among the registers.
                     unsafe { self.array_resize(array, part, refs, context) };
                 }
                 BatchOp::ArrayCopy { to, from } => self.array_copy(to, from, context),
                 BatchOp::ArrayCopyPart { to, from } => {
-                    // SAFETY: where the part begins; validation checked that both arrays are among the slots.
+                    // SAFETY: where the part begins; validation checked that both arrays are among
+                    // the registers.
                     unsafe { self.array_copy_part(to, from, refs, context) };
                 }
                 BatchOp::Sample {
                     texture,
                     channels,
                     detail,
-                    lent,
+                    elsewhere,
                 } => {
-                    // SAFETY: what the footprint takes, then a plane for each channel (`Loader::sample`).
-                    unsafe { self.sample(texture, channels, detail, lent, refs, context) };
+                    // SAFETY: the operands of the footprint, then a plane for each channel
+                    // (`Loader::sample`).
+                    unsafe { self.sample(texture, channels, detail, elsewhere, refs, context) };
                 }
-                BatchOp::Difference { direction, lent } => {
+                BatchOp::Difference {
+                    direction,
+                    elsewhere,
+                } => {
                     // SAFETY: the plane for the difference, and the value.
-                    unsafe { self.difference(direction, lent, refs, context) };
+                    unsafe { self.difference(direction, elsewhere, refs, context) };
                 }
                 BatchOp::Message(message) => {
-                    // SAFETY: validation checked that the message exists and that there is an argument for each of its scalars.
+                    // SAFETY: validation checked that the message exists and that there is an
+                    // argument for each of its scalars.
                     unsafe { self.message(message, refs, context) };
                 }
                 BatchOp::MakeClosure(shape) => {
-                    // SAFETY: the plane for the closure; validation checked that the shape exists and that there is an argument for each of its scalars.
+                    // SAFETY: the plane for the closure; validation checked that the shape exists
+                    // and that there is an argument for each of its scalars.
                     unsafe { self.make_closure(shape, refs) };
                 }
                 BatchOp::ClosureAdd => {
@@ -252,33 +282,38 @@ impl Chunk {
     }
 
     /// # Safety
-    /// As for [`General`](adumbra_simd::MaskedRoutine).
+    /// As for [`MaskedRoutine`](adumbra_simd::MaskedRoutine).
     #[inline(always)]
-    unsafe fn row(
+    unsafe fn arithmetic(
         &self,
         routines: &OpRoutines,
         pattern: ShadowPattern,
-        kept: bool,
+        keeps_inactive: bool,
         refs: *const OperandRef,
     ) {
         let group = &self.active;
-        let whole = if kept { &group.full } else { &group.any };
-        // SAFETY: asked of the caller; the packs are the chunk's.
+        let whole = if keeps_inactive {
+            &group.full
+        } else {
+            &group.any
+        };
+        // SAFETY: guaranteed by the caller; the vectors are the chunk's.
         unsafe {
             match routines.unmasked {
                 Some(full) => full(refs, &whole.runs),
                 None => (routines.masked)(refs, pattern, &whole.list, &group.all_points_masks),
             }
-            if kept && !group.partial.is_empty() {
+            if keeps_inactive && !group.partial.is_empty() {
                 (routines.masked)(refs, pattern, &group.partial, &group.partial_masks);
             }
         }
     }
 
-    /// Tests the packs of the group: of each pack of the chunk the points of the group for which it is as said. Returns for how many.
+    /// Tests the active vectors: sets, of each vector of the chunk, the active points for which the
+    /// test gives `is`.
     ///
     /// # Safety
-    /// As for [`ConditionRoutine`], for the packs that the run has.
+    /// As for [`ConditionRoutine`], for the vectors of the run.
     unsafe fn test(
         &mut self,
         test: ConditionRoutine,
@@ -290,15 +325,15 @@ impl Chunk {
             test_masks: found,
             ..
         } = self;
-        let packs = group.vectors();
+        let vectors = group.vectors();
         if group.is_all_points() {
-            // SAFETY: asked of the caller; there is an answer for each pack of the chunk.
+            // SAFETY: guaranteed by the caller; there is an answer for each vector of the chunk.
             unsafe { test(refs, &group.full.list, found.as_mut_ptr()) };
         } else {
-            // The answers for a list come in its order, and may not be where a pack's belongs.
+            // The answers for a list are in its order, which need not be the order of the vectors.
             let mut answers = [0_u32; TESTED];
             for list in group.any.list.chunks(TESTED) {
-                // SAFETY: asked of the caller; there is room for as many answers.
+                // SAFETY: guaranteed by the caller; `answers` has space for as many.
                 unsafe { test(refs, list, answers.as_mut_ptr()) };
                 for (&offset, &holds) in list.iter().zip(&answers) {
                     found[group.vector_at(offset)] = holds;
@@ -307,26 +342,26 @@ impl Chunk {
         }
         let flip = if is { 0 } else { u32::MAX };
         let (mut holds, mut fails) = (0, 0);
-        for (found, &active) in found[..packs].iter_mut().zip(group.masks()) {
+        for (found, &active) in found[..vectors].iter_mut().zip(group.masks()) {
             *found = (*found ^ flip) & active;
             holds |= *found;
             fails |= *found ^ active;
         }
-        found[packs..].fill(0);
+        found[vectors..].fill(0);
         match (holds, fails) {
-            (0, _) => HoldsFor::Nobody,
+            (0, _) => HoldsFor::NoPoint,
             (_, 0) => HoldsFor::All,
             _ => HoldsFor::Some,
         }
     }
 
-    /// Records a fault of those points of the group for which a test holds.
+    /// Records a fault of the active points for which a test holds.
     ///
     /// # Safety
-    /// As for [`ConditionRoutine`], for the packs that the run has.
+    /// As for [`ConditionRoutine`], for the vectors of the run.
     unsafe fn fault(&mut self, test: ConditionRoutine, kind: FaultKind, refs: *const OperandRef) {
-        // SAFETY: asked of the caller.
-        if unsafe { self.test(test, true, refs) } == HoldsFor::Nobody {
+        // SAFETY: guaranteed by the caller.
+        if unsafe { self.test(test, true, refs) } == HoldsFor::NoPoint {
             return;
         }
         let span = self.span_of(self.site());
@@ -336,17 +371,17 @@ impl Chunk {
             results,
             ..
         } = self;
-        for (pack, &bits) in found.iter().enumerate() {
-            for point in group.points_of(pack, bits) {
+        for (vector, &bits) in found.iter().enumerate() {
+            for point in group.points_of(vector, bits) {
                 results.faults.add(point, kind, span);
             }
         }
     }
 
-    /// The group goes on behind the branch where the test is as said, else at the target.
+    /// The active points continue after the branch where the test is `when`, else at the target.
     ///
     /// # Safety
-    /// As for [`ConditionRoutine`], for the packs that the run has.
+    /// As for [`ConditionRoutine`], for the vectors of the run.
     unsafe fn branch(
         &mut self,
         test: ConditionRoutine,
@@ -357,7 +392,7 @@ impl Chunk {
     ) {
         if uniform {
             let mut holds = 0;
-            // SAFETY: asked of the caller; there is room for the answer for one pack.
+            // SAFETY: guaranteed by the caller; `holds` has space for the answer for one vector.
             unsafe { test(refs, &[0], &raw mut holds) };
             self.pc = match (holds & 1 == 1) == when {
                 true => self.pc + 1,
@@ -365,7 +400,7 @@ impl Chunk {
             };
             return;
         }
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         match unsafe { self.test(test, !when, refs) } {
             HoldsFor::All => {
                 self.pc = target;
@@ -376,12 +411,12 @@ impl Chunk {
                 self.diverge(&found, target);
                 self.test_masks = found;
             }
-            HoldsFor::Nobody => {}
+            HoldsFor::NoPoint => {}
         }
         self.pc += 1;
     }
 
-    /// The group calls a function.
+    /// The active group calls a function.
     fn enter(&mut self, target: usize, elements: u32, steps: u64, context: &mut RunContext<'_>) {
         let site = self.site();
         self.count(steps, Some(0), context);
@@ -389,23 +424,25 @@ impl Chunk {
         self.take_elements(elements, site);
     }
 
-    /// Takes so many steps at once, for calls among them around which at most so many are open whose callees stand in their places; unless one of them meets a limit, or the
-    /// host is asked at it.
+    /// Takes `count` steps at once, for iterations and inlined calls of which at most `open` are
+    /// nested. Returns `false` if one of them meets a limit, or the host is asked at it.
     fn take_all(&mut self, count: u64, open: Option<u32>) -> bool {
         let left = self.account.left().checked_sub(count);
-        let is_unasked = left.is_some_and(|left| !is_cancel_check_due(left, count));
-        let takes = is_unasked && !self.is_too_deep(open);
+        let is_unchecked = left.is_some_and(|left| !is_cancel_check_due(left, count));
+        let takes = is_unchecked && !self.is_too_deep(open);
         self.account.owed += if takes { count } else { 0 };
         takes
     }
 
-    /// Whether a call is deeper than may be, around which so many are open whose callees stand in their places. None never is.
+    /// Whether an inlined call is too deep, around which `open` inlined calls are open. None never
+    /// is.
     pub(super) fn is_too_deep(&self, open: Option<u32>) -> bool {
         let depth = |open: u32| (open as usize).saturating_add(self.depth + 2);
         open.is_some_and(|open| depth(open) > self.limits.call_depth as usize)
     }
 
-    /// What is taken from the limits by the turn of a loop, or by a call around which so many are open whose callees stand in their places.
+    /// Takes the steps of an iteration, or of an inlined call around which `open` inlined calls are
+    /// open.
     fn count(&mut self, steps: u64, open: Option<u32>, context: &mut RunContext<'_>) {
         self.take_steps(steps, context, self.site());
         if self.is_too_deep(open) {
@@ -414,5 +451,5 @@ impl Chunk {
     }
 }
 
-/// Packs that are tested at a time.
+/// SIMD vectors that are tested at a time.
 const TESTED: usize = 64;

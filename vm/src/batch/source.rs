@@ -1,11 +1,11 @@
-//! What a host has of a word among the globals, for the points of a batch.
+//! The host's values of a global, for the points of a batch.
 
 /// The values of one word among the globals.
 #[derive(Clone, Copy, Debug)]
 pub enum GlobalSource<'a> {
     /// The same for all points.
     Uniform(u32),
-    /// One for each point, so many words from one to the next.
+    /// One for each point, `stride` words from one to the next.
     Varying {
         /// The first is the first point's.
         words: &'a [u32],
@@ -23,7 +23,7 @@ impl GlobalSource<'_> {
         }
     }
 
-    /// Whether it has values for so many points.
+    /// Whether it has values for `points` points.
     pub(super) fn reaches(&self, points: usize) -> bool {
         match *self {
             GlobalSource::Uniform(_) => true,

@@ -1,7 +1,8 @@
-//! Chunks show what single points show, on random programs, at every level and width.
+//! Differential tests of chunks against single points, on random programs, at every level and
+//! width.
 
-mod fusions;
 mod quads;
+mod superinstructions;
 
 use super::*;
 use crate::PointMachine;
@@ -16,12 +17,13 @@ use adumbra_ir::types::Lanes;
 use adumbra_ops::Op;
 use fastrand::Rng;
 
-/// Textures by where they are asked; what each point asks and says is kept.
+/// A host whose textures depend on the coordinates. It records the requests and messages of each
+/// point.
 #[derive(Default)]
 struct Recorder {
     at: usize,
     points: Vec<Vec<String>>,
-    /// Whether every third request has to wait.
+    /// Whether every third request stays pending.
     hesitates: bool,
     requests: usize,
 }
@@ -60,7 +62,7 @@ impl Host for Recorder {
     }
 }
 
-/// What a point shows: its outcome, outputs, faults and closures.
+/// The results of a point: its outcome, outputs, faults and closures.
 type Shown = (Outcome, Vec<u32>, Faults, String);
 
 struct Case {
@@ -97,13 +99,13 @@ impl Case {
         let program = Arc::new(crate::lower(module).expect("the module fits"));
         let mut random = Rng::with_seed(seed);
         let word = |random: &mut Rng| {
-            let lot = random.u64(..);
-            match lot % 16 {
+            let pick = random.u64(..);
+            match pick % 16 {
                 0 => {
-                    [0, 1, 0x8000_0000, 0x7fc0_0000, 0x7f80_0000, 1 << 23][(lot >> 8) as usize % 6]
+                    [0, 1, 0x8000_0000, 0x7fc0_0000, 0x7f80_0000, 1 << 23][(pick >> 8) as usize % 6]
                 }
-                1 | 2 => (lot >> 8) as u32 % 8,
-                _ => (((lot >> 8) % 4096) as f32 / 1024.0 - 2.0).to_bits(),
+                1 | 2 => (pick >> 8) as u32 % 8,
+                _ => (((pick >> 8) % 4096) as f32 / 1024.0 - 2.0).to_bits(),
             }
         };
         let mut plane = || {
@@ -222,10 +224,11 @@ impl Case {
     }
 }
 
-/// What each point shows, and what it asked and said.
+/// The results of each point, and its requests and messages.
 type Seen = (Vec<Shown>, Vec<Vec<String>>);
 
-/// Panics if points of a program show something else together, at a level and with a host that hesitates or not, than alone.
+/// Panics if points of a program have other results in a chunk than alone, at a level and with a
+/// host that hesitates or not.
 fn compare(
     name: &str,
     program: &Bytecode,
@@ -248,7 +251,7 @@ fn compare(
     }
 }
 
-/// Panics if a program shows something else in chunks.
+/// Panics if a program has other results in chunks.
 fn check(case: &Case, seed: u64, width: usize) {
     let name = format!("seed {seed}, width {width}");
     compare(&name, &case.program, &case.alone(), |level, hesitates| {
@@ -257,7 +260,7 @@ fn check(case: &Case, seed: u64, width: usize) {
 }
 
 #[test]
-fn chunks_show_what_points_show() {
+fn chunk_results_equal_point_results() {
     let seeds = std::env::var("SEEDS")
         .ok()
         .and_then(|s| s.parse().ok())
@@ -279,10 +282,10 @@ fn chunks_show_what_points_show() {
     }
 }
 
-/// With so few steps or calls that points are stopped anywhere, in functions that stand in place of their calls too.
+/// With limits so low that points are stopped anywhere, in inlined functions too.
 #[test]
 #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
-fn limits_stop_the_points_that_they_stop_alone() {
+fn limits_stop_same_points_in_chunks() {
     let (mut in_place, mut stopped) = (0, 0);
     for seed in 0..200 {
         let mut case = Case::new(seed, 24);
@@ -300,7 +303,8 @@ fn limits_stop_the_points_that_they_stop_alone() {
     assert!(in_place > 80 && stopped > 1_000, "{in_place} {stopped}");
 }
 
-/// A program of these instructions, whose outputs are in the first nine slots; of the four behind them, its inputs, three are floats.
+/// A program of these instructions, whose outputs are in the first nine registers. Of the four
+/// registers after them, its inputs, three are floats.
 fn of_bytecode(code: Vec<BytecodeInstruction>) -> Case {
     const TEXT: &str = "adumbra ir 1
         global g: float4
@@ -323,44 +327,48 @@ fn of_bytecode(code: Vec<BytecodeInstruction>) -> Case {
     case
 }
 
-/// Shadows are the slots behind a value, whatever these are: cells of inputs, or what a move left there.
+/// Shadows are the registers after a value, whatever these are: uniforms of inputs, or results of a
+/// move.
 #[test]
 #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
-fn shadows_may_stand_in_cells() {
+fn shadows_may_be_uniforms() {
     let (lanes, all) = ([Lanes::NONE, Lanes::X, Lanes::Y, Lanes::XY], 0..20_u32);
-    let rows = ["sin", "abs", "add", "mul", "max"].map(|name| Op::from_name(name).expect("a row"));
+    let ops = ["sin", "abs", "add", "mul", "max"].map(|name| Op::from_name(name).expect("an op"));
     for seed in 0..400 {
         let mut random = Rng::with_seed(seed);
-        let mut lot = |count: usize| random.usize(..count);
+        let mut pick = |count: usize| random.usize(..count);
         let mut code: Vec<BytecodeInstruction> = all
             .clone()
-            .filter(|slot| !(9..13).contains(slot))
-            .map(|slot| match lot(3) {
+            .filter(|register| !(9..13).contains(register))
+            .map(|register| match pick(3) {
                 0 => BytecodeInstruction::new(
                     Opcode::Move(Lanes::NONE, Lanes::NONE),
-                    [slot, 9 + slot % 4],
+                    [register, 9 + register % 4],
                 ),
-                _ => BytecodeInstruction::new(Opcode::Global(Lanes::NONE), [slot, slot % 12, 0]),
+                _ => BytecodeInstruction::new(
+                    Opcode::Global(Lanes::NONE),
+                    [register, register % 12, 0],
+                ),
             })
             .collect();
-        for _ in 0..1 + lot(5) {
-            let [to, a, b] = [0; 3].map(|_| lot(18) as u32);
-            code.push(match lot(5) {
+        for _ in 0..1 + pick(5) {
+            let [to, a, b] = [0; 3].map(|_| pick(18) as u32);
+            code.push(match pick(5) {
                 0 => BytecodeInstruction::new(Opcode::Shadow(Direction::X), [to, a]),
                 1 => BytecodeInstruction::new(Opcode::Shadow(Direction::Y), [to, a]),
                 2 => {
-                    let has = lanes[lot(4)];
+                    let has = lanes[pick(4)];
                     BytecodeInstruction::new(Opcode::Move(has, has), [to, a])
                 }
                 _ => {
-                    let row = rows[lot(rows.len())];
-                    let operands = [lanes[lot(4)], lanes[lot(4)]];
-                    let operands = &operands[..row.arity()];
+                    let op = ops[pick(ops.len())];
+                    let operands = [lanes[pick(4)], lanes[pick(4)]];
+                    let operands = &operands[..op.arity()];
                     let result = operands.iter().fold(Lanes::NONE, |all, &own| all | own);
                     let pattern = ShadowPattern::new(result, operands.iter().copied());
                     BytecodeInstruction::new(
-                        Opcode::Arithmetic(row, pattern),
-                        [to, a, if row.arity() > 1 { b } else { 0 }],
+                        Opcode::Arithmetic(op, pattern),
+                        [to, a, if op.arity() > 1 { b } else { 0 }],
                     )
                 }
             });

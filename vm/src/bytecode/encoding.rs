@@ -1,7 +1,7 @@
-//! Opcodes as bytes: a tag and its fields.
+//! The encoding of opcodes as bytes: a tag and its fields.
 //!
-//! The table below is the whole of it, for both directions. A tag is never used again for something else; new ones are added, and the
-//! version of the file format rises when the meaning of one changes.
+//! The table below is all of it, for both directions. A tag is never reused; new ones are added.
+//! The version of the file format rises when the meaning of a tag changes.
 
 use super::instruction::{Opcode, ShadowPattern, WORDS};
 use adumbra_ir::module::Channels;
@@ -11,7 +11,7 @@ use adumbra_ops::Op;
 /// Bytes of an opcode: its tag, its fields, zeros.
 pub(super) type Encoded = [u8; 4];
 
-/// What an opcode holds, as bytes.
+/// A field of an opcode, as bytes.
 trait Field: Sized {
     fn put(self, put: &mut impl FnMut(u8));
     fn take(bytes: &mut impl Iterator<Item = u8>) -> Option<Self>;
@@ -64,7 +64,7 @@ impl Field for ShadowPattern {
 macro_rules! encoding {
     ($($tag:literal $opcode:ident $(($($field:ident),+))?;)*) => {
         impl Opcode {
-            /// As bytes.
+            /// Encodes as bytes.
             pub(super) fn encode(self) -> Encoded {
                 let mut bytes = [0; 4];
                 let mut rest = bytes.iter_mut();
@@ -78,7 +78,7 @@ macro_rules! encoding {
                 bytes
             }
 
-            /// From bytes, if they are an opcode's.
+            /// Decodes bytes, if they are an opcode's.
             pub(super) fn decode(bytes: Encoded) -> Option<Opcode> {
                 let mut rest = bytes[1..].iter().copied();
                 let opcode = match bytes[0] {
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_that_are_an_opcode_are_the_bytes_of_that_opcode() {
+    fn decoded_opcode_encodes_to_same_bytes() {
         let mut opcodes = 0;
         for tag in 0..=255 {
             for field in 0..=255 {

@@ -1,11 +1,12 @@
-//! Bytecode as a file.
+//! The bytecode file format.
 //!
-//! `magic, version, checksum` in 16 bytes, then the program: numbers as LEB128, texts and lists behind their lengths, opcodes as
-//! [`encoding`](super::encoding) says, rows by a table of the names of those in use. What is written is described once, by
-//! [`program`], for both directions.
+//! A file is `magic, version, checksum` in 16 bytes, then the program. Numbers are LEB128. Strings
+//! and lists come after their lengths, opcodes as in [`encoding`](super::encoding), ops by a table
+//! of the names in use. [`program`] describes the format once, for both directions.
 //!
-//! A file is read in three steps, and none trusts the one before: the checksum finds accidents, reading bounds every length by the bytes
-//! that there are, and validation checks all that running relies on.
+//! A file is read in three steps, and none trusts the one before. The checksum finds accidents,
+//! reading bounds every length by the bytes that there are, and validation checks all that engines
+//! rely on.
 
 use super::instruction::{BytecodeInstruction, Opcode};
 use super::{Bytecode, BytecodeArray, BytecodeFunction, Interface};
@@ -20,7 +21,7 @@ use adumbra_ir::types::{Lanes, Scalar, StructType, Type};
 use adumbra_ops::Op;
 use std::sync::Arc;
 
-/// What a bytecode file begins with.
+/// The first bytes of a bytecode file.
 pub const MAGIC: [u8; 4] = *b"\x7fadb";
 
 /// The version of the format that is written, and the only one that is read.
@@ -35,7 +36,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 }
 
 impl Bytecode {
-    /// As the bytes of a file.
+    /// Writes the bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer {
             bytes: vec![0; HEADER],
@@ -58,7 +59,7 @@ impl Bytecode {
         bytes
     }
 
-    /// From the bytes of a file, which may be anything.
+    /// Reads a program from the bytes of a file, which may be anything.
     ///
     /// # Errors
     /// `NotBytecode`, `BytecodeVersion`, `BytecodeDamaged` or `BytecodeInvalid`, without a span.
@@ -90,7 +91,7 @@ impl Bytecode {
         let mut out = Bytecode::empty();
         let read = program(&mut reader, &mut out).and_then(|()| match reader.bytes {
             [] => super::validate(&out).and_then(|()| super::check_flow(&out)),
-            _ => Err("there are bytes behind its end".to_owned()),
+            _ => Err("there are bytes after its end".to_owned()),
         });
         match read {
             Ok(()) => Ok(out),
@@ -104,12 +105,13 @@ impl Bytecode {
 
 type Done = Result<(), String>;
 
-/// One direction: every method takes a place that is written to the file, or set from it.
+/// One direction: every method takes a reference that is written to the file, or set from it.
 trait Stream {
     fn byte(&mut self, byte: &mut u8) -> Done;
     fn word(&mut self, word: &mut u32) -> Done;
     fn text(&mut self, text: &mut String) -> Done;
-    /// A list: its length, bounded by the bytes that there are, then its elements, each read into a copy of `blank`.
+    /// A list: its length, bounded by the bytes that there are, then its elements, each read into a
+    /// copy of `blank`.
     fn list<T: Clone>(
         &mut self,
         list: &mut Vec<T>,
@@ -253,7 +255,7 @@ impl Stream for Reader<'_> {
     }
 }
 
-/// The whole file behind its header.
+/// The whole file after its header.
 fn program(s: &mut impl Stream, p: &mut Bytecode) -> Done {
     op_names(s)?;
     interface(s, &mut p.interface)?;
@@ -269,7 +271,7 @@ fn program(s: &mut impl Stream, p: &mut Bytecode) -> Done {
         s.word(&mut array.len)?;
         lanes(s, &mut array.lanes)
     })?;
-    s.list(&mut p.lists, &0, |s, slot| s.word(slot))?;
+    s.list(&mut p.lists, &0, |s, register| s.word(register))?;
     let instruction = BytecodeInstruction::new(Opcode::Return, []);
     s.list(&mut p.code, &instruction, |s, instruction| {
         s.opcode(&mut instruction.opcode)?;
@@ -382,7 +384,8 @@ fn interface(s: &mut impl Stream, i: &mut Interface) -> Done {
     })
 }
 
-/// Entries: a name, a tag, and the text that tag 0 says, or the bits of a scalar of the type that another one says.
+/// Entries: a name, a tag, and a string for tag 0, or the bits of a scalar of the type that another
+/// tag names.
 fn metadata(s: &mut impl Stream, list: &mut Vec<Metadata>) -> Done {
     let blank = Metadata {
         name: String::new(),
@@ -429,7 +432,7 @@ fn whole_type(s: &mut impl Stream, ty: &mut Type) -> Done {
     type_within(s, ty, MAX_TYPE_DEPTH).map(|_| ())
 }
 
-/// A type that nests at most `depth` deep. Gives its number of scalars.
+/// A type that nests at most `depth` deep. Returns its number of scalars.
 fn type_within(s: &mut impl Stream, ty: &mut Type, depth: usize) -> Result<u64, String> {
     let Some(depth) = depth.checked_sub(1) else {
         return Err("a type nests too deep".to_owned());

@@ -1,7 +1,8 @@
 //! Instructions of the register machine: an opcode and its words.
 //!
-//! An opcode is a kind and its lane pattern, so that an engine can choose a routine for exactly the lanes that there are. What the words
-//! of an opcode mean is said once, by [`Opcode::roles`]; validation, listing and loading go by it.
+//! An opcode is a kind and its lane pattern, so that an engine can choose a routine for exactly the
+//! lanes that there are. [`Opcode::roles`] gives the meaning of an opcode's words; validation,
+//! listing and loading use it.
 
 use adumbra_ir::module::Channels;
 use adumbra_ir::types::{Direction, Lanes};
@@ -9,11 +10,12 @@ use adumbra_ops::definition::OperandKind;
 use adumbra_ops::{MAX_OPERANDS, Op};
 pub use adumbra_simd::ShadowPattern;
 
-/// The words of an instruction: a row's result and its operands are the most.
+/// The words of an instruction: the most are an op's result and its operands.
 pub const WORDS: usize = 1 + MAX_OPERANDS;
 
-/// A place in the register file: one 32-bit word. A value stands at its slot, its ddx one behind it, its ddy two behind it.
-/// With the top bit set it is a constant of the program instead, numbered by the other bits.
+/// A register: a 32-bit slot of the register file. A value is in its register, its ddx in the next
+/// one, its ddy in the one after that. With the top bit set it is a constant of the program
+/// instead, numbered by the other bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Register(pub u32);
 
@@ -35,7 +37,8 @@ impl Register {
     }
 }
 
-/// How many slots a value with these shadows takes. With ddy alone, the slot of ddx is a hole.
+/// How many registers a value with these lanes takes. With ddy alone, the register of ddx is a
+/// hole.
 pub const fn register_count(lanes: Lanes) -> u32 {
     match lanes.bits() {
         0 => 1,
@@ -44,83 +47,95 @@ pub const fn register_count(lanes: Lanes) -> u32 {
     }
 }
 
-/// What an instruction does. In the comments `d`, `a`, `b`, `c` are its words in order.
+/// The kind of an instruction. In the comments `d`, `a`, `b`, `c` are its words in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Opcode {
-    /// `d ← row(a, b, …)` with shadows by the tangent formula.
+    /// `d ← op(a, b, …)` with shadows by the tangent formula.
     Arithmetic(Op, ShadowPattern),
-    /// Jumps to `d` unless `row(a, b, …)` is as said. The row is a truth value without faults.
+    /// Jumps to `d` unless `op(a, b, …)` is the boolean. The op's result is a boolean, and it has
+    /// no faults.
     Branch(Op, bool),
-    /// Jumps to `d` unless `a` is as said.
+    /// Jumps to `d` unless `a` is the boolean.
     BranchIf(bool),
     /// Jumps forward to `d`.
     Jump,
     /// Jumps back to `d`: one step of the budget.
     Loop,
-    /// `d ← a`: a value with its shadows; the second set are those that `a` has, the others become zero.
+    /// `d ← a`: a value with its shadows; the second lanes are those that `a` has, the others
+    /// become zero.
     Move(Lanes, Lanes),
-    /// `d ←` the host's global at word `a`, its shadows `b` and `2b` words behind it.
+    /// `d ←` the host's global at word `a`, its shadows `b` and `2b` words after it.
     Global(Lanes),
     /// `d ← shadow of a, plus +0`.
     Shadow(Direction),
-    /// `d ←` the difference of `a` from the neighbour in the quad; all points of a quad come here together.
+    /// `d ←` the difference of `a` from the neighbour in the quad; all points of a quad come here
+    /// together.
     Difference(Direction),
-    /// `d ← element of array a at index b`, with these shadows, of which the array has the second set.
+    /// `d ← element of array a at index b`, with these lanes, of which the array has the second
+    /// set.
     Load(Lanes, Lanes),
-    /// `element of array d at index a ← b`, with the array's shadows, of which `b` has the second set.
+    /// `element of array d at index a ← b`, with the array's lanes, of which `b` has the second
+    /// set.
     Store(Lanes, Lanes),
     /// Every element of array `d` becomes zero, with zero shadows.
     ArrayZero,
     /// Elements of array `d ←` those of array `a`; shadows that `a` lacks become zero.
     ArrayCopy,
-    /// `d ←` how many parts of `c` elements array `a` has, `b` being asked for; they become zero.
+    /// `d ←` how many parts of `c` elements array `a` has, where `b` is asked for; they become
+    /// zero.
     ArrayResize,
-    /// The shorter of arrays `d` and `a` is copied to or from the part of the longer that begins at `b`, moved so that it lies inside.
+    /// The shorter of arrays `d` and `a` is copied to or from the part of the longer that begins at
+    /// `b`, moved so that it lies inside.
     ArrayCopyPart,
     /// Array `d ←` array `a` as it was saved, `b` words below the top of the save stack.
     ArrayFromSaved,
     /// Array `d` as it was saved, `b` words below the top of the save stack, `←` array `a`.
     ArrayToSaved,
-    /// Pushes `a` slots from `d` on the save stack.
+    /// Pushes `a` registers from `d` on the save stack.
     Save,
-    /// Pops `a` slots from `d` off the save stack.
+    /// Pops `a` registers from `d` off the save stack.
     Restore,
-    /// Calls function `d`, whose parameters are in place; `a` steps more than one, for arrays that were saved.
+    /// Calls function `d`, whose parameters are set; `a` steps more than one, for arrays that were
+    /// saved.
     Call,
-    /// Counts as a call whose callee's instructions follow: one step of the budget, and the depth, `d` such calls being open around it.
+    /// Counts as an inlined call: one step of the budget, and the depth, with `d` such calls open
+    /// around it.
     Enter,
-    /// Counts as the turn of a loop whose instructions follow: one step of the budget.
+    /// Counts as an iteration of an unrolled loop: one step of the budget.
     Iteration,
-    /// Goes back to the caller; the shader itself ends.
+    /// Returns to the caller; the shader itself ends.
     Return,
-    /// Samples texture `d` at `a`, `b` with these shadows of each; the results go to the slots listed at `c`.
+    /// Samples texture `d` at `a`, `b` with these shadows of each; the results go to the registers
+    /// listed at `c`.
     Sample(Channels, Lanes, Lanes),
-    /// Samples texture `d`; u, v and ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y stand in the slots listed at `a`, the results go to those listed at `c`.
+    /// Samples texture `d`; u, v and ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y are in the registers listed at `a`,
+    /// the results go to those listed at `c`.
     SampleGradients(Channels),
-    /// Samples texture `d`; u, v and the level stand in the slots listed at `a`, the results go to those listed at `c`.
+    /// Samples texture `d`; u, v and the level are in the registers listed at `a`, the results go
+    /// to those listed at `c`.
     SampleLevel(Channels),
-    /// Gives message `d`, its arguments in the slots listed at `a`.
+    /// Gives message `d`, its arguments in the registers listed at `a`.
     Message,
-    /// `d ←` a closure of shape `a`, its arguments in the slots listed at `b`.
+    /// `d ←` a closure of shape `a`, its arguments in the registers listed at `b`.
     MakeClosure,
     /// `d ← a + b`, closures.
     ClosureAdd,
     /// `d ←` closure `a` times `b`.
     ClosureScale,
-    /// `d ←` closure `a` times the colour in the three slots listed at `b`.
+    /// `d ←` closure `a` times the colour in the three registers listed at `b`.
     ClosureTint,
     /// Control cannot come here; the point stops if it does.
     Unreachable,
 }
 
-/// What a word of an instruction is.
+/// The role of a word of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandRole {
     /// Not used, zero.
     Unused,
-    /// A slot that is written, with these shadows.
+    /// A register that is written, with these lanes.
     Write(Lanes),
-    /// A slot that is read, with these shadows.
+    /// A register that is read, with these lanes.
     Read(Lanes),
     /// The position of an instruction.
     Target,
@@ -132,15 +147,16 @@ pub enum OperandRole {
     Texture,
     /// A closure shape.
     Shape,
-    /// A position in the lists: that many slots, written.
+    /// A position in the lists: that many registers, written.
     WriteList(u32),
-    /// A position in the lists: that many slots, read.
+    /// A position in the lists: that many registers, read.
     ReadList(u32),
     /// A message.
     Message,
-    /// A position in the lists: as many slots as the shape or message in the word before has scalars, read.
+    /// A position in the lists: as many registers as the shape or message in the word before has
+    /// scalars, read.
     Arguments,
-    /// A number; what it must satisfy is the opcode's own affair.
+    /// A number, which the opcode constrains.
     Number,
 }
 
@@ -152,7 +168,7 @@ fn first<const N: usize>(roles: [OperandRole; N]) -> [OperandRole; WORDS] {
 }
 
 impl Opcode {
-    /// What each word is.
+    /// The role of each word.
     pub fn roles(self) -> [OperandRole; WORDS] {
         use OperandRole::*;
         const NO: Lanes = Lanes::NONE;
@@ -202,7 +218,7 @@ impl Opcode {
         }
     }
 
-    /// Whether a row can decide a [`Branch`](Opcode::CondBranch).
+    /// Whether an op can be the condition of a [`Branch`](Opcode::Branch).
     pub fn can_branch_on(op: Op) -> bool {
         let info = op.info();
         !info.is_differentiable() && info.result == OperandKind::Bool && info.fault.is_none()
@@ -217,7 +233,7 @@ impl Opcode {
         }
     }
 
-    /// Whether control never goes on behind it.
+    /// Whether control never continues at the next instruction.
     pub const fn never_falls_through(self) -> bool {
         matches!(
             self,
@@ -229,9 +245,9 @@ impl Opcode {
 /// One instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BytecodeInstruction {
-    /// What it does.
+    /// The kind of the instruction.
     pub opcode: Opcode,
-    /// What its words mean is said by [`Opcode::roles`].
+    /// Its words, whose meaning [`Opcode::roles`] gives.
     pub words: [u32; WORDS],
 }
 

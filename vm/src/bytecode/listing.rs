@@ -1,7 +1,8 @@
-//! Bytecode as text.
+//! The listing of bytecode.
 //!
-//! `12  add.xy.xy.  r5 ← r1, #0=1.5`: position, opcode with the shadows of the result and then of each operand, what it writes, what it
-//! reads. `r` are slots, `#` constants, `a` arrays, `→` positions.
+//! A line is `12  add.xy.xy.  r5 ← r1, #0=1.5`: position, opcode with the lanes of the result and
+//! of each operand, the registers that it writes, those that it reads. `r` are registers, `#`
+//! constants, `a` arrays, `→` positions.
 
 use super::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register};
 use adumbra_ir::module::Channels;
@@ -12,7 +13,7 @@ impl fmt::Display for Bytecode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "; {} instructions, {} slots, {} constants",
+            "; {} instructions, {} registers, {} constants",
             self.code.len(),
             self.registers,
             self.constants.len()
@@ -42,7 +43,7 @@ impl fmt::Display for Bytecode {
     }
 }
 
-/// The opcode as a word, with its lanes.
+/// The mnemonic of an opcode, with its lanes.
 pub(super) fn mnemonic(opcode: Opcode) -> String {
     let with = |name: &str, lanes: &[Lanes]| {
         let mut text = name.to_owned();
@@ -100,7 +101,7 @@ pub(super) fn mnemonic(opcode: Opcode) -> String {
     }
 }
 
-/// An instruction of a program, for people.
+/// A line of a listing.
 struct Line<'p> {
     program: &'p Bytecode,
     instruction: &'p BytecodeInstruction,
@@ -113,7 +114,7 @@ impl fmt::Display for Line<'_> {
 }
 
 impl Bytecode {
-    /// The instruction at a position, for people.
+    /// The line of a listing for the instruction at a position.
     ///
     /// # Panics
     /// If there is none.
@@ -136,12 +137,12 @@ impl Bytecode {
         for (word, role) in words() {
             match role {
                 OperandRole::Write(_) => {
-                    write!(f, "{separator}{}", self.slot(Register(word)))?;
+                    write!(f, "{separator}{}", self.register(Register(word)))?;
                     separator = ", ";
                 }
                 OperandRole::WriteList(n) => {
-                    for &slot in &self.lists[word as usize..][..n as usize] {
-                        write!(f, "{separator}{}", self.slot(Register(slot)))?;
+                    for &register in &self.lists[word as usize..][..n as usize] {
+                        write!(f, "{separator}{}", self.register(Register(register)))?;
                         separator = ", ";
                     }
                 }
@@ -155,7 +156,7 @@ impl Bytecode {
         for (word, role) in words() {
             let text = match role {
                 OperandRole::Unused | OperandRole::Write(_) | OperandRole::WriteList(_) => continue,
-                OperandRole::Read(_) => self.slot(Register(word)),
+                OperandRole::Read(_) => self.register(Register(word)),
                 OperandRole::Target => format!("→{word}"),
                 OperandRole::Function => {
                     let function = &self.functions[word as usize];
@@ -171,13 +172,13 @@ impl Bytecode {
                     of = word as usize;
                     format!("{:?}", self.interface.messages[of].format)
                 }
-                OperandRole::ReadList(n) => self.slots(word, n as usize),
+                OperandRole::ReadList(n) => self.registers(word, n as usize),
                 OperandRole::Arguments => {
                     let count = match instruction.opcode {
                         Opcode::Message => self.interface.messages[of].word_count(),
                         _ => self.interface.arguments(of),
                     };
-                    self.slots(word, count)
+                    self.registers(word, count)
                 }
                 OperandRole::Number => word.to_string(),
             };
@@ -189,15 +190,15 @@ impl Bytecode {
         Ok(())
     }
 
-    fn slots(&self, list: u32, count: usize) -> String {
-        let slots = self.lists[list as usize..][..count].iter();
-        let texts: Vec<String> = slots.map(|&s| self.slot(Register(s))).collect();
-        texts.join(", ")
+    fn registers(&self, list: u32, count: usize) -> String {
+        let registers = self.lists[list as usize..][..count].iter();
+        let names: Vec<String> = registers.map(|&s| self.register(Register(s))).collect();
+        names.join(", ")
     }
 
-    fn slot(&self, slot: Register) -> String {
-        match slot.as_constant() {
-            None => format!("r{}", slot.0),
+    fn register(&self, register: Register) -> String {
+        match register.as_constant() {
+            None => format!("r{}", register.0),
             Some(index) => {
                 let bits = self.constants[index as usize];
                 let number = f32::from_bits(bits);

@@ -1,8 +1,9 @@
 //! Bytecode: a program for the register machine, the same for every engine.
 //!
-//! A [`Bytecode`] is immutable, and once it exists it is sound to run: whether it comes from lowering or from a file, it was validated, and
-//! that lets engines access slots without checking them. All storage is laid out beforehand: slots are numbered absolutely, each
-//! function has its own range, and functions that are never active together share theirs.
+//! A [`Bytecode`] is immutable, and sound to run once it exists. Lowered or from a file, it was
+//! validated, so engines access registers without checks. All storage is laid out statically:
+//! registers have absolute numbers, each function has its own range, and functions that are never
+//! active together share theirs.
 
 mod dataflow;
 mod encoding;
@@ -27,30 +28,31 @@ use adumbra_ir::quad::Quad;
 use adumbra_ir::span::Span;
 use adumbra_ir::types::{Lanes, Scalar};
 
-/// The most slots that a program may take: registers, arrays with their shadows, outputs.
+/// The most registers that a program may take: values, arrays with their shadows, outputs.
 pub const MAX_REGISTERS: u32 = 1 << 24;
 
-/// The most words that a function which may be active twice has for its parameters and registers, since its calls save them.
+/// The most registers of a function that may be active twice, for its parameters and values, since
+/// its calls save them.
 pub const MAX_SAVED_REGISTERS: u32 = 1 << 15;
 
-/// A local array in the register file: its elements one behind the other, each with its shadows like any value.
+/// A local array in the register file: consecutive elements, each with its shadows like any value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BytecodeArray {
-    /// The slot of its first element.
+    /// The register of its first element.
     pub base: u32,
     /// Number of elements, at least 1.
     pub len: u32,
-    /// The shadows of its elements.
+    /// The lanes of its elements.
     pub lanes: Lanes,
 }
 
 impl BytecodeArray {
-    /// Slots from one element to the next.
+    /// Registers from one element to the next.
     pub const fn stride(self) -> u32 {
         register_count(self.lanes)
     }
 
-    /// How many slots it takes.
+    /// How many registers it takes.
     pub const fn registers(self) -> u32 {
         self.len * self.stride()
     }
@@ -61,9 +63,9 @@ impl BytecodeArray {
 pub struct BytecodeFunction {
     /// Its name in the source.
     pub name: String,
-    /// Which variant of the source function it is.
+    /// The number of the variant of the source function.
     pub variant: u32,
-    /// Position of its first instruction; functions stand in order.
+    /// Position of its first instruction; functions are in order.
     pub start: u32,
     /// Where it is declared.
     pub span: Span,
@@ -71,10 +73,11 @@ pub struct BytecodeFunction {
     pub elements: u32,
 }
 
-/// What a host needs to know to call a program.
+/// The interface of a program for a host.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interface {
-    /// The members of the host's globals, one behind the other: of a member with n scalars n values, n ddx, n ddy.
+    /// The members of the host's globals in order: of a member with n scalars n values, n ddx, n
+    /// ddy.
     pub globals: Vec<Global>,
     /// Names of the textures.
     pub textures: Vec<String>,
@@ -84,9 +87,9 @@ pub struct Interface {
     pub closures: Vec<ClosureShape>,
     /// The messages.
     pub messages: Vec<Message>,
-    /// What the host may set.
+    /// The parameters that the host may set.
     pub inputs: Vec<Input>,
-    /// What comes out.
+    /// The outputs.
     pub outputs: Vec<Output>,
 }
 
@@ -107,7 +110,7 @@ impl Interface {
         params.iter().map(adumbra_ir::Type::scalar_count).sum()
     }
 
-    /// The type of each scalar that comes out, in order.
+    /// The type of each scalar of the outputs, in order.
     pub fn output_scalars(&self) -> Vec<Scalar> {
         let mut scalars = Vec::new();
         for output in &self.outputs {
@@ -122,22 +125,23 @@ impl Interface {
 pub struct Bytecode {
     pub(crate) interface: Interface,
     pub(crate) code: Vec<BytecodeInstruction>,
-    /// Slots that an instruction with too many operands refers to.
+    /// Registers that an instruction with too many operands refers to.
     pub(crate) lists: Vec<u32>,
     pub(crate) constants: Vec<u32>,
     pub(crate) arrays: Vec<BytecodeArray>,
     pub(crate) functions: Vec<BytecodeFunction>,
     /// The shader itself, in `functions`.
     pub(crate) entry: u32,
-    /// The shadows of each scalar that comes out; those that it lacks read as zero.
+    /// The lanes of each scalar of the outputs; those that it lacks read as zero.
     pub(crate) output_lanes: Vec<Lanes>,
-    /// How derivatives are taken, if from the neighbours in a quad.
+    /// The rule of derivatives by differences, if points are evaluated in quads.
     pub(crate) quad: Option<Quad>,
-    /// All slots but the constants. The outputs come first, three slots for each scalar; then the inputs.
+    /// The number of registers, constants excluded. The outputs come first, three registers for
+    /// each scalar; then the inputs.
     pub(crate) registers: u32,
     /// Whether a function can be active twice at once.
     pub(crate) recursive: bool,
-    /// Where instructions that can fault come from, by rising position.
+    /// The source spans of instructions that can fault, by rising position.
     pub(crate) spans: Vec<(u32, Span)>,
 }
 
@@ -159,14 +163,14 @@ pub struct BytecodeStats {
     pub ops: usize,
     /// Bytes of the serialised form.
     pub bytes: usize,
-    /// Shadows that instructions compute by rows.
+    /// Shadows that arithmetic instructions compute.
     pub lanes: usize,
-    /// Slots of registers, arrays and outputs.
+    /// Registers of values, arrays and outputs.
     pub registers: usize,
 }
 
 impl Bytecode {
-    /// What lowering and reading start from.
+    /// The empty program, from which lowering and reading start.
     pub(crate) fn empty() -> Bytecode {
         Bytecode {
             interface: Interface::default(),
@@ -184,17 +188,18 @@ impl Bytecode {
         }
     }
 
-    /// What a host needs to know to call it.
+    /// The interface for a host.
     pub fn interface(&self) -> &Interface {
         &self.interface
     }
 
-    /// By which rule its points are joined, if they are evaluated in quads.
+    /// The rule by which points of a quad are joined, if they are evaluated in quads.
     pub fn quad(&self) -> Option<Quad> {
         self.quad
     }
 
-    /// The shadows of each scalar that comes out; in quads, those that are differences of the values that come out.
+    /// The lanes of each scalar of the outputs; in quads, those that are differences of output
+    /// values.
     pub fn output_lanes(&self) -> &[Lanes] {
         &self.output_lanes
     }
@@ -218,7 +223,7 @@ impl Bytecode {
         }
     }
 
-    /// The functions; each goes to the beginning of the next one.
+    /// The functions; each ends where the next one starts.
     pub fn functions(&self) -> &[BytecodeFunction] {
         &self.functions
     }
@@ -228,10 +233,11 @@ impl Bytecode {
         &self.functions[self.entry as usize].name
     }
 
-    /// The slot where an operand is found when the constants stand behind all other slots.
-    pub(crate) fn register_index(&self, slot: Register) -> u32 {
-        slot.as_constant()
-            .map_or(slot.0, |index| self.registers + index)
+    /// The index of an operand when the constants are after all registers.
+    pub(crate) fn register_index(&self, register: Register) -> u32 {
+        register
+            .as_constant()
+            .map_or(register.0, |index| self.registers + index)
     }
 
     /// The most words that calls within these limits save at once.
@@ -240,8 +246,9 @@ impl Bytecode {
         let longest = saves.map(|i| u64::from(i.words[1])).max().unwrap_or(0);
         let depth = u64::from(limits.call_depth);
         let elements = 3 * u64::from(limits.array_elements);
-        // Two ranges a call; what is in arrays is bounded by their own limit. A program that is lowered never needs more, as each of its
-        // functions keeps to the maximum; one from a file that does is stopped.
+        // Two ranges a call; arrays are bounded by their own limit. A lowered program never needs
+        // more, as each of its functions keeps to the maximum; one from a file that does is
+        // stopped.
         let words = (2 * longest * depth).min(u64::from(MAX_SAVED_REGISTERS) * depth + elements);
         usize::try_from(words).unwrap_or(usize::MAX)
     }
@@ -254,7 +261,7 @@ impl Bytecode {
         shapes.chain(messages).max().unwrap_or(0)
     }
 
-    /// Where the instruction at that position comes from, if it can fault.
+    /// The source span of the instruction at that position, if it can fault.
     pub fn span(&self, position: u32) -> Option<Span> {
         let at = self
             .spans

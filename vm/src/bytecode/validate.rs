@@ -1,10 +1,11 @@
-//! Checks everything that an engine relies on when it runs a program without looking.
+//! Validation of bytecode: everything that an engine relies on without checks.
 //!
-//! Afterwards: every slot, with the shadows that an instruction reads or writes there, is in the file, and no constant is written; targets,
-//! functions, arrays, textures, shapes and lists exist, with the lanes that the opcode was told; control stays in its function, goes
-//! forward but for loops, and does not run off the end; each global word is one of the host's. What cannot be known beforehand is checked
-//! as it happens: element indices, the two stacks, handles of closures and resources. So any program ends within its budget of steps and
-//! depth, and touches nothing that is not its own.
+//! After validation, every register that an instruction names is in the file, with its shadows, and
+//! no constant is written. Targets, functions, arrays, textures, shapes and lists exist, with the
+//! lanes of the opcode. Control stays in its function, goes forward except for loops, and does not
+//! run off the end. Each global word is one of the host's. Element indices, the two stacks, and
+//! handles of closures and resources are checked at run time. So any program ends within its budget
+//! of steps and depth, and touches no foreign memory.
 
 #[cfg(test)]
 mod tests;
@@ -19,10 +20,10 @@ use adumbra_ops::definition::OperandKind;
 
 type Valid = Result<(), String>;
 
-/// Checks a program. See the head of the file.
+/// Checks a program, as the module's head describes.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// A message that names the fault and the instruction.
 pub(crate) fn validate(program: &Bytecode) -> Valid {
     let mut checker = Checker {
         program,
@@ -54,10 +55,10 @@ struct Checker<'p> {
     shapes: Vec<Shape>,
 }
 
-/// What matters of a closure shape.
+/// The properties of a closure shape that are checked.
 struct Shape {
     arguments: usize,
-    /// Whether a resource is among them.
+    /// Whether a resource is among its arguments.
     resource: bool,
 }
 
@@ -101,21 +102,24 @@ impl Checker<'_> {
 
     fn layout(&self) -> Valid {
         let p = self.program;
-        let slots = u64::from(p.registers);
-        check(p.registers <= MAX_REGISTERS, "it has too many slots")?;
+        let registers = u64::from(p.registers);
+        check(p.registers <= MAX_REGISTERS, "it has too many registers")?;
         check(
             p.constants.len() <= MAX_REGISTERS as usize,
             "it has too many constants",
         )?;
         let fixed = 3 * p.output_lanes.len() + p.interface.input_words();
-        check(fixed as u64 <= slots, "outputs and inputs have no slots")?;
+        check(
+            fixed as u64 <= registers,
+            "outputs and inputs have no registers",
+        )?;
         for array in &p.arrays {
             check(array.len > 0, "an array has no elements")?;
             let end = u64::from(array.base) + u64::from(array.len) * u64::from(array.stride());
-            check(end <= slots, "an array is outside of the slots")?;
+            check(end <= registers, "an array is outside of the register file")?;
         }
-        for &slot in &p.lists {
-            self.read(slot, Lanes::NONE)?;
+        for &register in &p.lists {
+            self.read(register, Lanes::NONE)?;
         }
         let rising = p.spans.windows(2).all(|s| s[0].0 < s[1].0);
         check(rising, "its places are not in order")
@@ -144,10 +148,7 @@ impl Checker<'_> {
             (p.entry as usize) < p.functions.len(),
             "the shader is missing",
         )?;
-        check(
-            p.functions[0].start == 0,
-            "code stands before all functions",
-        )?;
+        check(p.functions[0].start == 0, "code is before all functions")?;
         let rising = p.functions.windows(2).all(|f| f[0].start < f[1].start);
         check(rising, "functions are not in order")?;
         for (function, f) in p.functions.iter().enumerate() {
@@ -203,8 +204,8 @@ impl Checker<'_> {
                 }
                 OperandRole::Shape => self.shape(index)?,
                 OperandRole::WriteList(n) => {
-                    for &slot in self.list(word, n as usize)? {
-                        self.written(slot, Lanes::NONE)?;
+                    for &register in self.list(word, n as usize)? {
+                        self.written(register, Lanes::NONE)?;
                     }
                 }
                 OperandRole::ReadList(n) => self.list(word, n as usize).map(|_| ())?,
@@ -231,7 +232,7 @@ impl Checker<'_> {
             }
             Opcode::Save | Opcode::Restore => check(
                 a + b <= u64::from(p.registers),
-                "the frame is outside of the slots",
+                "the frame is outside of the register file",
             ),
             Opcode::Load(_, from) => {
                 check(array(words[1]).lanes == from, "the array has other shadows")
@@ -243,7 +244,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether the fields of an opcode fit each other.
+    /// Checks that the fields of an opcode fit each other.
     fn opcode(&self, opcode: Opcode) -> Valid {
         match opcode {
             Opcode::Arithmetic(op, pattern) => {
@@ -251,7 +252,7 @@ impl Checker<'_> {
                 let discrete = !info.is_differentiable();
                 check(
                     !(discrete && pattern.0 != 0),
-                    "a row without derivative has shadows",
+                    "an op without derivative has shadows",
                 )?;
                 for i in 0..MAX_OPERANDS {
                     let lanes = pattern.operand(i);
@@ -265,7 +266,7 @@ impl Checker<'_> {
                 self.program.quad.is_some(),
                 "a difference between points that are in no quad",
             ),
-            Opcode::Branch(op, _) => check(Opcode::can_branch_on(op), "the row is no condition"),
+            Opcode::Branch(op, _) => check(Opcode::can_branch_on(op), "the op is no condition"),
             Opcode::Move(to, from) | Opcode::Store(to, from) => {
                 check(to.contains(from), "a shadow goes nowhere")
             }
@@ -285,16 +286,16 @@ impl Checker<'_> {
         list.ok_or_else(|| "the list is missing".to_owned())
     }
 
-    fn written(&self, slot: u32, lanes: Lanes) -> Valid {
+    fn written(&self, register: u32, lanes: Lanes) -> Valid {
         check(
-            Register(slot).as_constant().is_none(),
+            Register(register).as_constant().is_none(),
             "a constant is written",
         )?;
-        self.read(slot, lanes)
+        self.read(register, lanes)
     }
 
-    fn read(&self, slot: u32, lanes: Lanes) -> Valid {
-        match Register(slot).as_constant() {
+    fn read(&self, register: u32, lanes: Lanes) -> Valid {
+        match Register(register).as_constant() {
             Some(index) => {
                 check(lanes.is_none(), "a constant has shadows")?;
                 check(
@@ -303,17 +304,17 @@ impl Checker<'_> {
                 )
             }
             None => {
-                let last = u64::from(slot) + u64::from(extent(lanes));
+                let last = u64::from(register) + u64::from(extent(lanes));
                 check(
                     last < u64::from(self.program.registers),
-                    "the slot is missing",
+                    "the register is missing",
                 )
             }
         }
     }
 }
 
-/// Slots from a value to the last of its shadows.
+/// Registers from a value to the last of its shadows.
 fn extent(lanes: Lanes) -> u32 {
     if lanes.has(Direction::Y) {
         2

@@ -1,8 +1,8 @@
-//! The constants of a program, each once.
+//! The constant pool: the constants of a program, each once.
 
 use crate::bytecode::Register;
 
-/// The pool in the making: an open hash table of positions in the list of words.
+/// A constant pool while it is built: an open hash table of positions in the list of words.
 #[derive(Debug)]
 pub(crate) struct ConstantPool {
     words: Vec<u32>,
@@ -29,8 +29,8 @@ impl ConstantPool {
     }
 
     /// The constant with these bits.
-    pub(crate) fn slot(&mut self, bits: u32) -> Register {
-        let mut at = self.home(bits);
+    pub(crate) fn register(&mut self, bits: u32) -> Register {
+        let mut at = self.bucket(bits);
         while let Some(index) = self.table[at].checked_sub(1) {
             if self.words[index as usize] == bits {
                 return Register::constant(index);
@@ -43,7 +43,7 @@ impl ConstantPool {
         Register::constant(self.words.len() as u32 - 1)
     }
 
-    fn home(&self, bits: u32) -> usize {
+    fn bucket(&self, bits: u32) -> usize {
         let hash = bits.wrapping_mul(0x9e37_79b9);
         (hash >> (32 - self.table.len().trailing_zeros())) as usize
     }
@@ -54,7 +54,7 @@ impl ConstantPool {
         }
         self.table = vec![0; 4 * self.words.len().next_power_of_two()];
         for index in 0..self.words.len() {
-            let mut at = self.home(self.words[index]);
+            let mut at = self.bucket(self.words[index]);
             while self.table[at] != 0 {
                 at = (at + 1) & (self.table.len() - 1);
             }
@@ -68,12 +68,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_constant_has_one_slot() {
+    fn equal_constants_share_one_register() {
         let mut constants = ConstantPool::new();
-        let slots: Vec<Register> = (0..1000).map(|i| constants.slot(i * 7)).collect();
-        for (i, slot) in slots.iter().enumerate() {
-            assert_eq!(constants.slot(i as u32 * 7), *slot);
-            assert_eq!(slot.as_constant(), Some(i as u32));
+        let registers: Vec<Register> = (0..1000).map(|i| constants.register(i * 7)).collect();
+        for (i, register) in registers.iter().enumerate() {
+            assert_eq!(constants.register(i as u32 * 7), *register);
+            assert_eq!(register.as_constant(), Some(i as u32));
         }
         assert_eq!(constants.finish().len(), 1000);
     }

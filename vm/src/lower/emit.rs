@@ -1,4 +1,4 @@
-//! What each kind of instruction becomes.
+//! Emission: the bytecode of each kind of IR instruction.
 
 use super::function::{FunctionEmitter, ValueLocation};
 use super::linear_order::InstVisitor;
@@ -17,16 +17,16 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
             InstKind::Resource(resource) => self.put_constant(result, resource.0),
             InstKind::Global(global, scalar) => {
                 let (first, scalars) = self.lowering.global_words[global.index()];
-                let slot = self.define(result);
+                let register = self.define(result);
                 let lanes = self.lanes(result);
-                self.emit(Opcode::Global(lanes), [slot, first + scalar, scalars]);
+                self.emit(Opcode::Global(lanes), [register, first + scalar, scalars]);
             }
             InstKind::Shadow(direction) => self.shadow(at, *direction, args, result),
             InstKind::Difference(direction) => {
-                let from = self.slot(args[0]);
+                let from = self.register(args[0]);
                 self.release(args, at);
-                let slot = self.define(result);
-                self.emit(Opcode::Difference(*direction), [slot, from]);
+                let register = self.define(result);
+                self.emit(Opcode::Difference(*direction), [register, from]);
             }
             InstKind::ArrayZero(array) => {
                 let array = self.array(*array);
@@ -37,14 +37,14 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
                 match args.first() {
                     None => self.emit_at(inst.span, Opcode::ArrayCopy, [to, from]),
                     Some(&start) => {
-                        let start = self.slot(start);
+                        let start = self.register(start);
                         self.release(args, at);
                         self.emit_at(inst.span, Opcode::ArrayCopyPart, [to, from, start]);
                     }
                 }
             }
             InstKind::ArrayResize(array, part) => {
-                let (array, parts) = (self.array(*array), self.slot(args[0]));
+                let (array, parts) = (self.array(*array), self.register(args[0]));
                 self.release(args, at);
                 let words = [self.define(result), array, parts, *part];
                 self.emit_at(inst.span, Opcode::ArrayResize, words);
@@ -54,8 +54,8 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
             InstKind::Sample(texture, channels, MipSelection::Shadows) => {
                 let (u, v) = (self.register_of(args[0]), self.register_of(args[1]));
                 self.release(args, at);
-                let slots: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
-                let words = [texture.0, u.register.0, v.register.0, self.list(slots)];
+                let registers: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
+                let words = [texture.0, u.register.0, v.register.0, self.list(registers)];
                 self.emit_at(
                     inst.span,
                     Opcode::Sample(*channels, u.lanes, v.lanes),
@@ -63,36 +63,38 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
                 );
             }
             InstKind::Sample(texture, channels, detail) => {
-                let given: Vec<u32> = args.iter().map(|&a| self.slot(a)).collect();
+                let given: Vec<u32> = args.iter().map(|&a| self.register(a)).collect();
                 let given = self.list(given);
                 self.release(args, at);
-                let slots: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
+                let registers: Vec<u32> = inst.results.iter().map(|r| self.define(r)).collect();
                 let opcode = match detail {
                     MipSelection::Level => Opcode::SampleLevel(*channels),
                     _ => Opcode::SampleGradients(*channels),
                 };
-                let words = [texture.0, given, 0, self.list(slots)];
+                let words = [texture.0, given, 0, self.list(registers)];
                 self.emit_at(inst.span, opcode, words);
             }
             InstKind::Message(message) => {
-                let slots: Vec<u32> = args.iter().map(|&a| self.slot(a)).collect();
-                let list = self.list(slots);
+                let registers: Vec<u32> = args.iter().map(|&a| self.register(a)).collect();
+                let list = self.list(registers);
                 self.release(args, at);
                 self.emit_at(inst.span, Opcode::Message, [message.0, list]);
             }
             InstKind::MakeClosure(shape) => {
-                let slots: Vec<u32> = args.iter().map(|&a| self.slot(a)).collect();
-                let list = self.list(slots);
+                let registers: Vec<u32> = args.iter().map(|&a| self.register(a)).collect();
+                let list = self.list(registers);
                 self.release(args, at);
                 let words = [self.define(result), shape.0, list];
                 self.emit_at(inst.span, Opcode::MakeClosure, words);
             }
-            InstKind::ClosureAdd => self.closure(at, inst, Opcode::ClosureAdd, self.slot(args[1])),
+            InstKind::ClosureAdd => {
+                self.closure(at, inst, Opcode::ClosureAdd, self.register(args[1]))
+            }
             InstKind::ClosureScale if args.len() == 2 => {
-                self.closure(at, inst, Opcode::ClosureScale, self.slot(args[1]));
+                self.closure(at, inst, Opcode::ClosureScale, self.register(args[1]));
             }
             InstKind::ClosureScale => {
-                let color = [1, 2, 3].map(|i| self.slot(args[i]));
+                let color = [1, 2, 3].map(|i| self.register(args[i]));
                 let list = self.list(color);
                 self.closure(at, inst, Opcode::ClosureTint, list);
             }
@@ -144,7 +146,7 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
         match inst.kind {
             InstKind::If(..) => {
                 if !fused {
-                    let condition = self.slot(inst.args[0]);
+                    let condition = self.register(inst.args[0]);
                     self.release(&inst.args, at);
                     self.branch(inst, Opcode::BranchIf, &[condition]);
                 }
@@ -189,15 +191,16 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
                     ..
                 } = &mut self.work.values[param.index()];
                 if carried_by.take().is_some() {
-                    let slot = place.register.0;
-                    self.work.registers.give_back(slot, place.lanes);
+                    let register = place.register.0;
+                    self.work.registers.give_back(register, place.lanes);
                 }
             }
             self.release_expired(at);
         }
         for result in inst.results.iter() {
             if self.is_used(result) && !self.is_placed(result) {
-                // Nothing ever leaves that way; what follows is not emitted but needs a place to name.
+                // Control never leaves that way. The code after it is not emitted, but needs a
+                // register to name.
                 self.define(result);
             }
         }
@@ -206,11 +209,11 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
 
 impl FunctionEmitter<'_, '_, '_> {
     fn put_constant(&mut self, value: ValueId, bits: u32) {
-        let slot = self.lowering.constants.slot(bits);
+        let register = self.lowering.constants.register(bits);
         self.put(
             value,
             RegisterOperand {
-                register: slot,
+                register,
                 lanes: Lanes::NONE,
             },
         );
@@ -220,8 +223,8 @@ impl FunctionEmitter<'_, '_, '_> {
         let from = self.register_of(args[0]);
         self.release(args, at);
         if from.lanes.has(direction) {
-            let slot = self.define(result);
-            self.emit(Opcode::Shadow(direction), [slot, from.register.0]);
+            let register = self.define(result);
+            self.emit(Opcode::Shadow(direction), [register, from.register.0]);
         } else {
             self.put_constant(result, 0);
         }
@@ -241,17 +244,17 @@ impl FunctionEmitter<'_, '_, '_> {
     fn load(&mut self, at: u32, inst: &Inst, array: ArrayId) {
         let array = self.array(array);
         let result = inst.results.first;
-        let index = self.slot(inst.args[0]);
+        let index = self.register(inst.args[0]);
         let element = self.element(array, inst.args[0]);
         self.release(&inst.args, at);
-        let slot = self.define(result);
+        let register = self.define(result);
         let to = self.lanes(result);
         if let Some(from) = element {
             let opcode = Opcode::Move(to, from.lanes & to);
-            self.emit(opcode, [slot, from.register.0]);
+            self.emit(opcode, [register, from.register.0]);
         } else {
             let from = self.lowering.out.arrays[array as usize].lanes;
-            self.emit_at(inst.span, Opcode::Load(to, from), [slot, array, index]);
+            self.emit_at(inst.span, Opcode::Load(to, from), [register, array, index]);
         }
     }
 
@@ -266,16 +269,16 @@ impl FunctionEmitter<'_, '_, '_> {
                 [element.register.0, from.register.0],
             );
         } else {
-            let words = [array, self.slot(inst.args[0]), from.register.0];
+            let words = [array, self.register(inst.args[0]), from.register.0];
             self.emit_at(inst.span, Opcode::Store(to, lanes), words);
         }
     }
 
     fn closure(&mut self, at: u32, inst: &Inst, opcode: Opcode, last: u32) {
-        let first = self.slot(inst.args[0]);
+        let first = self.register(inst.args[0]);
         self.release(&inst.args, at);
-        let slot = self.define(inst.results.first);
-        self.emit_at(inst.span, opcode, [slot, first, last]);
+        let register = self.define(inst.results.first);
+        self.emit_at(inst.span, opcode, [register, first, last]);
     }
 
     fn call(&mut self, at: u32, inst: &Inst, callee: FuncId, arrays: &[ArrayId]) {
@@ -322,7 +325,7 @@ impl FunctionEmitter<'_, '_, '_> {
             self.work.moves.add(to, self.register_of(arg));
         }
         self.flush_moves();
-        // Never more than the array elements of a function, which are few enough.
+        // Never more than the array elements of a function, which fit.
         let steps = self.lowering.saved_steps.of(self.id, callee) as u32;
         self.emit_at(inst.span, Opcode::Call, [number, steps]);
         for &(theirs, own, mode) in &parameters {
@@ -345,20 +348,14 @@ impl FunctionEmitter<'_, '_, '_> {
             }
         }
         self.release(&inst.args, at);
-        // First those that can stay where they are, so that nothing else is put there.
+        // First those that can stay in their registers, so that nothing else is moved there.
         for (result, from) in inst.results.iter().zip(0..) {
             let from = self.lowering.frames[callee.index()].results[from];
             let lanes = self.lanes(result);
             let end = self.work.liveness.values[result.index()].end;
             if from.lanes.contains(lanes) && self.work.liveness.is_undisturbed(result, end + 1) {
-                let slot = from.register;
-                self.put(
-                    result,
-                    RegisterOperand {
-                        register: slot,
-                        lanes,
-                    },
-                );
+                let register = from.register;
+                self.put(result, RegisterOperand { register, lanes });
                 self.resident = self.resident.max(end);
             }
         }

@@ -1,4 +1,4 @@
-//! One function → instructions, in one walk: registers are handed out and given back on the way.
+//! Lowering of one function in one walk, with register allocation on the way.
 
 use super::jumps::OpenScope;
 use super::linear_order::walk;
@@ -29,22 +29,22 @@ pub(crate) struct LoweringBuffers {
     pub(super) targets: Vec<u32>,
 }
 
-/// Up to where a home is used by another value than its own.
+/// The last position at which a merge register holds another value than its own.
 type Occupied = u32;
 
-/// Where a value is.
+/// The location of a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ValueLocation {
     pub(super) register: RegisterOperand,
-    /// Whether it has a place.
+    /// Whether it has a register.
     placed: bool,
-    /// Whether its register is given back when it dies.
+    /// Whether its register is freed when it dies.
     owned: bool,
-    /// For homes: the last position where what is there now is needed.
+    /// For merge registers: the last position where their current value is needed.
     pub(super) occupied: Occupied,
-    /// For parameters of loops whose register is given back with the loop: its position in `open`.
+    /// For parameters of loops whose register is freed with the loop: its position in `open`.
     pub(super) loop_scope: Option<u32>,
-    /// For results of loops: the parameter whose register they take over, so that both are one home.
+    /// For results of loops: the parameter whose register they take over, so that both have one.
     takes_over: Option<ValueId>,
 }
 
@@ -60,7 +60,7 @@ const NOWHERE: ValueLocation = ValueLocation {
     takes_over: None,
 };
 
-/// Lowers one function, its registers beginning at `start`. Gives one past its last slot.
+/// Lowers one function, its registers starting at `start`. Returns one past its last register.
 pub(crate) fn lower(
     lowering: &mut BytecodeLowering<'_>,
     id: FuncId,
@@ -107,11 +107,11 @@ pub(super) struct FunctionEmitter<'f, 'l, 'm> {
     expired: usize,
     /// Whether control can come to the end of the code.
     pub(super) reachable: bool,
-    /// The last position that something jumps to.
+    /// The last position that is a jump target.
     pub(super) bound: usize,
-    /// The open instruction behind which the last jump or branch goes on.
+    /// The open instruction after which the last jump or branch continues.
     pub(super) jumps_to: usize,
-    /// Up to where results of calls are read where their functions left them.
+    /// The end of the registers in which results of calls are read where their functions left them.
     pub(super) resident: u32,
     pub(super) lowering: &'l mut BytecodeLowering<'m>,
     pub(super) work: &'l mut LoweringBuffers,
@@ -136,7 +136,7 @@ impl FunctionEmitter<'_, '_, '_> {
         self.work.registers.next_instruction();
     }
 
-    /// Emits what can fault, or stop the point.
+    /// Emits an instruction that can fault, or stop the point.
     pub(super) fn emit_at<const N: usize>(&mut self, span: Span, opcode: Opcode, words: [u32; N]) {
         if self.reachable {
             let at = self.here() as u32;
@@ -149,7 +149,7 @@ impl FunctionEmitter<'_, '_, '_> {
         self.work.values[value.index()].register
     }
 
-    pub(super) fn slot(&self, value: ValueId) -> u32 {
+    pub(super) fn register(&self, value: ValueId) -> u32 {
         self.register_of(value).register.0
     }
 
@@ -157,7 +157,7 @@ impl FunctionEmitter<'_, '_, '_> {
         self.function.value(value).lanes
     }
 
-    /// Gives a value a place: the home that it wishes for if that is free, else a register.
+    /// Gives a value a register: the hinted one if that is free, else a new one.
     pub(super) fn define(&mut self, value: ValueId) -> u32 {
         let lanes = self.lanes(value);
         let work = &mut *self.work;
@@ -174,18 +174,20 @@ impl FunctionEmitter<'_, '_, '_> {
         let frames = &self.lowering.frames;
         let own = &frames[self.id.index()];
         let mut free = 0;
-        let home = match life.hint {
+        let hinted = match life.hint {
             _ if life.hint_at != life.end => None,
             RegisterHint::Any => None,
-            RegisterHint::Value(home) => {
-                let home = work.values[home.index()].takes_over.unwrap_or(home);
-                let home = &mut work.values[home.index()];
-                home.placed.then_some((home.register, &mut home.occupied))
+            RegisterHint::Value(hinted) => {
+                let hinted = work.values[hinted.index()].takes_over.unwrap_or(hinted);
+                let hinted = &mut work.values[hinted.index()];
+                hinted
+                    .placed
+                    .then_some((hinted.register, &mut hinted.occupied))
             }
             RegisterHint::Result(i) => {
-                let place = own.results[i as usize];
-                // Calls of itself would overwrite what waits there.
-                (!own.cyclic).then_some((place, &mut work.results[i as usize]))
+                let register = own.results[i as usize];
+                // Recursive calls would overwrite it.
+                (!own.cyclic).then_some((register, &mut work.results[i as usize]))
             }
             RegisterHint::Param(callee, i) => {
                 let callee = &frames[callee.index()];
@@ -196,13 +198,13 @@ impl FunctionEmitter<'_, '_, '_> {
                 waits.then(|| (callee.params[i as usize], &mut free))
             }
         };
-        match home {
-            Some((place, occupied))
+        match hinted {
+            Some((register, occupied))
                 if *occupied <= life.start
-                    && register_count(lanes) <= register_count(place.lanes) =>
+                    && register_count(lanes) <= register_count(register.lanes) =>
             {
                 *occupied = life.end;
-                location.register.register = place.register;
+                location.register.register = register.register;
             }
             _ => {
                 location.register.register = Register(work.registers.take(lanes));
@@ -213,7 +215,7 @@ impl FunctionEmitter<'_, '_, '_> {
         location.register.register.0
     }
 
-    /// The values that die here give their registers back.
+    /// Frees the registers of the values that die here.
     pub(super) fn release(&mut self, values: &[ValueId], at: u32) {
         let work = &mut *self.work;
         for &value in values {
@@ -226,20 +228,21 @@ impl FunctionEmitter<'_, '_, '_> {
         }
     }
 
-    /// Results that nothing uses give their registers back.
+    /// Frees the registers of results without uses.
     pub(super) fn release_results(&mut self, inst: &Inst, at: u32) {
         for value in inst.results.iter() {
             self.release(&[value], at);
         }
     }
 
-    /// Gives a home its register: that of the value which is moved there first, if it dies by that, else a new one.
-    pub(super) fn place_hinted(&mut self, home: ValueId, from: ValueId, at: u32) {
-        let lanes = self.lanes(home);
+    /// Gives a merge value its register: that of the value which is moved there first, if it dies
+    /// by that, else a new one.
+    pub(super) fn place_hinted(&mut self, hinted: ValueId, from: ValueId, at: u32) {
+        let lanes = self.lanes(hinted);
         let work = &mut *self.work;
         let source = &mut work.values[from.index()];
         let dies = work.liveness.values[from.index()].end <= at;
-        let slot = if source.owned
+        let register = if source.owned
             && dies
             && register_count(source.register.lanes) == register_count(lanes)
         {
@@ -248,16 +251,13 @@ impl FunctionEmitter<'_, '_, '_> {
         } else {
             Register(work.registers.take(lanes))
         };
-        let location = &mut work.values[home.index()];
-        location.register = RegisterOperand {
-            register: slot,
-            lanes,
-        };
+        let location = &mut work.values[hinted.index()];
+        location.register = RegisterOperand { register, lanes };
         location.placed = true;
     }
 
-    /// Gives the result of a loop the register of a parameter that leaves as that result, unless another one has it: nobody wants what the loop carries
-    /// once it is left. Says whether it did.
+    /// Gives the result of a loop the register of a parameter that leaves as that result, unless
+    /// another result has it: loop-carried values are dead after the loop. Returns whether it did.
     fn take_over(&mut self, result: ValueId, param: ValueId, open: usize) -> bool {
         let lanes = self.lanes(result);
         let carried = &mut self.work.values[param.index()];
@@ -265,12 +265,9 @@ impl FunctionEmitter<'_, '_, '_> {
             && register_count(carried.register.lanes) == register_count(lanes);
         if takes {
             carried.loop_scope = None;
-            let slot = carried.register.register;
+            let register = carried.register.register;
             let location = &mut self.work.values[result.index()];
-            location.register = RegisterOperand {
-                register: slot,
-                lanes,
-            };
+            location.register = RegisterOperand { register, lanes };
             location.placed = true;
             location.takes_over = Some(param);
         }
@@ -289,7 +286,7 @@ impl FunctionEmitter<'_, '_, '_> {
             });
     }
 
-    /// The operands become the results of a structured instruction.
+    /// Moves the operands to the results of a structured instruction.
     pub(super) fn move_to_results(&mut self, open: usize, args: &[ValueId], at: u32) {
         let OpenScope {
             first_result,
@@ -323,7 +320,8 @@ impl FunctionEmitter<'_, '_, '_> {
         let is_entry = self.id == self.lowering.module.entry;
         for (i, &param) in self.function.params().iter().enumerate() {
             let from = self.frame().params[i];
-            // The shader's own parameters lie where the host writes them; calls do not save them there.
+            // The shader's own parameters are where the host writes them; calls do not save them
+            // there.
             if is_entry && cyclic && self.is_used(param) {
                 self.define(param);
                 let to = self.register_of(param);
@@ -340,20 +338,20 @@ impl FunctionEmitter<'_, '_, '_> {
         }
     }
 
-    /// A value is at a place that it does not own.
-    pub(super) fn put(&mut self, value: ValueId, place: RegisterOperand) {
+    /// Locates a value in a register that it does not own.
+    pub(super) fn put(&mut self, value: ValueId, register: RegisterOperand) {
         let location = &mut self.work.values[value.index()];
-        location.register = place;
+        location.register = register;
         location.placed = true;
     }
 
-    /// Whether anything uses the value.
+    /// Whether the value has a use.
     pub(super) fn is_used(&self, value: ValueId) -> bool {
         let life = self.work.liveness.values[value.index()];
         life.start != life.end
     }
 
-    /// Whether the value has a place.
+    /// Whether the value has a register.
     pub(super) fn is_placed(&self, value: ValueId) -> bool {
         self.work.values[value.index()].placed
     }
@@ -362,14 +360,14 @@ impl FunctionEmitter<'_, '_, '_> {
         self.frame().first_array + id.0
     }
 
-    /// Emits a row, or the branch that it decides.
+    /// Emits an arithmetic instruction, or the branch that it decides.
     pub(super) fn arithmetic(&mut self, at: u32, inst: &Inst, op: Op, next: Option<&Inst>) -> bool {
         let mut words = [0; MAX_OPERANDS];
         let mut reads = [Lanes::NONE; MAX_OPERANDS];
         for (i, &arg) in inst.args.iter().enumerate() {
-            let place = self.register_of(arg);
-            words[i] = place.register.0;
-            reads[i] = place.lanes;
+            let register = self.register_of(arg);
+            words[i] = register.register.0;
+            reads[i] = register.lanes;
         }
         let info = op.info();
         let result = inst.results.first;
@@ -391,9 +389,9 @@ impl FunctionEmitter<'_, '_, '_> {
             return true;
         }
         self.release(&inst.args, at);
-        let slot = self.define(result);
+        let register = self.define(result);
         let pattern = ShadowPattern::new(self.lanes(result), reads);
-        let mut all = [slot; WORDS];
+        let mut all = [register; WORDS];
         all[1..].copy_from_slice(&words);
         if info.fault.is_some() {
             self.emit_at(inst.span, Opcode::Arithmetic(op, pattern), all);
@@ -403,7 +401,7 @@ impl FunctionEmitter<'_, '_, '_> {
         false
     }
 
-    /// The values that were kept for the loop which is left at `at` give their registers back.
+    /// Frees the registers of the values that were kept for the loop which ends at `at`.
     pub(super) fn release_expired(&mut self, at: u32) {
         while let Some(&(end, value)) = self.work.liveness.expiring.get(self.expired)
             && end <= at
@@ -413,11 +411,11 @@ impl FunctionEmitter<'_, '_, '_> {
         }
     }
 
-    /// Appends slots to the lists.
-    pub(super) fn list(&mut self, slots: impl IntoIterator<Item = u32>) -> u32 {
+    /// Appends registers to the lists.
+    pub(super) fn list(&mut self, registers: impl IntoIterator<Item = u32>) -> u32 {
         let lists = &mut self.lowering.out.lists;
         let at = lists.len() as u32;
-        lists.extend(slots);
+        lists.extend(registers);
         at
     }
 }

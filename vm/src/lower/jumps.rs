@@ -1,4 +1,4 @@
-//! Structured instructions as jumps: where their ends are, and which jumps can be saved.
+//! Structured instructions as jumps: their ends, and the jumps that are not needed.
 
 use super::function::FunctionEmitter;
 use super::labels::Label;
@@ -12,18 +12,19 @@ pub(super) struct OpenScope {
     /// Its results.
     pub(super) first_result: ValueId,
     pub(super) results: u32,
-    /// Where breaks and yields go.
+    /// The target of breaks and yields.
     pub(super) end: Label,
-    /// For an `If`: where its second region begins.
+    /// For an `If`: the start of its second region.
     pub(super) second: Label,
-    /// For an `If`: whether its second region begins right behind the branch.
+    /// For an `If`: whether its second region starts right after the branch.
     pub(super) falls_through: bool,
-    /// For a loop: where it begins.
+    /// For a loop: its start.
     pub(super) head: u32,
 }
 
 impl FunctionEmitter<'_, '_, '_> {
-    /// Emits a jump to a place of an open instruction that is not known yet; `words` are those behind the target.
+    /// Emits a jump to a label of an open instruction that is not bound yet; `words` come after the
+    /// target.
     pub(super) fn emit_jump(
         &mut self,
         open: usize,
@@ -43,10 +44,10 @@ impl FunctionEmitter<'_, '_, '_> {
         self.reachable &= opcode != Opcode::Jump;
     }
 
-    /// The end of the code is what the label stands for.
+    /// Binds a label to the end of the code.
     pub(super) fn bind(&mut self, mut label: Label) {
         self.drop_jump_to_next(&mut label);
-        self.turn_branch_over_jump(&mut label);
+        self.invert_branch_over_jump(&mut label);
         if !label.is_unused() {
             let code = &mut self.lowering.out.code;
             label.bind(code);
@@ -55,7 +56,7 @@ impl FunctionEmitter<'_, '_, '_> {
         }
     }
 
-    /// A jump to the next instruction is none.
+    /// Removes a jump to the next instruction.
     fn drop_jump_to_next(&mut self, label: &mut Label) {
         let code = &mut self.lowering.out.code;
         if let [
@@ -73,8 +74,8 @@ impl FunctionEmitter<'_, '_, '_> {
         }
     }
 
-    /// A branch over a jump becomes a branch of the other sense to where that goes.
-    fn turn_branch_over_jump(&mut self, label: &mut Label) {
+    /// Makes a branch over a jump a branch of the other sense to that jump's target.
+    fn invert_branch_over_jump(&mut self, label: &mut Label) {
         let code = &mut self.lowering.out.code;
         let [.., branch, jump] = &mut code[..] else {
             return;
@@ -94,7 +95,8 @@ impl FunctionEmitter<'_, '_, '_> {
         }
     }
 
-    /// Opens an `If` and emits its branch. An empty region is not jumped to; if it is the first, the sense is turned round.
+    /// Opens an `If` and emits its branch. An empty region is not jumped to; if it is the first,
+    /// the sense is reversed.
     pub(super) fn branch(
         &mut self,
         inst: &Inst,
@@ -115,13 +117,13 @@ impl FunctionEmitter<'_, '_, '_> {
         let open = self.work.scopes.len() - 1;
         self.emit_jump(open, label, opcode(arms.when != first_is_empty), words);
         if first_is_empty {
-            // Control goes on in the second one.
+            // Control continues in the second one.
             self.work.scopes[open].falls_through = self.reachable;
             self.reachable = false;
         }
     }
 
-    /// Whether a region does nothing and gives nothing.
+    /// Whether a region has no instructions and no results.
     fn is_empty(&self, region: RegionId) -> bool {
         let insts = &self.function.region(region).insts;
         matches!(&insts[..], [Inst { kind: InstKind::Yield, args, .. }] if args.is_empty())
@@ -142,7 +144,7 @@ impl FunctionEmitter<'_, '_, '_> {
         });
     }
 
-    /// The loop that was opened last begins here.
+    /// Starts the loop that was opened last.
     pub(super) fn begin_loop(&mut self) {
         let here = self.here();
         self.bound = here;

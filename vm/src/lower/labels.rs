@@ -1,18 +1,18 @@
-//! Places in the code that are jumped to before they are known.
+//! Labels: jump targets that are bound after the jumps, by backpatching.
 
 use crate::bytecode::BytecodeInstruction;
 
-/// Jumps that wait for one place: each one's target word holds the position of the one before it.
+/// The jumps to one label: each one's target word holds the position of the jump before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Label(u32);
 
 const NONE: u32 = u32::MAX;
 
 impl Label {
-    /// A place that nothing jumps to yet.
+    /// A label without jumps.
     pub(crate) const NEW: Label = Label(NONE);
 
-    /// Whether nothing jumps there.
+    /// Whether no jump has this target.
     pub(crate) fn is_unused(self) -> bool {
         self.0 == NONE
     }
@@ -22,7 +22,7 @@ impl Label {
         std::mem::replace(&mut self.0, at as u32)
     }
 
-    /// The place is the end of the code.
+    /// Binds the label to the end of the code.
     pub(crate) fn bind(self, code: &mut [BytecodeInstruction]) {
         let here = code.len() as u32;
         let mut at = self.0;

@@ -1,20 +1,21 @@
-//! The one linear order that a function's instructions are numbered in, for liveness and for emission.
+//! The linear order in which a function's instructions are numbered, for liveness and for emission.
 //!
-//! A structured instruction takes two positions: one where it is entered and reads its operands, one where it is left and its results
-//! exist; the instructions of its regions lie between. The walk keeps its own stack, so nesting is bounded by memory only.
+//! A structured instruction takes two positions. At the first one it is entered and reads its
+//! operands; at the second it is left and its results exist. The instructions of its regions are
+//! between. The walk keeps its own stack, so memory alone bounds nesting.
 
 use adumbra_ir::module::{Function, Inst, InstKind, RegionId};
 
-/// What to do on the way through a function. `at` is the position, rising by one from call to call.
+/// A visitor of a function's instructions. `at` is the position, rising by one from call to call.
 pub(crate) trait InstVisitor {
-    /// An instruction without regions, terminators included; `next` is the one behind it in its region.
-    /// Returns whether the next one was dealt with too, as far as its operands go.
+    /// Visits an instruction without regions, terminators included; `next` is the one after it in
+    /// its region. Returns whether the operands of the next one were visited too.
     fn inst(&mut self, at: u32, inst: &Inst, next: Option<&Inst>) -> bool;
-    /// A structured instruction is entered. `fused` says that `inst` dealt with its operands.
+    /// Enters a structured instruction. `fused` says that `inst` visited its operands.
     fn enter(&mut self, at: u32, inst: &Inst, fused: bool);
-    /// The second region of an `If` begins.
+    /// Starts the second region of an `If`.
     fn second_arm(&mut self, at: u32, inst: &Inst);
-    /// A structured instruction is left.
+    /// Leaves a structured instruction.
     fn exit(&mut self, at: u32, inst: &Inst);
 }
 
@@ -23,19 +24,20 @@ pub(crate) trait InstVisitor {
 pub(crate) struct Arms {
     pub(crate) first: RegionId,
     pub(crate) second: RegionId,
-    /// What the condition is when the first one runs.
+    /// The condition for the first one.
     pub(crate) when: bool,
 }
 
 impl Arms {
-    /// A second region that only leaves goes first: what it reads is dead in the other one then, which is often the rest of a loop's body
-    /// and can compute what the loop carries where it is carried.
+    /// Orders the regions. A second region that only leaves goes first. Its operands are dead in
+    /// the other region then, which is often the rest of a loop's body, and can compute
+    /// loop-carried values in their own registers.
     pub(crate) fn of(function: &Function, yes: RegionId, no: RegionId) -> Arms {
-        let leaves = |region: RegionId| {
+        let only_exits = |region: RegionId| {
             let last = function.region(region).insts.last();
             last.is_some_and(|i| matches!(i.kind, InstKind::Break(_) | InstKind::Return))
         };
-        if leaves(no) && !leaves(yes) {
+        if only_exits(no) && !only_exits(yes) {
             Arms {
                 first: no,
                 second: yes,
@@ -51,7 +53,7 @@ impl Arms {
     }
 }
 
-/// Regions of one structured instruction that are left to do.
+/// Regions of one structured instruction that are still to be walked.
 struct Open<'f> {
     owner: Option<&'f Inst>,
     insts: std::slice::Iter<'f, Inst>,

@@ -1,39 +1,41 @@
-//! How long each value of a function is needed, and where it would like to be.
+//! Liveness: the live range of each value of a function, and its register hint.
 //!
-//! A value is live from its definition to its last use, to the end of every loop that uses it but lies behind its definition. What a loop
-//! carries, a region yields or a function takes or returns has a *home*, a register that all paths write; a value whose last use is to be moved
-//! into a home would like to be computed there.
+//! A value is live from its definition to its last use, and to the end of every loop that uses it
+//! but starts after its definition. Loop-carried values, results of regions, and parameters and
+//! results of functions have a register that all paths write, like the phi nodes of SSA. A value
+//! whose last use is a move into such a register is hinted to it (Poletto and Sarkar, "Linear Scan
+//! Register Allocation", 1999).
 
 use super::linear_order::{Arms, InstVisitor, walk};
 use adumbra_ir::module::{FuncId, Function, Inst, InstKind, RegionId, ValueId};
 
-/// Where a value would like to be.
+/// The register that a value is hinted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RegisterHint {
-    /// Nowhere in particular.
+    /// No hint.
     Any,
-    /// Where that value is: a parameter or result of a structured instruction.
+    /// The register of that value: a parameter or result of a structured instruction.
     Value(ValueId),
     /// The function's result of that number.
     Result(u32),
-    /// The parameter of that number of a function that is called.
+    /// The parameter of that number of a callee.
     Param(FuncId, u32),
 }
 
-/// What is known of one value.
+/// The live range of one value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LiveRange {
     /// Position of its definition.
     pub(crate) start: u32,
     /// Position of its last use; `start` if it has none.
     pub(crate) end: u32,
-    /// The last home that it is moved to.
+    /// The last merge register that it is moved to.
     pub(crate) hint: RegisterHint,
-    /// Where it is moved there.
+    /// The position of that move.
     pub(crate) hint_at: u32,
 }
 
-/// Lives of the values of one function. The memory is kept from function to function.
+/// Live ranges of the values of one function. The memory is kept from function to function.
 #[derive(Debug, Default)]
 pub(crate) struct Liveness {
     pub(crate) values: Vec<LiveRange>,
@@ -66,7 +68,7 @@ struct Open {
 const NONE: u32 = u32::MAX;
 
 impl Liveness {
-    /// Finds the lives of all values of a function.
+    /// Finds the live ranges of all values of a function.
     pub(crate) fn find(&mut self, function: &Function) {
         self.values.clear();
         self.values.resize(
@@ -92,11 +94,12 @@ impl Liveness {
         );
     }
 
-    /// Whether nothing is called behind the value's definition and before `end`: what callees hold stays as it is.
+    /// Whether no call is after the value's definition and before `end`, so that the registers of
+    /// callees stay as they are.
     pub(crate) fn is_undisturbed(&self, value: ValueId, end: u32) -> bool {
         let start = self.values[value.index()].start;
-        let behind = self.calls.partition_point(|&call| call <= start);
-        self.calls.get(behind).is_none_or(|&call| call >= end)
+        let next_call = self.calls.partition_point(|&call| call <= start);
+        self.calls.get(next_call).is_none_or(|&call| call >= end)
     }
 
     fn define(&mut self, value: ValueId, at: u32) {
@@ -108,7 +111,7 @@ impl Liveness {
     fn use_at(&mut self, value: ValueId, at: u32) {
         let life = &mut self.values[value.index()];
         life.end = at;
-        // The loops that begin behind the definition; the outermost one decides.
+        // The loops that start after the definition; the outermost one decides.
         let inner = self
             .loops
             .partition_point(|&(start, _)| start <= life.start);
@@ -118,9 +121,9 @@ impl Liveness {
         }
     }
 
-    fn wish(&mut self, value: ValueId, home: RegisterHint, at: u32) {
+    fn wish(&mut self, value: ValueId, hint: RegisterHint, at: u32) {
         let life = &mut self.values[value.index()];
-        life.hint = home;
+        life.hint = hint;
         life.hint_at = at;
     }
 }
@@ -142,8 +145,8 @@ impl Finder<'_, '_> {
             return;
         };
         for (i, &arg) in (0..owner.results).zip(&inst.args) {
-            let home = ValueId(owner.first_result.0 + i);
-            self.lives.wish(arg, RegisterHint::Value(home), at);
+            let merge = ValueId(owner.first_result.0 + i);
+            self.lives.wish(arg, RegisterHint::Value(merge), at);
         }
     }
 

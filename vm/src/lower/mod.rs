@@ -1,9 +1,10 @@
-//! IR with lanes → bytecode.
+//! Lowering: IR with lanes → bytecode.
 //!
-//! Assumes a verified module whose values, results and arrays carry the lanes that are wanted; makes no choice about derivatives itself.
-//! The register file is laid out statically: outputs, inputs, then a range for each function, callees first, so that a function's range
-//! begins behind those of all that it calls. Functions that call each other in a circle keep apart from each other, and save their
-//! range around such calls.
+//! The input is a verified module whose values, results and arrays carry their lanes; lowering
+//! makes no choice about derivatives. The register file is laid out statically: outputs, inputs,
+//! then a range for each function. Callees come first, so a function's range starts after those of
+//! all its callees. Functions of a recursive cycle have separate ranges, and save their range
+//! around such calls.
 
 mod constant_pool;
 mod emit;
@@ -30,18 +31,18 @@ use parallel_moves::RegisterOperand;
 
 pub use spans::instruction_spans;
 
-/// Where the storage of one function is.
+/// The registers of one function.
 #[derive(Debug, Default)]
 pub(crate) struct FunctionFrame {
-    /// Where it leaves its results.
+    /// The registers of its results.
     results: Vec<RegisterOperand>,
-    /// Where it finds its parameters.
+    /// The registers of its parameters.
     params: Vec<RegisterOperand>,
-    /// Its arrays, from this one on, in the program's.
+    /// Its arrays, from this one on, among the program's.
     first_array: u32,
-    /// Slots of parameters and arrays: start and end.
+    /// Registers of parameters and arrays: start and end.
     storage: (u32, u32),
-    /// One past its last slot.
+    /// One past its last register.
     end: u32,
     /// The component of mutual recursion that it belongs to.
     component: u32,
@@ -51,18 +52,19 @@ pub(crate) struct FunctionFrame {
     number: u32,
 }
 
-/// Makes bytecode of a verified module.
+/// Lowers a verified module to bytecode.
 ///
 /// # Panics
-/// If the module is not what the verifier accepts.
+/// If the verifier does not accept the module.
 ///
 /// # Errors
-/// `ProgramTooLarge` if registers and arrays do not fit into [`MAX_REGISTERS`], or those that a recursive call saves into [`MAX_SAVED_REGISTERS`].
+/// `ProgramTooLarge` if registers and arrays do not fit into [`MAX_REGISTERS`], or those that a
+/// recursive call saves into [`MAX_SAVED_REGISTERS`].
 pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
     lower_with(module, None)
 }
 
-/// The same, and notes where each instruction comes from if that is asked for.
+/// Lowers a module, and notes the source span of each instruction if that is asked for.
 fn lower_with<'m>(
     module: &'m Module,
     places: Option<&'m mut Vec<Span>>,
@@ -117,14 +119,14 @@ fn lower_with<'m>(
     let mut out = lowering.out;
     out.constants = lowering.constants.finish();
     out.entry = lowering.frames[module.entry.index()].number;
-    // Running relies on it, whatever module was given.
+    // Engines rely on it, whatever module was given.
     assert_eq!(validate(&out), Ok(()), "the module is not valid\n{out}");
-    // What is asked of files holds of all that is lowered, by the way it is lowered.
+    // Lowering satisfies by construction the check that files must pass.
     debug_assert_eq!(check_flow(&out), Ok(()), "lowering is wrong\n{out}");
     Ok(out)
 }
 
-/// A program in the making.
+/// A program while it is lowered.
 pub(crate) struct BytecodeLowering<'m> {
     module: &'m Module,
     constants: ConstantPool,
@@ -133,12 +135,12 @@ pub(crate) struct BytecodeLowering<'m> {
     out: Bytecode,
     /// Per global, its first word and its number of scalars.
     global_words: Vec<(u32, u32)>,
-    /// Where each instruction comes from, if anybody asks.
+    /// The source span of each instruction, if it is asked for.
     spans: Option<&'m mut Vec<Span>>,
 }
 
 impl BytecodeLowering<'_> {
-    /// Slots of a function's parameters that are no arrays.
+    /// Registers of a function's parameters that are no arrays.
     fn parameter_slots(&self, id: FuncId) -> u32 {
         let frame = &self.frames[id.index()];
         let arrays = self.out.arrays[frame.first_array as usize..].iter();
@@ -155,8 +157,8 @@ impl BytecodeLowering<'_> {
         }
     }
 
-    /// Gives each function of a component its results, parameters and arrays; those that it calls outside have their frames.
-    /// Gives the slot where registers may begin.
+    /// Gives each function of a component its results, parameters and arrays; its callees outside
+    /// have their frames. Returns the first free register.
     fn lay_out(
         &mut self,
         number: u32,
@@ -183,27 +185,24 @@ impl BytecodeLowering<'_> {
             };
             let is_entry = id == self.module.entry;
             for (i, result) in (0..).zip(&function.results) {
-                let slot = Register(if is_entry { 3 * i } else { top });
+                let register = Register(if is_entry { 3 * i } else { top });
                 top += if is_entry {
                     0
                 } else {
                     register_count(result.lanes)
                 };
                 frame.results.push(RegisterOperand {
-                    register: slot,
+                    register,
                     lanes: result.lanes,
                 });
             }
             frame.storage.0 = top;
             for (i, &param) in (0..).zip(function.params()) {
-                // The host's inputs stand one behind the other; they have no shadows.
+                // The host's inputs are consecutive; they have no shadows.
                 let lanes = function.value(param).lanes;
-                let slot = Register(if is_entry { outputs + i } else { top });
+                let register = Register(if is_entry { outputs + i } else { top });
                 top += if is_entry { 0 } else { register_count(lanes) };
-                frame.params.push(RegisterOperand {
-                    register: slot,
-                    lanes,
-                });
+                frame.params.push(RegisterOperand { register, lanes });
             }
             frame.first_array = self.out.arrays.len() as u32;
             for array in &function.arrays {

@@ -1,13 +1,14 @@
-//! Parallel moves: several values go to their homes as if at once.
+//! Parallel moves: several values move to their registers as if at once.
 //!
-//! A move waits until every other move that reads its target has been made. Where they wait for each other in a circle, one source is
-//! first set aside in a scratch register.
+//! A move waits until every other move that reads its target has been made. In a cycle of moves,
+//! one source is first copied to a scratch register (Boissinot et al., "Revisiting Out-of-SSA
+//! Translation", 2009, section IV).
 
 use super::register_allocation::RegisterAllocator;
 use crate::bytecode::{BytecodeInstruction, Opcode, Register, register_count};
 use adumbra_ir::types::Lanes;
 
-/// A register and the shadows that it holds.
+/// A register and the lanes that it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RegisterOperand {
     pub(crate) register: Register,
@@ -15,8 +16,8 @@ pub(crate) struct RegisterOperand {
 }
 
 impl RegisterOperand {
-    /// Its slots; none for a constant, which nothing writes.
-    fn slots(self) -> std::ops::Range<u32> {
+    /// Its registers; none for a constant, which is never written.
+    fn registers(self) -> std::ops::Range<u32> {
         match self.register.as_constant() {
             Some(_) => 0..0,
             None => self.register.0..self.register.0 + register_count(self.lanes),
@@ -24,7 +25,7 @@ impl RegisterOperand {
     }
 }
 
-/// The instruction that moves a value, or none if it is there already.
+/// The instruction that moves a value; none if it is there already.
 fn instruction(to: RegisterOperand, from: RegisterOperand) -> Option<BytecodeInstruction> {
     if to.register == from.register && from.lanes.contains(to.lanes) {
         return None;
@@ -39,7 +40,7 @@ fn instruction(to: RegisterOperand, from: RegisterOperand) -> Option<BytecodeIns
 struct Move {
     to: RegisterOperand,
     from: RegisterOperand,
-    /// How many moves that are not made yet read what this one writes.
+    /// How many moves that are not made yet read the registers that this one writes.
     waits_for: u32,
     made: bool,
 }
@@ -97,7 +98,7 @@ impl ParallelMoves {
             if next == self.moves.len() {
                 break;
             }
-            // All that is left waits for something. Setting one source aside lets its overwriter go.
+            // All moves that are left wait. Copying one source lets its overwriter go.
             let from = self.moves[next].from;
             let aside = RegisterOperand {
                 register: Register(registers.take(from.lanes)),
@@ -109,8 +110,8 @@ impl ParallelMoves {
             self.moves[next].from = aside;
             next += 1;
         }
-        for place in self.scratch.drain(..) {
-            registers.give_back(place.register.0, place.lanes);
+        for operand in self.scratch.drain(..) {
+            registers.give_back(operand.register.0, operand.lanes);
         }
         self.moves.clear();
     }
@@ -128,16 +129,16 @@ impl ParallelMoves {
         }
     }
 
-    /// The moves, `i` perhaps among them, that write a slot which move `i` reads.
+    /// The moves, perhaps with `i` among them, that write a register which move `i` reads.
     fn overwriters(&self, i: usize) -> std::ops::Range<usize> {
-        let read = self.moves[i].from.slots();
+        let read = self.moves[i].from.registers();
         let first = self
             .moves
-            .partition_point(|m| m.to.slots().end <= read.start);
-        let behind = self.moves[first..]
+            .partition_point(|m| m.to.registers().end <= read.start);
+        let overlapping = self.moves[first..]
             .iter()
             .take_while(|m| m.to.register.0 < read.end);
-        first..first + behind.count()
+        first..first + overlapping.count()
     }
 }
 
@@ -147,11 +148,11 @@ mod tests {
     use adumbra_ir::types::Direction;
     use fastrand::Rng;
 
-    /// Value and shadows at a place; a shadow that it lacks is 0.
-    fn read(file: &[u32], place: RegisterOperand) -> [u32; 3] {
-        let at = place.register.0 as usize;
+    /// Value and shadows in a register; a shadow that it lacks is 0.
+    fn read(file: &[u32], operand: RegisterOperand) -> [u32; 3] {
+        let at = operand.register.0 as usize;
         let shadow = |d| {
-            if place.lanes.has(d) {
+            if operand.lanes.has(d) {
                 file[at + 1 + d as usize]
             } else {
                 0
@@ -160,11 +161,11 @@ mod tests {
         [file[at], shadow(Direction::X), shadow(Direction::Y)]
     }
 
-    fn write(file: &mut [u32], place: RegisterOperand, values: [u32; 3]) {
-        let at = place.register.0 as usize;
+    fn write(file: &mut [u32], operand: RegisterOperand, values: [u32; 3]) {
+        let at = operand.register.0 as usize;
         file[at] = values[0];
         for d in Direction::BOTH {
-            if place.lanes.has(d) {
+            if operand.lanes.has(d) {
                 file[at + 1 + d as usize] = values[1 + d as usize];
             }
         }
@@ -172,28 +173,25 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "thousands of rounds take hours")]
-    fn many_moves_are_as_if_made_at_once() {
+    fn parallel_moves_read_before_they_write() {
         let mut random = Rng::with_seed(7);
-        let (mut made, mut circles) = (0, 0);
+        let (mut made, mut cycles) = (0, 0);
         for _ in 0..2_000 {
             let mut registers = RegisterAllocator::default();
             registers.reset(10);
-            let places: Vec<RegisterOperand> = (0..1 + random.usize(..8))
+            let operands: Vec<RegisterOperand> = (0..1 + random.usize(..8))
                 .map(|_| {
                     let lanes = Lanes::ALL[random.usize(..4)];
-                    let slot = Register(registers.take(lanes));
-                    RegisterOperand {
-                        register: slot,
-                        lanes,
-                    }
+                    let register = Register(registers.take(lanes));
+                    RegisterOperand { register, lanes }
                 })
                 .collect();
             let top = registers.top();
             let mut moves = ParallelMoves::default();
             let before: Vec<u32> = (0..200).collect();
             let mut expected = before.clone();
-            for &to in &places {
-                let from = places[random.usize(..places.len())];
+            for &to in &operands {
+                let from = operands[random.usize(..operands.len())];
                 moves.add(to, from);
                 write(&mut expected, to, read(&before, from));
             }
@@ -203,25 +201,25 @@ mod tests {
                     panic!("only moves are emitted");
                 };
                 let [a, b, ..] = instruction.words;
-                let place = |slot, lanes| RegisterOperand {
-                    register: Register(slot),
+                let operand = |register, lanes| RegisterOperand {
+                    register: Register(register),
                     lanes,
                 };
-                let values = read(&file, place(b, from));
-                write(&mut file, place(a, to), values);
+                let values = read(&file, operand(b, from));
+                write(&mut file, operand(a, to), values);
                 made += 1;
             });
-            circles += usize::from(registers.top() > top);
-            for &place in &places {
-                assert_eq!(read(&file, place), read(&expected, place));
+            cycles += usize::from(registers.top() > top);
+            for &operand in &operands {
+                assert_eq!(read(&file, operand), read(&expected, operand));
             }
         }
-        assert!(made > 5_000 && circles > 500, "{made} {circles}");
+        assert!(made > 5_000 && cycles > 500, "{made} {cycles}");
     }
 
     #[test]
-    fn what_is_in_place_is_not_moved() {
-        let place = RegisterOperand {
+    fn move_in_place_is_dropped() {
+        let operand = RegisterOperand {
             register: Register(3),
             lanes: Lanes::XY,
         };
@@ -229,9 +227,9 @@ mod tests {
             register: Register(3),
             lanes: Lanes::X,
         };
-        assert_eq!(instruction(place, place), None);
-        assert_eq!(instruction(less, place), None);
+        assert_eq!(instruction(operand, operand), None);
+        assert_eq!(instruction(less, operand), None);
         let cleared = BytecodeInstruction::new(Opcode::Move(Lanes::XY, Lanes::X), [3, 3]);
-        assert_eq!(instruction(place, less), Some(cleared));
+        assert_eq!(instruction(operand, less), Some(cleared));
     }
 }

@@ -1,21 +1,25 @@
-//! Registers of one function: slots in its own range, reused as values die.
+//! Register allocation of one function: registers in its own range, reused after a delay as values
+//! die.
 
 use crate::bytecode::register_count;
 use adumbra_ir::types::Lanes;
 
-/// Instructions for which a register rests that became free, as long as there is another one. The batch engine computes rows together that others stand between, unless these write
-/// what one of them reads: with 8, sphere tracing takes a twelfth less; where all rest as long as they can, more planes are in use than the first cache holds.
-const REST: u32 = 8;
+/// The reuse delay: instructions for which a freed register is not reused while there is another
+/// one. The fusion pass of the batch engine joins instructions across others, unless these write
+/// the operands of one of them. With a delay of 8, sphere tracing takes 8 % less time. With an
+/// unlimited delay, more planes are in use than the first-level cache holds.
+const REUSE_DELAY: u32 = 8;
 
 /// A register that is free.
 #[derive(Clone, Copy, Debug)]
 struct Freed {
-    slot: u32,
-    /// How many instructions there were when it became so.
+    register: u32,
+    /// The instruction count when it was freed.
     at: u32,
 }
 
-/// Hands out registers one, two or three slots wide. What is freed by an instruction is reused for its result, else the latest that has rested; if none has, the latest.
+/// Allocates registers one, two or three slots wide. The result of an instruction reuses a register
+/// that the instruction frees, else the latest whose delay is over; if there is none, the latest.
 #[derive(Debug, Default)]
 pub(crate) struct RegisterAllocator {
     top: u32,
@@ -26,45 +30,51 @@ pub(crate) struct RegisterAllocator {
 }
 
 impl RegisterAllocator {
-    /// Starts over; the first register is at slot `start`.
+    /// Starts over; the first register is `start`.
     pub(crate) fn reset(&mut self, start: u32) {
         self.top = start;
         self.free.iter_mut().for_each(Vec::clear);
         self.now = 0;
     }
 
-    /// An instruction stands there, or would if control came there.
+    /// Counts an instruction, whether or not control can come there.
     pub(crate) fn next_instruction(&mut self) {
         self.now = self.now.saturating_add(1);
     }
 
-    /// One past the last slot handed out so far.
+    /// One past the last register allocated so far.
     pub(crate) fn top(&self) -> u32 {
         self.top
     }
 
-    /// A register for a value with these shadows.
+    /// Allocates a register for a value with these lanes.
     pub(crate) fn take(&mut self, lanes: Lanes) -> u32 {
         let width = register_count(lanes);
         let free = &mut self.free[width as usize - 1];
-        let rested = free.partition_point(|freed| freed.at.saturating_add(REST) < self.now);
+        let reusable =
+            free.partition_point(|freed| freed.at.saturating_add(REUSE_DELAY) < self.now);
         let at = match free.last() {
             None => {
-                let slot = self.top;
-                self.top = slot.saturating_add(width);
-                return slot;
+                let register = self.top;
+                self.top = register.saturating_add(width);
+                return register;
             }
-            Some(last) if last.at == self.now || rested == 0 => free.len() - 1,
-            Some(_) => rested - 1,
+            Some(last) if last.at == self.now || reusable == 0 => free.len() - 1,
+            Some(_) => reusable - 1,
         };
-        // Behind it are those alone that became free at the last `REST` instructions and at this one, so what is moved up are no more than the values that these read for the last time:
-        // a few for rows, thousands where a call or the end of a loop frees as many, but for no longer than they rest.
-        free.remove(at).slot
+        // After it are those alone that were freed at the last `REUSE_DELAY` instructions and at
+        // this one. So no more entries move up than these instructions have last uses. These are a
+        // few for an op, thousands where a call or a loop end frees as many, but only during the
+        // delay.
+        free.remove(at).register
     }
 
-    /// Gives a register back.
-    pub(crate) fn give_back(&mut self, slot: u32, lanes: Lanes) {
-        self.free[register_count(lanes) as usize - 1].push(Freed { slot, at: self.now });
+    /// Frees a register.
+    pub(crate) fn give_back(&mut self, register: u32, lanes: Lanes) {
+        self.free[register_count(lanes) as usize - 1].push(Freed {
+            register,
+            at: self.now,
+        });
     }
 }
 
@@ -73,16 +83,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_became_free_rests_unless_it_is_for_the_result() {
+    fn freed_register_reuse_is_delayed() {
         let mut registers = RegisterAllocator::default();
         registers.reset(10);
         let [a, b, c] = [(); 3].map(|()| registers.take(Lanes::NONE));
         assert_eq!([a, b, c], [10, 11, 12]);
         registers.give_back(a, Lanes::NONE);
-        for _ in 0..=REST {
+        for _ in 0..=REUSE_DELAY {
             registers.next_instruction();
         }
-        // The first has rested, the second is free for this instruction's result.
+        // The delay of the first is over, the second is free for this instruction's result.
         registers.give_back(b, Lanes::NONE);
         assert_eq!(registers.take(Lanes::NONE), b);
         registers.give_back(b, Lanes::NONE);
@@ -90,7 +100,7 @@ mod tests {
         registers.give_back(c, Lanes::NONE);
         registers.next_instruction();
         assert_eq!(registers.take(Lanes::NONE), a);
-        // None has rested: the latest.
+        // No delay is over: the latest.
         assert_eq!(registers.take(Lanes::NONE), c);
         assert_eq!(registers.take(Lanes::NONE), b);
         assert_eq!(registers.take(Lanes::NONE), 13);

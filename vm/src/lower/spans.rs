@@ -1,4 +1,5 @@
-//! Where instructions come from. A program carries that only for those that can fault; who wants to know of all lowers the module again and looks on.
+//! Source spans of instructions. A program has them only for instructions that can fault; this
+//! module lowers a module again to find all.
 
 use super::function::FunctionEmitter;
 use super::linear_order::InstVisitor;
@@ -7,10 +8,10 @@ use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::module::{Inst, Module};
 use adumbra_ir::span::Span;
 
-/// For each instruction that [`lower`](super::lower) makes of a module, where it comes from.
+/// The source span of each instruction that [`lower`](super::lower) makes of a module.
 ///
 /// # Panics
-/// If the module is not what the verifier accepts.
+/// If the verifier does not accept the module.
 ///
 /// # Errors
 /// As for `lower`.
@@ -20,13 +21,13 @@ pub fn instruction_spans(module: &Module) -> Result<Vec<Span>, Diagnostic> {
     Ok(spans)
 }
 
-/// Emits a function, and notes where what it emits comes from.
+/// Emits a function, and records the source spans of its instructions.
 pub(super) struct SpanRecorder<'e, 'f, 'l, 'm> {
     emitter: &'e mut FunctionEmitter<'f, 'l, 'm>,
 }
 
 impl<'e, 'f, 'l, 'm> SpanRecorder<'e, 'f, 'l, 'm> {
-    /// What stands there comes from the function as a whole.
+    /// Starts recording; the first instructions have the span of the function.
     pub(super) fn new(
         emitter: &'e mut FunctionEmitter<'f, 'l, 'm>,
     ) -> SpanRecorder<'e, 'f, 'l, 'm> {
@@ -35,7 +36,8 @@ impl<'e, 'f, 'l, 'm> SpanRecorder<'e, 'f, 'l, 'm> {
         located
     }
 
-    /// What was emitted since the last time comes from there. Jumps that turned out to be none are gone.
+    /// Records the span of the instructions that were emitted since the last call. Jumps that were
+    /// removed are gone.
     fn note(&mut self, span: Span) {
         let end = self.emitter.here();
         if let Some(spans) = &mut self.emitter.lowering.spans {
@@ -73,10 +75,10 @@ mod tests {
     use adumbra_ir::passes::{self, PassOptions};
     use adumbra_ir::random::generate;
 
-    /// In random modules each instruction has a place of its own.
+    /// In random modules each instruction has a span of its own.
     #[test]
     #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
-    fn places_are_those_that_faults_have() {
+    fn instruction_spans_match_fault_spans() {
         for seed in 0..300 {
             let (module, _) = passes::run(generate(seed), &PassOptions::default());
             let (program, places) = (lower(&module).unwrap(), instruction_spans(&module).unwrap());

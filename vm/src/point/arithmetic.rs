@@ -1,12 +1,14 @@
-//! The routines for rows of the op table: one per row and lane pattern, all made from the row's own value, partials and the one tangent
-//! formula.
+//! Handlers of arithmetic instructions: one per op and lane pattern, made from the op's value, its
+//! partials and the one tangent formula.
 //!
-//! Operands are read, and shadows written, one word at a time, which the compiler is told by calling it volatile: it would else join neighbours
-//! to vectors, and a wide read of words just written one by one waits for them to arrive in the cache.
+//! Operands are read, and shadows written, one word at a time, by volatile accesses. Else LLVM
+//! would join neighbours to vectors, and a wide read of words just written one by one stalls on
+//! store forwarding.
 //!
-//! Each exists twice, for any processor and for one with AVX2 and FMA; the text is the same, only the instructions chosen differ.
-//! Specialised are the patterns where an operand has all of the result's shadows or none; others are read from the instruction as it runs,
-//! and so are all of long rows.
+//! Each handler exists twice, for any processor and for one with AVX2 and FMA, from the same
+//! source. Handlers are specialised for the patterns where each operand has all of the result's
+//! shadows or none. Other patterns are read from the instruction as it runs, and so are those of
+//! ops that share a routine.
 
 use super::state::{Handler, PointState, ThreadedInstruction, next};
 use crate::bytecode::{Opcode, ShadowPattern, WORDS};
@@ -16,11 +18,11 @@ use adumbra_ops::scalar_eval::operand_float;
 use adumbra_ops::{MAX_OPERANDS, OpVisitor};
 use adumbra_simd::SimdLevel;
 
-/// Names a routine for the level that is wanted.
+/// Names a handler for a level.
 macro_rules! at_level {
     ($level:expr, $body:ident::<$($generic:tt),*>) => {
         match $level {
-            // One point has no use for more.
+            // One point has no use for a higher level.
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 | SimdLevel::Avx512 => avx2::$body::<$($generic),*> as Handler,
             _ => baseline::$body::<$($generic),*> as Handler,
@@ -28,22 +30,22 @@ macro_rules! at_level {
     };
 }
 
-/// Names the routine of a row that is made for a pattern, at the level that is wanted. On processors that usually have more, the baseline is there
-/// to run anywhere, not to be fast: the routine for any pattern does.
+/// Names the handler of an op for a pattern, at a level. Where most processors have a higher level,
+/// the baseline has to run, not to be fast: it uses the handler for any pattern.
 macro_rules! made_for {
-    ($level:expr, $row:ident, $n:ident, $($pattern:tt),*) => {
+    ($level:expr, $op:ident, $n:ident, $($pattern:tt),*) => {
         match $level {
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 | SimdLevel::Avx512 => avx2::float_op::<$row, $n, $($pattern),*> as Handler,
+            SimdLevel::Avx2 | SimdLevel::Avx512 => avx2::float_op::<$op, $n, $($pattern),*> as Handler,
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Baseline => baseline::mixed_op::<$row, $n> as Handler,
+            SimdLevel::Baseline => baseline::mixed_op::<$op, $n> as Handler,
             #[cfg(not(target_arch = "x86_64"))]
-            _ => baseline::float_op::<$row, $n, $($pattern),*> as Handler,
+            _ => baseline::float_op::<$op, $n, $($pattern),*> as Handler,
         }
     };
 }
 
-/// The routines at one level: bodies with that level's features.
+/// The handlers at one level: bodies with that level's features.
 macro_rules! level {
     ($name:ident $(, #[$attribute:meta])?) => {
         mod $name {
@@ -67,7 +69,7 @@ macro_rules! level {
                 ddy: f32,
             ) -> *const ThreadedInstruction {
                 let held = [value, ddx, ddy];
-                // SAFETY: what a `Handler` may assume is what the body asks for.
+                // SAFETY: the body requires the same as a `Handler`.
                 unsafe { super::float_op::<R, N, LANES, MASK, HELD>(ip, file, state, held) }
             }
 
@@ -82,7 +84,7 @@ macro_rules! level {
                 _: f32,
                 _: f32,
             ) -> *const ThreadedInstruction {
-                // SAFETY: as above.
+                // SAFETY: the body requires the same as a `Handler`.
                 unsafe { super::mixed_op::<R, N>(ip, file, state) }
             }
 
@@ -97,7 +99,7 @@ macro_rules! level {
                 _: f32,
                 _: f32,
             ) -> *const ThreadedInstruction {
-                // SAFETY: as above.
+                // SAFETY: the body requires the same as a `Handler`.
                 unsafe { super::bit_op::<R, N>(ip, file, state) }
             }
 
@@ -112,7 +114,7 @@ macro_rules! level {
                 _: f32,
                 _: f32,
             ) -> *const ThreadedInstruction {
-                // SAFETY: as above.
+                // SAFETY: the body requires the same as a `Handler`.
                 unsafe { super::branch_op::<R, N, WHEN>(ip, file, state) }
             }
         }
@@ -126,14 +128,14 @@ level!(avx2, #[target_feature(enable = "avx2,fma")]);
 /// The word of an operand.
 ///
 /// # Safety
-/// As for a [`Handler`]; the operand is one that the row has.
+/// As for a [`Handler`]; the operand is one that the op has.
 #[inline(always)]
 unsafe fn operand(words: &[u32; WORDS], file: *mut u32, index: usize) -> u32 {
-    // SAFETY: validation checked that the operand's slot is in the file.
+    // SAFETY: validation checked that the operand's register is in the file.
     unsafe { file.add(words[index + 1] as usize).read_volatile() }
 }
 
-/// The words of a row's operands.
+/// The words of an op's operands.
 ///
 /// # Safety
 /// As for [`operand`].
@@ -142,14 +144,14 @@ unsafe fn operands<const N: usize>(words: &[u32; WORDS], file: *mut u32) -> [u32
     let mut all = [0; N];
     let mut i = 0;
     while i < N {
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         all[i] = unsafe { operand(words, file, i) };
         i += 1;
     }
     all
 }
 
-/// The operands of a float row, with truth values as 0 or 1; those in `word_kinds` are `held`.
+/// The operands of an op on floats, with booleans as 0 or 1; those in `word_kinds` are `held`.
 ///
 /// # Safety
 /// As for [`operand`].
@@ -164,7 +166,7 @@ unsafe fn floats<R: OpDef<N>, const N: usize>(
     let mut i = 0;
     while i < N {
         if held_by & (1 << i) == 0 {
-            // SAFETY: asked of the caller.
+            // SAFETY: guaranteed by the caller.
             all[i] = operand_float(R::INFO.operands[i], unsafe { operand(words, file, i) });
         }
         i += 1;
@@ -172,7 +174,8 @@ unsafe fn floats<R: OpDef<N>, const N: usize>(
     all
 }
 
-/// The shadows of the operands that `mask` has, along one direction; those of the operands in `word_kinds` are `held`.
+/// The shadows of the operands that `mask` has, along one direction; those of the operands in
+/// `word_kinds` are `held`.
 ///
 /// # Safety
 /// As for [`operand`]; the operands in `mask` have that shadow.
@@ -191,16 +194,18 @@ unsafe fn shadows<const N: usize>(
         if mask & held_by & (1 << i) != 0 {
             all[i] = Some(held);
         } else if mask & (1 << i) != 0 {
-            let slot = words[i + 1] as usize + offset(direction);
-            // SAFETY: validation checked that the shadow's slot is in the file, too.
-            all[i] = Some(f32::from_bits(unsafe { file.add(slot).read_volatile() }));
+            let register = words[i + 1] as usize + offset(direction);
+            // SAFETY: validation checked that the shadow's register is in the file, too.
+            all[i] = Some(f32::from_bits(unsafe {
+                file.add(register).read_volatile()
+            }));
         }
         i += 1;
     }
     all
 }
 
-/// Slots from a value to its shadow.
+/// Registers from a value to its shadow.
 pub(super) const fn offset(direction: Direction) -> usize {
     match direction {
         Direction::X => 1,
@@ -208,7 +213,7 @@ pub(super) const fn offset(direction: Direction) -> usize {
     }
 }
 
-/// `held` is what the row before hands over.
+/// `held` is the forwarded value of the previous instruction.
 ///
 /// # Safety
 /// As for [`Handler`].
@@ -220,8 +225,8 @@ unsafe fn float_op<R: OpDef<N>, const N: usize, const LANES: u8, const MASK: u8,
     held: [f32; 3],
 ) -> *const ThreadedInstruction {
     let lanes = const { Lanes::from_bits(LANES) };
-    // SAFETY: a handler's instruction exists; validation checked its slots and their shadows. All is read before anything is written,
-    // since the result may stand where an operand stood.
+    // SAFETY: a handler's instruction exists; validation checked its registers and their shadows.
+    // All is read before anything is written, since the result may overlap an operand.
     unsafe {
         let words = &(*ip).words;
         let args = floats::<R, N>(words, file, HELD, held[0]);
@@ -229,7 +234,8 @@ unsafe fn float_op<R: OpDef<N>, const N: usize, const LANES: u8, const MASK: u8,
         let to = file.add(words[0] as usize);
         let (mut x, mut y) = (0.0, 0.0);
         if !lanes.is_none() {
-            // The partials serve both directions. No closures here: they are not always inlined where features differ.
+            // The partials serve both directions. No closures here: LLVM does not always inline
+            // them where features differ.
             let partials = R::partials(args, value);
             if lanes.has(Direction::X) {
                 let shadows = shadows(words, file, MASK, Direction::X, HELD, held[1]);
@@ -260,11 +266,12 @@ unsafe fn mixed_op<R: OpDef<N>, const N: usize>(
     file: *mut u32,
     state: &mut PointState,
 ) -> *const ThreadedInstruction {
-    // SAFETY: as for `float_op`.
+    // SAFETY: a handler's instruction exists; validation checked its registers and their shadows.
+    // All is read before anything is written.
     unsafe {
         let position = state.position(ip);
         let Opcode::Arithmetic(_, pattern) = state.program.code[position as usize].opcode else {
-            unreachable!("only rows are loaded as rows");
+            unreachable!("only arithmetic instructions have this handler");
         };
         let words = &(*ip).words;
         let (value, partials) = R::value_and_partials(floats::<R, N>(words, file, 0, 0.0));
@@ -295,7 +302,7 @@ unsafe fn bit_op<R: BitOpDef<N>, const N: usize>(
     file: *mut u32,
     state: &mut PointState,
 ) -> *const ThreadedInstruction {
-    // SAFETY: a handler's instruction exists, and validation checked its slots.
+    // SAFETY: a handler's instruction exists, and validation checked its registers.
     unsafe {
         let words = &(*ip).words;
         let args = operands::<N>(words, file);
@@ -317,7 +324,7 @@ unsafe fn branch_op<R: BitOpDef<N>, const N: usize, const WHEN: bool>(
     file: *mut u32,
     state: &mut PointState,
 ) -> *const ThreadedInstruction {
-    // SAFETY: a handler's instruction exists, validation checked its slots and its target.
+    // SAFETY: a handler's instruction exists, validation checked its registers and its target.
     unsafe {
         let words = &(*ip).words;
         let holds = R::value(operands::<N>(words, file)) != 0;
@@ -329,7 +336,7 @@ unsafe fn branch_op<R: BitOpDef<N>, const N: usize, const WHEN: bool>(
     }
 }
 
-/// The instruction that the first word says, as a distance.
+/// The jump target: the instruction at the distance in the first word.
 ///
 /// # Safety
 /// The instruction exists and its first word is a target.
@@ -339,7 +346,7 @@ pub(super) unsafe fn jump(ip: *const ThreadedInstruction) -> *const ThreadedInst
     unsafe { ip.offset((*ip).words[0] as i32 as isize) }
 }
 
-/// For patterns that have routines of their own, the operands that have shadows, one bit each.
+/// The operands that have shadows, one bit each, if the pattern has handlers of its own.
 pub(super) fn shadow_mask(pattern: ShadowPattern) -> Option<u8> {
     let result = pattern.result();
     let mut mask = 0;
@@ -353,24 +360,26 @@ pub(super) fn shadow_mask(pattern: ShadowPattern) -> Option<u8> {
     (result.is_none() == (mask == 0)).then_some(mask)
 }
 
-/// What the row before hands over: the slot where it stands as well, and its shadows.
+/// The value that the previous instruction forwards in processor registers: the register that holds
+/// it as well, and its lanes.
 #[derive(Clone, Copy)]
 pub(super) struct ForwardedValue {
-    pub(super) slot: u32,
+    pub(super) register: u32,
     pub(super) lanes: Lanes,
 }
 
-/// Finds the routine of a row.
+/// Finds the handler of an op.
 pub(super) struct FindArithmetic {
     pub(super) pattern: ShadowPattern,
     pub(super) level: SimdLevel,
-    /// The slots of the operands.
-    pub(super) slots: [u32; MAX_OPERANDS],
+    /// The registers of the operands.
+    pub(super) registers: [u32; MAX_OPERANDS],
     pub(super) forwarded: Option<ForwardedValue>,
 }
 
 impl FindArithmetic {
-    /// The operands that are handed over, one bit each. Not everything has a routine: only one or two operands, no shadows or both.
+    /// The operands that are forwarded, one bit each. Handlers exist for one or two such operands,
+    /// with no shadows or both.
     fn held_by(&self, kinds: &[OperandKind]) -> u8 {
         let result = self.pattern.result();
         let Some(held) = self.forwarded else { return 0 };
@@ -379,7 +388,8 @@ impl FindArithmetic {
         }
         let mut mask = 0;
         for (i, &kind) in kinds.iter().enumerate() {
-            let fits = self.slots[i] == held.slot && held.lanes.contains(self.pattern.operand(i));
+            let fits =
+                self.registers[i] == held.register && held.lanes.contains(self.pattern.operand(i));
             mask |= u8::from(fits && kind == OperandKind::Float) << i;
         }
         mask
@@ -390,7 +400,7 @@ impl OpVisitor for FindArithmetic {
     type Out = Handler;
 
     fn float<R: OpDef<N>, const N: usize>(self) -> Handler {
-        // What is not specialised is not compiled for the patterns.
+        // Handlers that are not specialised are not compiled for the patterns.
         if const { R::INFO.shares_shadow_routine } {
             return match self.pattern.result().is_none() {
                 true => at_level!(self.level, float_op::<R, N, 0, 0, 0>),
@@ -411,7 +421,7 @@ impl OpVisitor for FindArithmetic {
                 }
             };
             (@@ $lanes:literal $mask:literal [$($held:literal)*]) => {
-                // Masks that the row has no operands for are not compiled.
+                // Masks of more operands than the op has are not compiled.
                 if const { $mask < 1u8 << N } {
                     match self.held_by(R::INFO.operands) {
                         $($held => if const { N < 3 && $held < 1u8 << N } {
@@ -439,7 +449,7 @@ impl OpVisitor for FindArithmetic {
     }
 }
 
-/// Finds the routine that branches on a row.
+/// Finds the handler that branches on an op.
 pub(super) struct FindBranch {
     pub(super) when: bool,
     pub(super) level: SimdLevel,

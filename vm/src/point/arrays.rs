@@ -1,4 +1,4 @@
-//! The routines that work on arrays.
+//! Handlers of instructions on arrays.
 
 use super::arithmetic::offset;
 use super::moves::{by_lanes, copy, read};
@@ -7,7 +7,7 @@ use crate::bytecode::{BytecodeArray, register_count};
 use adumbra_ir::host::{FaultKind, array_steps};
 use adumbra_ir::types::{Direction, Lanes};
 
-/// The index as it is used, below `len`; a fault if it is not what was asked for.
+/// The index clamped below `len`; a fault if it was out of range.
 #[inline(always)]
 fn clamp(ip: *const ThreadedInstruction, state: &mut PointState, index: u32, len: u32) -> u32 {
     if index < len {
@@ -29,7 +29,7 @@ pub(super) fn find_load(to: Lanes, from: Lanes) -> Handler {
         _: f32,
         _: f32,
     ) -> *const ThreadedInstruction {
-        // SAFETY: validation checked the slots and the array; the index is below its length.
+        // SAFETY: validation checked the registers and the array; the index is below its length.
         unsafe {
             let [to, index, base, len, ..] = (*ip).words;
             let index = clamp(ip, state, read(file, index), len);
@@ -53,7 +53,7 @@ pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
         _: f32,
         _: f32,
     ) -> *const ThreadedInstruction {
-        // SAFETY: validation checked the slots and the array; the index is below its length.
+        // SAFETY: validation checked the registers and the array; the index is below its length.
         unsafe {
             let [base, len, index, from, ..] = (*ip).words;
             let index = clamp(ip, state, read(file, index), len);
@@ -65,7 +65,7 @@ pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
     by_lanes!(body, to, from)
 }
 
-/// `words`: first slot, number of slots, number of elements.
+/// `words`: first register, number of registers, number of elements.
 ///
 /// # Safety
 /// As for [`Handler`].
@@ -79,11 +79,11 @@ pub(super) unsafe fn array_zero(
 ) -> *const ThreadedInstruction {
     // SAFETY: validation checked the array.
     unsafe {
-        let [base, slots, len, ..] = (*ip).words;
+        let [base, registers, len, ..] = (*ip).words;
         if let Some(kind) = state.take_steps(array_steps(len)) {
             return state.stop(ip, kind);
         }
-        file.add(base as usize).write_bytes(0, slots as usize);
+        file.add(base as usize).write_bytes(0, registers as usize);
         next(ip, file, state)
     }
 }
@@ -100,7 +100,8 @@ pub(super) unsafe fn array_resize(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked the slots and the array; no more elements are cleared than it has.
+    // SAFETY: validation checked the registers and the array; no more elements are cleared than it
+    // has.
     unsafe {
         let [to, array, parts, part, ..] = (*ip).words;
         let array = state.program.arrays[array as usize];
@@ -116,28 +117,29 @@ pub(super) unsafe fn array_resize(
         if let Some(kind) = state.take_steps(array_steps(elements)) {
             return state.stop(ip, kind);
         }
-        let slots = elements * array.stride();
-        file.add(array.base as usize).write_bytes(0, slots as usize);
+        let registers = elements * array.stride();
+        file.add(array.base as usize)
+            .write_bytes(0, registers as usize);
         *file.add(to as usize) = parts;
         next(ip, file, state)
     }
 }
 
-/// Copies elements from one place to another; shadows that the source lacks become zero.
+/// Copies elements of one array to another; shadows that the source lacks become zero.
 ///
 /// # Safety
-/// At `to` are `array_to`'s slots, at `from` `array_from`'s, which may overlap.
+/// At `to` are `array_to`'s registers, at `from` `array_from`'s, which may overlap.
 unsafe fn copy_elements(
     to: *mut u32,
     array_to: BytecodeArray,
     from: *const u32,
     array_from: BytecodeArray,
 ) {
-    // SAFETY: asked of the caller; the shorter length bounds both.
+    // SAFETY: guaranteed by the caller; the shorter length bounds both.
     unsafe {
         if array_to.lanes == array_from.lanes {
-            let slots = array_to.registers().min(array_from.registers());
-            std::ptr::copy(from, to, slots as usize);
+            let registers = array_to.registers().min(array_from.registers());
+            std::ptr::copy(from, to, registers as usize);
             return;
         }
         for i in 0..array_to.len.min(array_from.len) {
@@ -155,7 +157,8 @@ unsafe fn copy_elements(
     }
 }
 
-/// The arrays that the first two words name, once the steps for copying the shorter one are taken; else why the point stops.
+/// The arrays that the first two words name, after the steps for copying the shorter one are taken;
+/// else the fault that stops the point.
 ///
 /// # Safety
 /// The instruction exists.
@@ -163,7 +166,7 @@ unsafe fn two_arrays(
     ip: *const ThreadedInstruction,
     state: &mut PointState,
 ) -> Result<[BytecodeArray; 2], FaultKind> {
-    // SAFETY: asked of the caller.
+    // SAFETY: guaranteed by the caller.
     let words = unsafe { (*ip).words };
     let arrays = [words[0], words[1]].map(|array| state.program.arrays[array as usize]);
     match state.take_steps(array_steps(arrays[0].len.min(arrays[1].len))) {
@@ -212,7 +215,7 @@ pub(super) unsafe fn array_copy_part(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked both arrays and the slot; the part lies inside the longer array.
+    // SAFETY: validation checked both arrays and the register; the part is inside the longer array.
     unsafe {
         let [mut to, mut from] = match two_arrays(ip, state) {
             Ok(arrays) => arrays,
@@ -236,7 +239,7 @@ pub(super) unsafe fn array_copy_part(
     }
 }
 
-/// The saved words from `distance` below the top, if there are as many as the array has slots.
+/// The saved words from `distance` below the top, if there are as many as the array has registers.
 fn saved(state: &mut PointState, distance: u32, array: BytecodeArray) -> Option<&mut [u32]> {
     let start = state.saved_top.checked_sub(distance as usize)?;
     let end = start.checked_add(array.registers() as usize)?;
@@ -255,7 +258,8 @@ pub(super) unsafe fn array_from_saved(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked both arrays; what is saved is no part of the file, and long enough.
+    // SAFETY: validation checked both arrays; the saved words are outside the file, and long
+    // enough.
     unsafe {
         let [to, from] = match two_arrays(ip, state) {
             Ok(arrays) => arrays,
@@ -281,7 +285,8 @@ pub(super) unsafe fn array_to_saved(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked both arrays; what is saved is no part of the file, and long enough.
+    // SAFETY: validation checked both arrays; the saved words are outside the file, and long
+    // enough.
     unsafe {
         let [to, from] = match two_arrays(ip, state) {
             Ok(arrays) => arrays,

@@ -1,17 +1,18 @@
-//! Adoption: a point that other machinery brought half way goes on here.
+//! Entry of a bailed-out point: a point that the batch engine started continues in a point machine.
 
 use super::state::{ReturnAddress, index};
 use super::{Outcome, PointMachine};
 use adumbra_ir::host::{ClosureArena, Faults, Host};
 use adumbra_ir::quad::QuadPause;
 
-/// What of a point is not in its registers.
+/// The state of a point, apart from its registers.
 pub(crate) struct BailedOutPoint<'a, C> {
     /// Steps that are left.
     pub(crate) steps: u64,
     /// Array elements that are left.
     pub(crate) elements: u32,
-    /// Open calls, the first one first: positions where they come back to, and the elements that each callee holds.
+    /// Open calls, the first one first: their return positions, and the elements that each callee
+    /// holds.
     pub(crate) calls: C,
     pub(crate) faults: &'a Faults,
     /// Its closures, which are taken away.
@@ -19,14 +20,14 @@ pub(crate) struct BailedOutPoint<'a, C> {
 }
 
 impl PointMachine {
-    /// Takes a point in; `fill` writes its registers and globals. It saved no frames.
+    /// Loads a point; `fill` writes its registers and globals. It saved no frames.
     pub(crate) fn load_point<C: Iterator<Item = (u32, u32)>>(
         &mut self,
         point: BailedOutPoint<'_, C>,
         fill: impl FnOnce(&mut [u32], &mut [u32]),
     ) {
-        let slots = self.state.program.registers as usize;
-        fill(&mut self.file[..slots], &mut self.kept);
+        let registers = self.state.program.registers as usize;
+        fill(&mut self.file[..registers], &mut self.suspended_globals);
         let state = &mut self.state;
         let code = state.code.first();
         state.steps = point.steps;
@@ -48,10 +49,11 @@ impl PointMachine {
         state.suspended = None;
     }
 
-    /// Runs the adopted point from a position on. Control comes there by a jump, or from an instruction that hands nothing over.
+    /// Runs the loaded point from a position on. Control comes there by a jump, or from an
+    /// instruction that forwards no value.
     pub(crate) fn resume_at(&mut self, position: u32, host: &mut dyn Host) -> Outcome {
         let mode = super::FloatEnvironment::enter_for_point();
-        self.lend(self.kept.as_ptr(), host);
+        self.lend(self.suspended_globals.as_ptr(), host);
         let start = self.state.code.at(index(position) as usize);
         // SAFETY: the position is an instruction of the program; the globals are the machine's own.
         let outcome = unsafe { self.execute(start) };
@@ -59,13 +61,13 @@ impl PointMachine {
         outcome
     }
 
-    /// The adopted point waits at the sample or difference at a position.
+    /// Suspends the loaded point at the sample or difference at a position.
     pub(crate) fn suspend_at(&mut self, position: u32, awaited: QuadPause) {
         let ip = self.state.code.at(index(position) as usize);
         self.state.suspended = Some((ip, awaited));
     }
 
-    /// The adopted point is done: how, its faults say.
+    /// Finishes the loaded point; its faults give the outcome.
     pub(crate) fn finish_point(&mut self) {
         if self.outcome() == Outcome::Finished {
             // SAFETY: the file is the machine's own.
@@ -74,9 +76,9 @@ impl PointMachine {
         self.end();
     }
 
-    /// Gives the closures of the last point away, for others.
+    /// Swaps the closures of the last point with those of another.
     pub(crate) fn swap_closures(&mut self, closures: &mut ClosureArena) {
-        // Those that come are some other point's.
+        // The new closures are another point's.
         self.state.is_reset = false;
         std::mem::swap(&mut self.state.closures, closures);
     }

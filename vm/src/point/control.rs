@@ -1,11 +1,11 @@
-//! The routines that control goes by: branches, loops, calls with what they save.
+//! Handlers of control flow: branches, loops, calls with the registers that they save.
 
 use super::arithmetic::jump;
 use super::moves::read;
 use super::state::{Handler, PointState, ReturnAddress, ThreadedInstruction, next};
 use adumbra_ir::host::FaultKind;
 
-/// `words`: first slot, number of slots.
+/// `words`: first register, number of registers.
 ///
 /// # Safety
 /// As for [`Handler`].
@@ -31,7 +31,7 @@ pub(super) unsafe fn save(
     }
 }
 
-/// `words`: first slot, number of slots.
+/// `words`: first register, number of registers.
 ///
 /// # Safety
 /// As for [`Handler`].
@@ -43,7 +43,7 @@ pub(super) unsafe fn restore(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked the range; the words are no part of the file.
+    // SAFETY: validation checked the range; the saved words are outside the file.
     unsafe {
         let [start, len, ..] = (*ip).words;
         let Some(bottom) = state.saved_top.checked_sub(len as usize) else {
@@ -68,7 +68,7 @@ pub(super) fn find_branch_if(when: bool) -> Handler {
         _: f32,
         _: f32,
     ) -> *const ThreadedInstruction {
-        // SAFETY: validation checked the slot and the target.
+        // SAFETY: validation checked the register and the target.
         unsafe {
             let holds = read(file, (*ip).words[1]) != 0;
             if holds == WHEN {
@@ -116,7 +116,8 @@ pub(super) unsafe fn loop_to(
     unsafe { jump(ip) }
 }
 
-/// `words`: distance to the function's first instruction, array elements that it holds, steps for arrays that were saved.
+/// `words`: distance to the function's first instruction, array elements that it holds, steps for
+/// arrays that were saved.
 ///
 /// # Safety
 /// As for [`Handler`].
@@ -128,7 +129,7 @@ pub(super) unsafe fn call(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked that the function and an instruction behind the call exist.
+    // SAFETY: validation checked that the function and an instruction after the call exist.
     unsafe {
         let [_, elements, saved, ..] = (*ip).words;
         let steps = 1 + u64::from(saved);
@@ -146,7 +147,7 @@ pub(super) unsafe fn call(
     }
 }
 
-/// `words`: how many calls are open around it whose callees stand in their places.
+/// `words`: how many inlined calls are open around it.
 ///
 /// # Safety
 /// As for [`Handler`].
@@ -158,7 +159,7 @@ pub(super) unsafe fn enter(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked that an instruction stands behind it.
+    // SAFETY: validation checked that an instruction comes after it.
     unsafe {
         let [open, ..] = (*ip).words;
         let depth = (open as usize).saturating_add(state.calls.len() + 2);
@@ -184,7 +185,7 @@ pub(super) unsafe fn iteration(
     if let Some(kind) = state.take_steps(1) {
         return state.stop(ip, kind);
     }
-    // SAFETY: validation checked that an instruction stands behind it.
+    // SAFETY: validation checked that an instruction comes after it.
     unsafe { next(ip, file, state) }
 }
 
@@ -204,7 +205,7 @@ pub(super) unsafe fn return_to(
             caller.ip
         }
         None => {
-            // SAFETY: the file is the program's, of which state and handler are.
+            // SAFETY: the file is that of the program of state and handler.
             unsafe { state.canonicalise_outputs(file) };
             std::ptr::null()
         }

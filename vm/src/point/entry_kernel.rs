@@ -1,15 +1,17 @@
-//! Machine code in place of routines: where control comes into the code of a flow, a routine runs it, and goes on where it leads out. Points that begin with
-//! code begin it without a routine.
+//! Machine code in place of handlers. At each entry of a CFG a handler runs its kernel, and
+//! continues at the exit. Points whose first instruction has code start in the kernel without a
+//! handler.
 //!
-//! The code takes steps while there are some before the host is to be asked for patience. Then it leads out to the instruction that takes the next one, whose
-//! own routine does; so budgets end, and hosts are asked, as if there were no code.
+//! The code takes steps until the next one at which the host is asked about cancellation. Then it
+//! exits to the instruction that takes that step, whose handler does. So budgets end, and hosts are
+//! asked, as without code.
 
 use super::state::{PointState, ThreadedInstruction};
 use crate::bytecode::{BytecodeFunction, WORDS};
 use crate::native::{LIBCALLS, PointExit, PointKernel, PointKernels};
 use adumbra_ir::host::{CANCEL_PERIOD, Limits, is_cancel_check_due};
 
-/// Puts routines that run code where control comes into it.
+/// Installs handlers that run kernels at the entries of their code.
 pub(super) fn install_kernels(kernels: &PointKernels, code: &mut [ThreadedInstruction]) {
     for (number, (entry, _)) in (0..).zip(&*kernels.entries) {
         let mut words = [0; WORDS];
@@ -21,7 +23,8 @@ pub(super) fn install_kernels(kernels: &PointKernels, code: &mut [ThreadedInstru
     }
 }
 
-/// Steps that code may take of those that are left. They are asked about at multiples of the period; the last of all is among them.
+/// The steps that code may take before the host is asked or the budget ends. The host is asked at
+/// multiples of the period; the last step of all is among them.
 fn free(steps: u64, active: usize, limits: &Limits) -> u64 {
     match active <= limits.call_depth as usize {
         true => steps.saturating_sub(1) % CANCEL_PERIOD,
@@ -29,10 +32,11 @@ fn free(steps: u64, active: usize, limits: &Limits) -> u64 {
     }
 }
 
-/// The code that points begin with. Where the shader's entry meets no limit, and the host is not asked, that is known before there is a point.
+/// The kernel of the shader's entry. If the entry meets no limit, and the host is not asked at it,
+/// its budgets are known before there is a point.
 pub(super) struct EntryKernel {
     kernel: PointKernel,
-    /// Steps that are left behind the shader's entry, and those of them that the code may take.
+    /// Steps that are left after the shader's entry, and those of them that the code may take.
     steps: u64,
     free: u64,
     /// Array elements that are left.
@@ -40,7 +44,7 @@ pub(super) struct EntryKernel {
 }
 
 impl EntryKernel {
-    /// That of a shader whose first instruction stands there.
+    /// The kernel at the shader's first instruction, if there is one.
     pub(super) fn of(
         kernels: &PointKernels,
         start: usize,
@@ -59,20 +63,20 @@ impl EntryKernel {
         })
     }
 
-    /// Runs the code; how the point left it.
+    /// Runs the code; returns the exit of the point.
     ///
     /// # Safety
-    /// The file is of the program that this is of, and the globals are as long as it says.
+    /// The file and the globals are those of the program of this kernel.
     #[inline(always)]
     pub(super) unsafe fn run(&self, file: *mut u32, globals: *const u32) -> PointExit {
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.kernel)(file, globals, self.free, &LIBCALLS) }
     }
 
-    /// The instruction that the point goes on with, which did not return.
+    /// The instruction at which a point resumes that did not return.
     ///
     /// # Safety
-    /// The point left this code so, and the state is that of its machine.
+    /// The point left this code by `left`, and the state is that of its machine.
     pub(super) unsafe fn resume(
         &self,
         left: PointExit,
@@ -85,10 +89,11 @@ impl EntryKernel {
     }
 }
 
-/// `words`: entry, functions that may be active beside those that are called.
+/// `words`: entry, inlined functions that may be active beside the calls.
 ///
 /// # Safety
-/// As for [`Handler`](super::state::Handler); [`place`] put the instruction there, for the kernels that the state has.
+/// As for [`Handler`](super::state::Handler); [`install_kernels`] put the instruction there, for
+/// the kernels of the state.
 unsafe fn run(
     ip: *const ThreadedInstruction,
     file: *mut u32,
@@ -97,8 +102,9 @@ unsafe fn run(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: a handler's instruction exists; such a one was placed since there are kernels. They were made from the machine's own program, whose file and globals
-    // are as long as it says; what they lead out to are its instructions, or says that the shader has returned.
+    // SAFETY: a handler's instruction exists, and this one was installed since there are kernels.
+    // They were made from the machine's own program, whose file and globals have its lengths. Their
+    // exits are its instructions, or report that the shader has returned.
     unsafe {
         let [entry, depth, ..] = (*ip).words;
         let kernels = state.kernels.as_ref().unwrap_unchecked();

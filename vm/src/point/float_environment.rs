@@ -1,10 +1,13 @@
-//! The processor's floating-point mode while shaders run: round to nearest even, denormals kept, exceptions masked.
+//! The floating-point environment while shaders run: round to nearest even, denormals kept,
+//! exceptions masked.
 //!
-//! It is entered in two ways. [`FloatEnvironment::enter`] reads the control register, which tells all of the mode, but waits for all arithmetic in flight: that
-//! is nothing to a compilation or a chunk of points. [`FloatEnvironment::enter_for_point`] asks by adding instead, which waits for nothing, and cannot see
-//! whether exceptions are masked: where they are not, whoever evaluates single points has entered before.
+//! It is entered in two ways. [`FloatEnvironment::enter`] reads the control register, which has the
+//! whole environment. The read waits until all arithmetic has finished, which costs nothing beside
+//! a compilation or a chunk of points. [`FloatEnvironment::enter_for_point`] tests it by additions
+//! instead, which do not wait. They cannot see whether exceptions are masked: callers with unmasked
+//! ones use `enter` before they evaluate single points.
 
-/// Gives the caller's mode back when dropped, if it was another one.
+/// Restores the caller's environment when dropped, if it was another one.
 pub struct FloatEnvironment {
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
     callers: Option<control::Word>,
@@ -19,7 +22,7 @@ mod control {
     /// All exceptions masked, nothing else set.
     pub(super) const STANDARD: Word = 0x1f80;
 
-    /// What arithmetic leaves behind.
+    /// The exception flags, which arithmetic sets.
     pub(super) const FLAGS: Word = 0x3f;
 
     pub(super) fn get() -> Word {
@@ -30,7 +33,7 @@ mod control {
     }
 
     pub(super) fn set(word: Word) {
-        // SAFETY: `word` is the standard mode or one that `get` gave, so no reserved bit is set.
+        // SAFETY: `word` is the default or was returned by `get`, so no reserved bit is set.
         unsafe {
             asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, readonly, preserves_flags));
         }
@@ -45,7 +48,7 @@ mod control {
 
     pub(super) const STANDARD: Word = 0;
 
-    /// Arithmetic leaves nothing in this register.
+    /// Arithmetic sets nothing in this register.
     pub(super) const FLAGS: Word = 0;
 
     pub(super) fn get() -> Word {
@@ -56,14 +59,14 @@ mod control {
     }
 
     pub(super) fn set(word: Word) {
-        // SAFETY: `word` is the standard mode or one that `get` gave.
+        // SAFETY: `word` is the default or was returned by `get`.
         unsafe { asm!("msr fpcr, {}", in(reg) word, options(nomem, nostack, preserves_flags)) };
     }
 }
 
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 impl FloatEnvironment {
-    /// Sets the mode that shaders run in.
+    /// Enters the environment of shaders.
     pub fn enter() -> FloatEnvironment {
         let callers = control::get();
         if callers & !control::FLAGS == control::STANDARD {
@@ -73,11 +76,12 @@ impl FloatEnvironment {
         }
     }
 
-    /// The same around so little that reading the control register would be felt. The caller's exceptions are masked already, or its rounding is another
-    /// one, too; else they stay unmasked.
+    /// As [`enter`](FloatEnvironment::enter), for work so short that reading the control register
+    /// would dominate. The caller's exceptions are masked already, or its rounding differs too;
+    /// else they stay unmasked.
     #[inline(always)]
     pub fn enter_for_point() -> FloatEnvironment {
-        if computes_as_standard() {
+        if computes_as_default() {
             FloatEnvironment { callers: None }
         } else {
             FloatEnvironment::change(control::get())
@@ -93,18 +97,19 @@ impl FloatEnvironment {
     }
 }
 
-/// Whether sums round to nearest even and keep denormals. Were the control register read, the end of one point would no longer overlap with the
-/// beginning of the next, which costs equation 3 a third of its time.
+/// Whether sums round to nearest even and keep denormals. If the control register were read, the
+/// end of one point would not overlap with the start of the next; equation 3 would take 33 %
+/// longer.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[inline(always)]
-fn computes_as_standard() -> bool {
+fn computes_as_default() -> bool {
     const NEXT: f32 = 1.0 + f32::EPSILON;
     const TINY: f32 = 0.25 * f32::MIN_POSITIVE;
-    /// Aligned, so that vectors are added where they stand.
+    /// Aligned, so that vectors are added in memory.
     #[repr(align(16))]
     struct Sums([[f32; 4]; 4]);
-    // The first two rows give greater sums than the others. Upwards fails the first, downwards and towards zero the second, flushing of operands or
-    // results the third.
+    // The first two sums are greater than the others. Rounding up fails the first, down and towards
+    // zero the second, flushing of operands or results the third.
     static SUMS: Sums = Sums([
         [NEXT, 1.0, TINY, 1.0],
         [0.0, 0.75 * f32::EPSILON, TINY, 0.0],
@@ -112,7 +117,7 @@ fn computes_as_standard() -> bool {
         [0.5 * f32::EPSILON, 0.0, 0.0, 0.0],
     ]);
     let Sums([a, b, c, d]) = std::hint::black_box(&SUMS);
-    // Without a jump between them, so that one vector holds them all.
+    // Without a branch between them, so that one vector holds them all.
     (0..4).fold(true, |all, i| all & (a[i] + b[i] > c[i] + d[i]))
 }
 
@@ -128,13 +133,13 @@ impl Drop for FloatEnvironment {
 
 #[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri))]
 impl FloatEnvironment {
-    /// Elsewhere, and under Miri, which has no control register, the mode is taken to be the standard
-    /// one.
+    /// On other processors, and under Miri, which has no control register, the environment is taken
+    /// to be the default.
     pub fn enter() -> FloatEnvironment {
         FloatEnvironment {}
     }
 
-    /// The same.
+    /// Does nothing.
     pub fn enter_for_point() -> FloatEnvironment {
         FloatEnvironment {}
     }
@@ -145,15 +150,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exceptions_are_masked_and_unmasked_again() {
-        // Division by zero and what is invalid; all exceptions; all of the mode.
+    fn exception_masks_are_restored() {
+        // Division by zero and invalid; all exceptions; the whole environment.
         for callers in [0x1d00, 0x0000, 0xe040] {
             control::set(callers);
             let mode = FloatEnvironment::enter();
             let within = control::get();
             let one = std::hint::black_box(1.0_f32);
             let pole = std::hint::black_box(one / (one - one));
-            // Whoever asks by adding is not interrupted either.
+            // The test by additions raises no exception either.
             drop(FloatEnvironment::enter_for_point());
             drop(mode);
             let after = control::get();

@@ -1,4 +1,5 @@
-//! The routines that work with what is not the point's own: textures, messages, closures, resources, the other points of its quad.
+//! Handlers of instructions that need the host or the quad: textures, messages, closures,
+//! resources, differences.
 
 use super::arithmetic::offset;
 use super::moves::read;
@@ -10,7 +11,7 @@ use adumbra_ir::module::{ClosureId, MessageId, TextureId};
 use adumbra_ir::quad::QuadPause;
 use adumbra_ir::types::{Direction, Lanes, Type};
 
-/// `words`: texture, u, v, list of the slots of the results.
+/// `words`: texture, u, v, list of the registers of the results.
 ///
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
@@ -22,7 +23,8 @@ pub(super) unsafe fn sample(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked slots, shadows and the list; whoever called `execute` has lent the host (`PointMachine::lend`).
+    // SAFETY: validation checked registers, shadows and the list; the caller of `execute` has lent
+    // the host (`PointMachine::lend`).
     unsafe {
         let [texture, u, v, ..] = (*ip).words;
         let position = state.position(ip);
@@ -30,9 +32,9 @@ pub(super) unsafe fn sample(
         else {
             unreachable!("only samples are loaded as samples");
         };
-        let shadow = |slot: u32, lanes: Lanes, direction: Direction| {
+        let shadow = |register: u32, lanes: Lanes, direction: Direction| {
             let bits = if lanes.has(direction) {
-                read(file, slot + offset(direction) as u32)
+                read(file, register + offset(direction) as u32)
             } else {
                 0
             };
@@ -52,7 +54,7 @@ pub(super) unsafe fn sample(
     }
 }
 
-/// `words`: texture, list of u, v and the partials, nothing, list of the slots of the results.
+/// `words`: texture, list of u, v and the partials, unused, list of the registers of the results.
 ///
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
@@ -64,7 +66,8 @@ pub(super) unsafe fn sample_gradients(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked the lists; whoever called `execute` has lent the host (`PointMachine::lend`).
+    // SAFETY: validation checked the lists; the caller of `execute` has lent the host
+    // (`PointMachine::lend`).
     unsafe {
         let [u, v, dudx, dvdx, dudy, dvdy] = floats(ip, file, state);
         let request = SampleRequest {
@@ -81,7 +84,7 @@ pub(super) unsafe fn sample_gradients(
     }
 }
 
-/// `words`: texture, list of u, v and the level, nothing, list of the slots of the results.
+/// `words`: texture, list of u, v and the level, unused, list of the registers of the results.
 ///
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
@@ -93,7 +96,8 @@ pub(super) unsafe fn sample_level(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked the lists; whoever called `execute` has lent the host (`PointMachine::lend`).
+    // SAFETY: validation checked the lists; the caller of `execute` has lent the host
+    // (`PointMachine::lend`).
     unsafe {
         let [u, v, level] = floats(ip, file, state);
         let request = SampleRequest {
@@ -110,33 +114,35 @@ pub(super) unsafe fn sample_level(
     }
 }
 
-/// The floats in the list that is the second word, as they leave.
+/// The canonical floats in the list that is the second word.
 ///
 /// # Safety
-/// The instruction belongs to the program of the state and the file, and its second word is a list of at least so many slots.
+/// The instruction belongs to the program of the state and the file, and its second word is a list
+/// of at least `N` registers.
 unsafe fn floats<const N: usize>(
     ip: *const ThreadedInstruction,
     file: *mut u32,
     state: &PointState,
 ) -> [f32; N] {
-    // SAFETY: asked of the caller; validation checked the slots of all lists.
+    // SAFETY: guaranteed by the caller; validation checked the registers of all lists.
     unsafe {
         let list = (*ip).words[1] as usize;
         std::array::from_fn(|i| leaving(f32::from_bits(read(file, state.lists[list + i]))))
     }
 }
 
-/// Asks the host and goes on with its answer.
+/// Passes a request to the host, and continues with its answer.
 ///
 /// # Safety
-/// The instruction is a sample of the program that the state and the file belong to, and `run` or `answer` lent the host.
+/// The instruction is a sample of the program that the state and the file belong to, and `run` or
+/// `answer` lent the host.
 unsafe fn ask(
     ip: *const ThreadedInstruction,
     file: *mut u32,
     state: &mut PointState,
     request: SampleRequest,
 ) -> *const ThreadedInstruction {
-    // SAFETY: asked of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let host: &mut dyn Host = &mut *state.host;
         match host.sample(&request) {
@@ -162,7 +168,7 @@ pub(super) unsafe fn answer(
     state: &PointState,
     texel: [f32; 4],
 ) {
-    // SAFETY: asked of the caller; validation checked the list.
+    // SAFETY: guaranteed by the caller; validation checked the list.
     unsafe {
         let position = state.position(ip);
         let (Opcode::Sample(channels, ..)
@@ -172,13 +178,13 @@ pub(super) unsafe fn answer(
             unreachable!("only samples are answered");
         };
         let list = (*ip).words[3] as usize;
-        for (&slot, channel) in state.lists[list..].iter().zip(channels.of(&texel)) {
-            *file.add(slot as usize) = channel.to_bits();
+        for (&register, channel) in state.lists[list..].iter().zip(channels.of(&texel)) {
+            *file.add(register as usize) = channel.to_bits();
         }
     }
 }
 
-/// `words`: to, from. Waits for the other points of the quad.
+/// `words`: to, from. Suspends until the other points of the quad are here.
 ///
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
@@ -194,7 +200,7 @@ pub(super) unsafe fn difference(
     let Opcode::Difference(direction) = state.program.code[position as usize].opcode else {
         unreachable!("only differences are loaded as differences");
     };
-    // SAFETY: validation checked the slot.
+    // SAFETY: validation checked the register.
     let value = f32::from_bits(unsafe { read(file, (*ip).words[1]) });
     state.suspended = Some((ip, QuadPause::Difference(direction, value)));
     std::ptr::null()
@@ -205,29 +211,29 @@ pub(super) unsafe fn difference(
 /// # Safety
 /// The instruction is a difference of the program that the file belongs to.
 pub(super) unsafe fn join(ip: *const ThreadedInstruction, file: *mut u32, difference: f32) {
-    // SAFETY: asked of the caller; validation checked the slot.
+    // SAFETY: guaranteed by the caller; validation checked the register.
     unsafe { *file.add((*ip).words[0] as usize) = difference.to_bits() };
 }
 
-/// The arguments in a list, of these types, as they leave; in `room`, which is empty.
+/// The canonical arguments in a list, of these types; in `buffer`, which is empty.
 ///
 /// # Safety
-/// The list has a slot of the file for each scalar of the types.
+/// The list has a register of the file for each scalar of the types.
 unsafe fn arguments(
     file: *mut u32,
     state: &PointState,
     list: u32,
     params: &[Type],
-    mut room: Vec<u32>,
+    mut buffer: Vec<u32>,
 ) -> Vec<u32> {
     let mut at = list as usize;
     let resources = state.program.interface.resources.len();
     for ty in params {
         ty.for_each_scalar(&mut |scalar| {
-            // SAFETY: asked of the caller; validation checked the slots of all lists.
+            // SAFETY: guaranteed by the caller; validation checked the registers of all lists.
             let word = unsafe { read(file, state.lists[at]) };
             at += 1;
-            room.push(canonicalise::value(
+            buffer.push(canonicalise::value(
                 scalar,
                 word,
                 &state.closures,
@@ -235,10 +241,10 @@ unsafe fn arguments(
             ));
         });
     }
-    room
+    buffer
 }
 
-/// `words`: message, list of the arguments' slots.
+/// `words`: message, list of the arguments' registers.
 ///
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
@@ -250,12 +256,13 @@ pub(super) unsafe fn message(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked the message and the list's slots; whoever called `execute` has lent the host (`PointMachine::lend`).
+    // SAFETY: validation checked the message and the list's registers; the caller of `execute` has
+    // lent the host (`PointMachine::lend`).
     unsafe {
         let [message, list, ..] = (*ip).words;
-        let room = std::mem::take(&mut state.arguments);
+        let buffer = std::mem::take(&mut state.arguments);
         let params = &state.program.interface.messages[message as usize].params;
-        let mut args = arguments(file, state, list, params, room);
+        let mut args = arguments(file, state, list, params, buffer);
         (*state.host).message(MessageId(message), &args);
         args.clear();
         state.arguments = args;
@@ -269,10 +276,10 @@ impl PointState {
         self.closures.size() <= self.limits.closure_size as usize
     }
 
-    /// Writes a closure and goes on, if the limit allows it.
+    /// Writes a closure and continues, if the limit allows it.
     ///
     /// # Safety
-    /// The instruction exists and its first word is a slot of the file.
+    /// The instruction exists and its first word is a register of the file.
     unsafe fn put_closure(
         &mut self,
         ip: *const ThreadedInstruction,
@@ -282,7 +289,7 @@ impl PointState {
         if !self.closures_fit() {
             return self.stop(ip, FaultKind::ClosureSize);
         }
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             *file.add((*ip).words[0] as usize) = closure.word();
             next(ip, file, self)
@@ -290,7 +297,7 @@ impl PointState {
     }
 }
 
-/// `words`: to, shape, list of the arguments' slots.
+/// `words`: to, shape, list of the arguments' registers.
 ///
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
@@ -302,25 +309,25 @@ pub(super) unsafe fn make_closure(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked the shape, and the list's slots.
+    // SAFETY: validation checked the shape, and the list's registers.
     unsafe {
         let [_, shape, list, ..] = (*ip).words;
-        let room = std::mem::take(&mut state.arguments);
+        let buffer = std::mem::take(&mut state.arguments);
         let params = &state.program.interface.closures[shape as usize].params;
-        let mut args = arguments(file, state, list, params, room);
+        let mut args = arguments(file, state, list, params, buffer);
         let closure = state.closures.leaf(ClosureId(shape), args.drain(..));
         state.arguments = args;
         state.put_closure(ip, file, closure)
     }
 }
 
-/// The closure in a slot.
+/// The closure in a register.
 ///
 /// # Safety
-/// The file has the slot.
-unsafe fn held(file: *mut u32, state: &PointState, slot: u32) -> ClosureRef {
-    // SAFETY: asked of the caller.
-    canonicalise::closure(&state.closures, unsafe { read(file, slot) })
+/// The file has the register.
+unsafe fn closure_in(file: *mut u32, state: &PointState, register: u32) -> ClosureRef {
+    // SAFETY: guaranteed by the caller.
+    canonicalise::closure(&state.closures, unsafe { read(file, register) })
 }
 
 /// `words`: to, closure, closure.
@@ -335,10 +342,10 @@ pub(super) unsafe fn closure_add(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked the slots.
+    // SAFETY: validation checked the registers.
     unsafe {
         let [_, a, b, ..] = (*ip).words;
-        let (a, b) = (held(file, state, a), held(file, state, b));
+        let (a, b) = (closure_in(file, state, a), closure_in(file, state, b));
         let closure = state.closures.add(a, b);
         state.put_closure(ip, file, closure)
     }
@@ -356,16 +363,16 @@ pub(super) unsafe fn closure_scale(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked the slots.
+    // SAFETY: validation checked the registers.
     unsafe {
         let [_, a, weight, ..] = (*ip).words;
-        let a = held(file, state, a);
+        let a = closure_in(file, state, a);
         let closure = state.closures.scale(a, f32::from_bits(read(file, weight)));
         state.put_closure(ip, file, closure)
     }
 }
 
-/// `words`: to, closure, list of the colour's slots.
+/// `words`: to, closure, list of the colour's registers.
 ///
 /// # Safety
 /// As for [`Handler`](super::state::Handler).
@@ -377,13 +384,13 @@ pub(super) unsafe fn closure_tint(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: validation checked the slots and the list.
+    // SAFETY: validation checked the registers and the list.
     unsafe {
         let [_, a, list, ..] = (*ip).words;
-        let a = held(file, state, a);
+        let a = closure_in(file, state, a);
         let color = [0, 1, 2].map(|i| {
-            let slot = state.lists[list as usize + i];
-            f32::from_bits(read(file, slot))
+            let register = state.lists[list as usize + i];
+            f32::from_bits(read(file, register))
         });
         let closure = state.closures.tint(a, color);
         state.put_closure(ip, file, closure)

@@ -1,4 +1,5 @@
-//! Bytecode → what the point interpreter runs: routines chosen, constants, arrays and targets resolved.
+//! Loading: bytecode to threaded code, with handlers chosen, and constants, arrays and targets
+//! resolved.
 
 use super::arithmetic::{FindArithmetic, FindBranch, ForwardedValue, shadow_mask};
 use super::state::{Handler, MAX_TAIL_CALLS, ThreadedInstruction, index, pause};
@@ -7,43 +8,43 @@ use crate::basic_blocks::jump_targets;
 use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register, WORDS};
 use adumbra_simd::SimdLevel;
 
-/// Resolves a whole program for a processor of that level.
+/// Loads a whole program for a processor of that level.
 pub(super) fn load(program: &Bytecode, level: SimdLevel) -> Box<[ThreadedInstruction]> {
     let targets = jump_targets(program);
     let mut code = Vec::with_capacity(index(program.code.len() as u32) as usize);
-    let mut held = None;
+    let mut forwarded = None;
     for (position, instruction) in (0..).zip(&program.code) {
         if code.len() % MAX_TAIL_CALLS == MAX_TAIL_CALLS - 1 {
             code.push(ThreadedInstruction {
                 handler: pause,
                 words: [0; WORDS],
             });
-            held = None;
+            forwarded = None;
         }
         if targets[position as usize] {
-            held = None;
+            forwarded = None;
         }
         let words = words(program, position, instruction);
         code.push(ThreadedInstruction {
-            handler: handler(instruction.opcode, words, level, held),
+            handler: handler(instruction.opcode, words, level, forwarded),
             words,
         });
-        held = hands_over(instruction, level);
+        forwarded = forwarded_by(instruction, level);
     }
     code.into_boxed_slice()
 }
 
-/// What an instruction hands to the one behind it.
-fn hands_over(instruction: &BytecodeInstruction, level: SimdLevel) -> Option<ForwardedValue> {
+/// The value that an instruction forwards to the next one.
+fn forwarded_by(instruction: &BytecodeInstruction, level: SimdLevel) -> Option<ForwardedValue> {
     match instruction.opcode {
-        // The baseline is there to run anywhere, not to be fast; it has fewer routines.
+        // The baseline has to run, not to be fast; it has fewer handlers.
         Opcode::Arithmetic(op, pattern)
             if op.info().is_differentiable()
                 && !op.info().shares_shadow_routine
                 && level != SimdLevel::Baseline =>
         {
             shadow_mask(pattern).map(|_| ForwardedValue {
-                slot: instruction.words[0],
+                register: instruction.words[0],
                 lanes: pattern.result(),
             })
         }
@@ -55,20 +56,20 @@ fn handler(
     opcode: Opcode,
     words: [u32; WORDS],
     level: SimdLevel,
-    held: Option<ForwardedValue>,
+    forwarded: Option<ForwardedValue>,
 ) -> Handler {
     match opcode {
         Opcode::Arithmetic(op, pattern) => op.visit(FindArithmetic {
             pattern,
             level,
-            slots: words[1..]
+            registers: words[1..]
                 .try_into()
                 .expect("the result is one of the words"),
-            forwarded: held,
+            forwarded,
         }),
         Opcode::Branch(op, when) => {
             let found = op.visit(FindBranch { when, level });
-            found.expect("validation checked that the row is a truth value")
+            found.expect("validation checked that the op is a boolean")
         }
         Opcode::BranchIf(when) => control::find_branch_if(when),
         Opcode::Jump => control::jump_to,
@@ -103,7 +104,7 @@ fn handler(
     }
 }
 
-/// The words as the routine wants them, which says so at its head.
+/// The words in the form that the handler documents.
 fn words(program: &Bytecode, position: u32, instruction: &BytecodeInstruction) -> [u32; WORDS] {
     let mut words = instruction.words;
     for (word, role) in words.iter_mut().zip(instruction.opcode.roles()) {

@@ -1,8 +1,9 @@
 //! The point interpreter: one shading point at a time, with the least latency.
 //!
-//! Bytecode is loaded once into a list of routines with their operands; each routine goes on with the next. Where there is machine code for what follows, a routine
-//! runs that instead ([`kernel`]).
-//! Frames are explicit, so the host's stack does not grow with the shader's. All memory is there before the first point is run; only the
+//! Bytecode is loaded once into a list of handlers with their operands; each handler continues with
+//! the next one (threaded code: Bell, "Threaded Code", 1973). Where there is machine code, a
+//! handler runs that instead ([`entry_kernel`]). Frames are explicit, so the host's stack does not
+//! grow with the shader's. All memory is allocated before the first point is run; only the
 //! closures' may grow, up to their limit.
 
 #![allow(unsafe_code)]
@@ -39,36 +40,37 @@ pub use cfg::point_cfgs;
 pub use float_environment::FloatEnvironment;
 pub use park::Parked;
 
-/// How far an evaluation came.
+/// The outcome of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The shader returned.
     Finished,
-    /// A limit was met: outputs and shadows are zero, closures empty; the last fault says why.
+    /// A limit was met: outputs and shadows are zero, closures empty; the last fault is the reason.
     Stopped,
-    /// The host answered [`Pending`](adumbra_ir::host::Sampled::Pending), or the point came to a difference: it waits. Outputs and shadows are zero, and no closures
-    /// can be seen.
+    /// The host answered [`Pending`](adumbra_ir::host::Sampled::Pending), or the point reached a
+    /// difference: it is suspended. Outputs and shadows are zero, and closures are not visible.
     Pending,
 }
 
 /// A program ready to run on one thread, with all the memory that it needs.
 pub struct PointMachine {
     file: Box<[u32]>,
-    /// What comes out of a point that has not returned: zeros.
+    /// The outputs of a point that has not returned: zeros.
     nothing: Box<[u32]>,
-    /// The globals of a point that waits.
-    kept: Box<[u32]>,
+    /// The globals of a suspended point.
+    suspended_globals: Box<[u32]>,
     input_words: usize,
-    /// What is taken from the limits at the beginning.
+    /// The shader's function, whose entry is charged to the limits.
     entry: BytecodeFunction,
-    /// Where it begins among the loaded instructions; each point begins there, so it is worked out once.
+    /// The index of its first instruction among the loaded ones, where each point starts.
     start: usize,
-    /// The code that it begins with, if there is any.
+    /// The kernel at that instruction, if there is one.
     beginning: Option<EntryKernel>,
     state: PointState,
 }
 
-// SAFETY: the pointers in the state point to the machine's own code, which stays where it is, or are lent for one execution (`lend`) and used during it only.
+// SAFETY: the pointers in the state point to the machine's own code, which stays where it is, or
+// are lent for one execution (`lend`) and used during it only.
 unsafe impl Send for PointMachine {}
 
 impl PointMachine {
@@ -77,8 +79,9 @@ impl PointMachine {
         PointMachine::at_level(program, limits, SimdLevel::best(), None)
     }
 
-    /// The same with machine code between what is left to the interpreter, where there is memory for it. Results are the same, to the bit, and points may
-    /// move between both.
+    /// As [`new`](PointMachine::new), with machine code between the instructions that the
+    /// interpreter runs, if there is memory for it. Results are the same, to the bit, and points
+    /// may move between both.
     pub fn with_code(
         program: Arc<Bytecode>,
         limits: Limits,
@@ -99,9 +102,9 @@ impl PointMachine {
         if let Some(kernels) = &kernels {
             entry_kernel::install_kernels(kernels, &mut code);
         }
-        let slots = program.registers as usize;
-        let mut file = vec![0; slots + program.constants.len()].into_boxed_slice();
-        file[slots..].copy_from_slice(&program.constants);
+        let registers = program.registers as usize;
+        let mut file = vec![0; registers + program.constants.len()].into_boxed_slice();
+        file[registers..].copy_from_slice(&program.constants);
         let scalars = program.interface.output_scalars().into_iter();
         let output_types: Box<[_]> = scalars.zip(program.output_lanes.iter().copied()).collect();
         let (calls, saved) = if program.recursive {
@@ -115,7 +118,7 @@ impl PointMachine {
             (kernels.as_ref()).and_then(|kernels| EntryKernel::of(kernels, start, &entry, &limits));
         PointMachine {
             nothing: vec![0; 3 * output_types.len()].into_boxed_slice(),
-            kept: vec![0; program.interface.global_words()].into_boxed_slice(),
+            suspended_globals: vec![0; program.interface.global_words()].into_boxed_slice(),
             input_words: program.interface.input_words(),
             start,
             entry,
@@ -154,14 +157,18 @@ impl PointMachine {
         &self.state.program
     }
 
-    /// Evaluates one point. `globals` are laid out as [`Interface::globals`](crate::bytecode::Interface::globals) says, `inputs` are the
-    /// scalars of the inputs in order. A point that waits is given up.
+    /// Evaluates one point. `globals` are laid out as
+    /// [`Interface::globals`](crate::bytecode::Interface::globals) describes, `inputs` are the
+    /// scalars of the inputs in order. A suspended point is dropped.
     ///
     /// # Panics
     /// If `globals` or `inputs` have not as many words as the interface asks for.
     #[inline]
     pub fn run(&mut self, globals: &[u32], inputs: &[u32], host: &mut dyn Host) -> Outcome {
-        assert!(globals.len() == self.kept.len(), "words of the globals");
+        assert!(
+            globals.len() == self.suspended_globals.len(),
+            "words of the globals"
+        );
         assert!(inputs.len() == self.input_words, "words of the inputs");
         if !inputs.is_empty() {
             self.file[self.nothing.len()..][..inputs.len()].copy_from_slice(inputs);
@@ -173,7 +180,8 @@ impl PointMachine {
         let mode = FloatEnvironment::enter_for_point();
         let mut left = None;
         if let Some(beginning) = &self.beginning {
-            // SAFETY: it is of the machine's own program; the globals have the right length.
+            // SAFETY: the kernel is of the machine's own program; the globals have the right
+            // length.
             let so = unsafe { beginning.run(self.file.as_mut_ptr(), globals.as_ptr()) };
             if so.has_returned() {
                 return Outcome::Finished;
@@ -184,7 +192,7 @@ impl PointMachine {
         unsafe { self.run_from(left, mode, globals) }
     }
 
-    /// Runs the point from where it left the code that it began with, or from the shader's entry.
+    /// Runs the point from where it left the entry kernel, or from the shader's entry.
     ///
     /// # Safety
     /// These globals and the host are lent, the globals as many words as the interface asks for.
@@ -196,20 +204,20 @@ impl PointMachine {
         globals: &[u32],
     ) -> Outcome {
         let start = match (&self.beginning, left) {
-            // SAFETY: the point left just so.
+            // SAFETY: the point left the kernel by this exit.
             (Some(beginning), Some(left)) => unsafe { beginning.resume(left, &mut self.state) },
             _ => self.enter(),
         };
-        // SAFETY: the instruction is the program's; the rest is asked of the caller.
+        // SAFETY: the instruction is the program's; the caller guarantees the rest.
         let outcome = unsafe { self.execute(start) };
         drop(mode);
         if outcome == Outcome::Pending {
-            self.kept.copy_from_slice(globals);
+            self.suspended_globals.copy_from_slice(globals);
         }
         outcome
     }
 
-    /// Enters the shader: its first instruction, null if a limit is met.
+    /// Enters the shader: returns its first instruction, null if a limit is met.
     fn enter(&mut self) -> *const ThreadedInstruction {
         let state = &mut self.state;
         state.steps = state.limits.steps;
@@ -223,19 +231,20 @@ impl PointMachine {
         }
     }
 
-    /// Goes on with the point that waits: red, green, blue, alpha of what it asked for. All that follows is as if the host had answered at
-    /// once.
+    /// Resumes the suspended point: red, green, blue, alpha of the texel. The results are those of
+    /// a host that answers at once.
     ///
     /// # Panics
-    /// If no point waits for the host.
+    /// If no point is suspended for the host.
     pub fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
-        let waiting = self.state.suspended.take();
-        let Some((ip, QuadPause::Texel(_))) = waiting else {
+        let suspended = self.state.suspended.take();
+        let Some((ip, QuadPause::Texel(_))) = suspended else {
             panic!("a point waits for the host");
         };
         let mode = FloatEnvironment::enter_for_point();
-        self.lend(self.kept.as_ptr(), host);
-        // SAFETY: what waits is a sample of this program, and validation put an instruction behind it; the globals are the machine's own.
+        self.lend(self.suspended_globals.as_ptr(), host);
+        // SAFETY: the point is suspended at a sample of this program, and validation put an
+        // instruction after it; the globals are the machine's own.
         let outcome = unsafe {
             host::answer(ip, self.file.as_mut_ptr(), &self.state, texel);
             self.execute(ip.add(1))
@@ -244,18 +253,20 @@ impl PointMachine {
         outcome
     }
 
-    /// Goes on with the point that waits at a difference: what whoever joins the points of its quad has found.
+    /// Resumes the point that is suspended at a difference, with the difference that joining its
+    /// quad has found.
     ///
     /// # Panics
-    /// If no point waits at a difference.
+    /// If no point is suspended at a difference.
     pub fn join(&mut self, difference: f32, host: &mut dyn Host) -> Outcome {
-        let waiting = self.state.suspended.take();
-        let Some((ip, QuadPause::Difference(..))) = waiting else {
+        let suspended = self.state.suspended.take();
+        let Some((ip, QuadPause::Difference(..))) = suspended else {
             panic!("a point waits at a difference");
         };
         let mode = FloatEnvironment::enter_for_point();
-        self.lend(self.kept.as_ptr(), host);
-        // SAFETY: what waits is a difference of this program, and validation put an instruction behind it; the globals are the machine's own.
+        self.lend(self.suspended_globals.as_ptr(), host);
+        // SAFETY: the point is suspended at a difference of this program, and validation put an
+        // instruction after it; the globals are the machine's own.
         let outcome = unsafe {
             host::join(ip, self.file.as_mut_ptr(), difference);
             self.execute(ip.add(1))
@@ -264,16 +275,18 @@ impl PointMachine {
         outcome
     }
 
-    /// Lets routines reach the host and the globals, for the one execution that follows: who calls this borrows both until that ends.
+    /// Lends the host and the globals to handlers, for the one execution that follows. The caller
+    /// borrows both until that ends.
     #[inline(always)]
     fn lend(&mut self, globals: *const u32, host: &mut dyn Host) {
         self.state.globals = globals;
-        // SAFETY: only the lifetime changes; all that call this borrow the host, and end with the execution.
+        // SAFETY: only the lifetime changes; all callers borrow the host, and end with the
+        // execution.
         self.state.host =
             unsafe { std::mem::transmute::<*mut dyn Host, *mut (dyn Host + 'static)>(host) };
     }
 
-    /// Runs from an instruction until the shader returns, stops or waits; null has stopped.
+    /// Runs from an instruction until the shader returns, stops or suspends; null has stopped.
     ///
     /// # Safety
     /// The instruction is one of the program's; globals and host are lent.
@@ -284,14 +297,15 @@ impl PointMachine {
         let file = self.file.as_mut_ptr();
         let mut ip = start;
         while !ip.is_null() {
-            // SAFETY: the program is valid, was loaded for this processor and this file, and every routine gives null or an instruction of it.
+            // SAFETY: the program is valid, was loaded for this processor and this file, and every
+            // handler returns null or an instruction of it.
             ip = unsafe { ((*ip).handler)(ip, file, &mut self.state, 0.0, 0.0, 0.0) };
         }
         self.state.is_running = false;
         self.end()
     }
 
-    /// Ends an execution: how far the point came.
+    /// Ends an execution, and returns the outcome.
     fn end(&mut self) -> Outcome {
         let outcome = self.outcome();
         if outcome == Outcome::Stopped {
@@ -300,7 +314,7 @@ impl PointMachine {
         outcome
     }
 
-    /// How far the last evaluation came. One that the host ended by a panic has stopped.
+    /// The outcome of the last evaluation. One that the host ended by a panic has stopped.
     pub fn outcome(&self) -> Outcome {
         if self.state.suspended.is_some() {
             Outcome::Pending
@@ -317,7 +331,7 @@ impl PointMachine {
         let PointMachine {
             file,
             nothing,
-            kept,
+            suspended_globals,
             input_words: _,
             entry,
             start: _,
@@ -327,21 +341,21 @@ impl PointMachine {
         size_of::<PointMachine>()
             + size_of_val(&file[..])
             + size_of_val(&nothing[..])
-            + size_of_val(&kept[..])
+            + size_of_val(&suspended_globals[..])
             + entry.heap_bytes()
             + state.memory()
     }
 
-    /// What came out of the last evaluation: value, ddx and ddy for each scalar of the outputs, in order.
+    /// The outputs of the last evaluation: value, ddx and ddy for each scalar, in order.
     pub fn outputs(&self) -> &[u32] {
         match self.outcome() {
-            // They stand where the shader had them.
+            // They are in the shader's output registers.
             Outcome::Finished => &self.file[..self.nothing.len()],
             Outcome::Stopped | Outcome::Pending => &self.nothing,
         }
     }
 
-    /// What went wrong in the last evaluation.
+    /// The faults of the last evaluation.
     pub fn faults(&self) -> &Faults {
         &self.state.faults
     }
@@ -361,7 +375,7 @@ mod tests {
     use adumbra_ir::random::generate;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// A program by lot, and the globals and inputs of a point.
+    /// A random program, and the globals and inputs of a point.
     fn program(seed: u64) -> (Arc<Bytecode>, Vec<u32>, Vec<u32>) {
         let options = PassOptions {
             output_shadows: true,
@@ -377,7 +391,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
-    fn every_processor_gives_the_same_bits() {
+    fn every_level_gives_same_bits() {
         for seed in 0..100 {
             let (program, globals, inputs) = program(seed);
             let [a, b] = [SimdLevel::Baseline, SimdLevel::best()].map(|level| {
@@ -391,11 +405,11 @@ mod tests {
     }
 
     #[test]
-    fn closures_of_other_points_are_not_the_next_ones() {
+    fn closures_of_other_points_are_cleared() {
         let mut host = ConstantTexture([0.25; 4]);
         for seed in 0..20 {
             let (program, globals, inputs) = program(seed);
-            let [alone, behind] = [false, true].map(|is_given| {
+            let [alone, after_another] = [false, true].map(|is_given| {
                 let mut machine = PointMachine::new(program.clone(), Limits::default());
                 let mut closures = ClosureArena::default();
                 closures.leaf(ClosureId(0), [1, 2, 3]);
@@ -405,7 +419,7 @@ mod tests {
                 machine.run(&globals, &inputs, &mut host);
                 machine.closures().size()
             });
-            assert_eq!(alone, behind, "seed {seed}");
+            assert_eq!(alone, after_another, "seed {seed}");
         }
     }
 
@@ -419,7 +433,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
-    fn a_point_whose_host_panics_has_stopped() {
+    fn point_whose_host_panics_has_stopped() {
         let mut panics = 0;
         for seed in 0..100 {
             let (program, globals, inputs) = program(seed);
@@ -430,7 +444,7 @@ mod tests {
                 assert_eq!(machine.outcome(), Outcome::Stopped);
                 assert!(machine.outputs().iter().all(|&word| word == 0));
             }
-            // It goes on with the next one.
+            // It continues with the next one.
             let mut fresh = PointMachine::new(program, Limits::default());
             let [next, alone] = [&mut machine, &mut fresh].map(|machine| {
                 let outcome = machine.run(&globals, &inputs, &mut ConstantTexture([0.5; 4]));
@@ -449,9 +463,9 @@ mod tests {
         }
     }
 
-    /// Under Miri it sees whether addresses of instructions outlive the moves.
+    /// Under Miri this shows whether addresses of instructions outlive the moves.
     #[test]
-    fn waiting_points_go_on_where_machines_move() {
+    fn suspended_points_survive_machine_moves() {
         let texel = [0.25; 4];
         let (mut waits, mut inside) = (0, 0);
         for seed in 0..if cfg!(miri) { 10 } else { 300 } {

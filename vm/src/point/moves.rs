@@ -1,27 +1,28 @@
-//! The routines that move values: between slots, from the globals, from a shadow.
+//! Handlers that move values: between registers, from the globals, from a shadow.
 
 use super::arithmetic::offset;
 use super::state::{Handler, PointState, ThreadedInstruction, next};
 use adumbra_ir::host::read_shadow;
 use adumbra_ir::types::{Direction, Lanes};
 
-/// A file's slot.
+/// The word in a register of the file.
 ///
 /// # Safety
-/// The slot is in the file.
+/// The register is in the file.
 #[inline(always)]
-pub(super) unsafe fn read(file: *mut u32, slot: u32) -> u32 {
-    // SAFETY: asked of the caller.
-    unsafe { *file.add(slot as usize) }
+pub(super) unsafe fn read(file: *mut u32, register: u32) -> u32 {
+    // SAFETY: guaranteed by the caller.
+    unsafe { *file.add(register as usize) }
 }
 
-/// A value with shadows goes from one place to another; shadows that `FROM` lacks become zero. The places may overlap.
+/// Copies a value with shadows; shadows that `FROM` lacks become zero. Source and target may
+/// overlap.
 ///
 /// # Safety
-/// Both places with these shadows are in the file.
+/// Source and target with these lanes are in the file.
 #[inline(always)]
 pub(super) unsafe fn copy<const TO: u8, const FROM: u8>(to: *mut u32, from: *const u32) {
-    // SAFETY: asked of the caller. Volatile as in `rows`: word by word.
+    // SAFETY: guaranteed by the caller. Volatile as in `arithmetic`: word by word.
     unsafe {
         let value = from.read_volatile();
         let shadow = |direction: Direction| {
@@ -42,7 +43,7 @@ pub(super) unsafe fn copy<const TO: u8, const FROM: u8>(to: *mut u32, from: *con
     }
 }
 
-/// Chooses a routine by two sets of shadows.
+/// Chooses a handler by two lane sets.
 macro_rules! by_lanes {
     ($routine:ident, $first:expr, $second:expr) => {
         by_lanes!(@ $routine, $first, $second; 0 0, 0 1, 0 2, 0 3, 1 0, 1 1, 1 2, 1 3, 2 0, 2 1, 2 2, 2 3, 3 0, 3 1, 3 2, 3 3)
@@ -67,7 +68,7 @@ pub(super) fn find_move(to: Lanes, from: Lanes) -> Handler {
         _: f32,
         _: f32,
     ) -> *const ThreadedInstruction {
-        // SAFETY: validation checked both places.
+        // SAFETY: validation checked source and target.
         unsafe {
             let words = &(*ip).words;
             copy::<TO, FROM>(file.add(words[0] as usize), file.add(words[1] as usize));
@@ -89,7 +90,8 @@ pub(super) fn find_global(lanes: Lanes) -> Handler {
         _: f32,
         _: f32,
     ) -> *const ThreadedInstruction {
-        // SAFETY: validation checked the slots and that the three words are among the globals, whose length `run` checked.
+        // SAFETY: validation checked the registers and that the three words are among the globals,
+        // whose length `run` checked.
         unsafe {
             let [to, word, stride, ..] = (*ip).words;
             let to = file.add(to as usize);
@@ -124,7 +126,7 @@ pub(super) fn find_shadow(direction: Direction) -> Handler {
         _: f32,
         _: f32,
     ) -> *const ThreadedInstruction {
-        // SAFETY: validation checked the slot that is written and the shadow that is read.
+        // SAFETY: validation checked the register that is written and the shadow that is read.
         unsafe {
             let words = &(*ip).words;
             let shadow = f32::from_bits(*file.add(words[1] as usize + OFFSET));

@@ -1,7 +1,9 @@
-//! Parking: a point that waits for a texture leaves its machine, and goes on in it later, or in another machine of the program.
+//! Parking: a point that waits for a texture leaves its machine, and resumes in it later, or in
+//! another machine of the program.
 //!
-//! All that a point is stands in the register file, on the two stacks, among the closures and in a few counters. Frames are static, so a
-//! register means the same in every machine of the program, and so does a position; the file is copied as it is.
+//! The state of a point is its register file, the two stacks, its closures and a few counters.
+//! Frames are static, so registers and positions mean the same in every machine of the program. The
+//! file is copied as it is.
 
 use super::PointMachine;
 use super::state::{PointState, ReturnAddress};
@@ -10,8 +12,9 @@ use adumbra_ir::host::{ClosureArena, Faults, Limits, SampleRequest};
 use adumbra_ir::quad::{Lockstep, QuadPause};
 use std::sync::Arc;
 
-/// Memory for a point that waits apart from any machine, or is done while others of its quad wait; [`PointMachine::park`] fills it. It can be
-/// used for one point after the other, and is then as large as the largest of them.
+/// Memory for a point that is suspended outside of any machine, or is done while others of its quad
+/// are suspended. [`PointMachine::park`] fills it. It can be reused, and is then as large as the
+/// largest of its points.
 #[derive(Debug, Default)]
 pub struct Parked {
     point: Option<Point>,
@@ -21,12 +24,13 @@ pub struct Parked {
     closures: ClosureArena,
 }
 
-/// What of a point has a fixed size.
+/// The part of a point that has a fixed size.
 #[derive(Debug)]
 struct Point {
     program: Arc<Bytecode>,
     limits: Limits,
-    /// Where it waits, as an index into the threaded code, and for what; nothing if it is done.
+    /// Where it is suspended, as an index into the threaded code, and for which request; none if it
+    /// is done.
     waits: Option<(u32, QuadPause)>,
     steps: u64,
     elements: u32,
@@ -41,17 +45,17 @@ struct Call {
 }
 
 impl Parked {
-    /// What the point asks the host, if there is one that waits for it.
+    /// The request of the point, if it is suspended for the host.
     pub fn request(&self) -> Option<&SampleRequest> {
         self.point.as_ref()?.waits.as_ref()?.1.request()
     }
 
-    /// What went wrong with the point so far.
+    /// The faults of the point so far.
     pub fn faults(&self) -> Option<&Faults> {
         Some(&self.point.as_ref()?.faults)
     }
 
-    /// Gives the point up but keeps the memory.
+    /// Drops the point but keeps the memory.
     pub fn clear(&mut self) {
         self.point = None;
     }
@@ -72,8 +76,8 @@ impl Lockstep for PointMachine {
 
     fn is_at_same_instruction(&self, other: &PointMachine) -> bool {
         let place = |machine: &PointMachine| {
-            let waiting = machine.state.suspended.as_ref();
-            waiting.map(|(ip, _)| machine.state.index(*ip))
+            let suspended = machine.state.suspended.as_ref();
+            suspended.map(|(ip, _)| machine.state.index(*ip))
         };
         let (mine, others) = (&self.state.calls, &other.state.calls);
         let mut calls = mine.iter().zip(others);
@@ -84,30 +88,32 @@ impl Lockstep for PointMachine {
 }
 
 impl PointMachine {
-    /// What the point asks the host, if it waits for that.
+    /// The request of the suspended point, if it is suspended for the host.
     pub fn request(&self) -> Option<&SampleRequest> {
         self.awaited()?.request()
     }
 
-    /// Bytes that `into` would take with the point that waits.
+    /// Bytes that `into` would take with the suspended point.
     pub fn parked_memory(&self, into: &Parked) -> usize {
-        let words = self.state.program.registers as usize + self.kept.len() + self.state.saved_top;
+        let words = self.state.program.registers as usize
+            + self.suspended_globals.len()
+            + self.state.saved_top;
         size_of::<Parked>()
             + into.words.capacity().max(words) * size_of::<u32>()
             + into.calls.capacity().max(self.state.calls.len()) * size_of::<Call>()
             + into.closures.memory_for(&self.state.closures)
     }
 
-    /// Moves the point that waits out of the machine. Takes memory only where `into` has too little.
+    /// Moves the suspended point out of the machine. Allocates only if `into` is too small.
     ///
     /// # Panics
-    /// If no point waits.
+    /// If no point is suspended.
     pub fn park(&mut self, into: &mut Parked) {
         assert!(self.state.suspended.is_some(), "a point waits");
         self.move_out(into);
     }
 
-    /// Moves the point out of the machine, whether it waits or is done.
+    /// Moves the point out of the machine, whether it is suspended or done.
     pub(crate) fn move_out(&mut self, into: &mut Parked) {
         // Each field is named, so that none of a point's is forgotten.
         let PointState {
@@ -126,7 +132,7 @@ impl PointMachine {
             closures,
             arguments: _,
             faults,
-            suspended: waiting,
+            suspended,
             is_reset: _,
             is_running: _,
             kernels: _,
@@ -135,9 +141,9 @@ impl PointMachine {
         let saved = &saved[..*saved_top];
         let words = &mut into.words;
         words.clear();
-        words.reserve_exact(registers.len() + self.kept.len() + saved.len());
+        words.reserve_exact(registers.len() + self.suspended_globals.len() + saved.len());
         words.extend_from_slice(registers);
-        words.extend_from_slice(&self.kept);
+        words.extend_from_slice(&self.suspended_globals);
         words.extend_from_slice(saved);
         into.calls.clear();
         into.calls.reserve_exact(calls.len());
@@ -149,31 +155,31 @@ impl PointMachine {
         into.point = Some(Point {
             program: program.clone(),
             limits: *limits,
-            waits: waiting.map(|(ip, awaited)| (self.state.index(ip), awaited)),
+            waits: suspended.map(|(ip, awaited)| (self.state.index(ip), awaited)),
             steps: *steps,
             elements: *elements,
             faults: faults.clone(),
         });
         self.state.reset();
-        // Nothing of the point is seen here any more.
+        // Nothing of the point remains visible here.
         self.file[..self.nothing.len()].fill(0);
     }
 
-    /// Puts a parked point back, as far as it came; one that waits here is given up. The memory remains.
+    /// Loads a parked point; one that is suspended here is dropped. The memory remains.
     ///
     /// # Panics
     /// If there is no point, or it was parked by a machine of another program or other limits.
     pub fn unpark(&mut self, from: &mut Parked) {
         let point = from.point.take().expect("a point is parked");
         let state = &mut self.state;
-        let is_at_home =
-            Arc::ptr_eq(&point.program, &state.program) && point.limits == state.limits;
-        assert!(is_at_home, "the point is another program's");
-        // The same program has the same slots, globals and threaded code, whatever machine loaded it.
+        let fits = Arc::ptr_eq(&point.program, &state.program) && point.limits == state.limits;
+        assert!(fits, "the point is another program's");
+        // The same program has the same registers, globals and threaded code, whatever machine
+        // loaded it.
         let (registers, rest) = from.words.split_at(state.program.registers as usize);
-        let (globals, saved) = rest.split_at(self.kept.len());
+        let (globals, saved) = rest.split_at(self.suspended_globals.len());
         self.file[..registers.len()].copy_from_slice(registers);
-        self.kept.copy_from_slice(globals);
+        self.suspended_globals.copy_from_slice(globals);
         state.saved[..saved.len()].copy_from_slice(saved);
         state.saved_top = saved.len();
         let code = state.code.first();

@@ -1,4 +1,4 @@
-//! What a point's evaluation holds beside its register file, and the shape of the routines that work on both.
+//! The state of a point's evaluation apart from its register file, and the type of the handlers.
 
 use super::arithmetic::offset;
 use super::threaded_code::ThreadedCode;
@@ -13,40 +13,51 @@ use adumbra_ir::span::Span;
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use std::sync::Arc;
 
-/// A pause is every so many instructions.
+/// A pause comes after at most this many instructions.
 pub(super) const MAX_TAIL_CALLS: usize = 64;
 
-/// Where the instruction at that position of the bytecode stands among the threaded ones.
+/// The index of the instruction of a bytecode position among the threaded ones.
 pub(super) fn index(position: u32) -> u32 {
     position + position / (MAX_TAIL_CALLS as u32 - 1)
 }
 
-/// One instruction as the engine runs it: the routine for its opcode, and its words with constants, arrays and targets resolved.
+/// A threaded instruction: the handler of its opcode, and its words with constants, arrays and
+/// targets resolved.
 #[derive(Clone, Copy)]
 pub(super) struct ThreadedInstruction {
     pub(super) handler: Handler,
     pub(super) words: [u32; WORDS],
 }
 
-/// Does an instruction and those behind it up to the next pause or jump; gives the instruction to go on with, null to end.
+/// Runs an instruction and those after it up to the next pause or jump; returns the instruction to
+/// continue at, null to end.
 ///
-/// Each routine ends with a call of the next one, [`next`], which compiles to a jump; the processor foresees many such jumps better than a
-/// single one. Nothing relies on that: where it stays a call, pauses bound how deep such calls nest.
+/// Each handler ends with a call of the next one, [`next`], which compiles to a jump. Processors
+/// predict many such jumps better than a single one (Ertl and Gregg, 2003). Nothing relies on that:
+/// where it stays a call, pauses bound how deep such calls nest.
 ///
-/// A row hands its value and shadows to the next one in registers, too: through the file they would take several times as long as an
-/// addition. Loading knows which operands are just that, see [`FindRow`](super::rows::FindArithmetic).
+/// An arithmetic instruction also forwards its value and shadows to the next one in processor
+/// registers: through the file they would take several times as long as an addition. Loading finds
+/// the operands that are forwarded, see [`FindArithmetic`](super::arithmetic::FindArithmetic).
 ///
 /// # Safety
-/// - `ip` is an instruction among those that loading made of a [`Bytecode`], and the routine is the one that was found for it, or placed there since code begins there. A program
-///   that exists was validated (`bytecode/validate.rs`): the slots that the instruction names, with the shadows that its opcode has there, are in the file; arrays, functions,
-///   lists, textures, messages and shapes exist; its target is an instruction, and behind it stands one where control can go on there. Not known before, and asked as the routine
-///   runs: the index of an element, how much the two stacks hold, handles of closures and resources.
-/// - `file` are the registers of the machine that loaded the program: its slots, then its constants. Nobody else has them while the routine runs.
-/// - `state` is that machine's. Its `code` is where the instructions stand, its open calls and what waits point to some of them, and its kernels, if there are any, were made
-///   from the same program. Its globals are as many words as the interface asks for; they and the host are lent until the execution ends (`PointMachine::lend`).
-/// - The processor has the features that the routine was compiled for.
+/// - `ip` is an instruction among those that loading made of a [`Bytecode`]. The handler was found
+///   for it, or installed because code starts there. A program that exists was validated
+///   (`bytecode/validate.rs`): the registers that the instruction names, with the lanes of its
+///   opcode, are in the file. Arrays, functions, lists, textures, messages and shapes exist. Its
+///   target is an instruction, and one comes after it if control can continue there. Handlers check
+///   at run time: the index of an element, how much the two stacks hold, handles of closures and
+///   resources.
+/// - `file` is the register file of the machine that loaded the program: its registers, then its
+///   constants. It is not shared while the handler runs.
+/// - `state` is that machine's. Its `code` has the instructions; its open calls and its suspended
+///   point refer to some of them. Its kernels, if there are any, were made from the same program.
+///   Its globals are as many words as the interface asks for. They and the host are lent until the
+///   execution ends (`PointMachine::lend`).
+/// - The processor has the features that the handler was compiled for.
 ///
-/// Nothing is asked of `value`, `ddx` and `ddy`: they are numbers, and wrong ones make wrong results alone.
+/// `value`, `ddx` and `ddy` have no requirement: they are numbers, and wrong ones make wrong
+/// results alone.
 pub(super) type Handler = unsafe fn(
     ip: *const ThreadedInstruction,
     file: *mut u32,
@@ -56,7 +67,7 @@ pub(super) type Handler = unsafe fn(
     ddy: f32,
 ) -> *const ThreadedInstruction;
 
-/// Where a call goes back to.
+/// A return address.
 #[derive(Clone, Copy)]
 pub(super) struct ReturnAddress {
     pub(super) ip: *const ThreadedInstruction,
@@ -66,9 +77,9 @@ pub(super) struct ReturnAddress {
 
 pub(super) struct PointState {
     pub(super) program: Arc<Bytecode>,
-    /// Its instructions, as they run.
+    /// The threaded code.
     pub(super) code: ThreadedCode,
-    /// What each scalar that comes out is, and the shadows that it has.
+    /// The type of each scalar of the outputs, and its lanes.
     pub(super) output_types: Box<[(Scalar, Lanes)]>,
     /// The program's lists, with constants resolved.
     pub(super) lists: Box<[u32]>,
@@ -85,14 +96,15 @@ pub(super) struct PointState {
     pub(super) globals: *const u32,
     pub(super) host: *mut dyn Host,
     pub(super) closures: ClosureArena,
-    /// Room for the arguments of a closure; empty in between.
+    /// Buffer for the arguments of a closure; empty in between.
     pub(super) arguments: Vec<u32>,
     pub(super) faults: Faults,
-    /// The instruction at which the point waits, and for what.
+    /// The instruction at which the point is suspended, and its request.
     pub(super) suspended: Option<(*const ThreadedInstruction, QuadPause)>,
-    /// Whether there is nothing to be seen of a point but outputs: it ended in the code that it began with, or was put away, or there was none.
+    /// Whether only outputs of a point are visible: it ended in the entry kernel, or was parked, or
+    /// there was none.
     pub(super) is_reset: bool,
-    /// Whether routines run, or did when the host panicked.
+    /// Whether handlers run, or did when the host panicked.
     pub(super) is_running: bool,
     /// Machine code, where there is any.
     pub(super) kernels: Option<PointKernels>,
@@ -110,14 +122,15 @@ impl PointState {
             + self.arguments.capacity() * size_of::<u32>()
     }
 
-    /// Makes of the outputs' slots what comes out: value, ddx and ddy of each scalar as they leave. The shader has returned.
+    /// Makes the output registers canonical: value, ddx and ddy of each scalar. The shader has
+    /// returned.
     ///
     /// # Safety
     /// The file is one of the program's.
     pub(super) unsafe fn canonicalise_outputs(&self, file: *mut u32) {
         let resources = self.program.interface.resources.len();
         for (number, &(scalar, lanes)) in self.output_types.iter().enumerate() {
-            // SAFETY: validation checked that the file begins with three slots for each scalar.
+            // SAFETY: validation checked that the file starts with three registers for each scalar.
             let words = unsafe { &mut *file.add(3 * number).cast::<[u32; 3]>() };
             words[0] = canonicalise::value(scalar, words[0], &self.closures, resources);
             for direction in Direction::BOTH {
@@ -130,7 +143,7 @@ impl PointState {
         }
     }
 
-    /// Forgets what could be seen of the last point.
+    /// Clears the visible results of the last point.
     pub(super) fn reset(&mut self) {
         self.calls.clear();
         self.saved_top = 0;
@@ -149,7 +162,8 @@ impl PointState {
         (index - index / MAX_TAIL_CALLS) as u32
     }
 
-    /// Where an instruction stands among the threaded ones, the same in every machine of the program.
+    /// The index of an instruction among the threaded ones, the same in every machine of the
+    /// program.
     pub(super) fn index(&self, ip: *const ThreadedInstruction) -> u32 {
         // As addresses, so that nothing need be assumed of the pointers.
         ((ip.addr() - self.code.first().addr()) / size_of::<ThreadedInstruction>()) as u32
@@ -179,7 +193,7 @@ impl PointState {
         std::ptr::null()
     }
 
-    /// Takes steps from the budget; why the point stops, if it does.
+    /// Takes steps from the budget; returns the fault that stops the point, if any.
     #[inline(always)]
     pub(super) fn take_steps(&mut self, steps: u64) -> Option<FaultKind> {
         let Some(left) = self.steps.checked_sub(steps) else {
@@ -193,11 +207,13 @@ impl PointState {
     #[cold]
     #[inline(never)]
     fn is_cancelled(&mut self) -> bool {
-        // SAFETY: steps are taken during `execute` only, whose caller has lent the host (`PointMachine::lend`).
+        // SAFETY: steps are taken during `execute` only, whose caller has lent the host
+        // (`PointMachine::lend`).
         unsafe { (*self.host).is_cancelled() }
     }
 
-    /// What a function's entry takes from the limits, with so many steps, `depth` functions being active with it; which limit is met, if any.
+    /// Charges a function's entry to the limits, with `steps` steps, `depth` functions being active
+    /// with it; returns the limit that is met, if any.
     #[inline(always)]
     pub(super) fn enter(&mut self, depth: usize, elements: u32, steps: u64) -> Option<FaultKind> {
         if let Some(kind) = self.take_steps(steps) {
@@ -214,7 +230,7 @@ impl PointState {
     }
 }
 
-/// Ends a chain of calls; the evaluation goes on behind it.
+/// Ends a chain of calls; the evaluation continues after it.
 ///
 /// # Safety
 /// As for [`Handler`].
@@ -226,21 +242,21 @@ pub(super) unsafe fn pause(
     _: f32,
     _: f32,
 ) -> *const ThreadedInstruction {
-    // SAFETY: loading puts an instruction behind each pause.
+    // SAFETY: loading puts an instruction after each pause.
     unsafe { ip.add(1) }
 }
 
-/// Goes on with the instruction behind `ip`, and hands it nothing.
+/// Continues with the instruction after `ip`, and forwards no value.
 ///
 /// # Safety
-/// As for a [`Handler`]; there is an instruction behind `ip`.
+/// As for a [`Handler`]; there is an instruction after `ip`.
 #[inline(always)]
 pub(super) unsafe fn next(
     ip: *const ThreadedInstruction,
     file: *mut u32,
     state: &mut PointState,
 ) -> *const ThreadedInstruction {
-    // SAFETY: asked of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let ip = ip.add(1);
         ((*ip).handler)(ip, file, state, 0.0, 0.0, 0.0)

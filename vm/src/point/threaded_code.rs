@@ -1,8 +1,8 @@
-//! The instructions of a machine in memory that does not move with it.
+//! The threaded code of a machine, in memory that does not move with it.
 //!
-//! Open calls, and a point that waits, hold addresses of instructions while the machine moves: to
-//! another thread, or into a list. A boxed slice would not do, though it stays in place too: moving a
-//! box asserts that nobody else has an address of what is in it.
+//! Open calls and suspended points hold addresses of instructions while the machine moves: to
+//! another thread, or into a list. A boxed slice stays in place too, but moving a box asserts that
+//! no other pointer to its content exists.
 
 use super::state::ThreadedInstruction;
 use std::ptr::NonNull;
@@ -17,22 +17,22 @@ pub(super) struct ThreadedCode {
 unsafe impl Send for ThreadedCode {}
 
 impl ThreadedCode {
-    /// Takes them over.
+    /// Takes ownership of the instructions.
     pub(super) fn new(all: Box<[ThreadedInstruction]>) -> ThreadedCode {
         let all = NonNull::from(Box::leak(all));
         ThreadedCode { all }
     }
 
-    /// The address of the first one, from which those of all others may be reached.
+    /// The address of the first instruction, from which those of all others may be reached.
     #[inline(always)]
     pub(super) fn first(&self) -> *const ThreadedInstruction {
         self.all.as_ptr().cast()
     }
 
-    /// The address of one.
+    /// The address of an instruction.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the index is out of range.
     pub(super) fn at(&self, index: usize) -> *const ThreadedInstruction {
         assert!(index < self.all.len(), "the instruction exists");
         self.first().wrapping_add(index)
@@ -46,7 +46,7 @@ impl ThreadedCode {
 
 impl Drop for ThreadedCode {
     fn drop(&mut self) {
-        // SAFETY: they were leaked by `new`, and nobody runs them any more.
+        // SAFETY: they were leaked by `new`, and do not run any more.
         drop(unsafe { Box::from_raw(self.all.as_ptr()) });
     }
 }

@@ -1,5 +1,5 @@
-//! Random modules through the passes, lowered and run: outputs, shadows, faults, requests and closures are the reference evaluator's, bit
-//! by bit.
+//! Differential tests of random modules against the reference evaluator: outputs, shadows, faults,
+//! requests and closures, bit by bit.
 
 use crate::park::{Hesitant, run_hesitantly};
 use crate::support::Recorder;
@@ -26,7 +26,7 @@ pub(crate) const LIMITS: Limits = Limits {
     parked_bytes: 0,
 };
 
-/// A sequence that looks random.
+/// A pseudo-random sequence.
 pub(crate) struct Random(Rng);
 
 impl Random {
@@ -63,10 +63,10 @@ pub(crate) fn point(module: &Module, random: &mut Random) -> (EvalPoint, Vec<u32
         });
         let mut types = Vec::new();
         global.ty.for_each_scalar(&mut |ty| types.push(ty));
-        let slots = &point.globals[first..next];
-        words.extend(slots.iter().zip(&types).map(|(s, &ty)| s.bits(ty)));
+        let registers = &point.globals[first..next];
+        words.extend(registers.iter().zip(&types).map(|(s, &ty)| s.bits(ty)));
         for direction in Direction::BOTH {
-            words.extend(slots.iter().map(|s| s.shadow(direction).to_bits()));
+            words.extend(registers.iter().map(|s| s.shadow(direction).to_bits()));
         }
     }
     let mut inputs = Vec::new();
@@ -83,7 +83,7 @@ fn bits(request: &SampleRequest) -> ([u32; 7], Option<u32>) {
     ([r.texture.0, u, v, a, b, c, d], r.level.map(f32::to_bits))
 }
 
-/// What came of the points, for the test that they are not hollow.
+/// Counts of the points' outcomes, which show that the tests reach each of them.
 #[derive(Default)]
 struct Mix {
     points: usize,
@@ -124,9 +124,13 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
             .outputs
             .iter()
             .zip(types)
-            .flat_map(|(slot, ty)| {
-                let shadow = |d| slot.shadow(d).to_bits();
-                [slot.bits(ty), shadow(Direction::X), shadow(Direction::Y)]
+            .flat_map(|(register, ty)| {
+                let shadow = |d| register.shadow(d).to_bits();
+                [
+                    register.bits(ty),
+                    shadow(Direction::X),
+                    shadow(Direction::Y),
+                ]
             })
             .collect();
         assert_eq!(machine.outputs(), outputs, "{}", context());
@@ -138,7 +142,7 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
         // Weights may be NaN, so the arenas are compared as they print.
         let arenas = [machine.closures(), &expected.closures].map(|c| format!("{c:?}"));
         assert_eq!(arenas[0], arenas[1], "{}", context());
-        // The same with samples that wait, in another machine than where they are answered.
+        // The same with samples that stay pending, in another machine than where they are answered.
         let mut hesitant = Hesitant::default();
         let last = run_hesitantly(&mut others, &globals, &inputs, &mut hesitant, &mut random);
         let other = &others[last];
@@ -158,7 +162,7 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
     }
 }
 
-/// The shader becomes a function that calls itself in its midst, and goes on with what comes back.
+/// The shader becomes a function that calls itself in its midst, and continues with the result.
 fn make_recursive(module: &mut Module, random: &mut Random) {
     let at = Span::default();
     let inner = FuncId(module.functions.len() as u32);
@@ -217,8 +221,8 @@ fn make_recursive(module: &mut Module, random: &mut Random) {
         params: Vec::new(),
         insts: vec![inst(InstKind::Yield, &[k], none, 0)],
     });
-    // Regions behind that place, and what is behind it in the body, read what came back.
-    let mut behind: Vec<RegionId> = function.regions[body].insts[position..]
+    // Regions after that position, and the instructions after it in the body, read the result.
+    let mut later: Vec<RegionId> = function.regions[body].insts[position..]
         .iter()
         .flat_map(|i| i.kind.regions())
         .collect();
@@ -228,10 +232,10 @@ fn make_recursive(module: &mut Module, random: &mut Random) {
         }
     };
     replace(&mut function.regions[body].insts[position..]);
-    while let Some(region) = behind.pop() {
+    while let Some(region) = later.pop() {
         let insts = &mut function.regions[region.index()].insts;
         replace(insts);
-        behind.extend(insts.iter().flat_map(|i| i.kind.regions()));
+        later.extend(insts.iter().flat_map(|i| i.kind.regions()));
     }
     let new = [
         inst(InstKind::Const(5), &[], most, 1),
@@ -245,7 +249,7 @@ fn make_recursive(module: &mut Module, random: &mut Random) {
 
 #[test]
 #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
-fn the_machine_agrees_with_the_reference_evaluator() {
+fn point_machine_agrees_with_reference() {
     let mut mix = Mix::default();
     for seed in 0..400 {
         let mut module = generate(seed);
@@ -279,10 +283,11 @@ fn the_machine_agrees_with_the_reference_evaluator() {
     assert!(waited > points / 4, "{waited} waits in {points}");
 }
 
-/// Arrays so large that they take steps: cleared, copied, passed on and saved around calls that come back.
+/// Arrays so large that they take steps: cleared, copied, passed on and saved around calls that
+/// come back.
 #[test]
 #[cfg_attr(miri, ignore = "thousands of rounds take hours")]
-fn large_arrays_take_the_same_steps() {
+fn large_arrays_take_same_steps() {
     let text = "
         output o: int
         entry main
@@ -342,14 +347,15 @@ fn large_arrays_take_the_same_steps() {
             needed = Some(steps);
         }
     }
-    // The shader's own entry and its four instructions; four calls, each with its arrays in and out; three times what was saved.
+    // The shader's own entry and its four instructions; four calls, each with its arrays in and
+    // out; three times what was saved.
     assert_eq!(needed, Some(1 + 4 * 2 + 4 * (1 + 2 + 2) + 3 * (2 + 1)));
 }
 
-/// Passes put functions in place of their calls. Whatever the limits, a point is stopped at the same place, as in the module before.
+/// Inlining with whatever limits: a point is stopped at the same position as in the module before.
 #[test]
 #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
-fn limits_count_calls_that_are_inlined() {
+fn limits_count_inlined_calls() {
     let (mut in_place, mut stopped) = (0, 0);
     for seed in 0..200 {
         let mut before = generate(seed);
@@ -394,8 +400,8 @@ fn limits_count_calls_that_are_inlined() {
             let values: Vec<u32> = machine.outputs().iter().step_by(3).copied().collect();
             let types = before.entry().results.iter().map(|r| r.ty);
             let outputs = expected.outputs.iter().zip(types).zip(values);
-            for ((slot, ty), value) in outputs.filter(|((_, ty), _)| *ty != Scalar::Closure) {
-                assert_eq!(slot.bits(ty), value, "{seed} {limits:?}\n{program}");
+            for ((register, ty), value) in outputs.filter(|((_, ty), _)| *ty != Scalar::Closure) {
+                assert_eq!(register.bits(ty), value, "{seed} {limits:?}\n{program}");
             }
             stopped += usize::from(expected.faults.stopped().is_some());
         }

@@ -5,8 +5,8 @@ use adumbra_ir::host::FaultKind;
 use adumbra_vm::Outcome;
 
 #[test]
-fn recursion_with_arrays_copies_them_in_and_out() {
-    // Each activation fills its own array, hands it down, and gets it back changed.
+fn recursion_copies_arrays_in_and_out() {
+    // Each activation fills its own array, passes it on, and gets it back changed.
     let text = "
         input n: int = 0
         output s: int
@@ -44,7 +44,7 @@ fn recursion_with_arrays_copies_them_in_and_out() {
 }
 
 #[test]
-fn a_part_of_an_array_is_copied_with_the_shadows_of_its_new_place() {
+fn copied_part_takes_target_lanes() {
     let text = "
         global x: float
         input i: int = 0
@@ -75,7 +75,7 @@ fn a_part_of_an_array_is_copied_with_the_shadows_of_its_new_place() {
 }
 
 #[test]
-fn elements_keep_their_shadows_and_lack_what_was_not_stored() {
+fn elements_keep_stored_shadows_only() {
     let text = "
         global x: float
         input i: int = 0
@@ -101,7 +101,7 @@ fn elements_keep_their_shadows_and_lack_what_was_not_stored() {
 }
 
 #[test]
-fn an_index_out_of_range_is_clamped_and_reported_where_it_stands() {
+fn out_of_range_index_is_clamped_and_reported() {
     let text = "
         input i: int = 0
         output o: int
@@ -131,7 +131,7 @@ fn an_index_out_of_range_is_clamped_and_reported_where_it_stands() {
 }
 
 #[test]
-fn an_array_is_zero_each_time_its_function_begins() {
+fn array_is_zeroed_at_function_entry() {
     let text = "
         input i: int = 0
         output a: int output b: int

@@ -23,7 +23,7 @@ fn every_kind_of_instruction_is_lowered() {
 }
 
 #[test]
-fn equation_three_has_its_value_and_both_shadows() {
+fn equation_three_has_value_and_shadows() {
     let text = "
         global x1: float global x2: float
         output f: float
@@ -79,20 +79,20 @@ pub(crate) const SUM: &str = "
     }";
 
 #[test]
-fn a_loop_carries_its_values_without_moves() {
+fn carried_values_need_no_moves_in_loop() {
     assert_eq!(int(SUM, &[10]), 45);
     assert_eq!(int(SUM, &[0]), 0);
     let listing = bytecode(SUM).to_string();
     let (_, body) = listing
         .split_once("ilt")
         .expect("the loop begins with a branch");
-    let (body, behind) = body.split_once("loop").expect("a back edge");
+    let (body, after_loop) = body.split_once("loop").expect("a back edge");
     assert!(!body.contains("move"), "{listing}");
-    assert_eq!(behind.matches("move").count(), 1, "{listing}");
+    assert_eq!(after_loop.matches("move").count(), 1, "{listing}");
 }
 
 #[test]
-fn values_that_a_loop_exchanges_do_not_overwrite_each_other() {
+fn exchanged_loop_values_survive() {
     let text = "
         input n: int = 0
         output a: int output b: int output c: int
@@ -128,7 +128,8 @@ fn values_that_a_loop_exchanges_do_not_overwrite_each_other() {
     }
 }
 
-/// A loop that is left by three breaks: with what it carries, as it is and exchanged, and with a sum of which it goes on.
+/// A loop that is left by three breaks: with its loop-carried values, as they are and exchanged,
+/// and with a sum of them.
 const LEFT: &str = "
     input n: int = 0 input m: int = 0
     output a: int output b: int
@@ -164,9 +165,9 @@ const LEFT: &str = "
     }";
 
 #[test]
-fn a_loop_is_left_with_what_it_carries_in_its_place() {
+fn loop_results_take_over_carried_registers() {
     let listing = bytecode(LEFT).to_string();
-    // What comes in and out, nothing where the first break is, the sum, and an exchange.
+    // The inputs and outputs, nothing where the first break is, the sum, and an exchange.
     let moves = listing.matches("move").count();
     assert_eq!(moves, 2 + 2 + 1 + 3, "{listing}");
     let mut machine = machine(LEFT);
@@ -215,12 +216,12 @@ const FIBONACCI: &str = "
     }";
 
 #[test]
-fn recursion_keeps_each_callers_values() {
+fn recursion_preserves_caller_values() {
     assert_eq!(int(FIBONACCI, &[10]), 55);
 }
 
 #[test]
-fn functions_that_call_each_other_keep_their_values() {
+fn mutual_recursion_preserves_caller_values() {
     let text = "
         input n: int = 0
         output s: int
@@ -252,7 +253,7 @@ fn functions_that_call_each_other_keep_their_values() {
 }
 
 #[test]
-fn a_sample_asks_with_its_four_partials() {
+fn sample_request_has_four_partials() {
     let text = "
         global u: float global v: float
         texture wood texture gold
@@ -289,7 +290,7 @@ fn a_sample_asks_with_its_four_partials() {
 }
 
 #[test]
-fn functions_that_are_never_active_together_share_their_slots() {
+fn never_concurrent_functions_share_registers() {
     let text = |second: &str| {
         format!(
             "output o: int
@@ -319,7 +320,7 @@ fn functions_that_are_never_active_together_share_their_slots() {
 }
 
 #[test]
-fn a_branch_over_a_jump_becomes_one_branch() {
+fn branch_over_jump_is_inverted() {
     let text = "
         input on: bool = false
         output o: int

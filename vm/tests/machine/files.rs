@@ -1,4 +1,4 @@
-//! Bytecode files: round trips, and files that are not what they seem.
+//! Bytecode files: round trips, and damaged or hostile files.
 
 use crate::support::*;
 use adumbra_ir::Code;
@@ -17,7 +17,7 @@ fn every_kind() -> Bytecode {
 }
 
 #[test]
-fn a_program_comes_back_from_its_bytes() {
+fn program_round_trips_through_bytes() {
     let program = every_kind();
     let bytes = program.to_bytes();
     let back = Bytecode::from_bytes(&bytes).expect("the bytes are valid");
@@ -27,7 +27,7 @@ fn a_program_comes_back_from_its_bytes() {
     assert_eq!(program.stats().bytes, bytes.len());
 }
 
-/// FNV-1a, written once more: a change of the one in use would make old files unreadable.
+/// FNV-1a, written once more: a change of the function in use would make old files unreadable.
 fn seal(bytes: &mut [u8]) {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for &byte in &bytes[16..] {
@@ -41,7 +41,7 @@ fn code(bytes: &[u8]) -> Code {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_said() {
+fn file_faults_are_reported() {
     let bytes = every_kind().to_bytes();
     assert_eq!(code(&[]), Code::NotBytecode);
     assert_eq!(code(b"shader s() {}       "), Code::NotBytecode);
@@ -60,7 +60,7 @@ fn what_is_wrong_with_a_file_is_said() {
     assert_eq!(code(&longer), Code::BytecodeInvalid);
 }
 
-/// Runs whatever a file holds, within tight limits.
+/// Runs a program from any file, within tight limits.
 fn run_any(program: Bytecode) {
     let limits = Limits {
         steps: 50,
@@ -80,7 +80,7 @@ fn run_any(program: Bytecode) {
 
 #[test]
 #[cfg_attr(miri, ignore = "thousands of rounds take hours")]
-fn no_flipped_bit_and_no_cut_does_harm() {
+fn flipped_bits_and_cuts_are_harmless() {
     let bytes = every_kind().to_bytes();
     let mut accepted = 0;
     for at in 16..bytes.len() {
@@ -105,7 +105,7 @@ fn no_flipped_bit_and_no_cut_does_harm() {
 
 #[test]
 #[cfg_attr(miri, ignore = "thousands of rounds take hours")]
-fn bytes_replaced_at_random_do_no_harm() {
+fn random_bytes_are_harmless() {
     let shadows = PassOptions {
         output_shadows: true,
         ..PassOptions::default()

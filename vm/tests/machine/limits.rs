@@ -7,7 +7,7 @@ use adumbra_vm::{Outcome, PointMachine, lower};
 use std::sync::Arc;
 
 #[test]
-fn steps_are_turns_and_calls() {
+fn steps_count_iterations_and_calls() {
     let program = Arc::new(bytecode(SUM));
     for (steps, stops) in [(0, true), (10, true), (11, false)] {
         let limits = Limits {
@@ -26,7 +26,7 @@ fn steps_are_turns_and_calls() {
 }
 
 #[test]
-fn calls_are_as_deep_as_the_limit_says() {
+fn call_depth_is_limited() {
     let text = "
         input n: int = 0
         output s: int
@@ -78,7 +78,7 @@ fn calls_are_as_deep_as_the_limit_says() {
 }
 
 #[test]
-fn closures_are_a_tree_within_their_limit() {
+fn closure_tree_is_limited() {
     let text = "
         global k: float
         resource tab
@@ -133,7 +133,7 @@ fn closures_are_a_tree_within_their_limit() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn oversized_programs_are_refused() {
     let mut text = String::from("output o: int entry main fn main() -> (i32) ^0 { ");
     for i in 0..12 {
         text += &format!("call f{i}() ");
@@ -151,8 +151,9 @@ fn what_does_not_fit_is_refused() {
 }
 
 #[test]
-fn frames_that_recursion_saves_are_bounded() {
-    // Every activation keeps 3,000 elements, so that their own limit is met at 4 million, and the depth behind that.
+fn saved_frames_are_bounded() {
+    // Every activation keeps 3,000 elements, so their own limit is met at 4 million, and the depth
+    // after that.
     let text = "
         global x: float
         output s: float
@@ -188,7 +189,7 @@ fn frames_that_recursion_saves_are_bounded() {
 }
 
 #[test]
-fn what_a_function_keeps_while_it_calls_itself_is_bounded() {
+fn saved_registers_are_bounded() {
     let text = |values: usize| {
         let keep: String = (0..values)
             .map(|i| format!("%{}: f32:xy = global x[0]\n", i + 1))
@@ -217,7 +218,7 @@ fn what_a_function_keeps_while_it_calls_itself_is_bounded() {
     };
     let error = lower(&module(&text(11_000))).expect_err("33,000 words");
     assert_eq!(error.code, adumbra_ir::Code::ProgramTooLarge);
-    // As much as may be, as deep as may be.
+    // The most registers, at the greatest depth.
     let program = Arc::new(bytecode(&text(10_900)));
     let limits = Limits {
         call_depth: 2_000,

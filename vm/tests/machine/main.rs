@@ -1,6 +1,7 @@
-//! The machine from outside: IR in, bits out.
+//! Tests of the machines through the public interface: IR in, bits out.
 
 mod agreement;
+mod arithmetic;
 mod arrays;
 mod control;
 mod files;
@@ -8,5 +9,4 @@ mod limits;
 mod memory;
 mod park;
 mod quads;
-mod rows;
 mod support;

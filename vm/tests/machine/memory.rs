@@ -1,4 +1,4 @@
-//! What an evaluation leaves alone: the heap, and the caller's floating-point mode.
+//! Tests that an evaluation leaves the heap and the caller's floating-point environment alone.
 
 #![allow(unsafe_code)]
 
@@ -20,22 +20,22 @@ fn count() {
     let _ = REQUESTS.try_with(|n| n.set(n.get() + 1));
 }
 
-// SAFETY: everything is the system's allocator's.
+// SAFETY: every call is passed to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: asked of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.realloc(at, layout, size) }
     }
 }
@@ -76,7 +76,7 @@ pub(crate) const BUSY: &str = "
     }";
 
 #[test]
-fn evaluating_allocates_nothing() {
+fn evaluation_allocates_nothing() {
     let mut machine = machine(BUSY);
     let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
     let mut texture = ConstantTexture([0.0; 4]);
@@ -94,7 +94,7 @@ fn evaluating_allocates_nothing() {
 }
 
 #[test]
-fn parking_allocates_nothing_in_memory_that_was_large_enough_before() {
+fn parking_into_grown_memory_allocates_nothing() {
     /// Never has a texel at once.
     struct Absent;
     impl Host for Absent {
@@ -105,8 +105,8 @@ fn parking_allocates_nothing_in_memory_that_was_large_enough_before() {
     let mut machine = machine(BUSY);
     let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
     let mut parked: [Parked; 4] = Default::default();
-    // The four of them are at different depths, and take turns in that.
-    let mut turn = |first: u32| {
+    // The four points are at different depths, and run in turn.
+    let mut round = |first: u32| {
         for (point, n) in parked.iter_mut().zip([first, 9, 10, 10 - first]) {
             assert_eq!(machine.run(&globals, &[n], &mut Absent), Outcome::Pending);
             machine.park(point);
@@ -121,19 +121,19 @@ fn parking_allocates_nothing_in_memory_that_was_large_enough_before() {
         }
         assert!(parked.iter().all(|point| point.request().is_none()));
     };
-    turn(1);
-    turn(9);
+    round(1);
+    round(9);
     let before = REQUESTS.get();
-    turn(1);
-    turn(5);
-    turn(9);
+    round(1);
+    round(5);
+    round(9);
     assert_eq!(REQUESTS.get() - before, 0);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[test]
 #[cfg_attr(miri, ignore = "Miri has no control register")]
-fn the_callers_floating_point_mode_neither_matters_nor_changes() {
+fn float_environment_of_caller_is_preserved() {
     use std::arch::asm;
     /// Rounding down, up and to zero; operands flushed; results flushed; all of it at once.
     const MODES: [u32; 6] = [0x3f80, 0x5f80, 0x7f80, 0x1fc0, 0x9f80, 0xffc0];

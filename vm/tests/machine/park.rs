@@ -1,4 +1,4 @@
-//! Points that wait: parked, resumed elsewhere, given up.
+//! Suspended points: parked, resumed elsewhere, dropped.
 
 use crate::agreement::Random;
 use crate::memory::BUSY;
@@ -9,11 +9,11 @@ use adumbra_vm::{Outcome, Parked, PointMachine};
 use fastrand::Rng;
 use std::sync::Arc;
 
-/// Has the answers of a [`Recorder`], but about every other one only later.
+/// A host with the answers of a [`Recorder`] that leaves about every other request pending.
 pub(crate) struct Hesitant {
     pub(crate) recorder: Recorder,
     pub(crate) waits: usize,
-    lot: Rng,
+    random: Rng,
 }
 
 impl Default for Hesitant {
@@ -21,18 +21,18 @@ impl Default for Hesitant {
         Hesitant {
             recorder: Recorder::default(),
             waits: 0,
-            lot: Rng::with_seed(7),
+            random: Rng::with_seed(7),
         }
     }
 }
 
-/// What a [`Recorder`] answers.
+/// The answer of a [`Recorder`].
 const TEXEL: [f32; 4] = [0.1, 0.2, 0.3, 0.4];
 
 impl Host for Hesitant {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         let answer = self.recorder.sample(request);
-        if self.lot.bool() {
+        if self.random.bool() {
             return answer;
         }
         self.waits += 1;
@@ -44,8 +44,8 @@ impl Host for Hesitant {
     }
 }
 
-/// Runs a point on one machine after the other: where it waits it is answered, or parked and goes on anywhere. Gives the machine in which it
-/// came to its end.
+/// Runs a point on one machine after the other: where it is suspended it is answered, or parked and
+/// resumed anywhere. Returns the machine in which it ended.
 pub(crate) fn run_hesitantly(
     machines: &mut [PointMachine],
     globals: &[u32],
@@ -73,7 +73,7 @@ pub(crate) fn run_hesitantly(
 }
 
 #[test]
-fn a_point_that_waits_is_nowhere_to_be_seen() {
+fn suspended_point_is_invisible() {
     let mut machine = machine(BUSY);
     let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
     let mut host = Hesitant::default();
@@ -98,7 +98,7 @@ fn a_point_that_waits_is_nowhere_to_be_seen() {
 }
 
 #[test]
-fn running_another_point_gives_the_waiting_one_up() {
+fn new_point_drops_the_suspended_one() {
     let mut machine = machine(BUSY);
     let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
     let mut host = Hesitant::default();
@@ -110,7 +110,7 @@ fn running_another_point_gives_the_waiting_one_up() {
 }
 
 #[test]
-fn the_budget_of_a_point_goes_with_it() {
+fn parked_point_keeps_its_budget() {
     let program = Arc::new(bytecode(BUSY));
     let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
     for steps in 0..30 {
@@ -132,7 +132,7 @@ fn the_budget_of_a_point_goes_with_it() {
 
 #[test]
 #[should_panic(expected = "another program's")]
-fn a_point_does_not_go_on_in_another_program() {
+fn foreign_program_refuses_parked_point() {
     let globals = [0.5, 1.0, 2.0].map(f32::to_bits);
     let [mut here, mut there] = [(); 2].map(|()| machine(BUSY));
     let mut host = Hesitant::default();

@@ -1,5 +1,6 @@
-//! Random modules in quads: the point interpreter's four points give what the reference evaluator's four give, bit by bit. And the analysis
-//! of divergence is sound: points of what it let through always meet at their differences, unless they were stopped.
+//! Random modules in quads: the point interpreter against the reference evaluator, bit by bit. The
+//! divergence analysis is sound too: points that it accepts always meet at their differences,
+//! unless they are stopped.
 
 use crate::agreement::{LIMITS, Random, point};
 use adumbra_ir::eval::{self, EvalOptions, EvalOutcome, Progress};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 const TEXTURE: ConstantTexture = ConstantTexture([0.1, 0.2, 0.3, 0.4]);
 
-/// A point of the reference evaluator, which insists on company.
+/// A point of the reference evaluator that never misses its quad at a difference.
 struct Strict(Progress);
 
 impl Lockstep for Strict {
@@ -31,7 +32,7 @@ impl Lockstep for Strict {
     }
 }
 
-/// What a quad gave.
+/// The results of a quad.
 #[derive(Default)]
 struct Mix {
     quads: usize,
@@ -51,7 +52,7 @@ fn run_reference(
     let mut host = TEXTURE;
     let begin = |point| Strict(eval::begin(module, point, &options, &mut host));
     let mut lanes = points.each_ref().map(begin);
-    // Who is done may be so since the same difference; it tells in the next round.
+    // A point that is done may be so since the same difference; the next round decides.
     let (mut done, mut late, mut last) = ([false; 4], lanes.each_ref().map(finished), 4);
     let rule = module.quad.expect("it is in quads");
     advance(rule, &mut lanes, |corner, lane, difference| {
@@ -74,7 +75,7 @@ fn run_reference(
     })
 }
 
-/// Whether a point came to its end.
+/// Whether a point has ended.
 fn finished(lane: &Strict) -> bool {
     match &lane.0 {
         Progress::Done(outcome) => outcome.faults.stopped().is_none(),
@@ -116,9 +117,9 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
             .outputs
             .iter()
             .zip(types)
-            .map(|(slot, ty)| match ty {
-                Scalar::F32 => leaving(slot.float).to_bits(),
-                _ => slot.bits(ty),
+            .map(|(register, ty)| match ty {
+                Scalar::F32 => leaving(register.float).to_bits(),
+                _ => register.bits(ty),
             });
         let values: Vec<u32> = values.collect();
         let found: Vec<u32> = machine.outputs().iter().copied().step_by(3).collect();
@@ -130,7 +131,7 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
 
 #[test]
 #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
-fn points_of_random_quads_agree_and_meet() {
+fn random_quads_agree_and_meet() {
     let mut mix = Mix::default();
     for seed in 0..1_000 {
         let rule = Quad::ALL[seed as usize % Quad::ALL.len()];
@@ -156,7 +157,7 @@ fn points_of_random_quads_agree_and_meet() {
 
 #[test]
 #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
-fn most_random_modules_have_what_is_refused() {
+fn most_random_modules_have_refused_differences() {
     let is_refused = |seed: &u64| quads(generate(*seed), Quad::Fine, AtDivergence::Refuse).is_err();
     let refused = (0..200).filter(is_refused).count();
     assert!((20..200).contains(&refused), "{refused} of 200");
@@ -164,7 +165,7 @@ fn most_random_modules_have_what_is_refused() {
 
 #[test]
 #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
-fn shadows_are_gone_from_what_is_in_quads() {
+fn quad_programs_have_no_shadows() {
     for seed in 0..50 {
         let module = quads(generate_convergent(seed), Quad::Fine, AtDivergence::Refuse)
             .expect("nothing is divergent");
@@ -175,9 +176,10 @@ fn shadows_are_gone_from_what_is_in_quads() {
     }
 }
 
-/// No compilation makes it, but a file may hold it: points that wait at different differences. Each has those beside it, and all end.
+/// No compilation makes it, but a file may hold it: points suspended at different differences. Each
+/// is joined with those at its own, and all end.
 #[test]
-fn points_at_different_places_are_not_there_for_each_other() {
+fn points_at_different_differences_are_not_joined() {
     let module = crate::support::module(
         "quad fine global x: float output o: float entry main
         fn main() -> (f32) ^0 {

@@ -1,4 +1,4 @@
-//! Modules from text, and running them.
+//! Modules from IR source, and runs of them.
 
 use adumbra_ir::host::{ConstantTexture, Host, Limits};
 use adumbra_ir::module::Module;
@@ -8,7 +8,7 @@ use adumbra_ir::verify::verify;
 use adumbra_vm::{Bytecode, Outcome, PointMachine, lower};
 use std::sync::Arc;
 
-/// A verified module from IR text without its first line.
+/// A verified module from IR source without its first line.
 pub(crate) fn module(text: &str) -> Module {
     let module = parse(&format!("adumbra ir 1\n{text}"), FileId::MAIN).expect("the text is IR");
     verify(&module).expect("the module is valid");
@@ -20,7 +20,7 @@ pub(crate) fn bytecode(text: &str) -> Bytecode {
     lower(&module(text)).expect("the module fits")
 }
 
-/// A machine for a module within the usual limits.
+/// A machine for a module within the default limits.
 pub(crate) fn machine(text: &str) -> PointMachine {
     PointMachine::new(Arc::new(bytecode(text)), Limits::default())
 }

@@ -1,7 +1,8 @@
-//! Steps for rows: once for all points, with another value's shadows, or in planes of their own.
+//! Loading of arithmetic instructions: once for all points, with aliased shadows, or in planes of
+//! their own.
 
 use super::super::instruction::{BatchOp, OperandLocation};
-use super::{Loader, Triple, slots};
+use super::{Loader, Triple, registers};
 use crate::bytecode::ShadowPattern;
 use crate::native::ArithmeticKind;
 use adumbra_ir::types::{Direction, Lanes};
@@ -14,14 +15,14 @@ impl Loader<'_> {
         op: Op,
         pattern: ShadowPattern,
         words: &[u32],
-        deaths: &[u32],
+        last_uses: &[u32],
     ) {
         let (info, to) = (op.info(), words[0]);
         if info.is_bit_cast {
             let from = self.dual_location(words[1], Lanes::NONE);
-            self.alias_or_copy(to, Lanes::NONE, from, deaths);
+            self.alias_or_copy(to, Lanes::NONE, from, last_uses);
             if from.value == OperandLocation::Plane(to) {
-                self.extend_last_use(from.value, deaths[0]);
+                self.extend_last_use(from.value, last_uses[0]);
             }
             return;
         }
@@ -31,28 +32,28 @@ impl Loader<'_> {
             *operand = self.dual_location(words[i + 1], pattern.operand(i));
         }
         let result = pattern.result();
-        let places = |operands: &[Triple]| -> Vec<OperandLocation> {
+        let locations = |operands: &[Triple]| -> Vec<OperandLocation> {
             operands
                 .iter()
-                .flat_map(|operand| operand.places())
+                .flat_map(|operand| operand.locations())
                 .collect()
         };
         if let Some(kind) = info.fault {
             let test = find_faults(op, self.level);
-            let test = test.expect("a row that can fault has a test for it");
-            self.emit(BatchOp::Fault(test, kind.into()), places(operands));
+            let test = test.expect("an op that can fault has a test for it");
+            self.emit(BatchOp::Fault(test, kind.into()), locations(operands));
         } else if result.is_none()
             && operands.iter().all(|operand| operand.value.is_uniform())
             && !self.in_array[to as usize]
         {
-            let cell = self.new_uniform();
+            let uniform = self.new_uniform();
             let routines = self.find_routines(op, Lanes::NONE, operands, true);
-            let operands = places(operands);
+            let operands = locations(operands);
             self.emit(
                 BatchOp::Uniform(ArithmeticKind::Op(op), routines, ShadowPattern::default()),
-                [cell].into_iter().chain(operands),
+                [uniform].into_iter().chain(operands),
             );
-            self.alias(to, cell, deaths[0]);
+            self.alias(to, uniform, last_uses[0]);
             return;
         }
         if let Some(shadows) = self.aliased_shadows(op, pattern, operands) {
@@ -68,17 +69,19 @@ impl Loader<'_> {
                 self.prepare_writes([to]);
                 self.emit_arithmetic(op, ShadowPattern::default(), to, &values[..op.arity()]);
                 let end = self.out.instructions.len();
-                for ((slot, place), &death) in slots(to, result).zip(from.places()).zip(deaths) {
-                    self.alias(slot, place, death);
+                for ((register, place), &death) in
+                    registers(to, result).zip(from.locations()).zip(last_uses)
+                {
+                    self.alias(register, place, death);
                 }
-                // Unless planes had to be cleared for its shadows behind it.
+                // Unless planes had to be cleared for its shadows after it.
                 if !self.native && end == self.out.instructions.len() {
-                    self.fuse(op, from, &all[..op.arity()], deaths);
+                    self.fuse(op, from, &all[..op.arity()], last_uses);
                 }
                 return;
             }
         }
-        self.prepare_writes(slots(to, result));
+        self.prepare_writes(registers(to, result));
         self.emit_arithmetic(op, pattern, to, operands);
         let result = Triple {
             value: OperandLocation::Plane(to),
@@ -88,11 +91,11 @@ impl Loader<'_> {
             }),
         };
         if !self.native {
-            self.fuse(op, result, operands, deaths);
+            self.fuse(op, result, operands, last_uses);
         }
     }
 
-    /// A row in the planes of its result.
+    /// Emits an arithmetic instruction into the planes of its result.
     pub(super) fn emit_arithmetic(
         &mut self,
         op: Op,
@@ -101,9 +104,9 @@ impl Loader<'_> {
         operands: &[Triple],
     ) {
         let routines = self.find_routines(op, pattern.result(), operands, false);
-        let results = slots(to, pattern.result()).map(OperandLocation::Plane);
-        let operands = operands.iter().flat_map(|operand| operand.places());
-        self.row_step(
+        let results = registers(to, pattern.result()).map(OperandLocation::Plane);
+        let operands = operands.iter().flat_map(|operand| operand.locations());
+        self.emit_on_planes(
             ArithmeticKind::Op(op),
             routines,
             pattern,
@@ -111,7 +114,7 @@ impl Loader<'_> {
         );
     }
 
-    /// The shadows of a row's result, if they are just those of one of its operands.
+    /// The shadows of an op's result, if they equal those of one of its operands.
     pub(super) fn aliased_shadows(
         &self,
         op: Op,
@@ -137,7 +140,7 @@ impl Loader<'_> {
         }))
     }
 
-    /// The routines for operands at these places; once for all points, or for planes.
+    /// The routines for operands at these locations; once for all points, or for planes.
     pub(super) fn find_routines(
         &self,
         op: Op,

@@ -1,7 +1,9 @@
-//! Regions: loops all of whose blocks are rows and jumps, for a native backend.
+//! Compiled loops: loops all of whose blocks are arithmetic instructions and jumps, for a native
+//! backend.
 //!
-//! Points leave a region for later steps alone, and its code runs while nobody waits inside. So whoever waits is behind it, as while its steps run, and what
-//! those keep is what was found for the last one.
+//! Points leave a loop for later instructions alone, and its code runs while no inactive point is
+//! inside. So all inactive points are after the loop, as they are while its instructions run, and
+//! they keep the registers found for its last block.
 
 use super::super::instruction::{BatchInstruction, BatchLoop, BatchOp, OperandLocation};
 use super::Loader;
@@ -15,47 +17,47 @@ use adumbra_ops::MAX_OPERANDS;
 use rustc_hash::FxHashMap;
 use std::ops::RangeInclusive;
 
-/// Steps that a region has at most: longer loops go by the steps.
+/// The most batch instructions of a compiled loop. Longer loops are interpreted.
 pub(super) const MAX_LOOP_INSTRUCTIONS: usize = 1 << 11;
 
-/// Where control goes by jumps, block by block.
+/// The control flow between blocks, by jumps.
 struct Jumps<'s> {
-    /// The first step of each block.
+    /// The first instruction of each block.
     starts: &'s [u32],
     /// For each block, those from which a jump leads to it.
     sources: Vec<Vec<usize>>,
-    /// For each block that turns lead to, the last step that does so.
-    last_turn: FxHashMap<usize, usize>,
+    /// For each loop head, the last back edge that leads to it.
+    last_back_edge: FxHashMap<usize, usize>,
 }
 
 impl Jumps<'_> {
-    fn of<'s>(steps: &[BatchInstruction], starts: &'s [u32]) -> Jumps<'s> {
+    fn of<'s>(insts: &[BatchInstruction], starts: &'s [u32]) -> Jumps<'s> {
         let mut jumps = Jumps {
             starts,
             sources: vec![Vec::new(); starts.len()],
-            last_turn: FxHashMap::default(),
+            last_back_edge: FxHashMap::default(),
         };
-        for (at, step) in steps.iter().enumerate() {
-            if let Some(target) = target(step) {
+        for (at, inst) in insts.iter().enumerate() {
+            if let Some(target) = target(inst) {
                 let target = jumps.block_of(target);
                 let from = jumps.block_of(at);
                 jumps.sources[target].push(from);
-                if matches!(step.op, BatchOp::Loop(_)) {
-                    jumps.last_turn.insert(target, at);
+                if matches!(inst.op, BatchOp::Loop(_)) {
+                    jumps.last_back_edge.insert(target, at);
                 }
             }
         }
         jumps
     }
 
-    fn block_of(&self, step: usize) -> usize {
-        self.starts.partition_point(|&start| start as usize <= step) - 1
+    fn block_of(&self, inst: usize) -> usize {
+        self.starts.partition_point(|&start| start as usize <= inst) - 1
     }
 }
 
-/// Where a step may jump to.
-fn target(step: &BatchInstruction) -> Option<usize> {
-    match step.op {
+/// The target of an instruction that may jump.
+fn target(inst: &BatchInstruction) -> Option<usize> {
+    match inst.op {
         BatchOp::Branch { target, .. } | BatchOp::Jump(target) | BatchOp::Loop(target) => {
             Some(target as usize)
         }
@@ -64,7 +66,8 @@ fn target(step: &BatchInstruction) -> Option<usize> {
 }
 
 impl Loader<'_> {
-    /// Makes regions of the outermost loops that can be one. `starts` has the first step of each block.
+    /// Makes compiled loops of the outermost loops that can be one. `starts` has the first
+    /// instruction of each block.
     pub(super) fn find_loops(&mut self, starts: &[u32], blocks: &BatchBlocks<'_>) {
         let jumps = Jumps::of(&self.out.instructions, starts);
         let mut end = 0;
@@ -73,19 +76,20 @@ impl Loader<'_> {
                 continue;
             }
             let first = jumps.block_of(at);
-            let Some(&last) = jumps.last_turn.get(&first) else {
+            let Some(&last) = jumps.last_back_edge.get(&first) else {
                 continue;
             };
             let range = first..=jumps.block_of(last);
-            if last - at <= MAX_LOOP_INSTRUCTIONS && self.is_region(&range, &jumps) {
-                self.region(at, range, last, starts, blocks);
+            if last - at <= MAX_LOOP_INSTRUCTIONS && self.can_compile(&range, &jumps) {
+                self.compiled_loop(at, range, last, starts, blocks);
                 end = last;
             }
         }
     }
 
-    /// Whether control enters these blocks at the first one alone, leaves them for later ones, and there are rows and jumps alone.
-    fn is_region(&self, range: &RangeInclusive<usize>, jumps: &Jumps<'_>) -> bool {
+    /// Whether control enters these blocks at the first one alone, leaves them for later ones, and
+    /// they have arithmetic instructions and jumps alone.
+    fn can_compile(&self, range: &RangeInclusive<usize>, jumps: &Jumps<'_>) -> bool {
         let first = *range.start();
         let is_entered = |block: &usize| {
             let mut sources = jumps.sources[*block].iter();
@@ -93,11 +97,11 @@ impl Loader<'_> {
         };
         let end = jumps.starts.get(range.end() + 1);
         let end = end.map_or(self.out.instructions.len(), |&end| end as usize);
-        let steps = &self.out.instructions[jumps.starts[first] as usize..end];
+        let insts = &self.out.instructions[jumps.starts[first] as usize..end];
         !range.clone().any(|block| is_entered(&block))
-            && steps.iter().all(|step| match step.op {
+            && insts.iter().all(|inst| match inst.op {
                 BatchOp::Branch { .. } | BatchOp::Jump(_) | BatchOp::Loop(_) => {
-                    target(step).is_some_and(|target| jumps.block_of(target) >= first)
+                    target(inst).is_some_and(|target| jumps.block_of(target) >= first)
                 }
                 BatchOp::Reconverge
                 | BatchOp::CompiledLoop(_)
@@ -110,8 +114,9 @@ impl Loader<'_> {
             })
     }
 
-    /// The region of these blocks, whose code the step at `at` runs, and whose last turn is the step at `last`.
-    fn region(
+    /// The compiled loop of these blocks. The instruction at `at` runs its code; its last back edge
+    /// is the instruction at `last`.
+    fn compiled_loop(
         &mut self,
         at: usize,
         range: RangeInclusive<usize>,
@@ -123,7 +128,7 @@ impl Loader<'_> {
         let mut words = UnitLocations::default();
         let mut exits: Vec<u32> = Vec::new();
         let mut open = None;
-        let mut way = |target: u32| {
+        let mut edge = |target: u32| {
             let block = starts.partition_point(|&start| start <= target) - 1;
             if range.contains(&block) {
                 return Edge::Block((block - first) as u32);
@@ -139,87 +144,91 @@ impl Loader<'_> {
             let end = starts
                 .get(block + 1)
                 .map_or(self.out.instructions.len(), |&end| end as usize);
-            let steps = &self.out.instructions[starts[block] as usize..end];
-            let rows = steps
+            let insts = &self.out.instructions[starts[block] as usize..end];
+            let instructions = insts
                 .iter()
-                .filter_map(|step| self.arithmetic_inst(step, &mut words));
-            let rows = rows.collect();
-            let counted = steps.iter().filter_map(|step| match step.op {
+                .filter_map(|inst| self.arithmetic_inst(inst, &mut words));
+            let instructions = instructions.collect();
+            let counted = insts.iter().filter_map(|inst| match inst.op {
                 BatchOp::CountStep(open) => Some(open),
                 _ => None,
             });
             open = counted.clone().fold(open, Option::max);
             let next = starts.get(block + 1).copied().unwrap_or_default();
-            let last = steps.last().expect("a block has a step");
+            let last = insts.last().expect("a block has an instruction");
             let end = match last.op {
-                BatchOp::Jump(target) => LoopTerminator::Jump(way(target)),
-                BatchOp::Loop(target) => match way(target) {
+                BatchOp::Jump(target) => LoopTerminator::Jump(edge(target)),
+                BatchOp::Loop(target) => match edge(target) {
                     Edge::Block(target) => LoopTerminator::Loop(target),
-                    Edge::Exit(_) => unreachable!("loops turn inside"),
+                    Edge::Exit(_) => unreachable!("back edges stay inside"),
                 },
                 BatchOp::Branch {
                     op, when, target, ..
                 } => {
                     let mut operands = [DualOperand::default(); MAX_OPERANDS];
-                    let mut places = self.out.operands[last.refs as usize..].iter().copied();
+                    let mut locations = self.out.operands[last.refs as usize..].iter().copied();
                     for operand in &mut operands[..op.map_or(1, |op| op.arity())] {
                         *operand =
-                            words.dual_operand(&mut places, Lanes::NONE, &self.out.constants);
+                            words.dual_operand(&mut locations, Lanes::NONE, &self.out.constants);
                     }
                     LoopTerminator::Branch(CondBranch {
                         condition: Condition { test: op, operands },
                         when,
-                        target: way(target),
-                        next: way(next),
+                        target: edge(target),
+                        next: edge(next),
                     })
                 }
-                _ => LoopTerminator::Jump(way(next)),
+                _ => LoopTerminator::Jump(edge(next)),
             };
             made.push(LoopBlock {
-                instructions: rows,
+                instructions,
                 steps: counted.count() as u32,
                 terminator: end,
                 position: last.position,
             });
         }
-        let behind = starts.get(range.end() + 1).copied();
-        let behind = behind.unwrap_or(self.out.instructions.len() as u32);
-        // Between two turns each block is run once at most.
-        let turn = 1 + made.iter().map(|block| u64::from(block.steps)).sum::<u64>();
-        // Whoever leaves goes to a later block, as those who wait do.
-        let kept = self.named(&words, blocks.live_in_inactive(*range.end()));
-        let region = CompiledLoop {
+        let end = starts.get(range.end() + 1).copied();
+        let end = end.unwrap_or(self.out.instructions.len() as u32);
+        // Each block runs at most once in an iteration.
+        let iteration_steps = 1 + made.iter().map(|block| u64::from(block.steps)).sum::<u64>();
+        // A point leaves for a later block, where inactive points are too.
+        let live_out = self.named(&words, blocks.live_in_inactive(*range.end()));
+        let compiled_loop = CompiledLoop {
             locations: words.locations,
             blocks: made,
             exits: exits.len() as u32,
-            live_out: kept,
+            live_out,
         };
         exits.extend(&starts[range]);
         self.out.loops.push(BatchLoop {
             unit: self.out.units.len() as u32,
             edges: exits.into_boxed_slice(),
-            end: behind,
-            iteration_steps: turn,
+            end,
+            iteration_steps,
             position: self.out.instructions[last].position,
             open,
         });
-        self.out.units.push(CompileUnit::Loop(region));
+        self.out.units.push(CompileUnit::Loop(compiled_loop));
         let refs = self.out.operands.len() as u32;
         self.out.operands.extend(words.operands);
-        let step = &mut self.out.instructions[at];
-        step.op = BatchOp::CompiledLoop(Some(self.out.loops.len() as u32 - 1));
-        step.refs = refs;
+        let inst = &mut self.out.instructions[at];
+        inst.op = BatchOp::CompiledLoop(Some(self.out.loops.len() as u32 - 1));
+        inst.refs = refs;
     }
 
-    /// The numbers of the words in slots that are among these, or in an array. All are if there is nothing.
-    fn named(&self, words: &UnitLocations, slots: Option<&[u64]>) -> Vec<u32> {
-        let has = |slot: u32| {
-            let found = slots.is_none_or(|slots| slots[slot as usize / 64] >> (slot % 64) & 1 == 1);
-            found || self.in_array[slot as usize]
+    /// The indices of the locations that are in these registers, or in an array; all of them if
+    /// `registers` is none.
+    fn named(&self, words: &UnitLocations, registers: Option<&[u64]>) -> Vec<u32> {
+        let has = |register: u32| {
+            let found = registers.is_none_or(|registers| {
+                registers[register as usize / 64] >> (register % 64) & 1 == 1
+            });
+            found || self.in_array[register as usize]
         };
         let numbered = (0..).zip(&words.operands);
-        let named = numbered
-            .filter(|(_, place)| matches!(**place, OperandLocation::Plane(slot) if has(slot)));
+        let named = numbered.filter(
+            |(_, place)| matches!(**place, OperandLocation::Plane(register) if has(register)),
+        );
         named.map(|(number, _)| number).collect()
     }
 }

@@ -1,13 +1,13 @@
-//! Where the words of slots are: at home, or elsewhere until their block ends.
+//! Locations of registers during loading: in their own planes, or elsewhere until the block ends.
 
 use super::super::instruction::OperandLocation;
-use super::{Loader, Triple, ends_basic_block, slots};
+use super::{Loader, Triple, ends_basic_block, registers};
 use crate::basic_blocks::LIVE_OUT;
 use crate::bytecode::Register;
 use adumbra_ir::types::{Direction, Lanes};
 
 impl Loader<'_> {
-    /// Where the word of a slot or a constant is.
+    /// The location of a register or a constant.
     pub(super) fn location(&mut self, word: u32) -> OperandLocation {
         let Some(index) = Register(word).as_constant() else {
             return self.map[word as usize];
@@ -26,165 +26,173 @@ impl Loader<'_> {
         let [x, y] = [(Direction::X, 1), (Direction::Y, 2)].map(shadow);
         Triple {
             value,
-            shadows: [x, y].map(|slot| slot.map(|slot| self.map[slot as usize])),
+            shadows: [x, y].map(|register| register.map(|register| self.map[register as usize])),
         }
     }
 
-    /// The place of a word among the globals.
-    pub(super) fn global_location(&mut self, word: u32, is_cell: bool) -> OperandLocation {
-        let hosts = &mut self.out.globals;
-        let host = *self.hosts.entry(word).or_insert_with(|| {
-            hosts.push(word);
-            hosts.len() as u32 - 1
+    /// The location of a word among the globals.
+    pub(super) fn global_location(&mut self, word: u32, is_uniform: bool) -> OperandLocation {
+        let globals = &mut self.out.globals;
+        let global = *self.global_indices.entry(word).or_insert_with(|| {
+            globals.push(word);
+            globals.len() as u32 - 1
         });
-        match is_cell {
-            true => OperandLocation::UniformGlobal(host),
-            false => OperandLocation::Global(host),
+        match is_uniform {
+            true => OperandLocation::UniformGlobal(global),
+            false => OperandLocation::Global(global),
         }
     }
 
     pub(super) fn new_uniform(&mut self) -> OperandLocation {
-        // In a stretch cells are computed before all rows, so each has its own.
+        // In a segment uniforms are computed before all other instructions, so each has its own.
         let free = if self.native {
             None
         } else {
-            self.free_cells.pop()
+            self.free_uniforms.pop()
         };
-        let cell = free.unwrap_or_else(|| {
-            self.cells.push(0);
-            self.cells.len() as u32 - 1
+        let uniform = free.unwrap_or_else(|| {
+            self.uniform_uses.push(0);
+            self.uniform_uses.len() as u32 - 1
         });
-        OperandLocation::Uniform(cell)
+        OperandLocation::Uniform(uniform)
     }
 
-    /// From now on a slot's word is there.
-    pub(super) fn set_location(&mut self, slot: u32, place: OperandLocation) {
-        let old = std::mem::replace(&mut self.map[slot as usize], place);
-        match place {
-            OperandLocation::Uniform(cell) => self.cells[cell as usize] += 1,
-            OperandLocation::Plane(of) if of != slot => self.held[of as usize] += 1,
+    /// Sets the location of a register.
+    pub(super) fn set_location(&mut self, register: u32, location: OperandLocation) {
+        let old = std::mem::replace(&mut self.map[register as usize], location);
+        match location {
+            OperandLocation::Uniform(uniform) => self.uniform_uses[uniform as usize] += 1,
+            OperandLocation::Plane(of) if of != register => self.alias_counts[of as usize] += 1,
             _ => {}
         }
         match old {
-            OperandLocation::Uniform(cell) => {
-                self.cells[cell as usize] -= 1;
-                if self.cells[cell as usize] == 0 {
-                    self.free_cells.push(cell);
+            OperandLocation::Uniform(uniform) => {
+                self.uniform_uses[uniform as usize] -= 1;
+                if self.uniform_uses[uniform as usize] == 0 {
+                    self.free_uniforms.push(uniform);
                 }
             }
-            OperandLocation::Plane(of) if of != slot => self.held[of as usize] -= 1,
+            OperandLocation::Plane(of) if of != register => self.alias_counts[of as usize] -= 1,
             _ => {}
         }
-        let is_home = place == self.homes[slot as usize];
-        if !is_home && !std::mem::replace(&mut self.is_moved[slot as usize], true) {
-            self.moved.push(slot);
+        let is_own = location == self.own_locations[register as usize];
+        if !is_own && !std::mem::replace(&mut self.is_relocated[register as usize], true) {
+            self.relocated.push(register);
         }
     }
 
-    /// Before a slot's plane is written: those that have their words there get them into their own.
-    pub(super) fn evict_aliases(&mut self, slot: u32) {
-        if self.held[slot as usize] == 0 {
+    /// Before the plane of a register is written: copies the registers that alias it into their own
+    /// planes.
+    pub(super) fn evict_aliases(&mut self, register: u32) {
+        if self.alias_counts[register as usize] == 0 {
             return;
         }
-        for i in 0..self.moved.len() {
-            let guest = self.moved[i];
-            if guest != slot && self.map[guest as usize] == OperandLocation::Plane(slot) {
-                if self.deaths[guest as usize] > self.position {
-                    self.copy(OperandLocation::Plane(guest), OperandLocation::Plane(slot));
+        for i in 0..self.relocated.len() {
+            let guest = self.relocated[i];
+            if guest != register && self.map[guest as usize] == OperandLocation::Plane(register) {
+                if self.last_uses[guest as usize] > self.position {
+                    self.copy(
+                        OperandLocation::Plane(guest),
+                        OperandLocation::Plane(register),
+                    );
                 }
-                self.set_location(guest, self.homes[guest as usize]);
+                self.set_location(guest, self.own_locations[guest as usize]);
             }
         }
     }
 
-    /// The planes that an instruction writes, which nobody else has words in any more.
+    /// Prepares the planes that an instruction writes; no other register aliases them afterwards.
     pub(super) fn prepare_writes(&mut self, written: impl IntoIterator<Item = u32>) {
-        for slot in written {
-            self.evict_aliases(slot);
-            self.set_location(slot, OperandLocation::Plane(slot));
+        for register in written {
+            self.evict_aliases(register);
+            self.set_location(register, OperandLocation::Plane(register));
         }
     }
 
-    /// Words that are read behind the block go home.
+    /// Copies live-out registers to their own planes.
     pub(super) fn flush_live(&mut self) {
-        for i in 0..self.moved.len() {
-            let slot = self.moved[i];
-            let place = self.map[slot as usize];
-            if place != self.homes[slot as usize] && self.deaths[slot as usize] == LIVE_OUT {
-                self.copy(OperandLocation::Plane(slot), place);
-                self.set_location(slot, self.homes[slot as usize]);
+        for i in 0..self.relocated.len() {
+            let register = self.relocated[i];
+            let location = self.map[register as usize];
+            if location != self.own_locations[register as usize]
+                && self.last_uses[register as usize] == LIVE_OUT
+            {
+                self.copy(OperandLocation::Plane(register), location);
+                self.set_location(register, self.own_locations[register as usize]);
             }
         }
     }
 
-    /// Forgets what is not at home.
+    /// Resets all registers to their own planes.
     pub(super) fn end_block(&mut self) {
         self.candidates.clear();
-        // What control falls through to begins another block.
+        // The instruction after a fall-through starts another block.
         let last = self.program.code[self.position as usize].opcode;
         if !ends_basic_block(last) {
             self.flush_live();
         }
-        while let Some(slot) = self.moved.pop() {
-            self.is_moved[slot as usize] = false;
-            self.set_location(slot, self.homes[slot as usize]);
+        while let Some(register) = self.relocated.pop() {
+            self.is_relocated[register as usize] = false;
+            self.set_location(register, self.own_locations[register as usize]);
         }
     }
 
-    /// Whether slots can have their words at these places, which are read now, after the slots were written.
+    /// Whether registers can alias these locations, which are read now, after the registers were
+    /// written.
     pub(super) fn can_alias(&self, to: u32, lanes: Lanes, from: Triple) -> bool {
-        let mut pairs = slots(to, lanes).zip(from.places());
-        pairs.all(|(slot, place)| {
-            let is_free = match place {
+        let mut pairs = registers(to, lanes).zip(from.locations());
+        pairs.all(|(register, location)| {
+            let is_free = match location {
                 OperandLocation::Plane(of) => {
-                    of == slot
+                    of == register
                         || !self.in_array[of as usize]
-                            && self.map[of as usize] == place
-                            && !slots(to, lanes).any(|written| written == of)
+                            && self.map[of as usize] == location
+                            && !registers(to, lanes).any(|written| written == of)
                 }
                 _ => true,
             };
-            is_free && !self.in_array[slot as usize]
+            is_free && !self.in_array[register as usize]
         })
     }
 
-    /// Slots get their words from these places, if it can be without copying them. A value with shadows is wanted in planes.
-    pub(super) fn alias_or_copy(&mut self, to: u32, lanes: Lanes, from: Triple, deaths: &[u32]) {
+    /// Registers alias these locations, or get copies. A value with shadows needs planes.
+    pub(super) fn alias_or_copy(&mut self, to: u32, lanes: Lanes, from: Triple, last_uses: &[u32]) {
         let in_planes = lanes.is_none() || !from.value.is_uniform();
         if in_planes && self.can_alias(to, lanes, from) {
-            for ((slot, place), &death) in slots(to, lanes).zip(from.places()).zip(deaths) {
-                self.alias(slot, place, death);
+            for ((register, location), &last_use) in
+                registers(to, lanes).zip(from.locations()).zip(last_uses)
+            {
+                self.alias(register, location, last_use);
             }
             return;
         }
         // All is read before anything is written.
-        let written = slots(to, lanes);
-        let overlap =
-            |place| matches!(place, OperandLocation::Plane(of) if written.clone().any(|s| s == of));
-        let by_scratch = from.places().any(overlap);
-        let places: Vec<OperandLocation> = from.places().collect();
+        let written = registers(to, lanes);
+        let overlap = |location| matches!(location, OperandLocation::Plane(of) if written.clone().any(|s| s == of));
+        let by_scratch = from.locations().any(overlap);
+        let locations: Vec<OperandLocation> = from.locations().collect();
         if by_scratch {
-            for (scratch, &place) in (0..).zip(&places) {
-                self.copy(OperandLocation::Scratch(scratch), place);
+            for (scratch, &location) in (0..).zip(&locations) {
+                self.copy(OperandLocation::Scratch(scratch), location);
             }
         }
         self.prepare_writes(written.clone());
-        for (slot, (scratch, place)) in written.zip((0..).zip(places)) {
+        for (register, (scratch, location)) in written.zip((0..).zip(locations)) {
             let from = if by_scratch {
                 OperandLocation::Scratch(scratch)
             } else {
-                place
+                location
             };
-            self.copy(OperandLocation::Plane(slot), from);
+            self.copy(OperandLocation::Plane(register), from);
         }
     }
 
-    /// A slot's word is at a place where it can stay.
-    pub(super) fn alias(&mut self, slot: u32, place: OperandLocation, death: u32) {
-        if place != OperandLocation::Plane(slot) {
-            self.evict_aliases(slot);
+    /// A register aliases a location.
+    pub(super) fn alias(&mut self, register: u32, location: OperandLocation, last_use: u32) {
+        if location != OperandLocation::Plane(register) {
+            self.evict_aliases(register);
         }
-        self.set_location(slot, place);
-        self.deaths[slot as usize] = death;
+        self.set_location(register, location);
+        self.last_uses[register as usize] = last_use;
     }
 }

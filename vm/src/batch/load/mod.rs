@@ -1,8 +1,10 @@
-//! Bytecode → steps: routines chosen, operands placed.
+//! Loading: bytecode to batch instructions, with chosen routines and operand locations.
 //!
-//! Within a block a word need not be in its own plane. What is the same for all points is computed once, in a cell; a move, a shadow that is
-//! another value's, and what the host holds are read where they are. Where the block ends, and somebody reads the word later, it is put into
-//! its plane. So blocks know nothing of each other, and all that is said of a word holds for whichever points run the block.
+//! Within a block a register need not be in its own plane. A value that is the same for all points
+//! is computed once, as a uniform. Moves, shadows that equal another value's, and globals are read
+//! where they are: copy propagation (Aho, Lam, Sethi and Ullman, "Compilers", 2006, section 9.1.5).
+//! At the end of the block a live-out register is copied to its plane. So blocks know nothing of
+//! each other, and the locations hold for whichever points run the block.
 
 mod arithmetic;
 mod compiled_loops;
@@ -29,24 +31,24 @@ use adumbra_simd::{SimdLevel, SuperinstructionSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 use superinstruction::FusionCandidate;
 
-/// Planes for what is on its way from one place to another: a value with its shadows.
+/// Scratch planes for copies that overlap: a value with its shadows.
 pub(super) const SCRATCH_PLANES: u32 = 3;
 
-/// A program as steps.
+/// A program as batch instructions.
 #[derive(Default)]
 pub(super) struct BatchCode {
     pub(super) instructions: Vec<BatchInstruction>,
-    /// The operands of all steps.
+    /// The operands of all instructions.
     pub(super) operands: Vec<OperandLocation>,
-    /// The rows of all sequences.
+    /// The routine calls of all sequences.
     pub(super) routine_calls: Vec<RoutineCall>,
-    /// Words that are elsewhere at samples and differences.
+    /// Registers that are not in their planes at samples and differences.
     pub(super) bail_out_values: Vec<BailOutValue>,
-    /// What a native backend has to compile, if there is one.
+    /// The units that a native backend has to compile, if there is one.
     pub(super) units: Vec<CompileUnit>,
-    /// The loops among it.
+    /// The compiled loops among the units.
     pub(super) loops: Vec<BatchLoop>,
-    /// Cells that steps compute.
+    /// Uniform values that instructions compute.
     pub(super) uniforms: u32,
     /// The constants that are used.
     pub(super) constants: Vec<u32>,
@@ -54,25 +56,28 @@ pub(super) struct BatchCode {
     pub(super) globals: Vec<u32>,
     /// Inputs that have planes, since something writes there.
     pub(super) written_inputs: Vec<u32>,
-    /// The first step of the shader.
+    /// The first instruction of the shader.
     pub(super) entry: u32,
     /// The most calls that are open at once.
     pub(super) depth: usize,
-    /// The fusions that rows are joined by.
+    /// The superinstructions that are used.
     pub(super) joined_by: SuperinstructionSet,
 }
 
 impl BatchCode {
-    /// How many steps points may wait before: where ways join, and behind calls.
+    /// The number of instructions before which inactive points may be: points of reconvergence, and
+    /// returns from calls.
     pub(super) fn reconvergence_points(&self) -> usize {
-        let acts = self.instructions.iter().map(|step| step.op);
-        acts.filter(|act| matches!(act, BatchOp::Reconverge | BatchOp::Call { .. }))
+        let batch_ops = self.instructions.iter().map(|inst| inst.op);
+        batch_ops
+            .filter(|batch_op| matches!(batch_op, BatchOp::Reconverge | BatchOp::Call { .. }))
             .count()
     }
 }
 
-/// Resolves a program for a level. `uniform` tells of each word among the globals whether it is the same for all points of a chunk. For a native backend
-/// there are stretches in place of rows that are computed together; those are together by any fusion but the ones that are named.
+/// Resolves a program for a level. `uniform` has for each word among the globals whether it is the
+/// same for all points of a chunk. A native backend gets segments in place of superinstructions.
+/// Else all superinstructions are used except those in `without`.
 pub(super) fn load(
     program: &Bytecode,
     level: SimdLevel,
@@ -84,40 +89,42 @@ pub(super) fn load(
     let mut blocks = BatchBlocks::new(program, &calls.bails_out);
     let mut written = vec![false; program.registers as usize];
     for code in &program.code {
-        for_each_def(program, code, |slot| written[slot as usize] = true);
+        for_each_def(program, code, |register| written[register as usize] = true);
     }
     let inputs = 3 * program.output_lanes.len() as u32;
     let inputs = inputs..inputs + program.interface.input_words() as u32;
-    let home = |slot: u32| {
-        let is_input = inputs.contains(&slot);
-        let stays = !written[slot as usize] && !blocks.in_array[slot as usize];
+    let own_location = |register: u32| {
+        let is_input = inputs.contains(&register);
+        let stays = !written[register as usize] && !blocks.in_array[register as usize];
         match is_input && stays {
-            true => OperandLocation::Input(slot - inputs.start),
-            false => OperandLocation::Plane(slot),
+            true => OperandLocation::Input(register - inputs.start),
+            false => OperandLocation::Plane(register),
         }
     };
-    let homes: Vec<OperandLocation> = (0..program.registers).map(home).collect();
-    let moved = inputs.clone().zip(0..);
-    let moved = moved.filter(|&(slot, _)| homes[slot as usize] == OperandLocation::Plane(slot));
-    let written_inputs: Vec<u32> = moved.map(|(_, input)| input).collect();
+    let own_locations: Vec<OperandLocation> = (0..program.registers).map(own_location).collect();
+    let relocated = inputs.clone().zip(0..);
+    let relocated = relocated.filter(|&(register, _)| {
+        own_locations[register as usize] == OperandLocation::Plane(register)
+    });
+    let written_inputs: Vec<u32> = relocated.map(|(_, input)| input).collect();
     let mut loader = Loader {
         program,
         level,
         uniform,
         native,
         without,
-        map: homes.clone(),
-        homes,
-        moved: Vec::new(),
-        is_moved: vec![false; program.registers as usize],
-        held: vec![0; program.registers as usize],
-        deaths: vec![0; program.registers as usize],
+        map: own_locations.clone(),
+        own_locations,
+        relocated: Vec::new(),
+        is_relocated: vec![false; program.registers as usize],
+        alias_counts: vec![0; program.registers as usize],
+        last_uses: vec![0; program.registers as usize],
         in_array: blocks.in_array.clone(),
-        kept: None,
-        cells: Vec::new(),
-        free_cells: Vec::new(),
+        live_in_inactive: None,
+        uniform_uses: Vec::new(),
+        free_uniforms: Vec::new(),
         constants: FxHashMap::default(),
-        hosts: FxHashMap::default(),
+        global_indices: FxHashMap::default(),
         candidates: Vec::new(),
         counts: Vec::new(),
         position: 0,
@@ -145,16 +152,16 @@ pub(super) fn load(
         if native && loops.contains(&range.start) {
             loader.emit(BatchOp::CompiledLoop(None), []);
         }
-        let deaths = blocks.last_uses(block);
-        loader.kept = blocks.live_in_inactive(block).map(Box::from);
-        for (position, deaths) in range.clone().zip(deaths.iter()) {
+        let last_uses = blocks.last_uses(block);
+        loader.live_in_inactive = blocks.live_in_inactive(block).map(Box::from);
+        for (position, last_uses) in range.clone().zip(last_uses.iter()) {
             loader.position = position;
             match calls.bails_out[position as usize] {
                 true => {
                     loader.flush_live();
                     loader.emit(BatchOp::BailOut, []);
                 }
-                false => loader.instruction(&program.code[position as usize], deaths),
+                false => loader.instruction(&program.code[position as usize], last_uses),
             }
         }
         loader.end_block();
@@ -164,7 +171,7 @@ pub(super) fn load(
         } else {
             loader.find_sequences(first);
         }
-        // Nobody asks for the operands of these any more.
+        // The operands of these instructions are not needed any more.
         loader.counts.resize(loader.out.instructions.len(), 0);
     }
     loader.find_targets(&first_steps);
@@ -180,36 +187,36 @@ struct Loader<'p> {
     level: SimdLevel,
     uniform: &'p [bool],
     native: bool,
-    /// SuperinstructionSet that are not used.
+    /// Superinstructions that are not used.
     without: SuperinstructionSet,
-    /// Where each slot's word is now.
+    /// The current location of each register.
     map: Vec<OperandLocation>,
-    /// Where it is between blocks.
-    homes: Vec<OperandLocation>,
-    /// Slots whose words may not be at home, each once.
-    moved: Vec<u32>,
-    is_moved: Vec<bool>,
-    /// How many other slots have their words in each slot's plane. It is at home then.
-    held: Vec<u32>,
-    /// Where each slot's word is last read, for those that are not at home.
-    deaths: Vec<u32>,
+    /// The location of each register between blocks.
+    own_locations: Vec<OperandLocation>,
+    /// Registers that may not be in their own locations, each once.
+    relocated: Vec<u32>,
+    is_relocated: Vec<bool>,
+    /// How many other registers alias each register's plane. It is in its own location then.
+    alias_counts: Vec<u32>,
+    /// The last use of each register that is not in its own location.
+    last_uses: Vec<u32>,
     in_array: Vec<bool>,
-    /// Words of the block, a bit each, that those keep who do not run; all if nothing.
-    kept: Option<Box<[u64]>>,
-    /// How many slots have their words in each cell.
-    cells: Vec<u32>,
-    free_cells: Vec<u32>,
+    /// Registers that inactive points keep in this block, a bit each; none if they keep all.
+    live_in_inactive: Option<Box<[u64]>>,
+    /// How many registers are located in each uniform.
+    uniform_uses: Vec<u32>,
+    free_uniforms: Vec<u32>,
     constants: FxHashMap<u32, u32>,
-    hosts: FxHashMap<u32, u32>,
-    /// Rows of the block that may be computed together with later ones.
+    global_indices: FxHashMap<u32, u32>,
+    /// Arithmetic instructions of the block that may be fused with later ones.
     candidates: Vec<FusionCandidate>,
-    /// How many operands each step has.
+    /// The number of operands of each instruction.
     counts: Vec<u32>,
     position: u32,
     out: BatchCode,
 }
 
-/// A value's word and those of its shadows.
+/// The locations of a value and of its shadows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Triple {
     value: OperandLocation,
@@ -223,26 +230,26 @@ impl Triple {
         shadows: [None; 2],
     };
 
-    /// The places that there are, value first.
-    fn places(self) -> impl Iterator<Item = OperandLocation> {
+    /// The locations that exist, value first.
+    fn locations(self) -> impl Iterator<Item = OperandLocation> {
         let shadows = self.shadows.into_iter().flatten();
         std::iter::once(self.value).chain(shadows)
     }
 
-    fn has(self, place: OperandLocation) -> bool {
-        self.places().any(|own| own == place)
+    fn has(self, location: OperandLocation) -> bool {
+        self.locations().any(|own| own == location)
     }
 
-    /// Whether both have a place in common.
-    fn meets(self, other: Triple) -> bool {
-        self.places().any(|place| other.has(place))
+    /// Whether both have a location in common.
+    fn overlaps(self, other: Triple) -> bool {
+        self.locations().any(|location| other.has(location))
     }
 
-    /// What it is as an operand, if routines are made for that.
+    /// The shape as an operand, if routines are made for it.
     fn shape(self) -> Option<OperandShape> {
         match self.shadows {
             [None, None] => Some(self.value.shape()),
-            [Some(_), Some(_)] if !self.places().any(OperandLocation::is_uniform) => {
+            [Some(_), Some(_)] if !self.locations().any(OperandLocation::is_uniform) => {
                 Some(OperandShape::Dual)
             }
             _ => None,
@@ -250,29 +257,29 @@ impl Triple {
     }
 }
 
-/// The slots of a value and its shadows.
-fn slots(slot: u32, lanes: Lanes) -> impl Iterator<Item = u32> + Clone {
-    let shadows = Direction::BOTH.into_iter().zip(slot + 1..);
+/// The registers of a value and its shadows.
+fn registers(register: u32, lanes: Lanes) -> impl Iterator<Item = u32> + Clone {
+    let shadows = Direction::BOTH.into_iter().zip(register + 1..);
     let shadows = shadows.filter(move |&(direction, _)| lanes.has(direction));
-    std::iter::once(slot).chain(shadows.map(|(_, slot)| slot))
+    std::iter::once(register).chain(shadows.map(|(_, register)| register))
 }
 
-/// How many words a row writes: its value, and the shadows of it that the pattern has.
+/// How many words an arithmetic instruction writes: its value, and the shadows in the pattern.
 fn written(pattern: ShadowPattern) -> usize {
     1 + pattern.result().count() as usize
 }
 
 impl Loader<'_> {
-    fn emit(&mut self, act: BatchOp, places: impl IntoIterator<Item = OperandLocation>) {
+    fn emit(&mut self, batch_op: BatchOp, locations: impl IntoIterator<Item = OperandLocation>) {
         let refs = self.out.operands.len();
-        self.out.operands.extend(places);
-        self.step(act, refs);
+        self.out.operands.extend(locations);
+        self.push_instruction(batch_op, refs);
     }
 
-    /// The step for the places from `refs` on.
-    fn step(&mut self, act: BatchOp, refs: usize) {
+    /// Appends the instruction whose operands are those from `refs` on.
+    fn push_instruction(&mut self, batch_op: BatchOp, refs: usize) {
         if !matches!(
-            act,
+            batch_op,
             BatchOp::Arithmetic { .. }
                 | BatchOp::Uniform(..)
                 | BatchOp::Fault(..)
@@ -282,43 +289,45 @@ impl Loader<'_> {
         }
         self.counts.push((self.out.operands.len() - refs) as u32);
         self.out.instructions.push(BatchInstruction {
-            op: act,
+            op: batch_op,
             refs: refs as u32,
             position: self.position,
         });
     }
 
-    /// A step that goes over planes, of which it writes as many first ones as the pattern says.
-    fn row_step(
+    /// Emits an instruction on planes. It writes the first ones, as many as the pattern has.
+    fn emit_on_planes(
         &mut self,
         what: ArithmeticKind,
         routines: OpRoutines,
         pattern: ShadowPattern,
-        places: impl IntoIterator<Item = OperandLocation>,
+        locations: impl IntoIterator<Item = OperandLocation>,
     ) {
         let refs = self.out.operands.len();
-        self.out.operands.extend(places);
+        self.out.operands.extend(locations);
         let written = &self.out.operands[refs..][..written(pattern)];
-        let act = BatchOp::Arithmetic {
+        let batch_op = BatchOp::Arithmetic {
             what,
             routines,
             pattern,
-            kept: written.iter().any(|&place| self.is_kept(place)),
+            keeps_inactive: written
+                .iter()
+                .any(|&location| self.keeps_inactive(location)),
         };
-        self.step(act, refs);
+        self.push_instruction(batch_op, refs);
     }
 
-    /// The operands of a step, what it writes first.
-    fn places(&self, step: usize) -> &[OperandLocation] {
-        let refs = self.out.instructions[step].refs as usize;
-        &self.out.operands[refs..][..self.counts[step] as usize]
+    /// The operands of an instruction, those that it writes first.
+    fn locations(&self, inst: usize) -> &[OperandLocation] {
+        let refs = self.out.instructions[inst].refs as usize;
+        &self.out.operands[refs..][..self.counts[inst] as usize]
     }
 
-    /// Whether points that do not run keep what they have there.
-    fn is_kept(&self, place: OperandLocation) -> bool {
-        match (place, &self.kept) {
-            (OperandLocation::Plane(slot), Some(kept)) => {
-                kept[slot as usize / 64] >> (slot % 64) & 1 == 1
+    /// Whether inactive points keep the words at a location.
+    fn keeps_inactive(&self, location: OperandLocation) -> bool {
+        match (location, &self.live_in_inactive) {
+            (OperandLocation::Plane(register), Some(live)) => {
+                live[register as usize / 64] >> (register % 64) & 1 == 1
             }
             (OperandLocation::Plane(_), None) => true,
             _ => false,
@@ -327,7 +336,7 @@ impl Loader<'_> {
 
     fn copy(&mut self, to: OperandLocation, from: OperandLocation) {
         let routines = find_copy(CopyKind::Plain, self.level, from.shape());
-        self.row_step(
+        self.emit_on_planes(
             ArithmeticKind::Copy,
             routines,
             ShadowPattern::default(),
@@ -335,18 +344,18 @@ impl Loader<'_> {
         );
     }
 
-    fn instruction(&mut self, code: &BytecodeInstruction, deaths: &[u32]) {
+    fn instruction(&mut self, code: &BytecodeInstruction, last_uses: &[u32]) {
         let [a, b, c, ..] = code.words;
         let program = self.program;
         let array = |number: u32| program.arrays[number as usize];
         match code.opcode {
-            Opcode::Arithmetic(op, pattern) => self.arithmetic(op, pattern, &code.words, deaths),
+            Opcode::Arithmetic(op, pattern) => self.arithmetic(op, pattern, &code.words, last_uses),
             Opcode::Branch(op, when) => {
                 let operands: Vec<OperandLocation> = (1..=op.arity())
                     .map(|i| self.location(code.words[i]))
                     .collect();
                 let test = find_test(op, self.level);
-                let test = test.expect("validation checked that the row is a truth value");
+                let test = test.expect("validation checked that the op is a boolean");
                 self.branch(Some(op), test, when, a, operands);
             }
             Opcode::BranchIf(when) => {
@@ -381,42 +390,45 @@ impl Loader<'_> {
                         .then(|| has.unwrap_or(OperandLocation::Zero))
                 });
                 let value = source.value;
-                self.alias_or_copy(a, to, Triple { value, shadows }, deaths);
+                self.alias_or_copy(a, to, Triple { value, shadows }, last_uses);
             }
             Opcode::Global(lanes) => {
-                let is_cell = lanes.is_none() && self.uniform[b as usize];
-                let value = self.global_location(b, is_cell);
+                let is_uniform = lanes.is_none() && self.uniform[b as usize];
+                let value = self.global_location(b, is_uniform);
                 let shadows = Direction::BOTH.map(|direction| {
-                    // Where there are no shadows, nobody has looked at the distance to them.
+                    // Where there are no shadows, the distance to them was not checked.
                     let has = lanes.has(direction);
                     has.then(|| self.global_location(b + c * (1 + direction as u32), false))
                 });
-                self.alias_or_copy(a, lanes, Triple { value, shadows }, deaths);
+                self.alias_or_copy(a, lanes, Triple { value, shadows }, last_uses);
             }
             Opcode::Shadow(direction) => {
                 let from = self.map[b as usize + 1 + direction as usize];
                 self.prepare_writes([a]);
                 let routines = find_copy(CopyKind::ShadowRead, self.level, from.shape());
-                let places = [OperandLocation::Plane(a), from];
-                self.row_step(
+                let locations = [OperandLocation::Plane(a), from];
+                self.emit_on_planes(
                     ArithmeticKind::ReadShadow,
                     routines,
                     ShadowPattern::default(),
-                    places,
+                    locations,
                 );
             }
             Opcode::Difference(direction) => {
                 let from = self.location(b);
                 self.prepare_writes([a]);
-                let lent = self.lend();
+                let elsewhere = self.list_bail_out_values();
                 self.emit(
-                    BatchOp::Difference { direction, lent },
+                    BatchOp::Difference {
+                        direction,
+                        elsewhere,
+                    },
                     [OperandLocation::Plane(a), from],
                 );
             }
             Opcode::Load(to, _) => {
                 let index = self.location(c);
-                let written = slots(a, to);
+                let written = registers(a, to);
                 self.prepare_writes(written.clone());
                 let planes = written.map(OperandLocation::Plane).chain([index]);
                 self.emit(
@@ -431,8 +443,8 @@ impl Loader<'_> {
                 let index = self.location(b);
                 let value = self.dual_location(c, from);
                 let array = array(a);
-                let places = [index].into_iter().chain(value.places());
-                self.emit(BatchOp::Store { array, from }, places);
+                let locations = [index].into_iter().chain(value.locations());
+                self.emit(BatchOp::Store { array, from }, locations);
             }
             Opcode::ArrayZero => self.emit(BatchOp::ArrayZero(array(a)), []),
             Opcode::ArrayCopy => {
@@ -456,7 +468,8 @@ impl Loader<'_> {
             }
             Opcode::Sample(channels, u, v) => {
                 let (u, v) = (self.dual_location(b, u), self.dual_location(c, v));
-                let zero = |place: Option<OperandLocation>| place.unwrap_or(OperandLocation::Zero);
+                let zero =
+                    |location: Option<OperandLocation>| location.unwrap_or(OperandLocation::Zero);
                 let mut operands = vec![u.value, v.value];
                 operands.extend(u.shadows.map(zero));
                 operands.extend(v.shadows.map(zero));
@@ -483,11 +496,11 @@ impl Loader<'_> {
             }
             Opcode::ClosureAdd | Opcode::ClosureScale => {
                 let operands = vec![self.location(b), self.location(c)];
-                let act = match code.opcode {
+                let batch_op = match code.opcode {
                     Opcode::ClosureAdd => BatchOp::ClosureAdd,
                     _ => BatchOp::ClosureScale,
                 };
-                self.closure(act, a, operands);
+                self.closure(batch_op, a, operands);
             }
             Opcode::ClosureTint => {
                 let [red, green, blue] = self.list(c);
@@ -497,7 +510,7 @@ impl Loader<'_> {
         }
     }
 
-    /// The places in a list.
+    /// The locations of the registers in a list.
     fn list<const N: usize>(&mut self, start: u32) -> [OperandLocation; N] {
         let program = self.program;
         std::array::from_fn(|i| self.location(program.lists[start as usize + i]))
@@ -506,22 +519,25 @@ impl Loader<'_> {
     fn arguments(&mut self, code: &BytecodeInstruction, word: usize) -> Vec<OperandLocation> {
         let program = self.program;
         let count = argument_count(program, code, word);
-        let slots = &program.lists[code.words[word] as usize..][..count];
-        slots.iter().map(|&slot| self.location(slot)).collect()
+        let registers = &program.lists[code.words[word] as usize..][..count];
+        registers
+            .iter()
+            .map(|&register| self.location(register))
+            .collect()
     }
 
-    fn closure(&mut self, act: BatchOp, to: u32, operands: Vec<OperandLocation>) {
+    fn closure(&mut self, batch_op: BatchOp, to: u32, operands: Vec<OperandLocation>) {
         self.prepare_writes([to]);
         self.emit(
-            act,
+            batch_op,
             [OperandLocation::Plane(to)].into_iter().chain(operands),
         );
     }
 
-    /// What ends a block without operands.
-    fn control(&mut self, act: BatchOp) {
+    /// Emits an instruction without operands that ends a block.
+    fn control(&mut self, batch_op: BatchOp) {
         self.flush_live();
-        self.emit(act, []);
+        self.emit(batch_op, []);
     }
 
     fn branch(
@@ -533,7 +549,7 @@ impl Loader<'_> {
         operands: Vec<OperandLocation>,
     ) {
         self.flush_live();
-        let uniform = operands.iter().all(|place| place.is_uniform());
+        let uniform = operands.iter().all(|location| location.is_uniform());
         self.emit(
             BatchOp::Branch {
                 op,
@@ -556,38 +572,40 @@ impl Loader<'_> {
         let program = self.program;
         let results = &program.lists[code.words[3] as usize..][..channels.count() as usize];
         self.prepare_writes(results.iter().copied());
-        let lent = self.lend();
-        let act = BatchOp::Sample {
+        let elsewhere = self.list_bail_out_values();
+        let batch_op = BatchOp::Sample {
             texture: code.words[0],
             channels,
             detail,
-            lent,
+            elsewhere,
         };
-        let results = results.iter().map(|&slot| OperandLocation::Plane(slot));
-        self.emit(act, operands.into_iter().chain(results));
+        let results = results
+            .iter()
+            .map(|&register| OperandLocation::Plane(register));
+        self.emit(batch_op, operands.into_iter().chain(results));
     }
 
-    /// The words that are not in their planes and are read later, should a point leave here.
-    fn lend(&mut self) -> (u32, u32) {
+    /// The live registers that are not in their planes, for a point that bails out here.
+    fn list_bail_out_values(&mut self) -> (u32, u32) {
         let first = self.out.bail_out_values.len() as u32;
-        for &slot in &self.moved {
-            let place = self.map[slot as usize];
-            let is_away = place != self.homes[slot as usize];
-            if is_away && self.deaths[slot as usize] > self.position {
+        for &register in &self.relocated {
+            let location = self.map[register as usize];
+            let is_elsewhere = location != self.own_locations[register as usize];
+            if is_elsewhere && self.last_uses[register as usize] > self.position {
                 self.out.bail_out_values.push(BailOutValue {
-                    slot,
+                    register,
                     operand: self.out.operands.len() as u32,
                 });
-                self.out.operands.push(place);
+                self.out.operands.push(location);
             }
         }
         (first, self.out.bail_out_values.len() as u32)
     }
 
-    /// Targets become steps.
+    /// Turns jump targets into batch instructions.
     fn find_targets(&mut self, first_steps: &[u32]) {
-        for step in &mut self.out.instructions {
-            match &mut step.op {
+        for inst in &mut self.out.instructions {
+            match &mut inst.op {
                 BatchOp::Branch { target, .. }
                 | BatchOp::Jump(target)
                 | BatchOp::Loop(target)
@@ -600,7 +618,7 @@ impl Loader<'_> {
     fn finish(self, first_steps: &[u32]) -> BatchCode {
         let entry = &self.program.functions[self.program.entry as usize];
         BatchCode {
-            uniforms: self.cells.len() as u32,
+            uniforms: self.uniform_uses.len() as u32,
             entry: first_steps[entry.start as usize],
             ..self.out
         }

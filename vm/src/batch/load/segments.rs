@@ -1,7 +1,8 @@
-//! Stretches: rows of a block that follow one another, for a native backend.
+//! Segments: consecutive arithmetic instructions of a block, for a native backend.
 //!
-//! In front of a stretch comes the step that runs its code. Cells that stood among its rows come before that: what they do has nothing to do with rows. Which
-//! words the code has to leave in their planes is found backwards over the block's steps.
+//! The instruction that runs a segment's code comes before it. Uniforms among its instructions move
+//! before that; they are independent of the rest. The live-out registers of a segment are found
+//! backwards over the block's instructions.
 
 use super::super::instruction::{BatchInstruction, BatchOp, OperandLocation};
 use super::{Loader, written};
@@ -11,60 +12,66 @@ use adumbra_ops::MAX_OPERANDS;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Fewer rows are left to their own routines.
-const MIN_ROWS: usize = 2;
+/// The fewest instructions of a segment. Fewer are left to their routines.
+const MIN_INSTRUCTIONS: usize = 2;
 
 impl Loader<'_> {
-    /// Makes stretches of the steps of the block that begins at `first`. `live` has a bit for each word that is read behind the block; all
-    /// are if there is nothing.
+    /// Makes segments of the instructions of the block that starts at `first`. `live` has a bit for
+    /// each live-out register of the block; all are live-out if it is none.
     pub(super) fn find_segments(&mut self, first: usize, live: Option<&[u64]>) {
-        let found = self.stretches(first);
-        let mut stored = self.stored(first, &found, live);
-        stored.reverse();
-        // From here on each block's steps are built anew.
-        let mut steps = self.out.instructions.split_off(first).into_iter();
+        let found = self.segment_ranges(first);
+        let mut live_out = self.live_out(first, &found, live);
+        live_out.reverse();
+        // From here on the block's instructions are built anew.
+        let mut insts = self.out.instructions.split_off(first).into_iter();
         let mut at = first;
         self.counts.truncate(first);
-        for (range, stored) in found.into_iter().zip(stored) {
+        for (range, live_out) in found.into_iter().zip(live_out) {
             self.out
                 .instructions
-                .extend(steps.by_ref().take(range.start - at));
-            let steps = steps.by_ref().take(range.len());
-            let (rows, cells): (Vec<BatchInstruction>, Vec<BatchInstruction>) =
-                steps.partition(|step| matches!(step.op, BatchOp::Arithmetic { .. }));
-            self.out.instructions.extend(cells);
-            self.stretch(&rows, &stored);
-            self.out.instructions.extend(rows);
+                .extend(insts.by_ref().take(range.start - at));
+            let insts = insts.by_ref().take(range.len());
+            let (instructions, uniforms): (Vec<BatchInstruction>, Vec<BatchInstruction>) =
+                insts.partition(|inst| matches!(inst.op, BatchOp::Arithmetic { .. }));
+            self.out.instructions.extend(uniforms);
+            self.emit_segment(&instructions, &live_out);
+            self.out.instructions.extend(instructions);
             at = range.end;
         }
-        self.out.instructions.extend(steps);
+        self.out.instructions.extend(insts);
     }
 
-    /// Where stretches are among the steps from `first` on.
-    fn stretches(&self, first: usize) -> Vec<Range<usize>> {
+    /// The ranges of the segments among the instructions from `first` on.
+    fn segment_ranges(&self, first: usize) -> Vec<Range<usize>> {
         let mut found = Vec::new();
-        let (mut start, mut rows) = (first, 0);
-        let mut close = |range: Range<usize>, rows: usize| {
-            if rows >= MIN_ROWS {
+        let (mut start, mut instructions) = (first, 0);
+        let mut close = |range: Range<usize>, instructions: usize| {
+            if instructions >= MIN_INSTRUCTIONS {
                 found.push(range);
             }
         };
-        for (at, step) in self.out.instructions.iter().enumerate().skip(first) {
-            match step.op {
-                BatchOp::Arithmetic { .. } => rows += 1,
+        for (at, inst) in self.out.instructions.iter().enumerate().skip(first) {
+            match inst.op {
+                BatchOp::Arithmetic { .. } => instructions += 1,
                 BatchOp::Uniform(..) => {}
                 _ => {
-                    close(start..at, rows);
-                    (start, rows) = (at + 1, 0);
+                    close(start..at, instructions);
+                    (start, instructions) = (at + 1, 0);
                 }
             }
         }
-        close(start..self.out.instructions.len(), rows);
+        close(start..self.out.instructions.len(), instructions);
         found
     }
 
-    /// For each stretch, the last one first, the slots that it writes and somebody reads later.
-    fn stored(&self, first: usize, found: &[Range<usize>], live: Option<&[u64]>) -> Vec<Vec<u32>> {
+    /// For each segment, the last one first, the registers that it writes and that are live after
+    /// it.
+    fn live_out(
+        &self,
+        first: usize,
+        found: &[Range<usize>],
+        live: Option<&[u64]>,
+    ) -> Vec<Vec<u32>> {
         let words = self.in_array.len().div_ceil(64);
         let mut live = Live(live.map_or_else(|| vec![u64::MAX; words], <[u64]>::to_vec));
         let mut all = Vec::with_capacity(found.len());
@@ -72,95 +79,112 @@ impl Loader<'_> {
         for at in (first..self.out.instructions.len()).rev() {
             if ranges.peek().is_some_and(|range| range.end == at + 1) {
                 let range = ranges.next().expect("it was looked at").clone();
-                all.push(self.stored_by(range, &live));
+                all.push(self.live_out_of(range, &live));
             }
-            let step = &self.out.instructions[at];
-            let places = self.places(at);
-            match step.op {
+            let inst = &self.out.instructions[at];
+            let locations = self.locations(at);
+            match inst.op {
                 BatchOp::Arithmetic { pattern, .. } => {
-                    let (results, operands) = places.split_at(written(pattern));
-                    for place in results {
-                        live.set(place, false);
+                    let (results, operands) = locations.split_at(written(pattern));
+                    for location in results {
+                        live.set(location, false);
                     }
-                    operands.iter().for_each(|place| live.set(place, true));
+                    operands
+                        .iter()
+                        .for_each(|location| live.set(location, true));
                 }
-                BatchOp::Sample { lent, .. } | BatchOp::Difference { lent, .. } => {
-                    places.iter().for_each(|place| live.set(place, true));
-                    for lent in &self.out.bail_out_values[lent.0 as usize..lent.1 as usize] {
-                        live.set(&self.out.operands[lent.operand as usize], true);
+                BatchOp::Sample { elsewhere, .. } | BatchOp::Difference { elsewhere, .. } => {
+                    locations
+                        .iter()
+                        .for_each(|location| live.set(location, true));
+                    for elsewhere in
+                        &self.out.bail_out_values[elsewhere.0 as usize..elsewhere.1 as usize]
+                    {
+                        live.set(&self.out.operands[elsewhere.operand as usize], true);
                     }
                 }
-                _ => places.iter().for_each(|place| live.set(place, true)),
+                _ => locations
+                    .iter()
+                    .for_each(|location| live.set(location, true)),
             }
         }
         all
     }
 
-    /// The slots that the rows among these steps write, and that are live behind them.
-    fn stored_by(&self, range: Range<usize>, live: &Live) -> Vec<u32> {
-        let mut slots = Vec::new();
+    /// The registers that the instructions of a range write, and that are live after it.
+    fn live_out_of(&self, range: Range<usize>, live: &Live) -> Vec<u32> {
+        let mut registers = Vec::new();
         for at in range {
             if let BatchOp::Arithmetic { pattern, .. } = self.out.instructions[at].op {
-                for place in &self.places(at)[..written(pattern)] {
-                    if let OperandLocation::Plane(slot) = *place
-                        && (live.has(slot) || self.in_array[slot as usize])
+                for location in &self.locations(at)[..written(pattern)] {
+                    if let OperandLocation::Plane(register) = *location
+                        && (live.has(register) || self.in_array[register as usize])
                     {
-                        slots.push(slot);
+                        registers.push(register);
                     }
                 }
             }
         }
-        slots.sort_unstable();
-        slots.dedup();
-        slots
+        registers.sort_unstable();
+        registers.dedup();
+        registers
     }
 
-    /// The step for all of these rows.
-    fn stretch(&mut self, rows: &[BatchInstruction], stored: &[u32]) {
+    /// Emits the instruction for a segment.
+    fn emit_segment(&mut self, instructions: &[BatchInstruction], live_out: &[u32]) {
         let mut words = UnitLocations::default();
-        let computed = rows
+        let computed = instructions
             .iter()
-            .map(|step| self.arithmetic_inst(step, &mut words));
-        let computed: Vec<ArithmeticInst> =
-            computed.map(|row| row.expect("these are rows")).collect();
-        let stored = stored
+            .map(|inst| self.arithmetic_inst(inst, &mut words));
+        let computed: Vec<ArithmeticInst> = computed
+            .map(|inst| inst.expect("these are arithmetic instructions"))
+            .collect();
+        let live_out = live_out
             .iter()
-            .map(|&slot| words.numbers[&OperandLocation::Plane(slot)]);
-        let stretch = Segment {
+            .map(|&register| words.numbers[&OperandLocation::Plane(register)]);
+        let emit_segment = Segment {
             instructions: computed,
-            live_out: stored.collect(),
+            live_out: live_out.collect(),
             locations: words.locations,
         };
-        let is_kept =
-            |step: &BatchInstruction| matches!(step.op, BatchOp::Arithmetic { kept: true, .. });
-        let act = BatchOp::Segment {
+        let keeps_inactive = |inst: &BatchInstruction| {
+            matches!(
+                inst.op,
+                BatchOp::Arithmetic {
+                    keeps_inactive: true,
+                    ..
+                }
+            )
+        };
+        let batch_op = BatchOp::Segment {
             unit: self.out.units.len() as u32,
-            rows: rows.len() as u32,
-            kept: rows.iter().any(is_kept),
+            instructions: instructions.len() as u32,
+            keeps_inactive: instructions.iter().any(keeps_inactive),
         };
         let refs = self.out.operands.len() as u32;
         self.out.operands.extend(words.operands);
         self.out.instructions.push(BatchInstruction {
-            op: act,
+            op: batch_op,
             refs,
-            position: rows[0].position,
+            position: instructions[0].position,
         });
-        self.out.units.push(CompileUnit::Segment(stretch));
+        self.out.units.push(CompileUnit::Segment(emit_segment));
     }
 
-    /// What a step computes, if it is a row or a cell.
+    /// The arithmetic of an instruction, if it is an op, a copy or a uniform.
     pub(super) fn arithmetic_inst(
         &self,
-        step: &BatchInstruction,
+        inst: &BatchInstruction,
         words: &mut UnitLocations,
     ) -> Option<ArithmeticInst> {
         let (BatchOp::Arithmetic { what, pattern, .. } | BatchOp::Uniform(what, _, pattern)) =
-            step.op
+            inst.op
         else {
             return None;
         };
-        let mut places = self.out.operands[step.refs as usize..].iter().copied();
-        let mut value = |lanes: Lanes| words.dual_operand(&mut places, lanes, &self.out.constants);
+        let mut locations = self.out.operands[inst.refs as usize..].iter().copied();
+        let mut value =
+            |lanes: Lanes| words.dual_operand(&mut locations, lanes, &self.out.constants);
         let result = value(pattern.result());
         let mut operands = [DualOperand::default(); MAX_OPERANDS];
         for (i, operand) in operands.iter_mut().enumerate().take(what.arity()) {
@@ -170,29 +194,29 @@ impl Loader<'_> {
             kind: what,
             result,
             operands,
-            position: step.position,
+            position: inst.position,
         })
     }
 }
 
-/// Slots whose words are read later, a bit each.
+/// The live registers, a bit each.
 struct Live(Vec<u64>);
 
 impl Live {
-    fn has(&self, slot: u32) -> bool {
-        self.0[slot as usize / 64] >> (slot % 64) & 1 == 1
+    fn has(&self, register: u32) -> bool {
+        self.0[register as usize / 64] >> (register % 64) & 1 == 1
     }
 
-    fn set(&mut self, place: &OperandLocation, is: bool) {
-        if let OperandLocation::Plane(slot) = *place {
-            let word = &mut self.0[slot as usize / 64];
-            let bit = 1 << (slot % 64);
+    fn set(&mut self, location: &OperandLocation, is: bool) {
+        if let OperandLocation::Plane(register) = *location {
+            let word = &mut self.0[register as usize / 64];
+            let bit = 1 << (register % 64);
             *word = if is { *word | bit } else { *word & !bit };
         }
     }
 }
 
-/// The words of a unit.
+/// The locations of a unit, and its operands.
 #[derive(Default)]
 pub(super) struct UnitLocations {
     pub(super) numbers: FxHashMap<OperandLocation, u32>,
@@ -201,16 +225,16 @@ pub(super) struct UnitLocations {
 }
 
 impl UnitLocations {
-    /// The value at the next places, with these shadows.
+    /// The value at the next locations, with these lanes.
     pub(super) fn dual_operand(
         &mut self,
-        places: &mut impl Iterator<Item = OperandLocation>,
+        locations: &mut impl Iterator<Item = OperandLocation>,
         lanes: Lanes,
         constants: &[u32],
     ) -> DualOperand {
         let mut next = || {
-            let place = places.next().expect("a row has all of its operands");
-            self.of(place, constants)
+            let location = locations.next().expect("an op has all of its operands");
+            self.of(location, constants)
         };
         DualOperand {
             value: next(),
@@ -218,9 +242,9 @@ impl UnitLocations {
         }
     }
 
-    fn of(&mut self, place: OperandLocation, constants: &[u32]) -> u32 {
-        *self.numbers.entry(place).or_insert_with(|| {
-            self.locations.push(match place {
+    fn of(&mut self, location: OperandLocation, constants: &[u32]) -> u32 {
+        *self.numbers.entry(location).or_insert_with(|| {
+            self.locations.push(match location {
                 OperandLocation::Plane(_)
                 | OperandLocation::Global(_)
                 | OperandLocation::Scratch(_) => WordLocation::Plane,
@@ -232,7 +256,7 @@ impl UnitLocations {
                 }
                 OperandLocation::Zero => WordLocation::Constant(0),
             });
-            self.operands.push(place);
+            self.operands.push(location);
             self.operands.len() as u32 - 1
         })
     }

@@ -1,31 +1,33 @@
-//! Sequences: rows of a block that follow one another, for the interpreter.
+//! Sequences: consecutive arithmetic instructions of a block, for the interpreter.
 //!
-//! Between two of them nothing is asked: whole packs of the group run through all. In front of a sequence comes the step that does so; its own
-//! steps stay behind it, for groups that have to leave what others keep alone. So a sequence's rows all write what others keep, or none does.
+//! Nothing is dispatched between two of them: the active SIMD vectors run through all. The
+//! instruction that does so comes before the sequence. The single instructions stay after it, for
+//! groups that must preserve the words of inactive points. So the instructions of a sequence all
+//! write words that inactive points keep, or none does.
 
 use super::super::instruction::{BatchInstruction, BatchOp, RoutineCall};
 use super::Loader;
 
-/// Fewer rows are left to their own steps.
+/// The fewest calls of a sequence. Fewer are left to their own instructions.
 const MIN_CALLS: usize = 2;
 
 impl Loader<'_> {
-    /// Makes sequences of the steps of the block that begins at `first`.
+    /// Makes sequences of the instructions of the block that starts at `first`.
     pub(super) fn find_sequences(&mut self, first: usize) {
-        let mut steps = self
+        let mut insts = self
             .out
             .instructions
             .split_off(first)
             .into_iter()
             .peekable();
-        while steps.peek().is_some() {
+        while insts.peek().is_some() {
             let start = self.out.routine_calls.len();
-            let (mut own, mut all_kept) = (Vec::new(), None);
-            while let Some((call, rows, kept)) = steps.peek().and_then(call)
-                && kept == *all_kept.get_or_insert(kept)
+            let (mut own, mut all_keep) = (Vec::new(), None);
+            while let Some((call, instructions, keeps_inactive)) = insts.peek().and_then(call)
+                && keeps_inactive == *all_keep.get_or_insert(keeps_inactive)
             {
                 self.out.routine_calls.push(call);
-                own.extend(steps.by_ref().take(1 + rows));
+                own.extend(insts.by_ref().take(1 + instructions));
             }
             let count = self.out.routine_calls.len() - start;
             if count < MIN_CALLS {
@@ -34,32 +36,36 @@ impl Loader<'_> {
                 self.out.instructions.push(BatchInstruction {
                     op: BatchOp::Sequence {
                         calls: (start as u32, count as u32),
-                        steps: own.len() as u32,
-                        kept: all_kept == Some(true),
+                        instructions: own.len() as u32,
+                        keeps_inactive: all_keep == Some(true),
                     },
                     ..own[0]
                 });
             }
             if count == 0 {
-                own.extend(steps.next());
+                own.extend(insts.next());
             }
             self.out.instructions.extend(own);
         }
     }
 }
 
-/// What a step calls for whole packs, how many rows follow that are computed by that, and whether points that do not run keep what they have in the
-/// planes that it writes; if it is such a step.
-fn call(step: &BatchInstruction) -> Option<(RoutineCall, usize, bool)> {
-    let (routine, rows, kept) = match step.op {
-        BatchOp::Arithmetic { routines, kept, .. } => (routines.unmasked?, 0, kept),
+/// The unmasked call of an instruction, if it has one. Also the number of instructions after it
+/// that the call covers, and whether inactive points keep their words in the planes that it writes.
+fn call(inst: &BatchInstruction) -> Option<(RoutineCall, usize, bool)> {
+    let (routine, instructions, keeps_inactive) = match inst.op {
+        BatchOp::Arithmetic {
+            routines,
+            keeps_inactive,
+            ..
+        } => (routines.unmasked?, 0, keeps_inactive),
         BatchOp::Superinstruction {
             routine,
-            rows,
-            kept,
-        } => (routine, rows as usize, kept),
+            instructions,
+            keeps_inactive,
+        } => (routine, instructions as usize, keeps_inactive),
         _ => return None,
     };
-    let refs = step.refs;
-    Some((RoutineCall { routine, refs }, rows, kept))
+    let refs = inst.refs;
+    Some((RoutineCall { routine, refs }, instructions, keeps_inactive))
 }

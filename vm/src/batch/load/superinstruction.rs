@@ -1,9 +1,13 @@
-//! Which rows are computed together: a row whose result dies as an operand of a later one joins it, if there is a routine for both.
+//! The fusion pass: an arithmetic instruction whose result dies as an operand of a later one joins
+//! it, if there is a superinstruction for both.
 //!
-//! The first row moves down to the second, or that up to the first, so nothing between them may write what the one that moves reads, or have to do with what it
-//! writes. In front of the rows comes the step for all of them; the rows stay behind it, for groups that have to leave what others keep alone.
+//! The first instruction moves down to the second, or the second up to the first. So no instruction
+//! between them may write the operands of the one that moves, or access its result. The
+//! superinstruction comes before its single instructions. These stay for groups that must preserve
+//! the words of inactive points.
 //!
-//! A row may have the shadows of another value. Then it writes its value alone; joined with the row that computes those, both are written at once.
+//! An instruction may have the shadows of another value. Then it writes its value alone; fused with
+//! the instruction that computes those, it writes both.
 
 use super::super::instruction::{BatchInstruction, BatchOp, OperandLocation};
 use super::{Loader, Triple, written};
@@ -14,65 +18,69 @@ use adumbra_simd::{
 };
 use std::ops::Range;
 
-/// How many pieces back a row looks for one to join.
+/// The search window: how many candidates back an instruction looks for one to join.
 const WINDOW: usize = 12;
 
-/// Rows that others may join, or that may join others.
+/// An instruction or a superinstruction that may be fused further.
 pub(super) struct FusionCandidate {
-    piece: FusionOperand,
-    /// The first of its steps, and how many there are.
+    part: FusionOperand,
+    /// The first of its instructions, and how many there are.
     start: usize,
     len: usize,
-    /// Its value is in a plane of its own.
+    /// The location of its result. The value is in a plane of its own.
     result: Triple,
-    /// How many places of the result are written, its value's first; the others hold the shadows already.
+    /// How many words of the result are written, its value's first; the others hold the shadows
+    /// already.
     written: usize,
-    /// Where its rows put what passes between them, should they be computed one by one.
+    /// Where its instructions put intermediate values, should they be computed one by one.
     inner: Vec<OperandLocation>,
     args: Vec<Triple>,
-    /// The instruction that reads the result for the last time, if there is one for all of its words.
-    dies: Option<u32>,
+    /// The instruction that reads the result for the last time, if there is one for all of its
+    /// words.
+    last_use: Option<u32>,
 }
 
 impl FusionCandidate {
-    /// The step behind its own.
+    /// The position after its instructions.
     fn end(&self) -> usize {
         self.start + self.len
     }
 
-    /// The places that it writes.
+    /// The locations that it writes.
     fn written(&self) -> impl Iterator<Item = OperandLocation> {
-        self.result.places().take(self.written)
+        self.result.locations().take(self.written)
     }
 }
 
 /// Two candidates as one.
 struct Joined {
-    /// Where the first is among the candidates.
+    /// The index of the first among the candidates.
     first: usize,
     fusion: Superinstruction,
     routine: UnmaskedRoutine,
     args: Vec<Triple>,
     /// Whether the second moves up, not the first down.
-    rises: bool,
+    moves_up: bool,
 }
 
 impl Loader<'_> {
-    /// The step just emitted computes a row: it is joined with those before it that it can be joined with.
-    pub(super) fn fuse(&mut self, op: Op, result: Triple, args: &[Triple], deaths: &[u32]) {
+    /// Fuses the arithmetic instruction that was just emitted with earlier ones, as far as
+    /// possible.
+    pub(super) fn fuse(&mut self, op: Op, result: Triple, args: &[Triple], last_uses: &[u32]) {
         let start = self.out.instructions.len() - 1;
         let BatchOp::Arithmetic { pattern, .. } = self.out.instructions[start].op else {
-            unreachable!("a row was emitted");
+            unreachable!("an arithmetic instruction was emitted");
         };
         let mut own = FusionCandidate {
-            piece: FusionOperand::Op(op),
+            part: FusionOperand::Op(op),
             start,
             len: 1,
             result,
             written: written(pattern),
             inner: Vec::new(),
             args: args.to_vec(),
-            dies: (deaths.iter().all(|death| death == &deaths[0])).then(|| deaths[0]),
+            last_use: (last_uses.iter().all(|last_use| last_use == &last_uses[0]))
+                .then(|| last_uses[0]),
         };
         while let Some(joined) = self.partner(&own) {
             own = self.join(joined, own);
@@ -82,29 +90,29 @@ impl Loader<'_> {
         }
         self.candidates.push(own);
         debug_assert!(
-            (self.candidates.iter()).all(|c| self.places(c.end() - 1)[0] == c.result.value),
-            "the last step of each is the row that gives its result"
+            (self.candidates.iter()).all(|c| self.locations(c.end() - 1)[0] == c.result.value),
+            "the last instruction of each gives its result"
         );
     }
 
-    /// What dies here lives on where it is, under another type, until it dies there.
-    pub(super) fn extend_last_use(&mut self, place: OperandLocation, death: u32) {
+    /// Extends the life of a word under another type, until its last use there.
+    pub(super) fn extend_last_use(&mut self, location: OperandLocation, last_use: u32) {
         for candidate in &mut self.candidates {
-            if candidate.result.value == place && candidate.dies == Some(self.position) {
-                candidate.dies = Some(death);
+            if candidate.result.value == location && candidate.last_use == Some(self.position) {
+                candidate.last_use = Some(last_use);
             }
         }
     }
 
-    /// A candidate that can join the last one, and what both are.
+    /// A candidate that can be fused with the last one, and the superinstruction of both.
     fn partner(&self, own: &FusionCandidate) -> Option<Joined> {
         let candidates = self.candidates.iter().enumerate().rev();
         for (first, other) in candidates
-            .filter(|(_, other)| other.dies == Some(self.position) && other.end() <= own.start)
+            .filter(|(_, other)| other.last_use == Some(self.position) && other.end() <= own.start)
         {
             let mut uses = (0..)
                 .zip(&own.args)
-                .filter(|(_, arg)| arg.meets(other.result));
+                .filter(|(_, arg)| arg.overlaps(other.result));
             let (Some((operand, arg)), None) = (uses.next(), uses.next()) else {
                 continue;
             };
@@ -116,17 +124,20 @@ impl Loader<'_> {
             else {
                 continue;
             };
-            let mut gone = other.written().filter(|&place| !own.result.has(place));
-            // The shadows of a third value are nobody's to write.
-            let mut had = own.result.places().skip(own.written);
-            // Who reads the result in between needs it in its place; so does who did before the last one moved up.
+            let mut gone = other
+                .written()
+                .filter(|&location| !own.result.has(location));
+            // The shadows of another value must not be written.
+            let mut had = own.result.locations().skip(own.written);
+            // An instruction in between reads the result in its own location. So does one that did
+            // before the last one moved up.
             let between = other.end()..own.start;
-            let behind = own.end()..self.out.instructions.len();
+            let after = own.end()..self.out.instructions.len();
             let is_wanted = *arg != other.result
-                || !gone.all(|place| self.is_free(place, other))
-                || !had.all(|place| other.written().any(|written| written == place))
-                || !self.leave_alone(between.clone(), other.written())
-                || !self.leave_alone(behind, other.written());
+                || !gone.all(|location| self.is_free(location, other))
+                || !had.all(|location| other.written().any(|written| written == location))
+                || !self.are_independent(between.clone(), other.written())
+                || !self.are_independent(after, other.written());
             if is_wanted {
                 continue;
             }
@@ -137,21 +148,22 @@ impl Loader<'_> {
                     fusion,
                     routine,
                     args,
-                    rises: !sinks,
+                    moves_up: !sinks,
                 });
             }
         }
         None
     }
 
-    /// Both candidates as one, the first of which gives the second that operand, and what that has of others.
+    /// The superinstruction of both candidates, if the first gives the second that operand; and the
+    /// operands that neither computes.
     fn fusion(
         &self,
         first: &FusionCandidate,
         then: &FusionCandidate,
         operand: usize,
     ) -> Option<(Superinstruction, Vec<Triple>)> {
-        let mut fusion = self.made(Composition::Chain(first.piece, then.piece, operand))?;
+        let mut fusion = self.made(Composition::Chain(first.part, then.part, operand))?;
         let mut args = then.args.clone();
         args.splice(operand..=operand, first.args.iter().copied());
         // As long as any two of them are the same.
@@ -162,7 +174,8 @@ impl Loader<'_> {
         Some((fusion, args))
     }
 
-    /// A fusion for which two of the operands are the same, and which of them is not given any more.
+    /// A superinstruction for which two of the operands are the same, and which of them is not
+    /// passed any more.
     fn with_same(
         &self,
         fusion: Superinstruction,
@@ -176,107 +189,116 @@ impl Loader<'_> {
         })
     }
 
-    /// The fusion that is made so, if it is used.
+    /// The superinstruction that is composed so, if it is used.
     fn made(&self, made: Composition) -> Option<Superinstruction> {
         Superinstruction::of(made).filter(|&fusion| !self.without.has(fusion))
     }
 
-    /// Whether nobody has a word in a plane but a candidate, which writes it.
-    fn is_free(&self, place: OperandLocation, candidate: &FusionCandidate) -> bool {
-        let (OperandLocation::Plane(slot), OperandLocation::Plane(to)) =
-            (place, candidate.result.value)
+    /// Whether no register aliases a plane except the candidate's, which writes it.
+    fn is_free(&self, location: OperandLocation, candidate: &FusionCandidate) -> bool {
+        let (OperandLocation::Plane(register), OperandLocation::Plane(to)) =
+            (location, candidate.result.value)
         else {
             return false;
         };
-        let own = to..to + candidate.result.places().count() as u32;
-        let guests = own.filter(|&own| own != slot && self.map[own as usize] == place);
-        self.held[slot as usize] == guests.count() as u32
+        let own = to..to + candidate.result.locations().count() as u32;
+        let guests = own.filter(|&own| own != register && self.map[own as usize] == location);
+        self.alias_counts[register as usize] == guests.count() as u32
     }
 
-    /// Whether none of these steps reads or writes any of these places.
-    fn leave_alone(
+    /// Whether none of these instructions reads or writes any of these locations.
+    fn are_independent(
         &self,
-        steps: Range<usize>,
+        insts: Range<usize>,
         mut all: impl Iterator<Item = OperandLocation>,
     ) -> bool {
-        all.all(|place| {
-            let mut steps = steps.clone();
-            steps.all(|step| !self.places(step).contains(&place))
+        all.all(|location| {
+            let mut insts = insts.clone();
+            insts.all(|inst| !self.locations(inst).contains(&location))
         })
     }
 
-    /// Whether a candidate may be computed before these steps as well as behind them: none has to do with what its rows write, or writes what they read.
-    fn can_pass(&self, mut steps: Range<usize>, candidate: &FusionCandidate) -> bool {
+    /// Whether a candidate may be computed before these instructions as well as after them: none
+    /// accesses the results of the candidate, or writes its operands.
+    fn can_pass(&self, mut insts: Range<usize>, candidate: &FusionCandidate) -> bool {
         let inner = candidate.inner.iter().copied();
-        self.leave_alone(steps.clone(), candidate.written().chain(inner))
-            && steps.all(|step| {
-                let count = match self.out.instructions[step].op {
+        self.are_independent(insts.clone(), candidate.written().chain(inner))
+            && insts.all(|inst| {
+                let count = match self.out.instructions[inst].op {
                     BatchOp::Arithmetic { pattern, .. } => written(pattern),
                     BatchOp::Uniform(..) => 1,
-                    // The rows behind what is together tell what it does.
+                    // The single instructions after a superinstruction have its effects.
                     _ => 0,
                 };
-                let written = &self.places(step)[..count];
-                !(candidate.args.iter()).any(|arg| written.iter().any(|&place| arg.has(place)))
+                let written = &self.locations(inst)[..count];
+                !(candidate.args.iter())
+                    .any(|arg| written.iter().any(|&location| arg.has(location)))
             })
     }
 
-    /// The steps of two candidates come together, behind a step for all of them.
+    /// Moves the instructions of two candidates together, after a superinstruction for all of them.
     fn join(&mut self, joined: Joined, last: FusionCandidate) -> FusionCandidate {
         self.out.joined_by = self.out.joined_by.with(joined.fusion);
         let first = self.candidates.remove(joined.first);
         let mut inner = last.inner.clone();
         inner.extend(first.inner.iter().copied().chain(first.written()));
         let (between, end) = (first.end()..last.start, last.end());
-        let own = self.take_rows(last.start..end);
-        let mut rows = self.take_rows(first.start..between.start);
-        rows.extend(own);
+        let own = self.take_instructions(last.start..end);
+        let mut instructions = self.take_instructions(first.start..between.start);
+        instructions.extend(own);
         let refs = self.out.operands.len();
-        self.out.operands.extend(last.result.places());
+        self.out.operands.extend(last.result.locations());
         let args = joined.args.iter();
-        self.out.operands.extend(args.flat_map(|arg| arg.places()));
-        let step = BatchInstruction {
+        self.out
+            .operands
+            .extend(args.flat_map(|arg| arg.locations()));
+        let inst = BatchInstruction {
             op: BatchOp::Superinstruction {
                 routine: joined.routine,
-                rows: rows.len() as u32,
-                kept: last.result.places().any(|place| self.is_kept(place)),
+                instructions: instructions.len() as u32,
+                keeps_inactive: last
+                    .result
+                    .locations()
+                    .any(|location| self.keeps_inactive(location)),
             },
             refs: refs as u32,
             position: self.position,
         };
-        rows.insert(0, (step, (self.out.operands.len() - refs) as u32));
-        let len = rows.len();
-        let start = match joined.rises {
+        instructions.insert(0, (inst, (self.out.operands.len() - refs) as u32));
+        let len = instructions.len();
+        let start = match joined.moves_up {
             true => first.start,
             false => last.start - first.len,
         };
-        let (steps, counts): (Vec<BatchInstruction>, Vec<u32>) = rows.into_iter().unzip();
-        self.out.instructions.splice(start..start, steps);
+        let (insts, counts): (Vec<BatchInstruction>, Vec<u32>) = instructions.into_iter().unzip();
+        self.out.instructions.splice(start..start, insts);
         self.counts.splice(start..start, counts);
         for other in &mut self.candidates {
             if between.contains(&other.start) {
                 other.start -= first.len;
-                other.start += if joined.rises { len } else { 0 };
+                other.start += if joined.moves_up { len } else { 0 };
             } else if other.start >= end {
                 other.start = other.start - first.len - last.len + len;
             }
         }
         FusionCandidate {
-            piece: FusionOperand::Superinstruction(joined.fusion),
+            part: FusionOperand::Superinstruction(joined.fusion),
             start,
             len,
-            written: last.result.places().count(),
+            written: last.result.locations().count(),
             inner,
             args: joined.args,
             ..last
         }
     }
 
-    /// Takes steps away, and gives the rows among them, each with how many operands it has.
-    fn take_rows(&mut self, range: Range<usize>) -> Vec<(BatchInstruction, u32)> {
-        let steps = self.out.instructions.drain(range.clone());
-        let rows = steps.zip(self.counts.drain(range));
-        rows.filter(|(step, _)| !matches!(step.op, BatchOp::Superinstruction { .. }))
+    /// Removes a range, and returns the single instructions in it, each with its number of
+    /// operands.
+    fn take_instructions(&mut self, range: Range<usize>) -> Vec<(BatchInstruction, u32)> {
+        let insts = self.out.instructions.drain(range.clone());
+        let instructions = insts.zip(self.counts.drain(range));
+        instructions
+            .filter(|(inst, _)| !matches!(inst.op, BatchOp::Superinstruction { .. }))
             .collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Quads in chunks show what four point machines show that are joined.
+//! Differential tests of quads in chunks against four joined point machines.
 
 use super::*;
 use adumbra_ir::host::leaving;
@@ -44,7 +44,7 @@ impl Four<'_> {
         });
     }
 
-    /// Answers whoever asks until nobody does.
+    /// Answers requests until there are none.
     fn answer_all(&mut self, first: usize, host: &mut Recorder) {
         while let Some(at) = self.machines.iter().position(|m| m.request().is_some()) {
             let point = first + at;
@@ -182,7 +182,7 @@ impl Quads {
                     assert_eq!(machine.outcomes()[point], Outcome::Pending);
                     assert!((0..words).all(|at| machine.output(at / 3, at % 3, point) == 0));
                 }
-                // Every other quad goes on elsewhere, or comes back.
+                // Every other quad is parked and resumed elsewhere, or in its own chunk.
                 if quad % 8 == 0 {
                     let parked = machine
                         .suspended()
@@ -238,7 +238,7 @@ impl Quads {
         (shown, host.points)
     }
 
-    /// Panics if a program shows something else in chunks.
+    /// Panics if a program has other results in chunks.
     fn check(&self, name: &str, width: usize) {
         let name = format!("{name}, width {width}");
         compare(&name, &self.program, &self.alone(), |level, hesitates| {
@@ -249,7 +249,7 @@ impl Quads {
 
 #[test]
 #[cfg_attr(miri, ignore = "hundreds of random programs take hours")]
-fn quads_in_chunks_show_what_quads_show() {
+fn quad_chunks_equal_joined_point_machines() {
     for seed in 0..400 {
         let mut random = Rng::with_seed(seed);
         let width = random.usize(1..=MAX_WIDTH);
@@ -260,9 +260,10 @@ fn quads_in_chunks_show_what_quads_show() {
     }
 }
 
-/// No compilation makes it, but a file may hold it: points of a quad that come to different differences, each in turns of its own.
+/// No compilation makes it, but a file may hold it: points of a quad that come to different
+/// differences, each in iterations of its own.
 #[test]
-fn differences_that_not_all_come_to_are_taken_as_by_point_machines() {
+fn unshared_differences_bail_out_correctly() {
     for (number, text) in [
         "quad fine global x: float output o: float entry main
         fn main() -> (f32) ^0 {

@@ -1,4 +1,4 @@
-//! Walks functions until what their words hold no longer changes.
+//! The fixpoint iteration: walks functions until the states of their words do not change.
 
 use super::partition::{RegisterPartition, inputs};
 use super::structure::{LoopBounds, target};
@@ -7,19 +7,19 @@ use super::{ALL_STALE, CheckBudget, WordKinds, word_kinds};
 use crate::bytecode::{Bytecode, Opcode};
 use std::collections::BTreeMap;
 
-/// What is known of a function.
+/// The summary of a function.
 struct Summary {
-    /// The atoms that it or a function that it calls reads or writes, and those that these write.
+    /// The atoms that it or its callees read or write, and those that they write.
     touched: Vec<bool>,
     written: Vec<bool>,
-    /// What holds where it begins, of all calls so far; nothing if there was none.
+    /// The state at its start, joined over all calls so far; none if there was none.
     entry: Option<DataflowState>,
-    /// What holds where it returns; nothing if it has not.
+    /// The state where it returns; none if it has not.
     exit: Option<DataflowState>,
     /// Whether it was walked in this round, with the entry that it has.
     is_walked: bool,
     is_active: bool,
-    /// Whether a call has gone by its exit in this round.
+    /// Whether a call has used its exit in this round.
     is_used: bool,
 }
 
@@ -27,19 +27,19 @@ struct Summary {
 struct Open {
     head: u32,
     end: u32,
-    /// What holds at its head.
+    /// The state at its head.
     held: DataflowState,
     /// Whether that has changed since it was walked.
     is_changed: bool,
 }
 
-/// A function on the way.
+/// A function that is being walked.
 struct Walk {
     function: usize,
     position: u32,
-    /// What holds there; nothing if control does not come there.
+    /// The state there; none if control does not come there.
     state: Option<DataflowState>,
-    /// What is carried to later positions by jumps.
+    /// The states that jumps carry to later positions.
     pending: BTreeMap<u32, DataflowState>,
     open: Vec<Open>,
     saves: Vec<SavedRange>,
@@ -70,8 +70,9 @@ pub(super) fn check(
     checker.summarise()?;
     let entry = program.entry as usize;
     let mut state = vec![ALL_STALE; atoms.len()];
-    for (slots, scalar) in inputs(program) {
-        state[atoms.range(slots.start, slots.end - slots.start)].fill(word_kinds(scalar));
+    for (registers, scalar) in inputs(program) {
+        state[atoms.range(registers.start, registers.end - registers.start)]
+            .fill(word_kinds(scalar));
     }
     checker.enter(entry, &state)?;
     while std::mem::take(&mut checker.again) {
@@ -84,7 +85,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Adds what one state may hold to another; whether that is more.
+/// Joins one state into another; returns whether it grew.
 fn join(to: &mut [WordKinds], from: &[WordKinds]) -> bool {
     let mut more = 0;
     for (to, from) in to.iter_mut().zip(from) {
@@ -94,7 +95,7 @@ fn join(to: &mut [WordKinds], from: &[WordKinds]) -> bool {
     more != 0
 }
 
-/// Adds the atoms of one set to another; whether there are more then.
+/// Adds one set of atoms to another; returns whether it grew.
 fn unite(to: &mut [bool], from: &[bool]) -> bool {
     let mut more = false;
     for (to, from) in to.iter_mut().zip(from) {
@@ -105,7 +106,7 @@ fn unite(to: &mut [bool], from: &[bool]) -> bool {
 }
 
 impl Checker<'_> {
-    /// Finds what each function touches, through calls.
+    /// Finds the atoms that each function touches, through calls.
     fn summarise(&mut self) -> Result<(), String> {
         let program = self.transfer.program;
         let none = vec![0; self.transfer.atoms.len()];
@@ -153,7 +154,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Control comes to a function's beginning with this. What it does not touch does not matter to it.
+    /// Joins a state into a function's entry. Atoms that the function does not touch do not matter
+    /// to it.
     fn enter(&mut self, function: usize, state: &DataflowState) -> Result<(), String> {
         self.budget.spend(state.len())?;
         let summary = &mut self.summaries[function];
@@ -174,7 +176,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Walks the shader and what it calls.
+    /// Walks the shader and its callees.
     fn round(&mut self, entry: usize) -> Result<(), String> {
         let mut walks = vec![self.begin(entry)?];
         while let Some(walk) = walks.last_mut() {
@@ -204,7 +206,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Goes on to the end of the function, or to a call of one that has to be walked first.
+    /// Continues to the end of the function, or to a call of one that has to be walked first.
     fn advance(&mut self, walk: &mut Walk) -> Result<Option<usize>, String> {
         let program = self.transfer.program;
         let end = program.functions.get(walk.function + 1);
@@ -216,12 +218,12 @@ impl Checker<'_> {
                 return Ok(Some(callee));
             }
             walk.position += 1;
-            self.turn(walk)?;
+            self.end_loop(walk)?;
         }
         Ok(None)
     }
 
-    /// Passes one instruction; gives the function that has to be walked before that.
+    /// Passes one instruction; returns the function that has to be walked before that.
     fn step(&mut self, walk: &mut Walk) -> Result<Option<usize>, String> {
         let (program, position) = (self.transfer.program, walk.position);
         if let Some(arriving) = walk.pending.remove(&position) {
@@ -248,7 +250,7 @@ impl Checker<'_> {
                 let open = open.expect("control comes there by the head alone");
                 self.budget.spend(state.len())?;
                 open.is_changed |= join(&mut open.held, state);
-                self.leave(walk);
+                self.end_path(walk);
             }
             Opcode::Jump | Opcode::Branch(..) | Opcode::BranchIf(_) => {
                 let target = target(code).expect("it jumps");
@@ -257,10 +259,10 @@ impl Checker<'_> {
                 self.arrive(&mut there, arriving)?;
                 walk.pending.extend(there.map(|there| (target, there)));
                 if code.opcode == Opcode::Jump {
-                    self.leave(walk);
+                    self.end_path(walk);
                 }
             }
-            Opcode::Unreachable => self.leave(walk),
+            Opcode::Unreachable => self.end_path(walk),
             Opcode::Return => {
                 if walk.function == program.entry as usize {
                     self.budget.spend(3 * program.output_lanes.len())?;
@@ -276,12 +278,12 @@ impl Checker<'_> {
                     }
                 };
                 self.again |= is_more && summary.is_used;
-                self.leave(walk);
+                self.end_path(walk);
             }
             Opcode::Save => {
                 let range = self.transfer.atoms.range(first, second);
                 walk.saves.push(SavedRange {
-                    slot: first,
+                    register: first,
                     len: second,
                     held: self.budget.keep(&state[range])?,
                 });
@@ -311,7 +313,7 @@ impl Checker<'_> {
             for saved in walk.saves.drain(..) {
                 self.budget.give_back(&saved.held);
             }
-            self.leave(walk);
+            self.end_path(walk);
             return Ok(None);
         };
         self.budget.spend(state.len())?;
@@ -323,8 +325,8 @@ impl Checker<'_> {
         Ok(None)
     }
 
-    /// Where a loop ends: once more if what it begins with has changed.
-    fn turn(&mut self, walk: &mut Walk) -> Result<(), String> {
+    /// Ends a loop: walks it once more if the state at its head has changed.
+    fn end_loop(&mut self, walk: &mut Walk) -> Result<(), String> {
         while let Some(open) = walk.open.last_mut()
             && open.end < walk.position
         {
@@ -340,14 +342,14 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Control goes nowhere from there.
-    fn leave(&mut self, walk: &mut Walk) {
+    /// Control cannot continue from there.
+    fn end_path(&mut self, walk: &mut Walk) {
         if let Some(state) = walk.state.take() {
             self.budget.give_back(&state);
         }
     }
 
-    /// Adds what arrives to what is there.
+    /// Joins a state that arrives into the one that is there.
     fn arrive(
         &mut self,
         there: &mut Option<DataflowState>,

@@ -1,22 +1,23 @@
-//! Slots that no instruction tells apart, as one.
+//! The partition of registers into atoms: registers that no instruction separates.
 
 use crate::basic_blocks::argument_count;
 use crate::bytecode::{Bytecode, BytecodeArray, Opcode, OperandRole, Register};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use std::ops::Range;
 
-/// The slots of a program, cut where an instruction, an array or the type of an input begins or ends.
+/// The atoms of a program: its registers, cut where an instruction, an array or the type of an
+/// input starts or ends.
 pub(super) struct RegisterPartition {
-    /// The first slot of each, by rising number; then the number of slots.
+    /// The first register of each atom, by rising number; then the number of registers.
     starts: Vec<u32>,
 }
 
 impl RegisterPartition {
     pub(super) fn new(program: &Bytecode) -> RegisterPartition {
         let mut starts = vec![0, program.registers];
-        let mut cut = |slot: u32, len: u32| {
-            if Register(slot).as_constant().is_none() {
-                starts.extend([slot, slot + len]);
+        let mut cut = |register: u32, len: u32| {
+            if Register(register).as_constant().is_none() {
+                starts.extend([register, register + len]);
             }
         };
         for array in &program.arrays {
@@ -31,12 +32,12 @@ impl RegisterPartition {
             }
             for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
                 let mut list = |count: usize| {
-                    let slots = &program.lists[word as usize..][..count];
-                    slots.iter().for_each(|&slot| cut(slot, 1));
+                    let registers = &program.lists[word as usize..][..count];
+                    registers.iter().for_each(|&register| cut(register, 1));
                 };
                 match role {
                     OperandRole::Read(lanes) | OperandRole::Write(lanes) => {
-                        words(word, lanes).for_each(|slot| cut(slot, 1));
+                        words(word, lanes).for_each(|register| cut(register, 1));
                     }
                     OperandRole::ReadList(count) | OperandRole::WriteList(count) => {
                         list(count as usize)
@@ -51,17 +52,17 @@ impl RegisterPartition {
         RegisterPartition { starts }
     }
 
-    /// How many.
+    /// The number of atoms.
     pub(super) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The one that a slot is in.
-    pub(super) fn at(&self, slot: u32) -> usize {
-        self.starts.partition_point(|&start| start <= slot) - 1
+    /// The atom of a register.
+    pub(super) fn at(&self, register: u32) -> usize {
+        self.starts.partition_point(|&start| start <= register) - 1
     }
 
-    /// Those of slots that begin and end with one.
+    /// The atoms of registers that start and end with one.
     pub(super) fn range(&self, start: u32, len: u32) -> Range<usize> {
         match len {
             0 => 0..0,
@@ -69,27 +70,27 @@ impl RegisterPartition {
         }
     }
 
-    /// Those of an array.
+    /// The atoms of an array.
     pub(super) fn array(&self, array: BytecodeArray) -> Range<usize> {
         self.range(array.base, array.registers())
     }
 }
 
-/// The slots of a value and its shadows.
-pub(super) fn words(slot: u32, lanes: Lanes) -> impl Iterator<Item = u32> {
+/// The registers of a value and its shadows.
+pub(super) fn words(register: u32, lanes: Lanes) -> impl Iterator<Item = u32> {
     let shadows = Direction::BOTH.into_iter().zip(1..);
     let shadows = shadows.filter(move |(direction, _)| lanes.has(*direction));
-    std::iter::once(slot).chain(shadows.map(move |(_, offset)| slot + offset))
+    std::iter::once(register).chain(shadows.map(move |(_, offset)| register + offset))
 }
 
-/// The slots where the host writes inputs, those of one type that follow one another together.
+/// The registers where the host writes inputs, consecutive ones of one type together.
 pub(super) fn inputs(program: &Bytecode) -> Vec<(Range<u32>, Scalar)> {
     let mut inputs: Vec<(Range<u32>, Scalar)> = Vec::new();
     let mut at = 3 * program.output_lanes.len() as u32;
     for input in &program.interface.inputs {
         input.ty.for_each_scalar(&mut |scalar| {
             match inputs.last_mut() {
-                Some((slots, last)) if *last == scalar => slots.end += 1,
+                Some((registers, last)) if *last == scalar => registers.end += 1,
                 _ => inputs.push((at..at + 1, scalar)),
             }
             at += 1;

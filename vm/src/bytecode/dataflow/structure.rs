@@ -1,13 +1,14 @@
-//! The shape of control flow and of calls, as lowering makes them: loops that nobody enters but at their heads, and what a call saves restored right behind it.
+//! Structure of control flow and calls: loops are entered at their heads alone, and registers that
+//! a call saves are restored right after it.
 
 use crate::bytecode::{Bytecode, BytecodeInstruction, MAX_SAVED_REGISTERS, Opcode, OperandRole};
 use adumbra_ir::host::ELEMENTS_PER_STEP;
 use std::collections::BTreeMap;
 
-/// By the position of each loop's head, that of its last jump back.
+/// By the position of each loop's head, that of its last back edge.
 pub(super) type LoopBounds = BTreeMap<u32, u32>;
 
-/// Checks both; gives the loops.
+/// Checks both; returns the loops.
 pub(super) fn check(program: &Bytecode) -> Result<LoopBounds, String> {
     let loops = loops(program)?;
     calls(program)?;
@@ -51,7 +52,7 @@ fn loops(program: &Bytecode) -> Result<LoopBounds, String> {
     Ok(loops)
 }
 
-/// What a call has saved, while its instructions are looked at.
+/// The registers that a call has saved, while its instructions are checked.
 #[derive(Default)]
 struct Saved {
     ranges: Vec<[u32; 2]>,
@@ -77,7 +78,7 @@ fn calls(program: &Bytecode) -> Result<(), String> {
 }
 
 impl Saved {
-    /// Whether control was within a call in front of an instruction that was passed.
+    /// Whether control was within a call before an instruction that was passed.
     fn is_open_before(&self, code: &BytecodeInstruction) -> bool {
         match code.opcode {
             Opcode::Save => self.ranges.len() > 1,
@@ -95,7 +96,7 @@ impl Saved {
                 self.words += u64::from(second);
             }
             Opcode::Call if is_open && !self.is_called => {
-                // What functions save beside their arrays is bounded; elements take steps.
+                // Registers that functions save, arrays apart, are bounded; elements take steps.
                 let elements = u64::from(ELEMENTS_PER_STEP) * (u64::from(second) + 1);
                 if self.words > u64::from(MAX_SAVED_REGISTERS) + 3 * elements {
                     return Err("more is saved than the call takes steps for");
@@ -114,7 +115,7 @@ impl Saved {
             Opcode::ArrayToSaved if self.is_called => {}
             Opcode::ArrayFromSaved | Opcode::ArrayToSaved => return Err("no array was saved"),
             Opcode::Move(..) | Opcode::ArrayCopy => {}
-            _ if is_open => return Err("it stands between a call and what is saved for it"),
+            _ if is_open => return Err("it is between a call and the registers saved for it"),
             _ => {}
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Programs that are spoiled in one place each.
+//! Programs with one fault each.
 
 use super::*;
 use crate::bytecode::{BytecodeArray, BytecodeInstruction, Opcode, validate};
@@ -63,7 +63,7 @@ fn position(program: &Bytecode, fits: impl Fn(Opcode) -> bool) -> usize {
     found.expect("there is one")
 }
 
-/// The program is still memory-safe, and refused for this.
+/// The program is still memory-safe, and refused with this message.
 fn is_refused(program: &Bytecode, why: &str) {
     assert_eq!(validate(program), Ok(()), "{program}");
     let error = check(program).expect_err(why);
@@ -71,18 +71,18 @@ fn is_refused(program: &Bytecode, why: &str) {
 }
 
 #[test]
-fn lowered_programs_pass() {
+fn lowered_programs_pass_the_check() {
     assert_eq!(check(&rich()), Ok(()));
 }
 
 #[test]
-fn words_that_nobody_wrote_are_refused() {
+fn unwritten_words_are_refused() {
     let sound = rich();
-    let each_row = sound.code.iter().enumerate();
-    let rows = each_row.filter(|(_, code)| matches!(code.opcode, Opcode::Arithmetic(..)));
+    let each = sound.code.iter().enumerate();
+    let ops = each.filter(|(_, code)| matches!(code.opcode, Opcode::Arithmetic(..)));
     let mut count = 0;
-    for (position, _) in rows {
-        // A slot behind all others, which nobody writes.
+    for (position, _) in ops {
+        // A register after all others, which is never written.
         let mut program = sound.clone();
         program.registers += 1;
         program.code[position].words[1] = sound.registers;
@@ -90,7 +90,7 @@ fn words_that_nobody_wrote_are_refused() {
         count += 1;
     }
     assert!(count > 4, "{sound}");
-    // What is written on one of two ways only.
+    // A register that is written on one of two paths only.
     let mut program = sound.clone();
     let at = position(&program, |opcode| matches!(opcode, Opcode::Move(..)));
     program.code[at].words[0] = program.registers;
@@ -108,7 +108,7 @@ fn words_that_nobody_wrote_are_refused() {
 }
 
 #[test]
-fn bits_of_floats_are_no_integers() {
+fn float_bits_as_integers_are_refused() {
     let sound = rich();
     let uv = position(&sound, |opcode| matches!(opcode, Opcode::Global(_)));
     let float = sound.code[uv].words[0];
@@ -116,7 +116,8 @@ fn bits_of_floats_are_no_integers() {
     let at = position(&program, |opcode| matches!(opcode, Opcode::Load(..)));
     program.code[at].words[2] = float;
     is_refused(&program, "holds another type");
-    // Through a global that is read as what it is not: `k` where `uv` was stays a number, `uv` where `k` was is none.
+    // Through a global that is read as another type: `k` where `uv` was stays a number, `uv` where
+    // `k` was is none.
     let mut program = sound.clone();
     let k = sound
         .code
@@ -124,7 +125,7 @@ fn bits_of_floats_are_no_integers() {
         .rposition(|code| matches!(code.opcode, Opcode::Global(_)));
     program.code[k.expect("the last")].words[1] = 0;
     is_refused(&program, "holds another type");
-    // A truth value that may be 7.
+    // A boolean that may be 7.
     let mut program = sound;
     let flag = uv + 1;
     program.code[flag].words[1] = program.code[flag + 1].words[1];
@@ -132,7 +133,7 @@ fn bits_of_floats_are_no_integers() {
 }
 
 #[test]
-fn integers_are_no_closures() {
+fn integers_as_closures_are_refused() {
     let mut program = program(
         "fn main() -> (f32) ^0 {
         %0: f32 = global uv[0]
@@ -150,7 +151,7 @@ fn integers_are_no_closures() {
 }
 
 #[test]
-fn a_call_restores_what_it_saves_and_pays_for_it() {
+fn calls_restore_and_pay_for_saved_registers() {
     let sound = rich();
     let save = position(&sound, |opcode| opcode == Opcode::Save);
     let call = save
@@ -198,7 +199,7 @@ fn a_call_restores_what_it_saves_and_pays_for_it() {
     let loops = position(&program, |opcode| matches!(opcode, Opcode::Branch(..)));
     program.code.insert(call, program.code[loops]);
     let error = check(&program).expect_err("a branch between");
-    assert!(error.contains("stands between"), "{error}");
+    assert!(error.contains("is between"), "{error}");
 }
 
 #[test]
@@ -210,7 +211,7 @@ fn loops_are_entered_at_their_heads() {
     is_refused(&program, "jumps into a loop");
 }
 
-/// The hole of values with ddy alone is nobody's, and the rest of such arrays is as any.
+/// The hole of values with ddy alone has no use, and the rest of such arrays is as any.
 #[test]
 fn holes_in_arrays_stay_unread() {
     let mut program = program(
@@ -238,7 +239,7 @@ fn holes_in_arrays_stay_unread() {
 }
 
 #[test]
-fn checking_has_an_end() {
+fn checking_is_bounded() {
     let mut budget = CheckBudget::default();
     assert_eq!(budget.spend(MAX_WORK as usize), Ok(()));
     assert!(budget.spend(1).is_err());

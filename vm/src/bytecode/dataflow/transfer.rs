@@ -1,4 +1,4 @@
-//! What each instruction does to what words hold.
+//! Transfer functions: the effect of each instruction on the state of words.
 
 use super::partition::{RegisterPartition, words};
 use super::{
@@ -12,21 +12,21 @@ use crate::bytecode::{
 use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
 use adumbra_ops::definition::OperandKind;
 
-/// What the words of a program hold at one place, by atom.
+/// The kinds that the words of a program hold at one position, by atom.
 pub(super) type DataflowState = Vec<WordKinds>;
 
-/// What a call has saved, as it was.
+/// The registers that a call has saved, as they were.
 pub(super) struct SavedRange {
-    pub(super) slot: u32,
+    pub(super) register: u32,
     pub(super) len: u32,
     pub(super) held: DataflowState,
 }
 
-/// What instructions go by.
+/// The transfer functions of a program's instructions.
 pub(super) struct TransferFunction<'p> {
     pub(super) program: &'p Bytecode,
     pub(super) atoms: &'p RegisterPartition,
-    /// Of each word of the host's globals.
+    /// The kinds of each word of the host's globals.
     globals: Vec<WordKinds>,
 }
 
@@ -45,13 +45,13 @@ impl<'p> TransferFunction<'p> {
         }
     }
 
-    /// What a slot or a constant holds.
-    fn held(&self, state: &DataflowState, slot: u32) -> Result<WordKinds, String> {
-        let Some(constant) = Register(slot).as_constant() else {
-            let held = state[self.atoms.at(slot)];
-            return match held & STALE[slot as usize % 3] {
+    /// The kinds that a register or a constant holds.
+    fn held(&self, state: &DataflowState, register: u32) -> Result<WordKinds, String> {
+        let Some(constant) = Register(register).as_constant() else {
+            let held = state[self.atoms.at(register)];
+            return match held & STALE[register as usize % 3] {
                 0 => Ok(held & !ALL_STALE),
-                _ => Err(format!("slot {slot} is read before it is written")),
+                _ => Err(format!("register {register} is read before it is written")),
             };
         };
         Ok(match self.program.constants[constant as usize] {
@@ -61,41 +61,46 @@ impl<'p> TransferFunction<'p> {
         })
     }
 
-    /// Checks that a slot or a constant can be read as one of these.
+    /// Checks that a register or a constant can be read as one of these.
     fn read(
         &self,
         state: &DataflowState,
-        slot: u32,
+        register: u32,
         allowed: WordKinds,
     ) -> Result<WordKinds, String> {
-        let held = self.held(state, slot)?;
+        let held = self.held(state, register)?;
         match held & !allowed {
             0 => Ok(held),
-            _ => Err(format!("slot {slot} holds another type than is read")),
+            _ => Err(format!(
+                "register {register} holds another type than is read"
+            )),
         }
     }
 
     fn read_list(&self, state: &DataflowState, start: u32, count: u32) -> Result<(), String> {
-        let slots = &self.program.lists[start as usize..][..count as usize];
-        (slots.iter())
-            .try_for_each(|&slot| self.read(state, slot, readable_as(Scalar::F32)).map(drop))
+        let registers = &self.program.lists[start as usize..][..count as usize];
+        (registers.iter()).try_for_each(|&register| {
+            self.read(state, register, readable_as(Scalar::F32))
+                .map(drop)
+        })
     }
 
-    fn write(&self, state: &mut DataflowState, slot: u32, held: WordKinds) {
-        state[self.atoms.at(slot)] = held;
+    fn write(&self, state: &mut DataflowState, register: u32, held: WordKinds) {
+        state[self.atoms.at(register)] = held;
     }
 
-    /// A value of a type with floats as shadows.
-    fn write_value(&self, state: &mut DataflowState, slot: u32, lanes: Lanes, held: WordKinds) {
-        words(slot, lanes).for_each(|slot| self.write(state, slot, FLOAT));
-        self.write(state, slot, held);
+    /// Writes a value of a type with floats as shadows.
+    fn write_value(&self, state: &mut DataflowState, register: u32, lanes: Lanes, held: WordKinds) {
+        words(register, lanes).for_each(|register| self.write(state, register, FLOAT));
+        self.write(state, register, held);
     }
 
-    /// What elements of an array hold, of which part of a state.
+    /// The kinds that elements of an array hold, in a part of a state.
     fn elements(&self, array: BytecodeArray, held: &[WordKinds]) -> Result<WordKinds, String> {
         let all = held.iter().fold(0, |all, held| all | held);
         let is_stale = match array.stride() {
-            3 => words(array.base, array.lanes).any(|slot| all & STALE[slot as usize % 3] != 0),
+            3 => words(array.base, array.lanes)
+                .any(|register| all & STALE[register as usize % 3] != 0),
             _ => all & ALL_STALE != 0,
         };
         match is_stale {
@@ -104,7 +109,8 @@ impl<'p> TransferFunction<'p> {
         }
     }
 
-    /// What all elements of an array hold after they were written. What is no value nor shadow among them is written by some engines alone.
+    /// The kinds that all elements of an array hold after they were written. Only some engines
+    /// write the words that are neither a value nor a shadow.
     fn filled(array: BytecodeArray, held: WordKinds) -> WordKinds {
         match array.lanes == Direction::Y.lanes() {
             true => held | STALE[(array.base as usize + 1) % 3],
@@ -112,12 +118,12 @@ impl<'p> TransferFunction<'p> {
         }
     }
 
-    /// Checks what the words of an array hold that is read as a whole.
+    /// Checks the words of an array that is read as a whole.
     fn array(&self, state: &DataflowState, array: BytecodeArray) -> Result<WordKinds, String> {
         self.elements(array, &state[self.atoms.array(array)])
     }
 
-    /// Elements of an array become those of another, which hold this.
+    /// Copies elements of an array, which hold this state, to another array.
     fn copy(
         &self,
         to: BytecodeArray,
@@ -133,7 +139,8 @@ impl<'p> TransferFunction<'p> {
         }
     }
 
-    /// The atoms of an array among those that a call has saved, so far below the top, and what was saved with them.
+    /// The atoms of an array among those that a call has saved, at this distance below the top, and
+    /// the kinds that were saved with them.
     fn saved<'s>(
         &self,
         saves: &'s mut [SavedRange],
@@ -146,10 +153,10 @@ impl<'p> TransferFunction<'p> {
             let Some(at) = below.checked_sub(u64::from(distance)) else {
                 continue;
             };
-            let is_it = u64::from(saved.slot) + at == u64::from(array.base)
+            let is_it = u64::from(saved.register) + at == u64::from(array.base)
                 && at + u64::from(array.registers()) <= u64::from(saved.len);
             if is_it {
-                let first = self.atoms.at(saved.slot);
+                let first = self.atoms.at(saved.register);
                 let range = self.atoms.array(array);
                 return Ok(&mut saved.held[range.start - first..range.end - first]);
             }
@@ -170,22 +177,22 @@ impl<'p> TransferFunction<'p> {
             Opcode::Message => &self.program.interface.messages[of].params,
             _ => &self.program.interface.closures[of].params,
         };
-        let mut slots = self.program.lists[code.words[word] as usize..]
+        let mut registers = self.program.lists[code.words[word] as usize..]
             [..argument_count(self.program, code, word)]
             .iter();
         let mut valid = Ok(());
         for ty in types {
             ty.for_each_scalar(&mut |scalar| {
-                let slot = *slots.next().expect("a slot for each scalar");
+                let register = *registers.next().expect("a register for each scalar");
                 if valid.is_ok() {
-                    valid = self.read(state, slot, readable_as(scalar)).map(drop);
+                    valid = self.read(state, register, readable_as(scalar)).map(drop);
                 }
             });
         }
         valid
     }
 
-    /// What may be the value that an instruction reads as that word.
+    /// The kinds that the value may have which an instruction reads as that word.
     fn allowed(opcode: Opcode, word: usize) -> WordKinds {
         match opcode {
             Opcode::Arithmetic(op, _) | Opcode::Branch(op, _) => {
@@ -213,13 +220,13 @@ impl<'p> TransferFunction<'p> {
         let opcode = code.opcode;
         let arrays = &self.program.arrays;
         let array = |word: u32| arrays[word as usize];
-        // What the last value that it reads holds, and all of them together.
+        // The kinds of the last value that it reads, and of all of them together.
         let (mut last, mut all) = (0, 0);
         for (i, (&word, role)) in code.words.iter().zip(opcode.roles()).enumerate() {
             match role {
                 OperandRole::Read(lanes) => {
-                    for slot in words(word, lanes).skip(1) {
-                        self.read(state, slot, readable_as(Scalar::F32))?;
+                    for register in words(word, lanes).skip(1) {
+                        self.read(state, register, readable_as(Scalar::F32))?;
                     }
                     last = self.read(state, word, Self::allowed(opcode, i))?;
                     let is_word = match opcode {
@@ -247,8 +254,8 @@ impl<'p> TransferFunction<'p> {
             Opcode::Move(to, _) => self.write_value(state, a, to, last),
             Opcode::Shadow(_) | Opcode::Difference(_) => self.write(state, a, FLOAT),
             Opcode::Global(lanes) => {
-                for (slot, word) in words(a, lanes).zip(words(0, lanes)) {
-                    self.write(state, slot, self.globals[(b + c * word) as usize]);
+                for (register, word) in words(a, lanes).zip(words(0, lanes)) {
+                    self.write(state, register, self.globals[(b + c * word) as usize]);
                 }
             }
             Opcode::Load(to, _) => {
@@ -287,8 +294,8 @@ impl<'p> TransferFunction<'p> {
                 let OperandRole::WriteList(count) = opcode.roles()[3] else {
                     unreachable!("its last word")
                 };
-                let slots = &self.program.lists[code.words[3] as usize..][..count as usize];
-                (slots.iter()).for_each(|&slot| self.write(state, slot, FLOAT));
+                let registers = &self.program.lists[code.words[3] as usize..][..count as usize];
+                (registers.iter()).for_each(|&register| self.write(state, register, FLOAT));
             }
             Opcode::Enter | Opcode::Iteration | Opcode::Message => {}
             Opcode::Branch(..)
@@ -304,16 +311,16 @@ impl<'p> TransferFunction<'p> {
         Ok(())
     }
 
-    /// Checks what the host reads when the shader returns.
+    /// Checks the words that the host reads when the shader returns.
     pub(super) fn outputs(&self, state: &DataflowState) -> Result<(), String> {
         let scalars = self.program.interface.output_scalars();
         let lanes = &self.program.output_lanes;
-        for (slot, (&scalar, &lanes)) in (0..).step_by(3).zip(scalars.iter().zip(lanes)) {
-            self.read(state, slot, readable_as(scalar))?;
+        for (register, (&scalar, &lanes)) in (0..).step_by(3).zip(scalars.iter().zip(lanes)) {
+            self.read(state, register, readable_as(scalar))?;
             // In quads shadows are differences of values.
             let is_dual = self.program.quad.is_none();
-            for slot in words(slot, lanes).skip(1).filter(|_| is_dual) {
-                self.read(state, slot, readable_as(Scalar::F32))?;
+            for register in words(register, lanes).skip(1).filter(|_| is_dual) {
+                self.read(state, register, readable_as(Scalar::F32))?;
             }
         }
         Ok(())
@@ -323,23 +330,25 @@ impl<'p> TransferFunction<'p> {
     pub(super) fn touched(&self, code: &BytecodeInstruction, mut each: impl FnMut(usize, bool)) {
         for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
             let list = |count: usize| &self.program.lists[word as usize..][..count];
-            let mut slots = |slots: &[u32], is_write: bool| {
-                for &slot in slots {
-                    if Register(slot).as_constant().is_none() {
-                        each(self.atoms.at(slot), is_write);
+            let mut registers = |registers: &[u32], is_write: bool| {
+                for &register in registers {
+                    if Register(register).as_constant().is_none() {
+                        each(self.atoms.at(register), is_write);
                     }
                 }
             };
             match role {
                 OperandRole::Read(lanes) => {
-                    words(word, lanes).for_each(|slot| slots(&[slot], false))
+                    words(word, lanes).for_each(|register| registers(&[register], false))
                 }
                 OperandRole::Write(lanes) => {
-                    words(word, lanes).for_each(|slot| slots(&[slot], true))
+                    words(word, lanes).for_each(|register| registers(&[register], true))
                 }
-                OperandRole::ReadList(count) => slots(list(count as usize), false),
-                OperandRole::WriteList(count) => slots(list(count as usize), true),
-                OperandRole::Arguments => slots(list(argument_count(self.program, code, i)), false),
+                OperandRole::ReadList(count) => registers(list(count as usize), false),
+                OperandRole::WriteList(count) => registers(list(count as usize), true),
+                OperandRole::Arguments => {
+                    registers(list(argument_count(self.program, code, i)), false)
+                }
                 OperandRole::Array => {
                     let range = self.atoms.array(self.program.arrays[word as usize]);
                     range.for_each(|atom| each(atom, true));
@@ -348,9 +357,9 @@ impl<'p> TransferFunction<'p> {
             }
         }
         if let Opcode::Restore = code.opcode {
-            let [slot, len, ..] = code.words;
+            let [register, len, ..] = code.words;
             self.atoms
-                .range(slot, len)
+                .range(register, len)
                 .for_each(|atom| each(atom, true));
         }
     }

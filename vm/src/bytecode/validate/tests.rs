@@ -1,4 +1,4 @@
-//! Programs that are spoiled in one place each.
+//! Programs with one fault each.
 
 use super::*;
 use crate::bytecode::{MAX_REGISTERS, ShadowPattern};
@@ -27,19 +27,19 @@ fn set(fits: impl Fn(Opcode) -> bool, word: usize, value: u32) -> impl Fn(&mut B
 }
 
 #[test]
-fn whatever_running_relies_on_is_checked() {
+fn every_engine_assumption_is_validated() {
     let is = |wanted: Opcode| move |opcode: Opcode| opcode == wanted;
-    let row = |opcode| matches!(opcode, Opcode::Arithmetic(..));
+    let arithmetic = |opcode| matches!(opcode, Opcode::Arithmetic(..));
     let color = |opcode| matches!(opcode, Opcode::Sample(Channels::Color, ..));
     let global = |opcode| matches!(opcode, Opcode::Global(Lanes::XY));
     let moves = |opcode| matches!(opcode, Opcode::Move(..));
     type Spoil = Box<dyn Fn(&mut Bytecode)>;
     let cases: Vec<(&str, Spoil)> = vec![
         (
-            "too many slots",
+            "too many registers",
             Box::new(|p| p.registers = MAX_REGISTERS + 1),
         ),
-        ("have no slots", Box::new(|p| p.registers = 3)),
+        ("have no registers", Box::new(|p| p.registers = 3)),
         ("shader is missing", Box::new(|p| p.entry = 9)),
         ("shader is missing", Box::new(|p| p.functions.clear())),
         (
@@ -60,15 +60,15 @@ fn whatever_running_relies_on_is_checked() {
             Box::new(|p| p.code.truncate(p.code.len() - 1)),
         ),
         (
-            "outside of the slots",
+            "outside of the register file",
             Box::new(|p| p.arrays[0].base = u32::MAX),
         ),
         (
-            "outside of the slots",
+            "outside of the register file",
             Box::new(|p| p.arrays[0].len = u32::MAX),
         ),
         ("no elements", Box::new(|p| p.arrays[0].len = 0)),
-        ("slot is missing", Box::new(|p| p.lists[0] = 1 << 30)),
+        ("register is missing", Box::new(|p| p.lists[0] = 1 << 30)),
         ("no shadows said", Box::new(|p| p.output_lanes.clear())),
         (
             "no float has shadows",
@@ -79,10 +79,13 @@ fn whatever_running_relies_on_is_checked() {
             Box::new(|p| p.interface.inputs[0].default.clear()),
         ),
         ("places", Box::new(|p| p.spans.push((0, Span::default())))),
-        ("slot is missing", Box::new(set(row, 0, 1 << 30))),
-        ("slot is missing", Box::new(set(row, 1, 1 << 30))),
-        ("constant is written", Box::new(set(row, 0, 1 << 31))),
-        ("a constant has shadows", Box::new(set(row, 1, 1 << 31))),
+        ("register is missing", Box::new(set(arithmetic, 0, 1 << 30))),
+        ("register is missing", Box::new(set(arithmetic, 1, 1 << 30))),
+        ("constant is written", Box::new(set(arithmetic, 0, 1 << 31))),
+        (
+            "a constant has shadows",
+            Box::new(set(arithmetic, 1, 1 << 31)),
+        ),
         (
             "constant is missing",
             Box::new(set(is(Opcode::ClosureScale), 2, 1 << 31 | 999)),
@@ -165,7 +168,7 @@ fn whatever_running_relies_on_is_checked() {
         (
             "do not count",
             Box::new(move |p| {
-                let at = find(p, row);
+                let at = find(p, arithmetic);
                 p.code[at].opcode = Opcode::Arithmetic(Op::Add, ShadowPattern(0b0100));
             }),
         ),
@@ -188,7 +191,7 @@ fn whatever_running_relies_on_is_checked() {
 }
 
 #[test]
-fn types_that_are_short_to_write_but_long_to_walk_are_refused() {
+fn oversized_types_are_refused() {
     use adumbra_ir::module::{ClosureShape, Output};
     use adumbra_ir::types::Type;
     use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Every row with every lane pattern, against the row itself.
+//! Every op with every lane pattern, against the op definition itself.
 
 use adumbra_ir::builder::FunctionBuilder;
 use adumbra_ir::host::{ConstantTexture, Limits, leaving, read_shadow};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const AT: Span = Span::new(adumbra_ir::FileId::MAIN, 0, 0);
 
-/// The type that stands for a kind.
+/// The type of an operand kind.
 fn scalar(kind: OperandKind) -> Scalar {
     match kind {
         OperandKind::Float => Scalar::F32,
@@ -23,9 +23,9 @@ fn scalar(kind: OperandKind) -> Scalar {
     }
 }
 
-/// `row(operands)` of globals with these shadows. Those in `handed` are all the negation of the first of them, by the row just before, which
-/// hands it over.
-fn module(op: Op, result: Lanes, operands: &[Lanes], handed: &[usize]) -> Module {
+/// `op(operands)` of globals with these lanes. Those in `forwarded` are all the negation of the
+/// first of them, by the previous instruction, which forwards it.
+fn module(op: Op, result: Lanes, operands: &[Lanes], forwarded: &[usize]) -> Module {
     let mut b = FunctionBuilder::new("main", AT);
     let mut module = Module::default();
     let mut args = Vec::new();
@@ -41,10 +41,10 @@ fn module(op: Op, result: Lanes, operands: &[Lanes], handed: &[usize]) -> Module
         });
         args.push(value);
     }
-    if let Some(&first) = handed.first() {
+    if let Some(&first) = forwarded.first() {
         let negated = b.op(Op::Neg, &[args[first]], AT);
         b.function_mut().values[negated.index()].lanes = operands[first];
-        handed.iter().for_each(|&i| args[i] = negated);
+        forwarded.iter().for_each(|&i| args[i] = negated);
     }
     let value = b.op(op, &args, AT);
     let ty = b.ty(value);
@@ -62,7 +62,7 @@ fn module(op: Op, result: Lanes, operands: &[Lanes], handed: &[usize]) -> Module
     module
 }
 
-/// Words that try the corners of a kind.
+/// Corner cases of an operand kind.
 fn corners(kind: OperandKind) -> &'static [u32] {
     const ONE: u32 = 0x3f80_0000;
     match kind {
@@ -94,7 +94,7 @@ fn corners(kind: OperandKind) -> &'static [u32] {
     }
 }
 
-/// Rows of operands: all pairs, and for more operands a walk through the corners.
+/// Lists of operands: all pairs, and for more operands a walk through the corners.
 fn points(op: Op) -> Vec<Vec<u32>> {
     let kinds = op.info().operands;
     let pick = |i: usize, n: usize| corners(kinds[i])[n % corners(kinds[i]).len()];
@@ -117,7 +117,7 @@ fn same(a: u32, b: u32) -> bool {
 
 #[test]
 #[cfg_attr(miri, ignore = "thousands of rounds take hours")]
-fn every_row_gives_its_value_and_its_tangent_with_every_lane_pattern() {
+fn every_op_matches_for_every_lane_pattern() {
     for &op in Op::ALL {
         let info = op.info();
         let differentiable = info.is_differentiable();
@@ -127,7 +127,7 @@ fn every_row_gives_its_value_and_its_tangent_with_every_lane_pattern() {
             &[Lanes::NONE]
         };
         let patterns = 4_usize.pow(op.arity() as u32);
-        // Of many operands, a walk through the patterns: such rows have one routine for all.
+        // Of many operands, a walk through the patterns: such ops have one handler for all.
         let stride = if op.arity() > 3 { 37 } else { 1 };
         for &result in results {
             for pattern in (0..patterns).step_by(stride) {
@@ -139,30 +139,36 @@ fn every_row_gives_its_value_and_its_tangent_with_every_lane_pattern() {
                 if !operands.iter().zip(info.operands).all(fits) {
                     continue;
                 }
-                let floats = |handed: &[usize]| {
+                let floats = |forwarded: &[usize]| {
                     let float = |&i: &usize| info.operands.get(i) == Some(&OperandKind::Float);
-                    let alike = |&i: &usize| operands[i] == operands[handed[0]];
-                    handed.iter().all(|i| float(i) && alike(i))
+                    let alike = |&i: &usize| operands[i] == operands[forwarded[0]];
+                    forwarded.iter().all(|i| float(i) && alike(i))
                 };
-                for handed in [&[][..], &[0], &[1], &[2], &[0, 1]] {
-                    if !floats(handed) {
+                for forwarded in [&[][..], &[0], &[1], &[2], &[0, 1]] {
+                    if !floats(forwarded) {
                         continue;
                     }
-                    let module = module(op, result, &operands, handed);
-                    check(op, result, &operands, handed, &module);
+                    let module = module(op, result, &operands, forwarded);
+                    check(op, result, &operands, forwarded, &module);
                 }
             }
         }
     }
 }
 
-fn check(op: Op, result: Lanes, operands: &[Lanes], handed: &[usize], module: &Module) {
+fn check(op: Op, result: Lanes, operands: &[Lanes], forwarded: &[usize], module: &Module) {
     let kinds = op.info().operands;
     let program = Arc::new(lower(module).expect("it fits"));
     let mut machine = PointMachine::new(program.clone(), Limits::default());
     for (n, mut words) in points(op).into_iter().enumerate() {
         // Operands that are one value have the words of its first.
-        let same_as = |i: usize| if handed.contains(&i) { handed[0] } else { i };
+        let same_as = |i: usize| {
+            if forwarded.contains(&i) {
+                forwarded[0]
+            } else {
+                i
+            }
+        };
         words = (0..words.len()).map(|i| words[same_as(i)]).collect();
         let shadow = |i: usize, d: Direction| {
             let i = same_as(i);
@@ -173,7 +179,7 @@ fn check(op: Op, result: Lanes, operands: &[Lanes], handed: &[usize], module: &M
             .iter()
             .enumerate()
             .flat_map(|(i, &w)| {
-                let sign = if handed.contains(&i) { 1 << 31 } else { 0 };
+                let sign = if forwarded.contains(&i) { 1 << 31 } else { 0 };
                 let [x, y] = Direction::BOTH.map(|d| f32::to_bits(shadow(i, d)) ^ sign);
                 [w ^ sign, x, y]
             })
@@ -182,7 +188,9 @@ fn check(op: Op, result: Lanes, operands: &[Lanes], handed: &[usize], module: &M
         let got = machine.outputs();
         let value = op.value(&words);
         let context = || {
-            format!("{op:?} {result:?} {operands:?} {handed:?} of {words:x?}: {got:x?}\n{program}")
+            format!(
+                "{op:?} {result:?} {operands:?} {forwarded:?} of {words:x?}: {got:x?}\n{program}"
+            )
         };
         if op.info().result == OperandKind::Float {
             assert!(same(got[0], value), "{value:x} {}", context());

@@ -1,4 +1,5 @@
-//! Every fusion, at every level and for every shape that it is made for, gives what its rows give one after the other.
+//! Superinstructions against their single ops, one after the other: at every level, for every shape
+//! that each is made for.
 
 #![allow(unsafe_code)]
 
@@ -17,7 +18,7 @@ struct Column {
     is_uniform: bool,
 }
 
-/// Points: two packs of the widest level.
+/// Points: two SIMD vectors of the widest level.
 const POINTS: usize = 64;
 
 /// Numbers at which something happens, and any others.
@@ -53,7 +54,8 @@ fn column(shape: OperandShape, random: &mut Rng) -> Column {
     }
 }
 
-/// Puts columns into memory behind a result of so many planes, lets a routine run on all of it, and takes the result.
+/// Puts columns into memory after a result of `planes` planes, lets a routine run on all of it, and
+/// takes the result.
 fn run(args: &[Column], planes: usize, routine: impl FnOnce(&[OperandRef])) -> Column {
     let all = args
         .iter()
@@ -73,7 +75,7 @@ fn run(args: &[Column], planes: usize, routine: impl FnOnce(&[OperandRef])) -> C
         refs.push(OperandRef { at, mask });
     }
     routine(&refs);
-    // SAFETY: as above.
+    // SAFETY: a plane has `POINTS` words.
     let words =
         (0..planes).map(|i| unsafe { std::slice::from_raw_parts(plane(i), POINTS) }.to_vec());
     Column {
@@ -82,8 +84,8 @@ fn run(args: &[Column], planes: usize, routine: impl FnOnce(&[OperandRef])) -> C
     }
 }
 
-/// A row by its general routine.
-fn row(level: SimdLevel, op: Op, args: &[Column]) -> Column {
+/// Computes an op by its masked routine.
+fn single_op(level: SimdLevel, op: Op, args: &[Column]) -> Column {
     let lanes = |arg: &Column| {
         if arg.words.len() == 3 {
             Lanes::XY
@@ -93,20 +95,28 @@ fn row(level: SimdLevel, op: Op, args: &[Column]) -> Column {
     };
     let result = args.iter().fold(Lanes::NONE, |all, arg| all | lanes(arg));
     let pattern = ShadowPattern::new(result, args.iter().map(lanes));
-    let general = find_op(op, level, None).masked;
+    let masked = find_op(op, level, None).masked;
     let bytes = vector_width(level) * size_of::<u32>();
-    let packs: Vec<u32> = (0..POINTS / vector_width(level))
-        .map(|pack| (pack * bytes) as u32)
+    let vectors: Vec<u32> = (0..POINTS / vector_width(level))
+        .map(|vector| (vector * bytes) as u32)
         .collect();
     run(args, if result.is_none() { 1 } else { 3 }, |refs| {
-        // SAFETY: the memory has the planes of that pattern, each of them these packs; the level is available.
-        unsafe { general(refs.as_ptr(), pattern, &packs, &vec![u32::MAX; packs.len()]) }
+        // SAFETY: the memory has the planes of that pattern, each of them these vectors; the level
+        // is available.
+        unsafe {
+            masked(
+                refs.as_ptr(),
+                pattern,
+                &vectors,
+                &vec![u32::MAX; vectors.len()],
+            )
+        }
     })
 }
 
-fn one_by_one(level: SimdLevel, piece: FusionOperand, args: &[Column]) -> Column {
-    match piece {
-        FusionOperand::Op(op) => row(level, op, args),
+fn one_by_one(level: SimdLevel, part: FusionOperand, args: &[Column]) -> Column {
+    match part {
+        FusionOperand::Op(op) => single_op(level, op, args),
         FusionOperand::Superinstruction(fusion) => match fusion.made() {
             Composition::Chain(first, then, at) => {
                 let joined = one_by_one(level, first, &args[at..at + first.arity()]);
@@ -124,7 +134,7 @@ fn one_by_one(level: SimdLevel, piece: FusionOperand, args: &[Column]) -> Column
 }
 
 #[test]
-fn fusions_give_what_their_rows_give() {
+fn superinstruction_matches_its_single_ops() {
     let mut random = Rng::with_seed(7);
     for level in SimdLevel::available() {
         let mut made = 0;
@@ -147,14 +157,15 @@ fn fusions_give_what_their_rows_give() {
                 made += 1;
                 let args: Vec<Column> = shapes.iter().map(|&s| column(s, &mut random)).collect();
                 let expected = one_by_one(level, FusionOperand::Superinstruction(fusion), &args);
-                let packs = (POINTS / vector_width(level)) as u32;
+                let vectors = (POINTS / vector_width(level)) as u32;
                 let found = run(&args, expected.words.len(), |refs| {
-                    // SAFETY: the memory has the planes of these shapes, each of them these packs; the level is available.
+                    // SAFETY: the memory has the planes of these shapes, each of them these
+                    // vectors; the level is available.
                     unsafe {
                         full(
                             refs.as_ptr(),
                             &[VectorRun {
-                                vectors: packs,
+                                vectors,
                                 ..VectorRun::FIRST
                             }],
                         )

@@ -1,4 +1,5 @@
-//! Rows that are computed together: the loader makes every fusion that there is, for every shape that it has, and chunks show what single points show.
+//! Tests of superinstructions: the loader makes each one, for every shape that it has, and chunks
+//! have the results of single points.
 
 use super::*;
 use crate::batch::instruction::{BatchInstruction, BatchOp};
@@ -14,15 +15,15 @@ use adumbra_simd::{
 };
 use fastrand::Rng;
 
-/// A module as text.
+/// A module as IR source.
 #[derive(Default)]
 struct Text {
     globals: String,
     body: String,
     values: usize,
-    /// Whether what rows give is read before the next row reads it.
+    /// Whether intermediate results are read before the next op reads them.
     is_read: bool,
-    /// What comes out: values and their types.
+    /// The outputs: values and their types.
     outputs: Vec<(String, &'static str)>,
 }
 
@@ -35,7 +36,8 @@ impl Text {
         value
     }
 
-    /// An operand of such a shape for a row's operand of that kind, unlike all others. Planes are the program's own, so that others may come to be there.
+    /// An operand of a shape and a kind, unlike all others. Planes are the program's own, so that
+    /// registers may alias them.
     fn operand(&mut self, shape: OperandShape, kind: OperandKind) -> String {
         let number = self.values;
         let mut global = |ty: &str| self.globals += &format!("global g{number}: {ty}\n");
@@ -63,19 +65,19 @@ impl Text {
         }
     }
 
-    /// The rows of a piece, one after the other.
-    fn rows(&mut self, piece: FusionOperand, args: &[String]) -> String {
-        let fusion = match piece {
+    /// Emits the ops of a part, one after the other.
+    fn emit_part(&mut self, part: FusionOperand, args: &[String]) -> String {
+        let fusion = match part {
             FusionOperand::Op(op) => {
                 let ty = type_of(op.info().result);
-                let row = format!("{} {}", op.info().name, args.join(", "));
+                let inst = format!("{} {}", op.info().name, args.join(", "));
                 let value = match op.info().result {
-                    // What words are made of is u32; the bits are the same.
+                    // Words are made of u32; the bits are the same.
                     OperandKind::I32 => {
-                        let value = self.push("i32", &row);
+                        let value = self.push("i32", &inst);
                         self.push(ty, &format!("i2u {value}"))
                     }
-                    _ => self.push(ty, &row),
+                    _ => self.push(ty, &inst),
                 };
                 if self.is_read {
                     let reader = if ty == "f32" { "neg" } else { "not" };
@@ -90,7 +92,7 @@ impl Text {
         let of = match fusion.made() {
             Composition::Chain(first, then, at) => {
                 let operands = at..at + first.arity();
-                let given = self.rows(first, &args[operands.clone()]);
+                let given = self.emit_part(first, &args[operands.clone()]);
                 all.splice(operands, [given]);
                 then
             }
@@ -99,10 +101,10 @@ impl Text {
                 FusionOperand::Superinstruction(of)
             }
         };
-        self.rows(of, &all)
+        self.emit_part(of, &all)
     }
 
-    /// The module, with both shadows of what has any.
+    /// The module, with both shadows of each output that has any.
     fn module(&self) -> Module {
         let outputs = &self.outputs;
         let mut text = format!("adumbra ir 1\n{}", self.globals);
@@ -130,7 +132,7 @@ impl Text {
     }
 }
 
-/// The type of a row's result.
+/// The type of an op's result.
 fn type_of(result: OperandKind) -> &'static str {
     match result {
         OperandKind::Float => "f32",
@@ -138,9 +140,9 @@ fn type_of(result: OperandKind) -> &'static str {
     }
 }
 
-/// The kinds of a piece's operands, and of its result.
-fn kinds(piece: FusionOperand) -> (Vec<OperandKind>, OperandKind) {
-    let fusion = match piece {
+/// The kinds of a part's operands, and of its result.
+fn kinds(part: FusionOperand) -> (Vec<OperandKind>, OperandKind) {
+    let fusion = match part {
         FusionOperand::Op(op) => return (op.info().operands.to_vec(), op.info().result),
         FusionOperand::Superinstruction(fusion) => fusion,
     };
@@ -159,16 +161,16 @@ fn kinds(piece: FusionOperand) -> (Vec<OperandKind>, OperandKind) {
     }
 }
 
-/// A program as steps, all of whose globals are varying.
+/// A program as batch instructions, all of whose globals are varying.
 fn loaded(program: &Bytecode, level: SimdLevel, without: SuperinstructionSet) -> BatchCode {
     load(program, level, &[false; 64], false, without)
 }
 
-/// The fusions that a program's steps have, as routines.
+/// The superinstructions of a program, as routines.
 fn routines(program: &Bytecode, level: SimdLevel) -> Vec<usize> {
     let loaded = loaded(program, level, SuperinstructionSet::NONE);
-    let steps = loaded.instructions.iter();
-    let fused = steps.filter_map(|step| match step.op {
+    let insts = loaded.instructions.iter();
+    let fused = insts.filter_map(|inst| match inst.op {
         BatchOp::Superinstruction { routine, .. } => Some(routine as usize),
         _ => None,
     });
@@ -177,12 +179,12 @@ fn routines(program: &Bytecode, level: SimdLevel) -> Vec<usize> {
 
 #[test]
 #[cfg_attr(miri, ignore = "thousands of rounds take hours")]
-fn every_fusion_is_made_and_shows_what_its_rows_show() {
+fn every_superinstruction_is_made_and_agrees() {
     for level in SimdLevel::available() {
         let (mut made, mut wrong) = (0, Vec::new());
         for (at, &fusion) in Superinstruction::ALL.iter().enumerate() {
-            let piece = FusionOperand::Superinstruction(fusion);
-            let (kinds, result) = kinds(piece);
+            let part = FusionOperand::Superinstruction(fusion);
+            let (kinds, result) = kinds(part);
             for code in 0..3_usize.pow(kinds.len() as u32) {
                 let all = [
                     OperandShape::Varying,
@@ -202,7 +204,7 @@ fn every_fusion_is_made_and_shows_what_its_rows_show() {
                     };
                     let args = shapes.iter().zip(&kinds);
                     let args: Vec<String> = args.map(|(&s, &k)| text.operand(s, k)).collect();
-                    let out = text.rows(piece, &args);
+                    let out = text.emit_part(part, &args);
                     text.outputs.push((out, type_of(result)));
                     let mut case = Case::of(&text.module(), at as u64, 50);
                     let is_made = routines(&case.program, level).contains(&(routine as usize));
@@ -211,7 +213,7 @@ fn every_fusion_is_made_and_shows_what_its_rows_show() {
                     }
                     check(&case, at as u64, 40);
                     if is_made {
-                        // Switched off, it is not used, and nothing else shows.
+                        // Without it the results are the same.
                         let without = SuperinstructionSet::NONE.with(fusion);
                         assert!(
                             loaded(&case.program, level, SuperinstructionSet::NONE)
@@ -232,16 +234,17 @@ fn every_fusion_is_made_and_shows_what_its_rows_show() {
     }
 }
 
-/// Rows that one joins by moving up, and whose operand another row reads behind that place.
+/// An op moves up to another, and a later op reads its operand.
 #[test]
-fn what_moves_up_leaves_operands_to_those_behind() {
+fn moved_up_op_preserves_later_operands() {
     for shape in [OperandShape::Varying, OperandShape::Dual] {
         let mut text = Text::default();
         let [p, q] = [(); 2].map(|()| text.operand(shape, OperandKind::Float));
         let [c, d, e] = [(); 3].map(|()| text.operand(OperandShape::Uniform, OperandKind::Float));
         let one = text.push("f32", &format!("mul {p}, {c}"));
         let two = text.push("f32", &format!("mul {q}, {d}"));
-        // The last that reads it: this comes to be in its place, and the product before cannot move down past it.
+        // The last use of its operand: the sum may alias it, and the product before cannot move
+        // down past it.
         let three = text.push("f32", &format!("mul {q}, {e}"));
         let reader = text.push("f32", &format!("div {one}, {three}"));
         let sum = text.push("f32", &format!("add {one}, {two}"));
@@ -261,7 +264,7 @@ fn what_moves_up_leaves_operands_to_those_behind() {
 #[derive(Clone, Default)]
 struct Values {
     all: Vec<String>,
-    /// Those that nobody reads yet.
+    /// Values that have no use yet.
     fresh: Vec<String>,
 }
 
@@ -271,7 +274,7 @@ impl Values {
         self.fresh.push(value);
     }
 
-    /// One of them: mostly one of the newest that nobody reads yet.
+    /// One of them: mostly one of the newest without a use.
     fn any(&mut self, random: &mut Rng) -> String {
         let back = random.usize(1..=3);
         if random.u8(..3) > 0 && back <= self.fresh.len() {
@@ -280,23 +283,23 @@ impl Values {
         self.all[random.usize(..self.all.len())].clone()
     }
 
-    /// The newest but so many.
+    /// The newest, except the last `back`.
     fn newest(&self, back: usize) -> String {
         self.all[self.all.len() - 1 - back].clone()
     }
 }
 
 impl Text {
-    /// So many rows at random, of those that may be computed together.
-    fn random_rows(&mut self, count: usize, [floats, words]: &mut [Values; 2], random: &mut Rng) {
+    /// Appends `count` random ops, of those that may be fused.
+    fn random_ops(&mut self, count: usize, [floats, words]: &mut [Values; 2], random: &mut Rng) {
         const FLOATS: [&str; 9] = [
             "add", "sub", "mul", "mul", "div", "max", "min", "abs", "sqrt",
         ];
         const WORDS: [&str; 7] = ["shr", "xor", "xor", "iadd", "imul", "and", "i2f"];
         for _ in 0..count {
-            let lot = random.usize(..);
-            if lot.is_multiple_of(3) {
-                let op = WORDS[lot / 3 % WORDS.len()];
+            let pick = random.usize(..);
+            if pick.is_multiple_of(3) {
+                let op = WORDS[pick / 3 % WORDS.len()];
                 let a = words.any(random);
                 if op == "i2f" {
                     floats.add(self.push("f32", &format!("i2f {a}")));
@@ -305,12 +308,12 @@ impl Text {
                     words.add(self.push("u32", &format!("{op} {a}, {b}")));
                 }
             } else {
-                let op = FLOATS[lot / 3 % FLOATS.len()];
+                let op = FLOATS[pick / 3 % FLOATS.len()];
                 let a = floats.any(random);
                 let what = match op {
                     "abs" | "sqrt" => format!("{op} {a}"),
                     // Its shadows may be those of another value.
-                    _ if lot.is_multiple_of(4) => {
+                    _ if pick.is_multiple_of(4) => {
                         let number = self.operand(OperandShape::Uniform, OperandKind::Float);
                         format!("{op} {a}, {number}")
                     }
@@ -322,7 +325,7 @@ impl Text {
     }
 }
 
-/// A loop that points leave in different turns, and rows before, in and behind it.
+/// A loop that points leave in different iterations, and ops before, in and after it.
 fn random(seed: u64) -> Module {
     let mut numbers = Rng::with_seed(seed);
     let mut text = Text::default();
@@ -338,8 +341,8 @@ fn random(seed: u64) -> Module {
             values[1].add(text.operand(shape, OperandKind::U32));
         }
     }
-    text.random_rows(8, &mut values, &mut numbers);
-    let [zero, one, turns] =
+    text.random_ops(8, &mut values, &mut numbers);
+    let [zero, one, iterations] =
         [0, 1, 1 + seed % 7].map(|number| text.push("i32", &format!("const {number}")));
     let newest = |[floats, words]: &[Values; 2]| {
         [floats.newest(0), floats.newest(1), words.newest(0)].join(", ")
@@ -371,10 +374,10 @@ fn random(seed: u64) -> Module {
         inner[list].add(param.clone());
     }
     for part in 0..2 {
-        text.random_rows(12, &mut inner, &mut numbers);
+        text.random_ops(12, &mut inner, &mut numbers);
         let condition = match part {
             0 => format!("flt {}, {}", inner[0].newest(0), inner[0].newest(2)),
-            _ => format!("ilt {}, {turns}", params[3]),
+            _ => format!("ilt {}, {iterations}", params[3]),
         };
         let condition = text.push("bool", &condition);
         let [yes, no] = [2 + 2 * part, 3 + 2 * part];
@@ -382,13 +385,13 @@ fn random(seed: u64) -> Module {
         text.body +=
             &format!("if {condition} ^{yes} {{ yield }} else ^{no} {{ break ^1 {leaves} }}\n");
     }
-    text.random_rows(6, &mut inner, &mut numbers);
+    text.random_ops(6, &mut inner, &mut numbers);
     let further = text.push("i32", &format!("iadd {}, {one}", params[3]));
     text.body += &format!("continue ^1 {}, {further}\n}}\n", newest(&inner));
     for (result, list) in results.into_iter().zip([0, 0, 1]) {
         values[list].add(result);
     }
-    text.random_rows(20, &mut values, &mut numbers);
+    text.random_ops(20, &mut values, &mut numbers);
     for back in [0, 1, 3] {
         text.outputs.push((values[0].newest(back), "f32"));
     }
@@ -397,12 +400,12 @@ fn random(seed: u64) -> Module {
 }
 
 #[test]
-fn without_fusions_no_rows_are_joined() {
+fn disabled_fusions_join_nothing() {
     for seed in 0..if cfg!(miri) { 2 } else { 100 } {
         let mut case = Case::of(&random(seed), seed, 70);
         let loaded = loaded(&case.program, SimdLevel::best(), SuperinstructionSet::ALL);
         let is_fused =
-            |step: &BatchInstruction| matches!(step.op, BatchOp::Superinstruction { .. });
+            |inst: &BatchInstruction| matches!(inst.op, BatchOp::Superinstruction { .. });
         assert!(!loaded.instructions.iter().any(is_fused));
         assert_eq!(loaded.joined_by, SuperinstructionSet::NONE);
         case.without_fusions = SuperinstructionSet::ALL;
@@ -411,7 +414,7 @@ fn without_fusions_no_rows_are_joined() {
 }
 
 #[test]
-fn rows_that_are_joined_leave_the_others_what_they_read() {
+fn fused_ops_preserve_other_operands() {
     let seeds = std::env::var("SEEDS").ok().and_then(|s| s.parse().ok());
     let seeds = seeds.unwrap_or(if cfg!(miri) { 4 } else { 1_500 });
     let mut made = 0;
