@@ -1,5 +1,7 @@
-//! Stretches on trial: random operands, and what their rows give at one point after the other. Whatever runs their code is held against that. A loop is
-//! in [`region`].
+//! Differential tests of segments: random operands, and the results of their instructions by scalar
+//! evaluation, one point after the other.
+//!
+//! The code of every target is compared with that. Loops are in [`compiled_loop`].
 
 pub(crate) mod compiled_loop;
 
@@ -20,11 +22,11 @@ use adumbra_vm::native::{
 };
 use fastrand::Rng;
 
-/// Points of each plane: four packs.
+/// Points of each plane: four SIMD vectors.
 pub(crate) const POINTS: usize = 64;
-/// Bytes of a pack.
+/// Bytes of a SIMD vector.
 pub(crate) const PACK_BYTES: usize = 64;
-/// The packs that run: all but the second one, which must stay as it is.
+/// The vectors that run: all but the second one, which must not change.
 pub(crate) const RUNS: [VectorRun; 2] = [
     VectorRun {
         start: 0,
@@ -36,18 +38,19 @@ pub(crate) const RUNS: [VectorRun; 2] = [
     },
 ];
 
-/// What each word of a stretch holds.
+/// The contents of each word of a segment, by point.
 pub(crate) type Planes = Vec<[u32; POINTS]>;
 
-/// A stretch of one row, and what its words hold before.
+/// A segment of one instruction, and the contents of its words before it.
 pub(crate) struct DifferentialCase {
     pub(crate) segment: Segment,
     pub(crate) planes: Planes,
 }
 
-/// Steps that a point has left, of which rows take none; turns of loops that packs may take.
+/// Steps that a point has left, of which instructions take none; iterations of loops that vectors
+/// may take.
 pub(crate) const STEPS: u64 = 5;
-/// Numbers by lot.
+/// A generator of random numbers.
 pub(crate) struct TestRng(Rng);
 
 impl TestRng {
@@ -55,16 +58,16 @@ impl TestRng {
         TestRng(Rng::with_seed(seed))
     }
 
-    /// The next one, below an end.
+    /// The next number, below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0.usize(..end)
     }
 }
 
-/// The exit of a flow.
+/// The exit of a point CFG.
 pub(crate) const EXIT: u32 = 0x1_2345;
 
-/// Whether a point is among the packs that run.
+/// Whether a point is in a vector that runs.
 fn runs(point: usize) -> bool {
     let byte = 4 * point;
     RUNS.iter().any(|run| {
@@ -73,8 +76,10 @@ fn runs(point: usize) -> bool {
     })
 }
 
-/// What planes hold when this processor has run a kernel, alone in its code. Of a region, the planes from a number on are for what [`LoopState`] points at: who runs,
-/// steps, then the set of each way.
+/// The planes after this processor ran a kernel, alone in its code.
+///
+/// For a loop, the planes from `points` on are those that [`LoopState`] points at: active points,
+/// steps, then the set of each edge.
 fn run(code: &MachineCode, planes: &Planes, runs: &[VectorRun], points: Option<usize>) -> Planes {
     let mut planes = planes.clone();
     let kernels = install(code).expect("there is memory for code");
@@ -97,7 +102,8 @@ fn run(code: &MachineCode, planes: &Planes, runs: &[VectorRun], points: Option<u
     };
     let mode = FloatEnvironment::enter();
     let kernel = kernels.entries[0].expect("there is code");
-    // SAFETY: there is a reference for each word, all planes have the packs of the runs, and a region has a plane for each set and number, one behind the other.
+    // SAFETY: there is a reference for each word, all planes have the vectors of the runs, and a
+    // loop has a plane for each set and number, one after the other.
     unsafe {
         kernel(
             refs.as_ptr(),
@@ -112,7 +118,7 @@ fn run(code: &MachineCode, planes: &Planes, runs: &[VectorRun], points: Option<u
     planes
 }
 
-/// Numbers at which something happens, and any others.
+/// A random word: now and then one of the special numbers.
 fn word(random: &mut Rng, kind: OperandKind) -> u32 {
     const SPECIAL: [f32; 12] = [
         0.0,
@@ -140,7 +146,7 @@ fn word(random: &mut Rng, kind: OperandKind) -> u32 {
 }
 
 impl DifferentialCase {
-    /// Its code, given so many registers.
+    /// Its code with a number of registers.
     pub(crate) fn code<M: MacroAssembler>(&self, registers: u8) -> MachineCode {
         let unit = CompileUnit::Segment(self.segment.clone());
         let compiled = compile_batch::<M>(Optimisations::ALL, &[unit], registers, false);
@@ -173,7 +179,7 @@ impl DifferentialCase {
         trial
     }
 
-    /// What is no row of the table: a result and an operand with these shadows.
+    /// A case of an instruction that is no op: a result and an operand with these shadows.
     fn other(
         what: ArithmeticKind,
         result: [bool; 2],
@@ -219,7 +225,8 @@ impl DifferentialCase {
         self.planes.len() as u32 - 1
     }
 
-    /// A sum of so many constants and cells, three to one; in front of each term the sum may become its sine.
+    /// A sum of `terms` constants and uniform values, three to one; before each term the sum may
+    /// become its sine.
     pub(crate) fn sum(terms: u32, of_sines: bool) -> DifferentialCase {
         let mut trial = DifferentialCase {
             segment: Segment::default(),
@@ -228,7 +235,7 @@ impl DifferentialCase {
         trial.segment.locations.push(WordLocation::Plane);
         let sum = DualOperand::default();
         for i in 1..=terms {
-            // No sum of these is NaN or infinite, whatever comes before.
+            // No sum of these is NaN or infinite.
             let bits = (i as f32 * 0.37).to_bits();
             trial.planes.push([bits; POINTS]);
             trial.segment.locations.push(match i % 4 {
@@ -248,7 +255,8 @@ impl DifferentialCase {
         trial
     }
 
-    /// A stretch with more words, constants and cells, and longer code, than the instructions of any machine reach at once.
+    /// A segment with more words, constants and uniform values, and longer code, than the
+    /// instructions of any target reach.
     pub(crate) fn far_operands() -> DifferentialCase {
         DifferentialCase::sum(8_000, true)
     }
@@ -264,7 +272,8 @@ impl DifferentialCase {
         });
     }
 
-    /// The same rows for one point: a word stands in the slot of its number, or, if there was a cell, among the globals.
+    /// The same instructions for one point: a word is in the register of its number, or, if it was
+    /// uniform, among the globals.
     pub(crate) fn point_cfg(&self) -> PointCfg {
         let stretch = &self.segment;
         let words = (0..)
@@ -294,20 +303,20 @@ impl DifferentialCase {
         }
     }
 
-    /// The code of these rows for one point, given so many registers.
+    /// The code of the instructions for one point, with a number of registers.
     pub(crate) fn point_code<M: MacroAssembler>(&self, registers: u8) -> MachineCode {
         compile_points::<M>(Optimisations::ALL, &[self.point_cfg()], registers, false)
             .expect("it is short")
     }
 
-    /// What the words hold before, point by point of those that run.
+    /// The words before the segment, one register file for each point that runs.
     pub(crate) fn register_files(&self) -> Vec<Vec<u32>> {
         let points = (0..POINTS).filter(|&point| runs(point));
         let file = |point: usize| self.planes.iter().map(|plane| plane[point]).collect();
         points.map(file).collect()
     }
 
-    /// What they hold then, of all points.
+    /// The planes after those register files ran.
     pub(crate) fn planes_from_files(&self, files: &[Vec<u32>]) -> Planes {
         let mut planes = self.planes.clone();
         let points = (0..POINTS).filter(|&point| runs(point));
@@ -319,7 +328,7 @@ impl DifferentialCase {
         planes
     }
 
-    /// What the words hold when code of this processor for one point has run at one after the other.
+    /// The planes after this processor ran the code for one point on one point after the other.
     pub(crate) fn run_points(&self, code: &MachineCode) -> Planes {
         let mut files = self.register_files();
         let kernels = install_points(&[self.point_cfg()], code).expect("there is memory for code");
@@ -327,7 +336,7 @@ impl DifferentialCase {
         let mode = FloatEnvironment::enter();
         for file in &mut files {
             let globals = file.clone();
-            // SAFETY: the file and the globals have all words of the flow.
+            // SAFETY: the register file and the globals have all words of the point CFG.
             let left = unsafe { kernel(file.as_mut_ptr(), globals.as_ptr(), STEPS, &LIBCALLS) };
             assert_eq!((left.exit, left.steps), (u64::from(EXIT), STEPS));
         }
@@ -335,15 +344,16 @@ impl DifferentialCase {
         self.planes_from_files(&files)
     }
 
-    /// What the words hold when code of this processor, one kernel, has run.
+    /// The planes after this processor ran the code, which has one kernel.
     pub(crate) fn run(&self, code: &MachineCode) -> Planes {
         run(code, &self.planes, &RUNS, None)
     }
 
-    /// Compares what the words hold behind the stretch with its rows, one point after the other.
+    /// Compares the words after the segment with its instructions, one point after the other.
     ///
     /// # Errors
-    /// What is not the same.
+    ///
+    /// The first difference.
     pub(crate) fn compare(&self, found: &Planes) -> Result<(), String> {
         let count = self.segment.locations.len();
         let mut written: Vec<Option<&ArithmeticInst>> = vec![None; count];
@@ -364,7 +374,7 @@ impl DifferentialCase {
             }
             for (word, &expected) in expected.iter().enumerate() {
                 let row = written[word].filter(|_| runs(point));
-                // What rows write and nobody reads may be anything.
+                // A word that is written but not live-out may hold anything.
                 if row.is_some() && !is_stored[word] {
                     continue;
                 }
@@ -400,7 +410,7 @@ impl DifferentialCase {
     }
 }
 
-/// Runs the rows at one point. Notes which words become floats, whose NaNs may be any.
+/// Runs the instructions at one point. Notes which words become floats, whose NaNs may be any.
 fn compute(rows: &[ArithmeticInst], words: &mut [u32], floats: &mut [bool]) {
     for row in rows {
         let operands = &row.operands[..row.kind.arity()];
@@ -456,7 +466,8 @@ fn compute(rows: &[ArithmeticInst], words: &mut [u32], floats: &mut [bool]) {
     }
 }
 
-/// Every row of the op table, and what else a row can be: with shadows and without, with operands in planes, cells and constants.
+/// A case of every op and of every other arithmetic instruction: with shadows and without, with
+/// operands in planes, uniform values and constants.
 pub(crate) fn arithmetic_cases() -> Vec<DifferentialCase> {
     let mut random = Rng::with_seed(1);
     let mut trials = Vec::new();
@@ -476,7 +487,7 @@ pub(crate) fn arithmetic_cases() -> Vec<DifferentialCase> {
         }
         for (i, shadows) in patterns.iter().enumerate() {
             for homes in 0..3_usize.pow(arity.min(3) as u32) {
-                // Operands in planes, cells and constants, in turn beyond the first pattern.
+                // From the second pattern on, one of the locations of operands after the other.
                 if i > 0 && homes % patterns.len() != i {
                     continue;
                 }

@@ -1,6 +1,8 @@
-//! Runs code for aarch64 on any host that has an emulator of that processor, `qemu-aarch64-static`, and a C compiler for it, `aarch64-linux-gnu-gcc`.
+//! Runs aarch64 code on any host with the emulator `qemu-aarch64-static` and the C compiler
+//! `aarch64-linux-gnu-gcc`.
 //!
-//! A small program (`emulator/harness.c`) is built once and runs as many kernels as it is given: starting a process takes longer than most of them.
+//! A small program (`emulator/harness.c`) is built once and runs as many kernels as it is given:
+//! the start of a process takes longer than most of them.
 
 use crate::differential::compiled_loop::{self, LoopCase};
 use crate::differential::{DifferentialCase, EXIT, PACK_BYTES, POINTS, Planes, RUNS, STEPS};
@@ -14,13 +16,13 @@ use tempfile::TempDir;
 const COMPILER: &str = "aarch64-linux-gnu-gcc";
 const EMULATOR: &str = "qemu-aarch64-static";
 
-/// The program that runs kernels, in a folder that goes with it.
+/// The program that runs kernels, in a folder that is deleted with it.
 pub(crate) struct Emulator {
     folder: TempDir,
 }
 
 impl Emulator {
-    /// Nothing, and a notice, if the host lacks what it takes.
+    /// `None`, with a notice, if the host lacks a tool.
     pub(crate) fn new() -> Option<Emulator> {
         for tool in [COMPILER, EMULATOR] {
             let found = Command::new(tool).arg("--version").output();
@@ -49,7 +51,7 @@ impl Emulator {
         self.folder.path().join("harness")
     }
 
-    /// What the words of each trial hold when its code, one kernel, has run.
+    /// The planes of each case after its code, which has one kernel.
     pub(crate) fn run(&self, jobs: &[(&DifferentialCase, MachineCode)]) -> Vec<Planes> {
         let mut input = Vec::new();
         for (trial, code) in jobs {
@@ -63,7 +65,7 @@ impl Emulator {
             .collect()
     }
 
-    /// The same of a loop.
+    /// The planes of a loop after its code.
     pub(crate) fn run_loop(&self, trial: &LoopCase, code: &MachineCode) -> Planes {
         let mut input = Vec::new();
         let planes = trial.planes.iter().map(|plane| &plane[..]);
@@ -80,7 +82,7 @@ impl Emulator {
         planes.map(plane).collect()
     }
 
-    /// The same of code for one point, which has run at one after the other.
+    /// The planes of each case after code for one point ran on one point after the other.
     pub(crate) fn run_points(&self, jobs: &[(&DifferentialCase, MachineCode)]) -> Vec<Planes> {
         let mut input = Vec::new();
         for (trial, code) in jobs {
@@ -107,7 +109,7 @@ impl Emulator {
             .collect()
     }
 
-    /// What the program gives back: all planes.
+    /// The output of the program: all planes.
     fn answer(&self, input: &[u8]) -> Vec<u32> {
         let path = self.folder.path().join("jobs");
         fs::write(&path, input).expect("it can be written");
@@ -124,8 +126,8 @@ impl Emulator {
     }
 }
 
-/// Writes a job as the program reads it. Without runs, each plane is the register file of a point, and its globals. `points` are those planes of a region
-/// that what it is told of points begins with.
+/// Writes a job in the program's format. Without runs, each plane is the register file of a point,
+/// and its globals. `points` is the number of the first plane with the state of a loop's points.
 fn push_job<'p>(
     input: &mut Vec<u8>,
     code: &MachineCode,
@@ -144,7 +146,7 @@ fn push_job<'p>(
         PACK_BYTES as u32,
         STEPS as u32,
         EXIT,
-        // Words stand before them.
+        // Words come before them.
         points.unwrap_or(0) as u32,
     ];
     let push = |input: &mut Vec<u8>, words: &[u32]| {

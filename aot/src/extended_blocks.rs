@@ -1,7 +1,12 @@
-//! Flows as trees: a piece that control comes to from one other alone, forward, is one graph with it, so that values stay in registers from one to the other. Each
-//! tree begins with all words in the register file, and puts there what it changed where control leaves it.
+//! Extended basic blocks of a point CFG: a tree of blocks, each with one forward predecessor,
+//! becomes one graph.
 //!
-//! Nodes of one arm of a branch are not to be found from the other: pieces stand depth first, and with each arm everything is again as it was before the branch.
+//! So values stay in registers from block to block (Muchnick 1997, "Advanced Compiler Design and
+//! Implementation", section 7.1). An extended block begins with all words in the register file, and
+//! stores those that it changed at its exits.
+//!
+//! The nodes of one arm of a branch are not visible in the other: blocks are in depth-first order,
+//! and each arm starts from the state before the branch.
 
 use crate::graph::{ALL_ONES, NodeId, NodeOp};
 use crate::graph_builder::{
@@ -15,56 +20,58 @@ use crate::superword::pack_superwords;
 use crate::template::OpTemplates;
 use adumbra_vm::native::{CondBranch, Edge, PointBlock, PointCfg, PointTerminator, WordLocation};
 
-/// Nodes from which on a tree ends. Finding places takes time by the values that wait, and only few are worth to be kept from one end of a tree to the other. What is alike is found
-/// within a tree: octaves of noise are some hundred nodes each.
+/// The nodes from which on an extended block ends. Register allocation takes time by the values
+/// that are live, and few are worth a register from one end of the block to the other. GVN works
+/// within an extended block: octaves of noise are some hundred nodes each.
 const TREE: usize = 2048;
 
-/// Steps that are taken at once, at most: machines have them in their instructions.
+/// The most steps that are taken at once: targets have them as an immediate.
 const MAX_STEPS: u32 = 64;
-// Twelve bits in those of aarch64.
+// aarch64 has immediates of twelve bits.
 const _: () = assert!(MAX_STEPS < 1 << 12);
 
-/// Pieces, or the rest of one, as one graph.
+/// An extended block: blocks, or the rest of one, as one graph.
 #[derive(Debug)]
 pub(crate) struct ExtendedBlock {
-    /// Where it begins.
+    /// The label of its start.
     pub(crate) label: u32,
-    /// What is computed. What is wanted at a turn counts as stored there.
+    /// The nodes and stores. The mask of a branch counts as stored there.
     pub(crate) computation: Computation,
-    /// What happens between nodes, in order.
+    /// The control events between nodes, in order.
     pub(crate) events: Vec<ControlEvent>,
-    /// How many of its first nodes compute what it carries from turn to turn: [`ExitTarget::NextIteration`] is behind them.
+    /// How many of its first nodes compute loop-carried values: [`ExitTarget::NextIteration`] goes
+    /// to the node after them.
     pub(crate) carried_nodes: u32,
 }
 
-/// Something that happens behind a node.
+/// A control action after a node.
 #[derive(Debug)]
 pub(crate) struct ControlEvent {
     pub(crate) after: NodeId,
     pub(crate) action: ControlAction,
-    /// The instruction of the bytecode that it is for.
+    /// The position of the bytecode instruction that it is for.
     pub(crate) position: u32,
 }
 
-/// Something that control does.
+/// A control action.
 #[derive(Debug)]
 pub(crate) enum ControlAction {
-    /// It comes to this place, from a branch.
+    /// Binds a label that a branch jumps to.
     Label(u32),
-    /// It leaves if a mask is as said, else goes on.
+    /// Exits if a mask is as said, else goes on.
     Branch {
         mask: NodeId,
         is_set: bool,
         exit: BlockExit,
     },
-    /// It takes so many steps, or leaves if not all of them are left.
+    /// Takes a number of steps, or exits if not all of them are left.
     TakeSteps { steps: u32, exit: BlockExit },
-    /// It leaves.
+    /// Exits.
     Exit(BlockExit),
 }
 
 impl ControlAction {
-    /// How control leaves, if it may.
+    /// The exit, if the action has one.
     pub(crate) fn exit(&mut self) -> Option<&mut BlockExit> {
         match self {
             ControlAction::Label(_) => None,
@@ -75,17 +82,17 @@ impl ControlAction {
     }
 }
 
-/// How control leaves where it is.
+/// An exit of an extended block.
 #[derive(Debug)]
 pub(crate) struct BlockExit {
     pub(crate) stores: Vec<RegisterStore>,
-    /// Behind that: nodes of the tree, and what is put in their places, all at once.
+    /// Moved after that, all at once: values to the locations of nodes of the extended block.
     pub(crate) loop_carried: Vec<(NodeId, NodeId)>,
     pub(crate) target: ExitTarget,
 }
 
 impl BlockExit {
-    /// Nothing is done before.
+    /// An exit without stores.
     pub(crate) fn to(to: ExitTarget) -> BlockExit {
         BlockExit {
             stores: Vec::new(),
@@ -95,7 +102,7 @@ impl BlockExit {
     }
 }
 
-/// What is put into a slot.
+/// A store to a VM register.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegisterStore {
     pub(crate) vm_register: u32,
@@ -103,18 +110,19 @@ pub(crate) struct RegisterStore {
     pub(crate) half: VectorHalf,
 }
 
-/// Where control goes.
+/// The target of an exit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ExitTarget {
-    /// To a place: a piece, or, behind their number, the rest of one.
+    /// A label: a block, or, from their number on, the rest of one.
     Label(u32),
-    /// To another turn of the tree that it leaves.
+    /// Another iteration of the current extended block.
     NextIteration,
-    /// Out of the flow.
+    /// An exit of the point CFG.
     Exit(u32),
 }
 
-/// The trees of a flow, those of its entries in their order, and how many places they have.
+/// The extended blocks of a point CFG, those of its entries in their order, and the number of
+/// labels.
 pub(crate) fn extended_blocks(
     optimisations: Optimisations,
     flow: &PointCfg,
@@ -128,7 +136,7 @@ pub(crate) fn extended_blocks(
     (trees, grower.places)
 }
 
-/// Where a tree begins: a piece from a row on.
+/// The start of an extended block: a block from an instruction on.
 #[derive(Clone, Copy)]
 struct Root {
     at: u32,
@@ -136,32 +144,32 @@ struct Root {
     row: usize,
 }
 
-/// A piece of the tree that is yet to be written, and how things were before it.
+/// A block of the current extended block that is yet to be written, and the state before it.
 struct Arm {
     root: Root,
-    /// Whether a branch leads to it; else control comes from what is written before.
+    /// Whether a branch leads to it; else control falls through.
     is_target: bool,
     nodes: usize,
     touched: usize,
     changes: usize,
 }
 
-/// Grows trees.
+/// The builder of extended blocks.
 struct Grower<'f> {
     optimisations: Optimisations,
     flow: &'f PointCfg,
     writer: GraphBuilder<'f>,
-    /// Whether a tree begins with each piece.
+    /// Whether an extended block begins with each block.
     is_root: Vec<bool>,
-    /// Trees that are yet to be grown.
+    /// Roots whose extended block is yet to be built.
     waiting: Vec<Root>,
-    /// Whether each piece's tree is among them, or done.
+    /// Whether each block's root is among them, or done.
     is_known: Vec<bool>,
     places: u32,
-    /// When the rows of the piece that was cut last access words.
+    /// The last accesses of words by the instructions of the block that was cut.
     accesses: Option<(u32, WordAccesses)>,
     arms: Vec<Arm>,
-    /// What words held before: now, and in the beginning.
+    /// The log of the nodes of words before a change: current and initial.
     changes: Vec<(u32, [Option<NodeId>; 2])>,
     uses: Vec<GraphStore>,
     events: Vec<ControlEvent>,
@@ -198,7 +206,7 @@ impl<'f> Grower<'f> {
             uses: Vec::new(),
             events: Vec::new(),
         };
-        // The last that is wanted is grown first.
+        // The last of the worklist is built first.
         for entry in flow.entries.iter().rev() {
             grower.is_root[entry.block as usize] = true;
             grower.want(entry.block);
@@ -206,7 +214,7 @@ impl<'f> Grower<'f> {
         grower
     }
 
-    /// A tree that begins with a piece will be grown.
+    /// Queues the extended block that begins with a block.
     fn want(&mut self, piece: u32) {
         if !std::mem::replace(&mut self.is_known[piece as usize], true) {
             self.waiting.push(Root {
@@ -220,7 +228,7 @@ impl<'f> Grower<'f> {
     fn tree(&mut self, root: Root, templates: &mut OpTemplates) -> ExtendedBlock {
         let PointBlock { position, .. } = self.flow.blocks[root.piece as usize];
         self.writer.set_position(position);
-        // There is always a node to be behind.
+        // Events need a node to be after.
         self.writer.graph.constant(0);
         self.branch_off(root, false);
         while let Some(arm) = self.arms.pop() {
@@ -260,7 +268,7 @@ impl<'f> Grower<'f> {
         }
     }
 
-    /// A piece of this tree will be written, as things are now.
+    /// Queues a block of this extended block, with the current state.
     fn branch_off(&mut self, root: Root, is_target: bool) {
         self.arms.push(Arm {
             root,
@@ -284,7 +292,7 @@ impl<'f> Grower<'f> {
         self.writer.graph.len() >= TREE
     }
 
-    /// Writes the rest of a piece, and where control goes from there.
+    /// Writes the rest of a block and its terminator.
     fn arm(&mut self, root: Root, templates: &mut OpTemplates) {
         let PointBlock {
             instructions: rows,
@@ -324,7 +332,7 @@ impl<'f> Grower<'f> {
                 let is_false = self.writer.condition_is_false(question, templates);
                 let node = self.writer.graph.node(is_false);
                 let ones = self.writer.graph.constant(ALL_ONES);
-                // Control leaves where the answer is another one.
+                // Control exits where the condition has the other value.
                 let (mask, is_set) = match node.op {
                     NodeOp::Xor if node.b == ones => (node.a, !when),
                     _ => (is_false, *when),
@@ -352,7 +360,8 @@ impl<'f> Grower<'f> {
         }
     }
 
-    /// Control takes a step behind a piece. With one before it that nothing happens behind it is taken there: who has not both goes on outside from there.
+    /// Takes a step after a block. It is merged with a step before it if nothing happens in
+    /// between: a point without both goes on outside from there.
     fn step(&mut self, piece: u32, out: u32) {
         if let Some(ControlEvent {
             action: ControlAction::TakeSteps { steps, .. },
@@ -379,7 +388,7 @@ impl<'f> Grower<'f> {
         }
     }
 
-    /// Before a word is accessed: what it holds may change.
+    /// Logs the state of a word before an access, which may change it.
     fn note(&mut self, word: u32) {
         let GraphBuilder {
             current: now,
@@ -390,7 +399,7 @@ impl<'f> Grower<'f> {
         self.changes.push((word, held));
     }
 
-    /// The node that everything written so far is behind.
+    /// The last node so far.
     fn behind(&self) -> NodeId {
         self.writer.graph.len() as NodeId - 1
     }
@@ -403,7 +412,7 @@ impl<'f> Grower<'f> {
         });
     }
 
-    /// The piece that a way leads to, if it belongs to this tree.
+    /// The block that an edge leads to, if it belongs to this extended block.
     fn child(&mut self, way: Edge) -> Option<u32> {
         let Edge::Block(piece) = way else { return None };
         let is_root = &mut self.is_root[piece as usize];
@@ -411,7 +420,7 @@ impl<'f> Grower<'f> {
         (!*is_root).then_some(piece)
     }
 
-    /// Control goes a way: on, if what is there belongs to this tree.
+    /// Follows an edge: falls through if its block belongs to this extended block.
     fn go(&mut self, piece: u32, way: Edge) {
         match self.child(way) {
             Some(child) => self.branch_off(self.whole(child), false),
@@ -433,7 +442,7 @@ impl<'f> Grower<'f> {
         self.leave(piece, to)
     }
 
-    /// Control leaves behind a piece.
+    /// Exits after a block.
     fn leave(&mut self, piece: u32, to: ExitTarget) -> BlockExit {
         let flow = self.flow;
         let words = flow.live_out.as_ref().map(|live| {
@@ -445,7 +454,7 @@ impl<'f> Grower<'f> {
         self.leave_with(|_, slot| is_read(slot), to)
     }
 
-    /// The tree ends in front of a row, and another one begins.
+    /// Ends the extended block before an instruction, where another one begins.
     fn cut(&mut self, piece: u32, row: usize) {
         let flow = self.flow;
         let rows = &flow.blocks[piece as usize].instructions;
@@ -509,7 +518,7 @@ mod tests {
     use super::*;
     use adumbra_vm::native::{CfgEntry, Condition, DualOperand};
 
-    /// Pieces that take a step each and then go on to the next one; the last one goes out.
+    /// Blocks that take a step each and go on to the next one; the last one exits.
     fn steps(count: u32) -> PointCfg {
         let piece = |number: u32| PointBlock {
             instructions: Vec::new(),

@@ -1,7 +1,10 @@
-//! What a stretch computes, as graphs: its rows copied one after the other, and what is stored when.
+//! Builds graphs from a segment: instantiates the template of one instruction after the other, and
+//! places the stores.
 //!
-//! A long stretch is cut into segments, each a loop of its own over the points of a run, whose code stays in the processor's caches. What one computes for another goes
-//! through the planes that the rows write anyway. Regions are cut into traces: see [`trace`](crate::trace).
+//! A long segment is split (loop fission), each part a loop of its own over the points of a run,
+//! whose code stays in the processor's caches. Values pass from part to part through the planes
+//! that the instructions write anyway. Compiled loops are split into hyperblocks: see
+//! [`hyperblock`](crate::hyperblock).
 
 use crate::critical_path::CriticalPath;
 use crate::graph::{Graph, NodeId, NodeOp};
@@ -13,38 +16,42 @@ use adumbra_vm::native::{
     ArithmeticInst, ArithmeticKind, Condition, DualOperand, Edge, Segment, WordLocation,
 };
 
-/// When a segment ends: after the row with which it has so many nodes, or a chain of so many cycles.
+/// The limit of a part: it ends after the instruction that reaches this number of nodes, or a
+/// critical path of this many cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Length {
     nodes: usize,
     chain: u32,
 }
 
-/// What is not longer is one loop. Its instructions fit the cache of decoded ones of common processors (1,536 on Intel's Skylake), and of those that a processor looks ahead at
-/// there are some of the next points, which wait for nothing here.
+/// A segment within this is one loop. Its instructions fit the µop cache of common processors
+/// (1,536 µops on Intel's Skylake), and the reorder window reaches into the next points, which
+/// depend on nothing here.
 const WHOLE: Length = Length {
     nodes: 512,
     chain: 128,
 };
 
-/// What is longer is cut into loops so short that a processor looks ahead over several turns (224 instructions on Skylake, 448 on Zen 5): then it has several vectors in flight by
-/// itself, and chains do not bound it. What passes between loops costs less, being few values mostly.
+/// A longer segment is split into loops short enough for the reorder window to hold several
+/// iterations (224 instructions on Skylake, 448 on Zen 5): the processor then overlaps vectors by
+/// itself, and critical paths do not bound it. Values between loops cost less, as they are mostly
+/// few.
 const CUT: Length = Length {
     nodes: 96,
     chain: 48,
 };
 
-/// A segment as a graph.
+/// A part of a segment as a graph.
 #[derive(Debug)]
 pub(crate) struct Computation {
     pub(crate) graph: Graph,
-    /// What is written, in order.
+    /// The stores, in order.
     pub(crate) stores: Vec<GraphStore>,
     pub(crate) positions: NodePositions,
 }
 
 impl Computation {
-    /// How many operands and stores each node is, of those that somebody wants.
+    /// How many operands and stores each live node is.
     pub(crate) fn use_counts(&self) -> Vec<u32> {
         let graph = &self.graph;
         let mut uses = vec![0; graph.nodes.len()];
@@ -60,38 +67,39 @@ impl Computation {
     }
 }
 
-/// Which instruction of the bytecode each node was first made for.
+/// The position of the bytecode instruction that each node was first made for.
 #[derive(Debug, Default)]
 pub(crate) struct NodePositions {
-    /// Instructions in the order in which nodes were made for them, each with the node that would be its first.
+    /// The positions in the order in which nodes were made for them, each with the number of its
+    /// first node.
     made: Vec<(NodeId, u32)>,
 }
 
 impl NodePositions {
-    /// The nodes from this one on are made for that instruction.
+    /// The nodes from `first` on are made for the instruction at `position`.
     pub(crate) fn start_at(&mut self, first: NodeId, position: u32) {
         self.made.push((first, position));
     }
 
-    /// Takes away all that was said. What comes is said in the same memory.
+    /// Returns the positions and starts others in the same memory.
     fn take(&mut self) -> NodePositions {
         let made = self.made.as_slice().to_vec();
         self.made.clear();
         NodePositions { made }
     }
 
-    /// The instruction that nodes are made for now.
+    /// The position that nodes are made for now.
     fn now(&self) -> u32 {
         self.made.last().map_or(0, |&(_, position)| position)
     }
 
-    /// The instruction that a node was made for.
+    /// The position that a node was made for.
     pub(crate) fn position_of(&self, id: NodeId) -> u32 {
         let behind = self.made.partition_point(|&(first, _)| first <= id);
         self.made[behind - 1].1
     }
 
-    /// The same for nodes in another order.
+    /// The positions of the nodes in another order.
     pub(crate) fn reordered(&self, order: &[NodeId]) -> NodePositions {
         let mut lineage = NodePositions::default();
         for (id, &before) in (0..).zip(order) {
@@ -108,37 +116,37 @@ impl NodePositions {
     }
 }
 
-/// A value that is put somewhere.
+/// A store of a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GraphStore {
-    /// The node behind which it can be: then nobody wants what was there before, and the value is computed.
+    /// The node after which the store may be: the old value is dead, and the new one is computed.
     pub(crate) after: NodeId,
     pub(crate) target: StoreTarget,
     pub(crate) value: NodeId,
 }
 
-/// Where a value is put.
+/// The target of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StoreTarget {
     /// The plane of a word.
     Word(u32),
-    /// In a region: those who go a way, beside those who go it already.
+    /// In a compiled loop: the points of an edge, in addition to those that take it already.
     Edge(Edge),
-    /// In a region: steps of the budget, beside those that were taken.
+    /// In a compiled loop: steps of the budget, added to those taken.
     Steps,
-    /// In a flow: nowhere; it decides where control goes.
+    /// In a point CFG: no memory; it is the condition of a branch.
     Condition,
-    /// Where routines leave their result.
+    /// The result of a routine.
     Result,
 }
 
-/// Copies rows into a graph.
+/// Builds a graph from instructions.
 pub(crate) struct GraphBuilder<'s> {
     homes: &'s [WordLocation],
     pub(crate) graph: Graph,
-    /// The node that each word holds now.
+    /// The node of each word's current value.
     pub(crate) current: Vec<Option<NodeId>>,
-    /// The node for what each word held in the beginning, if that is read.
+    /// The node of each word's initial value, if that is read.
     pub(crate) initial: Vec<Option<NodeId>>,
     /// Words that the segment read or wrote.
     pub(crate) touched: Vec<u32>,
@@ -148,7 +156,7 @@ pub(crate) struct GraphBuilder<'s> {
     lineage: NodePositions,
 }
 
-/// The segments of a stretch: itself, or what it is cut into.
+/// The graphs of a segment: one, or those of the parts that it is split into.
 pub(crate) fn split_segment(
     optimisations: Optimisations,
     stretch: &Segment,
@@ -167,7 +175,7 @@ pub(crate) fn split_segment(
     let cuts = optimisations.has(Optimisation::LoopFission);
     let mut segments = Vec::new();
     let mut chains = CriticalPath::default();
-    // Hardly a row is no node, so many rows are known to be long beforehand.
+    // Nearly each instruction is a node or more, so a long segment is known to be long beforehand.
     let is_long = stretch.instructions.len() >= WHOLE.nodes;
     let mut most = if is_long { CUT } else { WHOLE };
     let mut rows = (0..).zip(&stretch.instructions);
@@ -181,7 +189,7 @@ pub(crate) fn split_segment(
         chains.clear();
         let segment = writer.finish(|word| is_live(word, index));
         if most == WHOLE {
-            // Once more from the first row on, in pieces.
+            // The first instruction is next again; the segment is split.
             most = CUT;
             rows = (0..).zip(&stretch.instructions);
         } else {
@@ -196,14 +204,14 @@ pub(crate) fn split_segment(
     segments
 }
 
-/// When rows that follow one another read and write each word.
+/// The accesses of each word by consecutive instructions.
 pub(crate) struct WordAccesses {
-    /// The rows that access the first word in order, then those of the second; and whether the word is written there. What a row both reads and writes it
-    /// reads first.
+    /// The instructions that access the first word in order, then those of the second, with whether
+    /// the access is a write. An instruction that both reads and writes a word reads it first.
     rows: Vec<(u32, bool)>,
-    /// Where those of each word end.
+    /// The end of each word's accesses.
     ends: Vec<u32>,
-    /// Where among those of each word was looked last. Whoever asks next asks about a row close by.
+    /// The last position found for each word: the next query is close to it.
     looked: Vec<u32>,
 }
 
@@ -213,7 +221,7 @@ impl WordAccesses {
         each_access(rows, |word, _| ends[word as usize] += 1);
         let mut sum = 0;
         for end in &mut ends {
-            // Where those of the word begin; it moves to their end as they are put there.
+            // The start of the word's accesses; it moves to their end as they are inserted.
             sum += std::mem::replace(end, sum);
         }
         let mut by_word = vec![(0, false); sum as usize];
@@ -229,7 +237,8 @@ impl WordAccesses {
         }
     }
 
-    /// Whether somebody reads behind a row what a word holds there; nothing if no row accesses it any more.
+    /// Whether the value of a word after an instruction is read; `None` if no later instruction
+    /// accesses the word.
     pub(crate) fn is_live_after(&mut self, word: u32, row: u32) -> Option<bool> {
         let start = word
             .checked_sub(1)
@@ -250,7 +259,8 @@ impl WordAccesses {
     }
 }
 
-/// The words that rows access, each with the row's number and whether it is written.
+/// The words that instructions access, each with the instruction's number and whether it is a
+/// write.
 fn each_access(rows: &[ArithmeticInst], mut each: impl FnMut(u32, (u32, bool))) {
     for (index, row) in (0..).zip(rows) {
         for operand in &row.operands[..row.kind.arity()] {
@@ -260,7 +270,7 @@ fn each_access(rows: &[ArithmeticInst], mut each: impl FnMut(u32, (u32, bool))) 
     }
 }
 
-/// The words of a value.
+/// The words of a value and its shadows.
 pub(crate) fn dual_words(value: &DualOperand) -> impl Iterator<Item = u32> + use<> {
     let [x, y] = value.shadows;
     [Some(value.value), x, y].into_iter().flatten()
@@ -280,7 +290,7 @@ impl<'s> GraphBuilder<'s> {
         }
     }
 
-    /// The same of a flow, where both shadows of a value are one node.
+    /// A builder for a point CFG, where both shadows of a value are one node.
     pub(crate) fn with_shadow_pairs(
         optimisations: Optimisations,
         homes: &'s [WordLocation],
@@ -291,17 +301,17 @@ impl<'s> GraphBuilder<'s> {
         }
     }
 
-    /// What is written down from now on is for this instruction.
+    /// Sets the position that nodes are made for from now on.
     pub(crate) fn set_position(&mut self, position: u32) {
         self.lineage.start_at(self.graph.len() as NodeId, position);
     }
 
-    /// The instruction that is written down.
+    /// The position that nodes are made for.
     pub(crate) fn position(&self) -> u32 {
         self.lineage.now()
     }
 
-    /// The node that a word holds.
+    /// The node of a word's current value.
     pub(crate) fn read(&mut self, word: u32) -> NodeId {
         let index = word as usize;
         if let Some(id) = self.current[index] {
@@ -319,7 +329,7 @@ impl<'s> GraphBuilder<'s> {
         id
     }
 
-    /// Ends a segment, given who is read behind it.
+    /// Finishes a graph, with the words that are live after it.
     pub(crate) fn finish(&mut self, mut is_live: impl FnMut(u32) -> bool) -> Computation {
         let mut stores = Vec::with_capacity(self.touched.len());
         for word in self.touched.drain(..) {
@@ -342,7 +352,7 @@ impl<'s> GraphBuilder<'s> {
         }
     }
 
-    /// From now on a word holds what a node gives.
+    /// Sets the node of a word's current value.
     pub(crate) fn write(&mut self, word: u32, id: Option<NodeId>) {
         let now = &mut self.current[word as usize];
         if now.is_none() {
@@ -351,7 +361,7 @@ impl<'s> GraphBuilder<'s> {
         *now = id;
     }
 
-    /// Copies a row.
+    /// Adds the nodes of an instruction.
     pub(crate) fn arithmetic(&mut self, row: &ArithmeticInst, templates: &mut OpTemplates) {
         self.set_position(row.position);
         let in_pairs = self.in_pairs && can_pair_shadows(row);
@@ -372,7 +382,7 @@ impl<'s> GraphBuilder<'s> {
                 }
             }
         }
-        // A pair is one shadow.
+        // A pair counts as one shadow.
         let shadows = |value: &DualOperand| {
             let [x, y] = value.shadows.map(|shadow| shadow.is_some());
             [x, y && !in_pairs]
@@ -406,7 +416,8 @@ impl<'s> GraphBuilder<'s> {
         }
     }
 
-    /// What is no row of the table, of an operand with these shadows: a value and both shadows, zero where the operand has none.
+    /// The nodes of an instruction that is no op, for an operand with these shadows: a value and
+    /// both shadows, zero where the operand has none.
     fn moved(&mut self, what: ArithmeticKind, shadows: [bool; 2]) -> [NodeId; 3] {
         let zero = self.graph.constant(0);
         let mut given = 1..;
@@ -429,20 +440,20 @@ impl<'s> GraphBuilder<'s> {
         }
     }
 
-    /// A shadow as it is read ([`read_shadow`](adumbra_ir::host::read_shadow)): minus zero and zero are zero.
+    /// A shadow as it is read ([`read_shadow`](adumbra_ir::host::read_shadow)): −0 becomes 0.
     fn read_shadow(&mut self, shadow: NodeId) -> NodeId {
         let zero = self.graph.constant(0);
         self.graph.push(NodeOp::Add, shadow, zero, 0)
     }
 
-    /// A number as it leaves ([`leaving`](adumbra_ir::host::leaving)).
+    /// A canonicalised number ([`leaving`](adumbra_ir::host::leaving)).
     fn leaving(&mut self, x: NodeId) -> NodeId {
         let is_number = self.graph.push(NodeOp::Eq, x, x, 0);
         let nan = self.graph.constant(CANONICAL_NAN);
         self.graph.push(NodeOp::Select, is_number, x, nan)
     }
 
-    /// A mask: whether a branch finds its question not to be so.
+    /// A mask: whether the condition of a branch is false.
     pub(crate) fn condition_is_false(
         &mut self,
         question: &Condition,
@@ -471,7 +482,7 @@ mod tests {
     use super::*;
     use crate::differential::DifferentialCase;
 
-    /// The segments of a sum of so many terms, and of each how long it is.
+    /// The node count and critical path of each part of a sum of `terms` terms.
     fn cut(terms: u32, of_sines: bool) -> Vec<(usize, u32)> {
         let stretch = DifferentialCase::sum(terms, of_sines).segment;
         let segments = split_segment(Optimisations::ALL, &stretch, &mut OpTemplates::new(false));
@@ -499,7 +510,7 @@ mod tests {
                     assert!(*nodes < WHOLE.nodes && *chain < WHOLE.chain, "{terms}");
                     continue;
                 }
-                // One row more may come in than fits.
+                // One instruction may exceed the limit.
                 let [row] = cut(1, of_sines)[..] else {
                     panic!("a row is one segment");
                 };

@@ -1,34 +1,35 @@
-//! Which nodes a graph has, found by what they are.
+//! Global value numbering (GVN) by hashing: finds the node of a graph that equals a new one (Cocke
+//! and Schwartz 1970; Briggs, Cooper and Simpson 1997, "Value numbering").
 //!
-//! A table of numbers, looked through from where a node's hash says, at most half full. To begin anew it counts on: the table of a long stretch is cleared once, and not
-//! for each segment.
+//! The table has open addressing with linear probing and is at most half full. It is cleared by a
+//! new generation number: the table of a long segment is zeroed once, and not for each part.
 
 use crate::graph::{Node, NodeId};
 
-/// Places of the smallest table: enough for a segment. A power of two, as all sizes are.
+/// Entries of the smallest table: enough for a part of a segment. A power of two, as all sizes are.
 const LEAST: usize = 1 << 10;
 
-/// What a place holds from which a node was taken.
+/// The entry of a removed node.
 const GONE: NodeId = NodeId::MAX;
 
-/// A place of the table: free unless it is of this count.
+/// An entry of the table: free unless it is of the current generation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spot {
     count: u32,
     id: NodeId,
 }
 
-/// The nodes of a graph.
+/// The value numbers of a graph's nodes.
 #[derive(Debug, Default)]
 pub(crate) struct ValueNumbers {
     spots: Vec<Spot>,
-    /// How many places are taken.
+    /// The number of entries in use.
     taken: usize,
     count: u32,
 }
 
 impl ValueNumbers {
-    /// Forgets all nodes.
+    /// Removes all nodes.
     pub(crate) fn clear(&mut self) {
         self.taken = 0;
         self.count = match self.count.checked_add(1) {
@@ -40,7 +41,7 @@ impl ValueNumbers {
         };
     }
 
-    /// The number of a node, or else the place to [`put`](ValueNumbers::insert) it.
+    /// The number of a node, or else the entry to [`insert`](ValueNumbers::insert) it at.
     #[inline]
     pub(crate) fn find(&mut self, node: &Node, nodes: &[Node]) -> Result<NodeId, usize> {
         if 2 * self.taken >= self.spots.len() {
@@ -49,7 +50,7 @@ impl ValueNumbers {
         self.place(node, nodes).map(|at| self.spots[at].id)
     }
 
-    /// The place that has a node, or else where it would be. There is a free one.
+    /// The entry that has a node, or else its entry on insertion. There is a free one.
     #[inline]
     fn place(&self, node: &Node, nodes: &[Node]) -> Result<usize, usize> {
         let mask = self.spots.len() - 1;
@@ -66,7 +67,7 @@ impl ValueNumbers {
         }
     }
 
-    /// Puts a node's number where it was looked for.
+    /// Inserts a node's number at the entry that `find` returned.
     pub(crate) fn insert(&mut self, at: usize, id: NodeId) {
         self.taken += 1;
         self.spots[at] = Spot {
@@ -75,14 +76,14 @@ impl ValueNumbers {
         };
     }
 
-    /// A node is not to be found again.
+    /// Removes a node, so that it is not found again.
     pub(crate) fn remove(&mut self, node: &Node, nodes: &[Node]) {
         if let Ok(at) = self.place(node, nodes) {
             self.spots[at].id = GONE;
         }
     }
 
-    /// More places, for the nodes that are there.
+    /// Doubles the table for the nodes in it.
     fn grow(&mut self, nodes: &[Node]) {
         let size = LEAST.max(2 * self.spots.len());
         let old = std::mem::replace(&mut self.spots, vec![Spot::default(); size]);
@@ -97,7 +98,7 @@ impl ValueNumbers {
     }
 }
 
-/// Where a node is looked for first. Each word is spread over the upper half of a product, where all its bits have a part.
+/// The hash of a node. The upper half of a product depends on all bits of each word.
 fn hash(node: &Node) -> usize {
     let [first, second] = [0x9e37_79b9_7f4a_7c15_u64, 0xc2b2_ae3d_27d4_eb4f];
     let low = u64::from(node.a) << 8 ^ node.op as u64 ^ u64::from(node.c) << 40;
@@ -115,7 +116,7 @@ mod tests {
         Node::new(NodeOp::Add, number % 7, number / 7, 0)
     }
 
-    /// Looks for a node, and puts it there if it is not found: its number, and whether it was new.
+    /// Finds a node, and inserts it if it is not found: its number, and whether it is new.
     fn intern(seen: &mut ValueNumbers, nodes: &mut Vec<Node>, number: u32) -> (NodeId, bool) {
         match seen.find(&node(number), nodes) {
             Ok(id) => (id, false),

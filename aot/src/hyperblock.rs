@@ -1,8 +1,13 @@
-//! Regions as traces: blocks that follow one another as one graph, each row computed for all of the points at hand.
+//! Hyperblocks of a compiled loop: consecutive blocks if-converted into one graph, whose
+//! instructions run for all current points (Mahlke et al. 1992, "Effective Compiler Support for
+//! Predicated Execution Using the Hyperblock").
 //!
-//! A trace begins with those who run it, a mask. Where control parts, masks part; a block's rows are computed for everybody, and words that others want as they were are
-//! chosen by its mask. So short arms cost less than jumps, and values stay in registers from one block to the next. A block joins the trace before it if
-//! it is short, or if whoever is in the region passes it anyway; one that most would skip begins a trace of its own, which nobody need run.
+//! A hyperblock begins with the mask of its active points. Masks split where control diverges; a
+//! block's instructions are computed for all points, and words that other points need unchanged are
+//! selected by its mask. So short arms cost less than jumps, and values stay in registers from
+//! block to block. A block joins the hyperblock before it if it is short, or if each point in the
+//! loop passes it anyway. A block that most points would skip begins a hyperblock of its own, which
+//! is skipped without active points.
 
 use crate::graph::{NodeId, NodeOp};
 use crate::graph_builder::{Computation, GraphBuilder, GraphStore, StoreTarget, dual_words};
@@ -12,17 +17,17 @@ use crate::template::OpTemplates;
 use adumbra_vm::native::{CompiledLoop, CondBranch, Edge, LoopBlock, LoopTerminator};
 use std::ops::Range;
 
-/// Rows of a block that is computed rather than jumped over.
+/// Instructions of a block that is if-converted rather than jumped over.
 const SHORT: usize = 4;
 
-/// Blocks that are run in one go.
+/// A hyperblock: blocks that run as one graph.
 #[derive(Debug)]
 pub(crate) struct Hyperblock {
     pub(crate) blocks: Range<u32>,
     pub(crate) computation: Computation,
 }
 
-/// The traces of a region, in order.
+/// The hyperblocks of a compiled loop, in order.
 pub(crate) fn hyperblocks(
     optimisations: Optimisations,
     region: &CompiledLoop,
@@ -46,7 +51,7 @@ pub(crate) fn hyperblocks(
         kept: live.live_on(Edge::Exit(0)).clone(),
         live: &live,
     };
-    // From the last one on, so that it is known what those keep who wait before a later one.
+    // From the last one on, so that the live words of points that are before a later one are known.
     let mut traces = Vec::with_capacity(ranges.len());
     for blocks in ranges.into_iter().rev() {
         let start = Edge::Block(blocks.start);
@@ -60,11 +65,11 @@ pub(crate) fn hyperblocks(
     traces
 }
 
-/// Where control goes between the blocks of a region.
+/// The edges between the blocks of a compiled loop.
 struct Jumps {
-    /// For each block the first and the last one from which it comes, if there are any.
+    /// For each block its first and last predecessor, if there are any.
     sources: Vec<Option<(usize, usize)>>,
-    /// For each block the last one to which it goes from those before.
+    /// For each block the last successor of the blocks before it.
     reach: Vec<usize>,
 }
 
@@ -89,9 +94,10 @@ impl Jumps {
     }
 }
 
-/// Whether a block belongs to the trace that ends before it.
+/// Whether a block belongs to the hyperblock that ends before it.
 fn joins(region: &CompiledLoop, jumps: &Jumps, start: usize, at: usize) -> bool {
-    // What comes behind a turn is for those who do not turn: they have to wait.
+    // The block after a back edge is for points that leave that loop: they are inactive until it
+    // ends.
     if matches!(region.blocks[at - 1].terminator, LoopTerminator::Loop(_)) {
         return false;
     }
@@ -101,24 +107,24 @@ fn joins(region: &CompiledLoop, jumps: &Jumps, start: usize, at: usize) -> bool 
     !comes_from_elsewhere && (is_passed || region.blocks[at].instructions.len() <= SHORT)
 }
 
-/// The points that are before a block: nobody yet, or those in a mask.
+/// The points before a block: none yet, or those in a mask.
 type Crowd = Option<NodeId>;
 
-/// Writes traces.
+/// The builder of hyperblocks.
 struct Tracer<'r> {
     region: &'r CompiledLoop,
     writer: GraphBuilder<'r>,
     live: &'r LoopLiveness,
-    /// The words that those keep who wait behind the trace.
+    /// The words that are live for points before a later hyperblock.
     kept: WordSet,
 }
 
-/// What a block does to a word that it writes.
+/// The change of a word by a block.
 struct Change {
     word: u32,
-    /// What it holds before the block, if anybody asked.
+    /// Its value before the block, if needed.
     before: Option<NodeId>,
-    /// Whether those who run the block read it behind it.
+    /// Whether the active points of the block read it after it.
     is_read: bool,
 }
 
@@ -133,9 +139,9 @@ impl Tracer<'_> {
         let mut taken: Crowd = None;
         for (index, number) in blocks.clone().enumerate() {
             let block = &self.region.blocks[number as usize];
-            // Whom nobody sends, nobody runs.
+            // A block without incoming edges is not reached.
             let Some(mask) = before[index] else { continue };
-            // What stands around its rows is for the instruction that it ends with.
+            // The nodes around its instructions are for the instruction that it ends with.
             self.writer.set_position(block.position);
             let pending = blocks.clone().zip(&before).skip(index + 1);
             let pending = pending.filter_map(|(block, crowd)| crowd.and(Some(block)));
@@ -208,7 +214,7 @@ impl Tracer<'_> {
         computation
     }
 
-    /// The words that a block writes, while others of the trace wait before these blocks.
+    /// The words that a block writes, while other points of the hyperblock are before these blocks.
     fn changes(
         &mut self,
         block: &LoopBlock,
@@ -243,7 +249,7 @@ impl Tracer<'_> {
     }
 }
 
-/// Who goes where behind a block.
+/// The masks of a block's outgoing edges.
 fn ways(
     writer: &mut GraphBuilder<'_>,
     block: &LoopBlock,

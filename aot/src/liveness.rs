@@ -1,14 +1,15 @@
-//! Which words are read from each block of a region on: the least solution, backwards.
+//! Liveness of the words of a compiled loop: the least solution of the backward data-flow equations
+//! (Aho, Lam, Sethi and Ullman 2006, section 9.2.5).
 
 use crate::graph_builder::dual_words;
 use adumbra_vm::native::{CompiledLoop, Edge, LoopBlock, LoopTerminator, WordLocation};
 
-/// Words, a bit each.
+/// A set of words, one bit each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WordSet(Vec<u64>);
 
 impl WordSet {
-    /// Those of a list, of so many.
+    /// The words of a list, out of `count`.
     pub(crate) fn from_words(list: &[u32], count: usize) -> WordSet {
         let mut words = WordSet(vec![0; count.div_ceil(64)]);
         list.iter().for_each(|&word| words.set(word, true));
@@ -32,11 +33,11 @@ impl WordSet {
     }
 }
 
-/// The words of planes that are read on each way.
+/// The live words of planes on each edge.
 pub(crate) struct LoopLiveness {
-    /// Behind the region.
+    /// After the loop.
     kept: WordSet,
-    /// From the beginning of each block on.
+    /// At the start of each block.
     blocks: Vec<WordSet>,
 }
 
@@ -59,7 +60,7 @@ impl LoopLiveness {
                     .terminator
                     .edges()
                     .for_each(|way| read.union(live.live_on(way)));
-                // With the same behind it the same is read from its beginning on.
+                // With the same words live at its end, the same are live at its start.
                 if behind[number] == read && !is_first {
                     continue;
                 }
@@ -73,7 +74,7 @@ impl LoopLiveness {
         live
     }
 
-    /// The words that are read on a way.
+    /// The words that are live on an edge.
     pub(crate) fn live_on(&self, way: Edge) -> &WordSet {
         match way {
             Edge::Exit(_) => &self.kept,
@@ -81,7 +82,7 @@ impl LoopLiveness {
         }
     }
 
-    /// Whether a word is read behind a block.
+    /// Whether a word is live at the end of a block.
     pub(crate) fn is_live_out(&self, block: &LoopBlock, word: u32) -> bool {
         block
             .terminator
@@ -90,7 +91,7 @@ impl LoopLiveness {
     }
 }
 
-/// Of the words that are read behind a block, makes those that are read from its beginning on.
+/// The transfer function: turns the words live at the end of a block into those live at its start.
 fn before(region: &CompiledLoop, block: &LoopBlock, read: &mut WordSet) {
     let mut reads = |word: u32, is: bool| {
         if let WordLocation::Plane = region.locations[word as usize] {

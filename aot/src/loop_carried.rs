@@ -1,8 +1,9 @@
-//! Loops of single points: a tree that goes back to its own beginning carries values from one turn to the next in their places, not through slots, and each turn waits for the one before it
-//! as little as it can.
+//! Loop-carried values of single points: an extended block that jumps back to its own start carries
+//! values from iteration to iteration at their locations, not through VM registers.
 //!
-//! What is carried is computed by the tree's first nodes, which later turns pass by: they find there what the turn before put in place of it. It is stored all the same, so whoever
-//! leaves the loop has nothing to do.
+//! Each iteration waits for the one before it as little as possible. Carried values are computed by
+//! the block's first nodes, which later iterations skip: the iteration before moved the next values
+//! to their locations. The values are stored all the same, so exits of the loop need no extra work.
 
 use crate::extended_blocks::{BlockExit, ControlEvent, ExitTarget, RegisterStore};
 use crate::graph::{Graph, NodeId, NodeOp};
@@ -12,10 +13,11 @@ use crate::renumber::reorder_nodes;
 use crate::shadow_pairs::VectorHalf;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What is put into each slot when control goes back.
+/// The store to each VM register when control jumps back.
 type Back = FxHashMap<u32, RegisterStore>;
 
-/// Lets a tree that begins at a place carry what it can; gives how many nodes its later turns pass by.
+/// Makes the values of an extended block with label `at` loop-carried where possible. Returns how
+/// many nodes its later iterations skip.
 pub(crate) fn carry_values(
     optimisations: Optimisations,
     tree: &mut Computation,
@@ -60,14 +62,14 @@ pub(crate) fn carry_values(
             leave.loop_carried = carried.iter().filter_map(next).collect();
             leave.target = ExitTarget::NextIteration;
         }
-        // Later turns find a half where both are.
+        // Later iterations find a half where both are.
         for put in &mut leave.stores {
             if let Some(&(both, half)) = halves.get(&put.value) {
                 (put.value, put.half) = (both, half);
             }
         }
     }
-    // A mask that control goes by is no bare slot, so it is no half.
+    // The condition of a branch is no bare VM register, so it is no half.
     for store in &mut tree.stores {
         if let Some(&(both, _)) = halves.get(&store.value) {
             store.value = both;
@@ -78,7 +80,8 @@ pub(crate) fn carry_values(
     }
     let stores = tree.stores.iter_mut().map(|store| &mut store.after);
     for behind in stores.chain(events.iter_mut().map(|event| &mut event.after)) {
-        // The first nodes that were behind it stand before it now, and none of them behind something that happens: later turns would pass that by.
+        // The first nodes that were after it are before it now. None of them is after an event:
+        // later iterations would skip that.
         *behind += (first.len() - first.partition_point(|id| id <= behind)) as NodeId;
         assert!(
             *behind >= first.len() as NodeId,
@@ -91,12 +94,12 @@ pub(crate) fn carry_values(
     first.len() as u32
 }
 
-/// How control leaves, each time that it may.
+/// The exits of an extended block.
 fn leaves(events: &mut [ControlEvent]) -> impl Iterator<Item = &mut BlockExit> {
     events.iter_mut().filter_map(|event| event.action.exit())
 }
 
-/// Which nodes are what a turn gives the next one, or what that is computed from.
+/// The nodes that an iteration passes to the next one, and their operands.
 fn leads(graph: &Graph, backs: &[Back]) -> Vec<bool> {
     let mut leads = vec![false; graph.nodes.len()];
     for put in backs.iter().flat_map(Back::values) {
@@ -108,10 +111,10 @@ fn leads(graph: &Graph, backs: &[Back]) -> Vec<bool> {
     leads
 }
 
-/// The nodes that are carried, in order.
+/// The carried nodes, in order.
 fn carried(tree: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Back]) -> Vec<NodeId> {
     let graph = &tree.graph;
-    // How many nodes want each.
+    // The uses of each node.
     let mut wanted = tree.use_counts();
     for store in &tree.stores {
         wanted[store.value as usize] -= 1;
@@ -120,7 +123,7 @@ fn carried(tree: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Back])
     let given: FxHashSet<NodeId> = given.collect();
     let is_carried = |&id: &NodeId| {
         let node = graph.node(id);
-        // Halves are nowhere but with one another.
+        // Halves have no location without each other.
         let stands_alone = |half: NodeId| wanted[half as usize] > 1 || given.contains(&half);
         let is_whole = node.op != NodeOp::Join || ![node.a, node.b].into_iter().any(stands_alone);
         let next = |back| next(graph, is_pair, back, id).is_some();
@@ -131,7 +134,8 @@ fn carried(tree: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Back])
         .collect()
 }
 
-/// What stands in place of a node when the turn ends that leaves so: the node reads slots, and these are written then.
+/// The value at the location of a node after the iteration that exits so: the node reads VM
+/// registers, and these are written then.
 fn next(graph: &Graph, is_pair: &[bool], back: &Back, id: NodeId) -> Option<NodeId> {
     let put = |slot: NodeId, half| {
         let slot = graph.node(slot);
@@ -154,7 +158,8 @@ fn next(graph: &Graph, is_pair: &[bool], back: &Back, id: NodeId) -> Option<Node
     }
 }
 
-/// Bounds on the way from what is carried to what takes its place are guessed: where a value is kept within a constant, it is not waited for.
+/// Turns bounds on the path from a carried value to its next value into branches: an iteration does
+/// not wait for a value that is clamped to a constant.
 fn guess(graph: &mut Graph, is_pair: &[bool], leads: &[bool], carried: &[NodeId]) {
     let mut waits = vec![false; graph.nodes.len()];
     for &id in carried {
@@ -183,11 +188,11 @@ mod tests {
     use crate::graph::Node;
     use crate::graph_builder::{GraphStore, NodePositions, StoreTarget};
 
-    /// The place where the tree begins.
+    /// The label of the extended block.
     const AT: u32 = 7;
 
-    /// What is carried, as codes and numbers of the nodes that are put in place of others, and which nodes are bounds that are guessed; given nodes, and what each of the
-    /// leaves for another turn puts.
+    /// The moved values, as operations and numbers of nodes, and the bounds that became branches;
+    /// given nodes, and the stores of each back edge.
     fn carried(
         nodes: &[Node],
         backs: &[&[(u32, NodeId, VectorHalf)]],
@@ -232,7 +237,7 @@ mod tests {
                 std::mem::take(&mut leave.loop_carried)
             })
             .collect();
-        // All of them carry the same, and nothing else is computed first.
+        // All back edges carry the same, and the carried nodes come first.
         let is_first = |&(id, _): &(NodeId, NodeId)| (id as usize) < first;
         assert!(found.iter().flatten().all(is_first));
         let halves =
@@ -272,7 +277,7 @@ mod tests {
         let (both, _) = carried(&nodes, &[&whole]);
         assert_eq!(both.len(), 1);
         assert_eq!((both[0].0.op, both[0].1), (NodeOp::Join, 5));
-        // Turned round, of two, of one alone, and in one of two ways back.
+        // Swapped halves, one of two, one alone, and one on one of two back edges.
         assert_eq!(count(&nodes, &[&[(0, 5, Second), (1, 5, First)]]), 0);
         assert_eq!(count(&nodes, &[&[(0, 5, First), (1, 4, Second)]]), 0);
         assert_eq!(count(&nodes, &[&[(0, 5, First)]]), 0);
@@ -281,7 +286,7 @@ mod tests {
             count(&nodes, &[&whole, &[(0, 4, First), (1, 4, Second)]]),
             1
         );
-        // A half that somebody else reads.
+        // A half with another use.
         nodes.push(node(NodeOp::Add, 1, 1));
         assert_eq!(
             count(&nodes, &[&[(0, 5, First), (1, 5, Second), (2, 6, First)]]),
@@ -305,7 +310,8 @@ mod tests {
             node(NodeOp::Max, 2, 0),
             node(NodeOp::Add, 7, 9),
         ];
-        // The second slot is written by nobody, so nobody waits for its bound, and what comes of the others goes nowhere.
+        // The second register is not written, so its bound is not waited for, and the results of
+        // the others go nowhere.
         let (found, guessed) = carried(&nodes, &[&[(0, 10, First)]]);
         assert_eq!(found, [(nodes[1], 10)]);
         assert_eq!(guessed, [3]);

@@ -1,13 +1,13 @@
-//! Trees whose nodes are renamed: put in another order, or replaced.
+//! Renumbers the nodes of an extended block: in another order, or replaced.
 
 use crate::extended_blocks::{ControlAction, ControlEvent};
 use crate::graph::{Node, NodeId};
 use crate::graph_builder::Computation;
 
-/// The name of what nobody wants any more.
+/// The number of a node without uses.
 pub(crate) const UNUSED: NodeId = NodeId::MAX;
 
-/// Gives the nodes their numbers in a new order. Where something happens or is stored behind is another matter.
+/// Renumbers the nodes in a new order. The caller moves events and stores.
 pub(crate) fn reorder_nodes(tree: &mut Computation, events: &mut [ControlEvent], order: &[NodeId]) {
     let mut names = vec![0; order.len()];
     for (name, &id) in (0..).zip(order) {
@@ -18,7 +18,8 @@ pub(crate) fn reorder_nodes(tree: &mut Computation, events: &mut [ControlEvent],
     replace_nodes(tree, events, nodes.collect(), &names, order);
 }
 
-/// Puts other nodes in place of a tree's: what each of them is called now, and what each new one is made for.
+/// Replaces the nodes of an extended block, given the new number of each, and the origin of each
+/// new node.
 pub(crate) fn replace_nodes(
     tree: &mut Computation,
     events: &mut [ControlEvent],
@@ -28,7 +29,7 @@ pub(crate) fn replace_nodes(
 ) {
     let name = |id: &mut NodeId| *id = names[*id as usize];
     tree.graph.nodes = nodes;
-    // Rare ways that nobody wants may be given what is nobody's.
+    // The arguments of unused slow paths may be unused.
     let inputs = tree.graph.inputs.iter_mut();
     inputs.filter(|id| **id != UNUSED).for_each(name);
     let values = tree.stores.iter_mut().map(|store| &mut store.value);

@@ -1,16 +1,22 @@
-//! Choices of single points as branches: what one arm of a choice alone wants is computed if that arm is chosen. It is a matter of order: such nodes are moved in front of the
-//! choice, and jumped over where the other arm is chosen; the choice itself stays, and what it does not choose may be anything. Compilers do so too where arms are long; in packs
-//! of points hardly anything would be skipped.
+//! Select-to-branch for single points: nodes that only one arm of a selection needs are computed if
+//! that arm is selected.
+//!
+//! This is a matter of order: such nodes move before the selection, and are jumped over if the
+//! other arm is selected. The selection itself stays, and the value that it does not select may be
+//! anything. Compilers do so too where arms are long (LLVM's select optimisation,
+//! `SelectOptimize`); for SIMD vectors of points hardly anything would be skipped.
 
 use crate::extended_blocks::{BlockExit, ControlAction, ControlEvent, ExitTarget};
 use crate::graph::{Graph, NodeId, NodeOp};
 use crate::graph_builder::{Computation, NodePositions};
 use crate::renumber::reorder_nodes;
 
-/// Nodes of an arm from which on a branch is worth it. They wait for one another mostly, four cycles each; a branch that is foreseen wrongly costs about 20.
+/// The least nodes of an arm for a branch. They mostly wait for one another, four cycles each; a
+/// mispredicted branch costs about 20.
 const MIN_ARM: usize = 6;
 
-/// Puts branches in front of the choices of a tree, whose masks have all bits or none; gives how many places there are then.
+/// Inserts branches before the selections of an extended block, whose masks have all bits or none;
+/// returns the number of labels then.
 pub(crate) fn insert_branches(
     tree: &mut Computation,
     events: &mut Vec<ControlEvent>,
@@ -33,7 +39,7 @@ pub(crate) fn insert_branches(
         events: Vec::with_capacity(events.len()),
         places,
     };
-    // Nodes stay between the events that they are between.
+    // Nodes stay between their events.
     for event in events.drain(..) {
         order.up_to(event.after + 1);
         order.events.push(event);
@@ -51,26 +57,27 @@ pub(crate) fn insert_branches(
     places
 }
 
-/// Choices by one mask, in order, and what only one of their arms wants.
+/// Selections by one mask, in order, and the nodes that only one of their arms needs.
 struct Choices {
     mask: NodeId,
     first: NodeId,
-    /// If the mask is set, and if it is not; empty if it is not worth a branch.
+    /// The arm if the mask is set, and if it is not; empty if it is not worth a branch.
     arms: [Vec<NodeId>; 2],
 }
 
-/// Finds the order of nodes.
+/// The order of nodes, as it is built.
 struct Order<'g> {
     graph: &'g Graph,
     lineage: &'g NodePositions,
-    /// Which nodes may have halves that differ: control does not go by them.
+    /// Which nodes may have halves that differ: these are no conditions.
     pairs: Vec<bool>,
     uses: Vec<u32>,
-    /// The number of the innermost arm, or of the whole between two events, that each node is known to be in.
+    /// The number of the innermost arm, or of the whole between two events, that each node is known
+    /// to be in.
     within: Vec<u32>,
     /// The last number.
     arms: u32,
-    /// How often each node was met while an arm was looked for: else nothing.
+    /// The uses of each node found so far during the search for an arm, else 0.
     met: Vec<u32>,
     /// The nodes in their new order.
     nodes: Vec<NodeId>,
@@ -79,14 +86,14 @@ struct Order<'g> {
 }
 
 impl Order<'_> {
-    /// Orders the nodes up to this one, behind which something happens.
+    /// Orders the nodes up to this one, which has an event after it.
     fn up_to(&mut self, end: NodeId) {
         let nodes: Vec<NodeId> = (self.nodes.len() as NodeId..end).collect();
         self.number(&nodes);
         self.arrange(&nodes);
     }
 
-    /// Gives nodes a number of their own.
+    /// Numbers a set of nodes.
     fn number(&mut self, nodes: &[NodeId]) {
         self.arms += 1;
         for &node in nodes {
@@ -94,7 +101,8 @@ impl Order<'_> {
         }
     }
 
-    /// Orders nodes that have the same number. An arm lacks the choice itself, so this goes no deeper than a tree has choices.
+    /// Orders nodes that have the same number. An arm lacks the selection itself, so the recursion
+    /// is no deeper than the number of selections.
     fn arrange(&mut self, nodes: &[NodeId]) {
         let Some(&any) = nodes.first() else { return };
         let own = self.within[any as usize];
@@ -110,7 +118,7 @@ impl Order<'_> {
         }
     }
 
-    /// The choices among nodes that are worth branches, the last ones first.
+    /// The selections among nodes that are worth branches, the last ones first.
     fn choices(&mut self, nodes: &[NodeId], own: u32) -> Vec<Choices> {
         let is_choice = |&&id: &&NodeId| {
             let (is_wanted, node) = (self.uses[id as usize] > 0, self.graph.node(id));
@@ -122,14 +130,16 @@ impl Order<'_> {
         by_mask.sort_unstable();
         let groups = by_mask.chunk_by(|a, b| a.0 == b.0);
         let mut groups: Vec<&[(NodeId, NodeId)]> = groups.collect();
-        // The last ones first: nodes in front of one choice cannot be another one that is found already.
+        // The last ones first: a node before one selection cannot be another one that is found
+        // already.
         groups.sort_unstable_by_key(|group| std::cmp::Reverse(group[0].1));
         let mut found = Vec::new();
         for group in groups {
             let (mask, first) = group[0];
             let ids = group.iter().map(|&(_, id)| id);
             let ids: Vec<NodeId> = ids.filter(|&id| self.within[id as usize] == own).collect();
-            // If the first one is in an arm of others, it is ordered with that arm, and its fellows stay as they are.
+            // If the first one is in an arm of others, it is ordered with that arm, and the others
+            // of its group stay as they are.
             if ids.first() != Some(&first) {
                 continue;
             }
@@ -150,7 +160,7 @@ impl Order<'_> {
         found
     }
 
-    /// The nodes in front of all these choices that are wanted by nobody but their arms on one side, in order.
+    /// The nodes before all these selections that only their arms on one side need, in order.
     fn arm(&mut self, choices: &[NodeId], is_set: bool) -> Vec<NodeId> {
         let first = choices[0];
         let own = self.within[first as usize];
@@ -182,11 +192,11 @@ impl Order<'_> {
         arm
     }
 
-    /// Writes the arms of choices.
+    /// Writes the arms of selections.
     fn choose(&mut self, Choices { mask, first, arms }: Choices) {
         let position = self.lineage.position_of(first);
         let [set, unset] = &arms;
-        // Where neither arm is empty, the first one ends with a jump over the other.
+        // If neither arm is empty, the first one ends with a jump over the other.
         let [behind_first, behind] = [self.place(), self.place()];
         let leave = |place| BlockExit::to(ExitTarget::Label(place));
         let turn = ControlAction::Branch {
@@ -215,7 +225,7 @@ impl Order<'_> {
         self.places - 1
     }
 
-    /// Something happens behind the node that was written last.
+    /// Adds an event after the last node.
     fn turn(&mut self, turn: ControlAction, position: u32) {
         self.events.push(ControlEvent {
             after: self.nodes.len() as NodeId - 1,
@@ -234,7 +244,8 @@ mod tests {
 
     const SLOTS: u32 = 4;
 
-    /// A tree of choices whose arms are chains, nested to a depth; what several have in common belongs to none.
+    /// A tree of selections whose arms are chains, nested to a depth; nodes that several share
+    /// belong to none.
     fn grow(nodes: &mut Vec<Node>, lot: &mut TestRng, depth: usize) -> NodeId {
         let push = |nodes: &mut Vec<Node>, code, a, b, c| {
             nodes.push(Node::new(code, a, b, c));
@@ -259,7 +270,7 @@ mod tests {
             }
             *arm = value;
         }
-        // Masks decide on several choices, some of which are in arms of others.
+        // A mask decides several selections, some of which are in arms of others.
         let masks = (0..).zip(&*nodes).filter(|(_, node)| node.op == NodeOp::Lt);
         let masks: Vec<NodeId> = masks.map(|(id, _)| id).collect();
         let mask = match lot.below(2) {
@@ -273,7 +284,7 @@ mod tests {
         let both = push(nodes, NodeOp::Select, mask, yes, no);
         match lot.below(2) {
             0 => both,
-            // The same choice once more, of what the first one gave.
+            // The same selection again, of the first one's result.
             _ => {
                 let mut value = both;
                 for _ in 0..lot.below(3 * MIN_ARM) {
@@ -286,7 +297,8 @@ mod tests {
         }
     }
 
-    /// What the nodes that are come to hold, and how many are skipped: a place is behind its turn, and what is skipped holds anything.
+    /// The values of the computed nodes, and how many are skipped: a label is after its action, and
+    /// skipped nodes hold anything.
     fn run(
         tree: &Computation,
         events: &[ControlEvent],
@@ -366,7 +378,7 @@ mod tests {
                     target: to,
                     value,
                 });
-                // Nothing moves from one side of an event to the other.
+                // Nothing moves across an event.
                 events.push(ControlEvent {
                     after: behind,
                     action: ControlAction::Label(part),
@@ -387,7 +399,7 @@ mod tests {
             let (after, count) = run(&tree, &events, slots);
             assert_eq!(before, after, "{nodes:?}\n{tree:?}\n{events:?}");
             skipped[usize::from(count > 0)] += 1;
-            // The events that were there are where they were, and nodes come from where they came from.
+            // The old events are at their old positions, and nodes keep their origins.
             let old = events.iter();
             let old = old.filter(|event| matches!(event.action, ControlAction::Label(0 | 1)));
             assert!(old.map(|event| event.after).eq(ends));

@@ -1,8 +1,10 @@
-//! Both shadows of a value in one vector, where one point is at hand: the one along x in the first half, the one along y in the second. Tangents are computed once for both, by the rows'
-//! own rule for one shadow.
+//! Shadow pairs: both shadows of a value in one vector, for a single point. The shadow along x is
+//! in the first half, the one along y in the second.
 //!
-//! Whatever else a flow computes is the same in both halves, so that it may stand beside either shadow, but for superwords ([`crate::superword`]), whose lanes differ too: they count as pairs. Masks of
-//! pairs decide on each half; control goes by none of them.
+//! Tangents are computed once for both, by the op's own rule for one shadow. All other values of a
+//! point CFG are equal in both halves, so that they combine with either shadow. Superwords
+//! ([`crate::superword`]), whose elements differ too, count as pairs. Masks of pairs select by
+//! half, and are no branch conditions.
 
 use crate::graph::{Graph, NodeId, NodeOp};
 use crate::graph_builder::GraphBuilder;
@@ -23,7 +25,7 @@ pub(crate) fn paired_words(value: &DualOperand) -> Option<[u32; 2]> {
     }
 }
 
-/// Whether all values of a row that have shadows have both.
+/// Whether all values of an instruction that have shadows have both.
 pub(crate) fn can_pair_shadows(row: &ArithmeticInst) -> bool {
     let has_none = |value: &DualOperand| value.shadows == [None; 2];
     let mut operands = row.operands[..row.kind.arity()].iter();
@@ -32,7 +34,7 @@ pub(crate) fn can_pair_shadows(row: &ArithmeticInst) -> bool {
 }
 
 impl Graph {
-    /// The first half of one node, and that of another one behind it.
+    /// The first half of one node, and that of another one after it.
     fn join(&mut self, x: NodeId, y: NodeId) -> NodeId {
         let x = self.first_half(x);
         let upper = self.node(y);
@@ -56,7 +58,7 @@ impl Graph {
         }
     }
 
-    /// A node that has the same first half, and may be there already.
+    /// A node that has the same first half, and may exist already.
     fn first_half(&self, id: NodeId) -> NodeId {
         let node = self.node(id);
         match node.op {
@@ -74,7 +76,8 @@ impl Graph {
         }
     }
 
-    /// Which nodes may have halves that differ. It is not said of those that nobody wants, which may stand in front of their operands.
+    /// Which nodes may have halves that differ. Undefined for unused nodes, which may come before
+    /// their operands.
     pub(crate) fn are_pairs(&self) -> Vec<bool> {
         let mut pairs = vec![false; self.nodes.len()];
         for (id, node) in self.nodes.iter().enumerate() {
@@ -96,7 +99,7 @@ impl GraphBuilder<'_> {
         self.graph.join(x, y)
     }
 
-    /// From now on words hold the halves of a node.
+    /// Sets the words to the halves of a node.
     pub(crate) fn write_pair(&mut self, [x, y]: [u32; 2], pair: NodeId) {
         let first = self.graph.join(pair, pair);
         let second = self.graph.upper(pair);
@@ -113,7 +116,7 @@ mod tests {
     use adumbra_ops::Op;
     use adumbra_vm::native::{ArithmeticKind, WordLocation};
 
-    /// A writer on so many slots.
+    /// A builder on `count` VM registers.
     fn on_slots<T>(count: u32, write: impl FnOnce(&mut GraphBuilder<'_>) -> T) -> T {
         let homes: Vec<WordLocation> = (0..count).map(WordLocation::Register).collect();
         write(&mut GraphBuilder::with_shadow_pairs(
@@ -147,7 +150,7 @@ mod tests {
                     _ => assert_eq!((second, half), (pair, VectorHalf::Second)),
                 }
             }
-            // The halves of two, the other way round.
+            // The halves of two, swapped.
             writer.write_pair([4, 5], sum);
             let turned = writer.read_pair([5, 4]);
             assert_ne!(turned, sum);
@@ -187,7 +190,7 @@ mod tests {
                 let is_pair = graph.are_pairs();
                 for (node, _) in graph.nodes.iter().zip(&is_pair).filter(|(_, is)| **is) {
                     pairs += 1;
-                    // Of words that stand alone in their lanes.
+                    // Of words that are alone in their elements.
                     let is_each = matches!(
                         node.op,
                         NodeOp::Join

@@ -1,5 +1,8 @@
-//! Templates: what a row computes, as a graph of its operands. Each is written down once, by running the row on [`TracedFloat`] or [`Words`], and copied to
-//! wherever the row occurs, in whatever program. Its rare ways become routines, which all copies in a program's code share.
+//! Templates: the algorithm of an op as a graph of its operands.
+//!
+//! Each is traced once, by running the op on [`TracedFloat`] or [`TracedWord`], and copied to each
+//! use of the op, in any program. Its slow paths become routines, which all copies in a program's
+//! code share.
 
 use crate::graph::{Graph, Node, NodeId, NodeOp};
 use crate::tracer::{TracedFloat, TracedSlowPath, TracedWord, Tracer};
@@ -12,58 +15,61 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Templates that are kept for later programs, for machines that saturate and for those that do not. Programs rarely have so many rows that differ.
+/// The most templates that are cached for later programs, for each kind of target. Programs rarely
+/// have that many different ops.
 const MAX_KEPT: usize = 1 << 10;
 
-/// Nodes that rows of a program become at most. What comes behind them is interpreted: noise is thousands of them, and a shader of many noises would be machine code of gigabytes.
+/// The most nodes of a program's ops. Further code is interpreted: noise is thousands of nodes, and
+/// a shader of many noises would be gigabytes of machine code.
 pub(crate) const MAX_PROGRAM_NODES: usize = 1 << 22;
 
-/// Which shadows a row's result and each of its operands have, along x and y: two bits each, the result's lowest.
+/// Which shadows the result and each operand of an op have, along x and y: two bits each, the
+/// result's lowest.
 pub(crate) type ShadowMask = u16;
 
-/// The value of a row, and those of its shadows that it has.
+/// The value of an op, and those of its shadows that it has.
 pub(crate) type TracedResults = [Option<NodeId>; 3];
 
-/// A row as a graph. Its parameters are the operands, each followed by its shadows.
+/// An op as a graph. Its parameters are the operands, each followed by its shadows.
 #[derive(Debug)]
 struct Template {
     graph: Graph,
-    /// The nodes that are computed in any case: those between the rare ways.
+    /// The nodes of the fast path: those outside of slow paths.
     usual: Vec<Range<usize>>,
     ways: Vec<RareWay>,
     results: TracedResults,
 }
 
-/// A rare way of a template.
+/// A slow path of a template.
 #[derive(Debug)]
 struct RareWay {
-    /// The nodes before it that it reads and that are no constants: what it is given.
+    /// Its arguments: the nodes before it that it reads and that are no constants.
     inputs: Vec<NodeId>,
-    /// As a graph of its own, whose parameters are what it is given, and its result.
+    /// A graph of its own, whose parameters are the arguments, and its result.
     routine: (Graph, NodeId),
 }
 
-/// Templates by row.
+/// Templates by op and shadows.
 type ByRow<T> = FxHashMap<(Op, ShadowMask), T>;
 
-/// Those that were written down in this process, for machines that do not saturate and for those that do.
+/// The templates of this process, for targets without saturating conversions and for those with.
 static KEPT: [RwLock<ByRow<Arc<Template>>>; 2] =
     [const { RwLock::new(HashMap::with_hasher(FxBuildHasher)) }; 2];
 
-/// The rows of a program, and the routines for their rare ways.
+/// The templates of a program's ops, and the routines of their slow paths.
 #[derive(Debug)]
 pub(crate) struct OpTemplates {
     saturates: bool,
-    /// Each with the numbers that the routines of its rare ways have, once somebody may take them.
+    /// Each with the numbers of its slow paths' routines, once in use.
     by_row: ByRow<(Arc<Template>, Vec<Option<u32>>)>,
-    /// A template and one of its rare ways.
+    /// A template and one of its slow paths.
     routines: Vec<(Arc<Template>, u32)>,
     numbers: Vec<NodeId>,
-    /// How many nodes may still be copied; nothing once a row found no room.
+    /// How many nodes may still be copied; `None` once an op did not fit.
     room: Option<usize>,
 }
 
-/// Writes a row down.
+/// Traces an op.
 struct Write<'p> {
     pad: &'p RefCell<Tracer>,
     shadows: ShadowMask,
@@ -91,7 +97,7 @@ impl OpVisitor for Write<'_> {
             }
             match R::INFO.operands[i] {
                 OperandKind::Float => value.float(),
-                // A truth value, 0 or 1.
+                // A boolean, 0 or 1.
                 _ => value.i32_to_float(),
             }
         };
@@ -174,10 +180,10 @@ impl RareWay {
     }
 }
 
-/// A row as it was written down, now or before.
+/// The template of an op, from the cache or traced now.
 fn template(op: Op, shadows: ShadowMask, saturates: bool) -> Arc<Template> {
     let kept = &KEPT[usize::from(saturates)];
-    // Whoever was interrupted put in a whole template or none.
+    // A panic leaves the cache in order: it inserts whole templates only.
     let found = kept.read().unwrap_or_else(PoisonError::into_inner);
     if let Some(template) = found.get(&(op, shadows)) {
         return Arc::clone(template);
@@ -192,7 +198,7 @@ fn template(op: Op, shadows: ShadowMask, saturates: bool) -> Arc<Template> {
 }
 
 impl OpTemplates {
-    /// None yet. Says whether the machine has instructions for conversions that saturate.
+    /// No templates. `saturates` says whether the target has saturating conversions.
     pub(crate) fn new(saturates: bool) -> OpTemplates {
         OpTemplates {
             saturates,
@@ -203,7 +209,8 @@ impl OpTemplates {
         }
     }
 
-    /// Whether a row found no room, and zeros stand in its place: what was being written is of no use.
+    /// Whether an op did not fit, and zeros replace it: the code that is being compiled is of no
+    /// use.
     pub(crate) fn is_full(&self) -> bool {
         self.room.is_none()
     }
@@ -214,7 +221,8 @@ impl OpTemplates {
         &template.ways[*way as usize].routine
     }
 
-    /// Copies a row into a graph. Operands, each followed by its shadows, are nodes of the graph.
+    /// Copies the template of an op into a graph. Operands, each followed by its shadows, are nodes
+    /// of the graph.
     pub(crate) fn instantiate(
         &mut self,
         op: Op,

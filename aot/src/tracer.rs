@@ -1,4 +1,5 @@
-//! The numbers that rows are written over, as nodes of a graph: running a row on them writes down what it computes.
+//! Tracing: number types whose operations record graph nodes, so that an op's algorithm, run on
+//! them, yields its graph (as in JAX and Dr.Jit).
 
 use crate::graph::{ALL_ONES, Graph, Node, NodeId, NodeOp};
 use adumbra_ops::Libcall;
@@ -9,13 +10,13 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
-/// Code that is being written.
+/// The recorder of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct Tracer {
     pub(crate) graph: Graph,
-    /// The rare ways.
+    /// The slow paths.
     pub(crate) slow_paths: Vec<TracedSlowPath>,
-    /// Whether the machine has instructions for conversions that saturate.
+    /// Whether the target has saturating conversions.
     saturates: bool,
     is_rare: bool,
 }
@@ -28,33 +29,33 @@ impl Tracer {
         }
     }
 
-    /// Takes away what was written, and the rare ways in it.
+    /// Returns the graph and its slow paths, and starts over.
     pub(crate) fn take(&mut self) -> (Graph, Vec<TracedSlowPath>) {
         (self.graph.take(), std::mem::take(&mut self.slow_paths))
     }
 }
 
-/// What is computed on a rare way alone.
+/// A slow path as it was traced.
 #[derive(Clone, Debug)]
 pub(crate) struct TracedSlowPath {
     pub(crate) nodes: Range<usize>,
     pub(crate) result: NodeId,
 }
 
-/// A node, and where it stands.
+/// A node and its tracer.
 #[derive(Clone, Copy)]
 struct Noted<'p> {
     id: NodeId,
     pad: &'p RefCell<Tracer>,
 }
 
-/// Floats.
+/// A float that is traced.
 #[derive(Clone, Copy)]
 pub(crate) struct TracedFloat<'p>(Noted<'p>);
-/// Words.
+/// A 32-bit word that is traced.
 #[derive(Clone, Copy)]
 pub(crate) struct TracedWord<'p>(Noted<'p>);
-/// Masks.
+/// A mask that is traced.
 #[derive(Clone, Copy)]
 pub(crate) struct TracedMask<'p>(Noted<'p>);
 
@@ -238,7 +239,7 @@ impl<'p> FloatField for TracedFloat<'p> {
         if self.0.pad.borrow().saturates {
             return TracedWord(self.0.one(NodeOp::ToU32));
         }
-        // NaN becomes 0, since the greater one is the second operand then.
+        // NaN becomes 0, since `Max` returns its second operand then.
         let t = TracedFloat(self.0.two(NodeOp::Max, self.0.lit(0)));
         let half = t.lit(2_147_483_648.0);
         let above = half.le(t);
@@ -313,8 +314,9 @@ impl<'p> WordField for TracedWord<'p> {
         TracedWord(self.0.shift([NodeOp::Sar, NodeOp::SarBy], by.0))
     }
     fn leading_zeros(self) -> Self {
-        // Only the highest eight bits from the first one on stay, so that becoming a float does not round up to the next power of two. The
-        // exponent of 1 is 127; with the highest bit set the float is negative, and what comes out is below 0.
+        // Only the highest eight bits from the first one on stay, so that the conversion to float
+        // does not round up to the next power of two. The exponent of 1 is 127; with the highest
+        // bit set the float is negative, and the result is below 0.
         let few = TracedWord(self.shr(self.lit(8)).0.two(NodeOp::AndNot, self.0));
         let exponent = TracedWord(few.i32_to_float().0).shr(self.lit(23));
         let zeros = self.lit(127 + 31).minus(exponent);

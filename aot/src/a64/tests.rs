@@ -1,5 +1,8 @@
-//! Every row of the op table, as code, gives what it gives at one point, with registers to spare and with hardly any, and so does a loop; run by an emulator where the host has
-//! one, and by the processor where it is one. Where there is neither, the bytes of a few kernels are what they were when they were run.
+//! Differential test of aarch64 code against scalar evaluation, for every op and for loops, with
+//! many registers and with few.
+//!
+//! The code runs in an emulator if the host has one, and on the processor if it is an aarch64.
+//! Elsewhere the bytes of a few kernels are compared with a golden file.
 
 use super::A64Assembler;
 use crate::differential::compiled_loop::{EXTRA_WORDS, LoopCase};
@@ -11,25 +14,25 @@ use adumbra_vm::native::ArithmeticKind;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Few registers leave most values in the frame.
+/// Two registers put most values in the frame.
 const REGISTERS: [u8; 2] = [super::REGISTERS, 2];
-/// Kernels that are run by one process.
+/// Kernels that one process runs.
 const JOBS: usize = 1000;
-/// Bytes of code that are long.
+/// From this many bytes of code on, code counts as long.
 const LONG: usize = 32 << 10;
 
 fn code(trial: &DifferentialCase, registers: u8) -> MachineCode {
     trial.code::<A64Assembler>(registers)
 }
 
-/// What makes code of a trial, and what runs it.
+/// The calling convention that a case is compiled and run by.
 #[derive(Clone, Copy)]
 enum As {
     Packs,
     Points,
 }
 
-/// Runs all trials with so many registers, and says what is not the same.
+/// Runs all cases with a number of registers and returns the differences.
 fn check(emulator: &Emulator, trials: &[DifferentialCase], registers: u8, how: As) -> Vec<String> {
     let mut differences = Vec::new();
     for trials in trials.chunks(JOBS) {
@@ -40,7 +43,7 @@ fn check(emulator: &Emulator, trials: &[DifferentialCase], registers: u8, how: A
             };
             (i, trial, code)
         });
-        // What takes the emulator long it does not do for each place of the operands.
+        // Long code is slow in the emulator: only one in eight of its operand locations runs.
         let jobs = jobs.filter(|(i, _, code)| code.bytes.len() < LONG || i % 8 == 0);
         let jobs: Vec<(&DifferentialCase, MachineCode)> =
             jobs.map(|(_, trial, code)| (trial, code)).collect();
@@ -124,7 +127,7 @@ fn a_loop_as_code_leaves_each_point_as_its_rows_do() {
     }
 }
 
-/// On a processor of this kind.
+/// On an aarch64 processor.
 #[cfg(target_arch = "aarch64")]
 #[test]
 #[cfg_attr(miri, ignore = "Miri runs no machine code")]
@@ -141,7 +144,8 @@ fn the_processor_itself_gives_what_rows_give() {
     }
 }
 
-/// Kernels whose bytes are kept: of one instruction and of many, with constants, cells, a rare way and a call.
+/// Ops whose code is kept in the golden file: one instruction and many, with constants, uniform
+/// values, a slow path and a libcall.
 const GOLDEN: [Op; 9] = [
     Op::Add,
     Op::Max,
@@ -154,7 +158,8 @@ const GOLDEN: [Op; 9] = [
     Op::UDiv,
 ];
 
-/// `ADUMBRA_BLESS=1 cargo test -p adumbra-aot` writes the file anew; let no bytes in that the other tests did not run.
+/// `ADUMBRA_BLESS=1 cargo test -p adumbra-aot` rewrites the file; bless only bytes that the other
+/// tests ran.
 #[test]
 fn bytes_are_what_they_were() {
     let trials = arithmetic_cases();
@@ -163,7 +168,7 @@ fn bytes_are_what_they_were() {
         let mut of_op = trials
             .iter()
             .filter(|trial| matches!(trial.segment.instructions[0].kind, ArithmeticKind::Op(own) if own == op));
-        // The first has no shadows and all operands in planes; the last has shadows, or a constant.
+        // The first has no shadows and all operands in planes; the last has shadows or a constant.
         for trial in [of_op.next(), of_op.next_back()].into_iter().flatten() {
             let code = code(trial, super::REGISTERS);
             writeln!(

@@ -1,5 +1,8 @@
-//! A loop on trial: points that leave it by two exits, or are left when their turns are at an end, through an arm that others skip, beside points that do not run. What its code leaves in
-//! planes and tells of points is held against its rows, one point after the other.
+//! Differential test of a compiled loop with two exits, a bounded number of iterations, an arm that
+//! some points skip, and inactive points.
+//!
+//! The planes and the points' states after its code are compared with its instructions, one point
+//! after the other.
 
 use super::{PACK_BYTES, POINTS, Planes, STEPS, compute, run, word};
 use crate::emit::compile_batch;
@@ -13,12 +16,12 @@ use adumbra_vm::native::{
     Edge, LoopBlock, LoopTerminator, VectorRun, WordLocation,
 };
 
-/// All points but those of the last pack, in one run: kernels may go past that.
+/// All points but those of the last vector, in one run: kernels may go past that.
 pub(crate) const RUNS: [VectorRun; 1] = [VectorRun {
     start: 0,
     vectors: PACKS as u32,
 }];
-/// Packs that run, and their points.
+/// Vectors that run, and their points.
 const PACKS: usize = POINTS * 4 / PACK_BYTES - 1;
 const RUNNING: usize = PACKS * PACK_BYTES / 4;
 
@@ -38,23 +41,25 @@ const SCALE: u32 = 7;
 const ONE: u32 = 8;
 const FEW: u32 = 9;
 const MANY: u32 = 10;
-/// Nobody reads these behind the loop: a branch asks for the first, rows read the second, and those of the next turn the third.
+/// Not live after the loop: a branch condition reads the first, instructions read the second, and
+/// those of the next iteration the third.
 const NEAR: u32 = 11;
 const GAIN: u32 = 12;
 const BACK: u32 = 13;
-/// Nobody reads this but behind the loop.
+/// Live-out: only read after the loop.
 const OUT: u32 = 14;
-/// Words that each turn adds one to stand behind.
+/// The first of the words that each iteration adds one to.
 const WORDS: usize = 15;
-/// How many of those there are: none, so many that there are several pieces, and that turns are long.
+/// How many of those there are: none, enough for several sections, and enough for long iterations.
 pub(crate) const EXTRA_WORDS: [usize; 3] = [0, 40, 100];
 const EXITS: u32 = 2;
 
-/// A loop, and what its words and sets hold before: who runs, steps, and the sets of ways.
+/// A loop, and the contents of its words and sets before it: active points, steps, and the sets of
+/// edges.
 pub(crate) struct LoopCase {
     unit: CompileUnit,
     pub(crate) planes: Planes,
-    /// The number of the plane of who runs.
+    /// The number of the plane of the active points.
     pub(crate) first_state_plane: usize,
 }
 
@@ -76,7 +81,7 @@ fn row(op: Op, result: DualOperand, operands: &[DualOperand]) -> ArithmeticInst 
     }
 }
 
-/// Where those go for whom a is less than b, and where the others.
+/// A branch on `a` less than `b`: to `next` if it is, else to `target`.
 fn if_less(a: u32, b: u32, next: Edge, target: Edge) -> LoopTerminator {
     let mut operands = [DualOperand::default(); MAX_OPERANDS];
     (operands[0], operands[1]) = (plain(a), plain(b));
@@ -100,13 +105,14 @@ fn block(rows: Vec<ArithmeticInst>, steps: u32, end: LoopTerminator) -> LoopBloc
     }
 }
 
-/// The words that are read behind the loop, if there are so many more.
+/// The live-out words, if there are `more` of them.
 fn read_behind(more: usize) -> impl Iterator<Item = u32> {
     let numbers = WORDS as u32..(WORDS + more) as u32;
     [TURN, SUM.value, 3, OUT].into_iter().chain(numbers)
 }
 
-/// Turns go on while there are any left and the sum is not too great. Small sums take an arm of their own, which has a word for itself, and small numbers near them a short one.
+/// Iterates while iterations are left and the sum is not too great. Small sums take an arm of their
+/// own, which has a word for itself, and small numbers near them a short one.
 fn region(more: usize) -> CompiledLoop {
     let (turn, one, own) = (plain(TURN), plain(ONE), plain(OWN));
     let [value, gain, near, back] = [SUM.value, GAIN, NEAR, BACK].map(plain);
@@ -159,7 +165,7 @@ fn region(more: usize) -> CompiledLoop {
     }
 }
 
-/// A loop with so many arms, which are not short.
+/// A loop with `arms` arms that are not short.
 fn with_arms(arms: u32) -> CompiledLoop {
     let (turn, own, one) = (plain(TURN), plain(OWN), plain(ONE));
     let arm = vec![row(Op::Add, own, &[own, one]); 5];
@@ -183,14 +189,14 @@ fn with_arms(arms: u32) -> CompiledLoop {
     }
 }
 
-/// The code of a loop with so many arms.
+/// The code of a loop with `arms` arms.
 pub(crate) fn code_with_arms<M: MacroAssembler>(arms: u32) -> MachineCode {
     let unit = CompileUnit::Loop(with_arms(arms));
     compile_batch::<M>(Optimisations::ALL, &[unit], M::VALUE_REGISTERS, false).expect("it is short")
 }
 
 impl LoopCase {
-    /// The loop at random points, with so many words more.
+    /// The loop at random points, with `more` words.
     pub(crate) fn new(more: usize) -> LoopCase {
         let region = region(more);
         let count = WORDS + more;
@@ -212,7 +218,7 @@ impl LoopCase {
             // A word of a plane has two words of a set, and 32 points.
             planes[count][point / 32] |= u32::from(runs) << (point % 32);
         }
-        // Whatever was told before is told anew.
+        // The code overwrites the sets and steps of before.
         planes[count + 1].fill(u32::MAX);
         planes[count + 2..]
             .iter_mut()
@@ -224,18 +230,18 @@ impl LoopCase {
         }
     }
 
-    /// Its code, given so many registers.
+    /// Its code with a number of registers.
     pub(crate) fn code<M: MacroAssembler>(&self, registers: u8) -> MachineCode {
         let unit = std::slice::from_ref(&self.unit);
         compile_batch::<M>(Optimisations::ALL, unit, registers, false).expect("it is short")
     }
 
-    /// What its planes hold when this processor has run its code.
+    /// The planes after this processor ran its code.
     pub(crate) fn run(&self, code: &MachineCode) -> Planes {
         run(code, &self.planes, &RUNS, Some(self.first_state_plane))
     }
 
-    /// What its planes have to hold.
+    /// The planes as they have to be.
     fn expected(&self) -> Planes {
         let CompileUnit::Loop(region) = &self.unit else {
             unreachable!("it is a loop");
@@ -270,10 +276,11 @@ impl LoopCase {
         planes
     }
 
-    /// Compares what its code left.
+    /// Compares the planes after its code.
     ///
     /// # Errors
-    /// What is not the same.
+    ///
+    /// The first difference.
     pub(crate) fn compare(&self, found: &Planes) -> Result<(), String> {
         let expected = self.expected();
         for way in [0, 1, EXITS] {
@@ -288,7 +295,7 @@ impl LoopCase {
             if [NEAR, GAIN, BACK].contains(&(plane as u32)) {
                 continue;
             }
-            // Of points behind those that run nothing need be told, but what they hold stays.
+            // The state of points after those that run may be anything, but their words stay.
             let told = |word: usize| match plane {
                 _ if plane <= self.first_state_plane => u32::MAX,
                 _ if plane == self.first_state_plane + 1 => {
@@ -312,7 +319,7 @@ impl LoopCase {
     }
 }
 
-/// Runs the loop at one point: how it is left.
+/// Runs the loop at one point and returns the edge by which it exits.
 fn walk(region: &CompiledLoop, words: &mut [u32], steps: &mut u32) -> Edge {
     let (mut at, mut turns) = (0, 0);
     let mut floats = vec![false; words.len()];

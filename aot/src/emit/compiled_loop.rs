@@ -1,7 +1,9 @@
-//! Regions: the points at hand run until the last one has left.
+//! Emits the kernel of a compiled loop, which runs the current vectors until the last point has
+//! exited.
 //!
-//! Each way has masks of who goes it, in the frame; a trace is run by those whose way leads to its first block, and begins by taking them. Traces stand in order, and
-//! only turns jump back: so whoever runs is at the least trace that anybody is before.
+//! The frame has a mask of points for each edge. A hyperblock runs for the points whose edge leads
+//! to its first block; it begins by taking these points. Hyperblocks are in order and only a loop's
+//! back edges jump backward, so the first hyperblock with active points runs: min-PC scheduling.
 
 use super::kernel::KernelFrame;
 use super::{Emitter, LoopMasks};
@@ -15,11 +17,13 @@ use crate::register_allocation::{Interleave, LinearScan};
 use crate::template::OpTemplates;
 use adumbra_vm::native::{CompiledLoop, Edge, KERNEL_PADDING, KERNEL_WIDTH, LoopTerminator};
 
-/// Nodes of a trace in whose turns one group of vectors has enough to do: longer ones want their registers more.
+/// Nodes of an iteration from which on one group of vectors keeps the processor busy: longer
+/// iterations need the registers for themselves.
 const LONG_TURN: usize = 192;
 
 impl<M: MacroAssembler> Emitter<M> {
-    /// Writes the kernel of a region; says where it is. Nothing if its frame would be too large.
+    /// Writes the kernel of a compiled loop and returns its extent, or `None` if its frame would be
+    /// too large.
     pub(super) fn compiled_loop(
         &mut self,
         region: &CompiledLoop,
@@ -33,7 +37,7 @@ impl<M: MacroAssembler> Emitter<M> {
             0..=LONG_TURN if is_interleaved => M::MAX_LOOP_GROUPS,
             _ => 1,
         };
-        // What is too much for the frame may fit for fewer points.
+        // If the frame is too large, fewer points may fit.
         let mut groups = [most, 1].into_iter().take(most.min(2));
         groups.find_map(|groups| {
             let flight = Interleave {
@@ -44,7 +48,7 @@ impl<M: MacroAssembler> Emitter<M> {
         })
     }
 
-    /// The same for so many vectors at once.
+    /// Writes the kernel for one interleave factor.
     fn region_for(
         &mut self,
         region: &CompiledLoop,
@@ -108,7 +112,8 @@ impl<M: MacroAssembler> Emitter<M> {
         Some(self.end_kernel(start, &frame, runs))
     }
 
-    /// Those who run stand before the first block, nobody elsewhere, and nothing is taken.
+    /// Initialises the masks: active points are before the first block, none at other edges, and no
+    /// steps are taken.
     fn gather(&mut self, crowds: &LoopMasks, count: usize) {
         let [scratch, _] = M::SCRATCH;
         let zero = AsmOperand::Constant(self.machine.constant(0));
@@ -128,7 +133,7 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// Those who stand before a block run, if there are any; else control goes on.
+    /// Activates the points before a block and jumps to `none` if there are none.
     fn take(&mut self, crowds: &LoopMasks, block: u32, none: dynasmrt::DynamicLabel) {
         let [first, second] = M::SCRATCH;
         let way = crowds.edge_offset(Edge::Block(block));
@@ -154,7 +159,7 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// Tells who goes which way, and what each took.
+    /// Stores the masks of the exits and blocks, and the steps that each point took.
     fn tell(&mut self, crowds: &LoopMasks, count: usize) {
         let [scratch, _] = M::SCRATCH;
         for vector in 0..crowds.vectors {

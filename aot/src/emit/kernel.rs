@@ -1,4 +1,5 @@
-//! Frames: kernels, which go over runs of packs, and routines for rare ways.
+//! Frames of kernels and routines: a kernel iterates over runs of vectors, a routine is a slow
+//! path.
 
 use super::{AllocatedGraph, Emitter, LoopMasks, MAX_FRAME_BYTES};
 use crate::graph::{Graph, NodeId, NodeOp};
@@ -13,18 +14,20 @@ use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// What a kernel has on the stack, as bytes from the stack pointer: first of all what routines are given.
+/// The stack frame of a kernel, as bytes from the stack pointer. The arguments of routines come
+/// first.
 pub(super) struct KernelFrame {
     pub(super) bytes: i32,
     pub(super) interleave: Interleave,
-    /// Where the cell of each word is copied to.
+    /// The offset of each uniform word's copy.
     cells: FxHashMap<u32, i32>,
-    /// What a region knows of points.
+    /// The masks of a compiled loop's points.
     pub(super) masks: LoopMasks,
 }
 
 impl KernelFrame {
-    /// That of a kernel for these, of so many vectors at once; none if a row of theirs found no room.
+    /// The frame of a kernel for these graphs, with an interleave factor. `None` if the templates
+    /// are full.
     pub(super) fn for_graphs<'g, M: MacroAssembler>(
         computations: impl Iterator<Item = &'g Computation> + Clone,
         templates: &OpTemplates,
@@ -51,17 +54,17 @@ impl KernelFrame {
         })
     }
 
-    /// Whether a kernel may have it.
+    /// Whether the frame is within `MAX_FRAME_BYTES`.
     pub(super) fn fits(&self) -> bool {
         self.bytes <= MAX_FRAME_BYTES
     }
 
-    /// The copies of cells.
+    /// The offsets of the copies of uniform values.
     pub(super) fn take_uniform_offsets(&mut self) -> FxHashMap<u32, i32> {
         std::mem::take(&mut self.cells)
     }
 
-    /// Room for so many masks or numbers of all points at hand.
+    /// Reserves `count` masks or numbers of all current points.
     pub(super) fn reserve_masks<M: MacroAssembler>(&mut self, count: usize) -> i32 {
         let at = self.bytes;
         let bytes =
@@ -72,7 +75,8 @@ impl KernelFrame {
 }
 
 impl<M: MacroAssembler> Emitter<M> {
-    /// Writes the kernel of a stretch; says where it is. Nothing if its frame would be too large.
+    /// Writes the kernel of a segment and returns its extent, or `None` if its frame would be too
+    /// large.
     pub(super) fn segment(
         &mut self,
         segments: &[Computation],
@@ -116,7 +120,7 @@ impl<M: MacroAssembler> Emitter<M> {
         Some(self.end_kernel(start, &frame, runs))
     }
 
-    /// The places of everything, as they are found one graph at a time, in a frame that grows with it.
+    /// Allocates one graph after the other, in a frame that grows with them.
     pub(super) fn allocate_graphs<'g>(
         &self,
         computations: impl Iterator<Item = &'g Computation>,
@@ -151,7 +155,8 @@ impl<M: MacroAssembler> Emitter<M> {
         bodies
     }
 
-    /// Enters a kernel, up to the beginning of a run: where it begins, and the labels of the loop over runs. Nothing is written if its frame is too long.
+    /// Writes the prologue of a kernel up to the start of a run. Returns its offset and the labels
+    /// of the loop over runs, or `None` if its frame is too large.
     pub(super) fn begin_kernel(
         &mut self,
         frame: &KernelFrame,
@@ -177,7 +182,7 @@ impl<M: MacroAssembler> Emitter<M> {
         Some((start, [next, done]))
     }
 
-    /// The next run, or back to the caller: where the kernel that began there is.
+    /// Goes to the next run, or back to the caller, and returns the extent of the kernel.
     pub(super) fn end_kernel(
         &mut self,
         start: usize,
@@ -195,7 +200,7 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// Rare ways, close by for jumps that do not reach far.
+    /// Writes slow paths close by, for jumps of short reach, and a jump over them.
     pub(super) fn slow_paths_with_jump(&mut self, body: &AllocatedGraph<'_>) {
         if !self.slow_paths.is_empty() {
             let behind = self.machine.new_label();
@@ -205,7 +210,7 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// Nodes, and what is stored behind them, for the vectors at hand: piece by piece, and group by group.
+    /// Writes nodes and the stores after them, for the current vectors: by section and by group.
     pub(super) fn nodes(
         &mut self,
         body: &AllocatedGraph<'_>,
@@ -224,7 +229,7 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// Some of the nodes, for some of the vectors.
+    /// Writes some of the nodes for some of the vectors.
     fn piece(
         &mut self,
         body: &AllocatedGraph<'_>,
@@ -282,7 +287,7 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// What stands in the frame, with a value.
+    /// Combines a value in the frame with another one.
     fn unite(&mut self, code: NodeOp, at: i32, value: AsmOperand<M::Constant>) {
         let [first, second] = M::SCRATCH;
         let value = AsmOperand::Register(self.machine.in_register(value, first));
@@ -291,7 +296,8 @@ impl<M: MacroAssembler> Emitter<M> {
         self.machine.store(at, second);
     }
 
-    /// Writes a routine: it finds what it is given in the caller's frame, leaves its result there, and keeps all registers but the free ones.
+    /// Writes a routine. It takes its arguments from the caller's frame, leaves its result there,
+    /// and preserves all registers but the scratch registers.
     pub(super) fn slow_routine(&mut self, label: DynamicLabel, graph: &Graph, result: NodeId) {
         let end = GraphStore {
             after: graph.nodes.len() as NodeId - 1,

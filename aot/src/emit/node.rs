@@ -1,4 +1,4 @@
-//! One node for one vector.
+//! Emits one node for one vector.
 
 use super::{AllocatedGraph, Emitter, SlowPath};
 use crate::graph::{Node, NodeId, NodeOp};
@@ -8,7 +8,7 @@ use crate::register_allocation::NodeLocation;
 use adumbra_ops::Libcall;
 
 impl<M: MacroAssembler> Emitter<M> {
-    /// Where a node's value is.
+    /// The operand that has a node's value.
     pub(super) fn operand(
         &mut self,
         body: &AllocatedGraph<'_>,
@@ -37,7 +37,7 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// Computes a node and puts it in its place, if it is not there.
+    /// Computes a node and stores the result at its location, if it is in memory.
     pub(super) fn node(&mut self, body: &AllocatedGraph<'_>, id: NodeId, vector: usize) {
         let node = body.graph.node(id);
         let [first, _] = M::SCRATCH;
@@ -95,11 +95,11 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// One of two operands, behind a branch.
+    /// Selects one of two operands by a branch.
     fn guessed(&mut self, body: &AllocatedGraph<'_>, node: Node, to: u8) {
         let [_, second] = M::SCRATCH;
         let [a, b] = [node.a, node.b].map(|id| self.operand(body, id, 0));
-        // The other one is in the register of the result first.
+        // The result's register first takes the other one.
         let (held, other, takes_a) = match a {
             AsmOperand::Register(a) if a == to => (b, a, false),
             _ => (a, to, true),
@@ -123,7 +123,7 @@ impl<M: MacroAssembler> Emitter<M> {
         self.machine.bind(stay);
     }
 
-    /// The usual result, and a way out of line where any lane needs another.
+    /// The default result, and a jump to a slow path if any element needs another one.
     fn rare(&mut self, body: &AllocatedGraph<'_>, id: NodeId, to: u8, vector: usize) {
         let node = body.graph.node(id);
         let fast = self.operand(body, node.b, vector);
@@ -143,7 +143,7 @@ impl<M: MacroAssembler> Emitter<M> {
         });
     }
 
-    /// The ways out of line.
+    /// Writes the slow paths.
     pub(super) fn slow_paths(&mut self, body: &AllocatedGraph<'_>) {
         let [first, _] = M::SCRATCH;
         let mut asides = std::mem::take(&mut self.slow_paths);
@@ -159,7 +159,7 @@ impl<M: MacroAssembler> Emitter<M> {
             self.machine.bind(begin);
             let place = body.allocation.location(node, vector);
             let node = body.graph.node(node);
-            // What is put into the frame ruins the register that the result may be on its way in.
+            // A store to the frame clobbers the register that the result may be in.
             if let NodeLocation::SpillSlot(slot) = place {
                 self.machine
                     .store(body.spill_base + slot as i32 * M::VECTOR_BYTES, first);

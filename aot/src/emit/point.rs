@@ -1,6 +1,9 @@
-//! Flows: the code of one point, which works on its register file. One vector is at hand. The first lane of each of its halves holds the point's word, or one of its
-//! shadows ([`crate::pair`]); what the others hold is nobody's on x86-64, and the same on aarch64, where masks are looked
-//! at as a whole. Superwords alone have four lanes that count ([`crate::superword`]); nothing but what lanes are put together for and taken out by reads them.
+//! Emits point kernels: the code of one point, which works on its register file.
+//!
+//! One vector is current. The first element of each of its halves holds the point's word, or one of
+//! its shadows ([`crate::shadow_pairs`]). The other elements are undefined on x86-64, and equal to
+//! the first on aarch64, where masks are tested as a whole. Only superwords have four defined
+//! elements ([`crate::superword`]); they are read by nodes that pack and extract elements alone.
 
 use super::kernel::KernelFrame;
 use super::{AllocatedGraph, Emitter};
@@ -16,27 +19,28 @@ use adumbra_vm::native::PointCfg;
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 
-/// Where goals of a flow are.
+/// The labels of a point CFG's exit targets.
 struct Goals<'f> {
     places: &'f [DynamicLabel],
-    /// Where the tree at hand begins another turn.
+    /// The label of the current block's next iteration.
     again: DynamicLabel,
     /// Bytes of the frame.
     size: i32,
 }
 
-/// A way out that is written behind the tree.
+/// An exit that is written after the block.
 struct WayOut<'t> {
     begin: DynamicLabel,
-    /// Steps that were taken before it was found that there are not so many.
+    /// Steps that were taken before too few were left.
     steps: u32,
     leave: &'t BlockExit,
-    /// The instruction of the bytecode that it is for.
+    /// The position of the bytecode instruction that it is for.
     position: u32,
 }
 
 impl<M: MacroAssembler> Emitter<M> {
-    /// Writes a flow; says where each of its entries is. Nothing if its frame would be too large.
+    /// Writes a point CFG and returns the extent of each entry, or `None` if its frame would be too
+    /// large.
     pub(super) fn point_cfg(
         &mut self,
         flow: &PointCfg,
@@ -75,7 +79,7 @@ impl<M: MacroAssembler> Emitter<M> {
             self.tree(tree, body, &goals);
         }
         self.end_entry(&mut extents);
-        // Kernels are told apart by their places alone.
+        // Kernels have no identity but their offset.
         assert_eq!(
             extents.len(),
             flow.entries.len(),
@@ -84,7 +88,8 @@ impl<M: MacroAssembler> Emitter<M> {
         Some(extents)
     }
 
-    /// The code of an entry ends where the next one's begins, although control goes on from one to the other.
+    /// The code of an entry ends at the start of the next one, although control goes on from one to
+    /// the other.
     fn end_entry(&self, extents: &mut [KernelExtent]) {
         if let Some(last) = extents.last_mut() {
             last.end = self.machine.position();
@@ -160,7 +165,7 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// Where a jump leads that leaves: there itself, if nothing has to be done before.
+    /// The label for a jump that exits: the target itself if nothing has to be done before.
     fn way_out<'t>(
         &mut self,
         leave: &'t BlockExit,
@@ -207,7 +212,8 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// Puts values in the places of nodes, all at once. Nodes that nobody wants have none.
+    /// Moves values to the locations of nodes, all at once: a parallel move (Rideau, Serpette and
+    /// Leroy 2008, "Tilting at windmills with Coq"). Unused nodes have no location.
     fn carry(&mut self, carried: &[(NodeId, NodeId)], body: &AllocatedGraph<'_>) {
         let [first, second] = M::SCRATCH;
         let wanted = carried
@@ -217,7 +223,8 @@ impl<M: MacroAssembler> Emitter<M> {
             .map(|&(node, value)| (self.operand(body, node, 0), self.operand(body, value, 0)))
             .filter(|(to, from)| to != from)
             .collect();
-        // How often each place is still read, and the move that goes there. There may be thousands.
+        // The remaining reads of each location, and the move that goes there. There may be
+        // thousands.
         let mut reads: FxHashMap<AsmOperand<M::Constant>, u32> = FxHashMap::default();
         let mut into = FxHashMap::default();
         for (number, &(to, from)) in moves.iter().enumerate() {
@@ -227,7 +234,7 @@ impl<M: MacroAssembler> Emitter<M> {
         let is_ready = |number: &usize| !reads.contains_key(&moves[*number].0);
         let mut ready: Vec<usize> = (0..moves.len()).filter(is_ready).collect();
         let mut is_done = vec![false; moves.len()];
-        // Nobody reads a place once more: what goes there may.
+        // A location without remaining reads may be overwritten.
         let mut read = |from: AsmOperand<M::Constant>| {
             let left = reads.get_mut(&from)?;
             *left -= 1;
@@ -251,7 +258,7 @@ impl<M: MacroAssembler> Emitter<M> {
             let Some(number) = numbers.find(|&number| !is_done[number]) else {
                 break;
             };
-            // What is left goes round: one is kept aside.
+            // The remaining moves are cycles: one value of each is saved.
             let kept = std::mem::replace(&mut moves[number].1, AsmOperand::Register(second));
             self.machine.load(second, kept);
             ready.extend(read(kept));

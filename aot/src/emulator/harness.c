@@ -1,9 +1,11 @@
-/* Runs kernels for aarch64 that another process made: reads jobs from standard input, and writes to standard output what their planes hold then.
+/* Runs kernels for aarch64 that another process made: reads jobs from standard input, and writes
+ * their planes after the kernel to standard output.
  *
- * A job is a header, the code, the runs, and the planes one behind the other. Without runs each plane is the register file of a point, and its globals, and
- * the kernel is one for single points, to be called for each. All numbers are little-endian. Code is
- * written into pages that become executable afterwards, and are never both. There is no library below this: it asks Linux itself, so that a compiler is
- * all that building it takes. */
+ * A job is a header, the code, the runs, and the planes one after the other. Without runs each
+ * plane is the register file of a point, and its globals, and the kernel is a point kernel, which
+ * is called for each. All numbers are little-endian. Code is written into pages that become
+ * executable afterwards, and are never both. The program uses no library and calls Linux itself, so
+ * that a compiler is enough to build it. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +21,8 @@ struct run {
     uint32_t start, packs;
 };
 
-/* What a loop is told of points and tells of them: from plane `header.points` on, if that is not the first, who runs, steps, and the set of each way. */
+/* The state of a loop's points: from plane `header.points` on, if that is not the first, the active
+ * points, steps, and the set of each edge. */
 struct points {
     const uint8_t *active;
     uint8_t *ways;
@@ -77,7 +80,7 @@ static uint8_t *map(size_t bytes) {
     return (uint8_t *)at;
 }
 
-/* Memory that grows, and whose contents may be lost then. */
+/* A buffer that grows, and whose contents may be lost then. */
 struct room {
     uint8_t *at;
     size_t size;
@@ -91,9 +94,9 @@ static void *grow(struct room *room, size_t bytes) {
     return room->at;
 }
 
-/* What kernels call, by number: what Rust makes of these operators. */
+/* The libcalls, by number: what Rust makes of these operators. */
 
-/* A magnitude's whole number and power of two. */
+/* The integer mantissa of a magnitude, and its power of two. */
 static uint32_t whole(uint32_t bits, int *power) {
     *power = (int)(bits >> 23);
     if (*power == 0) {
@@ -142,12 +145,13 @@ EACH(each_unsigned_rest, unsigned_rest)
 
 typedef void callee(uint32_t *a, const uint32_t *b, size_t lanes);
 
-/* What a kernel leaves in the first two registers. */
+/* The first two result registers of a kernel. */
 struct left {
     uint64_t exit, steps;
 };
 
-/* Calls a kernel, with numbers in the registers that it has to give back as they were; those of vectors that it need not are in nobody's use. */
+/* Calls a kernel, with numbers in the registers that it has to preserve; the clobbered vector
+ * registers hold nothing. */
 static struct left call_kernel(const void *kernel, const void *first, const void *second, uint64_t third, uint64_t fourth, struct points *points, callee **callees) {
     uint64_t kept[8], found[8];
     for (int i = 0; i < 8; i++) kept[i] = 0x0123456789abcdef * (uint64_t)(i + 1);

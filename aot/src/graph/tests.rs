@@ -1,8 +1,8 @@
-//! What is left of nodes gives what they give.
+//! Simplified nodes have the value of the original nodes.
 
 use super::*;
 
-/// What a node gives where planes hold these words.
+/// The value of a node where planes hold these words.
 fn value(graph: &Graph, id: NodeId, planes: &[u32]) -> u32 {
     let mut known = Graph::default();
     let mut ids: Vec<NodeId> = Vec::new();
@@ -46,7 +46,7 @@ fn what_is_shifted_out_is_not_united() {
     }
 }
 
-/// As many as a shader likes, at once.
+/// A shader may have any number of these.
 #[test]
 fn much_that_is_shifted_out_needs_no_stack() {
     let mut graph = Graph::default();
@@ -61,7 +61,7 @@ fn much_that_is_shifted_out_needs_no_stack() {
     assert_eq!(graph.node(id).a, x);
 }
 
-/// What a node has in place of a second operand is no node.
+/// The second operand of a unary node is a number, not a node.
 #[test]
 fn products_of_what_is_no_sum_stay() {
     let mut graph = Graph::default();

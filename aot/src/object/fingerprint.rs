@@ -1,9 +1,9 @@
-//! A number that ties linked code to what it was made of.
+//! Fingerprints that tie linked code to its source: 64-bit FNV-1a over the bytes that this file
+//! writes, field by field.
 //!
-//! It is FNV-1a of 64 bits over bytes that this file writes out, field by field, so that it depends on
-//! neither the compiler, nor the host, nor the order of the op table. Linked code runs only if the
-//! library makes the same number from the program: another way of writing the bytes down is another
-//! [`VERSION`](super::VERSION) of objects.
+//! A fingerprint depends on neither the compiler, nor the host, nor the order of the op table.
+//! Linked code runs only if the library computes the same fingerprint from the program. Another
+//! byte format is another [`VERSION`](super::VERSION) of objects.
 
 use adumbra_ops::Op;
 use adumbra_vm::native::{
@@ -12,23 +12,24 @@ use adumbra_vm::native::{
     PointCfg, PointTerminator, Segment, WordLocation,
 };
 
-/// Tells units or flows from others: kernels are of use to those alone that they were made of.
+/// The fingerprint of units or point CFGs: kernels are valid only for those that they were compiled
+/// from.
 pub(crate) fn fingerprint<T: FingerprintBytes>(all: &[T]) -> u64 {
     of_version(env!("CARGO_PKG_VERSION"), all)
 }
 
-/// The same for a version of the library: another one may compute a row otherwise.
+/// The fingerprint for a version of the library: another one may compute an op differently.
 fn of_version<T: FingerprintBytes>(version: &str, all: &[T]) -> u64 {
     let mut to = Fnv1a(Fnv1a::BASIS);
     version.write(&mut to);
-    // What kernels may read and write.
+    // The bounds of the kernels' reads and writes.
     to.number(KERNEL_WIDTH as u32);
     to.number(KERNEL_PADDING as u32);
     all.write(&mut to);
     to.0
 }
 
-/// FNV-1a (Fowler, Noll, Vo; RFC 9923), 64 bits.
+/// The hash FNV-1a (Fowler, Noll, Vo; RFC 9923), 64 bits.
 pub(crate) struct Fnv1a(u64);
 
 impl Fnv1a {
@@ -49,10 +50,10 @@ impl Fnv1a {
     }
 }
 
-/// What a fingerprint can be taken of. Each way to write is such that no two values give the same
-/// bytes: lists begin with their length, alternatives with a number of their own.
+/// A type with a fingerprint. No two values write the same bytes: lists begin with their length,
+/// alternatives with a number of their own.
 pub(crate) trait FingerprintBytes {
-    /// Adds the bytes that stand for it.
+    /// Adds the bytes of the value.
     fn write(&self, to: &mut Fnv1a);
 }
 
@@ -88,7 +89,7 @@ impl<T: FingerprintBytes> FingerprintBytes for [T] {
     }
 }
 
-/// As many as the type says.
+/// The length is part of the type.
 impl<T: FingerprintBytes, const N: usize> FingerprintBytes for [T; N] {
     fn write(&self, to: &mut Fnv1a) {
         self.iter().for_each(|item| item.write(to));
@@ -245,7 +246,7 @@ impl FingerprintBytes for ArithmeticInst {
         } = self;
         what.write(to);
         result.write(to);
-        // So many there are; those beyond mean nothing.
+        // Operands beyond the arity mean nothing.
         let operands = operands.iter().take(what.arity());
         operands.for_each(|operand| operand.write(to));
         position.write(to);
@@ -306,7 +307,7 @@ mod tests {
         ]
     }
 
-    /// One of everything that there is.
+    /// One of every variant.
     fn units() -> Vec<CompileUnit> {
         let whats = [
             ArithmeticKind::Op(Op::Mul),
@@ -380,14 +381,14 @@ mod tests {
 
     #[test]
     fn fingerprints_are_fixed() {
-        // Objects in the world have these: if one changes, so does the version of objects.
+        // Released objects have these: if one changes, the version of objects changes.
         assert_eq!(super::super::VERSION, 2);
         let found = [
             of_version::<CompileUnit>("1.2.3", &[]),
             of_version("1.2.3", &units()),
             of_version("1.2.3", &flows()),
         ];
-        // Worked out in Python, from the description above.
+        // Computed in Python, from the description above.
         let kept = [
             0x4de5_46be_d2a7_d5e0,
             0xbe32_0f57_e34a_c645,
@@ -482,7 +483,7 @@ mod tests {
             })
             .collect();
         assert_eq!(found.len(), changes.len());
-        // What means nothing is left out.
+        // Fields without a meaning are left out.
         let mut others = units();
         stretch(&mut others).instructions[1].operands[1] = value(4, [None; 2]);
         assert_eq!(fingerprint(&others), fingerprint(&units()));

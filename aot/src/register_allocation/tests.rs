@@ -1,13 +1,15 @@
-//! No two values that are wanted at once have one place, in graphs of all widths, with registers to spare and with hardly any.
+//! Tests of register allocation: no two values that are live at once share a location, for graphs
+//! of all widths, with many registers and with few.
 
 use super::*;
 
-/// Whether no two values that are wanted at once share a place, of a single group.
+/// Checks that no two values that are live at once share a location, for a single group.
 fn check(graph: &Graph, stores: &[GraphStore], flight: usize, registers: u8) -> Allocation {
     check_groups(graph, stores, Interleave::single_group(flight), registers)
 }
 
-/// The same of each group, and none has a register for what a later piece wants, nor another one's slots.
+/// The same for each group; no value of a later section is in a register, and groups share no
+/// slots.
 fn check_groups(
     graph: &Graph,
     stores: &[GraphStore],
@@ -46,7 +48,7 @@ fn check_groups(
     for (id, vector) in values() {
         for (other, other_vector) in values() {
             let place = places.location(id as NodeId, vector);
-            // What is stored behind a node outlives it.
+            // A value that is stored after a node outlives it.
             let is_stored =
                 |store: &GraphStore| (store.value as usize, store.after as usize) == (id, other);
             let is_wanted = last[id] != NEVER && (last[id] as usize) > other;
@@ -70,7 +72,8 @@ fn check_groups(
             }
         }
     }
-    // A vector of what may need a rare way is written while all that the way is given, and all of later vectors, may still be read.
+    // A vector with a slow path is written while the arguments of the slow path, and all of later
+    // vectors, may still be read.
     for (id, &node) in (0..).zip(&graph.nodes) {
         if last[id as usize] == NEVER || node.op != NodeOp::SlowPath {
             continue;
@@ -90,7 +93,7 @@ fn check_groups(
     places
 }
 
-/// A graph in which many values are wanted long.
+/// A graph with many long live ranges.
 fn graph(width: u32) -> (Graph, Vec<GraphStore>) {
     let mut graph = Graph::default();
     let mut values: Vec<NodeId> = (0..width)
@@ -112,7 +115,7 @@ fn graph(width: u32) -> (Graph, Vec<GraphStore>) {
     (graph, stores)
 }
 
-/// Words that change places, each stored behind where the other was read, among values that need rare ways.
+/// Words that are swapped, each stored after the read of the other, among values with slow paths.
 fn rare(width: u32) -> (Graph, Vec<GraphStore>) {
     let mut graph = Graph::default();
     let planes: Vec<NodeId> = (0..width)
@@ -175,7 +178,7 @@ fn values_that_are_wanted_at_once_have_places_of_their_own() {
                     places.spill_slots as usize <= 2 * many,
                     "slots are used again"
                 );
-                // All at the end, behind what reads some of them.
+                // All at the end, after the reads of some of them.
                 let mut late = stores.clone();
                 let end = graph.nodes.len() as NodeId - 1;
                 late.iter_mut().for_each(|store| store.after = end);
@@ -213,7 +216,7 @@ fn groups_share_registers_within_a_piece_alone() {
 #[test]
 fn constants_that_are_wanted_most_stand_in_registers_that_nothing_else_needs() {
     const WIDTH: u32 = 4;
-    // Constant k is wanted k + 1 times, and one once.
+    // Constant k is used k + 1 times, and one once.
     let mut graph = Graph::default();
     let mut sum = graph.push(NodeOp::Plane, 0, 0, 0);
     for k in 1..=WIDTH {
@@ -266,7 +269,7 @@ fn constants_that_are_wanted_most_stand_in_registers_that_nothing_else_needs() {
 #[test]
 fn values_stay_in_planes_that_nobody_writes_first() {
     const WIDTH: u32 = 12;
-    // Each plane is wanted at the end; some are written before, some are stored elsewhere.
+    // Each plane is used at the end; some are written before, some are stored elsewhere.
     let mut graph = Graph::default();
     let planes: Vec<NodeId> = (0..WIDTH)
         .map(|word| graph.push(NodeOp::Plane, word, 0, 0))

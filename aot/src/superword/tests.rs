@@ -1,4 +1,4 @@
-//! Superwords against the nodes that they were made of.
+//! Tests of superwords against the nodes that they were made of.
 
 use super::write::MAX_PENDING;
 use super::*;
@@ -10,7 +10,8 @@ const SLOTS: u32 = 8;
 /// Nodes that all copies read.
 const SHARED: usize = 6;
 
-/// Lanes as x86-64 has them: of what is computed for a point the first of each half are known, and the others are anything.
+/// Elements as on x86-64: of a value of a point the first element of each half is defined, and the
+/// others are anything.
 fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; SUPERWORD_WIDTH]> {
     let mut values: Vec<[u32; SUPERWORD_WIDTH]> = Vec::with_capacity(nodes.len());
     for node in nodes {
@@ -55,7 +56,8 @@ fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; SUPERWORD_WIDTH]> {
     values
 }
 
-/// Copies of one piece of code, of operands of their own; now and then one reads what another one computed.
+/// Copies of one computation, each with operands of its own; now and then one reads a value of
+/// another one.
 fn copies(lot: &mut TestRng, nodes: &mut Vec<Node>, count: usize) -> Vec<NodeId> {
     const CODES: [NodeOp; 8] = [
         NodeOp::Add,
@@ -68,7 +70,8 @@ fn copies(lot: &mut TestRng, nodes: &mut Vec<Node>, count: usize) -> Vec<NodeId>
         NodeOp::Select,
     ];
     let length = 6 + lot.below(20);
-    // For each node its code and where its operands are: so many nodes before it, among those that all read, or among a few that each copy reads.
+    // For each node its operation and its operands: a distance to a node before it, a node that all
+    // read, or one that each copy reads.
     let mut piece = Vec::new();
     for _ in 0..length {
         piece.push((
@@ -160,7 +163,7 @@ fn lanes_hold_what_nodes_did_and_others_find_it() {
         let tree_uses = tree.use_counts();
         saved += nodes.len()
             - live_nodes(&tree.graph, &tree_uses, 0..tree.graph.nodes.len() as NodeId).count();
-        // Nodes come from where they came from, and their operands stand before them.
+        // Nodes keep their origins, and their operands come before them.
         for (id, node) in (0..).zip(&tree.graph.nodes) {
             assert!(operands(*node).all(|operand| operand < id));
             assert!(all.contains(&(tree.positions.position_of(id) - 100)));
@@ -193,7 +196,8 @@ fn what_needs_itself_through_others_is_left_alone() {
         nodes.extend((0..4).map(|bits| Node::new(NodeOp::Const, bits, 0, 0)));
         let slots: [NodeId; 8] = std::array::from_fn(|i| i as NodeId + 4);
         let mut values = Vec::new();
-        // The first needs its fellow of the other kind; so does, the other way round, the second.
+        // The first depends on the one of the other operation; so does, with the order reversed,
+        // the second.
         for copy in 0..4 {
             let codes = [NodeOp::IAdd, NodeOp::Xor];
             let [one, other] = if is_tangled && copy == 1 {
@@ -209,7 +213,8 @@ fn what_needs_itself_through_others_is_left_alone() {
     }
 }
 
-/// Packs nodes of which some are stored at the end, and sees whether these are what they were; says whether there are superwords.
+/// Packs nodes of which some are stored at the end, and checks the stored values; returns whether
+/// there are superwords.
 fn packed(nodes: Vec<Node>, stored: &[NodeId]) -> bool {
     let slots: Vec<u32> = (0..SLOTS).map(|slot| slot * 0x0101_0101).collect();
     let before = run(&nodes, &slots);
@@ -248,7 +253,7 @@ fn what_waits_for_its_longest_chain_is_left_alone() {
     assert!(!packed(nodes, &[400, 401, 402, 403]));
 }
 
-/// Chains of so many nodes each, side by side.
+/// `count` chains of `length` nodes, side by side.
 fn chains(count: NodeId, length: NodeId) -> (Vec<Node>, Vec<NodeId>) {
     let mut nodes: Vec<Node> = (0..count)
         .map(|chain| Node::new(NodeOp::VmRegister, chain % SLOTS, 0, 0))
@@ -267,7 +272,8 @@ fn chains(count: NodeId, length: NodeId) -> (Vec<Node>, Vec<NodeId>) {
 
 #[test]
 fn however_deep_or_many_they_are_values_stay() {
-    // As many instructions as chains leave time for; deeper than superwords follow one another; more than are looked at.
+    // As many instructions as chains leave time for; deeper than `MAX_DEPTH`; more than
+    // `MAX_NODES`.
     for (count, length, is_made) in [(16, 100, true), (12, 340, true), (16, 400, false)] {
         let (nodes, last) = chains(count, length);
         assert_eq!(nodes.len() <= MAX_NODES, is_made);
@@ -275,10 +281,10 @@ fn however_deep_or_many_they_are_values_stay() {
     }
 }
 
-/// Constants that chains have in turn, so that only nodes at the same place of one look alike.
+/// Constants that chains use in turn, so that only nodes at the same position of one look alike.
 const CONSTANTS: u32 = 20;
 
-/// A chain of two codes in turn behind a node, each with a constant.
+/// A chain of two alternating operations after a node, each with a constant.
 fn chain(nodes: &mut Vec<Node>, mut last: NodeId, codes: [NodeOp; 2], length: usize) -> NodeId {
     for turn in 0..length {
         let constant = SLOTS + turn as NodeId % CONSTANTS;
@@ -290,7 +296,8 @@ fn chain(nodes: &mut Vec<Node>, mut last: NodeId, codes: [NodeOp; 2], length: us
 
 #[test]
 fn only_so_many_wait_for_one_another() {
-    // The last of four that are alike stands behind a chain of this length, and the first one is wanted at once.
+    // The last of four like nodes is after a chain of this length, and the first one is used at
+    // once.
     for (length, is_made) in [(MAX_PENDING - 100, true), (MAX_PENDING, false)] {
         let mut nodes: Vec<Node> = (0..SLOTS)
             .map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0))

@@ -1,4 +1,4 @@
-//! Frames, loops, jumps, and where operands are.
+//! Frames, loops, jumps and operand loads for x86-64.
 
 use super::{Operand, REGISTERS, SCRATCH, WHOLE, X64Assembler, vex};
 use crate::assembler::Assembler;
@@ -11,19 +11,21 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;
 use std::mem::offset_of;
 
-/// Bytes of a plane, for each byte of a set of points: a power of two.
+/// The right shift from a byte offset in a plane to one in a set of points, which has a bit for 2⁵
+/// bits of a plane.
 const PER_SET: i8 = 5;
 
-/// Room for the code of a row, and for what it refers to, constants mostly: enough for most programs, so that what is written need not move.
+/// Capacity reserved for an instruction's code, and for its references, constants mostly: enough
+/// for most programs to be written without a move.
 const ROW_BYTES: usize = 512;
 const ROW_REFERENCES: usize = 16;
 const ROW_LABELS: usize = 4;
 
-/// The number of a general register.
+/// The number of the general register `edx`.
 const EDX: u8 = 2;
 
 impl<const LANES: usize> X64Assembler<LANES> {
-    /// Sets the flags by whether no point is in a mask.
+    /// Sets the flags by whether a mask is empty.
     fn test(&mut self, mask: Operand) {
         let mask = self.in_register(mask, SCRATCH[1]);
         if LANES == WHOLE {
@@ -33,7 +35,8 @@ impl<const LANES: usize> X64Assembler<LANES> {
         }
     }
 
-    /// Touches each page of a frame of so many bytes in turn, so that the end of the stack is met and not passed over; and takes it.
+    /// Allocates a frame of `size` bytes, and touches each of its pages in turn, so that a stack
+    /// overflow meets the guard page.
     fn take_frame(&mut self, size: i32) {
         for page in (MIN_PAGE_BYTES..size).step_by(MIN_PAGE_BYTES as usize) {
             dynasm!(self.asm; .arch x64; test [rsp - page], eax);
@@ -48,7 +51,8 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
     type Constant = u32;
 
     const VECTOR_BYTES: i32 = 4 * LANES as i32;
-    // Segments are so short that several are in flight without; two want twice the registers, and were slower or as fast on Zen 5.
+    // Segments are so short that several iterations overlap in the reorder window; two vectors need
+    // twice the registers, and were slower or as fast on Zen 5.
     const SEGMENT_VECTORS: usize = 1;
     const MAX_LOOP_GROUPS: usize = 2;
     const VALUE_REGISTERS: u8 = REGISTERS;
@@ -82,7 +86,7 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
         dynasm!(self.asm; .arch x64; =>label);
     }
 
-    /// A vector of these bits.
+    /// Returns the number of a vector that is `bits` in each element.
     fn constant(&mut self, bits: u32) -> u32 {
         if let Some(&label) = self.pool.get(&bits) {
             return label;
@@ -173,7 +177,7 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
         dynasm!(self.asm; .arch x64; vmovups Ry(to), [rax]);
     }
 
-    /// `rax` becomes its address, or that of a cell.
+    /// Puts the address of a plane, or that of a uniform value, in `rax`.
     fn address_plane(&mut self, word: u32) {
         let at = word as i32 * size_of::<OperandRef>() as i32;
         dynasm!(self.asm; .arch x64; mov rax, [rdi + at]);
@@ -308,7 +312,7 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
 
     fn enter_point_kernel(&mut self, size: i32) -> usize {
         let start = self.asm.offset().0;
-        // With the caller's address it is a multiple of what the stack is aligned to.
+        // With the return address it is a multiple of the stack's alignment.
         self.take_frame(size + Self::RETURN_ADDRESS_BYTES);
         start
     }
@@ -375,7 +379,7 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
         if LANES == WHOLE {
             let mask = self.in_register(mask, SCRATCH[1]);
             let ones = Operand::Constant(self.constant(ALL_ONES));
-            // Carries if the mask lacks nothing of what it is held against.
+            // Sets the carry flag if the mask has all bits of `ones`.
             self.vex_binary(vex::TEST, mask, ones);
             dynasm!(self.asm; .arch x64; jnc =>to);
         } else {

@@ -1,4 +1,4 @@
-//! What computes.
+//! Selects and emits the x86-64 instructions that compute the nodes of a graph.
 
 use super::vex::{self, VexInstruction};
 use super::{Operand, SCRATCH, WHOLE, X64Assembler};
@@ -6,7 +6,8 @@ use crate::graph::NodeOp;
 use crate::macro_assembler::MacroAssembler;
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
-/// What stands in place of an operand where a shift is by a number: left, right, and right with the sign.
+/// The opcode extension of a shift by an immediate, in place of an operand: left, right, and right
+/// with the sign.
 const LEFT: u8 = 6;
 const RIGHT: u8 = 2;
 const RIGHT_SIGNED: u8 = 4;
@@ -34,7 +35,7 @@ impl<const LANES: usize> X64Assembler<LANES> {
         if LANES == WHOLE {
             self.vex_ternary(vex::PERMUTE, to, index, Operand::Constant(table));
         } else {
-            // Tables are as long as a whole vector.
+            // Tables are padded to a whole vector.
             let table = self.labels[table as usize];
             dynasm!(self.asm
                 ; .arch x64
@@ -71,7 +72,7 @@ impl<const LANES: usize> X64Assembler<LANES> {
             }
             NodeOp::Broadcast => {
                 let a = self.in_register(a, first);
-                // Two bits for each lane.
+                // Two bits for each element.
                 let each = vex::SHUFFLE.with_immediate(by * 0b01010101);
                 return self.vex_ternary(each, to, a, Operand::Register(a));
             }
@@ -108,7 +109,8 @@ impl<const LANES: usize> X64Assembler<LANES> {
             NodeOp::AndNot => vex::AND_NOT,
             NodeOp::IAdd => vex::I_ADD,
             NodeOp::ISub => vex::I_SUB,
-            // Where the first lane of each half alone counts, products of twice the width take half the time, and the lanes behind may be anything.
+            // With one defined element in each half, products of twice the width take half the
+            // time: the elements after it may be anything.
             NodeOp::IMul if LANES != WHOLE => vex::MUL_WIDE,
             NodeOp::IMul | NodeOp::IMulEach => vex::I_MUL,
             NodeOp::Shl => vex::SHL,
@@ -129,7 +131,8 @@ impl<const LANES: usize> X64Assembler<LANES> {
         self.vex_ternary(vex, to, a, b);
     }
 
-    /// ±a·b ± c. The instruction overwrites one of its operands, and may find another one in memory.
+    /// ±a·b ± c. The instruction overwrites one of its operands, and may read another one in
+    /// memory.
     pub(super) fn product(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
         let [_, second] = SCRATCH;
         let [turned, of_product, of_sum] = forms(code);
@@ -158,7 +161,7 @@ impl<const LANES: usize> X64Assembler<LANES> {
                 return;
             }
         }
-        // What is in memory is moved to where the result will be.
+        // An operand in memory is moved to the register of the result.
         let (a, b) = match (a, b) {
             (_, Operand::Register(_)) => (a, b),
             (Operand::Register(_), _) if !is(a) => (b, a),

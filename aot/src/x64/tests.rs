@@ -1,10 +1,11 @@
-//! Every row of the op table, as code, gives what it gives at one point, with registers to spare and with hardly any; so does a loop.
+//! Differential test of x86-64 code against scalar evaluation, for every op and for loops, with
+//! many registers and with few.
 
 use super::{X64Batch, X64Point};
 use crate::differential::compiled_loop::{EXTRA_WORDS, LoopCase};
 use crate::differential::{DifferentialCase, arithmetic_cases};
 
-/// Few registers leave most values in the frame.
+/// Two registers put most values in the frame.
 const REGISTERS: [u8; 2] = [super::REGISTERS, 2];
 
 #[test]
