@@ -1,4 +1,4 @@
-//! Many points at once: the batch engine beside the C limit at each SIMD level.
+//! Batch benchmark: the batch engine and the C reference over many points, at each SIMD level.
 
 use crate::c_reference::{CBatch, CDual, batches};
 use crate::case::{BenchCase, FIRST50};
@@ -31,7 +31,7 @@ pub fn run(report: &mut BenchReport) {
     }
 }
 
-/// What the C limit gave at a point.
+/// The results of the C reference at a point.
 fn at([values, ddx, ddy]: &[Vec<f32>; 3], point: usize) -> CDual {
     CDual {
         value: values[point],
@@ -40,7 +40,8 @@ fn at([values, ddx, ddy]: &[Vec<f32>; 3], point: usize) -> CDual {
     }
 }
 
-/// All points are as near to ours as they should be. That ours are those of the point engine was seen before.
+/// Checks that all points are within tolerance of ours. Ours were compared with the point engine
+/// before.
 fn check(case: &BenchCase, limits: &[&CBatch], level: SimdLevel, shadows: bool) {
     let points = &case.workload.points;
     let planes = input_planes(points);
@@ -92,7 +93,7 @@ fn time(
     report: &mut BenchReport,
 ) {
     let points = &case.workload.points;
-    // The same for all: a contender that came to memory of its own would wait for it.
+    // The same for all: a candidate that allocated its own memory would wait for it.
     let (planes, out) = (
         &input_planes(points),
         &RefCell::new(output_planes(points.len())),
@@ -136,7 +137,7 @@ fn time(
     for (ours, tier) in samples.iter().zip(tiers(level)) {
         let goal = match tier {
             Tier::Interpreter => case.batch[usize::from(shadows)],
-            // Machine code is AVX2 whatever the processor has beyond.
+            // Machine code is AVX2 on any processor.
             Tier::Native if level == SimdLevel::Avx2 => case.native,
             Tier::Native | Tier::Auto => None,
         };
@@ -157,7 +158,7 @@ fn time(
     }
 }
 
-/// How contenders and ratios call it.
+/// The name in candidates and ratios.
 fn tier_name(tier: Tier) -> &'static str {
     match tier {
         Tier::Interpreter => "batch",

@@ -1,4 +1,4 @@
-//! One point at a time: the point engine and machine code beside the C limit.
+//! Point benchmark: the point engine and machine code beside the C reference, one point at a time.
 
 use crate::c_reference::{CDual, CPoint, points as builds};
 use crate::case::{BenchCase, FIRST50};

@@ -1,4 +1,4 @@
-//! What people would reach for instead: crates with automatic differentiation of their own.
+//! Baselines: other crates with automatic differentiation, as a Rust project might use them.
 
 mod fidget;
 mod num_dual;
@@ -20,20 +20,21 @@ use fidget_jit::JitFunction;
 use std::cell::RefCell;
 use std::hint::black_box;
 
-/// Points between two that are compared.
+/// The distance between two points that are compared.
 const STEP: usize = 97;
 
-/// Ours: the interpreter and machine code at AVX2, as fidget's JIT runs, and the interpreter at AVX-512.
+/// Our engines: the interpreter and machine code at AVX2, as fidget's JIT runs, and the interpreter
+/// at AVX-512.
 const OURS: [(&str, SimdLevel, Tier); 3] = [
     ("batch", SimdLevel::Avx2, Tier::Interpreter),
     ("native", SimdLevel::Avx2, Tier::Native),
     ("batch_avx512", SimdLevel::Avx512, Tier::Interpreter),
 ];
 
-/// A peer, and how often it is to take the time of ours.
+/// A baseline, and the goal for its time over ours.
 type Peer<'a> = (BenchCandidate<'a>, Option<RatioGoal>);
 
-/// W1 beside num-dual, W4 beside num-dual and fidget, all of them with both derivatives.
+/// Compares W1 with num-dual, W4 with num-dual and fidget, all of them with both derivatives.
 pub fn run(report: &mut BenchReport) {
     if !SimdLevel::Avx2.is_available() {
         report.note("peers are compared from AVX2 on, which this processor lacks");
@@ -41,7 +42,7 @@ pub fn run(report: &mut BenchReport) {
     }
     check();
     let [w1, _, _, w4] = workloads();
-    // The same memory for all: a contender that came to some of its own would wait for it.
+    // The same memory for all: a candidate that allocated its own would wait for it.
     let planes_in = &input_planes(&w1.points);
     let by_num_dual = BenchCandidate::new("num_dual", || {
         each_pixel(planes_in, |pixel| {
@@ -79,14 +80,14 @@ pub fn run(report: &mut BenchReport) {
     compare(&w4, planes_in, &at_its_level, peers, report);
 }
 
-/// The pixels of the grid whose values these are.
+/// The pixels of the grid with these values.
 fn each_pixel([x, y]: &[Vec<f32>; 2], mut each: impl FnMut(&PixelGlobals)) {
     for (&x, &y) in x.iter().zip(y) {
         each(&PixelGlobals::seeded(x, y));
     }
 }
 
-/// Races peers against ours.
+/// Times baselines and our engines round-robin.
 fn compare(
     workload: &Workload,
     planes_in: &[Vec<f32>; 2],
@@ -125,7 +126,8 @@ fn compare(
     }
 }
 
-/// Peers agree with ours on W1 and on the first 50 statements of W4: all of them are ill-conditioned on purpose.
+/// Checks that baselines agree with ours on W1 and on the first 50 statements of W4, as all of them
+/// are ill-conditioned on purpose.
 fn check() {
     let [w1, _, _, w4] = workloads();
     let near = |tolerance| Tolerance {
