@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_filled_in_once_all_labels_are_known() {
+    fn references_are_filled_by_finalize() {
         let mut asm = assembler();
         let [first, second] = [(); 2].map(|()| asm.new_dynamic_label());
         // A distance counts from the end of the instruction, whatever follows the distance in it.
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_filled_in_is_refused() {
+    fn unresolved_references_are_refused() {
         let mut unknown = assembler();
         let label = unknown.new_dynamic_label();
         dynasm!(unknown; .arch x64; jmp =>label);

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chain_is_as_long_as_its_slowest_way() {
+    fn length_follows_slowest_operands() {
         let mut graph = Graph::default();
         let mut chains = CriticalPath::default();
         let [x, y] = [0, 1].map(|word| graph.push(NodeOp::Plane, word, 0, 0));

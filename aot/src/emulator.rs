@@ -5,7 +5,7 @@
 //! the start of a process takes longer than most of them.
 
 use crate::differential::compiled_loop::{self, LoopCase};
-use crate::differential::{DifferentialCase, EXIT, PACK_BYTES, POINTS, Planes, RUNS, STEPS};
+use crate::differential::{DifferentialCase, EXIT, POINTS, Planes, RUNS, STEPS, VM_VECTOR_BYTES};
 use crate::machine_code::MachineCode;
 use adumbra_vm::native::VectorRun;
 use std::fs::{self, File};
@@ -54,27 +54,27 @@ impl Emulator {
     /// The planes of each case after its code, which has one kernel.
     pub(crate) fn run(&self, jobs: &[(&DifferentialCase, MachineCode)]) -> Vec<Planes> {
         let mut input = Vec::new();
-        for (trial, code) in jobs {
-            let planes = trial.planes.iter().map(|plane| &plane[..]);
+        for (case, code) in jobs {
+            let planes = case.planes.iter().map(|plane| &plane[..]);
             push_job(&mut input, code, planes, &RUNS, None);
         }
         let mut words = self.answer(&input).into_iter();
         let mut plane = |_| std::array::from_fn(|_| words.next().expect("all planes came back"));
         (jobs.iter())
-            .map(|(trial, _)| trial.planes.iter().map(&mut plane).collect())
+            .map(|(case, _)| case.planes.iter().map(&mut plane).collect())
             .collect()
     }
 
     /// The planes of a loop after its code.
-    pub(crate) fn run_loop(&self, trial: &LoopCase, code: &MachineCode) -> Planes {
+    pub(crate) fn run_loop(&self, case: &LoopCase, code: &MachineCode) -> Planes {
         let mut input = Vec::new();
-        let planes = trial.planes.iter().map(|plane| &plane[..]);
+        let planes = case.planes.iter().map(|plane| &plane[..]);
         push_job(
             &mut input,
             code,
             planes,
             &compiled_loop::RUNS,
-            Some(trial.first_state_plane),
+            Some(case.first_state_plane),
         );
         let words = self.answer(&input);
         let planes = words.chunks(POINTS);
@@ -85,8 +85,8 @@ impl Emulator {
     /// The planes of each case after code for one point ran on one point after the other.
     pub(crate) fn run_points(&self, jobs: &[(&DifferentialCase, MachineCode)]) -> Vec<Planes> {
         let mut input = Vec::new();
-        for (trial, code) in jobs {
-            let files = trial.register_files();
+        for (case, code) in jobs {
+            let files = case.register_files();
             push_job(
                 &mut input,
                 code,
@@ -96,15 +96,15 @@ impl Emulator {
             );
         }
         let mut words = self.answer(&input).into_iter();
-        let mut file = |trial: &DifferentialCase| {
-            let count = trial.planes.len();
+        let mut file = |case: &DifferentialCase| {
+            let count = case.planes.len();
             words.by_ref().take(count).collect::<Vec<u32>>()
         };
         (jobs.iter())
-            .map(|(trial, _)| {
-                let files = trial.register_files();
-                let found: Vec<_> = files.iter().map(|_| file(trial)).collect();
-                trial.planes_from_files(&found)
+            .map(|(case, _)| {
+                let files = case.register_files();
+                let found: Vec<_> = files.iter().map(|_| file(case)).collect();
+                case.planes_from_files(&found)
             })
             .collect()
     }
@@ -135,7 +135,7 @@ fn push_job<'p>(
     runs: &[VectorRun],
     points: Option<usize>,
 ) {
-    let entry = code.kernels[0].expect("stretches have code").start as u32;
+    let entry = code.kernels[0].expect("segments have code").start as u32;
     let plane_words = planes.clone().next().map_or(0, <[u32]>::len);
     let header = [
         code.bytes.len() as u32,
@@ -143,7 +143,7 @@ fn push_job<'p>(
         runs.len() as u32,
         planes.clone().count() as u32,
         4 * plane_words as u32,
-        PACK_BYTES as u32,
+        VM_VECTOR_BYTES as u32,
         STEPS as u32,
         EXIT,
         // Words come before them.

@@ -23,7 +23,7 @@ use adumbra_vm::native::{CondBranch, Edge, PointBlock, PointCfg, PointTerminator
 /// The nodes from which on an extended block ends. Register allocation takes time by the values
 /// that are live, and few are worth a register from one end of the block to the other. GVN works
 /// within an extended block: octaves of noise are some hundred nodes each.
-const TREE: usize = 2048;
+const MAX_EBB_NODES: usize = 2048;
 
 /// The most steps that are taken at once: targets have them as an immediate.
 const MAX_STEPS: u32 = 64;
@@ -75,9 +75,9 @@ impl ControlAction {
     pub(crate) fn exit(&mut self) -> Option<&mut BlockExit> {
         match self {
             ControlAction::Label(_) => None,
-            ControlAction::Branch { exit: leave, .. }
-            | ControlAction::TakeSteps { exit: leave, .. }
-            | ControlAction::Exit(leave) => Some(leave),
+            ControlAction::Branch { exit, .. }
+            | ControlAction::TakeSteps { exit, .. }
+            | ControlAction::Exit(exit) => Some(exit),
         }
     }
 }
@@ -125,23 +125,23 @@ pub(crate) enum ExitTarget {
 /// labels.
 pub(crate) fn extended_blocks(
     optimisations: Optimisations,
-    flow: &PointCfg,
+    cfg: &PointCfg,
     templates: &mut OpTemplates,
 ) -> (Vec<ExtendedBlock>, u32) {
-    let mut grower = Grower::new(optimisations, flow);
-    let mut trees = Vec::new();
-    while let Some(root) = grower.waiting.pop() {
-        trees.push(grower.tree(root, templates));
+    let mut builder = EbbBuilder::new(optimisations, cfg);
+    let mut ebbs = Vec::new();
+    while let Some(root) = builder.waiting.pop() {
+        ebbs.push(builder.build(root, templates));
     }
-    (trees, grower.places)
+    (ebbs, builder.label_count)
 }
 
 /// The start of an extended block: a block from an instruction on.
 #[derive(Clone, Copy)]
 struct Root {
     at: u32,
-    piece: u32,
-    row: usize,
+    block: u32,
+    first: usize,
 }
 
 /// A block of the current extended block that is yet to be written, and the state before it.
@@ -155,9 +155,9 @@ struct Arm {
 }
 
 /// The builder of extended blocks.
-struct Grower<'f> {
+struct EbbBuilder<'f> {
     optimisations: Optimisations,
-    flow: &'f PointCfg,
+    cfg: &'f PointCfg,
     writer: GraphBuilder<'f>,
     /// Whether an extended block begins with each block.
     is_root: Vec<bool>,
@@ -165,7 +165,7 @@ struct Grower<'f> {
     waiting: Vec<Root>,
     /// Whether each block's root is among them, or done.
     is_known: Vec<bool>,
-    places: u32,
+    label_count: u32,
     /// The last accesses of words by the instructions of the block that was cut.
     accesses: Option<(u32, WordAccesses)>,
     arms: Vec<Arm>,
@@ -175,14 +175,14 @@ struct Grower<'f> {
     events: Vec<ControlEvent>,
 }
 
-impl<'f> Grower<'f> {
-    fn new(optimisations: Optimisations, flow: &'f PointCfg) -> Grower<'f> {
-        let count = flow.blocks.len();
+impl<'f> EbbBuilder<'f> {
+    fn new(optimisations: Optimisations, cfg: &'f PointCfg) -> EbbBuilder<'f> {
+        let count = cfg.blocks.len();
         let mut sources = vec![0_usize; count];
         let mut is_root = vec![false; count];
-        for (number, piece) in flow.blocks.iter().enumerate() {
-            for way in piece.terminator.edges() {
-                if let Edge::Block(to) = way {
+        for (number, block) in cfg.blocks.iter().enumerate() {
+            for edge in block.terminator.edges() {
+                if let Edge::Block(to) = edge {
                     sources[to as usize] += 1;
                     is_root[to as usize] |= to as usize <= number;
                 }
@@ -192,14 +192,14 @@ impl<'f> Grower<'f> {
         for (is_root, sources) in is_root.iter_mut().zip(sources) {
             *is_root |= sources > 1 || !joins;
         }
-        let mut grower = Grower {
+        let mut builder = EbbBuilder {
             optimisations,
-            flow,
-            writer: GraphBuilder::with_shadow_pairs(optimisations, &flow.locations),
+            cfg,
+            writer: GraphBuilder::with_shadow_pairs(optimisations, &cfg.locations),
             is_root,
             waiting: Vec::new(),
             is_known: vec![false; count],
-            places: count as u32,
+            label_count: count as u32,
             accesses: None,
             arms: Vec::new(),
             changes: Vec::new(),
@@ -207,54 +207,52 @@ impl<'f> Grower<'f> {
             events: Vec::new(),
         };
         // The last of the worklist is built first.
-        for entry in flow.entries.iter().rev() {
-            grower.is_root[entry.block as usize] = true;
-            grower.want(entry.block);
+        for entry in cfg.entries.iter().rev() {
+            builder.is_root[entry.block as usize] = true;
+            builder.enqueue(entry.block);
         }
-        grower
+        builder
     }
 
     /// Queues the extended block that begins with a block.
-    fn want(&mut self, piece: u32) {
-        if !std::mem::replace(&mut self.is_known[piece as usize], true) {
+    fn enqueue(&mut self, block: u32) {
+        if !std::mem::replace(&mut self.is_known[block as usize], true) {
             self.waiting.push(Root {
-                at: piece,
-                piece,
-                row: 0,
+                at: block,
+                block,
+                first: 0,
             });
         }
     }
 
-    fn tree(&mut self, root: Root, templates: &mut OpTemplates) -> ExtendedBlock {
-        let PointBlock { position, .. } = self.flow.blocks[root.piece as usize];
+    fn build(&mut self, root: Root, templates: &mut OpTemplates) -> ExtendedBlock {
+        let PointBlock { position, .. } = self.cfg.blocks[root.block as usize];
         self.writer.set_position(position);
         // Events need a node to be after.
         self.writer.graph.constant(0);
         self.branch_off(root, false);
         while let Some(arm) = self.arms.pop() {
-            self.go_back(&arm);
+            self.restore(&arm);
             if arm.is_target {
-                self.turn(ControlAction::Label(arm.root.at));
+                self.push_event(ControlAction::Label(arm.root.at));
             }
-            self.arm(arm.root, templates);
+            self.write_block(arm.root, templates);
         }
         let Computation {
-            graph,
-            positions: lineage,
-            ..
+            graph, positions, ..
         } = self.writer.finish(|_| false);
         self.changes.clear();
         let mut computation = Computation {
             graph,
             stores: std::mem::take(&mut self.uses),
-            positions: lineage,
+            positions,
         };
         let mut events = std::mem::take(&mut self.events);
         if self.optimisations.has(Optimisation::Superwords) {
             pack_superwords(&mut computation, &mut events);
         }
         if self.optimisations.has(Optimisation::SelectToBranch) {
-            self.places = insert_branches(&mut computation, &mut events, self.places);
+            self.label_count = insert_branches(&mut computation, &mut events, self.label_count);
         }
         let first = match self.optimisations.has(Optimisation::LoopCarriedValues) {
             true => carry_values(self.optimisations, &mut computation, &mut events, root.at),
@@ -279,7 +277,7 @@ impl<'f> Grower<'f> {
         });
     }
 
-    fn go_back(&mut self, arm: &Arm) {
+    fn restore(&mut self, arm: &Arm) {
         for (word, [now, before]) in self.changes.drain(arm.changes..).rev() {
             self.writer.current[word as usize] = now;
             self.writer.initial[word as usize] = before;
@@ -289,47 +287,47 @@ impl<'f> Grower<'f> {
     }
 
     fn is_full(&self) -> bool {
-        self.writer.graph.len() >= TREE
+        self.writer.graph.len() >= MAX_EBB_NODES
     }
 
     /// Writes the rest of a block and its terminator.
-    fn arm(&mut self, root: Root, templates: &mut OpTemplates) {
+    fn write_block(&mut self, root: Root, templates: &mut OpTemplates) {
         let PointBlock {
-            instructions: rows,
+            instructions,
             terminator: then,
             position,
-        } = &self.flow.blocks[root.piece as usize];
-        for (number, row) in rows.iter().enumerate().skip(root.row) {
-            if self.is_full() && number > root.row {
-                self.cut(root.piece, number);
+        } = &self.cfg.blocks[root.block as usize];
+        for (number, inst) in instructions.iter().enumerate().skip(root.first) {
+            if self.is_full() && number > root.first {
+                self.cut(root.block, number);
                 return;
             }
-            let operands = row.operands[..row.kind.arity()].iter();
+            let operands = inst.operands[..inst.kind.arity()].iter();
             operands
                 .flat_map(dual_words)
-                .chain(dual_words(&row.result))
+                .chain(dual_words(&inst.result))
                 .for_each(|word| self.note(word));
-            self.writer.arithmetic(row, templates);
+            self.writer.arithmetic(inst, templates);
         }
-        let piece = root.piece;
+        let block = root.block;
         self.writer.set_position(*position);
         match then {
-            PointTerminator::Jump(way) => self.go(piece, *way),
+            PointTerminator::Jump(edge) => self.follow(block, *edge),
             PointTerminator::StepJump { to, out } => {
-                self.step(piece, *out);
-                self.go(piece, *to);
+                self.step(block, *out);
+                self.follow(block, *to);
             }
             PointTerminator::Branch(CondBranch {
-                condition: question,
+                condition,
                 when,
                 target,
                 next,
             }) => {
-                let count = question.test.map_or(1, |op| op.arity());
-                for operand in &question.operands[..count] {
+                let count = condition.test.map_or(1, |op| op.arity());
+                for operand in &condition.operands[..count] {
                     self.note(operand.value);
                 }
-                let is_false = self.writer.condition_is_false(question, templates);
+                let is_false = self.writer.condition_is_false(condition, templates);
                 let node = self.writer.graph.node(is_false);
                 let ones = self.writer.graph.constant(ALL_ONES);
                 // Control exits where the condition has the other value.
@@ -338,31 +336,27 @@ impl<'f> Grower<'f> {
                     _ => (is_false, *when),
                 };
                 let child = self.child(*target);
-                let leave = match child {
+                let exit = match child {
                     Some(child) => BlockExit::to(ExitTarget::Label(child)),
-                    None => self.leave_by(piece, *target),
+                    None => self.exit_by(block, *target),
                 };
                 self.uses.push(GraphStore {
-                    after: self.behind(),
+                    after: self.last_node(),
                     target: StoreTarget::Condition,
                     value: mask,
                 });
-                self.turn(ControlAction::Branch {
-                    mask,
-                    is_set,
-                    exit: leave,
-                });
+                self.push_event(ControlAction::Branch { mask, is_set, exit });
                 if let Some(child) = child {
                     self.branch_off(self.whole(child), true);
                 }
-                self.go(piece, *next);
+                self.follow(block, *next);
             }
         }
     }
 
     /// Takes a step after a block. It is merged with a step before it if nothing happens in
     /// between: a point without both goes on outside from there.
-    fn step(&mut self, piece: u32, out: u32) {
+    fn step(&mut self, block: u32, out: u32) {
         if let Some(ControlEvent {
             action: ControlAction::TakeSteps { steps, .. },
             ..
@@ -373,18 +367,15 @@ impl<'f> Grower<'f> {
             *steps += 1;
             return;
         }
-        let leave = self.leave(piece, ExitTarget::Exit(out));
-        self.turn(ControlAction::TakeSteps {
-            steps: 1,
-            exit: leave,
-        });
+        let exit = self.exit(block, ExitTarget::Exit(out));
+        self.push_event(ControlAction::TakeSteps { steps: 1, exit });
     }
 
-    fn whole(&self, piece: u32) -> Root {
+    fn whole(&self, block: u32) -> Root {
         Root {
-            at: piece,
-            piece,
-            row: 0,
+            at: block,
+            block,
+            first: 0,
         }
     }
 
@@ -400,84 +391,86 @@ impl<'f> Grower<'f> {
     }
 
     /// The last node so far.
-    fn behind(&self) -> NodeId {
+    fn last_node(&self) -> NodeId {
         self.writer.graph.len() as NodeId - 1
     }
 
-    fn turn(&mut self, turn: ControlAction) {
+    fn push_event(&mut self, action: ControlAction) {
         self.events.push(ControlEvent {
-            after: self.behind(),
-            action: turn,
+            after: self.last_node(),
+            action,
             position: self.writer.position(),
         });
     }
 
     /// The block that an edge leads to, if it belongs to this extended block.
-    fn child(&mut self, way: Edge) -> Option<u32> {
-        let Edge::Block(piece) = way else { return None };
-        let is_root = &mut self.is_root[piece as usize];
-        *is_root |= self.writer.graph.len() >= TREE;
-        (!*is_root).then_some(piece)
+    fn child(&mut self, edge: Edge) -> Option<u32> {
+        let Edge::Block(block) = edge else {
+            return None;
+        };
+        let is_root = &mut self.is_root[block as usize];
+        *is_root |= self.writer.graph.len() >= MAX_EBB_NODES;
+        (!*is_root).then_some(block)
     }
 
     /// Follows an edge: falls through if its block belongs to this extended block.
-    fn go(&mut self, piece: u32, way: Edge) {
-        match self.child(way) {
+    fn follow(&mut self, block: u32, edge: Edge) {
+        match self.child(edge) {
             Some(child) => self.branch_off(self.whole(child), false),
             None => {
-                let leave = self.leave_by(piece, way);
-                self.turn(ControlAction::Exit(leave));
+                let exit = self.exit_by(block, edge);
+                self.push_event(ControlAction::Exit(exit));
             }
         }
     }
 
-    fn leave_by(&mut self, piece: u32, way: Edge) -> BlockExit {
-        let to = match way {
+    fn exit_by(&mut self, block: u32, edge: Edge) -> BlockExit {
+        let to = match edge {
             Edge::Exit(exit) => ExitTarget::Exit(exit),
             Edge::Block(to) => {
-                self.want(to);
+                self.enqueue(to);
                 ExitTarget::Label(to)
             }
         };
-        self.leave(piece, to)
+        self.exit(block, to)
     }
 
     /// Exits after a block.
-    fn leave(&mut self, piece: u32, to: ExitTarget) -> BlockExit {
-        let flow = self.flow;
-        let words = flow.live_out.as_ref().map(|live| {
-            let each = live.len() / flow.blocks.len();
-            &live[piece as usize * each..][..each]
+    fn exit(&mut self, block: u32, to: ExitTarget) -> BlockExit {
+        let cfg = self.cfg;
+        let words = cfg.live_out.as_ref().map(|live| {
+            let each = live.len() / cfg.blocks.len();
+            &live[block as usize * each..][..each]
         });
         let is_read =
             |slot: u32| words.is_none_or(|words| words[slot as usize / 64] >> (slot % 64) & 1 == 1);
-        self.leave_with(|_, slot| is_read(slot), to)
+        self.exit_with(|_, slot| is_read(slot), to)
     }
 
     /// Ends the extended block before an instruction, where another one begins.
-    fn cut(&mut self, piece: u32, row: usize) {
-        let flow = self.flow;
-        let rows = &flow.blocks[piece as usize].instructions;
+    fn cut(&mut self, block: u32, first: usize) {
+        let cfg = self.cfg;
+        let instructions = &cfg.blocks[block as usize].instructions;
         let mut accesses = match self.accesses.take() {
-            Some((of, accesses)) if of == piece => accesses,
-            _ => WordAccesses::of(rows, flow.locations.len()),
+            Some((of, accesses)) if of == block => accesses,
+            _ => WordAccesses::of(instructions, cfg.locations.len()),
         };
-        let at = self.places;
-        self.places += 1;
-        let last = row as u32 - 1;
+        let at = self.label_count;
+        self.label_count += 1;
+        let last = first as u32 - 1;
         let is_read = |word: u32, _| accesses.is_live_after(word, last).unwrap_or(true);
-        let leave = self.leave_with(is_read, ExitTarget::Label(at));
-        self.accesses = Some((piece, accesses));
-        self.turn(ControlAction::Exit(leave));
-        self.waiting.push(Root { at, piece, row });
+        let exit = self.exit_with(is_read, ExitTarget::Label(at));
+        self.accesses = Some((block, accesses));
+        self.push_event(ControlAction::Exit(exit));
+        self.waiting.push(Root { at, block, first });
     }
 
-    fn leave_with(
+    fn exit_with(
         &mut self,
         mut is_read: impl FnMut(u32, u32) -> bool,
         to: ExitTarget,
     ) -> BlockExit {
-        let behind = self.behind();
+        let after = self.last_node();
         let GraphBuilder {
             current: now,
             initial: before,
@@ -488,7 +481,7 @@ impl<'f> Grower<'f> {
         for &word in touched {
             let (now, before) = (now[word as usize], before[word as usize]);
             let (WordLocation::Register(slot), Some(value)) =
-                (self.flow.locations[word as usize], now)
+                (self.cfg.locations[word as usize], now)
             else {
                 continue;
             };
@@ -500,7 +493,7 @@ impl<'f> Grower<'f> {
                     half,
                 });
                 self.uses.push(GraphStore {
-                    after: behind,
+                    after,
                     target: StoreTarget::Word(word),
                     value,
                 });
@@ -520,7 +513,7 @@ mod tests {
 
     /// Blocks that take a step each and go on to the next one; the last one exits.
     fn steps(count: u32) -> PointCfg {
-        let piece = |number: u32| PointBlock {
+        let block = |number: u32| PointBlock {
             instructions: Vec::new(),
             terminator: PointTerminator::StepJump {
                 to: match number + 1 < count {
@@ -533,7 +526,7 @@ mod tests {
         };
         PointCfg {
             locations: vec![WordLocation::Register(0)],
-            blocks: (0..count).map(piece).collect(),
+            blocks: (0..count).map(block).collect(),
             live_out: None,
             entries: vec![CfgEntry {
                 block: 0,
@@ -544,11 +537,11 @@ mod tests {
     }
 
     /// The steps that are taken at once, and the exits to where they are taken one by one.
-    fn taken(flow: &PointCfg) -> Vec<(u32, u32)> {
-        let (trees, _) = extended_blocks(Optimisations::ALL, flow, &mut OpTemplates::new(false));
-        let events = trees.iter().flat_map(|tree| &tree.events);
+    fn taken(cfg: &PointCfg) -> Vec<(u32, u32)> {
+        let (ebbs, _) = extended_blocks(Optimisations::ALL, cfg, &mut OpTemplates::new(false));
+        let events = ebbs.iter().flat_map(|tree| &tree.events);
         let steps = events.filter_map(|event| match &event.action {
-            ControlAction::TakeSteps { steps, exit: leave } => match leave.target {
+            ControlAction::TakeSteps { steps, exit } => match exit.target {
                 ExitTarget::Exit(exit) => Some((*steps, exit)),
                 ExitTarget::Label(_) | ExitTarget::NextIteration => None,
             },
@@ -558,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_steps_are_taken_at_once() {
+    fn merged_steps_are_bounded() {
         for count in [1, 2, MAX_STEPS, MAX_STEPS + 1, 3 * MAX_STEPS + 7] {
             let taken = taken(&steps(count));
             let mut first = 0;
@@ -571,9 +564,9 @@ mod tests {
     }
 
     #[test]
-    fn steps_behind_a_branch_are_not_taken_in_front_of_it() {
-        let mut flow = steps(6);
-        flow.blocks[2].terminator = PointTerminator::Branch(CondBranch {
+    fn steps_after_branches_stay_there() {
+        let mut cfg = steps(6);
+        cfg.blocks[2].terminator = PointTerminator::Branch(CondBranch {
             condition: Condition {
                 test: None,
                 operands: [DualOperand::default(); adumbra_ops::MAX_OPERANDS],
@@ -582,6 +575,6 @@ mod tests {
             target: Edge::Exit(9),
             next: Edge::Block(3),
         });
-        assert_eq!(taken(&flow), [(2, 0), (3, 3)]);
+        assert_eq!(taken(&cfg), [(2, 0), (3, 3)]);
     }
 }

@@ -426,7 +426,7 @@ impl Graph {
     pub(crate) fn slow_path(
         &mut self,
         mask: NodeId,
-        usual: NodeId,
+        fast: NodeId,
         routine: u32,
         inputs: impl Iterator<Item = NodeId>,
     ) -> NodeId {
@@ -443,13 +443,13 @@ impl Graph {
             inputs,
         });
         // Not simplified: the slow path says which mask value takes it.
-        let detour = self.slow_paths.len() as u32 - 1;
-        self.intern(Node::new(NodeOp::SlowPath, mask, usual, detour))
+        let call = self.slow_paths.len() as u32 - 1;
+        self.intern(Node::new(NodeOp::SlowPath, mask, fast, call))
     }
 
     /// The arguments of a slow path.
-    pub(crate) fn inputs(&self, detour: &SlowPathCall) -> &[NodeId] {
-        let Range { start, end } = detour.inputs;
+    pub(crate) fn inputs(&self, call: &SlowPathCall) -> &[NodeId] {
+        let Range { start, end } = call.inputs;
         &self.inputs[start as usize..end as usize]
     }
 

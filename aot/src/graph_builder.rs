@@ -95,24 +95,24 @@ impl NodePositions {
 
     /// The position that a node was made for.
     pub(crate) fn position_of(&self, id: NodeId) -> u32 {
-        let behind = self.made.partition_point(|&(first, _)| first <= id);
-        self.made[behind - 1].1
+        let after = self.made.partition_point(|&(first, _)| first <= id);
+        self.made[after - 1].1
     }
 
     /// The positions of the nodes in another order.
     pub(crate) fn reordered(&self, order: &[NodeId]) -> NodePositions {
-        let mut lineage = NodePositions::default();
+        let mut positions = NodePositions::default();
         for (id, &before) in (0..).zip(order) {
             let position = self.position_of(before);
-            if lineage
+            if positions
                 .made
                 .last()
                 .is_none_or(|&(_, last)| last != position)
             {
-                lineage.start_at(id, position);
+                positions.start_at(id, position);
             }
         }
-        lineage
+        positions
     }
 }
 
@@ -142,7 +142,7 @@ pub(crate) enum StoreTarget {
 
 /// Builds a graph from instructions.
 pub(crate) struct GraphBuilder<'s> {
-    homes: &'s [WordLocation],
+    locations: &'s [WordLocation],
     pub(crate) graph: Graph,
     /// The node of each word's current value.
     pub(crate) current: Vec<Option<NodeId>>,
@@ -153,62 +153,62 @@ pub(crate) struct GraphBuilder<'s> {
     operands: Vec<NodeId>,
     /// Whether both shadows of a value are one node.
     in_pairs: bool,
-    lineage: NodePositions,
+    positions: NodePositions,
 }
 
 /// The graphs of a segment: one, or those of the parts that it is split into.
 pub(crate) fn split_segment(
     optimisations: Optimisations,
-    stretch: &Segment,
+    segment: &Segment,
     templates: &mut OpTemplates,
 ) -> Vec<Computation> {
-    let mut accesses = WordAccesses::of(&stretch.instructions, stretch.locations.len());
-    let mut is_stored = vec![false; stretch.locations.len()];
-    for &word in &stretch.live_out {
+    let mut accesses = WordAccesses::of(&segment.instructions, segment.locations.len());
+    let mut is_stored = vec![false; segment.locations.len()];
+    for &word in &segment.live_out {
         is_stored[word as usize] = true;
     }
-    let mut is_live = |word: u32, row: u32| {
-        let later = accesses.is_live_after(word, row);
+    let mut is_live = |word: u32, index: u32| {
+        let later = accesses.is_live_after(word, index);
         later.unwrap_or(is_stored[word as usize])
     };
-    let mut writer = GraphBuilder::new(optimisations, &stretch.locations);
+    let mut writer = GraphBuilder::new(optimisations, &segment.locations);
     let cuts = optimisations.has(Optimisation::LoopFission);
-    let mut segments = Vec::new();
+    let mut parts = Vec::new();
     let mut chains = CriticalPath::default();
     // Nearly each instruction is a node or more, so a long segment is known to be long beforehand.
-    let is_long = stretch.instructions.len() >= WHOLE.nodes;
+    let is_long = segment.instructions.len() >= WHOLE.nodes;
     let mut most = if is_long { CUT } else { WHOLE };
-    let mut rows = (0..).zip(&stretch.instructions);
-    while let Some((index, row)) = rows.next() {
-        writer.arithmetic(row, templates);
+    let mut instructions = (0..).zip(&segment.instructions);
+    while let Some((index, inst)) = instructions.next() {
+        writer.arithmetic(inst, templates);
         let is_long =
             writer.graph.len() >= most.nodes || chains.length(&writer.graph) >= most.chain;
         if !cuts || !is_long {
             continue;
         }
         chains.clear();
-        let segment = writer.finish(|word| is_live(word, index));
+        let part = writer.finish(|word| is_live(word, index));
         if most == WHOLE {
             // The first instruction is next again; the segment is split.
             most = CUT;
-            rows = (0..).zip(&stretch.instructions);
+            instructions = (0..).zip(&segment.instructions);
         } else {
-            segments.push(segment);
+            parts.push(part);
         }
     }
-    let last = stretch.instructions.len() as u32;
+    let last = segment.instructions.len() as u32;
     let rest = writer.finish(|word| is_live(word, last));
-    if segments.is_empty() || !rest.stores.is_empty() {
-        segments.push(rest);
+    if parts.is_empty() || !rest.stores.is_empty() {
+        parts.push(rest);
     }
-    segments
+    parts
 }
 
 /// The accesses of each word by consecutive instructions.
 pub(crate) struct WordAccesses {
     /// The instructions that access the first word in order, then those of the second, with whether
     /// the access is a write. An instruction that both reads and writes a word reads it first.
-    rows: Vec<(u32, bool)>,
+    by_word: Vec<(u32, bool)>,
     /// The end of each word's accesses.
     ends: Vec<u32>,
     /// The last position found for each word: the next query is close to it.
@@ -216,22 +216,22 @@ pub(crate) struct WordAccesses {
 }
 
 impl WordAccesses {
-    pub(crate) fn of(rows: &[ArithmeticInst], words: usize) -> WordAccesses {
+    pub(crate) fn of(instructions: &[ArithmeticInst], words: usize) -> WordAccesses {
         let mut ends = vec![0; words];
-        each_access(rows, |word, _| ends[word as usize] += 1);
+        each_access(instructions, |word, _| ends[word as usize] += 1);
         let mut sum = 0;
         for end in &mut ends {
             // The start of the word's accesses; it moves to their end as they are inserted.
             sum += std::mem::replace(end, sum);
         }
         let mut by_word = vec![(0, false); sum as usize];
-        each_access(rows, |word, access| {
+        each_access(instructions, |word, access| {
             let at = &mut ends[word as usize];
             by_word[*at as usize] = access;
             *at += 1;
         });
         WordAccesses {
-            rows: by_word,
+            by_word,
             looked: vec![0; words],
             ends,
         }
@@ -239,18 +239,18 @@ impl WordAccesses {
 
     /// Whether the value of a word after an instruction is read; `None` if no later instruction
     /// accesses the word.
-    pub(crate) fn is_live_after(&mut self, word: u32, row: u32) -> Option<bool> {
+    pub(crate) fn is_live_after(&mut self, word: u32, index: u32) -> Option<bool> {
         let start = word
             .checked_sub(1)
             .map_or(0, |before| self.ends[before as usize]);
-        let accesses = &self.rows[start as usize..self.ends[word as usize] as usize];
-        let is_behind = |&(index, _): &(u32, bool)| index > row;
+        let accesses = &self.by_word[start as usize..self.ends[word as usize] as usize];
+        let is_later = |&(access, _): &(u32, bool)| access > index;
         let looked = &mut self.looked[word as usize];
         let mut next = *looked as usize;
-        while accesses[..next].last().is_some_and(is_behind) {
+        while accesses[..next].last().is_some_and(is_later) {
             next -= 1;
         }
-        while accesses.get(next).is_some_and(|access| !is_behind(access)) {
+        while accesses.get(next).is_some_and(|access| !is_later(access)) {
             next += 1;
         }
         *looked = next as u32;
@@ -261,12 +261,12 @@ impl WordAccesses {
 
 /// The words that instructions access, each with the instruction's number and whether it is a
 /// write.
-fn each_access(rows: &[ArithmeticInst], mut each: impl FnMut(u32, (u32, bool))) {
-    for (index, row) in (0..).zip(rows) {
-        for operand in &row.operands[..row.kind.arity()] {
+fn each_access(instructions: &[ArithmeticInst], mut each: impl FnMut(u32, (u32, bool))) {
+    for (index, inst) in (0..).zip(instructions) {
+        for operand in &inst.operands[..inst.kind.arity()] {
             dual_words(operand).for_each(|word| each(word, (index, false)));
         }
-        dual_words(&row.result).for_each(|word| each(word, (index, true)));
+        dual_words(&inst.result).for_each(|word| each(word, (index, true)));
     }
 }
 
@@ -277,38 +277,42 @@ pub(crate) fn dual_words(value: &DualOperand) -> impl Iterator<Item = u32> + use
 }
 
 impl<'s> GraphBuilder<'s> {
-    pub(crate) fn new(optimisations: Optimisations, homes: &'s [WordLocation]) -> GraphBuilder<'s> {
+    pub(crate) fn new(
+        optimisations: Optimisations,
+        locations: &'s [WordLocation],
+    ) -> GraphBuilder<'s> {
         GraphBuilder {
-            homes,
+            locations,
             graph: Graph::new(optimisations),
-            current: vec![None; homes.len()],
-            initial: vec![None; homes.len()],
+            current: vec![None; locations.len()],
+            initial: vec![None; locations.len()],
             touched: Vec::new(),
             operands: Vec::new(),
             in_pairs: false,
-            lineage: NodePositions::default(),
+            positions: NodePositions::default(),
         }
     }
 
     /// A builder for a point CFG, where both shadows of a value are one node.
     pub(crate) fn with_shadow_pairs(
         optimisations: Optimisations,
-        homes: &'s [WordLocation],
+        locations: &'s [WordLocation],
     ) -> GraphBuilder<'s> {
         GraphBuilder {
             in_pairs: optimisations.has(Optimisation::ShadowPairs),
-            ..GraphBuilder::new(optimisations, homes)
+            ..GraphBuilder::new(optimisations, locations)
         }
     }
 
     /// Sets the position that nodes are made for from now on.
     pub(crate) fn set_position(&mut self, position: u32) {
-        self.lineage.start_at(self.graph.len() as NodeId, position);
+        self.positions
+            .start_at(self.graph.len() as NodeId, position);
     }
 
     /// The position that nodes are made for.
     pub(crate) fn position(&self) -> u32 {
-        self.lineage.now()
+        self.positions.now()
     }
 
     /// The node of a word's current value.
@@ -317,7 +321,7 @@ impl<'s> GraphBuilder<'s> {
         if let Some(id) = self.current[index] {
             return id;
         }
-        let id = match self.homes[index] {
+        let id = match self.locations[index] {
             WordLocation::Plane => self.graph.push(NodeOp::Plane, word, 0, 0),
             WordLocation::Uniform => self.graph.uniform(word),
             WordLocation::Constant(bits) => self.graph.constant(bits),
@@ -348,7 +352,7 @@ impl<'s> GraphBuilder<'s> {
         Computation {
             graph: self.graph.take(),
             stores,
-            positions: self.lineage.take(),
+            positions: self.positions.take(),
         }
     }
 
@@ -362,11 +366,11 @@ impl<'s> GraphBuilder<'s> {
     }
 
     /// Adds the nodes of an instruction.
-    pub(crate) fn arithmetic(&mut self, row: &ArithmeticInst, templates: &mut OpTemplates) {
-        self.set_position(row.position);
-        let in_pairs = self.in_pairs && can_pair_shadows(row);
+    pub(crate) fn arithmetic(&mut self, inst: &ArithmeticInst, templates: &mut OpTemplates) {
+        self.set_position(inst.position);
+        let in_pairs = self.in_pairs && can_pair_shadows(inst);
         self.operands.clear();
-        for operand in &row.operands[..row.kind.arity()] {
+        for operand in &inst.operands[..inst.kind.arity()] {
             let value = self.read(operand.value);
             self.operands.push(value);
             match paired_words(operand) {
@@ -387,27 +391,27 @@ impl<'s> GraphBuilder<'s> {
             let [x, y] = value.shadows.map(|shadow| shadow.is_some());
             [x, y && !in_pairs]
         };
-        let [value, x, y] = match row.kind {
+        let [value, x, y] = match inst.kind {
             ArithmeticKind::Op(op) => {
                 let bits = |value: &DualOperand| {
                     let [x, y] = shadows(value).map(u16::from);
                     x | y << 1
                 };
-                let operands = row.operands[..op.arity()].iter().enumerate();
-                let shadows = operands.fold(bits(&row.result), |shadows, (i, operand)| {
+                let operands = inst.operands[..op.arity()].iter().enumerate();
+                let shadows = operands.fold(bits(&inst.result), |shadows, (i, operand)| {
                     shadows | bits(operand) << (2 * i + 2)
                 });
                 templates.instantiate(op, shadows, &self.operands, &mut self.graph)
             }
-            what => self.moved(what, shadows(&row.operands[0])).map(Some),
+            what => self.moved(what, shadows(&inst.operands[0])).map(Some),
         };
-        self.write(row.result.value, value);
-        match paired_words(&row.result) {
+        self.write(inst.result.value, value);
+        match paired_words(&inst.result) {
             Some(words) if in_pairs => {
                 self.write_pair(words, x.expect("a result with shadows has them"));
             }
             _ => {
-                for (word, id) in row.result.shadows.into_iter().zip([x, y]) {
+                for (word, id) in inst.result.shadows.into_iter().zip([x, y]) {
                     if let Some(word) = word {
                         self.write(word, id);
                     }
@@ -468,7 +472,7 @@ impl<'s> GraphBuilder<'s> {
         let truth = match question.test {
             Some(op) => {
                 let [value, ..] = templates.instantiate(op, 0, &self.operands, &mut self.graph);
-                value.expect("a row has a value")
+                value.expect("an op has a value")
             }
             None => self.operands[0],
         };
@@ -484,39 +488,39 @@ mod tests {
 
     /// The node count and critical path of each part of a sum of `terms` terms.
     fn cut(terms: u32, of_sines: bool) -> Vec<(usize, u32)> {
-        let stretch = DifferentialCase::sum(terms, of_sines).segment;
-        let segments = split_segment(Optimisations::ALL, &stretch, &mut OpTemplates::new(false));
-        let rows = segments.iter().flat_map(|own| &own.positions.made);
-        let rows: Vec<u32> = rows.map(|&(_, position)| position).collect();
-        assert!(rows.is_sorted(), "rows stay in order");
-        let stores = segments.iter().map(|own| own.stores.len());
+        let segment = DifferentialCase::sum(terms, of_sines).segment;
+        let parts = split_segment(Optimisations::ALL, &segment, &mut OpTemplates::new(false));
+        let instructions = parts.iter().flat_map(|own| &own.positions.made);
+        let instructions: Vec<u32> = instructions.map(|&(_, position)| position).collect();
+        assert!(instructions.is_sorted(), "instructions stay in order");
+        let stores = parts.iter().map(|own| own.stores.len());
         assert!(stores.min() > Some(0), "each computes something");
         let length = |own: &Computation| {
             let chain = CriticalPath::default().length(&own.graph);
             (own.graph.len(), chain)
         };
-        segments.iter().map(length).collect()
+        parts.iter().map(length).collect()
     }
 
     #[test]
-    fn what_is_short_is_one_loop_and_what_is_long_several_short_ones() {
+    fn long_segments_become_short_loops() {
         for of_sines in [false, true] {
             for terms in 1..200 {
-                let segments = cut(terms, of_sines);
-                let [(nodes, chain), rest @ ..] = &segments[..] else {
-                    panic!("{terms} terms have no segment");
+                let parts = cut(terms, of_sines);
+                let [(nodes, chain), rest @ ..] = &parts[..] else {
+                    panic!("{terms} terms have no part");
                 };
                 if rest.is_empty() {
                     assert!(*nodes < WHOLE.nodes && *chain < WHOLE.chain, "{terms}");
                     continue;
                 }
                 // One instruction may exceed the limit.
-                let [row] = cut(1, of_sines)[..] else {
-                    panic!("a row is one segment");
+                let [inst] = cut(1, of_sines)[..] else {
+                    panic!("an instruction is one part");
                 };
-                for (nodes, chain) in &segments {
-                    assert!(*nodes < CUT.nodes + row.0, "{terms}: {segments:?}");
-                    assert!(*chain < CUT.chain + row.1, "{terms}: {segments:?}");
+                for (nodes, chain) in &parts {
+                    assert!(*nodes < CUT.nodes + inst.0, "{terms}: {parts:?}");
+                    assert!(*chain < CUT.chain + inst.1, "{terms}: {parts:?}");
                 }
             }
             let many = cut(199, of_sines).len();

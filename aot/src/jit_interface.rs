@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Whether new code is registered.
-static IS_TOLD: AtomicBool = AtomicBool::new(false);
+static IS_ENABLED: AtomicBool = AtomicBool::new(false);
 
 /// Guards the list.
 static LIST: Mutex<()> = Mutex::new(());
@@ -35,7 +35,7 @@ static LIST: Mutex<()> = Mutex::new(());
 /// ```
 pub fn register_with_debuggers(whether: bool) -> bool {
     let can = found::interface().is_some();
-    IS_TOLD.store(whether && can, Ordering::Relaxed);
+    IS_ENABLED.store(whether && can, Ordering::Relaxed);
     can
 }
 
@@ -158,7 +158,7 @@ impl List {
                 (*first).previous = entry;
             }
             (*descriptor).first = entry;
-            self.tell(Action::Register, entry);
+            self.notify(Action::Register, entry);
         }
     }
 
@@ -179,14 +179,14 @@ impl List {
             if !next.is_null() {
                 (*next).previous = previous;
             }
-            self.tell(Action::Unregister, entry);
+            self.notify(Action::Unregister, entry);
             (*descriptor).changed = ptr::null_mut();
         }
     }
 
     /// # Safety
     /// It was done, and the entry lives.
-    unsafe fn tell(&mut self, action: Action, entry: *mut Entry) {
+    unsafe fn notify(&mut self, action: Action, entry: *mut Entry) {
         // SAFETY: the lock is held, so nothing else writes the descriptor; the function does
         // nothing.
         unsafe {
@@ -212,7 +212,7 @@ unsafe impl Sync for JitRegistration {}
 impl JitRegistration {
     /// Registers code of a program of that name, if registration is on.
     pub(crate) fn register(symbols: &CodeSymbols, program: &str) -> Option<JitRegistration> {
-        let target = Target::host().filter(|_| IS_TOLD.load(Ordering::Relaxed))?;
+        let target = Target::host().filter(|_| IS_ENABLED.load(Ordering::Relaxed))?;
         let file = Box::into_raw(object_file(target, symbols, program).into_boxed_slice());
         let entry = Box::into_raw(Box::new(Entry {
             next: ptr::null_mut(),
@@ -220,10 +220,10 @@ impl JitRegistration {
             file: file.cast(),
             file_bytes: file.len() as u64,
         }));
-        let told = JitRegistration { entry, file };
+        let registration = JitRegistration { entry, file };
         // SAFETY: entry and file live as long as `registration`, which removes the entry first.
         unsafe { List::lock()?.add(entry) };
-        Some(told)
+        Some(registration)
     }
 }
 
@@ -355,7 +355,7 @@ mod tests {
             lines.contains(&format!(" {program}::")).then_some(lines)
         });
         let first = found.next();
-        assert!(found.next().is_none(), "it is told of once");
+        assert!(found.next().is_none(), "it is registered once");
         first
     }
 
@@ -371,12 +371,12 @@ mod tests {
     /// One test, since registration is on or off for the process.
     #[test]
     #[cfg_attr(miri, ignore = "Miri runs no machine code")]
-    fn debuggers_know_what_perf_knows_while_it_is_there() {
+    fn debugger_symbols_match_perf_map() {
         let Some(before) = made("before") else { return };
         if !register_with_debuggers(true) {
             return;
         }
-        let told = ["first", "second"].map(|program| (program, made(program).unwrap()));
+        let registration = ["first", "second"].map(|program| (program, made(program).unwrap()));
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| (0..50).for_each(|_| drop(made("fleeting"))));
@@ -386,7 +386,7 @@ mod tests {
         let after = made("after").unwrap();
 
         let files = known();
-        for (program, native) in &told {
+        for (program, native) in &registration {
             let map = native.perf_map();
             assert!(map.lines().count() >= 2, "{map}");
             assert_eq!(lines(&files, program), Some(map));
@@ -394,7 +394,7 @@ mod tests {
         for program in ["fleeting", "before", "after"] {
             assert_eq!(lines(&files, program), None);
         }
-        let [(first, gone), (second, stays)] = told;
+        let [(first, gone), (second, stays)] = registration;
         drop((before, gone, after));
         let files = known();
         assert_eq!(lines(&files, first), None);

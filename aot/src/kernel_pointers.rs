@@ -28,13 +28,13 @@ pub(crate) unsafe fn batch_kernels(
 /// # Safety
 /// As for [`batch_kernels`].
 pub(crate) unsafe fn point_kernels(
-    flows: &[PointCfg],
+    cfgs: &[PointCfg],
     addresses: impl Iterator<Item = Option<*const u8>>,
     code: Arc<dyn Any + Send + Sync>,
 ) -> PointKernels {
     // SAFETY: the caller promises a kernel of the `PointKernel` convention at each address.
     let kernel = |at| unsafe { transmute::<*const u8, PointKernel>(at) };
-    let entries = flows.iter().flat_map(|flow| &flow.entries).zip(addresses);
+    let entries = cfgs.iter().flat_map(|cfg| &cfg.entries).zip(addresses);
     PointKernels {
         entries: (entries.filter_map(|(entry, at)| Some((*entry, kernel(at?))))).collect(),
         code,

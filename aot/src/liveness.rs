@@ -36,36 +36,36 @@ impl WordSet {
 /// The live words of planes on each edge.
 pub(crate) struct LoopLiveness {
     /// After the loop.
-    kept: WordSet,
+    after_loop: WordSet,
     /// At the start of each block.
     blocks: Vec<WordSet>,
 }
 
 impl LoopLiveness {
-    pub(crate) fn analyse(region: &CompiledLoop) -> LoopLiveness {
-        let count = region.locations.len();
-        let none = vec![WordSet::from_words(&[], count); region.blocks.len()];
+    pub(crate) fn analyse(compiled_loop: &CompiledLoop) -> LoopLiveness {
+        let count = compiled_loop.locations.len();
+        let none = vec![WordSet::from_words(&[], count); compiled_loop.blocks.len()];
         let mut live = LoopLiveness {
-            kept: WordSet::from_words(&region.live_out, count),
+            after_loop: WordSet::from_words(&compiled_loop.live_out, count),
             blocks: none.clone(),
         };
-        let mut behind = none;
+        let mut live_at_end = none;
         let mut is_first = true;
         let mut changes = true;
         while changes {
             changes = false;
-            for (number, block) in region.blocks.iter().enumerate().rev() {
+            for (number, block) in compiled_loop.blocks.iter().enumerate().rev() {
                 let mut read = WordSet::from_words(&[], count);
                 block
                     .terminator
                     .edges()
-                    .for_each(|way| read.union(live.live_on(way)));
+                    .for_each(|edge| read.union(live.live_on(edge)));
                 // With the same words live at its end, the same are live at its start.
-                if behind[number] == read && !is_first {
+                if live_at_end[number] == read && !is_first {
                     continue;
                 }
-                behind[number].clone_from(&read);
-                before(region, block, &mut read);
+                live_at_end[number].clone_from(&read);
+                before(compiled_loop, block, &mut read);
                 changes |= live.blocks[number] != read;
                 live.blocks[number] = read;
             }
@@ -75,9 +75,9 @@ impl LoopLiveness {
     }
 
     /// The words that are live on an edge.
-    pub(crate) fn live_on(&self, way: Edge) -> &WordSet {
-        match way {
-            Edge::Exit(_) => &self.kept,
+    pub(crate) fn live_on(&self, edge: Edge) -> &WordSet {
+        match edge {
+            Edge::Exit(_) => &self.after_loop,
             Edge::Block(block) => &self.blocks[block as usize],
         }
     }
@@ -87,14 +87,14 @@ impl LoopLiveness {
         block
             .terminator
             .edges()
-            .any(|way| self.live_on(way).contains(word))
+            .any(|edge| self.live_on(edge).contains(word))
     }
 }
 
 /// The transfer function: turns the words live at the end of a block into those live at its start.
-fn before(region: &CompiledLoop, block: &LoopBlock, read: &mut WordSet) {
+fn before(compiled_loop: &CompiledLoop, block: &LoopBlock, read: &mut WordSet) {
     let mut reads = |word: u32, is: bool| {
-        if let WordLocation::Plane = region.locations[word as usize] {
+        if let WordLocation::Plane = compiled_loop.locations[word as usize] {
             read.set(word, is);
         }
     };
@@ -103,9 +103,9 @@ fn before(region: &CompiledLoop, block: &LoopBlock, read: &mut WordSet) {
         let asked = &question.operands[..question.test.map_or(1, |op| op.arity())];
         asked.iter().for_each(|operand| reads(operand.value, true));
     }
-    for row in block.instructions.iter().rev() {
-        dual_words(&row.result).for_each(|word| reads(word, false));
-        for operand in &row.operands[..row.kind.arity()] {
+    for inst in block.instructions.iter().rev() {
+        dual_words(&inst.result).for_each(|word| reads(word, false));
+        for operand in &inst.operands[..inst.kind.arity()] {
             dual_words(operand).for_each(|word| reads(word, true));
         }
     }

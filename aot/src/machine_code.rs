@@ -106,18 +106,18 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_told_of_all_code_and_change_none() {
-        let trials = arithmetic_cases();
-        for trials in trials.chunks(100) {
-            let flows: Vec<PointCfg> = trials.iter().map(|trial| trial.point_cfg()).collect();
-            let stretches = trials.iter().map(|trial| trial.segment.clone());
-            let units: Vec<CompileUnit> = stretches.map(CompileUnit::Segment).collect();
+    fn parts_cover_code_unchanged() {
+        let cases = arithmetic_cases();
+        for cases in cases.chunks(100) {
+            let cfgs: Vec<PointCfg> = cases.iter().map(|case| case.point_cfg()).collect();
+            let segments = cases.iter().map(|case| case.segment.clone());
+            let units: Vec<CompileUnit> = segments.map(CompileUnit::Segment).collect();
             for target in Target::ALL {
                 let compile = |in_parts| target.compile_batch(&units, in_parts).unwrap();
                 for own in check(&compile(false), &compile(true)) {
                     assert_eq!(own.last(), Some(&KernelPart::Exit));
                 }
-                let compile = |in_parts| target.compile_points(&flows, in_parts).unwrap();
+                let compile = |in_parts| target.compile_points(&cfgs, in_parts).unwrap();
                 for own in check(&compile(false), &compile(true)) {
                     assert!(
                         own.iter()

@@ -61,7 +61,7 @@ pub(crate) trait MacroAssembler: Sized {
     const HAS_SATURATING_CONVERSIONS: bool;
 
     /// An empty buffer with capacity for about `instructions` arithmetic instructions.
-    fn new(rows: usize) -> Self;
+    fn new(instructions: usize) -> Self;
 
     /// The number of bytes written.
     fn position(&self) -> usize;
@@ -119,7 +119,7 @@ pub(crate) trait MacroAssembler: Sized {
     fn lookup(&mut self, table: &'static [u32], to: u8, index: AsmOperand<Self::Constant>);
     /// Calls a libcall for `elements` elements of the scratch registers; the result is in the first
     /// of these. The result for one element goes to all.
-    fn call_libcall(&mut self, function: Libcall, lanes: usize);
+    fn call_libcall(&mut self, function: Libcall, elements: usize);
 
     /// Loads the mask of the active ones of the current points.
     fn load_active(&mut self, to: u8, vector: usize);
@@ -132,7 +132,7 @@ pub(crate) trait MacroAssembler: Sized {
     fn store_steps(&mut self, register: u8, vector: usize);
     /// Stores the points of `edges` edges in `groups` groups, whose masks begin at `at`, one after
     /// the other.
-    fn store_edge_masks(&mut self, at: i32, ways: usize, groups: usize);
+    fn store_edge_masks(&mut self, at: i32, edges: usize, groups: usize);
 
     /// Begins an entry of a point CFG with a frame of `size` bytes, each page of which it touches.
     /// Returns its entry point.

@@ -197,7 +197,7 @@ impl NativeCompiler {
         let placed = match code.zip(pages) {
             Some((code, mut pages)) => {
                 let symbols = CodeSymbols::from_code(&code, pages.start(), kind);
-                pages.told = JitRegistration::register(&symbols, &self.name);
+                pages.registration = JitRegistration::register(&symbols, &self.name);
                 Placed {
                     kernels: Some(kernels(&code, pages)),
                     symbols: Some(symbols),
@@ -255,7 +255,7 @@ unsafe impl NativeBackend for NativeCompiler {
         found
     }
 
-    fn translate_points(&self, flows: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels> {
+    fn translate_points(&self, cfgs: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels> {
         if let Some(kernels) = self.find_points() {
             return kernels;
         }
@@ -263,19 +263,19 @@ unsafe impl NativeBackend for NativeCompiler {
         if let Some(kernels) = self.find_points() {
             return kernels;
         }
-        let flows = flows();
+        let cfgs = cfgs();
         let linked = self.linked_points.as_ref();
-        if let Some(linked) = linked.filter(|own| own.fingerprint == fingerprint(&flows)) {
-            let kernels = Some(linked.point_kernels(&flows));
+        if let Some(linked) = linked.filter(|own| own.fingerprint == fingerprint(&cfgs)) {
+            let kernels = Some(linked.point_kernels(&cfgs));
             self.made().points = Some(Placed {
                 kernels: kernels.clone(),
                 symbols: None,
             });
             return kernels;
         }
-        let code = |own: Target| own.compile_flows_with(self.optimisations, &flows, false);
-        let of = |code: &MachineCode, buffer| point_kernels(&flows, code, buffer);
-        let (mut made, placed) = self.make(flows.is_empty(), "entry", code, of);
+        let code = |own: Target| own.compile_flows_with(self.optimisations, &cfgs, false);
+        let of = |code: &MachineCode, buffer| point_kernels(&cfgs, code, buffer);
+        let (mut made, placed) = self.make(cfgs.is_empty(), "entry", code, of);
         let found = placed.kernels.clone();
         made.points = Some(placed);
         found
@@ -290,8 +290,8 @@ pub(crate) fn install(code: &MachineCode) -> Option<BatchKernels> {
 
 /// Installs the code of point CFGs.
 #[cfg(test)]
-pub(crate) fn install_points(flows: &[PointCfg], code: &MachineCode) -> Option<PointKernels> {
-    Some(point_kernels(flows, code, Pages::of(code)?))
+pub(crate) fn install_points(cfgs: &[PointCfg], code: &MachineCode) -> Option<PointKernels> {
+    Some(point_kernels(cfgs, code, Pages::of(code)?))
 }
 
 fn kernels(code: &MachineCode, pages: Pages) -> BatchKernels {
@@ -301,18 +301,18 @@ fn kernels(code: &MachineCode, pages: Pages) -> BatchKernels {
     unsafe { kernel_pointers::batch_kernels(addresses, Arc::new(pages)) }
 }
 
-fn point_kernels(flows: &[PointCfg], code: &MachineCode, pages: Pages) -> PointKernels {
+fn point_kernels(cfgs: &[PointCfg], code: &MachineCode, pages: Pages) -> PointKernels {
     let addresses = pages.addresses(code).into_iter();
     // SAFETY: the addresses are the starts of point kernels of these CFGs, compiled for this
     // processor and its convention, and `pages` keeps them.
-    unsafe { kernel_pointers::point_kernels(flows, addresses, Arc::new(pages)) }
+    unsafe { kernel_pointers::point_kernels(cfgs, addresses, Arc::new(pages)) }
 }
 
 /// Code in executable memory.
 #[derive(Debug)]
 struct Pages {
     /// Drops before the code, so that debuggers forget it first.
-    told: Option<JitRegistration>,
+    registration: Option<JitRegistration>,
     buffer: ExecutableBuffer,
 }
 
@@ -325,7 +325,10 @@ impl Pages {
         let buffer = buffer.make_exec().ok()?;
         // For processors with a separate instruction cache.
         synchronize_icache(&buffer);
-        Some(Pages { told: None, buffer })
+        Some(Pages {
+            registration: None,
+            buffer,
+        })
     }
 
     /// The address of the code, if there is any: there is none where each kernel's frame would be
@@ -349,7 +352,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri runs no machine code")]
-    fn nobody_waits_for_a_compilation_but_who_wants_its_code() {
+    fn cached_code_lookup_never_waits() {
         let Some(native) = NativeCompiler::new("sum") else {
             return;
         };
@@ -362,7 +365,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri runs no machine code")]
-    fn code_is_kept_for_a_few_sets_of_uniform_words() {
+    fn variant_cache_is_bounded() {
         let Some(native) = NativeCompiler::new("sum") else {
             return;
         };

@@ -33,7 +33,7 @@ pub(crate) enum NodeLocation {
 
 /// The most nodes of a section. Two groups of two vectors then fit the reorder window (448
 /// instructions on Zen 5), so that one group's chains are computed while another's wait.
-const PIECE: usize = 96;
+const MAX_SECTION_NODES: usize = 96;
 
 /// The vectors that a kernel computes at once: groups of interleaved vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Allocation {
         }
         match self.of[id as usize * self.vectors_per_group + own] {
             NodeLocation::SpillSlot(slot) => NodeLocation::SpillSlot(slot + slots),
-            place => place,
+            allocate_node => allocate_node,
         }
     }
 
@@ -179,11 +179,11 @@ fn meet(last: &mut [NodeId], node: NodeId, at: NodeId) -> bool {
 pub(crate) struct LinearScan {
     reads_planes: bool,
     /// Vectors of a group.
-    flight: usize,
+    vectors_per_group: usize,
     groups: usize,
     registers: u8,
     /// The end of the current section.
-    piece_end: NodeId,
+    section_end: NodeId,
     uses: Uses,
     free: Vec<u8>,
     /// Free spill slots, each with the node after which it is free.
@@ -194,17 +194,17 @@ pub(crate) struct LinearScan {
     until: Vec<NodeId>,
     /// Constants with several uses, each with its uses for one vector.
     constants: Vec<(Reverse<u32>, NodeId)>,
-    places: Allocation,
+    allocation: Allocation,
 }
 
 impl LinearScan {
     /// An allocator for these vectors and a number of registers; `reads_planes` says whether values
     /// may stay in planes.
-    pub(crate) fn new(flight: Interleave, registers: u8, reads_planes: bool) -> LinearScan {
+    pub(crate) fn new(interleave: Interleave, registers: u8, reads_planes: bool) -> LinearScan {
         LinearScan {
             reads_planes,
-            flight: flight.vectors_per_group,
-            groups: flight.groups,
+            vectors_per_group: interleave.vectors_per_group,
+            groups: interleave.groups,
             registers,
             held: vec![0; registers as usize],
             until: vec![0; registers as usize],
@@ -220,18 +220,19 @@ impl LinearScan {
         self.free.extend((0..self.registers).rev());
         self.free_slots.clear();
         self.constants.clear();
-        self.places.of = vec![NodeLocation::Unallocated; graph.nodes.len() * self.flight];
-        self.places.vectors_per_group = self.flight;
-        let pieces = self.pieces(graph);
-        let mut ends = pieces.iter().copied();
-        self.piece_end = 0;
+        self.allocation.of =
+            vec![NodeLocation::Unallocated; graph.nodes.len() * self.vectors_per_group];
+        self.allocation.vectors_per_group = self.vectors_per_group;
+        let sections = self.sections(graph);
+        let mut ends = sections.iter().copied();
+        self.section_end = 0;
         let mut end = self.uses.read.len();
         for (id, &node) in (0..).zip(&graph.nodes) {
-            if id == self.piece_end {
-                self.piece_end = ends.next().expect("pieces reach to the end");
+            if id == self.section_end {
+                self.section_end = ends.next().expect("sections reach to the end");
             }
-            let is_wanted = self.uses.last[id as usize] != NEVER;
-            if is_wanted && !node.op.needs_no_location() {
+            let is_used = self.uses.last[id as usize] != NEVER;
+            if is_used && !node.op.needs_no_location() {
                 let start = self.uses.starts[id as usize];
                 // A result that is written before all operands were read needs another register
                 // than these, but for the default result, which it is already.
@@ -240,14 +241,14 @@ impl LinearScan {
                     let given = || graph.inputs(&graph.slow_paths[node.c as usize]);
                     is_apart && operand == node.b && node.b != node.a && !given().contains(&operand)
                 };
-                for vector in 0..self.flight {
+                for vector in 0..self.vectors_per_group {
                     for at in start..end {
                         let operand = self.uses.read[at];
                         if !is_apart || is_early(operand) {
                             self.free(operand, vector, id);
                         }
                     }
-                    self.place(id, vector, graph, all);
+                    self.allocate_node(id, vector, graph, all);
                     for at in start..end {
                         let operand = self.uses.read[at];
                         if is_apart && !is_early(operand) {
@@ -258,7 +259,7 @@ impl LinearScan {
                 end = start;
             } else if node.op == NodeOp::Const {
                 let count = self.uses.counts[id as usize];
-                if count as usize * self.flight > 1 {
+                if count as usize * self.vectors_per_group > 1 {
                     self.constants.push((Reverse(count), id));
                 }
             }
@@ -266,17 +267,18 @@ impl LinearScan {
                 && store.after == id
             {
                 if self.uses.ends(store.value, id) {
-                    (0..self.flight).for_each(|vector| self.free(store.value, vector, id));
+                    (0..self.vectors_per_group)
+                        .for_each(|vector| self.free(store.value, vector, id));
                 }
                 stores = later;
             }
         }
-        self.places.section_ends = pieces;
-        std::mem::take(&mut self.places)
+        self.allocation.section_ends = sections;
+        std::mem::take(&mut self.allocation)
     }
 
     /// The ends of sections of about the same length: a single group has one section.
-    fn pieces(&self, graph: &Graph) -> Vec<NodeId> {
+    fn sections(&self, graph: &Graph) -> Vec<NodeId> {
         let end = graph.nodes.len() as NodeId;
         if self.groups == 1 {
             return vec![end];
@@ -285,80 +287,85 @@ impl LinearScan {
             self.uses.last[id as usize] != NEVER && !graph.node(id).op.needs_no_location()
         };
         let count = (0..end).filter(|&id| is_computed(id)).count();
-        let length = count.div_ceil(count.div_ceil(PIECE).max(1)).max(1);
-        let mut pieces = Vec::new();
+        let length = count
+            .div_ceil(count.div_ceil(MAX_SECTION_NODES).max(1))
+            .max(1);
+        let mut ends = Vec::new();
         let mut so_far = 0;
         for id in 0..end {
             so_far += usize::from(is_computed(id));
             if so_far == length {
-                pieces.push(id + 1);
+                ends.push(id + 1);
                 so_far = 0;
             }
         }
-        if pieces.last() != Some(&end) {
-            pieces.push(end);
+        if ends.last() != Some(&end) {
+            ends.push(end);
         }
-        pieces
+        ends
     }
 
     /// Allocates locations, and free registers for the constants with the most uses: for code that
     /// runs many times after the loads. A processor of today computes four vectors a cycle from
     /// registers, and two if it has to load an operand of each.
     pub(crate) fn allocate_loop(&mut self, graph: &Graph, all: &[GraphStore]) -> Allocation {
-        let mut places = self.allocate(graph, all);
+        let mut allocation = self.allocate(graph, all);
         let free =
-            (0..self.registers).filter(|register| places.used_registers >> register & 1 == 0);
-        let room = free.clone().count();
-        if self.constants.len() > room {
-            self.constants.select_nth_unstable(room);
+            (0..self.registers).filter(|register| allocation.used_registers >> register & 1 == 0);
+        let count = free.clone().count();
+        if self.constants.len() > count {
+            self.constants.select_nth_unstable(count);
         }
         for (&(_, id), register) in self.constants.iter().zip(free) {
-            places.constant_registers.push((graph.node(id).a, register));
-            let of = id as usize * self.flight;
-            places.of[of..of + self.flight].fill(NodeLocation::ConstantRegister(register));
+            allocation
+                .constant_registers
+                .push((graph.node(id).a, register));
+            let of = id as usize * self.vectors_per_group;
+            allocation.of[of..of + self.vectors_per_group]
+                .fill(NodeLocation::ConstantRegister(register));
         }
-        places
+        allocation
     }
 
-    fn place(&mut self, id: NodeId, vector: usize, graph: &Graph, stores: &[GraphStore]) {
+    fn allocate_node(&mut self, id: NodeId, vector: usize, graph: &Graph, stores: &[GraphStore]) {
         let (value, last) = (
-            id as usize * self.flight + vector,
+            id as usize * self.vectors_per_group + vector,
             self.uses.last[id as usize],
         );
         // An instruction with one operand in a plane costs no more than with two in registers.
         if self.uses.counts[id as usize] < 2 && self.stays(id, last, graph, stores) {
-            self.places.of[value] = NodeLocation::Plane;
+            self.allocation.of[value] = NodeLocation::Plane;
             return;
         }
-        if last >= self.piece_end {
+        if last >= self.section_end {
             // Other groups use the registers in between.
-            self.places.of[value] = self.elsewhere(id, last, graph, stores);
+            self.allocation.of[value] = self.spill(id, last, graph, stores);
             return;
         }
         let register = match self.free.pop() {
             Some(register) => register as usize,
             None => {
-                let wanted_longest = (0..self.until.len()).max_by_key(|&r| self.until[r]);
-                let register = wanted_longest.expect("there are registers");
+                let furthest = (0..self.until.len()).max_by_key(|&r| self.until[r]);
+                let register = furthest.expect("there are registers");
                 if self.until[register] <= last {
-                    self.places.of[value] = self.elsewhere(id, last, graph, stores);
+                    self.allocation.of[value] = self.spill(id, last, graph, stores);
                     return;
                 }
                 // It is spilled from its definition on.
                 let evicted = self.held[register];
-                let id = (evicted / self.flight) as NodeId;
-                self.places.of[evicted] = self.elsewhere(id, self.until[register], graph, stores);
+                let id = (evicted / self.vectors_per_group) as NodeId;
+                self.allocation.of[evicted] = self.spill(id, self.until[register], graph, stores);
                 register
             }
         };
         self.held[register] = value;
         self.until[register] = last;
-        self.places.used_registers |= 1 << register;
-        self.places.of[value] = NodeLocation::Register(register as u8);
+        self.allocation.used_registers |= 1 << register;
+        self.allocation.of[value] = NodeLocation::Register(register as u8);
     }
 
     /// A location for a node that is in no register, live until `last`.
-    fn elsewhere(
+    fn spill(
         &mut self,
         id: NodeId,
         last: NodeId,
@@ -387,22 +394,22 @@ impl LinearScan {
 
     /// A spill slot that was free at a node, and has been since.
     fn slot(&mut self, at: NodeId) -> NodeLocation {
-        let free = self.free_slots.iter().position(|&(_, behind)| behind < at);
+        let free = self.free_slots.iter().position(|&(_, after)| after < at);
         NodeLocation::SpillSlot(match free {
             Some(index) => self.free_slots.swap_remove(index).0,
             None => {
-                self.places.spill_slots += 1;
-                (self.places.spill_slots - 1) as u16
+                self.allocation.spill_slots += 1;
+                (self.allocation.spill_slots - 1) as u16
             }
         })
     }
 
-    fn free(&mut self, id: NodeId, vector: usize, behind: NodeId) {
-        match self.places.of[id as usize * self.flight + vector] {
+    fn free(&mut self, id: NodeId, vector: usize, after: NodeId) {
+        match self.allocation.of[id as usize * self.vectors_per_group + vector] {
             NodeLocation::Unallocated | NodeLocation::Plane | NodeLocation::ConstantRegister(_) => {
             }
             NodeLocation::Register(register) => self.free.push(register),
-            NodeLocation::SpillSlot(slot) => self.free_slots.push((slot, behind)),
+            NodeLocation::SpillSlot(slot) => self.free_slots.push((slot, after)),
         }
     }
 }

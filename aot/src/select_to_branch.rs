@@ -18,26 +18,26 @@ const MIN_ARM: usize = 6;
 /// Inserts branches before the selections of an extended block, whose masks have all bits or none;
 /// returns the number of labels then.
 pub(crate) fn insert_branches(
-    tree: &mut Computation,
+    ebb: &mut Computation,
     events: &mut Vec<ControlEvent>,
-    places: u32,
+    label_count: u32,
 ) -> u32 {
-    let graph = &tree.graph;
+    let graph = &ebb.graph;
     if !graph.nodes.iter().any(|node| node.op == NodeOp::Select) {
-        return places;
+        return label_count;
     }
     let count = graph.nodes.len();
     let mut order = Order {
         graph,
         pairs: graph.are_pairs(),
-        lineage: &tree.positions,
-        uses: tree.use_counts(),
+        positions: &ebb.positions,
+        uses: ebb.use_counts(),
         within: vec![0; count],
         arms: 0,
         met: vec![0; count],
         nodes: Vec::with_capacity(count),
         events: Vec::with_capacity(events.len()),
-        places,
+        label_count,
     };
     // Nodes stay between their events.
     for event in events.drain(..) {
@@ -48,17 +48,17 @@ pub(crate) fn insert_branches(
     let Order {
         nodes,
         events: new,
-        places,
+        label_count,
         ..
     } = order;
     *events = new;
-    assert_eq!(nodes.len(), count, "each node stands once");
-    reorder_nodes(tree, events, &nodes);
-    places
+    assert_eq!(nodes.len(), count, "each node is there once");
+    reorder_nodes(ebb, events, &nodes);
+    label_count
 }
 
 /// Selections by one mask, in order, and the nodes that only one of their arms needs.
-struct Choices {
+struct Selections {
     mask: NodeId,
     first: NodeId,
     /// The arm if the mask is set, and if it is not; empty if it is not worth a branch.
@@ -68,7 +68,7 @@ struct Choices {
 /// The order of nodes, as it is built.
 struct Order<'g> {
     graph: &'g Graph,
-    lineage: &'g NodePositions,
+    positions: &'g NodePositions,
     /// Which nodes may have halves that differ: these are no conditions.
     pairs: Vec<bool>,
     uses: Vec<u32>,
@@ -82,7 +82,7 @@ struct Order<'g> {
     /// The nodes in their new order.
     nodes: Vec<NodeId>,
     events: Vec<ControlEvent>,
-    places: u32,
+    label_count: u32,
 }
 
 impl Order<'_> {
@@ -106,25 +106,25 @@ impl Order<'_> {
     fn arrange(&mut self, nodes: &[NodeId]) {
         let Some(&any) = nodes.first() else { return };
         let own = self.within[any as usize];
-        let mut choices = self.choices(nodes, own);
+        let mut selections = self.selections(nodes, own);
         for &node in nodes {
             if self.within[node as usize] != own {
                 continue;
             }
-            if let Some(choices) = choices.pop_if(|choices| choices.first == node) {
-                self.choose(choices);
+            if let Some(selections) = selections.pop_if(|selections| selections.first == node) {
+                self.write_arms(selections);
             }
             self.nodes.push(node);
         }
     }
 
     /// The selections among nodes that are worth branches, the last ones first.
-    fn choices(&mut self, nodes: &[NodeId], own: u32) -> Vec<Choices> {
-        let is_choice = |&&id: &&NodeId| {
-            let (is_wanted, node) = (self.uses[id as usize] > 0, self.graph.node(id));
-            is_wanted && node.op == NodeOp::Select && !self.pairs[node.a as usize]
+    fn selections(&mut self, nodes: &[NodeId], own: u32) -> Vec<Selections> {
+        let is_selection = |&&id: &&NodeId| {
+            let (is_used, node) = (self.uses[id as usize] > 0, self.graph.node(id));
+            is_used && node.op == NodeOp::Select && !self.pairs[node.a as usize]
         };
-        let ids = nodes.iter().filter(is_choice);
+        let ids = nodes.iter().filter(is_selection);
         let mut by_mask: Vec<(NodeId, NodeId)> =
             ids.map(|&id| (self.graph.node(id).a, id)).collect();
         by_mask.sort_unstable();
@@ -154,15 +154,15 @@ impl Order<'_> {
                 }
             });
             if arms.iter().any(|arm| !arm.is_empty()) {
-                found.push(Choices { mask, first, arms });
+                found.push(Selections { mask, first, arms });
             }
         }
         found
     }
 
     /// The nodes before all these selections that only their arms on one side need, in order.
-    fn arm(&mut self, choices: &[NodeId], is_set: bool) -> Vec<NodeId> {
-        let first = choices[0];
+    fn arm(&mut self, selections: &[NodeId], is_set: bool) -> Vec<NodeId> {
+        let first = selections[0];
         let own = self.within[first as usize];
         let mut arm = Vec::new();
         let mut met = Vec::new();
@@ -178,9 +178,9 @@ impl Order<'_> {
                 }
             }
         };
-        for &choice in choices {
-            let choice = graph.node(choice);
-            meet(if is_set { choice.b } else { choice.c }, &mut arm);
+        for &selection in selections {
+            let selection = graph.node(selection);
+            meet(if is_set { selection.b } else { selection.c }, &mut arm);
         }
         let mut next = 0;
         while let Some(&id) = arm.get(next) {
@@ -193,43 +193,43 @@ impl Order<'_> {
     }
 
     /// Writes the arms of selections.
-    fn choose(&mut self, Choices { mask, first, arms }: Choices) {
-        let position = self.lineage.position_of(first);
+    fn write_arms(&mut self, Selections { mask, first, arms }: Selections) {
+        let position = self.positions.position_of(first);
         let [set, unset] = &arms;
         // If neither arm is empty, the first one ends with a jump over the other.
-        let [behind_first, behind] = [self.place(), self.place()];
-        let leave = |place| BlockExit::to(ExitTarget::Label(place));
-        let turn = ControlAction::Branch {
+        let [after_first, after] = [self.new_label(), self.new_label()];
+        let exit = |label| BlockExit::to(ExitTarget::Label(label));
+        let branch = ControlAction::Branch {
             mask,
             is_set: set.is_empty(),
-            exit: leave(behind_first),
+            exit: exit(after_first),
         };
-        self.turn(turn, position);
+        self.push_event(branch, position);
         if set.is_empty() {
             self.arrange(unset);
         } else {
             self.arrange(set);
             if !unset.is_empty() {
-                self.turn(ControlAction::Exit(leave(behind)), position);
+                self.push_event(ControlAction::Exit(exit(after)), position);
             }
         }
-        self.turn(ControlAction::Label(behind_first), position);
+        self.push_event(ControlAction::Label(after_first), position);
         if !set.is_empty() && !unset.is_empty() {
             self.arrange(unset);
-            self.turn(ControlAction::Label(behind), position);
+            self.push_event(ControlAction::Label(after), position);
         }
     }
 
-    fn place(&mut self) -> u32 {
-        self.places += 1;
-        self.places - 1
+    fn new_label(&mut self) -> u32 {
+        self.label_count += 1;
+        self.label_count - 1
     }
 
     /// Adds an event after the last node.
-    fn turn(&mut self, turn: ControlAction, position: u32) {
+    fn push_event(&mut self, action: ControlAction, position: u32) {
         self.events.push(ControlEvent {
             after: self.nodes.len() as NodeId - 1,
-            action: turn,
+            action,
             position,
         });
     }
@@ -246,26 +246,26 @@ mod tests {
 
     /// A tree of selections whose arms are chains, nested to a depth; nodes that several share
     /// belong to none.
-    fn grow(nodes: &mut Vec<Node>, lot: &mut TestRng, depth: usize) -> NodeId {
+    fn grow(nodes: &mut Vec<Node>, random: &mut TestRng, depth: usize) -> NodeId {
         let push = |nodes: &mut Vec<Node>, code, a, b, c| {
             nodes.push(Node::new(code, a, b, c));
             nodes.len() as NodeId - 1
         };
-        let any = |nodes: &[Node], lot: &mut TestRng| loop {
-            let id = lot.below(nodes.len());
+        let any = |nodes: &[Node], random: &mut TestRng| loop {
+            let id = random.below(nodes.len());
             if !matches!(nodes[id].op, NodeOp::Lt) {
                 break id as NodeId;
             }
         };
         let mut arms = [0; 2];
         for arm in &mut arms {
-            let mut value = match depth > 0 && lot.below(3) > 0 {
-                true => grow(nodes, lot, depth - 1),
-                false => any(nodes, lot),
+            let mut value = match depth > 0 && random.below(3) > 0 {
+                true => grow(nodes, random, depth - 1),
+                false => any(nodes, random),
             };
-            for _ in 0..lot.below(3 * MIN_ARM) {
-                let other = any(nodes, lot);
-                let code = [NodeOp::Add, NodeOp::Mul, NodeOp::Sub][lot.below(3)];
+            for _ in 0..random.below(3 * MIN_ARM) {
+                let other = any(nodes, random);
+                let code = [NodeOp::Add, NodeOp::Mul, NodeOp::Sub][random.below(3)];
                 value = push(nodes, code, value, other, 0);
             }
             *arm = value;
@@ -273,25 +273,25 @@ mod tests {
         // A mask decides several selections, some of which are in arms of others.
         let masks = (0..).zip(&*nodes).filter(|(_, node)| node.op == NodeOp::Lt);
         let masks: Vec<NodeId> = masks.map(|(id, _)| id).collect();
-        let mask = match lot.below(2) {
-            0 if !masks.is_empty() => masks[lot.below(masks.len())],
+        let mask = match random.below(2) {
+            0 if !masks.is_empty() => masks[random.below(masks.len())],
             _ => {
-                let (a, b) = (any(nodes, lot), any(nodes, lot));
+                let (a, b) = (any(nodes, random), any(nodes, random));
                 push(nodes, NodeOp::Lt, a, b, 0)
             }
         };
         let [yes, no] = arms;
         let both = push(nodes, NodeOp::Select, mask, yes, no);
-        match lot.below(2) {
+        match random.below(2) {
             0 => both,
             // The same selection again, of the first one's result.
             _ => {
                 let mut value = both;
-                for _ in 0..lot.below(3 * MIN_ARM) {
-                    let other = any(nodes, lot);
+                for _ in 0..random.below(3 * MIN_ARM) {
+                    let other = any(nodes, random);
                     value = push(nodes, NodeOp::Mul, value, other, 0);
                 }
-                let other = any(nodes, lot);
+                let other = any(nodes, random);
                 push(nodes, NodeOp::Select, mask, value, other)
             }
         }
@@ -300,15 +300,15 @@ mod tests {
     /// The values of the computed nodes, and how many are skipped: a label is after its action, and
     /// skipped nodes hold anything.
     fn run(
-        tree: &Computation,
+        ebb: &Computation,
         events: &[ControlEvent],
         slots: [f32; SLOTS as usize],
     ) -> (Vec<u32>, usize) {
-        let mut values = vec![0x7fa5_a5a5; tree.graph.nodes.len()];
+        let mut values = vec![0x7fa5_a5a5; ebb.graph.nodes.len()];
         let mut goal = None;
         let mut skipped = 0;
         let mut events = events.iter().peekable();
-        for (id, node) in tree.graph.nodes.iter().enumerate() {
+        for (id, node) in ebb.graph.nodes.iter().enumerate() {
             if goal.is_none() {
                 let word = |id: NodeId| values[id as usize];
                 let float = |id: NodeId| f32::from_bits(word(id));
@@ -329,40 +329,33 @@ mod tests {
             }
             while let Some(event) = events.next_if(|event| event.after as usize == id) {
                 goal = match (&event.action, goal) {
-                    (ControlAction::Label(place), Some(to)) if *place == to => None,
+                    (ControlAction::Label(label), Some(to)) if *label == to => None,
                     (_, Some(to)) => Some(to),
-                    (
-                        ControlAction::Branch {
-                            mask,
-                            is_set,
-                            exit: leave,
-                        },
-                        None,
-                    ) => {
+                    (ControlAction::Branch { mask, is_set, exit }, None) => {
                         let leaves = (values[*mask as usize] != 0) == *is_set;
-                        leaves.then(|| place(leave))
+                        leaves.then(|| label(exit))
                     }
-                    (ControlAction::Exit(leave), None) => Some(place(leave)),
+                    (ControlAction::Exit(exit), None) => Some(label(exit)),
                     (ControlAction::Label(_) | ControlAction::TakeSteps { .. }, None) => None,
                 };
             }
         }
-        let stored = tree.stores.iter().map(|store| values[store.value as usize]);
+        let stored = ebb.stores.iter().map(|store| values[store.value as usize]);
         (stored.collect(), skipped)
     }
 
-    fn place(leave: &BlockExit) -> u32 {
-        match leave.target {
-            ExitTarget::Label(place) => place,
+    fn label(exit: &BlockExit) -> u32 {
+        match exit.target {
+            ExitTarget::Label(label) => label,
             ExitTarget::NextIteration | ExitTarget::Exit(_) => {
-                unreachable!("nothing leaves the tree")
+                unreachable!("nothing exits the block")
             }
         }
     }
 
     #[test]
-    fn what_is_chosen_is_computed_and_no_more_than_before() {
-        let mut lot = TestRng::new(7);
+    fn unselected_arms_are_skipped() {
+        let mut random = TestRng::new(7);
         let mut skipped = [0; 2];
         for _ in 0..3000 {
             let mut nodes = vec![Node::new(NodeOp::Const, 1.5_f32.to_bits(), 0, 0)];
@@ -370,41 +363,41 @@ mod tests {
             let mut stores = Vec::new();
             let mut events = Vec::new();
             for part in 0..2 {
-                let value = grow(&mut nodes, &mut lot, 3);
-                let behind = nodes.len() as NodeId - 1;
+                let value = grow(&mut nodes, &mut random, 3);
+                let after = nodes.len() as NodeId - 1;
                 let to = StoreTarget::Word(0);
                 stores.push(GraphStore {
-                    after: behind,
+                    after,
                     target: to,
                     value,
                 });
                 // Nothing moves across an event.
                 events.push(ControlEvent {
-                    after: behind,
+                    after,
                     action: ControlAction::Label(part),
                     position: 0,
                 });
             }
-            let mut lineage = NodePositions::default();
-            (0..nodes.len() as NodeId).for_each(|id| lineage.start_at(id, 100 + id));
-            let mut tree = Computation {
+            let mut positions = NodePositions::default();
+            (0..nodes.len() as NodeId).for_each(|id| positions.start_at(id, 100 + id));
+            let mut ebb = Computation {
                 graph: Graph::from_nodes(nodes.clone(), &Graph::default()),
                 stores,
-                positions: lineage,
+                positions,
             };
-            let slots = [(); SLOTS as usize].map(|()| lot.below(64) as f32 / 16.0 - 2.0);
-            let (before, _) = run(&tree, &[], slots);
+            let slots = [(); SLOTS as usize].map(|()| random.below(64) as f32 / 16.0 - 2.0);
+            let (before, _) = run(&ebb, &[], slots);
             let ends: Vec<NodeId> = events.iter().map(|event| event.after).collect();
-            insert_branches(&mut tree, &mut events, 2);
-            let (after, count) = run(&tree, &events, slots);
-            assert_eq!(before, after, "{nodes:?}\n{tree:?}\n{events:?}");
+            insert_branches(&mut ebb, &mut events, 2);
+            let (after, count) = run(&ebb, &events, slots);
+            assert_eq!(before, after, "{nodes:?}\n{ebb:?}\n{events:?}");
             skipped[usize::from(count > 0)] += 1;
             // The old events are at their old positions, and nodes keep their origins.
             let old = events.iter();
             let old = old.filter(|event| matches!(event.action, ControlAction::Label(0 | 1)));
             assert!(old.map(|event| event.after).eq(ends));
-            for (id, node) in (0..).zip(&tree.graph.nodes) {
-                let origin = nodes[(tree.positions.position_of(id) - 100) as usize];
+            for (id, node) in (0..).zip(&ebb.graph.nodes) {
+                let origin = nodes[(ebb.positions.position_of(id) - 100) as usize];
                 assert_eq!(node.op, origin.op);
             }
         }
@@ -412,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn control_goes_by_no_mask_of_a_pair() {
+    fn pair_masks_are_no_conditions() {
         for is_pair in [false, true] {
             let mut graph = Graph::default();
             let [x, y] = [0, 1].map(|slot| graph.push(NodeOp::VmRegister, slot, 0, 0));
@@ -423,19 +416,19 @@ mod tests {
             let mask = graph.push(NodeOp::Lt, a, b, 0);
             let arm = (0..2 * MIN_ARM).fold(x, |arm, _| graph.push(NodeOp::Mul, arm, y, 0));
             let value = graph.push(NodeOp::Select, mask, arm, y);
-            let mut lineage = NodePositions::default();
-            lineage.start_at(0, 0);
-            let mut tree = Computation {
+            let mut positions = NodePositions::default();
+            positions.start_at(0, 0);
+            let mut ebb = Computation {
                 stores: vec![GraphStore {
                     after: value,
                     target: StoreTarget::Word(0),
                     value,
                 }],
                 graph,
-                positions: lineage,
+                positions,
             };
             let mut events = Vec::new();
-            insert_branches(&mut tree, &mut events, 0);
+            insert_branches(&mut ebb, &mut events, 0);
             assert_eq!(events.is_empty(), is_pair);
         }
     }

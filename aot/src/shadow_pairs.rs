@@ -26,10 +26,10 @@ pub(crate) fn paired_words(value: &DualOperand) -> Option<[u32; 2]> {
 }
 
 /// Whether all values of an instruction that have shadows have both.
-pub(crate) fn can_pair_shadows(row: &ArithmeticInst) -> bool {
+pub(crate) fn can_pair_shadows(inst: &ArithmeticInst) -> bool {
     let has_none = |value: &DualOperand| value.shadows == [None; 2];
-    let mut operands = row.operands[..row.kind.arity()].iter();
-    paired_words(&row.result).is_some()
+    let mut operands = inst.operands[..inst.kind.arity()].iter();
+    paired_words(&inst.result).is_some()
         && operands.all(|value| paired_words(value).is_some() || has_none(value))
 }
 
@@ -118,15 +118,15 @@ mod tests {
 
     /// A builder on `count` VM registers.
     fn on_slots<T>(count: u32, write: impl FnOnce(&mut GraphBuilder<'_>) -> T) -> T {
-        let homes: Vec<WordLocation> = (0..count).map(WordLocation::Register).collect();
+        let locations: Vec<WordLocation> = (0..count).map(WordLocation::Register).collect();
         write(&mut GraphBuilder::with_shadow_pairs(
             Optimisations::ALL,
-            &homes,
+            &locations,
         ))
     }
 
     #[test]
-    fn what_is_put_in_as_a_pair_comes_out_as_it() {
+    fn written_pairs_are_read_back() {
         on_slots(6, |writer| {
             let [a, b] = [[0, 1], [2, 3]].map(|words| writer.read_pair(words));
             let sum = writer.graph.push(NodeOp::Add, a, b, 0);
@@ -152,9 +152,9 @@ mod tests {
             }
             // The halves of two, swapped.
             writer.write_pair([4, 5], sum);
-            let turned = writer.read_pair([5, 4]);
-            assert_ne!(turned, sum);
-            writer.write_pair([0, 1], turned);
+            let swapped = writer.read_pair([5, 4]);
+            assert_ne!(swapped, sum);
+            writer.write_pair([0, 1], swapped);
             let again = writer.read_pair([1, 0]);
             let own = writer.graph.node(again);
             let halves = [own.a, own.b].map(|half| writer.graph.half_of(half));
@@ -166,26 +166,26 @@ mod tests {
     }
 
     #[test]
-    fn rows_do_the_same_with_both_halves() {
+    fn halves_are_computed_alike() {
         let mut pairs = 0;
         for &op in Op::ALL.iter().filter(|op| op.info().is_differentiable()) {
             let value = |number: u32| DualOperand {
                 value: 3 * number,
-                shadows: [1, 2].map(|behind| Some(3 * number + behind)),
+                shadows: [1, 2].map(|offset| Some(3 * number + offset)),
             };
             let arity = op.arity() as u32;
-            let mut row = ArithmeticInst {
+            let mut inst = ArithmeticInst {
                 kind: ArithmeticKind::Op(op),
                 result: value(arity),
                 operands: Default::default(),
                 position: 0,
             };
-            for (operand, number) in row.operands.iter_mut().zip(0..arity) {
+            for (operand, number) in inst.operands.iter_mut().zip(0..arity) {
                 *operand = value(number);
             }
             let mut templates = OpTemplates::new(false);
             on_slots(3 * arity + 3, |writer| {
-                writer.arithmetic(&row, &mut templates);
+                writer.arithmetic(&inst, &mut templates);
                 let graph = &writer.graph;
                 let is_pair = graph.are_pairs();
                 for (node, _) in graph.nodes.iter().zip(&is_pair).filter(|(_, is)| **is) {
@@ -218,7 +218,7 @@ mod tests {
                     let mut operands = Vec::new();
                     graph.for_each_operand(*node, |id| operands.push(id));
                     let of_pairs = operands.iter().any(|&id| is_pair[id as usize]);
-                    assert!(!of_pairs, "{op:?} takes a rare way by its shadows");
+                    assert!(!of_pairs, "{op:?} takes a slow path by its shadows");
                 }
             });
         }

@@ -32,9 +32,9 @@ const ISSUE_WIDTH: u32 = 3;
 
 /// Packs nodes of an extended block into superwords, where the code is bound by throughput:
 /// elsewhere the critical path bounds it, and packing gains nothing.
-pub(crate) fn pack_superwords(tree: &mut Computation, events: &mut [ControlEvent]) {
-    let uses = tree.use_counts();
-    let graph = &tree.graph;
+pub(crate) fn pack_superwords(ebb: &mut Computation, events: &mut [ControlEvent]) {
+    let uses = ebb.use_counts();
+    let graph = &ebb.graph;
     let mut ends: Vec<NodeId> = events.iter().map(|event| event.after + 1).collect();
     ends.push(graph.nodes.len() as NodeId);
     ends.dedup();
@@ -72,9 +72,9 @@ pub(crate) fn pack_superwords(tree: &mut Computation, events: &mut [ControlEvent
         out.nodes.len() as NodeId
     };
     let new_ends: Vec<NodeId> = found.into_iter().map(write).collect();
-    let stores = tree.stores.iter_mut().map(|store| &mut store.after);
-    for behind in stores.chain(events.iter_mut().map(|event| &mut event.after)) {
-        *behind = new_ends[ends.partition_point(|&end| end <= *behind)] - 1;
+    let stores = ebb.stores.iter_mut().map(|store| &mut store.after);
+    for after in stores.chain(events.iter_mut().map(|event| &mut event.after)) {
+        *after = new_ends[ends.partition_point(|&end| end <= *after)] - 1;
     }
     let SuperwordWriter {
         nodes,
@@ -82,7 +82,7 @@ pub(crate) fn pack_superwords(tree: &mut Computation, events: &mut [ControlEvent
         origins,
         ..
     } = out;
-    replace_nodes(tree, events, nodes, &names, &origins);
+    replace_nodes(ebb, events, nodes, &names, &origins);
 }
 
 /// The live ones of some nodes. Constants cost nothing, and stay for later nodes.

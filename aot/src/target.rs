@@ -68,8 +68,8 @@ impl Target {
     }
 
     /// The code of point CFGs, each entry of which is a kernel.
-    pub fn compile_points(self, flows: &[PointCfg], in_parts: bool) -> Option<MachineCode> {
-        self.compile_flows_with(Optimisations::ALL, flows, in_parts)
+    pub fn compile_points(self, cfgs: &[PointCfg], in_parts: bool) -> Option<MachineCode> {
+        self.compile_flows_with(Optimisations::ALL, cfgs, in_parts)
     }
 
     /// Compiles point CFGs with a subset of the optimisations.
@@ -77,19 +77,16 @@ impl Target {
     pub fn compile_flows_with(
         self,
         optimisations: Optimisations,
-        flows: &[PointCfg],
+        cfgs: &[PointCfg],
         in_parts: bool,
     ) -> Option<MachineCode> {
         match self {
-            Target::X86_64 => compile_points::<X64Point>(
-                optimisations,
-                flows,
-                X64Point::VALUE_REGISTERS,
-                in_parts,
-            ),
+            Target::X86_64 => {
+                compile_points::<X64Point>(optimisations, cfgs, X64Point::VALUE_REGISTERS, in_parts)
+            }
             Target::Aarch64 => compile_points::<A64Assembler>(
                 optimisations,
-                flows,
+                cfgs,
                 A64Assembler::VALUE_REGISTERS,
                 in_parts,
             ),

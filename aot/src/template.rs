@@ -17,7 +17,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 /// The most templates that are cached for later programs, for each kind of target. Programs rarely
 /// have that many different ops.
-const MAX_KEPT: usize = 1 << 10;
+const MAX_CACHED: usize = 1 << 10;
 
 /// The most nodes of a program's ops. Further code is interpreted: noise is thousands of nodes, and
 /// a shader of many noises would be gigabytes of machine code.
@@ -35,14 +35,14 @@ pub(crate) type TracedResults = [Option<NodeId>; 3];
 struct Template {
     graph: Graph,
     /// The nodes of the fast path: those outside of slow paths.
-    usual: Vec<Range<usize>>,
-    ways: Vec<RareWay>,
+    fast_path: Vec<Range<usize>>,
+    slow_paths: Vec<TemplateSlowPath>,
     results: TracedResults,
 }
 
 /// A slow path of a template.
 #[derive(Debug)]
-struct RareWay {
+struct TemplateSlowPath {
     /// Its arguments: the nodes before it that it reads and that are no constants.
     inputs: Vec<NodeId>,
     /// A graph of its own, whose parameters are the arguments, and its result.
@@ -50,10 +50,10 @@ struct RareWay {
 }
 
 /// Templates by op and shadows.
-type ByRow<T> = FxHashMap<(Op, ShadowMask), T>;
+type ByOp<T> = FxHashMap<(Op, ShadowMask), T>;
 
 /// The templates of this process, for targets without saturating conversions and for those with.
-static KEPT: [RwLock<ByRow<Arc<Template>>>; 2] =
+static CACHE: [RwLock<ByOp<Arc<Template>>>; 2] =
     [const { RwLock::new(HashMap::with_hasher(FxBuildHasher)) }; 2];
 
 /// The templates of a program's ops, and the routines of their slow paths.
@@ -61,17 +61,17 @@ static KEPT: [RwLock<ByRow<Arc<Template>>>; 2] =
 pub(crate) struct OpTemplates {
     saturates: bool,
     /// Each with the numbers of its slow paths' routines, once in use.
-    by_row: ByRow<(Arc<Template>, Vec<Option<u32>>)>,
+    by_op: ByOp<(Arc<Template>, Vec<Option<u32>>)>,
     /// A template and one of its slow paths.
     routines: Vec<(Arc<Template>, u32)>,
     numbers: Vec<NodeId>,
     /// How many nodes may still be copied; `None` once an op did not fit.
-    room: Option<usize>,
+    remaining: Option<usize>,
 }
 
 /// Traces an op.
-struct Write<'p> {
-    pad: &'p RefCell<Tracer>,
+struct OpTracer<'p> {
+    tracer: &'p RefCell<Tracer>,
     shadows: ShadowMask,
 }
 
@@ -80,14 +80,14 @@ fn has(shadows: ShadowMask, index: usize, direction: usize) -> bool {
     shadows >> (2 * index + direction) & 1 == 1
 }
 
-impl OpVisitor for Write<'_> {
+impl OpVisitor for OpTracer<'_> {
     type Out = TracedResults;
 
     fn float<R: OpDef<N>, const N: usize>(self) -> TracedResults {
         let mut number = 0..;
         let mut next = || {
             let number = number.next().expect("there are more");
-            TracedWord::param(self.pad, number)
+            TracedWord::param(self.tracer, number)
         };
         let mut along = [[None; N]; 2];
         let mut operand = |i: usize| {
@@ -115,36 +115,41 @@ impl OpVisitor for Write<'_> {
     }
 
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> TracedResults {
-        let operands = std::array::from_fn(|i| TracedWord::param(self.pad, i as u32));
+        let operands = std::array::from_fn(|i| TracedWord::param(self.tracer, i as u32));
         [Some(R::value(operands).id()), None, None]
     }
 }
 
 impl Template {
     fn new(op: Op, shadows: ShadowMask, saturates: bool) -> Template {
-        let pad = RefCell::new(Tracer::new(saturates));
-        let results = op.visit(Write { pad: &pad, shadows });
-        let (graph, rare) = pad.borrow_mut().take();
-        let mut usual = Vec::with_capacity(rare.len() + 1);
+        let tracer = RefCell::new(Tracer::new(saturates));
+        let results = op.visit(OpTracer {
+            tracer: &tracer,
+            shadows,
+        });
+        let (graph, traced) = tracer.borrow_mut().take();
+        let mut fast_path = Vec::with_capacity(traced.len() + 1);
         let mut start = 0;
-        for TracedSlowPath { nodes, .. } in &rare {
-            usual.push(start..nodes.start);
+        for TracedSlowPath { nodes, .. } in &traced {
+            fast_path.push(start..nodes.start);
             start = nodes.end;
         }
-        usual.push(start..graph.len());
-        let ways = rare.into_iter().map(|rare| RareWay::new(&graph, rare));
+        fast_path.push(start..graph.len());
+        let slow_paths = traced
+            .into_iter()
+            .map(|traced| TemplateSlowPath::new(&graph, traced));
         Template {
-            usual,
-            ways: ways.collect(),
+            fast_path,
+            slow_paths: slow_paths.collect(),
             results,
             graph,
         }
     }
 }
 
-impl RareWay {
-    fn new(graph: &Graph, rare: TracedSlowPath) -> RareWay {
-        let TracedSlowPath { nodes, result } = rare;
+impl TemplateSlowPath {
+    fn new(graph: &Graph, traced: TracedSlowPath) -> TemplateSlowPath {
+        let TracedSlowPath { nodes, result } = traced;
         let mut is_known = vec![false; nodes.start];
         let (mut inputs, mut constants) = (Vec::new(), Vec::new());
         let mut read = |id: NodeId| {
@@ -173,7 +178,7 @@ impl RareWay {
             numbers[id] = own.len() as NodeId;
             own.push(graph.nodes[id].map_operands(|id| numbers[id as usize]));
         }
-        RareWay {
+        TemplateSlowPath {
             inputs,
             routine: (Graph::from_nodes(own, graph), numbers[result as usize]),
         }
@@ -182,17 +187,17 @@ impl RareWay {
 
 /// The template of an op, from the cache or traced now.
 fn template(op: Op, shadows: ShadowMask, saturates: bool) -> Arc<Template> {
-    let kept = &KEPT[usize::from(saturates)];
+    let cache = &CACHE[usize::from(saturates)];
     // A panic leaves the cache in order: it inserts whole templates only.
-    let found = kept.read().unwrap_or_else(PoisonError::into_inner);
+    let found = cache.read().unwrap_or_else(PoisonError::into_inner);
     if let Some(template) = found.get(&(op, shadows)) {
         return Arc::clone(template);
     }
     drop(found);
     let template = Arc::new(Template::new(op, shadows, saturates));
-    let mut kept = kept.write().unwrap_or_else(PoisonError::into_inner);
-    if kept.len() < MAX_KEPT {
-        kept.insert((op, shadows), Arc::clone(&template));
+    let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
+    if cache.len() < MAX_CACHED {
+        cache.insert((op, shadows), Arc::clone(&template));
     }
     template
 }
@@ -202,23 +207,23 @@ impl OpTemplates {
     pub(crate) fn new(saturates: bool) -> OpTemplates {
         OpTemplates {
             saturates,
-            by_row: ByRow::default(),
+            by_op: ByOp::default(),
             routines: Vec::new(),
             numbers: Vec::new(),
-            room: Some(MAX_PROGRAM_NODES),
+            remaining: Some(MAX_PROGRAM_NODES),
         }
     }
 
     /// Whether an op did not fit, and zeros replace it: the code that is being compiled is of no
     /// use.
     pub(crate) fn is_full(&self) -> bool {
-        self.room.is_none()
+        self.remaining.is_none()
     }
 
     /// A routine as a graph with parameters, and its result.
     pub(crate) fn routine(&self, number: u32) -> &(Graph, NodeId) {
-        let (template, way) = &self.routines[number as usize];
-        &template.ways[*way as usize].routine
+        let (template, slow_path) = &self.routines[number as usize];
+        &template.slow_paths[*slow_path as usize].routine
     }
 
     /// Copies the template of an op into a graph. Operands, each followed by its shadows, are nodes
@@ -232,29 +237,29 @@ impl OpTemplates {
     ) -> TracedResults {
         let OpTemplates {
             saturates,
-            by_row,
+            by_op,
             routines,
             numbers,
-            room,
+            remaining,
         } = self;
-        let (template, own) = by_row.entry((op, shadows)).or_insert_with(|| {
+        let (template, own) = by_op.entry((op, shadows)).or_insert_with(|| {
             let template = template(op, shadows, *saturates);
-            let own = vec![None; template.ways.len()];
+            let own = vec![None; template.slow_paths.len()];
             (template, own)
         });
         let Template {
             graph,
-            usual,
-            ways,
+            fast_path,
+            slow_paths,
             results,
         } = &**template;
-        *room = room.and_then(|room| room.checked_sub(graph.len()));
-        if room.is_none() {
+        *remaining = remaining.and_then(|remaining| remaining.checked_sub(graph.len()));
+        if remaining.is_none() {
             let zero = to.constant(0);
             return results.map(|id| id.map(|_| zero));
         }
         numbers.resize(numbers.len().max(graph.len()), NodeId::MAX);
-        for range in usual {
+        for range in fast_path {
             for (at, node) in range.clone().zip(&graph.nodes[range.clone()]) {
                 let Node { op: code, a, b, c } = *node;
                 numbers[at] = match code {
@@ -269,7 +274,7 @@ impl OpTemplates {
                                 routines.push((Arc::clone(template), c));
                                 routines.len() as u32 - 1
                             });
-                            let inputs = ways[c as usize].inputs.iter();
+                            let inputs = slow_paths[c as usize].inputs.iter();
                             let inputs = inputs.map(|&id| numbers[id as usize]);
                             to.slow_path(mask, fast, routine, inputs)
                         }
@@ -294,27 +299,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_templates_are_kept_and_others_are_as_good() {
+    fn template_cache_is_bounded() {
         let operands = |shadows: ShadowMask| (1..8).fold(0, |all, i| all | shadows >> (2 * i) & 3);
         let patterns = |op: Op| {
             let all = 0..1 << (2 + 2 * op.arity());
             all.filter(move |&shadows| shadows & 3 & !operands(shadows) == 0)
         };
-        let rows = Op::ALL
+        let ops = Op::ALL
             .iter()
             .flat_map(|&op| patterns(op).map(move |s| (op, s)));
-        let rows: Vec<(Op, ShadowMask)> = rows.take(MAX_KEPT + 100).collect();
-        assert_eq!(rows.len(), MAX_KEPT + 100);
+        let ops: Vec<(Op, ShadowMask)> = ops.take(MAX_CACHED + 100).collect();
+        assert_eq!(ops.len(), MAX_CACHED + 100);
         for saturates in [false, true] {
-            for &(op, shadows) in &rows {
+            for &(op, shadows) in &ops {
                 let fresh = Template::new(op, shadows, saturates);
                 for _ in 0..2 {
                     let found = template(op, shadows, saturates);
                     assert_eq!(found.graph.nodes, fresh.graph.nodes, "{op:?} {shadows:b}");
                 }
             }
-            let kept = KEPT[usize::from(saturates)].read().unwrap();
-            assert_eq!(kept.len(), MAX_KEPT);
+            let cache = CACHE[usize::from(saturates)].read().unwrap();
+            assert_eq!(cache.len(), MAX_CACHED);
         }
     }
 }

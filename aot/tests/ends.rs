@@ -5,8 +5,8 @@
 
 use adumbra_aot::NativeCompiler;
 use adumbra_ir::host::{ConstantTexture, Limits};
-use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
+use adumbra_ir::span::FileId;
 use adumbra_vm::{BatchMachine, BatchOptions, GlobalSource, Outcome, SimdLevel, lower};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -108,7 +108,7 @@ fn loops_read_no_plane_past_its_end() {
     let Some(native) = NativeCompiler::new("sum") else {
         return;
     };
-    let module = parse(SUM, FileId::MAIN).expect("the text is IR");
+    let module = parse(SUM, FileId::MAIN).expect("the source is IR");
     let program = Arc::new(lower(&module).expect("it is small"));
     let native: Arc<dyn adumbra_vm::native::NativeBackend> = Arc::new(native);
     for level in SimdLevel::available() {

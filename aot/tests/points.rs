@@ -40,7 +40,7 @@ struct Listener {
     heard: Vec<String>,
     asked: u32,
     /// The number of the query that is answered with cancellation.
-    patience: Option<u32>,
+    cancel_at: Option<u32>,
 }
 
 impl Host for Listener {
@@ -58,7 +58,7 @@ impl Host for Listener {
 
     fn is_cancelled(&mut self) -> bool {
         self.asked += 1;
-        self.patience == Some(self.asked)
+        self.cancel_at == Some(self.asked)
     }
 }
 
@@ -105,7 +105,7 @@ fn point(module: &Module, random: &mut Random) -> (Vec<u32>, Vec<u32>) {
 
 #[test]
 #[cfg_attr(miri, ignore = "Miri runs no machine code")]
-fn points_show_what_they_show_when_interpreted() {
+fn native_points_match_interpreter() {
     if !NativeCompiler::is_available() {
         return;
     }

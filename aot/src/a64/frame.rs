@@ -23,7 +23,7 @@ const STEP: u32 = 4095;
 
 /// Capacity reserved for an instruction's code: enough for most programs to be written without a
 /// move.
-const ROW_BYTES: usize = 1024;
+const INSTRUCTION_BYTES: usize = 1024;
 
 /// The right shift from a byte offset in a plane to one in a set of points, which has a bit for 2⁵
 /// bits of a plane.
@@ -175,8 +175,8 @@ impl MacroAssembler for A64Assembler {
     const HAS_PLANE_OPERANDS: bool = false;
     const HAS_SATURATING_CONVERSIONS: bool = true;
 
-    fn new(rows: usize) -> A64Assembler {
-        let mut asm = Assembler::new(rows * ROW_BYTES, rows, rows);
+    fn new(instructions: usize) -> A64Assembler {
+        let mut asm = Assembler::new(instructions * INSTRUCTION_BYTES, instructions, instructions);
         let base = asm.new_dynamic_label();
         A64Assembler {
             asm,
@@ -340,16 +340,16 @@ impl MacroAssembler for A64Assembler {
         self.gather(table, to, index);
     }
 
-    fn call_libcall(&mut self, function: Libcall, lanes: usize) {
+    fn call_libcall(&mut self, function: Libcall, elements: usize) {
         let asm = &mut self.asm;
         let thunk = *self.thunk.get_or_insert_with(|| asm.new_dynamic_label());
         dynasm!(self.asm
             ; .arch aarch64
             ; movz w17, function as u32
-            ; mov x16, lanes as u64
+            ; mov x16, elements as u64
             ; bl =>thunk
         );
-        if lanes == 1 {
+        if elements == 1 {
             let [result, _] = SCRATCH;
             dynasm!(self.asm; .arch aarch64; dup V(result).S4, V(result).S[0]);
         }
@@ -386,7 +386,7 @@ impl MacroAssembler for A64Assembler {
         );
     }
 
-    fn store_edge_masks(&mut self, at: i32, ways: usize, _: usize) {
+    fn store_edge_masks(&mut self, at: i32, edges: usize, _: usize) {
         let [mask, set] = SCRATCH;
         self.group(offset_of!(LoopState, edges));
         dynasm!(self.asm
@@ -395,10 +395,10 @@ impl MacroAssembler for A64Assembler {
             ; ldr x10, [x8, offset_of!(LoopState, stride) as u32]
             ; lsl x10, x10, 1
         );
-        for way in 0..ways {
+        for edge in 0..edges {
             dynasm!(self.asm; .arch aarch64; movi V(set).D2, 0);
             for (vector, bits) in BITS.iter().enumerate() {
-                let vectors = (way * A64Assembler::LOOP_GROUP_VECTORS + vector) as i32;
+                let vectors = (edge * A64Assembler::LOOP_GROUP_VECTORS + vector) as i32;
                 self.load(mask, Operand::Frame(at + vectors * VECTOR));
                 let bits = self.pool.table(bits);
                 self.load_from(THIRD, Base::Pool, bits);

@@ -162,12 +162,12 @@ impl A64Assembler {
     /// Looks up the words of a table, one SIMD element at a time.
     pub(super) fn gather(&mut self, table: u32, to: u8, index: u8) {
         self.pool_address(table);
-        for lane in 0..4 {
+        for element in 0..4 {
             dynasm!(self.asm
                 ; .arch aarch64
-                ; umov w16, V(index).S[lane]
+                ; umov w16, V(index).S[element]
                 ; ldr w16, [x17, x16, lsl 2]
-                ; ins V(THIRD).S[lane], w16
+                ; ins V(THIRD).S[element], w16
             );
         }
         self.copy(to, THIRD);

@@ -20,7 +20,7 @@ pub(super) struct KernelFrame {
     pub(super) bytes: i32,
     pub(super) interleave: Interleave,
     /// The offset of each uniform word's copy.
-    cells: FxHashMap<u32, i32>,
+    uniform_offsets: FxHashMap<u32, i32>,
     /// The masks of a compiled loop's points.
     pub(super) masks: LoopMasks,
 }
@@ -31,25 +31,26 @@ impl KernelFrame {
     pub(super) fn for_graphs<'g, M: MacroAssembler>(
         computations: impl Iterator<Item = &'g Computation> + Clone,
         templates: &OpTemplates,
-        flight: Interleave,
+        interleave: Interleave,
     ) -> Option<KernelFrame> {
         if templates.is_full() {
             return None;
         }
-        let detours = (computations.clone()).flat_map(|own| &own.graph.slow_paths);
-        let given = detours.map(|detour| templates.routine(detour.routine).0.param_count());
+        let slow_path_calls = (computations.clone()).flat_map(|own| &own.graph.slow_paths);
+        let given =
+            slow_path_calls.map(|slow_path| templates.routine(slow_path.routine).0.param_count());
         let mut size = given.max().unwrap_or(0) as i32 * M::VECTOR_BYTES;
-        let mut cells = FxHashMap::default();
+        let mut uniform_offsets = FxHashMap::default();
         for &word in computations.flat_map(|own| &own.graph.uniforms) {
-            cells.entry(word).or_insert_with(|| {
+            uniform_offsets.entry(word).or_insert_with(|| {
                 size = size.saturating_add(M::VECTOR_BYTES);
                 size - M::VECTOR_BYTES
             });
         }
         Some(KernelFrame {
             bytes: size,
-            interleave: flight,
-            cells,
+            interleave,
+            uniform_offsets,
             masks: LoopMasks::default(),
         })
     }
@@ -61,7 +62,7 @@ impl KernelFrame {
 
     /// The offsets of the copies of uniform values.
     pub(super) fn take_uniform_offsets(&mut self) -> FxHashMap<u32, i32> {
-        std::mem::take(&mut self.cells)
+        std::mem::take(&mut self.uniform_offsets)
     }
 
     /// Reserves `count` masks or numbers of all current points.
@@ -96,13 +97,13 @@ impl<M: MacroAssembler> Emitter<M> {
             templates,
             Interleave::single_group(vectors),
         )?;
-        let cells = frame.take_uniform_offsets();
+        let uniform_offsets = frame.take_uniform_offsets();
         let find = match self.optimisations.has(Optimisation::ConstantRegisters) {
             true => LinearScan::allocate_loop,
             false => LinearScan::allocate,
         };
-        let bodies = self.allocate_graphs(segments.iter(), &mut frame, &cells, find);
-        let (start, runs) = self.begin_kernel(&frame, &cells)?;
+        let bodies = self.allocate_graphs(segments.iter(), &mut frame, &uniform_offsets, find);
+        let (start, runs) = self.begin_kernel(&frame, &uniform_offsets)?;
         for (body, segment) in bodies.iter().zip(segments) {
             let next = self.machine.new_label();
             self.part(KernelPart::Vectors);
@@ -125,11 +126,12 @@ impl<M: MacroAssembler> Emitter<M> {
         &self,
         computations: impl Iterator<Item = &'g Computation>,
         frame: &mut KernelFrame,
-        cells: &'g FxHashMap<u32, i32>,
+        uniform_offsets: &'g FxHashMap<u32, i32>,
         find: fn(&mut LinearScan, &Graph, &[GraphStore]) -> Allocation,
     ) -> Vec<AllocatedGraph<'g>> {
         let slots = frame.bytes;
-        let mut finder = LinearScan::new(frame.interleave, self.registers, M::HAS_PLANE_OPERANDS);
+        let mut allocator =
+            LinearScan::new(frame.interleave, self.registers, M::HAS_PLANE_OPERANDS);
         let mut most = 0;
         let bodies = computations.map(|computation| {
             let Computation {
@@ -137,15 +139,15 @@ impl<M: MacroAssembler> Emitter<M> {
                 stores,
                 positions: lineage,
             } = computation;
-            let places = find(&mut finder, graph, stores);
-            most = most.max(places.spill_slots);
+            let allocation = find(&mut allocator, graph, stores);
+            most = most.max(allocation.spill_slots);
             AllocatedGraph {
                 graph,
                 positions: lineage,
-                allocation: places,
+                allocation,
                 spill_base: slots,
                 param_base: 0,
-                uniform_offsets: cells,
+                uniform_offsets,
                 masks: frame.masks,
             }
         });
@@ -160,7 +162,7 @@ impl<M: MacroAssembler> Emitter<M> {
     pub(super) fn begin_kernel(
         &mut self,
         frame: &KernelFrame,
-        cells: &FxHashMap<u32, i32>,
+        uniform_offsets: &FxHashMap<u32, i32>,
     ) -> Option<(usize, [DynamicLabel; 2])> {
         if !frame.fits() {
             return None;
@@ -169,7 +171,10 @@ impl<M: MacroAssembler> Emitter<M> {
         let start = self.machine.enter_kernel(frame.bytes);
         self.part_from(start, KernelPart::Entry);
         self.part(KernelPart::Uniforms);
-        let mut sorted: Vec<(u32, i32)> = cells.iter().map(|(&word, &at)| (word, at)).collect();
+        let mut sorted: Vec<(u32, i32)> = uniform_offsets
+            .iter()
+            .map(|(&word, &at)| (word, at))
+            .collect();
         sorted.sort_unstable();
         let [scratch, _] = M::SCRATCH;
         for (word, at) in sorted {
@@ -203,10 +208,10 @@ impl<M: MacroAssembler> Emitter<M> {
     /// Writes slow paths close by, for jumps of short reach, and a jump over them.
     pub(super) fn slow_paths_with_jump(&mut self, body: &AllocatedGraph<'_>) {
         if !self.slow_paths.is_empty() {
-            let behind = self.machine.new_label();
-            self.machine.jump(behind);
+            let after = self.machine.new_label();
+            self.machine.jump(after);
             self.slow_paths(body);
-            self.machine.bind(behind);
+            self.machine.bind(after);
         }
     }
 
@@ -217,20 +222,20 @@ impl<M: MacroAssembler> Emitter<M> {
         groups: usize,
         mut stores: &[GraphStore],
     ) {
-        let flight = body.allocation.vectors_per_group;
+        let count = body.allocation.vectors_per_group;
         let mut start = 0;
         for &end in &body.allocation.section_ends {
-            let count = stores.partition_point(|store| store.after < end);
-            let (own, later) = stores.split_at(count);
+            let split = stores.partition_point(|store| store.after < end);
+            let (own, later) = stores.split_at(split);
             for group in 0..groups {
-                self.piece(body, start..end, group * flight..(group + 1) * flight, own);
+                self.section(body, start..end, group * count..(group + 1) * count, own);
             }
             (start, stores) = (end, later);
         }
     }
 
     /// Writes some of the nodes for some of the vectors.
-    fn piece(
+    fn section(
         &mut self,
         body: &AllocatedGraph<'_>,
         ids: Range<NodeId>,
@@ -252,13 +257,13 @@ impl<M: MacroAssembler> Emitter<M> {
                 if self.parts.is_some() {
                     self.part(KernelPart::Store(body.positions.position_of(store.value)));
                 }
-                self.put(body, store, vectors.clone());
+                self.store_node(body, store, vectors.clone());
                 stores = later;
             }
         }
     }
 
-    fn put(&mut self, body: &AllocatedGraph<'_>, store: &GraphStore, vectors: Range<usize>) {
+    fn store_node(&mut self, body: &AllocatedGraph<'_>, store: &GraphStore, vectors: Range<usize>) {
         if let StoreTarget::Word(word) = store.target {
             self.machine.address_plane(word);
         }
@@ -270,15 +275,15 @@ impl<M: MacroAssembler> Emitter<M> {
                     self.machine
                         .store_plane(vector as i32 * M::VECTOR_BYTES, register);
                 }
-                StoreTarget::Edge(way) => {
-                    let at = body.masks.edge_offset(way) + vector as i32 * M::VECTOR_BYTES;
-                    self.unite(NodeOp::Or, at, value);
+                StoreTarget::Edge(edge) => {
+                    let at = body.masks.edge_offset(edge) + vector as i32 * M::VECTOR_BYTES;
+                    self.combine(NodeOp::Or, at, value);
                 }
                 StoreTarget::Steps => {
                     let at = body.masks.steps + vector as i32 * M::VECTOR_BYTES;
-                    self.unite(NodeOp::IAdd, at, value);
+                    self.combine(NodeOp::IAdd, at, value);
                 }
-                StoreTarget::Condition => unreachable!("kernels of packs have no turns"),
+                StoreTarget::Condition => unreachable!("batch kernels have no branch conditions"),
                 StoreTarget::Result => {
                     let register = self.machine.in_register(value, M::SCRATCH[0]);
                     self.machine.store(body.param_base, register);
@@ -288,7 +293,7 @@ impl<M: MacroAssembler> Emitter<M> {
     }
 
     /// Combines a value in the frame with another one.
-    fn unite(&mut self, code: NodeOp, at: i32, value: AsmOperand<M::Constant>) {
+    fn combine(&mut self, code: NodeOp, at: i32, value: AsmOperand<M::Constant>) {
         let [first, second] = M::SCRATCH;
         let value = AsmOperand::Register(self.machine.in_register(value, first));
         self.machine
@@ -304,21 +309,21 @@ impl<M: MacroAssembler> Emitter<M> {
             target: StoreTarget::Result,
             value: result,
         };
-        let places = LinearScan::new(
+        let allocation = LinearScan::new(
             Interleave::single_group(1),
             self.registers,
             M::HAS_PLANE_OPERANDS,
         )
         .allocate(graph, &[end]);
-        let kept: Vec<u8> = (0..self.registers)
-            .filter(|register| places.used_registers >> register & 1 == 1)
+        let saved: Vec<u8> = (0..self.registers)
+            .filter(|register| allocation.used_registers >> register & 1 == 1)
             .collect();
-        let slots = kept.len() as i32 * M::VECTOR_BYTES;
-        let size = slots + places.spill_slots as i32 * M::VECTOR_BYTES;
+        let slots = saved.len() as i32 * M::VECTOR_BYTES;
+        let size = slots + allocation.spill_slots as i32 * M::VECTOR_BYTES;
         let body = AllocatedGraph {
             graph,
             positions: &NodePositions::default(),
-            allocation: places,
+            allocation,
             spill_base: slots,
             param_base: size + M::RETURN_ADDRESS_BYTES,
             uniform_offsets: &FxHashMap::default(),
@@ -326,7 +331,7 @@ impl<M: MacroAssembler> Emitter<M> {
         };
         self.machine.bind(label);
         self.machine.enter_routine(size);
-        for (&register, index) in kept.iter().zip(0..) {
+        for (&register, index) in saved.iter().zip(0..) {
             self.machine.store(index * M::VECTOR_BYTES, register);
         }
         for id in 0..graph.nodes.len() as NodeId {
@@ -337,7 +342,7 @@ impl<M: MacroAssembler> Emitter<M> {
         let value = self.operand(&body, result, 0);
         let value = self.machine.in_register(value, M::SCRATCH[0]);
         self.machine.store(body.param_base, value);
-        for (&register, index) in kept.iter().zip(0..) {
+        for (&register, index) in saved.iter().zip(0..) {
             self.machine
                 .load(register, AsmOperand::Frame(index * M::VECTOR_BYTES));
         }

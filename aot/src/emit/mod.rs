@@ -31,7 +31,7 @@ const _: () = assert!(
 
 /// The most instructions that code has capacity for from the beginning; the code of more is moved
 /// as it grows.
-const MAX_ROOM: usize = 1 << 14;
+const MAX_RESERVED: usize = 1 << 14;
 
 /// The writer of a code buffer.
 struct Emitter<M> {
@@ -50,10 +50,10 @@ struct Emitter<M> {
 }
 
 /// The number of instructions of a unit.
-fn rows(unit: &CompileUnit) -> usize {
+fn instruction_count(unit: &CompileUnit) -> usize {
     match unit {
-        CompileUnit::Segment(stretch) => stretch.instructions.len(),
-        CompileUnit::Loop(region) => region
+        CompileUnit::Segment(segment) => segment.instructions.len(),
+        CompileUnit::Loop(compiled_loop) => compiled_loop
             .blocks
             .iter()
             .map(|block| block.instructions.len())
@@ -70,19 +70,19 @@ pub(crate) fn compile_batch<M: MacroAssembler>(
     in_parts: bool,
 ) -> Option<MachineCode> {
     let mut templates = OpTemplates::new(M::HAS_SATURATING_CONVERSIONS);
-    let rows = units.iter().map(rows).sum();
-    let lanes = M::VECTOR_BYTES as usize / 4;
-    let mut emitter = Emitter::<M>::new(optimisations, registers, lanes, rows, in_parts);
+    let instructions = units.iter().map(instruction_count).sum();
+    let elements = M::VECTOR_BYTES as usize / 4;
+    let mut emitter = Emitter::<M>::new(optimisations, registers, elements, instructions, in_parts);
     let mut kernels = Vec::with_capacity(units.len());
     for unit in units {
         kernels.push(match unit {
-            CompileUnit::Segment(stretch) => {
-                let segments = split_segment(optimisations, stretch, &mut templates);
+            CompileUnit::Segment(segment) => {
+                let segments = split_segment(optimisations, segment, &mut templates);
                 emitter.segment(&segments, &templates)
             }
-            CompileUnit::Loop(region) if optimisations.has(Optimisation::CompiledLoops) => {
-                let traces = hyperblocks(optimisations, region, &mut templates);
-                emitter.compiled_loop(region, &traces, &templates)
+            CompileUnit::Loop(compiled_loop) if optimisations.has(Optimisation::CompiledLoops) => {
+                let hyperblocks = hyperblocks(optimisations, compiled_loop, &mut templates);
+                emitter.compiled_loop(compiled_loop, &hyperblocks, &templates)
             }
             CompileUnit::Loop(_) => None,
         });
@@ -93,20 +93,20 @@ pub(crate) fn compile_batch<M: MacroAssembler>(
 /// Compiles point CFGs. Each entry is a kernel.
 pub(crate) fn compile_points<M: MacroAssembler>(
     optimisations: Optimisations,
-    flows: &[PointCfg],
+    cfgs: &[PointCfg],
     registers: u8,
     in_parts: bool,
 ) -> Option<MachineCode> {
     let mut templates = OpTemplates::new(M::HAS_SATURATING_CONVERSIONS);
-    let pieces = flows.iter().flat_map(|flow| &flow.blocks);
-    let rows = pieces.map(|piece| piece.instructions.len()).sum();
-    let mut emitter = Emitter::<M>::new(optimisations, registers, 1, rows, in_parts);
+    let blocks = cfgs.iter().flat_map(|cfg| &cfg.blocks);
+    let instructions = blocks.map(|block| block.instructions.len()).sum();
+    let mut emitter = Emitter::<M>::new(optimisations, registers, 1, instructions, in_parts);
     let mut kernels = Vec::new();
-    for flow in flows {
-        let trees = extended_blocks(optimisations, flow, &mut templates);
-        match emitter.point_cfg(flow, &trees, &templates) {
+    for cfg in cfgs {
+        let trees = extended_blocks(optimisations, cfg, &mut templates);
+        match emitter.point_cfg(cfg, &trees, &templates) {
             Some(found) => kernels.extend(found.into_iter().map(Some)),
-            None => kernels.extend(flow.entries.iter().map(|_| None)),
+            None => kernels.extend(cfg.entries.iter().map(|_| None)),
         }
     }
     emitter.finish(kernels, &templates)
@@ -124,16 +124,16 @@ impl<M: MacroAssembler> Emitter<M> {
     fn new(
         optimisations: Optimisations,
         registers: u8,
-        lanes: usize,
-        rows: usize,
+        elements: usize,
+        instructions: usize,
         in_parts: bool,
     ) -> Emitter<M> {
         Emitter {
-            machine: M::new(rows.min(MAX_ROOM)),
+            machine: M::new(instructions.min(MAX_RESERVED)),
             optimisations,
             routines: Vec::new(),
             registers,
-            simd_elements: lanes,
+            simd_elements: elements,
             slow_paths: Vec::new(),
             parts: in_parts.then(Vec::new),
         }
@@ -151,7 +151,7 @@ impl<M: MacroAssembler> Emitter<M> {
             self.part(KernelPart::SlowRoutine(routine.position));
             self.slow_routine(routine.label, graph, *result);
         }
-        let behind = self.machine.position();
+        let libcalls = self.machine.position();
         self.part(KernelPart::Libcalls);
         let AssembledCode {
             bytes,
@@ -159,7 +159,7 @@ impl<M: MacroAssembler> Emitter<M> {
             data_start: data,
         } = self.machine.assemble()?;
         let mut parts = self.parts.unwrap_or_default();
-        if end == behind {
+        if end == libcalls {
             // There are no libcalls.
             parts.pop();
         }
@@ -238,8 +238,8 @@ struct LoopMasks {
 
 impl LoopMasks {
     /// The offset of an edge's masks.
-    fn edge_offset(&self, way: Edge) -> i32 {
-        let number = match way {
+    fn edge_offset(&self, edge: Edge) -> i32 {
+        let number = match edge {
             Edge::Exit(exit) => exit,
             Edge::Block(block) => self.exits + block,
         };
@@ -264,9 +264,9 @@ mod tests {
     use crate::x64::X64Batch;
 
     #[test]
-    fn frames_are_only_so_long() {
-        let is_made = |cells: i32| {
-            let code = DifferentialCase::sum(4 * cells as u32, false)
+    fn frame_size_is_bounded() {
+        let is_made = |uniforms: i32| {
+            let code = DifferentialCase::sum(4 * uniforms as u32, false)
                 .code::<A64Assembler>(A64Assembler::VALUE_REGISTERS);
             code.kernels[0].is_some()
         };
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn loops_of_many_ways_run_in_fewer_groups() {
+    fn many_edges_reduce_loop_groups() {
         let frame = |arms| {
             let code = code_with_arms::<X64Batch>(arms);
             code.kernels[0].map(|kernel| kernel.frame_bytes as i32)

@@ -20,8 +20,8 @@ use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 
 /// The labels of a point CFG's exit targets.
-struct Goals<'f> {
-    places: &'f [DynamicLabel],
+struct ExitLabels<'f> {
+    labels: &'f [DynamicLabel],
     /// The label of the current block's next iteration.
     again: DynamicLabel,
     /// Bytes of the frame.
@@ -29,11 +29,11 @@ struct Goals<'f> {
 }
 
 /// An exit that is written after the block.
-struct WayOut<'t> {
+struct OutlinedExit<'t> {
     begin: DynamicLabel,
     /// Steps that were taken before too few were left.
     steps: u32,
-    leave: &'t BlockExit,
+    exit: &'t BlockExit,
     /// The position of the bytecode instruction that it is for.
     position: u32,
 }
@@ -43,23 +43,30 @@ impl<M: MacroAssembler> Emitter<M> {
     /// large.
     pub(super) fn point_cfg(
         &mut self,
-        flow: &PointCfg,
-        (trees, places): &(Vec<ExtendedBlock>, u32),
+        cfg: &PointCfg,
+        (ebbs, label_count): &(Vec<ExtendedBlock>, u32),
         templates: &OpTemplates,
     ) -> Option<Vec<KernelExtent>> {
-        let computations = || trees.iter().map(|tree| &tree.computation);
+        let computations = || ebbs.iter().map(|ebb| &ebb.computation);
         let mut frame =
             KernelFrame::for_graphs::<M>(computations(), templates, Interleave::single_group(1))?;
-        let cells = frame.take_uniform_offsets();
-        let bodies = self.allocate_graphs(computations(), &mut frame, &cells, LinearScan::allocate);
+        let uniform_offsets = frame.take_uniform_offsets();
+        let bodies = self.allocate_graphs(
+            computations(),
+            &mut frame,
+            &uniform_offsets,
+            LinearScan::allocate,
+        );
         if !frame.fits() {
             return None;
         }
-        let places: Vec<_> = (0..*places).map(|_| self.machine.new_label()).collect();
-        let mut extents: Vec<KernelExtent> = Vec::with_capacity(flow.entries.len());
-        for (tree, body) in trees.iter().zip(&bodies) {
-            let next = flow.entries.get(extents.len());
-            if next.is_some_and(|entry| entry.block == tree.label) {
+        let labels: Vec<_> = (0..*label_count)
+            .map(|_| self.machine.new_label())
+            .collect();
+        let mut extents: Vec<KernelExtent> = Vec::with_capacity(cfg.entries.len());
+        for (ebb, body) in ebbs.iter().zip(&bodies) {
+            let next = cfg.entries.get(extents.len());
+            if next.is_some_and(|entry| entry.block == ebb.label) {
                 self.end_entry(&mut extents);
                 self.part(KernelPart::Pool);
                 let start = self.machine.enter_point_kernel(frame.bytes);
@@ -70,20 +77,20 @@ impl<M: MacroAssembler> Emitter<M> {
                     frame_bytes: frame.bytes as usize,
                 });
             }
-            self.machine.bind(places[tree.label as usize]);
-            let goals = Goals {
-                places: &places,
+            self.machine.bind(labels[ebb.label as usize]);
+            let targets = ExitLabels {
+                labels: &labels,
                 again: self.machine.new_label(),
                 size: frame.bytes,
             };
-            self.tree(tree, body, &goals);
+            self.ebb(ebb, body, &targets);
         }
         self.end_entry(&mut extents);
         // Kernels have no identity but their offset.
         assert_eq!(
             extents.len(),
-            flow.entries.len(),
-            "each has a tree, in order"
+            cfg.entries.len(),
+            "each has an extended block, in order"
         );
         Some(extents)
     }
@@ -96,12 +103,12 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    fn tree(&mut self, tree: &ExtendedBlock, body: &AllocatedGraph<'_>, goals: &Goals<'_>) {
-        let mut events = tree.events.iter().peekable();
-        let mut aside = Vec::new();
+    fn ebb(&mut self, ebb: &ExtendedBlock, body: &AllocatedGraph<'_>, targets: &ExitLabels<'_>) {
+        let mut events = ebb.events.iter().peekable();
+        let mut outlined = Vec::new();
         for id in 0..body.graph.nodes.len() as NodeId {
-            if id == tree.carried_nodes {
-                self.machine.bind(goals.again);
+            if id == ebb.carried_nodes {
+                self.machine.bind(targets.again);
             }
             if body.allocation.is_computed(id) {
                 if self.parts.is_some() {
@@ -110,16 +117,16 @@ impl<M: MacroAssembler> Emitter<M> {
                 self.node(body, id, 0);
             }
             while let Some(event) = events.next_if(|event| event.after == id) {
-                self.event(event, body, goals, &mut aside);
+                self.event(event, body, targets, &mut outlined);
             }
         }
-        for way in aside {
-            self.part(KernelPart::WriteBack(way.position));
-            self.machine.bind(way.begin);
-            if way.steps > 0 {
-                self.machine.return_steps(way.steps);
+        for exit_at in outlined {
+            self.part(KernelPart::WriteBack(exit_at.position));
+            self.machine.bind(exit_at.begin);
+            if exit_at.steps > 0 {
+                self.machine.return_steps(exit_at.steps);
             }
-            self.leave(way.leave, body, goals);
+            self.exit(exit_at.exit, body, targets);
         }
         self.slow_paths(body);
     }
@@ -128,59 +135,55 @@ impl<M: MacroAssembler> Emitter<M> {
         &mut self,
         event: &'t ControlEvent,
         body: &AllocatedGraph<'_>,
-        goals: &Goals<'_>,
-        aside: &mut Vec<WayOut<'t>>,
+        targets: &ExitLabels<'_>,
+        outlined: &mut Vec<OutlinedExit<'t>>,
     ) {
         let position = event.position;
         match &event.action {
-            ControlAction::Label(place) => self.machine.bind(goals.places[*place as usize]),
-            ControlAction::Branch {
-                mask,
-                is_set,
-                exit: leave,
-            } => {
+            ControlAction::Label(label) => self.machine.bind(targets.labels[*label as usize]),
+            ControlAction::Branch { mask, is_set, exit } => {
                 self.part(KernelPart::Branch(position));
-                let to = self.way_out(leave, goals, position, aside);
+                let to = self.exit_label(exit, targets, position, outlined);
                 let mask = self.operand(body, *mask, 0);
                 match is_set {
                     true => self.machine.jump_if_any(mask, to),
                     false => self.machine.jump_if_none(mask, to),
                 }
             }
-            ControlAction::TakeSteps { steps, exit: leave } => {
+            ControlAction::TakeSteps { steps, exit } => {
                 self.part(KernelPart::Step(position));
                 let begin = self.machine.new_label();
                 self.machine.take_steps(*steps, begin);
-                aside.push(WayOut {
+                outlined.push(OutlinedExit {
                     begin,
                     steps: *steps,
-                    leave,
+                    exit,
                     position,
                 });
             }
-            ControlAction::Exit(leave) => {
+            ControlAction::Exit(exit) => {
                 self.part(KernelPart::WriteBack(position));
-                self.leave(leave, body, goals);
+                self.exit(exit, body, targets);
             }
         }
     }
 
     /// The label for a jump that exits: the target itself if nothing has to be done before.
-    fn way_out<'t>(
+    fn exit_label<'t>(
         &mut self,
-        leave: &'t BlockExit,
-        goals: &Goals<'_>,
+        exit: &'t BlockExit,
+        targets: &ExitLabels<'_>,
         position: u32,
-        aside: &mut Vec<WayOut<'t>>,
+        outlined: &mut Vec<OutlinedExit<'t>>,
     ) -> DynamicLabel {
-        match leave.target {
-            ExitTarget::Label(place) if leave.stores.is_empty() => goals.places[place as usize],
+        match exit.target {
+            ExitTarget::Label(label) if exit.stores.is_empty() => targets.labels[label as usize],
             ExitTarget::Label(_) | ExitTarget::NextIteration | ExitTarget::Exit(_) => {
                 let begin = self.machine.new_label();
-                aside.push(WayOut {
+                outlined.push(OutlinedExit {
                     begin,
                     steps: 0,
-                    leave,
+                    exit,
                     position,
                 });
                 begin
@@ -188,12 +191,12 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    fn leave(&mut self, leave: &BlockExit, body: &AllocatedGraph<'_>, goals: &Goals<'_>) {
+    fn exit(&mut self, exit: &BlockExit, body: &AllocatedGraph<'_>, targets: &ExitLabels<'_>) {
         for &RegisterStore {
             vm_register: slot,
             value,
             half,
-        } in &leave.stores
+        } in &exit.stores
         {
             let node = body.graph.node(value);
             if node.op == NodeOp::Const {
@@ -204,11 +207,11 @@ impl<M: MacroAssembler> Emitter<M> {
             let register = self.machine.in_register(value, M::SCRATCH[0]);
             self.machine.store_vm_register(slot, register, half);
         }
-        self.carry(&leave.loop_carried, body);
-        match leave.target {
-            ExitTarget::Label(place) => self.machine.jump(goals.places[place as usize]),
-            ExitTarget::NextIteration => self.machine.jump(goals.again),
-            ExitTarget::Exit(exit) => self.machine.leave_point_kernel(goals.size, exit),
+        self.carry(&exit.loop_carried, body);
+        match exit.target {
+            ExitTarget::Label(label) => self.machine.jump(targets.labels[label as usize]),
+            ExitTarget::NextIteration => self.machine.jump(targets.again),
+            ExitTarget::Exit(exit) => self.machine.leave_point_kernel(targets.size, exit),
         }
     }
 
@@ -216,10 +219,10 @@ impl<M: MacroAssembler> Emitter<M> {
     /// Leroy 2008, "Tilting at windmills with Coq"). Unused nodes have no location.
     fn carry(&mut self, carried: &[(NodeId, NodeId)], body: &AllocatedGraph<'_>) {
         let [first, second] = M::SCRATCH;
-        let wanted = carried
+        let used = carried
             .iter()
             .filter(|(node, _)| body.allocation.is_computed(*node));
-        let mut moves: Vec<_> = wanted
+        let mut moves: Vec<_> = used
             .map(|&(node, value)| (self.operand(body, node, 0), self.operand(body, value, 0)))
             .filter(|(to, from)| to != from)
             .collect();
@@ -259,9 +262,9 @@ impl<M: MacroAssembler> Emitter<M> {
                 break;
             };
             // The remaining moves are cycles: one value of each is saved.
-            let kept = std::mem::replace(&mut moves[number].1, AsmOperand::Register(second));
-            self.machine.load(second, kept);
-            ready.extend(read(kept));
+            let saved = std::mem::replace(&mut moves[number].1, AsmOperand::Register(second));
+            self.machine.load(second, saved);
+            ready.extend(read(saved));
         }
     }
 }

@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 struct header {
-    uint32_t code_bytes, entry, runs, planes, plane_bytes, pack_bytes, steps, exit, points;
+    uint32_t code_bytes, entry, runs, planes, plane_bytes, vector_bytes, steps, exit, points;
 };
 struct ref {
     uint8_t *at;
     uint64_t mask;
 };
 struct run {
-    uint32_t start, packs;
+    uint32_t start, vectors;
 };
 
 /* The state of a loop's points: from plane `header.points` on, if that is not the first, the active
@@ -81,17 +81,17 @@ static uint8_t *map(size_t bytes) {
 }
 
 /* A buffer that grows, and whose contents may be lost then. */
-struct room {
+struct buffer {
     uint8_t *at;
     size_t size;
 };
 
-static void *grow(struct room *room, size_t bytes) {
-    if (bytes > room->size) {
-        room->size = (2 * bytes + 0xffff) & ~(size_t)0xffff;
-        room->at = map(room->size);
+static void *grow(struct buffer *buffer, size_t bytes) {
+    if (bytes > buffer->size) {
+        buffer->size = (2 * bytes + 0xffff) & ~(size_t)0xffff;
+        buffer->at = map(buffer->size);
     }
-    return room->at;
+    return buffer->at;
 }
 
 /* The libcalls, by number: what Rust makes of these operators. */
@@ -134,8 +134,8 @@ static uint32_t unsigned_quotient(uint32_t a, uint32_t b) { return b == 0 ? 0 : 
 static uint32_t unsigned_rest(uint32_t a, uint32_t b) { return b == 0 ? 0 : a % b; }
 
 #define EACH(name, of)                                                     \
-    static void name(uint32_t *a, const uint32_t *b, size_t lanes) {       \
-        for (size_t i = 0; i < lanes; i++) a[i] = of(a[i], b[i]);          \
+    static void name(uint32_t *a, const uint32_t *b, size_t elements) {       \
+        for (size_t i = 0; i < elements; i++) a[i] = of(a[i], b[i]);          \
     }
 EACH(each_remainder_of_floats, remainder_of_floats)
 EACH(each_quotient, quotient)
@@ -143,7 +143,7 @@ EACH(each_rest, rest)
 EACH(each_unsigned_quotient, unsigned_quotient)
 EACH(each_unsigned_rest, unsigned_rest)
 
-typedef void callee(uint32_t *a, const uint32_t *b, size_t lanes);
+typedef void callee(uint32_t *a, const uint32_t *b, size_t elements);
 
 /* The first two result registers of a kernel. */
 struct left {
@@ -181,7 +181,7 @@ static struct left call_kernel(const void *kernel, const void *first, const void
     return (struct left){(uint64_t)x0, (uint64_t)x1};
 }
 
-static struct room code, runs, planes, refs;
+static struct buffer code, runs, planes, refs;
 
 void _start(void) {
     callee *callees[] = {each_remainder_of_floats, each_quotient, each_rest, each_unsigned_quotient, each_unsigned_rest};
@@ -203,9 +203,9 @@ void _start(void) {
             words[i] = (struct ref){first + (size_t)i * header.plane_bytes, UINT64_MAX};
         }
         if (header.runs != 0) {
-            uint8_t *told = first + (size_t)header.points * header.plane_bytes;
-            struct points points = {told, told + 2 * (size_t)header.plane_bytes, header.plane_bytes / 2, told + header.plane_bytes, header.steps};
-            call_kernel(kernel + header.entry, words, each, header.runs, header.pack_bytes, header.points != 0 ? &points : NULL, callees);
+            uint8_t *state = first + (size_t)header.points * header.plane_bytes;
+            struct points points = {state, state + 2 * (size_t)header.plane_bytes, header.plane_bytes / 2, state + header.plane_bytes, header.steps};
+            call_kernel(kernel + header.entry, words, each, header.runs, header.vector_bytes, header.points != 0 ? &points : NULL, callees);
         } else {
             for (uint32_t i = 0; i < header.planes; i++) {
                 struct left left = call_kernel(kernel + header.entry, words[i].at, words[i].at, header.steps, (uint64_t)callees, NULL, callees);

@@ -22,7 +22,7 @@ fn value(graph: &Graph, id: NodeId, planes: &[u32]) -> u32 {
 const WORDS: [[u32; 2]; 3] = [[0x89ab_cdef, 0x1234_5678], [u32::MAX, 0], [1, 0xffff_0001]];
 
 #[test]
-fn what_is_shifted_out_is_not_united() {
+fn shifted_out_words_are_dropped() {
     for (code, unite) in [
         (NodeOp::Xor, (|x, y| x ^ y) as fn(u32, u32) -> u32),
         (NodeOp::Or, |x, y| x | y),
@@ -48,7 +48,7 @@ fn what_is_shifted_out_is_not_united() {
 
 /// A shader may have any number of these.
 #[test]
-fn much_that_is_shifted_out_needs_no_stack() {
+fn deep_shift_chains_need_no_stack() {
     let mut graph = Graph::default();
     let x = graph.push(NodeOp::Plane, 0, 0, 0);
     let mut hash = x;
@@ -63,7 +63,7 @@ fn much_that_is_shifted_out_needs_no_stack() {
 
 /// The second operand of a unary node is a number, not a node.
 #[test]
-fn products_of_what_is_no_sum_stay() {
+fn products_of_unary_nodes_stay() {
     let mut graph = Graph::default();
     let x = graph.push(NodeOp::Plane, 0, 0, 0);
     let top = graph.push(NodeOp::ShrBy, x, 25, 0);
@@ -73,7 +73,7 @@ fn products_of_what_is_no_sum_stay() {
 }
 
 #[test]
-fn products_of_neighbours_are_sums() {
+fn neighbour_products_become_sums() {
     for (more, by) in [(1, 374_761_393), (u32::MAX, 3), (0x8000_0001, 0xdead_beef)] {
         let mut graph = Graph::default();
         let x = graph.push(NodeOp::Plane, 0, 0, 0);

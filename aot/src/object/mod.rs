@@ -111,10 +111,10 @@ impl LinkedKernels {
     }
 
     /// The kernels of point CFGs.
-    pub(crate) fn point_kernels(&self, flows: &[PointCfg]) -> PointKernels {
+    pub(crate) fn point_kernels(&self, cfgs: &[PointCfg]) -> PointKernels {
         // SAFETY: the caller of `of` promised kernels for this processor, and linked code stays as
         // long as the process.
-        unsafe { kernel_pointers::point_kernels(flows, self.addresses(), Arc::new(())) }
+        unsafe { kernel_pointers::point_kernels(cfgs, self.addresses(), Arc::new(())) }
     }
 
     fn addresses(&self) -> impl Iterator<Item = Option<*const u8>> {

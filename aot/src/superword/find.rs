@@ -54,9 +54,9 @@ pub(super) struct Superwords<'g> {
     words: usize,
     pub(super) all: Vec<Superword>,
     /// The superword and element of each of these nodes, if it is in one.
-    places: Vec<Option<(usize, u32)>>,
+    positions: Vec<Option<(usize, u32)>>,
     /// How often each of these nodes is used as an element; all 0 outside of a count.
-    as_lanes: Vec<u32>,
+    as_elements: Vec<u32>,
 }
 
 impl<'g> Superwords<'g> {
@@ -74,8 +74,8 @@ impl<'g> Superwords<'g> {
             needs: Vec::new(),
             words: nodes.len().div_ceil(64),
             all: Vec::new(),
-            places: vec![None; nodes.len()],
-            as_lanes: vec![0; nodes.len()],
+            positions: vec![None; nodes.len()],
+            as_elements: vec![0; nodes.len()],
             nodes,
         }
     }
@@ -119,7 +119,7 @@ impl<'g> Superwords<'g> {
     /// The superword and element of a node, if it is in one.
     pub(super) fn position_of(&self, id: NodeId) -> Option<(usize, u32)> {
         let index = id.checked_sub(self.nodes.start)?;
-        *self.places.get(index as usize)?
+        *self.positions.get(index as usize)?
     }
 
     /// The index of a node among these nodes.
@@ -129,8 +129,8 @@ impl<'g> Superwords<'g> {
 
     /// Whether a node may be in a superword.
     fn may_join(&self, id: NodeId) -> bool {
-        let is_wanted = self.uses[id as usize] > 0;
-        is_wanted && is_elementwise(self.graph.node(id).op) && !self.pairs[id as usize]
+        let is_used = self.uses[id as usize] > 0;
+        is_used && is_elementwise(self.graph.node(id).op) && !self.pairs[id as usize]
     }
 
     /// A hash of a node and its operands, to a depth.
@@ -184,7 +184,7 @@ impl<'g> Superwords<'g> {
     fn undo(&mut self, first: usize) {
         for superword in self.all.drain(first..) {
             for member in superword.members {
-                self.places[(member - self.nodes.start) as usize] = None;
+                self.positions[(member - self.nodes.start) as usize] = None;
             }
         }
     }
@@ -207,9 +207,9 @@ impl<'g> Superwords<'g> {
             members: ids,
             operands: Vec::new(),
         });
-        for (id, lane) in ids.into_iter().zip(0..) {
+        for (id, element) in ids.into_iter().zip(0..) {
             let index = self.index(id);
-            self.places[index] = Some((superword, lane));
+            self.positions[index] = Some((superword, element));
         }
         let operands = self.columns(ids).map(|ids| self.source(ids, depth + 1));
         self.all[superword].operands = operands.collect();
@@ -282,17 +282,17 @@ impl<'g> Superwords<'g> {
     pub(super) fn extracted(&mut self, first: usize) -> Vec<NodeId> {
         let superwords = &self.all[first..];
         let sources = superwords.iter().flat_map(|superword| &superword.operands);
-        let as_lanes = sources.filter_map(|source| match *source {
+        let as_elements = sources.filter_map(|source| match *source {
             OperandSource::Superword(other) => Some(self.all[other].members),
             OperandSource::Splat(_) | OperandSource::Gather(_) => None,
         });
-        for id in as_lanes.flatten() {
-            self.as_lanes[(id - self.nodes.start) as usize] += 1;
+        for id in as_elements.flatten() {
+            self.as_elements[(id - self.nodes.start) as usize] += 1;
         }
         let members = superwords.iter().flat_map(|superword| superword.members);
-        let is_wanted = |&id: &NodeId| self.uses[id as usize] > self.as_lanes[self.index(id)];
-        let taken_out = members.filter(is_wanted).collect();
-        self.as_lanes.fill(0);
+        let is_used = |&id: &NodeId| self.uses[id as usize] > self.as_elements[self.index(id)];
+        let taken_out = members.filter(is_used).collect();
+        self.as_elements.fill(0);
         taken_out
     }
 }

@@ -31,7 +31,7 @@ struct Progress<'g> {
     written: Vec<Option<NodeId>>,
     is_begun: Vec<bool>,
     /// Gathered elements.
-    together: FxHashMap<[NodeId; SUPERWORD_WIDTH], NodeId>,
+    gathered: FxHashMap<[NodeId; SUPERWORD_WIDTH], NodeId>,
     depth: usize,
 }
 
@@ -71,7 +71,7 @@ impl<'g> SuperwordWriter<'g> {
             superwords,
             written: vec![None; superwords.all.len()],
             is_begun: vec![false; superwords.all.len()],
-            together: FxHashMap::default(),
+            gathered: FxHashMap::default(),
             depth: 0,
         };
         let wanted = live_nodes(self.graph, superwords.uses, superwords.nodes.clone());
@@ -111,9 +111,9 @@ impl<'g> SuperwordWriter<'g> {
         }
         progress.deeper()?;
         let node = match progress.superwords.position_of(id) {
-            Some((superword, lane)) => {
+            Some((superword, element)) => {
                 let superword = self.superword(superword, progress)?;
-                Node::new(NodeOp::Broadcast, superword, lane, 0)
+                Node::new(NodeOp::Broadcast, superword, element, 0)
             }
             None => {
                 let node = self.graph.node(id);
@@ -147,10 +147,10 @@ impl<'g> SuperwordWriter<'g> {
         for (vector, source) in vectors.iter_mut().zip(operands) {
             *vector = match *source {
                 OperandSource::Splat(id) => {
-                    self.together([id; SUPERWORD_WIDTH], members[0], progress)?
+                    self.gathered([id; SUPERWORD_WIDTH], members[0], progress)?
                 }
                 OperandSource::Superword(other) => self.superword(other, progress)?,
-                OperandSource::Gather(ids) => self.together(ids, members[0], progress)?,
+                OperandSource::Gather(ids) => self.gathered(ids, members[0], progress)?,
             };
         }
         progress.depth -= 1;
@@ -167,13 +167,13 @@ impl<'g> SuperwordWriter<'g> {
     }
 
     /// Gathers elements into one vector.
-    fn together(
+    fn gathered(
         &mut self,
         ids: [NodeId; SUPERWORD_WIDTH],
         origin: NodeId,
         progress: &mut Progress<'_>,
     ) -> Result<NodeId, Tangled> {
-        if let Some(&found) = progress.together.get(&ids) {
+        if let Some(&found) = progress.gathered.get(&ids) {
             return Ok(found);
         }
         let mut names = ids;
@@ -195,7 +195,7 @@ impl<'g> SuperwordWriter<'g> {
             };
             two(NodeOp::Join, first, last)
         };
-        progress.together.insert(ids, vector);
+        progress.gathered.insert(ids, vector);
         Ok(vector)
     }
 }

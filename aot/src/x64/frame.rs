@@ -17,18 +17,18 @@ const PER_SET: i8 = 5;
 
 /// Capacity reserved for an instruction's code, and for its references, constants mostly: enough
 /// for most programs to be written without a move.
-const ROW_BYTES: usize = 512;
-const ROW_REFERENCES: usize = 16;
-const ROW_LABELS: usize = 4;
+const INSTRUCTION_BYTES: usize = 512;
+const INSTRUCTION_REFERENCES: usize = 16;
+const INSTRUCTION_LABELS: usize = 4;
 
 /// The number of the general register `edx`.
 const EDX: u8 = 2;
 
-impl<const LANES: usize> X64Assembler<LANES> {
+impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     /// Sets the flags by whether a mask is empty.
     fn test(&mut self, mask: Operand) {
         let mask = self.in_register(mask, SCRATCH[1]);
-        if LANES == WHOLE {
+        if ELEMENTS == WHOLE {
             self.vex_binary(vex::TEST, mask, Operand::Register(mask));
         } else {
             dynasm!(self.asm; .arch x64; vmovd eax, Rx(mask); test eax, eax);
@@ -47,10 +47,10 @@ impl<const LANES: usize> X64Assembler<LANES> {
     }
 }
 
-impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
+impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
     type Constant = u32;
 
-    const VECTOR_BYTES: i32 = 4 * LANES as i32;
+    const VECTOR_BYTES: i32 = 4 * ELEMENTS as i32;
     // Segments are so short that several iterations overlap in the reorder window; two vectors need
     // twice the registers, and were slower or as fast on Zen 5.
     const SEGMENT_VECTORS: usize = 1;
@@ -61,8 +61,12 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
     const HAS_PLANE_OPERANDS: bool = true;
     const HAS_SATURATING_CONVERSIONS: bool = false;
 
-    fn new(rows: usize) -> Self {
-        let asm = Assembler::new(rows * ROW_BYTES, rows * ROW_REFERENCES, rows * ROW_LABELS);
+    fn new(instructions: usize) -> Self {
+        let asm = Assembler::new(
+            instructions * INSTRUCTION_BYTES,
+            instructions * INSTRUCTION_REFERENCES,
+            instructions * INSTRUCTION_LABELS,
+        );
         X64Assembler {
             asm,
             labels: Vec::new(),
@@ -218,16 +222,16 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
         self.permute(table, to, index);
     }
 
-    fn call_libcall(&mut self, function: Libcall, lanes: usize) {
+    fn call_libcall(&mut self, function: Libcall, elements: usize) {
         let asm = &mut self.asm;
         let thunk = *self.thunk.get_or_insert_with(|| asm.new_dynamic_label());
         dynasm!(self.asm
             ; .arch x64
             ; mov eax, function as i32
-            ; mov r11d, lanes as i32
+            ; mov r11d, elements as i32
             ; call =>thunk
         );
-        if lanes == 1 {
+        if elements == 1 {
             let [result, _] = SCRATCH;
             let from = Operand::Register(result);
             self.vex_ternary(vex::SHUFFLE.with_immediate(0), result, result, from);
@@ -277,7 +281,7 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
         );
     }
 
-    fn store_edge_masks(&mut self, at: i32, ways: usize, groups: usize) {
+    fn store_edge_masks(&mut self, at: i32, edges: usize, groups: usize) {
         let [scratch, _] = SCRATCH;
         dynasm!(self.asm
             ; .arch x64
@@ -291,12 +295,12 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
         );
         // Two words more are on the stack.
         let pushed = 2 * size_of::<u64>() as i32;
-        for way in 0..ways {
+        for edge in 0..edges {
             for group in 0..groups {
                 dynasm!(self.asm; .arch x64; xor eax, eax);
                 // The last vector's points become the highest bits.
                 for vector in (0..Self::LOOP_GROUP_VECTORS).rev() {
-                    let vectors = (way * groups + group) * Self::LOOP_GROUP_VECTORS + vector;
+                    let vectors = (edge * groups + group) * Self::LOOP_GROUP_VECTORS + vector;
                     let mask = at + vectors as i32 * Self::VECTOR_BYTES + pushed;
                     self.load(scratch, Operand::Frame(mask));
                     self.vex_binary(vex::SIGNS, EDX, Operand::Register(scratch));
@@ -376,7 +380,7 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
     }
 
     fn jump_unless_all(&mut self, mask: Operand, to: DynamicLabel) {
-        if LANES == WHOLE {
+        if ELEMENTS == WHOLE {
             let mask = self.in_register(mask, SCRATCH[1]);
             let ones = Operand::Constant(self.constant(ALL_ONES));
             // Sets the carry flag if the mask has all bits of `ones`.

@@ -12,7 +12,7 @@ const LEFT: u8 = 6;
 const RIGHT: u8 = 2;
 const RIGHT_SIGNED: u8 = 4;
 
-impl<const LANES: usize> X64Assembler<LANES> {
+impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     /// Moves an operand to a register, if it is not there.
     pub(super) fn move_to(&mut self, to: u8, operand: Operand) {
         match operand {
@@ -32,7 +32,7 @@ impl<const LANES: usize> X64Assembler<LANES> {
         let [first, _] = SCRATCH;
         let index = self.in_register(index, first);
         let table = self.table(table);
-        if LANES == WHOLE {
+        if ELEMENTS == WHOLE {
             self.vex_ternary(vex::PERMUTE, to, index, Operand::Constant(table));
         } else {
             // Tables are padded to a whole vector.
@@ -86,14 +86,14 @@ impl<const LANES: usize> X64Assembler<LANES> {
         let [first, _] = SCRATCH;
         let is_register = |operand| matches!(operand, Operand::Register(_));
         // a < b is b > a, and the last operand may be in memory.
-        let is_turned = match code {
+        let is_swapped = match code {
             NodeOp::ILt => true,
             NodeOp::Lt | NodeOp::Le => !is_register(a) && is_register(b),
             _ => false,
         };
         let vex = match code {
-            NodeOp::Lt if is_turned => vex::GT,
-            NodeOp::Le if is_turned => vex::GE,
+            NodeOp::Lt if is_swapped => vex::GT,
+            NodeOp::Le if is_swapped => vex::GE,
             NodeOp::Add => vex::ADD,
             NodeOp::Sub => vex::SUB,
             NodeOp::Mul => vex::MUL,
@@ -111,7 +111,7 @@ impl<const LANES: usize> X64Assembler<LANES> {
             NodeOp::ISub => vex::I_SUB,
             // With one defined element in each half, products of twice the width take half the
             // time: the elements after it may be anything.
-            NodeOp::IMul if LANES != WHOLE => vex::MUL_WIDE,
+            NodeOp::IMul if ELEMENTS != WHOLE => vex::MUL_WIDE,
             NodeOp::IMul | NodeOp::IMulEach => vex::I_MUL,
             NodeOp::Shl => vex::SHL,
             NodeOp::Shr => vex::SHR,
@@ -126,7 +126,7 @@ impl<const LANES: usize> X64Assembler<LANES> {
             NodeOp::Interleave => vex::INTERLEAVE,
             _ => unreachable!("the others have no such number of operands"),
         };
-        let (a, b) = if is_turned { (b, a) } else { (a, b) };
+        let (a, b) = if is_swapped { (b, a) } else { (a, b) };
         let a = self.in_register(a, first);
         self.vex_ternary(vex, to, a, b);
     }
@@ -135,7 +135,7 @@ impl<const LANES: usize> X64Assembler<LANES> {
     /// memory.
     pub(super) fn product(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
         let [_, second] = SCRATCH;
-        let [turned, of_product, of_sum] = forms(code);
+        let [swapped, of_product, of_sum] = forms(code);
         let is = |operand: Operand| matches!(operand, Operand::Register(r) if r == to);
         if is(c) {
             // to += a·b
@@ -157,7 +157,7 @@ impl<const LANES: usize> X64Assembler<LANES> {
             if !is(b) {
                 self.move_to(to, a);
                 // to = to·b + c
-                self.vex_ternary(turned, to, c, b);
+                self.vex_ternary(swapped, to, c, b);
                 return;
             }
         }

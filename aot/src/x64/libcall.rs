@@ -8,7 +8,7 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 /// Bytes from the end of a kernel's frame down to its libcall table.
 const LIBCALLS: i32 = 16;
 
-impl<const LANES: usize> X64Assembler<LANES> {
+impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     /// Writes the thunk that calls a libcall for each SIMD element.
     ///
     /// Inputs: the number of the function in `rax`, the number of elements in `r11`, the operands
@@ -42,7 +42,7 @@ impl<const LANES: usize> X64Assembler<LANES> {
             ; .arch x64
             ; vzeroupper
         );
-        if LANES == WHOLE {
+        if ELEMENTS == WHOLE {
             dynasm!(self.asm; .arch x64; mov rcx, [rbp]; mov rcx, [rcx - LIBCALLS]);
         }
         dynasm!(self.asm

@@ -47,7 +47,7 @@ pub(crate) type X64Batch = X64Assembler<WHOLE>;
 pub(crate) type X64Point = X64Assembler<4>;
 
 /// The macro assembler for x86-64, on vectors of `ELEMENTS` elements.
-pub(crate) struct X64Assembler<const LANES: usize> {
+pub(crate) struct X64Assembler<const ELEMENTS: usize> {
     asm: Assembler<X64Relocation>,
     /// The labels of constants and tables. Operands have their numbers, so that an operand is eight
     /// bytes and is passed in a register.
@@ -63,7 +63,7 @@ pub(crate) struct X64Assembler<const LANES: usize> {
     thunk: Option<DynamicLabel>,
 }
 
-impl<const LANES: usize> X64Assembler<LANES> {
+impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     /// A new label for a constant or a table.
     fn data_label(&mut self) -> u32 {
         self.labels.push(self.asm.new_dynamic_label());
@@ -89,14 +89,14 @@ impl<const LANES: usize> X64Assembler<LANES> {
         let start = asm.offset().0;
         for &(bits, label) in &self.constants {
             dynasm!(asm; .arch x64; =>labels[label as usize]);
-            for _ in 0..LANES {
+            for _ in 0..ELEMENTS {
                 asm.push_u32(bits);
             }
         }
         let mut bit = 1;
         for label in self.bits.into_iter().flatten() {
             dynasm!(asm; .arch x64; =>label);
-            for _ in 0..LANES {
+            for _ in 0..ELEMENTS {
                 asm.push_u32(bit);
                 bit <<= 1;
             }

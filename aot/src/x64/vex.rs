@@ -134,7 +134,7 @@ instructions! {
     NEG_MUL_SUB_231 = P66 M0F38 0xbe;
 }
 
-impl<const LANES: usize> X64Assembler<LANES> {
+impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     /// Writes an instruction of two operands.
     pub(super) fn vex_binary(&mut self, vex: VexInstruction, to: u8, from: Operand) {
         // An absent register is encoded as 0.
@@ -146,7 +146,7 @@ impl<const LANES: usize> X64Assembler<LANES> {
     pub(super) fn vex_ternary(&mut self, vex: VexInstruction, to: u8, first: u8, last: Operand) {
         // The highest bit of the last one, if it is a register; its encoding, and the bytes of
         // that.
-        let (high, place, length) = match last {
+        let (high, operand, length) = match last {
             Operand::Register(register) => (register >> 3, u64::from(0xc0 | register & 7), 1),
             Operand::Frame(at) => match i8::try_from(at) {
                 Ok(at) => (0, 0x2444 | u64::from(at as u8) << 16, 3),
@@ -169,14 +169,14 @@ impl<const LANES: usize> X64Assembler<LANES> {
         };
         // That of the index register, `r8`.
         let indexed = u8::from(matches!(last, Operand::Plane(..)));
-        let (number, behind) = match vex.number {
+        let (number, immediate_bytes) = match vex.number {
             Some(number) => (u64::from(number) << (8 * length), 1),
             None => (0, 0),
         };
         // All bytes after the opcode.
-        let rest = u128::from(place | u64::from(to & 7) << 3 | number);
+        let rest = u128::from(operand | u64::from(to & 7) << 3 | number);
         let to_high = (!to & 8) << 4;
-        let last_byte = (!first & 15) << 3 | u8::from(LANES == WHOLE) << 2 | vex.prefix;
+        let last_byte = (!first & 15) << 3 | u8::from(ELEMENTS == WHOLE) << 2 | vex.prefix;
         let (head, rest, head_length) = match vex.map == M0F && high | indexed == 0 {
             true => ([0xc5, to_high | last_byte, vex.opcode, 0], rest << 24, 3),
             false => {
@@ -186,10 +186,11 @@ impl<const LANES: usize> X64Assembler<LANES> {
         };
         let bytes = u128::from(u32::from_le_bytes(head)) | rest;
         self.asm
-            .push_instruction(bytes, head_length + length + usize::from(behind));
+            .push_instruction(bytes, head_length + length + usize::from(immediate_bytes));
         if let Operand::Constant(label) = last {
             let label = self.labels[label as usize];
-            self.asm.dynamic_reloc(label, 0, 4 + behind, 0, DISTANCE);
+            self.asm
+                .dynamic_reloc(label, 0, 4 + immediate_bytes, 0, DISTANCE);
         }
     }
 }
