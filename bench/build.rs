@@ -21,9 +21,9 @@ fn main() {
     println!("cargo::rerun-if-changed=c");
     println!("cargo::rerun-if-changed=../cli/src/benchmarks/programs/w4.txt");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let text = fs::read_to_string("../cli/src/benchmarks/programs/w4.txt")
+    let source = fs::read_to_string("../cli/src/benchmarks/programs/w4.txt")
         .expect("the statements are part of the repository");
-    let statements: Vec<Statement<'_>> = text
+    let statements: Vec<Statement<'_>> = source
         .lines()
         .map(|line| {
             let words: Vec<&str> = line.split(' ').collect();
@@ -60,7 +60,7 @@ fn main() {
             }
         }
     }
-    fs::write(out.join("c_reference_tables.rs"), tables.text()).expect("OUT_DIR can be written");
+    fs::write(out.join("c_reference_tables.rs"), tables.source()).expect("OUT_DIR can be written");
 }
 
 /// Whether this build needs a compiler, and finds it.
@@ -124,7 +124,7 @@ impl Tables {
             .expect("writing to a string");
     }
 
-    fn text(&self) -> String {
+    fn source(&self) -> String {
         let Tables {
             declarations,
             points,
@@ -133,9 +133,9 @@ impl Tables {
         format!(
             "// SAFETY: the build script built C that defines each of these tables, which never change, with this type.
 unsafe extern \"C\" {{\n{declarations}}}
-/// Every build of the C limit over one point; none without a C compiler.
+/// Every build of the C reference over one point; none without a C compiler.
 pub fn points() -> Vec<CPoint> {{ vec![{points}] }}
-/// Every build of the C limit over many points.
+/// Every build of the C reference over many points.
 pub fn batches() -> Vec<CBatch> {{ vec![{batches}] }}
 "
         )
@@ -168,11 +168,11 @@ fn base(out: &Path, compiler: &str, maths: &str, name: &str) -> cc::Build {
 }
 
 fn write(path: &Path, statements: &[Statement<'_>], line: fn(Statement<'_>) -> String) {
-    let mut text = String::new();
+    let mut source = String::new();
     for &statement in statements {
-        writeln!(text, "{}", line(statement)).expect("writing to a string");
+        writeln!(source, "{}", line(statement)).expect("writing to a string");
     }
-    fs::write(path, text).expect("OUT_DIR can be written");
+    fs::write(path, source).expect("OUT_DIR can be written");
 }
 
 fn infix(op: &str) -> Option<char> {

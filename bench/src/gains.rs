@@ -68,12 +68,12 @@ fn subjects() -> Vec<SwitchSubject> {
     let points: Vec<Point> = (0..SIDE * SIDE).map(|i| point(middle(i))).collect();
     let points = &points[..MAX_POINTS.min(points.len())];
     for path in materials::programs().expect("the materials are in the workspace") {
-        let text = std::fs::read_to_string(root().join(&path)).expect("a material can be read");
+        let source = std::fs::read_to_string(root().join(&path)).expect("a material can be read");
         let compiler = Compiler::new(GlobalsLayout::hit()).with_options(Options {
             output_derivatives: true,
             ..Options::default()
         });
-        let program = compiler.compile(&Sources::new(&*path, text));
+        let program = compiler.compile(&Sources::new(&*path, source));
         let program = program.unwrap_or_else(|found| panic!("{path} is wrong:\n{found}"));
         let name = path.rsplit('/').next().unwrap_or(&path);
         subjects.push(SwitchSubject::of(
@@ -145,14 +145,14 @@ fn measure(
     ways.extend(others);
     let mut least = vec![f64::INFINITY; ways.len()];
     for _ in 0..MEMORIES {
-        let contenders = ways.iter().filter_map(|(name, engine)| {
+        let candidates = ways.iter().filter_map(|(name, engine)| {
             let mut runner = subject.on(*engine)?;
             Some(BenchCandidate::new(&**name, move || {
                 (0..TIMES).for_each(|_| runner.run())
             }))
         });
-        let mut contenders: Vec<BenchCandidate<'_>> = contenders.collect();
-        let samples = time_round_robin(&mut contenders, ROUNDS / MEMORIES, subject.points());
+        let mut candidates: Vec<BenchCandidate<'_>> = candidates.collect();
+        let samples = time_round_robin(&mut candidates, ROUNDS / MEMORIES, subject.points());
         for (least, (_, sample)) in least.iter_mut().zip(&samples) {
             *least = least.min(sample.min);
         }

@@ -32,12 +32,12 @@ const OURS: [(&str, SimdLevel, Tier); 3] = [
 ];
 
 /// A baseline, and the goal for its time over ours.
-type Peer<'a> = (BenchCandidate<'a>, Option<RatioGoal>);
+type Baseline<'a> = (BenchCandidate<'a>, Option<RatioGoal>);
 
 /// Compares W1 with num-dual, W4 with num-dual and fidget, all of them with both derivatives.
 pub fn run(report: &mut BenchReport) {
     if !SimdLevel::Avx2.is_available() {
-        report.note("peers are compared from AVX2 on, which this processor lacks");
+        report.note("baselines are compared from AVX2 on, which this processor lacks");
         return;
     }
     check();
@@ -49,8 +49,8 @@ pub fn run(report: &mut BenchReport) {
             black_box(num_dual::w1(pixel));
         });
     });
-    let peers = vec![(by_num_dual, Some(RatioGoal::AtLeast(15.0)))];
-    compare(&w1, planes_in, &OURS, peers, report);
+    let baselines = vec![(by_num_dual, Some(RatioGoal::AtLeast(15.0)))];
+    compare(&w1, planes_in, &OURS, baselines, report);
 
     let statements = w4_statements().len();
     let num_dual = num_dual::W4::new(statements);
@@ -62,7 +62,7 @@ pub fn run(report: &mut BenchReport) {
     });
     let mut vm = Gradients::<VmFunction>::w4(statements, planes_in);
     let mut jit = Gradients::<JitFunction>::w4(statements, planes_in);
-    let peers = vec![
+    let baselines = vec![
         (by_num_dual, None),
         (
             BenchCandidate::new("fidget_vm", || vm.run()),
@@ -77,7 +77,7 @@ pub fn run(report: &mut BenchReport) {
     let at_its_level: Vec<_> = at_its_level
         .filter(|&(_, level, _)| level == SimdLevel::Avx2)
         .collect();
-    compare(&w4, planes_in, &at_its_level, peers, report);
+    compare(&w4, planes_in, &at_its_level, baselines, report);
 }
 
 /// The pixels of the grid with these values.
@@ -92,35 +92,35 @@ fn compare(
     workload: &Workload,
     planes_in: &[Vec<f32>; 2],
     ours: &[(&str, SimdLevel, Tier)],
-    peers: Vec<Peer<'_>>,
+    baselines: Vec<Baseline<'_>>,
     report: &mut BenchReport,
 ) {
     let Workload { name, points, .. } = workload;
     let program = program(&workload.source, true);
     let out = &RefCell::new(output_planes(points.len()));
-    let mut contenders = Vec::new();
+    let mut candidates = Vec::new();
     let mut names = Vec::new();
     for &(name, level, tier) in ours {
         if level.is_available() && tiers(level).any(|own| own == tier) {
             let mut ours = BatchRunner::new(&program, level, tier, points);
             let run = move || ours.run_on(planes_in, &mut out.borrow_mut());
-            contenders.push(BenchCandidate::new(name, run));
+            candidates.push(BenchCandidate::new(name, run));
             names.push(name);
         }
     }
-    let goals: Vec<Option<RatioGoal>> = peers.iter().map(|&(_, goal)| goal).collect();
-    contenders.extend(peers.into_iter().map(|(peer, _)| peer));
-    let samples = time_round_robin(&mut contenders, ROUNDS, points.len());
+    let goals: Vec<Option<RatioGoal>> = baselines.iter().map(|&(_, goal)| goal).collect();
+    candidates.extend(baselines.into_iter().map(|(baseline, _)| baseline));
+    let samples = time_round_robin(&mut candidates, ROUNDS, points.len());
     report.title(format!(
-        "{name}: peers beside ours, with both derivatives, nanoseconds a point"
+        "{name}: baselines beside ours, with both derivatives, nanoseconds a point"
     ));
-    for (contender, sample) in &samples {
-        report.timing(format!("{name}_peers_{contender}"), "ns", *sample);
+    for (candidate, sample) in &samples {
+        report.timing(format!("{name}_peers_{candidate}"), "ns", *sample);
     }
-    let (ours, peers) = samples.split_at(names.len());
-    for ((peer, theirs), goal) in peers.iter().zip(goals) {
+    let (ours, baselines) = samples.split_at(names.len());
+    for ((baseline, theirs), goal) in baselines.iter().zip(goals) {
         for (own, sample) in ours {
-            let ratio = format!("{name}_{peer}_over_{own}");
+            let ratio = format!("{name}_{baseline}_over_{own}");
             report.ratio(ratio, theirs.min / sample.min, goal);
         }
     }
@@ -144,10 +144,10 @@ fn check() {
     let points = some(&w4.points);
     let mut ours = PointRunner::new(&program(&shader(50), true), Engine::Point);
     let expected: Vec<CDual> = points.iter().map(|p| ours.at(p)).collect();
-    let peer = num_dual::W4::new(50);
+    let baseline = num_dual::W4::new(50);
     let pairs = points
         .iter()
-        .map(|p| peer.run(p))
+        .map(|p| baseline.run(p))
         .zip(expected.iter().copied());
     near(2e-3).hold("num-dual on w4", pairs);
     let planes = input_planes(&points);
