@@ -1,6 +1,7 @@
-//! Builds the C limit with the C compilers found, and turns the statements of W4 into C.
+//! Builds the C reference with the C compilers found, and turns the statements of W4 into C.
 //!
-//! C is built in release builds alone: only there are figures of use, and tests should not wait for it.
+//! C is built in release builds only: measurements are of use only there, and tests should not wait
+//! for it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::{env, fs};
 /// One statement of W4: op, destination, operands.
 type Statement<'a> = (&'a str, &'a str, &'a str, &'a str);
 
-/// SIMD levels: what Rust calls them, and C.
+/// SIMD levels: their names in Rust and in C.
 const LEVELS: [(&str, &str); 2] = [("avx2", "x86-64-v3"), ("avx512", "x86-64-v4")];
 
 /// Sets of transcendentals.
@@ -20,9 +21,9 @@ fn main() {
     println!("cargo::rerun-if-changed=c");
     println!("cargo::rerun-if-changed=../cli/src/benchmarks/programs/w4.txt");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let text = fs::read_to_string("../cli/src/benchmarks/programs/w4.txt")
+    let source = fs::read_to_string("../cli/src/benchmarks/programs/w4.txt")
         .expect("the statements are part of the repository");
-    let statements: Vec<Statement<'_>> = text
+    let statements: Vec<Statement<'_>> = source
         .lines()
         .map(|line| {
             let words: Vec<&str> = line.split(' ').collect();
@@ -43,7 +44,7 @@ fn main() {
             tables.point(&out, compiler, maths);
         }
     }
-    // Over many points gcc is slower, and takes minutes to compile: it is for want of clang.
+    // In batches gcc is slower, and takes minutes to compile: it is used only without clang.
     if let Some(compiler) = compilers.first() {
         let interleaves: &[usize] = if *compiler == "clang" {
             &[1, 2, 4]
@@ -59,16 +60,16 @@ fn main() {
             }
         }
     }
-    fs::write(out.join("c_reference_tables.rs"), tables.text()).expect("OUT_DIR can be written");
+    fs::write(out.join("c_reference_tables.rs"), tables.source()).expect("OUT_DIR can be written");
 }
 
-/// Whether this build has use for a compiler, and finds it.
+/// Whether this build needs a compiler, and finds it.
 fn is_there(compiler: &str) -> bool {
     let version = Command::new(compiler).arg("--version").output();
     env::var("PROFILE").as_deref() == Ok("release") && version.is_ok()
 }
 
-/// The builds that were made, as Rust that declares and lists them.
+/// The builds, as Rust code that declares and lists them.
 #[derive(Default)]
 struct Tables {
     declarations: String,
@@ -106,7 +107,7 @@ impl Tables {
         let mut build = base(out, compiler, maths, &name);
         build
             .file("c/batch.c")
-            .define("FLIGHT", interleave.to_string().as_str())
+            .define("INTERLEAVE", interleave.to_string().as_str())
             .flag(format!("-march={march}"))
             .flag("-mprefer-vector-width=512");
         build.compile(&format!("limit_{name}"));
@@ -123,7 +124,7 @@ impl Tables {
             .expect("writing to a string");
     }
 
-    fn text(&self) -> String {
+    fn source(&self) -> String {
         let Tables {
             declarations,
             points,
@@ -132,16 +133,16 @@ impl Tables {
         format!(
             "// SAFETY: the build script built C that defines each of these tables, which never change, with this type.
 unsafe extern \"C\" {{\n{declarations}}}
-/// Every build of the C limit over one point; none without a C compiler.
+/// Every build of the C reference over one point; none without a C compiler.
 pub fn points() -> Vec<CPoint> {{ vec![{points}] }}
-/// Every build of the C limit over many points.
+/// Every build of the C reference over many points.
 pub fn batches() -> Vec<CBatch> {{ vec![{batches}] }}
 "
         )
     }
 }
 
-/// What all builds have in common. The equal-accuracy algorithms rely on the order of their operations.
+/// The options of all builds. The equal-accuracy algorithms rely on the order of their operations.
 fn base(out: &Path, compiler: &str, maths: &str, name: &str) -> cc::Build {
     let mut build = cc::Build::new();
     build
@@ -167,11 +168,11 @@ fn base(out: &Path, compiler: &str, maths: &str, name: &str) -> cc::Build {
 }
 
 fn write(path: &Path, statements: &[Statement<'_>], line: fn(Statement<'_>) -> String) {
-    let mut text = String::new();
+    let mut source = String::new();
     for &statement in statements {
-        writeln!(text, "{}", line(statement)).expect("writing to a string");
+        writeln!(source, "{}", line(statement)).expect("writing to a string");
     }
-    fs::write(path, text).expect("OUT_DIR can be written");
+    fs::write(path, source).expect("OUT_DIR can be written");
 }
 
 fn infix(op: &str) -> Option<char> {

@@ -1,16 +1,18 @@
-//! Bytes of code, labels, and who refers to these: what the assembler's macro writes to.
+//! A buffer of code bytes, labels and references, which the assembler's macro writes to.
 //!
-//! It serves the macro as the assembler's own `VecAssembler` does. Most of what code refers to are constants, so there are thousands of references: each takes sixteen bytes
-//! here and not thirty-two, and short runs of bytes are written where they stand and not by calls.
+//! It serves the macro as the assembler's own `VecAssembler` does. Most references are to
+//! constants, so there are thousands of them: each takes 16 bytes here instead of 32, and short
+//! runs of bytes are written inline and not by calls.
 
 use dynasmrt::components::{LabelRegistry, PatchLoc};
 use dynasmrt::relocations::Relocation;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi};
 use std::marker::PhantomData;
 
-/// What references of a processor are.
+/// The encoding of a processor's references.
 pub(crate) trait RelocationFormat: Relocation {
-    /// How those are encoded that are nothing but a distance of 32 bits, if there are such. They are filled in without asking the assembler how.
+    /// The encoding of references that are a plain distance of 32 bits, if there are such. They are
+    /// filled in without the assembler's help.
     const REL32: Option<u8>;
 }
 
@@ -20,27 +22,27 @@ pub(crate) struct Assembler<R> {
     bytes: Vec<u8>,
     labels: LabelRegistry,
     references: Vec<Reference>,
-    /// Whether all labels are defined once, and all references in reach of 32 bits.
+    /// Whether all labels are defined once, and all references are in reach of 32 bits.
     is_good: bool,
     of: PhantomData<R>,
 }
 
-/// A place that refers to a label.
+/// A reference to a label in the code.
 #[derive(Clone, Copy, Debug)]
 struct Reference {
     label: DynamicLabel,
-    /// Where it was written: right behind the instruction, or a part of it.
+    /// The end of the instruction, or of the part of it, that has the reference.
     at: u32,
-    /// Bytes back from there to what is to be filled in.
+    /// Bytes back from there to the field that is filled in.
     field: u8,
-    /// Bytes back from there to where distances are counted from.
+    /// Bytes back from there to the origin of distances.
     origin: u8,
-    /// What is to be filled in, as the assembler encodes it.
+    /// The kind of the field, as the assembler encodes it.
     kind: u8,
 }
 
 impl<R: RelocationFormat> Assembler<R> {
-    /// Nothing yet, and room for so many bytes, references and labels.
+    /// An empty buffer with capacity for a number of bytes, references and labels.
     pub(crate) fn new(bytes: usize, references: usize, labels: usize) -> Assembler<R> {
         Assembler {
             bytes: Vec::with_capacity(bytes),
@@ -55,7 +57,7 @@ impl<R: RelocationFormat> Assembler<R> {
         self.labels.new_dynamic_label()
     }
 
-    /// Writes the first bytes, the lowest one first.
+    /// Writes the first `length` bytes, lowest first.
     #[inline]
     pub(crate) fn push_instruction(&mut self, bytes: u128, length: usize) {
         let end = self.bytes.len() + length;
@@ -63,7 +65,7 @@ impl<R: RelocationFormat> Assembler<R> {
         self.bytes.truncate(end);
     }
 
-    /// All bytes, references filled in; nothing if one cannot be.
+    /// All bytes with references filled in, or `None` if one cannot be.
     pub(crate) fn finalize(mut self) -> Option<Vec<u8>> {
         if !self.is_good {
             return None;
@@ -124,7 +126,7 @@ impl<R> DynasmApi for Assembler<R> {
     }
 }
 
-/// Labels are numbers here.
+/// The panic message of the assembler's methods for named labels, which are not used.
 const NO_NAMES: &str = "code has no labels with names";
 
 impl<R: Relocation> DynasmLabelApi for Assembler<R> {
@@ -189,10 +191,10 @@ mod tests {
     }
 
     #[test]
-    fn references_are_filled_in_once_all_labels_are_known() {
+    fn references_are_filled_by_finalize() {
         let mut asm = assembler();
         let [first, second] = [(); 2].map(|()| asm.new_dynamic_label());
-        // A distance is counted from behind the instruction, whatever stands behind the distance in it.
+        // A distance counts from the end of the instruction, whatever follows the distance in it.
         dynasm!(asm
             ; .arch x64
             ; =>first
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_filled_in_is_refused() {
+    fn unresolved_references_are_refused() {
         let mut unknown = assembler();
         let label = unknown.new_dynamic_label();
         dynasm!(unknown; .arch x64; jmp =>label);

@@ -1,32 +1,35 @@
-//! What pieces of code that is in no file are called, for profilers and debuggers. For `perf` that is a line for each, its address, its bytes and its name, as `jit-interface.txt`
-//! in the documentation of Linux's `tools/perf` says; for debuggers see [`gdb`](crate::gdb).
+//! Symbols of code in memory, for profilers and debuggers.
+//!
+//! For `perf` that is a line for each symbol: its address, its bytes and its name, as
+//! `jit-interface.txt` in the documentation of Linux's `tools/perf` specifies. For debuggers see
+//! [`jit_interface`](crate::jit_interface).
 
 use crate::machine_code::{KernelExtent, MachineCode};
 use std::fmt::Write;
 
-/// The symbols of code that stands at an address.
+/// The symbols of code at an address.
 #[derive(Debug)]
 pub(crate) struct CodeSymbols {
-    /// Where the code begins.
+    /// The address of the code.
     pub(crate) address: usize,
-    /// All of it, constants too.
+    /// The size of the code, constants included.
     pub(crate) bytes: usize,
-    /// What its kernels are called, before their number.
+    /// The prefix of the kernels' names, before their number.
     kind: &'static str,
     all: Vec<Symbol>,
 }
 
-/// A piece of code. There are names only when somebody asks.
+/// A named range of code. Names are made on demand.
 #[derive(Debug)]
 struct Symbol {
-    /// From the beginning of the code.
+    /// Offset from the beginning of the code.
     start: usize,
     bytes: usize,
-    /// The number of the kernel that it is; nothing for what kernels share.
+    /// The number of the kernel, or `None` for code that kernels share.
     kernel: Option<usize>,
 }
 
-/// A piece of code as it is told: where it is from the beginning of all, and its name.
+/// A range of code as it is reported: its offset and its name.
 #[derive(Debug)]
 pub(crate) struct NamedSymbol {
     pub(crate) start: usize,
@@ -35,7 +38,7 @@ pub(crate) struct NamedSymbol {
 }
 
 impl CodeSymbols {
-    /// Of code at an address, whose kernels are called by their kind.
+    /// The symbols of code at an address, whose kernels are named by their kind.
     pub(crate) fn from_code(code: &MachineCode, at: usize, kind: &'static str) -> CodeSymbols {
         let mut all = Vec::new();
         let mut last = 0;
@@ -50,7 +53,7 @@ impl CodeSymbols {
                 kernel: Some(number),
             });
         }
-        // What kernels share stands behind all.
+        // The code that kernels share comes after all kernels.
         if !all.is_empty() && last < code.code_end {
             all.push(Symbol {
                 start: last,
@@ -66,7 +69,7 @@ impl CodeSymbols {
         }
     }
 
-    /// Each of them, in the code of a program of that name.
+    /// The symbols with their names, in the code of a program of that name.
     pub(crate) fn named(&self, program: &str) -> impl Iterator<Item = NamedSymbol> {
         let name = move |own: &Symbol| match own.kernel {
             Some(kernel) => format!("{program}::{}{kernel}", self.kind),
@@ -79,7 +82,7 @@ impl CodeSymbols {
         })
     }
 
-    /// Writes a line for each, as `perf` wants it.
+    /// Writes a line for each symbol in the format of `perf`.
     pub(crate) fn write_perf_map(&self, to: &mut String, program: &str) {
         for NamedSymbol { start, bytes, name } in self.named(program) {
             let written = writeln!(to, "{:x} {bytes:x} {name}", self.address + start);

@@ -1,17 +1,17 @@
-//! How long the longest chain of nodes takes, each of which waits for the one before.
+//! The critical path of a graph: the latency of its longest chain of dependent nodes.
 
 use crate::graph::{Graph, NodeOp};
 
-/// The chains of a graph as far as it is written.
+/// The critical path of the nodes written so far.
 #[derive(Debug, Default)]
 pub(crate) struct CriticalPath {
-    /// When each node is done, in cycles from the beginning, if nothing but operands is waited for.
+    /// The cycle in which each node is done if it waits for nothing but its operands.
     done: Vec<u32>,
     longest: u32,
 }
 
 impl CriticalPath {
-    /// Cycles of the longest chain, given what was written since this was asked last.
+    /// The length of the critical path in cycles; reads the nodes added since the last call.
     pub(crate) fn length(&mut self, graph: &Graph) -> u32 {
         let known = self.done.len();
         self.done.resize(graph.len(), 0);
@@ -27,16 +27,19 @@ impl CriticalPath {
         self.longest
     }
 
-    /// From now on it is another graph.
+    /// Starts over with another graph.
     pub(crate) fn clear(&mut self) {
         self.done.clear();
         self.longest = 0;
     }
 }
 
-/// Cycles from the operands to the result of a vector instruction. They differ by processor, little enough for whom this guides: these are those of Zen 4 in
-/// Agner Fog's instruction tables, but that what is loaded is there in time.
-// By itself it is a look into a table; within a loop it became a jump by the code, which is foreseen wrongly too often.
+/// The latency of a vector instruction in cycles, from its operands to its result.
+///
+/// Latencies differ by processor, but little enough for what they guide: these are those of Zen 4
+/// in Agner Fog's instruction tables. A load counts as 0.
+// A call keeps this a table lookup: inlined in a loop it became a jump by the op, which is
+// mispredicted too often.
 #[inline(never)]
 pub(crate) fn latency(code: NodeOp) -> u32 {
     use NodeOp::*;
@@ -49,7 +52,7 @@ pub(crate) fn latency(code: NodeOp) -> u32 {
         | MulWide => 4,
         Lookup => 20,
         Libcall => 100,
-        // Taken by nobody.
+        // Off the critical path.
         SlowPath => 0,
         Lt | Le | Eq | Min | Max | BranchMin | BranchMax | And | Or | Xor | AndNot | Select
         | IAdd | ISub | Shl | Shr | Sar | ShlBy | ShrBy | SarBy | ILt | IEq | IMin | IMax
@@ -62,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chain_is_as_long_as_its_slowest_way() {
+    fn length_follows_slowest_operands() {
         let mut graph = Graph::default();
         let mut chains = CriticalPath::default();
         let [x, y] = [0, 1].map(|word| graph.push(NodeOp::Plane, word, 0, 0));

@@ -1,5 +1,7 @@
-//! Stretches on trial: random operands, and what their rows give at one point after the other. Whatever runs their code is held against that. A loop is
-//! in [`region`].
+//! Differential tests of segments: random operands, and the results of their instructions by scalar
+//! evaluation, one point after the other.
+//!
+//! The code of every target is compared with that. Loops are in [`compiled_loop`].
 
 pub(crate) mod compiled_loop;
 
@@ -20,34 +22,35 @@ use adumbra_vm::native::{
 };
 use fastrand::Rng;
 
-/// Points of each plane: four packs.
+/// Points of each plane: four SIMD vectors.
 pub(crate) const POINTS: usize = 64;
-/// Bytes of a pack.
-pub(crate) const PACK_BYTES: usize = 64;
-/// The packs that run: all but the second one, which must stay as it is.
+/// Bytes of a SIMD vector.
+pub(crate) const VM_VECTOR_BYTES: usize = 64;
+/// The vectors that run: all but the second one, which must not change.
 pub(crate) const RUNS: [VectorRun; 2] = [
     VectorRun {
         start: 0,
         vectors: 1,
     },
     VectorRun {
-        start: 2 * PACK_BYTES as u32,
+        start: 2 * VM_VECTOR_BYTES as u32,
         vectors: 2,
     },
 ];
 
-/// What each word of a stretch holds.
+/// The contents of each word of a segment, by point.
 pub(crate) type Planes = Vec<[u32; POINTS]>;
 
-/// A stretch of one row, and what its words hold before.
+/// A segment of one instruction, and the contents of its words before it.
 pub(crate) struct DifferentialCase {
     pub(crate) segment: Segment,
     pub(crate) planes: Planes,
 }
 
-/// Steps that a point has left, of which rows take none; turns of loops that packs may take.
+/// Steps that a point has left, of which instructions take none; iterations of loops that vectors
+/// may take.
 pub(crate) const STEPS: u64 = 5;
-/// Numbers by lot.
+/// A generator of random numbers.
 pub(crate) struct TestRng(Rng);
 
 impl TestRng {
@@ -55,26 +58,28 @@ impl TestRng {
         TestRng(Rng::with_seed(seed))
     }
 
-    /// The next one, below an end.
+    /// The next number, below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0.usize(..end)
     }
 }
 
-/// The exit of a flow.
+/// The exit of a point CFG.
 pub(crate) const EXIT: u32 = 0x1_2345;
 
-/// Whether a point is among the packs that run.
+/// Whether a point is in a vector that runs.
 fn runs(point: usize) -> bool {
     let byte = 4 * point;
     RUNS.iter().any(|run| {
         let start = run.start as usize;
-        (start..start + run.vectors as usize * PACK_BYTES).contains(&byte)
+        (start..start + run.vectors as usize * VM_VECTOR_BYTES).contains(&byte)
     })
 }
 
-/// What planes hold when this processor has run a kernel, alone in its code. Of a region, the planes from a number on are for what [`LoopState`] points at: who runs,
-/// steps, then the set of each way.
+/// The planes after this processor ran a kernel, alone in its code.
+///
+/// For a loop, the planes from `points` on are those that [`LoopState`] points at: active points,
+/// steps, then the set of each edge.
 fn run(code: &MachineCode, planes: &Planes, runs: &[VectorRun], points: Option<usize>) -> Planes {
     let mut planes = planes.clone();
     let kernels = install(code).expect("there is memory for code");
@@ -91,20 +96,21 @@ fn run(code: &MachineCode, planes: &Planes, runs: &[VectorRun], points: Option<u
         stride: size_of::<[u32; POINTS]>() / size_of::<u16>(),
         iterations: STEPS,
     });
-    let told: *mut LoopState = match &mut points {
+    let state: *mut LoopState = match &mut points {
         Some(points) => points,
         None => std::ptr::null_mut(),
     };
     let mode = FloatEnvironment::enter();
     let kernel = kernels.entries[0].expect("there is code");
-    // SAFETY: there is a reference for each word, all planes have the packs of the runs, and a region has a plane for each set and number, one behind the other.
+    // SAFETY: there is a reference for each word, all planes have the vectors of the runs, and a
+    // loop has a plane for each set and number, one after the other.
     unsafe {
         kernel(
             refs.as_ptr(),
             runs.as_ptr(),
             runs.len(),
-            PACK_BYTES,
-            told,
+            VM_VECTOR_BYTES,
+            state,
             &LIBCALLS,
         )
     };
@@ -112,7 +118,7 @@ fn run(code: &MachineCode, planes: &Planes, runs: &[VectorRun], points: Option<u
     planes
 }
 
-/// Numbers at which something happens, and any others.
+/// A random word: now and then one of the special numbers.
 fn word(random: &mut Rng, kind: OperandKind) -> u32 {
     const SPECIAL: [f32; 12] = [
         0.0,
@@ -140,24 +146,24 @@ fn word(random: &mut Rng, kind: OperandKind) -> u32 {
 }
 
 impl DifferentialCase {
-    /// Its code, given so many registers.
+    /// Its code with a number of registers.
     pub(crate) fn code<M: MacroAssembler>(&self, registers: u8) -> MachineCode {
         let unit = CompileUnit::Segment(self.segment.clone());
         let compiled = compile_batch::<M>(Optimisations::ALL, &[unit], registers, false);
         compiled.expect("it is short")
     }
 
-    fn new(op: Op, shadows: &[[bool; 2]], homes: &[u8], random: &mut Rng) -> DifferentialCase {
-        let mut trial = DifferentialCase {
+    fn new(op: Op, shadows: &[[bool; 2]], locations: &[u8], random: &mut Rng) -> DifferentialCase {
+        let mut case = DifferentialCase {
             segment: Segment::default(),
             planes: Vec::new(),
         };
         let float = OperandKind::Float;
-        let result = trial.value(shadows[0], OperandKind::Float, 0, random);
+        let result = case.value(shadows[0], OperandKind::Float, 0, random);
         let mut operands = [DualOperand::default(); MAX_OPERANDS];
         for (i, &kind) in op.info().operands.iter().enumerate() {
-            let home = if shadows[i + 1] == [false; 2] {
-                homes[i]
+            let location = if shadows[i + 1] == [false; 2] {
+                locations[i]
             } else {
                 0
             };
@@ -166,52 +172,52 @@ impl DifferentialCase {
             } else {
                 OperandKind::Word
             };
-            operands[i] = trial.value(shadows[i + 1], kind, home, random);
+            operands[i] = case.value(shadows[i + 1], kind, location, random);
         }
-        trial.segment.live_out = dual_words(&result).collect();
-        trial.row(ArithmeticKind::Op(op), result, &operands[..op.arity()]);
-        trial
+        case.segment.live_out = dual_words(&result).collect();
+        case.push(ArithmeticKind::Op(op), result, &operands[..op.arity()]);
+        case
     }
 
-    /// What is no row of the table: a result and an operand with these shadows.
+    /// A case of an instruction that is no op: a result and an operand with these shadows.
     fn other(
         what: ArithmeticKind,
         result: [bool; 2],
         operand: [bool; 2],
-        home: u8,
+        location: u8,
         random: &mut Rng,
     ) -> DifferentialCase {
-        let mut trial = DifferentialCase {
+        let mut case = DifferentialCase {
             segment: Segment::default(),
             planes: Vec::new(),
         };
-        let result = trial.value(result, OperandKind::Float, 0, random);
-        let operand = trial.value(operand, OperandKind::Float, home, random);
-        trial.segment.live_out = dual_words(&result).collect();
-        trial.row(what, result, &[operand]);
-        trial
+        let result = case.value(result, OperandKind::Float, 0, random);
+        let operand = case.value(operand, OperandKind::Float, location, random);
+        case.segment.live_out = dual_words(&result).collect();
+        case.push(what, result, &[operand]);
+        case
     }
 
     fn value(
         &mut self,
         shadows: [bool; 2],
         kind: OperandKind,
-        home: u8,
+        location: u8,
         random: &mut Rng,
     ) -> DualOperand {
         DualOperand {
-            value: self.word(kind, home, random),
+            value: self.word(kind, location, random),
             shadows: shadows.map(|has| has.then(|| self.word(OperandKind::Float, 0, random))),
         }
     }
 
-    fn word(&mut self, kind: OperandKind, home: u8, random: &mut Rng) -> u32 {
+    fn word(&mut self, kind: OperandKind, location: u8, random: &mut Rng) -> u32 {
         let first = word(random, kind);
-        self.planes.push(match home {
+        self.planes.push(match location {
             0 => std::array::from_fn(|_| word(random, kind)),
             _ => [first; POINTS],
         });
-        self.segment.locations.push(match home {
+        self.segment.locations.push(match location {
             0 => WordLocation::Plane,
             1 => WordLocation::Uniform,
             _ => WordLocation::Constant(first),
@@ -219,19 +225,20 @@ impl DifferentialCase {
         self.planes.len() as u32 - 1
     }
 
-    /// A sum of so many constants and cells, three to one; in front of each term the sum may become its sine.
+    /// A sum of `terms` constants and uniform values, three to one; before each term the sum may
+    /// become its sine.
     pub(crate) fn sum(terms: u32, of_sines: bool) -> DifferentialCase {
-        let mut trial = DifferentialCase {
+        let mut case = DifferentialCase {
             segment: Segment::default(),
             planes: vec![std::array::from_fn(|point| (point as f32).to_bits())],
         };
-        trial.segment.locations.push(WordLocation::Plane);
+        case.segment.locations.push(WordLocation::Plane);
         let sum = DualOperand::default();
         for i in 1..=terms {
-            // No sum of these is NaN or infinite, whatever comes before.
+            // No sum of these is NaN or infinite.
             let bits = (i as f32 * 0.37).to_bits();
-            trial.planes.push([bits; POINTS]);
-            trial.segment.locations.push(match i % 4 {
+            case.planes.push([bits; POINTS]);
+            case.segment.locations.push(match i % 4 {
                 0 => WordLocation::Uniform,
                 _ => WordLocation::Constant(bits),
             });
@@ -240,20 +247,21 @@ impl DifferentialCase {
                 shadows: [None; 2],
             };
             if of_sines {
-                trial.row(ArithmeticKind::Op(Op::Sin), sum, &[sum]);
+                case.push(ArithmeticKind::Op(Op::Sin), sum, &[sum]);
             }
-            trial.row(ArithmeticKind::Op(Op::Add), sum, &[sum, other]);
+            case.push(ArithmeticKind::Op(Op::Add), sum, &[sum, other]);
         }
-        trial.segment.live_out = vec![sum.value];
-        trial
+        case.segment.live_out = vec![sum.value];
+        case
     }
 
-    /// A stretch with more words, constants and cells, and longer code, than the instructions of any machine reach at once.
+    /// A segment with more words, constants and uniform values, and longer code, than the
+    /// instructions of any target reach.
     pub(crate) fn far_operands() -> DifferentialCase {
         DifferentialCase::sum(8_000, true)
     }
 
-    fn row(&mut self, what: ArithmeticKind, result: DualOperand, operands: &[DualOperand]) {
+    fn push(&mut self, what: ArithmeticKind, result: DualOperand, operands: &[DualOperand]) {
         let mut all = [DualOperand::default(); MAX_OPERANDS];
         all[..operands.len()].copy_from_slice(operands);
         self.segment.instructions.push(ArithmeticInst {
@@ -264,24 +272,25 @@ impl DifferentialCase {
         });
     }
 
-    /// The same rows for one point: a word stands in the slot of its number, or, if there was a cell, among the globals.
+    /// The same instructions for one point: a word is in the register of its number, or, if it was
+    /// uniform, among the globals.
     pub(crate) fn point_cfg(&self) -> PointCfg {
-        let stretch = &self.segment;
+        let segment = &self.segment;
         let words = (0..)
-            .zip(&stretch.locations)
-            .map(|(word, home)| match home {
+            .zip(&segment.locations)
+            .map(|(word, location)| match location {
                 WordLocation::Plane => WordLocation::Register(word),
                 WordLocation::Uniform => WordLocation::Global(word),
-                home => *home,
+                location => *location,
             });
-        let mut live = vec![0_u64; stretch.locations.len().div_ceil(64)];
-        for &word in &stretch.live_out {
+        let mut live = vec![0_u64; segment.locations.len().div_ceil(64)];
+        for &word in &segment.live_out {
             live[word as usize / 64] |= 1 << (word % 64);
         }
         PointCfg {
             locations: words.collect(),
             blocks: vec![PointBlock {
-                instructions: stretch.instructions.clone(),
+                instructions: segment.instructions.clone(),
                 terminator: PointTerminator::Jump(Edge::Exit(EXIT)),
                 position: 0,
             }],
@@ -294,20 +303,20 @@ impl DifferentialCase {
         }
     }
 
-    /// The code of these rows for one point, given so many registers.
+    /// The code of the instructions for one point, with a number of registers.
     pub(crate) fn point_code<M: MacroAssembler>(&self, registers: u8) -> MachineCode {
         compile_points::<M>(Optimisations::ALL, &[self.point_cfg()], registers, false)
             .expect("it is short")
     }
 
-    /// What the words hold before, point by point of those that run.
+    /// The words before the segment, one register file for each point that runs.
     pub(crate) fn register_files(&self) -> Vec<Vec<u32>> {
         let points = (0..POINTS).filter(|&point| runs(point));
         let file = |point: usize| self.planes.iter().map(|plane| plane[point]).collect();
         points.map(file).collect()
     }
 
-    /// What they hold then, of all points.
+    /// The planes after those register files ran.
     pub(crate) fn planes_from_files(&self, files: &[Vec<u32>]) -> Planes {
         let mut planes = self.planes.clone();
         let points = (0..POINTS).filter(|&point| runs(point));
@@ -319,7 +328,7 @@ impl DifferentialCase {
         planes
     }
 
-    /// What the words hold when code of this processor for one point has run at one after the other.
+    /// The planes after this processor ran the code for one point on one point after the other.
     pub(crate) fn run_points(&self, code: &MachineCode) -> Planes {
         let mut files = self.register_files();
         let kernels = install_points(&[self.point_cfg()], code).expect("there is memory for code");
@@ -327,7 +336,7 @@ impl DifferentialCase {
         let mode = FloatEnvironment::enter();
         for file in &mut files {
             let globals = file.clone();
-            // SAFETY: the file and the globals have all words of the flow.
+            // SAFETY: the register file and the globals have all words of the point CFG.
             let left = unsafe { kernel(file.as_mut_ptr(), globals.as_ptr(), STEPS, &LIBCALLS) };
             assert_eq!((left.exit, left.steps), (u64::from(EXIT), STEPS));
         }
@@ -335,21 +344,22 @@ impl DifferentialCase {
         self.planes_from_files(&files)
     }
 
-    /// What the words hold when code of this processor, one kernel, has run.
+    /// The planes after this processor ran the code, which has one kernel.
     pub(crate) fn run(&self, code: &MachineCode) -> Planes {
         run(code, &self.planes, &RUNS, None)
     }
 
-    /// Compares what the words hold behind the stretch with its rows, one point after the other.
+    /// Compares the words after the segment with its instructions, one point after the other.
     ///
     /// # Errors
-    /// What is not the same.
+    ///
+    /// The first difference.
     pub(crate) fn compare(&self, found: &Planes) -> Result<(), String> {
         let count = self.segment.locations.len();
         let mut written: Vec<Option<&ArithmeticInst>> = vec![None; count];
-        for row in &self.segment.instructions {
-            for word in dual_words(&row.result) {
-                written[word as usize] = Some(row);
+        for inst in &self.segment.instructions {
+            for word in dual_words(&inst.result) {
+                written[word as usize] = Some(inst);
             }
         }
         let mut is_stored = vec![false; count];
@@ -363,16 +373,16 @@ impl DifferentialCase {
                 compute(&self.segment.instructions, &mut expected, &mut floats);
             }
             for (word, &expected) in expected.iter().enumerate() {
-                let row = written[word].filter(|_| runs(point));
-                // What rows write and nobody reads may be anything.
-                if row.is_some() && !is_stored[word] {
+                let inst = written[word].filter(|_| runs(point));
+                // A word that is written but not live-out may hold anything.
+                if inst.is_some() && !is_stored[word] {
                     continue;
                 }
                 let found = found[word][point];
                 let nan = |bits: u32| f32::from_bits(bits).is_nan();
                 let is_nan = floats[word] && nan(expected) && nan(found);
                 if found != expected && !is_nan {
-                    return Err(self.difference(point, word, row, [found, expected]));
+                    return Err(self.difference(point, word, inst, [found, expected]));
                 }
             }
         }
@@ -383,29 +393,29 @@ impl DifferentialCase {
         &self,
         point: usize,
         word: usize,
-        row: Option<&ArithmeticInst>,
+        inst: Option<&ArithmeticInst>,
         values: [u32; 2],
     ) -> String {
         let [found, expected] = values.map(|bits| format!("{bits:#x} ({})", f32::from_bits(bits)));
         let begin = format!("word {word} at point {point} is {found} and not {expected}");
-        let Some(row) = row else {
+        let Some(inst) = inst else {
             return format!("{begin}, although nothing writes it");
         };
-        let operands = &row.operands[..row.kind.arity()];
+        let operands = &inst.operands[..inst.kind.arity()];
         let inputs = operands.iter().flat_map(dual_words);
         let inputs: Vec<f32> = inputs
             .map(|word| f32::from_bits(self.planes[word as usize][point]))
             .collect();
-        format!("{begin}, of {row:?}; before the stretch its operands hold {inputs:?}")
+        format!("{begin}, of {inst:?}; before the segment its operands hold {inputs:?}")
     }
 }
 
-/// Runs the rows at one point. Notes which words become floats, whose NaNs may be any.
-fn compute(rows: &[ArithmeticInst], words: &mut [u32], floats: &mut [bool]) {
-    for row in rows {
-        let operands = &row.operands[..row.kind.arity()];
+/// Runs the instructions at one point. Notes which words become floats, whose NaNs may be any.
+fn compute(instructions: &[ArithmeticInst], words: &mut [u32], floats: &mut [bool]) {
+    for inst in instructions {
+        let operands = &inst.operands[..inst.kind.arity()];
         let first = operands[0].value as usize;
-        let (value, is_float) = match row.kind {
+        let (value, is_float) = match inst.kind {
             ArithmeticKind::Copy => (words[first], floats[first]),
             ArithmeticKind::ReadShadow => {
                 let shadow = read_shadow(f32::from_bits(words[first]));
@@ -425,8 +435,8 @@ fn compute(rows: &[ArithmeticInst], words: &mut [u32], floats: &mut [bool]) {
         };
         let shadows = [0, 1].map(|direction| {
             let shadow = operands[0].shadows[direction].map(|word| words[word as usize]);
-            let op = match (row.kind, shadow) {
-                (ArithmeticKind::Op(op), _) if row.result.shadows[direction].is_some() => op,
+            let op = match (inst.kind, shadow) {
+                (ArithmeticKind::Op(op), _) if inst.result.shadows[direction].is_some() => op,
                 (ArithmeticKind::Copy, Some(shadow)) => return shadow,
                 (ArithmeticKind::Canonicalise, Some(shadow)) => {
                     return leaving(read_shadow(f32::from_bits(shadow))).to_bits();
@@ -444,22 +454,23 @@ fn compute(rows: &[ArithmeticInst], words: &mut [u32], floats: &mut [bool]) {
                 .to_bits()
         });
         (
-            words[row.result.value as usize],
-            floats[row.result.value as usize],
+            words[inst.result.value as usize],
+            floats[inst.result.value as usize],
         ) = (value, is_float);
-        for (word, shadow) in row.result.shadows.into_iter().zip(shadows) {
+        for (word, shadow) in inst.result.shadows.into_iter().zip(shadows) {
             if let Some(word) = word {
-                let is_any_nan = row.kind != ArithmeticKind::Canonicalise;
+                let is_any_nan = inst.kind != ArithmeticKind::Canonicalise;
                 (words[word as usize], floats[word as usize]) = (shadow, is_any_nan);
             }
         }
     }
 }
 
-/// Every row of the op table, and what else a row can be: with shadows and without, with operands in planes, cells and constants.
+/// A case of every op and of every other arithmetic instruction: with shadows and without, with
+/// operands in planes, uniform values and constants.
 pub(crate) fn arithmetic_cases() -> Vec<DifferentialCase> {
     let mut random = Rng::with_seed(1);
-    let mut trials = Vec::new();
+    let mut cases = Vec::new();
     for &op in Op::ALL {
         let arity = op.arity();
         let none = [[false; 2]; MAX_OPERANDS + 1];
@@ -475,38 +486,38 @@ pub(crate) fn arithmetic_cases() -> Vec<DifferentialCase> {
             patterns.push([[false, true]; MAX_OPERANDS + 1]);
         }
         for (i, shadows) in patterns.iter().enumerate() {
-            for homes in 0..3_usize.pow(arity.min(3) as u32) {
-                // Operands in planes, cells and constants, in turn beyond the first pattern.
-                if i > 0 && homes % patterns.len() != i {
+            for locations in 0..3_usize.pow(arity.min(3) as u32) {
+                // From the second pattern on, one of the locations of operands after the other.
+                if i > 0 && locations % patterns.len() != i {
                     continue;
                 }
-                let homes: [u8; MAX_OPERANDS] =
-                    std::array::from_fn(|i| (homes / 3_usize.pow(i.min(2) as u32) % 3) as u8);
-                trials.push(DifferentialCase::new(op, shadows, &homes, &mut random));
+                let locations: [u8; MAX_OPERANDS] =
+                    std::array::from_fn(|i| (locations / 3_usize.pow(i.min(2) as u32) % 3) as u8);
+                cases.push(DifferentialCase::new(op, shadows, &locations, &mut random));
             }
         }
     }
     let shadows = [[false, false], [true, false], [false, true], [true, true]];
-    for home in 0..3 {
+    for location in 0..3 {
         let none = [false; 2];
-        trials.push(DifferentialCase::other(
+        cases.push(DifferentialCase::other(
             ArithmeticKind::ReadShadow,
             none,
             none,
-            home,
+            location,
             &mut random,
         ));
         for what in [ArithmeticKind::Copy, ArithmeticKind::Canonicalise] {
             for operand in shadows {
-                trials.push(DifferentialCase::other(
+                cases.push(DifferentialCase::other(
                     what,
                     [true; 2],
                     operand,
-                    home,
+                    location,
                     &mut random,
                 ));
             }
         }
     }
-    trials
+    cases
 }

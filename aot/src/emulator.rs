@@ -1,9 +1,11 @@
-//! Runs code for aarch64 on any host that has an emulator of that processor, `qemu-aarch64-static`, and a C compiler for it, `aarch64-linux-gnu-gcc`.
+//! Runs aarch64 code on any host with the emulator `qemu-aarch64-static` and the C compiler
+//! `aarch64-linux-gnu-gcc`.
 //!
-//! A small program (`emulator/harness.c`) is built once and runs as many kernels as it is given: starting a process takes longer than most of them.
+//! A small program (`emulator/harness.c`) is built once and runs as many kernels as it is given:
+//! the start of a process takes longer than most of them.
 
 use crate::differential::compiled_loop::{self, LoopCase};
-use crate::differential::{DifferentialCase, EXIT, PACK_BYTES, POINTS, Planes, RUNS, STEPS};
+use crate::differential::{DifferentialCase, EXIT, POINTS, Planes, RUNS, STEPS, VM_VECTOR_BYTES};
 use crate::machine_code::MachineCode;
 use adumbra_vm::native::VectorRun;
 use std::fs::{self, File};
@@ -14,13 +16,13 @@ use tempfile::TempDir;
 const COMPILER: &str = "aarch64-linux-gnu-gcc";
 const EMULATOR: &str = "qemu-aarch64-static";
 
-/// The program that runs kernels, in a folder that goes with it.
+/// The program that runs kernels, in a folder that is deleted with it.
 pub(crate) struct Emulator {
     folder: TempDir,
 }
 
 impl Emulator {
-    /// Nothing, and a notice, if the host lacks what it takes.
+    /// `None`, with a notice, if the host lacks a tool.
     pub(crate) fn new() -> Option<Emulator> {
         for tool in [COMPILER, EMULATOR] {
             let found = Command::new(tool).arg("--version").output();
@@ -49,30 +51,30 @@ impl Emulator {
         self.folder.path().join("harness")
     }
 
-    /// What the words of each trial hold when its code, one kernel, has run.
+    /// The planes of each case after its code, which has one kernel.
     pub(crate) fn run(&self, jobs: &[(&DifferentialCase, MachineCode)]) -> Vec<Planes> {
         let mut input = Vec::new();
-        for (trial, code) in jobs {
-            let planes = trial.planes.iter().map(|plane| &plane[..]);
+        for (case, code) in jobs {
+            let planes = case.planes.iter().map(|plane| &plane[..]);
             push_job(&mut input, code, planes, &RUNS, None);
         }
         let mut words = self.answer(&input).into_iter();
         let mut plane = |_| std::array::from_fn(|_| words.next().expect("all planes came back"));
         (jobs.iter())
-            .map(|(trial, _)| trial.planes.iter().map(&mut plane).collect())
+            .map(|(case, _)| case.planes.iter().map(&mut plane).collect())
             .collect()
     }
 
-    /// The same of a loop.
-    pub(crate) fn run_loop(&self, trial: &LoopCase, code: &MachineCode) -> Planes {
+    /// The planes of a loop after its code.
+    pub(crate) fn run_loop(&self, case: &LoopCase, code: &MachineCode) -> Planes {
         let mut input = Vec::new();
-        let planes = trial.planes.iter().map(|plane| &plane[..]);
+        let planes = case.planes.iter().map(|plane| &plane[..]);
         push_job(
             &mut input,
             code,
             planes,
             &compiled_loop::RUNS,
-            Some(trial.first_state_plane),
+            Some(case.first_state_plane),
         );
         let words = self.answer(&input);
         let planes = words.chunks(POINTS);
@@ -80,11 +82,11 @@ impl Emulator {
         planes.map(plane).collect()
     }
 
-    /// The same of code for one point, which has run at one after the other.
+    /// The planes of each case after code for one point ran on one point after the other.
     pub(crate) fn run_points(&self, jobs: &[(&DifferentialCase, MachineCode)]) -> Vec<Planes> {
         let mut input = Vec::new();
-        for (trial, code) in jobs {
-            let files = trial.register_files();
+        for (case, code) in jobs {
+            let files = case.register_files();
             push_job(
                 &mut input,
                 code,
@@ -94,20 +96,20 @@ impl Emulator {
             );
         }
         let mut words = self.answer(&input).into_iter();
-        let mut file = |trial: &DifferentialCase| {
-            let count = trial.planes.len();
+        let mut file = |case: &DifferentialCase| {
+            let count = case.planes.len();
             words.by_ref().take(count).collect::<Vec<u32>>()
         };
         (jobs.iter())
-            .map(|(trial, _)| {
-                let files = trial.register_files();
-                let found: Vec<_> = files.iter().map(|_| file(trial)).collect();
-                trial.planes_from_files(&found)
+            .map(|(case, _)| {
+                let files = case.register_files();
+                let found: Vec<_> = files.iter().map(|_| file(case)).collect();
+                case.planes_from_files(&found)
             })
             .collect()
     }
 
-    /// What the program gives back: all planes.
+    /// The output of the program: all planes.
     fn answer(&self, input: &[u8]) -> Vec<u32> {
         let path = self.folder.path().join("jobs");
         fs::write(&path, input).expect("it can be written");
@@ -124,8 +126,8 @@ impl Emulator {
     }
 }
 
-/// Writes a job as the program reads it. Without runs, each plane is the register file of a point, and its globals. `points` are those planes of a region
-/// that what it is told of points begins with.
+/// Writes a job in the program's format. Without runs, each plane is the register file of a point,
+/// and its globals. `points` is the number of the first plane with the state of a loop's points.
 fn push_job<'p>(
     input: &mut Vec<u8>,
     code: &MachineCode,
@@ -133,7 +135,7 @@ fn push_job<'p>(
     runs: &[VectorRun],
     points: Option<usize>,
 ) {
-    let entry = code.kernels[0].expect("stretches have code").start as u32;
+    let entry = code.kernels[0].expect("segments have code").start as u32;
     let plane_words = planes.clone().next().map_or(0, <[u32]>::len);
     let header = [
         code.bytes.len() as u32,
@@ -141,10 +143,10 @@ fn push_job<'p>(
         runs.len() as u32,
         planes.clone().count() as u32,
         4 * plane_words as u32,
-        PACK_BYTES as u32,
+        VM_VECTOR_BYTES as u32,
         STEPS as u32,
         EXIT,
-        // Words stand before them.
+        // Words come before them.
         points.unwrap_or(0) as u32,
     ];
     let push = |input: &mut Vec<u8>, words: &[u32]| {

@@ -1,7 +1,12 @@
-//! Flows as trees: a piece that control comes to from one other alone, forward, is one graph with it, so that values stay in registers from one to the other. Each
-//! tree begins with all words in the register file, and puts there what it changed where control leaves it.
+//! Extended basic blocks of a point CFG: a tree of blocks, each with one forward predecessor,
+//! becomes one graph.
 //!
-//! Nodes of one arm of a branch are not to be found from the other: pieces stand depth first, and with each arm everything is again as it was before the branch.
+//! So values stay in registers from block to block (Muchnick 1997, "Advanced Compiler Design and
+//! Implementation", section 7.1). An extended block begins with all words in the register file, and
+//! stores those that it changed at its exits.
+//!
+//! The nodes of one arm of a branch are not visible in the other: blocks are in depth-first order,
+//! and each arm starts from the state before the branch.
 
 use crate::graph::{ALL_ONES, NodeId, NodeOp};
 use crate::graph_builder::{
@@ -15,77 +20,79 @@ use crate::superword::pack_superwords;
 use crate::template::OpTemplates;
 use adumbra_vm::native::{CondBranch, Edge, PointBlock, PointCfg, PointTerminator, WordLocation};
 
-/// Nodes from which on a tree ends. Finding places takes time by the values that wait, and only few are worth to be kept from one end of a tree to the other. What is alike is found
-/// within a tree: octaves of noise are some hundred nodes each.
-const TREE: usize = 2048;
+/// The nodes from which on an extended block ends. Register allocation takes time by the values
+/// that are live, and few are worth a register from one end of the block to the other. GVN works
+/// within an extended block: octaves of noise are some hundred nodes each.
+const MAX_EBB_NODES: usize = 2048;
 
-/// Steps that are taken at once, at most: machines have them in their instructions.
+/// The most steps that are taken at once: targets have them as an immediate.
 const MAX_STEPS: u32 = 64;
-// Twelve bits in those of aarch64.
+// aarch64 has immediates of twelve bits.
 const _: () = assert!(MAX_STEPS < 1 << 12);
 
-/// Pieces, or the rest of one, as one graph.
+/// An extended block: blocks, or the rest of one, as one graph.
 #[derive(Debug)]
 pub(crate) struct ExtendedBlock {
-    /// Where it begins.
+    /// The label of its start.
     pub(crate) label: u32,
-    /// What is computed. What is wanted at a turn counts as stored there.
+    /// The nodes and stores. The mask of a branch counts as stored there.
     pub(crate) computation: Computation,
-    /// What happens between nodes, in order.
+    /// The control events between nodes, in order.
     pub(crate) events: Vec<ControlEvent>,
-    /// How many of its first nodes compute what it carries from turn to turn: [`ExitTarget::NextIteration`] is behind them.
+    /// How many of its first nodes compute loop-carried values: [`ExitTarget::NextIteration`] goes
+    /// to the node after them.
     pub(crate) carried_nodes: u32,
 }
 
-/// Something that happens behind a node.
+/// A control action after a node.
 #[derive(Debug)]
 pub(crate) struct ControlEvent {
     pub(crate) after: NodeId,
     pub(crate) action: ControlAction,
-    /// The instruction of the bytecode that it is for.
+    /// The position of the bytecode instruction that it is for.
     pub(crate) position: u32,
 }
 
-/// Something that control does.
+/// A control action.
 #[derive(Debug)]
 pub(crate) enum ControlAction {
-    /// It comes to this place, from a branch.
+    /// Binds a label that a branch jumps to.
     Label(u32),
-    /// It leaves if a mask is as said, else goes on.
+    /// Exits if a mask is as said, else goes on.
     Branch {
         mask: NodeId,
         is_set: bool,
         exit: BlockExit,
     },
-    /// It takes so many steps, or leaves if not all of them are left.
+    /// Takes a number of steps, or exits if not all of them are left.
     TakeSteps { steps: u32, exit: BlockExit },
-    /// It leaves.
+    /// Exits.
     Exit(BlockExit),
 }
 
 impl ControlAction {
-    /// How control leaves, if it may.
+    /// The exit, if the action has one.
     pub(crate) fn exit(&mut self) -> Option<&mut BlockExit> {
         match self {
             ControlAction::Label(_) => None,
-            ControlAction::Branch { exit: leave, .. }
-            | ControlAction::TakeSteps { exit: leave, .. }
-            | ControlAction::Exit(leave) => Some(leave),
+            ControlAction::Branch { exit, .. }
+            | ControlAction::TakeSteps { exit, .. }
+            | ControlAction::Exit(exit) => Some(exit),
         }
     }
 }
 
-/// How control leaves where it is.
+/// An exit of an extended block.
 #[derive(Debug)]
 pub(crate) struct BlockExit {
     pub(crate) stores: Vec<RegisterStore>,
-    /// Behind that: nodes of the tree, and what is put in their places, all at once.
+    /// Moved after that, all at once: values to the locations of nodes of the extended block.
     pub(crate) loop_carried: Vec<(NodeId, NodeId)>,
     pub(crate) target: ExitTarget,
 }
 
 impl BlockExit {
-    /// Nothing is done before.
+    /// An exit without stores.
     pub(crate) fn to(to: ExitTarget) -> BlockExit {
         BlockExit {
             stores: Vec::new(),
@@ -95,7 +102,7 @@ impl BlockExit {
     }
 }
 
-/// What is put into a slot.
+/// A store to a VM register.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegisterStore {
     pub(crate) vm_register: u32,
@@ -103,78 +110,79 @@ pub(crate) struct RegisterStore {
     pub(crate) half: VectorHalf,
 }
 
-/// Where control goes.
+/// The target of an exit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ExitTarget {
-    /// To a place: a piece, or, behind their number, the rest of one.
+    /// A label: a block, or, from their number on, the rest of one.
     Label(u32),
-    /// To another turn of the tree that it leaves.
+    /// Another iteration of the current extended block.
     NextIteration,
-    /// Out of the flow.
+    /// An exit of the point CFG.
     Exit(u32),
 }
 
-/// The trees of a flow, those of its entries in their order, and how many places they have.
+/// The extended blocks of a point CFG, those of its entries in their order, and the number of
+/// labels.
 pub(crate) fn extended_blocks(
     optimisations: Optimisations,
-    flow: &PointCfg,
+    cfg: &PointCfg,
     templates: &mut OpTemplates,
 ) -> (Vec<ExtendedBlock>, u32) {
-    let mut grower = Grower::new(optimisations, flow);
-    let mut trees = Vec::new();
-    while let Some(root) = grower.waiting.pop() {
-        trees.push(grower.tree(root, templates));
+    let mut builder = EbbBuilder::new(optimisations, cfg);
+    let mut ebbs = Vec::new();
+    while let Some(root) = builder.waiting.pop() {
+        ebbs.push(builder.build(root, templates));
     }
-    (trees, grower.places)
+    (ebbs, builder.label_count)
 }
 
-/// Where a tree begins: a piece from a row on.
+/// The start of an extended block: a block from an instruction on.
 #[derive(Clone, Copy)]
 struct Root {
     at: u32,
-    piece: u32,
-    row: usize,
+    block: u32,
+    first: usize,
 }
 
-/// A piece of the tree that is yet to be written, and how things were before it.
+/// A block of the current extended block that is yet to be written, and the state before it.
 struct Arm {
     root: Root,
-    /// Whether a branch leads to it; else control comes from what is written before.
+    /// Whether a branch leads to it; else control falls through.
     is_target: bool,
     nodes: usize,
     touched: usize,
     changes: usize,
 }
 
-/// Grows trees.
-struct Grower<'f> {
+/// The builder of extended blocks.
+struct EbbBuilder<'f> {
     optimisations: Optimisations,
-    flow: &'f PointCfg,
+    cfg: &'f PointCfg,
     writer: GraphBuilder<'f>,
-    /// Whether a tree begins with each piece.
+    /// Whether an extended block begins with each block.
     is_root: Vec<bool>,
-    /// Trees that are yet to be grown.
+    /// Roots whose extended block is yet to be built.
     waiting: Vec<Root>,
-    /// Whether each piece's tree is among them, or done.
+    /// Whether each block's root is among them, or done.
     is_known: Vec<bool>,
-    places: u32,
-    /// When the rows of the piece that was cut last access words.
+    label_count: u32,
+    /// The last accesses of words by the instructions of the block that was cut.
     accesses: Option<(u32, WordAccesses)>,
     arms: Vec<Arm>,
-    /// What words held before: now, and in the beginning.
+    /// The log of the nodes of words before a change: current and initial.
     changes: Vec<(u32, [Option<NodeId>; 2])>,
     uses: Vec<GraphStore>,
     events: Vec<ControlEvent>,
 }
 
-impl<'f> Grower<'f> {
-    fn new(optimisations: Optimisations, flow: &'f PointCfg) -> Grower<'f> {
-        let count = flow.blocks.len();
+impl<'f> EbbBuilder<'f> {
+    fn new(optimisations: Optimisations, cfg: &'f PointCfg) -> EbbBuilder<'f> {
+        let count = cfg.blocks.len();
         let mut sources = vec![0_usize; count];
         let mut is_root = vec![false; count];
-        for (number, piece) in flow.blocks.iter().enumerate() {
-            for way in piece.terminator.edges() {
-                if let Edge::Block(to) = way {
+        for (number, block) in cfg.blocks.iter().enumerate() {
+            for edge in block.terminator.edges() {
+                if let Edge::Block(to) = edge {
                     sources[to as usize] += 1;
                     is_root[to as usize] |= to as usize <= number;
                 }
@@ -184,69 +192,67 @@ impl<'f> Grower<'f> {
         for (is_root, sources) in is_root.iter_mut().zip(sources) {
             *is_root |= sources > 1 || !joins;
         }
-        let mut grower = Grower {
+        let mut builder = EbbBuilder {
             optimisations,
-            flow,
-            writer: GraphBuilder::with_shadow_pairs(optimisations, &flow.locations),
+            cfg,
+            writer: GraphBuilder::with_shadow_pairs(optimisations, &cfg.locations),
             is_root,
             waiting: Vec::new(),
             is_known: vec![false; count],
-            places: count as u32,
+            label_count: count as u32,
             accesses: None,
             arms: Vec::new(),
             changes: Vec::new(),
             uses: Vec::new(),
             events: Vec::new(),
         };
-        // The last that is wanted is grown first.
-        for entry in flow.entries.iter().rev() {
-            grower.is_root[entry.block as usize] = true;
-            grower.want(entry.block);
+        // The last of the worklist is built first.
+        for entry in cfg.entries.iter().rev() {
+            builder.is_root[entry.block as usize] = true;
+            builder.enqueue(entry.block);
         }
-        grower
+        builder
     }
 
-    /// A tree that begins with a piece will be grown.
-    fn want(&mut self, piece: u32) {
-        if !std::mem::replace(&mut self.is_known[piece as usize], true) {
+    /// Queues the extended block that begins with a block.
+    fn enqueue(&mut self, block: u32) {
+        if !std::mem::replace(&mut self.is_known[block as usize], true) {
             self.waiting.push(Root {
-                at: piece,
-                piece,
-                row: 0,
+                at: block,
+                block,
+                first: 0,
             });
         }
     }
 
-    fn tree(&mut self, root: Root, templates: &mut OpTemplates) -> ExtendedBlock {
-        let PointBlock { position, .. } = self.flow.blocks[root.piece as usize];
+    fn build(&mut self, root: Root, templates: &mut OpTemplates) -> ExtendedBlock {
+        let PointBlock { position, .. } = self.cfg.blocks[root.block as usize];
         self.writer.set_position(position);
-        // There is always a node to be behind.
+        // Events need a node to be after.
         self.writer.graph.constant(0);
         self.branch_off(root, false);
         while let Some(arm) = self.arms.pop() {
-            self.go_back(&arm);
+            self.restore(&arm);
             if arm.is_target {
-                self.turn(ControlAction::Label(arm.root.at));
+                self.push_event(ControlAction::Label(arm.root.at));
             }
-            self.arm(arm.root, templates);
+            self.write_block(arm.root, templates);
         }
         let Computation {
-            graph,
-            positions: lineage,
-            ..
+            graph, positions, ..
         } = self.writer.finish(|_| false);
         self.changes.clear();
         let mut computation = Computation {
             graph,
             stores: std::mem::take(&mut self.uses),
-            positions: lineage,
+            positions,
         };
         let mut events = std::mem::take(&mut self.events);
         if self.optimisations.has(Optimisation::Superwords) {
             pack_superwords(&mut computation, &mut events);
         }
         if self.optimisations.has(Optimisation::SelectToBranch) {
-            self.places = insert_branches(&mut computation, &mut events, self.places);
+            self.label_count = insert_branches(&mut computation, &mut events, self.label_count);
         }
         let first = match self.optimisations.has(Optimisation::LoopCarriedValues) {
             true => carry_values(self.optimisations, &mut computation, &mut events, root.at),
@@ -260,7 +266,7 @@ impl<'f> Grower<'f> {
         }
     }
 
-    /// A piece of this tree will be written, as things are now.
+    /// Queues a block of this extended block, with the current state.
     fn branch_off(&mut self, root: Root, is_target: bool) {
         self.arms.push(Arm {
             root,
@@ -271,7 +277,7 @@ impl<'f> Grower<'f> {
         });
     }
 
-    fn go_back(&mut self, arm: &Arm) {
+    fn restore(&mut self, arm: &Arm) {
         for (word, [now, before]) in self.changes.drain(arm.changes..).rev() {
             self.writer.current[word as usize] = now;
             self.writer.initial[word as usize] = before;
@@ -281,79 +287,76 @@ impl<'f> Grower<'f> {
     }
 
     fn is_full(&self) -> bool {
-        self.writer.graph.len() >= TREE
+        self.writer.graph.len() >= MAX_EBB_NODES
     }
 
-    /// Writes the rest of a piece, and where control goes from there.
-    fn arm(&mut self, root: Root, templates: &mut OpTemplates) {
+    /// Writes the rest of a block and its terminator.
+    fn write_block(&mut self, root: Root, templates: &mut OpTemplates) {
         let PointBlock {
-            instructions: rows,
+            instructions,
             terminator: then,
             position,
-        } = &self.flow.blocks[root.piece as usize];
-        for (number, row) in rows.iter().enumerate().skip(root.row) {
-            if self.is_full() && number > root.row {
-                self.cut(root.piece, number);
+        } = &self.cfg.blocks[root.block as usize];
+        for (number, inst) in instructions.iter().enumerate().skip(root.first) {
+            if self.is_full() && number > root.first {
+                self.cut(root.block, number);
                 return;
             }
-            let operands = row.operands[..row.kind.arity()].iter();
+            let operands = inst.operands[..inst.kind.arity()].iter();
             operands
                 .flat_map(dual_words)
-                .chain(dual_words(&row.result))
+                .chain(dual_words(&inst.result))
                 .for_each(|word| self.note(word));
-            self.writer.arithmetic(row, templates);
+            self.writer.arithmetic(inst, templates);
         }
-        let piece = root.piece;
+        let block = root.block;
         self.writer.set_position(*position);
         match then {
-            PointTerminator::Jump(way) => self.go(piece, *way),
+            PointTerminator::Jump(edge) => self.follow(block, *edge),
             PointTerminator::StepJump { to, out } => {
-                self.step(piece, *out);
-                self.go(piece, *to);
+                self.step(block, *out);
+                self.follow(block, *to);
             }
             PointTerminator::Branch(CondBranch {
-                condition: question,
+                condition,
                 when,
                 target,
                 next,
             }) => {
-                let count = question.test.map_or(1, |op| op.arity());
-                for operand in &question.operands[..count] {
+                let count = condition.test.map_or(1, |op| op.arity());
+                for operand in &condition.operands[..count] {
                     self.note(operand.value);
                 }
-                let is_false = self.writer.condition_is_false(question, templates);
+                let is_false = self.writer.condition_is_false(condition, templates);
                 let node = self.writer.graph.node(is_false);
                 let ones = self.writer.graph.constant(ALL_ONES);
-                // Control leaves where the answer is another one.
+                // Control exits where the condition has the other value.
                 let (mask, is_set) = match node.op {
                     NodeOp::Xor if node.b == ones => (node.a, !when),
                     _ => (is_false, *when),
                 };
                 let child = self.child(*target);
-                let leave = match child {
+                let exit = match child {
                     Some(child) => BlockExit::to(ExitTarget::Label(child)),
-                    None => self.leave_by(piece, *target),
+                    None => self.exit_by(block, *target),
                 };
                 self.uses.push(GraphStore {
-                    after: self.behind(),
+                    after: self.last_node(),
                     target: StoreTarget::Condition,
                     value: mask,
                 });
-                self.turn(ControlAction::Branch {
-                    mask,
-                    is_set,
-                    exit: leave,
-                });
+                self.push_event(ControlAction::Branch { mask, is_set, exit });
                 if let Some(child) = child {
                     self.branch_off(self.whole(child), true);
                 }
-                self.go(piece, *next);
+                self.follow(block, *next);
             }
         }
     }
 
-    /// Control takes a step behind a piece. With one before it that nothing happens behind it is taken there: who has not both goes on outside from there.
-    fn step(&mut self, piece: u32, out: u32) {
+    /// Takes a step after a block. It is merged with a step before it if nothing happens in
+    /// between: a point without both goes on outside from there.
+    fn step(&mut self, block: u32, out: u32) {
         if let Some(ControlEvent {
             action: ControlAction::TakeSteps { steps, .. },
             ..
@@ -364,22 +367,19 @@ impl<'f> Grower<'f> {
             *steps += 1;
             return;
         }
-        let leave = self.leave(piece, ExitTarget::Exit(out));
-        self.turn(ControlAction::TakeSteps {
-            steps: 1,
-            exit: leave,
-        });
+        let exit = self.exit(block, ExitTarget::Exit(out));
+        self.push_event(ControlAction::TakeSteps { steps: 1, exit });
     }
 
-    fn whole(&self, piece: u32) -> Root {
+    fn whole(&self, block: u32) -> Root {
         Root {
-            at: piece,
-            piece,
-            row: 0,
+            at: block,
+            block,
+            first: 0,
         }
     }
 
-    /// Before a word is accessed: what it holds may change.
+    /// Logs the state of a word before an access, which may change it.
     fn note(&mut self, word: u32) {
         let GraphBuilder {
             current: now,
@@ -390,85 +390,87 @@ impl<'f> Grower<'f> {
         self.changes.push((word, held));
     }
 
-    /// The node that everything written so far is behind.
-    fn behind(&self) -> NodeId {
+    /// The last node so far.
+    fn last_node(&self) -> NodeId {
         self.writer.graph.len() as NodeId - 1
     }
 
-    fn turn(&mut self, turn: ControlAction) {
+    fn push_event(&mut self, action: ControlAction) {
         self.events.push(ControlEvent {
-            after: self.behind(),
-            action: turn,
+            after: self.last_node(),
+            action,
             position: self.writer.position(),
         });
     }
 
-    /// The piece that a way leads to, if it belongs to this tree.
-    fn child(&mut self, way: Edge) -> Option<u32> {
-        let Edge::Block(piece) = way else { return None };
-        let is_root = &mut self.is_root[piece as usize];
-        *is_root |= self.writer.graph.len() >= TREE;
-        (!*is_root).then_some(piece)
+    /// The block that an edge leads to, if it belongs to this extended block.
+    fn child(&mut self, edge: Edge) -> Option<u32> {
+        let Edge::Block(block) = edge else {
+            return None;
+        };
+        let is_root = &mut self.is_root[block as usize];
+        *is_root |= self.writer.graph.len() >= MAX_EBB_NODES;
+        (!*is_root).then_some(block)
     }
 
-    /// Control goes a way: on, if what is there belongs to this tree.
-    fn go(&mut self, piece: u32, way: Edge) {
-        match self.child(way) {
+    /// Follows an edge: falls through if its block belongs to this extended block.
+    fn follow(&mut self, block: u32, edge: Edge) {
+        match self.child(edge) {
             Some(child) => self.branch_off(self.whole(child), false),
             None => {
-                let leave = self.leave_by(piece, way);
-                self.turn(ControlAction::Exit(leave));
+                let exit = self.exit_by(block, edge);
+                self.push_event(ControlAction::Exit(exit));
             }
         }
     }
 
-    fn leave_by(&mut self, piece: u32, way: Edge) -> BlockExit {
-        let to = match way {
+    fn exit_by(&mut self, block: u32, edge: Edge) -> BlockExit {
+        let to = match edge {
             Edge::Exit(exit) => ExitTarget::Exit(exit),
             Edge::Block(to) => {
-                self.want(to);
+                self.enqueue(to);
                 ExitTarget::Label(to)
             }
         };
-        self.leave(piece, to)
+        self.exit(block, to)
     }
 
-    /// Control leaves behind a piece.
-    fn leave(&mut self, piece: u32, to: ExitTarget) -> BlockExit {
-        let flow = self.flow;
-        let words = flow.live_out.as_ref().map(|live| {
-            let each = live.len() / flow.blocks.len();
-            &live[piece as usize * each..][..each]
+    /// Exits after a block.
+    fn exit(&mut self, block: u32, to: ExitTarget) -> BlockExit {
+        let cfg = self.cfg;
+        let words = cfg.live_out.as_ref().map(|live| {
+            let each = live.len() / cfg.blocks.len();
+            &live[block as usize * each..][..each]
         });
         let is_read =
             |slot: u32| words.is_none_or(|words| words[slot as usize / 64] >> (slot % 64) & 1 == 1);
-        self.leave_with(|_, slot| is_read(slot), to)
+        self.exit_with(|_, slot| is_read(slot), to)
     }
 
-    /// The tree ends in front of a row, and another one begins.
-    fn cut(&mut self, piece: u32, row: usize) {
-        let flow = self.flow;
-        let rows = &flow.blocks[piece as usize].instructions;
+    /// Ends the extended block before an instruction, where another one begins.
+    fn cut(&mut self, block: u32, first: usize) {
+        let cfg = self.cfg;
+        let instructions = &cfg.blocks[block as usize].instructions;
         let mut accesses = match self.accesses.take() {
-            Some((of, accesses)) if of == piece => accesses,
-            _ => WordAccesses::of(rows, flow.locations.len()),
+            Some((of, accesses)) if of == block => accesses,
+            _ => WordAccesses::of(instructions, cfg.locations.len()),
         };
-        let at = self.places;
-        self.places += 1;
-        let last = row as u32 - 1;
+        let at = self.label_count;
+        self.label_count += 1;
+        let last = first as u32 - 1;
         let is_read = |word: u32, _| accesses.is_live_after(word, last).unwrap_or(true);
-        let leave = self.leave_with(is_read, ExitTarget::Label(at));
-        self.accesses = Some((piece, accesses));
-        self.turn(ControlAction::Exit(leave));
-        self.waiting.push(Root { at, piece, row });
+        let exit = self.exit_with(is_read, ExitTarget::Label(at));
+        self.accesses = Some((block, accesses));
+        self.push_event(ControlAction::Exit(exit));
+        self.waiting.push(Root { at, block, first });
     }
 
-    fn leave_with(
+    fn exit_with(
         &mut self,
         mut is_read: impl FnMut(u32, u32) -> bool,
         to: ExitTarget,
     ) -> BlockExit {
-        let behind = self.behind();
+        let after = self.last_node();
         let GraphBuilder {
             current: now,
             initial: before,
@@ -479,7 +481,7 @@ impl<'f> Grower<'f> {
         for &word in touched {
             let (now, before) = (now[word as usize], before[word as usize]);
             let (WordLocation::Register(slot), Some(value)) =
-                (self.flow.locations[word as usize], now)
+                (self.cfg.locations[word as usize], now)
             else {
                 continue;
             };
@@ -491,7 +493,7 @@ impl<'f> Grower<'f> {
                     half,
                 });
                 self.uses.push(GraphStore {
-                    after: behind,
+                    after,
                     target: StoreTarget::Word(word),
                     value,
                 });
@@ -509,9 +511,9 @@ mod tests {
     use super::*;
     use adumbra_vm::native::{CfgEntry, Condition, DualOperand};
 
-    /// Pieces that take a step each and then go on to the next one; the last one goes out.
+    /// Blocks that take a step each and go on to the next one; the last one exits.
     fn steps(count: u32) -> PointCfg {
-        let piece = |number: u32| PointBlock {
+        let block = |number: u32| PointBlock {
             instructions: Vec::new(),
             terminator: PointTerminator::StepJump {
                 to: match number + 1 < count {
@@ -524,7 +526,7 @@ mod tests {
         };
         PointCfg {
             locations: vec![WordLocation::Register(0)],
-            blocks: (0..count).map(piece).collect(),
+            blocks: (0..count).map(block).collect(),
             live_out: None,
             entries: vec![CfgEntry {
                 block: 0,
@@ -535,11 +537,11 @@ mod tests {
     }
 
     /// The steps that are taken at once, and the exits to where they are taken one by one.
-    fn taken(flow: &PointCfg) -> Vec<(u32, u32)> {
-        let (trees, _) = extended_blocks(Optimisations::ALL, flow, &mut OpTemplates::new(false));
-        let events = trees.iter().flat_map(|tree| &tree.events);
+    fn taken(cfg: &PointCfg) -> Vec<(u32, u32)> {
+        let (ebbs, _) = extended_blocks(Optimisations::ALL, cfg, &mut OpTemplates::new(false));
+        let events = ebbs.iter().flat_map(|tree| &tree.events);
         let steps = events.filter_map(|event| match &event.action {
-            ControlAction::TakeSteps { steps, exit: leave } => match leave.target {
+            ControlAction::TakeSteps { steps, exit } => match exit.target {
                 ExitTarget::Exit(exit) => Some((*steps, exit)),
                 ExitTarget::Label(_) | ExitTarget::NextIteration => None,
             },
@@ -549,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_steps_are_taken_at_once() {
+    fn merged_steps_are_bounded() {
         for count in [1, 2, MAX_STEPS, MAX_STEPS + 1, 3 * MAX_STEPS + 7] {
             let taken = taken(&steps(count));
             let mut first = 0;
@@ -562,9 +564,9 @@ mod tests {
     }
 
     #[test]
-    fn steps_behind_a_branch_are_not_taken_in_front_of_it() {
-        let mut flow = steps(6);
-        flow.blocks[2].terminator = PointTerminator::Branch(CondBranch {
+    fn steps_after_branches_stay_there() {
+        let mut cfg = steps(6);
+        cfg.blocks[2].terminator = PointTerminator::Branch(CondBranch {
             condition: Condition {
                 test: None,
                 operands: [DualOperand::default(); adumbra_ops::MAX_OPERANDS],
@@ -573,6 +575,6 @@ mod tests {
             target: Edge::Exit(9),
             next: Edge::Block(3),
         });
-        assert_eq!(taken(&flow), [(2, 0), (3, 3)]);
+        assert_eq!(taken(&cfg), [(2, 0), (3, 3)]);
     }
 }

@@ -1,7 +1,9 @@
-//! Straight-line vector code as a graph: what is computed for each point, before registers.
+//! Straight-line vector code as a value graph: the nodes to compute for each point, before register
+//! allocation.
 //!
-//! A node's operands are nodes before it, so the order of the nodes is an order to compute them in. Equal nodes are one. Nodes are simplified as they
-//! are made, by rules that change no bit but those of NaNs.
+//! The operands of a node come before it, so the order of the nodes is an order of evaluation.
+//! Equal nodes are one (hash consing). Nodes are simplified as they are made, by rules that change
+//! no bit but those of NaNs.
 
 mod node;
 #[cfg(test)]
@@ -14,38 +16,38 @@ use crate::optimisation::{Optimisation, Optimisations};
 use adumbra_ops::field::{Field, FloatField, WordField};
 use std::ops::Range;
 
-/// A rare way as it is taken: the routine, and where what it is given stands among the graph's inputs.
+/// A call of a slow path: the routine, and the range of its arguments in the graph's inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct SlowPathCall {
-    /// What the mask is in lanes that take it.
+    /// The value of the mask in elements that take the slow path.
     pub(crate) taken_if_set: bool,
     pub(crate) routine: u32,
     inputs: Range<u32>,
 }
 
-/// Every bit of a word.
+/// A word with all bits set.
 pub(crate) const ALL_ONES: u32 = u32::MAX;
 const SIGN: u32 = 1 << 31;
 
-/// Nodes, each once.
+/// A graph of nodes, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
     optimisations: Optimisations,
     pub(crate) nodes: Vec<Node>,
-    /// Whether each is a mask.
+    /// Whether each node is a mask.
     is_mask: Vec<bool>,
     value_numbers: ValueNumbers,
-    /// The tables that lookups name.
+    /// The tables that lookups read.
     pub(crate) tables: Vec<&'static [u32]>,
-    /// The words whose cells are nodes.
+    /// The words whose uniform values are nodes.
     pub(crate) uniforms: Vec<u32>,
     pub(crate) slow_paths: Vec<SlowPathCall>,
-    /// What detours are given.
+    /// The arguments of slow paths.
     pub(crate) inputs: Vec<NodeId>,
 }
 
 impl Graph {
-    /// No nodes yet.
+    /// An empty graph.
     pub(crate) fn new(optimisations: Optimisations) -> Graph {
         Graph {
             optimisations,
@@ -53,7 +55,7 @@ impl Graph {
         }
     }
 
-    /// The node for this, or for what is simpler and the same.
+    /// The node for this operation, or a simpler equal one.
     pub(crate) fn push(&mut self, code: NodeOp, a: u32, b: u32, c: u32) -> NodeId {
         let node = Node::new(code, a, b, c);
         if !self.optimisations.has(Optimisation::Simplification) {
@@ -65,7 +67,7 @@ impl Graph {
         }
     }
 
-    // Where it stands in another function, the parts of the node need not pass through memory.
+    // Inlining keeps the fields of the node in registers.
     #[inline(always)]
     fn intern(&mut self, node: Node) -> NodeId {
         let shares =
@@ -96,7 +98,7 @@ impl Graph {
         id
     }
 
-    /// These bits in every lane.
+    /// These bits in every element.
     pub(crate) fn constant(&mut self, bits: u32) -> NodeId {
         self.intern(Node::new(NodeOp::Const, bits, 0, 0))
     }
@@ -114,7 +116,8 @@ impl Graph {
         self.bits(id) == Some(bits)
     }
 
-    /// What this is the negation of, if it is one: as a float (the sign changed) or as a mask (all bits).
+    /// The node that this is the negation of, if it is one: as a float (the sign) or as a mask (all
+    /// bits).
     fn flipped(&self, id: NodeId, by: u32) -> Option<NodeId> {
         let node = self.node(id);
         (node.op == NodeOp::Xor && self.is(node.b, by)).then_some(node.a)
@@ -192,7 +195,7 @@ impl Graph {
             }
             // No absolute value is less than 0.
             Lt if self.is(b, 0) && self.is_short(a) => return Ok(b),
-            // A truth value that became a float and is asked about.
+            // A boolean that was converted to a float and is compared with 0.
             Eq if self.is(b, 0) && self.node(a).op == FromI32 => {
                 return Ok(self.push(IEq, self.node(a).a, b, 0));
             }
@@ -214,7 +217,8 @@ impl Graph {
         Err(node)
     }
 
-    /// The word whose upper half times 65,536 is `high`, and whose lower half is `low`, if it is the same as a signed one.
+    /// The word whose upper half times 65,536 is `high`, and whose lower half is `low`, if it is
+    /// the same as a signed one.
     fn halves(&self, high: NodeId, low: NodeId) -> Option<NodeId> {
         let (product, low) = (self.node(high), self.node(low));
         if product.op != NodeOp::Mul || !self.is(product.b, 65_536_f32.to_bits()) {
@@ -242,8 +246,8 @@ impl Graph {
         }
     }
 
-    /// What alone is left of two words that were united, where they are shifted and of the other one nothing stays: as a hash ends that was mixed with its upper half, which
-    /// is asked for next.
+    /// The one of two combined words that remains after a shift that removes the other one: the end
+    /// of a hash that was mixed with its upper half, before a comparison.
     fn shifted_in(&self, id: NodeId, by: u32) -> Option<NodeId> {
         let Node { op: code, a, b, .. } = self.node(id);
         let is_out = |id: NodeId| {
@@ -257,8 +261,8 @@ impl Graph {
         }
     }
 
-    /// The product of a word that was multiplied before by the same constant, and by how much the one of the word and a constant is more: a hash is asked for at neighbouring
-    /// cells.
+    /// The product of a word with a constant that the graph has already, and the constant to add
+    /// for `by`: hashes are computed for neighbouring cells of a lattice.
     fn multiplied(&mut self, id: NodeId, by: NodeId) -> Option<(NodeId, u32)> {
         let (sum, factor) = (self.node(id), self.bits(by)?);
         if sum.op != NodeOp::IAdd {
@@ -270,12 +274,12 @@ impl Graph {
         Some((product, more.wrapping_mul(factor)))
     }
 
-    /// What is left where the same bits are changed twice.
+    /// The operand that remains where the same bits are flipped twice.
     fn both_flips(&self, a: NodeId, b: NodeId) -> Option<NodeId> {
         self.flipped(a, self.bits(b)?)
     }
 
-    /// Signs of operands go into the code.
+    /// Moves the signs of operands into the operation.
     fn simplify_product(&mut self, node: Node) -> Result<NodeId, Node> {
         use NodeOp::*;
         let (mut product, mut sum) = match node.op {
@@ -375,7 +379,7 @@ impl Graph {
             Truncate => SIGN,
             ToI32 => x.to_i32(),
             ToU32 => x.to_u32(),
-            // Lanes are alike, so pairs of them are as well.
+            // All elements are equal, so pairs of them are as well.
             Const | Plane | Uniform | VmRegister | Global | Param | Active | MulWide | ShrWide
             | ShlWide | Lookup | Join | Duplicate | Interleave | UpperHalf | Broadcast
             | Libcall | SlowPath => {
@@ -384,7 +388,7 @@ impl Graph {
         })
     }
 
-    /// These nodes, which are as simple as they will be, and nothing to be found.
+    /// A graph of these nodes as they are, without value numbers.
     pub(crate) fn from_nodes(nodes: Vec<Node>, like: &Graph) -> Graph {
         Graph {
             nodes,
@@ -393,7 +397,7 @@ impl Graph {
         }
     }
 
-    /// Takes away all that was written. What comes is another graph, in the same memory.
+    /// Returns the graph and starts another one in the same memory.
     pub(crate) fn take(&mut self) -> Graph {
         let graph = Graph {
             nodes: self.nodes.as_slice().to_vec(),
@@ -411,18 +415,18 @@ impl Graph {
         graph
     }
 
-    /// The cell of a word.
+    /// The uniform value of a word.
     pub(crate) fn uniform(&mut self, word: u32) -> NodeId {
         self.uniforms.push(word);
         self.push(NodeOp::Uniform, word, 0, 0)
     }
 
-    /// The result of a routine for what it is given where a mask is set, else the usual one. Mostly it is known where the usual one holds: masks that are negations
-    /// are not computed.
+    /// The result of a slow path for its arguments where a mask is set, else the default result.
+    /// The mask mostly says where the default holds: negated masks are not computed.
     pub(crate) fn slow_path(
         &mut self,
         mask: NodeId,
-        usual: NodeId,
+        fast: NodeId,
         routine: u32,
         inputs: impl Iterator<Item = NodeId>,
     ) -> NodeId {
@@ -438,34 +442,34 @@ impl Graph {
             routine,
             inputs,
         });
-        // Not simplified: what a mask of zeros means is told by the detour.
-        let detour = self.slow_paths.len() as u32 - 1;
-        self.intern(Node::new(NodeOp::SlowPath, mask, usual, detour))
+        // Not simplified: the slow path says which mask value takes it.
+        let call = self.slow_paths.len() as u32 - 1;
+        self.intern(Node::new(NodeOp::SlowPath, mask, fast, call))
     }
 
-    /// What a detour is given.
-    pub(crate) fn inputs(&self, detour: &SlowPathCall) -> &[NodeId] {
-        let Range { start, end } = detour.inputs;
+    /// The arguments of a slow path.
+    pub(crate) fn inputs(&self, call: &SlowPathCall) -> &[NodeId] {
+        let Range { start, end } = call.inputs;
         &self.inputs[start as usize..end as usize]
     }
 
-    /// How many nodes there are: where a detour begins.
+    /// The number of nodes, which is where the nodes of a slow path begin.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Nodes from `start` on are not to be found again: they are computed on a rare way alone.
+    /// Hides nodes from `start` on from GVN: they are computed on a slow path only.
     pub(crate) fn hide_from(&mut self, start: usize) {
         for node in &self.nodes[start..] {
             self.value_numbers.remove(node, &self.nodes);
         }
     }
 
-    /// How many parameters a routine has, which stand first, in order.
+    /// The number of a routine's parameters, which come first, in order.
     pub(crate) fn param_count(&self) -> usize {
         let nodes = self.nodes.iter();
         let params = nodes.take_while(|node| node.op == NodeOp::Param);
-        // The result is left where the first one was.
+        // The result is left at the location of the first one.
         params.count().max(1)
     }
 
@@ -478,7 +482,7 @@ impl Graph {
         }) as u32
     }
 
-    /// All nodes that a node needs, those of a rare way included.
+    /// Calls `each` for all nodes that a node needs, those of a slow path included.
     #[inline]
     pub(crate) fn for_each_operand(&self, node: Node, mut each: impl FnMut(NodeId)) {
         node.for_each_operand(&mut each);

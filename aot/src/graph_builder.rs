@@ -1,7 +1,10 @@
-//! What a stretch computes, as graphs: its rows copied one after the other, and what is stored when.
+//! Builds graphs from a segment: instantiates the template of one instruction after the other, and
+//! places the stores.
 //!
-//! A long stretch is cut into segments, each a loop of its own over the points of a run, whose code stays in the processor's caches. What one computes for another goes
-//! through the planes that the rows write anyway. Regions are cut into traces: see [`trace`](crate::trace).
+//! A long segment is split (loop fission), each part a loop of its own over the points of a run,
+//! whose code stays in the processor's caches. Values pass from part to part through the planes
+//! that the instructions write anyway. Compiled loops are split into hyperblocks: see
+//! [`hyperblock`](crate::hyperblock).
 
 use crate::critical_path::CriticalPath;
 use crate::graph::{Graph, NodeId, NodeOp};
@@ -13,38 +16,42 @@ use adumbra_vm::native::{
     ArithmeticInst, ArithmeticKind, Condition, DualOperand, Edge, Segment, WordLocation,
 };
 
-/// When a segment ends: after the row with which it has so many nodes, or a chain of so many cycles.
+/// The limit of a part: it ends after the instruction that reaches this number of nodes, or a
+/// critical path of this many cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Length {
     nodes: usize,
     chain: u32,
 }
 
-/// What is not longer is one loop. Its instructions fit the cache of decoded ones of common processors (1,536 on Intel's Skylake), and of those that a processor looks ahead at
-/// there are some of the next points, which wait for nothing here.
+/// A segment within this is one loop. Its instructions fit the µop cache of common processors
+/// (1,536 µops on Intel's Skylake), and the reorder window reaches into the next points, which
+/// depend on nothing here.
 const WHOLE: Length = Length {
     nodes: 512,
     chain: 128,
 };
 
-/// What is longer is cut into loops so short that a processor looks ahead over several turns (224 instructions on Skylake, 448 on Zen 5): then it has several vectors in flight by
-/// itself, and chains do not bound it. What passes between loops costs less, being few values mostly.
+/// A longer segment is split into loops short enough for the reorder window to hold several
+/// iterations (224 instructions on Skylake, 448 on Zen 5): the processor then overlaps vectors by
+/// itself, and critical paths do not bound it. Values between loops cost less, as they are mostly
+/// few.
 const CUT: Length = Length {
     nodes: 96,
     chain: 48,
 };
 
-/// A segment as a graph.
+/// A part of a segment as a graph.
 #[derive(Debug)]
 pub(crate) struct Computation {
     pub(crate) graph: Graph,
-    /// What is written, in order.
+    /// The stores, in order.
     pub(crate) stores: Vec<GraphStore>,
     pub(crate) positions: NodePositions,
 }
 
 impl Computation {
-    /// How many operands and stores each node is, of those that somebody wants.
+    /// How many operands and stores each live node is.
     pub(crate) fn use_counts(&self) -> Vec<u32> {
         let graph = &self.graph;
         let mut uses = vec![0; graph.nodes.len()];
@@ -60,188 +67,190 @@ impl Computation {
     }
 }
 
-/// Which instruction of the bytecode each node was first made for.
+/// The position of the bytecode instruction that each node was first made for.
 #[derive(Debug, Default)]
 pub(crate) struct NodePositions {
-    /// Instructions in the order in which nodes were made for them, each with the node that would be its first.
+    /// The positions in the order in which nodes were made for them, each with the number of its
+    /// first node.
     made: Vec<(NodeId, u32)>,
 }
 
 impl NodePositions {
-    /// The nodes from this one on are made for that instruction.
+    /// The nodes from `first` on are made for the instruction at `position`.
     pub(crate) fn start_at(&mut self, first: NodeId, position: u32) {
         self.made.push((first, position));
     }
 
-    /// Takes away all that was said. What comes is said in the same memory.
+    /// Returns the positions and starts others in the same memory.
     fn take(&mut self) -> NodePositions {
         let made = self.made.as_slice().to_vec();
         self.made.clear();
         NodePositions { made }
     }
 
-    /// The instruction that nodes are made for now.
+    /// The position that nodes are made for now.
     fn now(&self) -> u32 {
         self.made.last().map_or(0, |&(_, position)| position)
     }
 
-    /// The instruction that a node was made for.
+    /// The position that a node was made for.
     pub(crate) fn position_of(&self, id: NodeId) -> u32 {
-        let behind = self.made.partition_point(|&(first, _)| first <= id);
-        self.made[behind - 1].1
+        let after = self.made.partition_point(|&(first, _)| first <= id);
+        self.made[after - 1].1
     }
 
-    /// The same for nodes in another order.
+    /// The positions of the nodes in another order.
     pub(crate) fn reordered(&self, order: &[NodeId]) -> NodePositions {
-        let mut lineage = NodePositions::default();
+        let mut positions = NodePositions::default();
         for (id, &before) in (0..).zip(order) {
             let position = self.position_of(before);
-            if lineage
+            if positions
                 .made
                 .last()
                 .is_none_or(|&(_, last)| last != position)
             {
-                lineage.start_at(id, position);
+                positions.start_at(id, position);
             }
         }
-        lineage
+        positions
     }
 }
 
-/// A value that is put somewhere.
+/// A store of a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GraphStore {
-    /// The node behind which it can be: then nobody wants what was there before, and the value is computed.
+    /// The node after which the store may be: the old value is dead, and the new one is computed.
     pub(crate) after: NodeId,
     pub(crate) target: StoreTarget,
     pub(crate) value: NodeId,
 }
 
-/// Where a value is put.
+/// The target of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StoreTarget {
     /// The plane of a word.
     Word(u32),
-    /// In a region: those who go a way, beside those who go it already.
+    /// In a compiled loop: the points of an edge, in addition to those that take it already.
     Edge(Edge),
-    /// In a region: steps of the budget, beside those that were taken.
+    /// In a compiled loop: steps of the budget, added to those taken.
     Steps,
-    /// In a flow: nowhere; it decides where control goes.
+    /// In a point CFG: no memory; it is the condition of a branch.
     Condition,
-    /// Where routines leave their result.
+    /// The result of a routine.
     Result,
 }
 
-/// Copies rows into a graph.
+/// Builds a graph from instructions.
 pub(crate) struct GraphBuilder<'s> {
-    homes: &'s [WordLocation],
+    locations: &'s [WordLocation],
     pub(crate) graph: Graph,
-    /// The node that each word holds now.
+    /// The node of each word's current value.
     pub(crate) current: Vec<Option<NodeId>>,
-    /// The node for what each word held in the beginning, if that is read.
+    /// The node of each word's initial value, if that is read.
     pub(crate) initial: Vec<Option<NodeId>>,
     /// Words that the segment read or wrote.
     pub(crate) touched: Vec<u32>,
     operands: Vec<NodeId>,
     /// Whether both shadows of a value are one node.
     in_pairs: bool,
-    lineage: NodePositions,
+    positions: NodePositions,
 }
 
-/// The segments of a stretch: itself, or what it is cut into.
+/// The graphs of a segment: one, or those of the parts that it is split into.
 pub(crate) fn split_segment(
     optimisations: Optimisations,
-    stretch: &Segment,
+    segment: &Segment,
     templates: &mut OpTemplates,
 ) -> Vec<Computation> {
-    let mut accesses = WordAccesses::of(&stretch.instructions, stretch.locations.len());
-    let mut is_stored = vec![false; stretch.locations.len()];
-    for &word in &stretch.live_out {
+    let mut accesses = WordAccesses::of(&segment.instructions, segment.locations.len());
+    let mut is_stored = vec![false; segment.locations.len()];
+    for &word in &segment.live_out {
         is_stored[word as usize] = true;
     }
-    let mut is_live = |word: u32, row: u32| {
-        let later = accesses.is_live_after(word, row);
+    let mut is_live = |word: u32, index: u32| {
+        let later = accesses.is_live_after(word, index);
         later.unwrap_or(is_stored[word as usize])
     };
-    let mut writer = GraphBuilder::new(optimisations, &stretch.locations);
+    let mut writer = GraphBuilder::new(optimisations, &segment.locations);
     let cuts = optimisations.has(Optimisation::LoopFission);
-    let mut segments = Vec::new();
+    let mut parts = Vec::new();
     let mut chains = CriticalPath::default();
-    // Hardly a row is no node, so many rows are known to be long beforehand.
-    let is_long = stretch.instructions.len() >= WHOLE.nodes;
+    // Nearly each instruction is a node or more, so a long segment is known to be long beforehand.
+    let is_long = segment.instructions.len() >= WHOLE.nodes;
     let mut most = if is_long { CUT } else { WHOLE };
-    let mut rows = (0..).zip(&stretch.instructions);
-    while let Some((index, row)) = rows.next() {
-        writer.arithmetic(row, templates);
+    let mut instructions = (0..).zip(&segment.instructions);
+    while let Some((index, inst)) = instructions.next() {
+        writer.arithmetic(inst, templates);
         let is_long =
             writer.graph.len() >= most.nodes || chains.length(&writer.graph) >= most.chain;
         if !cuts || !is_long {
             continue;
         }
         chains.clear();
-        let segment = writer.finish(|word| is_live(word, index));
+        let part = writer.finish(|word| is_live(word, index));
         if most == WHOLE {
-            // Once more from the first row on, in pieces.
+            // The first instruction is next again; the segment is split.
             most = CUT;
-            rows = (0..).zip(&stretch.instructions);
+            instructions = (0..).zip(&segment.instructions);
         } else {
-            segments.push(segment);
+            parts.push(part);
         }
     }
-    let last = stretch.instructions.len() as u32;
+    let last = segment.instructions.len() as u32;
     let rest = writer.finish(|word| is_live(word, last));
-    if segments.is_empty() || !rest.stores.is_empty() {
-        segments.push(rest);
+    if parts.is_empty() || !rest.stores.is_empty() {
+        parts.push(rest);
     }
-    segments
+    parts
 }
 
-/// When rows that follow one another read and write each word.
+/// The accesses of each word by consecutive instructions.
 pub(crate) struct WordAccesses {
-    /// The rows that access the first word in order, then those of the second; and whether the word is written there. What a row both reads and writes it
-    /// reads first.
-    rows: Vec<(u32, bool)>,
-    /// Where those of each word end.
+    /// The instructions that access the first word in order, then those of the second, with whether
+    /// the access is a write. An instruction that both reads and writes a word reads it first.
+    by_word: Vec<(u32, bool)>,
+    /// The end of each word's accesses.
     ends: Vec<u32>,
-    /// Where among those of each word was looked last. Whoever asks next asks about a row close by.
+    /// The last position found for each word: the next query is close to it.
     looked: Vec<u32>,
 }
 
 impl WordAccesses {
-    pub(crate) fn of(rows: &[ArithmeticInst], words: usize) -> WordAccesses {
+    pub(crate) fn of(instructions: &[ArithmeticInst], words: usize) -> WordAccesses {
         let mut ends = vec![0; words];
-        each_access(rows, |word, _| ends[word as usize] += 1);
+        each_access(instructions, |word, _| ends[word as usize] += 1);
         let mut sum = 0;
         for end in &mut ends {
-            // Where those of the word begin; it moves to their end as they are put there.
+            // The start of the word's accesses; it moves to their end as they are inserted.
             sum += std::mem::replace(end, sum);
         }
         let mut by_word = vec![(0, false); sum as usize];
-        each_access(rows, |word, access| {
+        each_access(instructions, |word, access| {
             let at = &mut ends[word as usize];
             by_word[*at as usize] = access;
             *at += 1;
         });
         WordAccesses {
-            rows: by_word,
+            by_word,
             looked: vec![0; words],
             ends,
         }
     }
 
-    /// Whether somebody reads behind a row what a word holds there; nothing if no row accesses it any more.
-    pub(crate) fn is_live_after(&mut self, word: u32, row: u32) -> Option<bool> {
+    /// Whether the value of a word after an instruction is read; `None` if no later instruction
+    /// accesses the word.
+    pub(crate) fn is_live_after(&mut self, word: u32, index: u32) -> Option<bool> {
         let start = word
             .checked_sub(1)
             .map_or(0, |before| self.ends[before as usize]);
-        let accesses = &self.rows[start as usize..self.ends[word as usize] as usize];
-        let is_behind = |&(index, _): &(u32, bool)| index > row;
+        let accesses = &self.by_word[start as usize..self.ends[word as usize] as usize];
+        let is_later = |&(access, _): &(u32, bool)| access > index;
         let looked = &mut self.looked[word as usize];
         let mut next = *looked as usize;
-        while accesses[..next].last().is_some_and(is_behind) {
+        while accesses[..next].last().is_some_and(is_later) {
             next -= 1;
         }
-        while accesses.get(next).is_some_and(|access| !is_behind(access)) {
+        while accesses.get(next).is_some_and(|access| !is_later(access)) {
             next += 1;
         }
         *looked = next as u32;
@@ -250,64 +259,69 @@ impl WordAccesses {
     }
 }
 
-/// The words that rows access, each with the row's number and whether it is written.
-fn each_access(rows: &[ArithmeticInst], mut each: impl FnMut(u32, (u32, bool))) {
-    for (index, row) in (0..).zip(rows) {
-        for operand in &row.operands[..row.kind.arity()] {
+/// The words that instructions access, each with the instruction's number and whether it is a
+/// write.
+fn each_access(instructions: &[ArithmeticInst], mut each: impl FnMut(u32, (u32, bool))) {
+    for (index, inst) in (0..).zip(instructions) {
+        for operand in &inst.operands[..inst.kind.arity()] {
             dual_words(operand).for_each(|word| each(word, (index, false)));
         }
-        dual_words(&row.result).for_each(|word| each(word, (index, true)));
+        dual_words(&inst.result).for_each(|word| each(word, (index, true)));
     }
 }
 
-/// The words of a value.
+/// The words of a value and its shadows.
 pub(crate) fn dual_words(value: &DualOperand) -> impl Iterator<Item = u32> + use<> {
     let [x, y] = value.shadows;
     [Some(value.value), x, y].into_iter().flatten()
 }
 
 impl<'s> GraphBuilder<'s> {
-    pub(crate) fn new(optimisations: Optimisations, homes: &'s [WordLocation]) -> GraphBuilder<'s> {
+    pub(crate) fn new(
+        optimisations: Optimisations,
+        locations: &'s [WordLocation],
+    ) -> GraphBuilder<'s> {
         GraphBuilder {
-            homes,
+            locations,
             graph: Graph::new(optimisations),
-            current: vec![None; homes.len()],
-            initial: vec![None; homes.len()],
+            current: vec![None; locations.len()],
+            initial: vec![None; locations.len()],
             touched: Vec::new(),
             operands: Vec::new(),
             in_pairs: false,
-            lineage: NodePositions::default(),
+            positions: NodePositions::default(),
         }
     }
 
-    /// The same of a flow, where both shadows of a value are one node.
+    /// A builder for a point CFG, where both shadows of a value are one node.
     pub(crate) fn with_shadow_pairs(
         optimisations: Optimisations,
-        homes: &'s [WordLocation],
+        locations: &'s [WordLocation],
     ) -> GraphBuilder<'s> {
         GraphBuilder {
             in_pairs: optimisations.has(Optimisation::ShadowPairs),
-            ..GraphBuilder::new(optimisations, homes)
+            ..GraphBuilder::new(optimisations, locations)
         }
     }
 
-    /// What is written down from now on is for this instruction.
+    /// Sets the position that nodes are made for from now on.
     pub(crate) fn set_position(&mut self, position: u32) {
-        self.lineage.start_at(self.graph.len() as NodeId, position);
+        self.positions
+            .start_at(self.graph.len() as NodeId, position);
     }
 
-    /// The instruction that is written down.
+    /// The position that nodes are made for.
     pub(crate) fn position(&self) -> u32 {
-        self.lineage.now()
+        self.positions.now()
     }
 
-    /// The node that a word holds.
+    /// The node of a word's current value.
     pub(crate) fn read(&mut self, word: u32) -> NodeId {
         let index = word as usize;
         if let Some(id) = self.current[index] {
             return id;
         }
-        let id = match self.homes[index] {
+        let id = match self.locations[index] {
             WordLocation::Plane => self.graph.push(NodeOp::Plane, word, 0, 0),
             WordLocation::Uniform => self.graph.uniform(word),
             WordLocation::Constant(bits) => self.graph.constant(bits),
@@ -319,7 +333,7 @@ impl<'s> GraphBuilder<'s> {
         id
     }
 
-    /// Ends a segment, given who is read behind it.
+    /// Finishes a graph, with the words that are live after it.
     pub(crate) fn finish(&mut self, mut is_live: impl FnMut(u32) -> bool) -> Computation {
         let mut stores = Vec::with_capacity(self.touched.len());
         for word in self.touched.drain(..) {
@@ -338,11 +352,11 @@ impl<'s> GraphBuilder<'s> {
         Computation {
             graph: self.graph.take(),
             stores,
-            positions: self.lineage.take(),
+            positions: self.positions.take(),
         }
     }
 
-    /// From now on a word holds what a node gives.
+    /// Sets the node of a word's current value.
     pub(crate) fn write(&mut self, word: u32, id: Option<NodeId>) {
         let now = &mut self.current[word as usize];
         if now.is_none() {
@@ -351,12 +365,12 @@ impl<'s> GraphBuilder<'s> {
         *now = id;
     }
 
-    /// Copies a row.
-    pub(crate) fn arithmetic(&mut self, row: &ArithmeticInst, templates: &mut OpTemplates) {
-        self.set_position(row.position);
-        let in_pairs = self.in_pairs && can_pair_shadows(row);
+    /// Adds the nodes of an instruction.
+    pub(crate) fn arithmetic(&mut self, inst: &ArithmeticInst, templates: &mut OpTemplates) {
+        self.set_position(inst.position);
+        let in_pairs = self.in_pairs && can_pair_shadows(inst);
         self.operands.clear();
-        for operand in &row.operands[..row.kind.arity()] {
+        for operand in &inst.operands[..inst.kind.arity()] {
             let value = self.read(operand.value);
             self.operands.push(value);
             match paired_words(operand) {
@@ -372,32 +386,32 @@ impl<'s> GraphBuilder<'s> {
                 }
             }
         }
-        // A pair is one shadow.
+        // A pair counts as one shadow.
         let shadows = |value: &DualOperand| {
             let [x, y] = value.shadows.map(|shadow| shadow.is_some());
             [x, y && !in_pairs]
         };
-        let [value, x, y] = match row.kind {
+        let [value, x, y] = match inst.kind {
             ArithmeticKind::Op(op) => {
                 let bits = |value: &DualOperand| {
                     let [x, y] = shadows(value).map(u16::from);
                     x | y << 1
                 };
-                let operands = row.operands[..op.arity()].iter().enumerate();
-                let shadows = operands.fold(bits(&row.result), |shadows, (i, operand)| {
+                let operands = inst.operands[..op.arity()].iter().enumerate();
+                let shadows = operands.fold(bits(&inst.result), |shadows, (i, operand)| {
                     shadows | bits(operand) << (2 * i + 2)
                 });
                 templates.instantiate(op, shadows, &self.operands, &mut self.graph)
             }
-            what => self.moved(what, shadows(&row.operands[0])).map(Some),
+            what => self.moved(what, shadows(&inst.operands[0])).map(Some),
         };
-        self.write(row.result.value, value);
-        match paired_words(&row.result) {
+        self.write(inst.result.value, value);
+        match paired_words(&inst.result) {
             Some(words) if in_pairs => {
                 self.write_pair(words, x.expect("a result with shadows has them"));
             }
             _ => {
-                for (word, id) in row.result.shadows.into_iter().zip([x, y]) {
+                for (word, id) in inst.result.shadows.into_iter().zip([x, y]) {
                     if let Some(word) = word {
                         self.write(word, id);
                     }
@@ -406,7 +420,8 @@ impl<'s> GraphBuilder<'s> {
         }
     }
 
-    /// What is no row of the table, of an operand with these shadows: a value and both shadows, zero where the operand has none.
+    /// The nodes of an instruction that is no op, for an operand with these shadows: a value and
+    /// both shadows, zero where the operand has none.
     fn moved(&mut self, what: ArithmeticKind, shadows: [bool; 2]) -> [NodeId; 3] {
         let zero = self.graph.constant(0);
         let mut given = 1..;
@@ -429,20 +444,20 @@ impl<'s> GraphBuilder<'s> {
         }
     }
 
-    /// A shadow as it is read ([`read_shadow`](adumbra_ir::host::read_shadow)): minus zero and zero are zero.
+    /// A shadow as it is read ([`read_shadow`](adumbra_ir::host::read_shadow)): −0 becomes 0.
     fn read_shadow(&mut self, shadow: NodeId) -> NodeId {
         let zero = self.graph.constant(0);
         self.graph.push(NodeOp::Add, shadow, zero, 0)
     }
 
-    /// A number as it leaves ([`leaving`](adumbra_ir::host::leaving)).
+    /// A canonicalised number ([`leaving`](adumbra_ir::host::leaving)).
     fn leaving(&mut self, x: NodeId) -> NodeId {
         let is_number = self.graph.push(NodeOp::Eq, x, x, 0);
         let nan = self.graph.constant(CANONICAL_NAN);
         self.graph.push(NodeOp::Select, is_number, x, nan)
     }
 
-    /// A mask: whether a branch finds its question not to be so.
+    /// A mask: whether the condition of a branch is false.
     pub(crate) fn condition_is_false(
         &mut self,
         question: &Condition,
@@ -457,7 +472,7 @@ impl<'s> GraphBuilder<'s> {
         let truth = match question.test {
             Some(op) => {
                 let [value, ..] = templates.instantiate(op, 0, &self.operands, &mut self.graph);
-                value.expect("a row has a value")
+                value.expect("an op has a value")
             }
             None => self.operands[0],
         };
@@ -471,41 +486,41 @@ mod tests {
     use super::*;
     use crate::differential::DifferentialCase;
 
-    /// The segments of a sum of so many terms, and of each how long it is.
+    /// The node count and critical path of each part of a sum of `terms` terms.
     fn cut(terms: u32, of_sines: bool) -> Vec<(usize, u32)> {
-        let stretch = DifferentialCase::sum(terms, of_sines).segment;
-        let segments = split_segment(Optimisations::ALL, &stretch, &mut OpTemplates::new(false));
-        let rows = segments.iter().flat_map(|own| &own.positions.made);
-        let rows: Vec<u32> = rows.map(|&(_, position)| position).collect();
-        assert!(rows.is_sorted(), "rows stay in order");
-        let stores = segments.iter().map(|own| own.stores.len());
+        let segment = DifferentialCase::sum(terms, of_sines).segment;
+        let parts = split_segment(Optimisations::ALL, &segment, &mut OpTemplates::new(false));
+        let instructions = parts.iter().flat_map(|own| &own.positions.made);
+        let instructions: Vec<u32> = instructions.map(|&(_, position)| position).collect();
+        assert!(instructions.is_sorted(), "instructions stay in order");
+        let stores = parts.iter().map(|own| own.stores.len());
         assert!(stores.min() > Some(0), "each computes something");
         let length = |own: &Computation| {
             let chain = CriticalPath::default().length(&own.graph);
             (own.graph.len(), chain)
         };
-        segments.iter().map(length).collect()
+        parts.iter().map(length).collect()
     }
 
     #[test]
-    fn what_is_short_is_one_loop_and_what_is_long_several_short_ones() {
+    fn long_segments_become_short_loops() {
         for of_sines in [false, true] {
             for terms in 1..200 {
-                let segments = cut(terms, of_sines);
-                let [(nodes, chain), rest @ ..] = &segments[..] else {
-                    panic!("{terms} terms have no segment");
+                let parts = cut(terms, of_sines);
+                let [(nodes, chain), rest @ ..] = &parts[..] else {
+                    panic!("{terms} terms have no part");
                 };
                 if rest.is_empty() {
                     assert!(*nodes < WHOLE.nodes && *chain < WHOLE.chain, "{terms}");
                     continue;
                 }
-                // One row more may come in than fits.
-                let [row] = cut(1, of_sines)[..] else {
-                    panic!("a row is one segment");
+                // One instruction may exceed the limit.
+                let [inst] = cut(1, of_sines)[..] else {
+                    panic!("an instruction is one part");
                 };
-                for (nodes, chain) in &segments {
-                    assert!(*nodes < CUT.nodes + row.0, "{terms}: {segments:?}");
-                    assert!(*chain < CUT.chain + row.1, "{terms}: {segments:?}");
+                for (nodes, chain) in &parts {
+                    assert!(*nodes < CUT.nodes + inst.0, "{terms}: {parts:?}");
+                    assert!(*chain < CUT.chain + inst.1, "{terms}: {parts:?}");
                 }
             }
             let many = cut(199, of_sines).len();

@@ -1,8 +1,13 @@
-//! Regions as traces: blocks that follow one another as one graph, each row computed for all of the points at hand.
+//! Hyperblocks of a compiled loop: consecutive blocks if-converted into one graph, whose
+//! instructions run for all current points (Mahlke et al. 1992, "Effective Compiler Support for
+//! Predicated Execution Using the Hyperblock").
 //!
-//! A trace begins with those who run it, a mask. Where control parts, masks part; a block's rows are computed for everybody, and words that others want as they were are
-//! chosen by its mask. So short arms cost less than jumps, and values stay in registers from one block to the next. A block joins the trace before it if
-//! it is short, or if whoever is in the region passes it anyway; one that most would skip begins a trace of its own, which nobody need run.
+//! A hyperblock begins with the mask of its active points. Masks split where control diverges; a
+//! block's instructions are computed for all points, and words that other points need unchanged are
+//! selected by its mask. So short arms cost less than jumps, and values stay in registers from
+//! block to block. A block joins the hyperblock before it if it is short, or if each point in the
+//! loop passes it anyway. A block that most points would skip begins a hyperblock of its own, which
+//! is skipped without active points.
 
 use crate::graph::{NodeId, NodeOp};
 use crate::graph_builder::{Computation, GraphBuilder, GraphStore, StoreTarget, dual_words};
@@ -12,74 +17,74 @@ use crate::template::OpTemplates;
 use adumbra_vm::native::{CompiledLoop, CondBranch, Edge, LoopBlock, LoopTerminator};
 use std::ops::Range;
 
-/// Rows of a block that is computed rather than jumped over.
+/// Instructions of a block that is if-converted rather than jumped over.
 const SHORT: usize = 4;
 
-/// Blocks that are run in one go.
+/// A hyperblock: blocks that run as one graph.
 #[derive(Debug)]
 pub(crate) struct Hyperblock {
     pub(crate) blocks: Range<u32>,
     pub(crate) computation: Computation,
 }
 
-/// The traces of a region, in order.
+/// The hyperblocks of a compiled loop, in order.
 pub(crate) fn hyperblocks(
     optimisations: Optimisations,
-    region: &CompiledLoop,
+    compiled_loop: &CompiledLoop,
     templates: &mut OpTemplates,
 ) -> Vec<Hyperblock> {
-    let jumps = Jumps::of(region);
+    let jumps = Jumps::of(compiled_loop);
     let converts = optimisations.has(Optimisation::IfConversion);
     let mut ranges: Vec<Range<u32>> = Vec::new();
-    for block in 0..region.blocks.len() {
+    for block in 0..compiled_loop.blocks.len() {
         match ranges.last_mut() {
-            Some(last) if converts && joins(region, &jumps, last.start as usize, block) => {
+            Some(last) if converts && joins(compiled_loop, &jumps, last.start as usize, block) => {
                 last.end += 1;
             }
             _ => ranges.push(block as u32..block as u32 + 1),
         }
     }
-    let live = LoopLiveness::analyse(region);
-    let mut tracer = Tracer {
-        region,
-        writer: GraphBuilder::new(optimisations, &region.locations),
-        kept: live.live_on(Edge::Exit(0)).clone(),
+    let live = LoopLiveness::analyse(compiled_loop);
+    let mut builder = HyperblockBuilder {
+        compiled_loop,
+        writer: GraphBuilder::new(optimisations, &compiled_loop.locations),
+        live_later: live.live_on(Edge::Exit(0)).clone(),
         live: &live,
     };
-    // From the last one on, so that it is known what those keep who wait before a later one.
-    let mut traces = Vec::with_capacity(ranges.len());
+    // From the last one on, so that the live words of points that are before a later one are known.
+    let mut hyperblocks = Vec::with_capacity(ranges.len());
     for blocks in ranges.into_iter().rev() {
         let start = Edge::Block(blocks.start);
-        traces.push(Hyperblock {
-            computation: tracer.trace(blocks.clone(), templates),
+        hyperblocks.push(Hyperblock {
+            computation: builder.hyperblock(blocks.clone(), templates),
             blocks,
         });
-        tracer.kept.union(live.live_on(start));
+        builder.live_later.union(live.live_on(start));
     }
-    traces.reverse();
-    traces
+    hyperblocks.reverse();
+    hyperblocks
 }
 
-/// Where control goes between the blocks of a region.
+/// The edges between the blocks of a compiled loop.
 struct Jumps {
-    /// For each block the first and the last one from which it comes, if there are any.
+    /// For each block its first and last predecessor, if there are any.
     sources: Vec<Option<(usize, usize)>>,
-    /// For each block the last one to which it goes from those before.
+    /// For each block the last successor of the blocks before it.
     reach: Vec<usize>,
 }
 
 impl Jumps {
-    fn of(region: &CompiledLoop) -> Jumps {
-        let count = region.blocks.len();
+    fn of(compiled_loop: &CompiledLoop) -> Jumps {
+        let count = compiled_loop.blocks.len();
         let mut jumps = Jumps {
             sources: vec![None; count],
             reach: Vec::with_capacity(count),
         };
         let mut reach = 0;
-        for (from, block) in region.blocks.iter().enumerate() {
+        for (from, block) in compiled_loop.blocks.iter().enumerate() {
             jumps.reach.push(reach);
-            for way in block.terminator.edges() {
-                let Edge::Block(to) = way else { continue };
+            for edge in block.terminator.edges() {
+                let Edge::Block(to) = edge else { continue };
                 let (first, _) = jumps.sources[to as usize].unwrap_or((from, from));
                 jumps.sources[to as usize] = Some((first, from));
                 reach = reach.max(to as usize);
@@ -89,63 +94,67 @@ impl Jumps {
     }
 }
 
-/// Whether a block belongs to the trace that ends before it.
-fn joins(region: &CompiledLoop, jumps: &Jumps, start: usize, at: usize) -> bool {
-    // What comes behind a turn is for those who do not turn: they have to wait.
-    if matches!(region.blocks[at - 1].terminator, LoopTerminator::Loop(_)) {
+/// Whether a block belongs to the hyperblock that ends before it.
+fn joins(compiled_loop: &CompiledLoop, jumps: &Jumps, start: usize, at: usize) -> bool {
+    // The block after a back edge is for points that leave that loop: they are inactive until it
+    // ends.
+    if matches!(
+        compiled_loop.blocks[at - 1].terminator,
+        LoopTerminator::Loop(_)
+    ) {
         return false;
     }
     let comes_from_elsewhere =
         jumps.sources[at].is_some_and(|(first, last)| first < start || last >= at);
     let is_passed = jumps.reach[at] <= at;
-    !comes_from_elsewhere && (is_passed || region.blocks[at].instructions.len() <= SHORT)
+    !comes_from_elsewhere && (is_passed || compiled_loop.blocks[at].instructions.len() <= SHORT)
 }
 
-/// The points that are before a block: nobody yet, or those in a mask.
-type Crowd = Option<NodeId>;
+/// The points before a block: none yet, or those in a mask.
+type PendingMask = Option<NodeId>;
 
-/// Writes traces.
-struct Tracer<'r> {
-    region: &'r CompiledLoop,
+/// The builder of hyperblocks.
+struct HyperblockBuilder<'r> {
+    compiled_loop: &'r CompiledLoop,
     writer: GraphBuilder<'r>,
     live: &'r LoopLiveness,
-    /// The words that those keep who wait behind the trace.
-    kept: WordSet,
+    /// The words that are live for points before a later hyperblock.
+    live_later: WordSet,
 }
 
-/// What a block does to a word that it writes.
+/// The change of a word by a block.
 struct Change {
     word: u32,
-    /// What it holds before the block, if anybody asked.
+    /// Its value before the block, if needed.
     before: Option<NodeId>,
-    /// Whether those who run the block read it behind it.
+    /// Whether the active points of the block read it after it.
     is_read: bool,
 }
 
-impl Tracer<'_> {
-    fn trace(&mut self, blocks: Range<u32>, templates: &mut OpTemplates) -> Computation {
-        let first = &self.region.blocks[blocks.start as usize];
+impl HyperblockBuilder<'_> {
+    fn hyperblock(&mut self, blocks: Range<u32>, templates: &mut OpTemplates) -> Computation {
+        let first = &self.compiled_loop.blocks[blocks.start as usize];
         self.writer.set_position(first.position);
         let active = self.writer.graph.push(NodeOp::Active, 0, 0, 0);
-        let mut before: Vec<Crowd> = vec![None; blocks.len()];
+        let mut before: Vec<PendingMask> = vec![None; blocks.len()];
         before[0] = Some(active);
         let mut out: Vec<(Edge, NodeId)> = Vec::new();
-        let mut taken: Crowd = None;
+        let mut taken: PendingMask = None;
         for (index, number) in blocks.clone().enumerate() {
-            let block = &self.region.blocks[number as usize];
-            // Whom nobody sends, nobody runs.
+            let block = &self.compiled_loop.blocks[number as usize];
+            // A block without incoming edges is not reached.
             let Some(mask) = before[index] else { continue };
-            // What stands around its rows is for the instruction that it ends with.
+            // The nodes around its instructions are for the instruction that it ends with.
             self.writer.set_position(block.position);
             let pending = blocks.clone().zip(&before).skip(index + 1);
-            let pending = pending.filter_map(|(block, crowd)| crowd.and(Some(block)));
+            let pending = pending.filter_map(|(block, pending_mask)| pending_mask.and(Some(block)));
             let changes = self.changes(block, pending);
             let writer = &mut self.writer;
-            for row in &block.instructions {
-                writer.arithmetic(row, templates);
+            for inst in &block.instructions {
+                writer.arithmetic(inst, templates);
             }
             writer.set_position(block.position);
-            let ways = ways(writer, block, mask, templates);
+            let edges = edge_masks(writer, block, mask, templates);
             for Change {
                 word,
                 before,
@@ -156,8 +165,8 @@ impl Tracer<'_> {
                     writer.current[word as usize] = before;
                 } else if let Some(old) = before {
                     let new = writer.read(word);
-                    let chosen = writer.graph.push(NodeOp::Select, mask, new, old);
-                    writer.write(word, Some(chosen));
+                    let selected = writer.graph.push(NodeOp::Select, mask, new, old);
+                    writer.write(word, Some(selected));
                 }
             }
             let steps =
@@ -170,20 +179,20 @@ impl Tracer<'_> {
                     None => own,
                 });
             }
-            for (way, mask) in ways {
-                let place = match way {
+            for (edge, mask) in edges {
+                let target_mask = match edge {
                     Edge::Block(to) if to > number && to < blocks.end => {
                         &mut before[(to - blocks.start) as usize]
                     }
                     _ => {
-                        match out.iter_mut().find(|(known, _)| *known == way) {
+                        match out.iter_mut().find(|(known, _)| *known == edge) {
                             Some((_, all)) => *all = writer.graph.push(NodeOp::Or, *all, mask, 0),
-                            None => out.push((way, mask)),
+                            None => out.push((edge, mask)),
                         }
                         continue;
                     }
                 };
-                *place = Some(match *place {
+                *target_mask = Some(match *target_mask {
                     Some(others) => writer.graph.push(NodeOp::Or, others, mask, 0),
                     None => mask,
                 });
@@ -191,13 +200,13 @@ impl Tracer<'_> {
         }
         let is_read = |word: u32| {
             out.iter()
-                .any(|(way, _)| self.live.live_on(*way).contains(word))
+                .any(|(edge, _)| self.live.live_on(*edge).contains(word))
         };
         let mut computation = self.writer.finish(is_read);
-        let ways = out
+        let edges = out
             .into_iter()
-            .map(|(way, mask)| (StoreTarget::Edge(way), mask));
-        for (to, value) in ways.chain(taken.map(|taken| (StoreTarget::Steps, taken))) {
+            .map(|(edge, mask)| (StoreTarget::Edge(edge), mask));
+        for (to, value) in edges.chain(taken.map(|taken| (StoreTarget::Steps, taken))) {
             computation.stores.push(GraphStore {
                 after: value,
                 target: to,
@@ -208,7 +217,7 @@ impl Tracer<'_> {
         computation
     }
 
-    /// The words that a block writes, while others of the trace wait before these blocks.
+    /// The words that a block writes, while other points of the hyperblock are before these blocks.
     fn changes(
         &mut self,
         block: &LoopBlock,
@@ -217,18 +226,18 @@ impl Tracer<'_> {
         let results = block
             .instructions
             .iter()
-            .flat_map(|row| dual_words(&row.result));
+            .flat_map(|inst| dual_words(&inst.result));
         let mut written: Vec<u32> = results.collect();
         written.sort_unstable();
         written.dedup();
-        let (live, kept) = (self.live, &self.kept);
+        let (live, live_later) = (self.live, &self.live_later);
         let writer = &mut self.writer;
         let of = |word: u32| {
             let is_read = live.is_live_out(block, word);
-            let mut waiting = pending.clone();
-            let is_kept = kept.contains(word)
-                || waiting.any(|block| live.live_on(Edge::Block(block)).contains(word));
-            let before = match (is_read, is_kept) {
+            let mut later = pending.clone();
+            let is_live = live_later.contains(word)
+                || later.any(|block| live.live_on(Edge::Block(block)).contains(word));
+            let before = match (is_read, is_live) {
                 (true, true) => Some(writer.read(word)),
                 (true, false) => None,
                 (false, _) => writer.current[word as usize],
@@ -243,15 +252,15 @@ impl Tracer<'_> {
     }
 }
 
-/// Who goes where behind a block.
-fn ways(
+/// The masks of a block's outgoing edges.
+fn edge_masks(
     writer: &mut GraphBuilder<'_>,
     block: &LoopBlock,
     mask: NodeId,
     templates: &mut OpTemplates,
 ) -> Vec<(Edge, NodeId)> {
     let (question, when, target, next) = match &block.terminator {
-        LoopTerminator::Jump(way) => return vec![(*way, mask)],
+        LoopTerminator::Jump(edge) => return vec![(*edge, mask)],
         LoopTerminator::Loop(to) => return vec![(Edge::Block(*to), mask)],
         LoopTerminator::Branch(CondBranch {
             condition: question,

@@ -1,5 +1,8 @@
-//! What debuggers are told of code that is in no file: for each piece of it an object file in memory, with a symbol for each kernel, in a list that they follow, as chapter "JIT
-//! Compilation Interface" of GDB's manual says; LLDB follows it, too. There is one list for the whole process, so whether code is told of is said for the whole process.
+//! Registers code in memory with debuggers: an object file in memory for each piece of code, with a
+//! symbol for each kernel, in a list that debuggers read.
+//!
+//! The protocol is in chapter "JIT Compilation Interface" of GDB's manual; LLDB implements it, too.
+//! There is one list for the whole process, so registration is on or off for the whole process.
 
 use crate::code_symbols::{CodeSymbols, NamedSymbol};
 use crate::target::Target;
@@ -11,29 +14,32 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whether code that is made now is told of.
-static IS_TOLD: AtomicBool = AtomicBool::new(false);
+/// Whether new code is registered.
+static IS_ENABLED: AtomicBool = AtomicBool::new(false);
 
-/// Whoever changes the list has it.
+/// Guards the list.
 static LIST: Mutex<()> = Mutex::new(());
 
-/// From now on GDB and LLDB are told of the machine code that this process makes, or no more: they know kernels by the names that `perf` knows. What they were told stays until
-/// that code goes. Says whether they can be told at all, which is where programs are ELF files.
+/// Registers the machine code that this process makes from now on with GDB and LLDB, or stops doing
+/// so. Returns whether that is possible, which is where programs are ELF files.
 ///
-/// A process has one list of such code for all its compilers. Where another one (LLVM's, or a second copy of this library) tells of code too, the host sees to it that they do not do so at the
-/// same time: each has a lock of its own.
+/// Debuggers show the kernel names that `perf` shows. Registered code stays registered until it is
+/// freed.
 ///
+/// A process has one list of such code for all its compilers. If another one (LLVM's, or a second
+/// copy of this library) registers code too, the host makes sure that they do not do so at the same
+/// time: each has a lock of its own.
 /// ```
-/// let can_be_told = adumbra_aot::tell_debuggers(true);
-/// assert!(can_be_told || !cfg!(target_os = "linux"));
+/// let is_possible = adumbra_aot::register_with_debuggers(true);
+/// assert!(is_possible || !cfg!(target_os = "linux"));
 /// ```
 pub fn register_with_debuggers(whether: bool) -> bool {
     let can = found::interface().is_some();
-    IS_TOLD.store(whether && can, Ordering::Relaxed);
+    IS_ENABLED.store(whether && can, Ordering::Relaxed);
     can
 }
 
-/// One of the list.
+/// An entry of the list (`jit_code_entry`).
 #[derive(Debug)]
 #[repr(C)]
 struct Entry {
@@ -43,7 +49,7 @@ struct Entry {
     file_bytes: u64,
 }
 
-/// Where the list begins, and what was done to it last.
+/// The first entry of the list, and the last action on it (`jit_descriptor`).
 #[repr(C)]
 struct Descriptor {
     version: u32,
@@ -52,7 +58,7 @@ struct Descriptor {
     first: *mut Entry,
 }
 
-/// What was done to an entry.
+/// An action on an entry.
 #[derive(Clone, Copy)]
 #[repr(u32)]
 enum Action {
@@ -60,14 +66,14 @@ enum Action {
     Unregister = 2,
 }
 
-/// What debuggers look for in a process.
+/// The symbols that debuggers look for in a process.
 struct Interface {
     descriptor: *mut Descriptor,
-    /// Does nothing; debuggers stop there, and look.
+    /// Does nothing; debuggers have a breakpoint in it.
     changed: unsafe extern "C" fn(),
 }
 
-/// Where programs are ELF files, and code is made.
+/// On targets with ELF files and machine code.
 #[cfg(all(
     unix,
     not(target_vendor = "apple"),
@@ -76,7 +82,8 @@ struct Interface {
 mod found {
     use super::{Descriptor, Interface};
 
-    // Weak, so that they can be linked into a host that has another compiler which tells debuggers, LLVM for one: both use one list then.
+    // Weak, so that they can be linked into a host with another compiler that registers code, LLVM
+    // for one: both use one list then.
     std::arch::global_asm!(
         ".pushsection .data.__jit_debug_descriptor, \"aw\"",
         ".weak __jit_debug_descriptor",
@@ -93,7 +100,8 @@ mod found {
         ".popsection",
     );
 
-    // SAFETY: both stand above.
+    // SAFETY: the assembly above defines both symbols, with the size and type of `Descriptor` and a
+    // function without arguments.
     unsafe extern "C" {
         static mut __jit_debug_descriptor: Descriptor;
         fn __jit_debug_register_code();
@@ -118,7 +126,7 @@ mod found {
     }
 }
 
-/// The list of those that debuggers know, for whoever changes it.
+/// The locked list of registered code.
 struct List {
     interface: Interface,
     _mine: MutexGuard<'static, ()>,
@@ -126,7 +134,7 @@ struct List {
 
 impl List {
     fn lock() -> Option<List> {
-        // Whoever panicked there left no half of anything.
+        // A panic leaves the list in order: it changes nothing before it.
         let mine = LIST.lock().unwrap_or_else(PoisonError::into_inner);
         Some(List {
             interface: found::interface()?,
@@ -137,11 +145,12 @@ impl List {
     /// Adds an entry.
     ///
     /// # Safety
-    /// It lives, file and all, until it is removed, and nobody else changes it.
+    /// It lives, file and all, until it is removed, and nothing else changes it.
     unsafe fn add(&mut self, entry: *mut Entry) {
         let descriptor = self.interface.descriptor;
-        // SAFETY: the list is ours for now, as far as this library goes, and what is in it lives; `register_with_debuggers` asks of the host that other compilers of the process
-        // change it at other times.
+        // SAFETY: the lock is held, as far as this library goes, and all entries live;
+        // `register_with_debuggers` asks of the host that other compilers of the process change the
+        // list at other times.
         unsafe {
             let first = (*descriptor).first;
             (*entry).next = first;
@@ -149,7 +158,7 @@ impl List {
                 (*first).previous = entry;
             }
             (*descriptor).first = entry;
-            self.tell(Action::Register, entry);
+            self.notify(Action::Register, entry);
         }
     }
 
@@ -159,7 +168,7 @@ impl List {
     /// It was added.
     unsafe fn remove(&mut self, entry: *mut Entry) {
         let descriptor = self.interface.descriptor;
-        // SAFETY: as above: the list is ours.
+        // SAFETY: the lock is held, and the entry was added, so its neighbours in the list live.
         unsafe {
             let Entry { next, previous, .. } = *entry;
             if previous.is_null() {
@@ -170,15 +179,16 @@ impl List {
             if !next.is_null() {
                 (*next).previous = previous;
             }
-            self.tell(Action::Unregister, entry);
+            self.notify(Action::Unregister, entry);
             (*descriptor).changed = ptr::null_mut();
         }
     }
 
     /// # Safety
     /// It was done, and the entry lives.
-    unsafe fn tell(&mut self, action: Action, entry: *mut Entry) {
-        // SAFETY: the list is ours; the function does nothing.
+    unsafe fn notify(&mut self, action: Action, entry: *mut Entry) {
+        // SAFETY: the lock is held, so nothing else writes the descriptor; the function does
+        // nothing.
         unsafe {
             (*self.interface.descriptor).action = action as u32;
             (*self.interface.descriptor).changed = entry;
@@ -187,22 +197,22 @@ impl List {
     }
 }
 
-/// A piece of code that debuggers know of for as long as this lives.
+/// A registration of code with debuggers, for as long as this lives.
 #[derive(Debug)]
 pub(crate) struct JitRegistration {
     entry: *mut Entry,
     file: *mut [u8],
 }
 
-// SAFETY: what is behind the pointers is used by who has the list alone.
+// SAFETY: the pointers are followed under the list's lock only.
 unsafe impl Send for JitRegistration {}
-// SAFETY: as above.
+// SAFETY: a shared reference gives no access to the data behind the pointers.
 unsafe impl Sync for JitRegistration {}
 
 impl JitRegistration {
-    /// Tells debuggers of code of a program of that name, if they are to know.
+    /// Registers code of a program of that name, if registration is on.
     pub(crate) fn register(symbols: &CodeSymbols, program: &str) -> Option<JitRegistration> {
-        let target = Target::host().filter(|_| IS_TOLD.load(Ordering::Relaxed))?;
+        let target = Target::host().filter(|_| IS_ENABLED.load(Ordering::Relaxed))?;
         let file = Box::into_raw(object_file(target, symbols, program).into_boxed_slice());
         let entry = Box::into_raw(Box::new(Entry {
             next: ptr::null_mut(),
@@ -210,20 +220,21 @@ impl JitRegistration {
             file: file.cast(),
             file_bytes: file.len() as u64,
         }));
-        let told = JitRegistration { entry, file };
-        // SAFETY: both live as long as `told`, which removes the entry first.
+        let registration = JitRegistration { entry, file };
+        // SAFETY: entry and file live as long as `registration`, which removes the entry first.
         unsafe { List::lock()?.add(entry) };
-        Some(told)
+        Some(registration)
     }
 }
 
 impl Drop for JitRegistration {
     fn drop(&mut self) {
         if let Some(mut list) = List::lock() {
-            // SAFETY: it was added.
+            // SAFETY: `register` added it.
             unsafe { list.remove(self.entry) };
         }
-        // SAFETY: boxes they were, and the list was the only other that knew of them.
+        // SAFETY: both came from `Box::into_raw`, and the list, which had the only other pointers,
+        // has them no more.
         unsafe {
             drop(Box::from_raw(self.entry));
             drop(Box::from_raw(self.file));
@@ -231,7 +242,7 @@ impl Drop for JitRegistration {
     }
 }
 
-/// An ELF file that has no code, but says where it is in memory, and what its kernels are called.
+/// An ELF file without code that has the address of the code in memory, and its kernels' symbols.
 fn object_file(target: Target, symbols: &CodeSymbols, program: &str) -> Vec<u8> {
     let named: Vec<NamedSymbol> = symbols.named(program).collect();
     let mut file = Vec::new();
@@ -301,7 +312,7 @@ fn object_file(target: Target, symbols: &CodeSymbols, program: &str) -> Vec<u8> 
     file
 }
 
-/// Why writing it does not fail.
+/// The reason why writing it does not fail.
 const SMALL: &str = "it has a line for each kernel, and no code";
 
 #[cfg(test)]
@@ -313,12 +324,12 @@ mod tests {
     use object::{Object, ObjectSection, ObjectSymbol};
     use std::slice;
 
-    /// The files that debuggers know, as they would read them.
+    /// The registered files, as debuggers would read them.
     fn known() -> Vec<Vec<u8>> {
         let list = List::lock().unwrap();
         let mut files = Vec::new();
         let mut previous = ptr::null_mut();
-        // SAFETY: the list is ours for now.
+        // SAFETY: the lock is held, and registered entries and their files live.
         unsafe {
             let mut at = (*list.interface.descriptor).first;
             while !at.is_null() {
@@ -331,7 +342,7 @@ mod tests {
         files
     }
 
-    /// What `perf` would be told by the file whose names begin so.
+    /// The `perf` map of the file whose names have this prefix.
     fn lines(files: &[Vec<u8>], program: &str) -> Option<String> {
         let mut found = files.iter().filter_map(|file| {
             let file = object::File::parse(&**file).unwrap();
@@ -344,7 +355,7 @@ mod tests {
             lines.contains(&format!(" {program}::")).then_some(lines)
         });
         let first = found.next();
-        assert!(found.next().is_none(), "it is told of once");
+        assert!(found.next().is_none(), "it is registered once");
         first
     }
 
@@ -357,15 +368,15 @@ mod tests {
         Some(native)
     }
 
-    /// One test, since whether debuggers are told is the process's.
+    /// One test, since registration is on or off for the process.
     #[test]
     #[cfg_attr(miri, ignore = "Miri runs no machine code")]
-    fn debuggers_know_what_perf_knows_while_it_is_there() {
+    fn debugger_symbols_match_perf_map() {
         let Some(before) = made("before") else { return };
         if !register_with_debuggers(true) {
             return;
         }
-        let told = ["first", "second"].map(|program| (program, made(program).unwrap()));
+        let registration = ["first", "second"].map(|program| (program, made(program).unwrap()));
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| (0..50).for_each(|_| drop(made("fleeting"))));
@@ -375,7 +386,7 @@ mod tests {
         let after = made("after").unwrap();
 
         let files = known();
-        for (program, native) in &told {
+        for (program, native) in &registration {
             let map = native.perf_map();
             assert!(map.lines().count() >= 2, "{map}");
             assert_eq!(lines(&files, program), Some(map));
@@ -383,7 +394,7 @@ mod tests {
         for program in ["fleeting", "before", "after"] {
             assert_eq!(lines(&files, program), None);
         }
-        let [(first, gone), (second, stays)] = told;
+        let [(first, gone), (second, stays)] = registration;
         drop((before, gone, after));
         let files = known();
         assert_eq!(lines(&files, first), None);

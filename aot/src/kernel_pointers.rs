@@ -1,19 +1,20 @@
-//! From addresses to kernels: the one place where code is taken for functions.
+//! Casts addresses to kernels: the one module where code becomes functions.
 
 use adumbra_vm::native::{BatchKernel, BatchKernels, PointCfg, PointKernel, PointKernels};
 use std::any::Any;
 use std::mem::transmute;
 use std::sync::Arc;
 
-/// The kernels of units, by where each begins, and what keeps the code there.
+/// The kernels of units, by address, and the owner that keeps the code there.
 ///
 /// # Safety
-/// At each address a kernel of a unit begins, which was written for this processor and its convention, and stays while `code` lives.
+/// At each address a kernel of a unit begins, which was compiled for this processor and its
+/// convention, and stays while `code` lives.
 pub(crate) unsafe fn batch_kernels(
     addresses: impl Iterator<Item = Option<*const u8>>,
     code: Arc<dyn Any + Send + Sync>,
 ) -> BatchKernels {
-    // SAFETY: asked of the caller.
+    // SAFETY: the caller promises a kernel of the `BatchKernel` convention at each address.
     let kernel = |at| unsafe { transmute::<*const u8, BatchKernel>(at) };
     BatchKernels {
         entries: addresses.map(|at| at.map(kernel)).collect(),
@@ -21,18 +22,19 @@ pub(crate) unsafe fn batch_kernels(
     }
 }
 
-/// The same for the entries of flows, in their order; those without an address are left out.
+/// The kernels of the entries of point CFGs, in their order; entries without an address are left
+/// out.
 ///
 /// # Safety
-/// As for [`kernels`].
+/// As for [`batch_kernels`].
 pub(crate) unsafe fn point_kernels(
-    flows: &[PointCfg],
+    cfgs: &[PointCfg],
     addresses: impl Iterator<Item = Option<*const u8>>,
     code: Arc<dyn Any + Send + Sync>,
 ) -> PointKernels {
-    // SAFETY: asked of the caller.
+    // SAFETY: the caller promises a kernel of the `PointKernel` convention at each address.
     let kernel = |at| unsafe { transmute::<*const u8, PointKernel>(at) };
-    let entries = flows.iter().flat_map(|flow| &flow.entries).zip(addresses);
+    let entries = cfgs.iter().flat_map(|cfg| &cfg.entries).zip(addresses);
     PointKernels {
         entries: (entries.filter_map(|(entry, at)| Some((*entry, kernel(at?))))).collect(),
         code,

@@ -1,9 +1,16 @@
-//! The native backend: machine code for the rows of a program, to the bit what the interpreter computes.
+//! The native backend: compiles the arithmetic instructions of a program to machine code, with the
+//! results of the interpreter to the bit.
 //!
-//! The way of the data: a stretch of rows, a trace of a loop, or a tree of a single point's flow ([`adumbra_vm::native`]) becomes a [`graph`] by running each row on numbers that write
-//! down what is done with them ([`lane`], [`template`], [`compute`], [`trace`] with [`live`], [`flow`]); a tree is put as serves one point ([`superword`], [`choice`], [`carry`]); values get places ([`allocate`]); instructions are written ([`emit`], by a [`machine`]: `x64`,
-//! `a64`); the code is put where it can be run ([`memory`]), linked ([`object`](mod@object), of which the feature `objects` has what writes files), or shown, part by part ([`listing`]). Code for either processor is written on any host.
-//! So there is no second rule for any row: a new row of the op table is compiled as it stands.
+//! Data flow: a segment, a hyperblock of a compiled loop, or an extended basic block of a point CFG
+//! ([`adumbra_vm::native`]) becomes a [`graph`] by tracing each op's algorithm ([`tracer`],
+//! [`template`], [`graph_builder`], [`hyperblock`] with [`liveness`], [`extended_blocks`]). Passes
+//! improve the extended blocks of a single point ([`superword`], [`select_to_branch`],
+//! [`loop_carried`]). [`register_allocation`] gives values locations, and [`emit`] writes the
+//! instructions by a [`macro_assembler`] (`x64`, `a64`). The code is put into executable memory
+//! ([`native_compiler`]), linked ([`object`](mod@object), whose feature `objects` writes files), or
+//! listed by part ([`machine_code`]). Any host compiles for either processor.
+//!
+//! So each op has one algorithm: a new op definition is compiled without a line of code here.
 
 #![allow(unsafe_code)]
 
@@ -17,14 +24,11 @@ mod emit;
 #[cfg(test)]
 mod emulator;
 mod extended_blocks;
-#[cfg(not(feature = "objects"))]
-#[path = "no_gdb.rs"]
-mod gdb;
 mod graph;
 mod graph_builder;
 mod gvn;
 mod hyperblock;
-#[cfg(feature = "objects")]
+#[cfg_attr(not(feature = "objects"), path = "no_jit_interface.rs")]
 mod jit_interface;
 mod kernel_pointers;
 mod liveness;

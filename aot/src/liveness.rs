@@ -1,14 +1,15 @@
-//! Which words are read from each block of a region on: the least solution, backwards.
+//! Liveness of the words of a compiled loop: the least solution of the backward data-flow equations
+//! (Aho, Lam, Sethi and Ullman 2006, section 9.2.5).
 
 use crate::graph_builder::dual_words;
 use adumbra_vm::native::{CompiledLoop, Edge, LoopBlock, LoopTerminator, WordLocation};
 
-/// Words, a bit each.
+/// A set of words, one bit each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WordSet(Vec<u64>);
 
 impl WordSet {
-    /// Those of a list, of so many.
+    /// The words of a list, out of `count`.
     pub(crate) fn from_words(list: &[u32], count: usize) -> WordSet {
         let mut words = WordSet(vec![0; count.div_ceil(64)]);
         list.iter().for_each(|&word| words.set(word, true));
@@ -32,39 +33,39 @@ impl WordSet {
     }
 }
 
-/// The words of planes that are read on each way.
+/// The live words of planes on each edge.
 pub(crate) struct LoopLiveness {
-    /// Behind the region.
-    kept: WordSet,
-    /// From the beginning of each block on.
+    /// After the loop.
+    after_loop: WordSet,
+    /// At the start of each block.
     blocks: Vec<WordSet>,
 }
 
 impl LoopLiveness {
-    pub(crate) fn analyse(region: &CompiledLoop) -> LoopLiveness {
-        let count = region.locations.len();
-        let none = vec![WordSet::from_words(&[], count); region.blocks.len()];
+    pub(crate) fn analyse(compiled_loop: &CompiledLoop) -> LoopLiveness {
+        let count = compiled_loop.locations.len();
+        let none = vec![WordSet::from_words(&[], count); compiled_loop.blocks.len()];
         let mut live = LoopLiveness {
-            kept: WordSet::from_words(&region.live_out, count),
+            after_loop: WordSet::from_words(&compiled_loop.live_out, count),
             blocks: none.clone(),
         };
-        let mut behind = none;
+        let mut live_at_end = none;
         let mut is_first = true;
         let mut changes = true;
         while changes {
             changes = false;
-            for (number, block) in region.blocks.iter().enumerate().rev() {
+            for (number, block) in compiled_loop.blocks.iter().enumerate().rev() {
                 let mut read = WordSet::from_words(&[], count);
                 block
                     .terminator
                     .edges()
-                    .for_each(|way| read.union(live.live_on(way)));
-                // With the same behind it the same is read from its beginning on.
-                if behind[number] == read && !is_first {
+                    .for_each(|edge| read.union(live.live_on(edge)));
+                // With the same words live at its end, the same are live at its start.
+                if live_at_end[number] == read && !is_first {
                     continue;
                 }
-                behind[number].clone_from(&read);
-                before(region, block, &mut read);
+                live_at_end[number].clone_from(&read);
+                before(compiled_loop, block, &mut read);
                 changes |= live.blocks[number] != read;
                 live.blocks[number] = read;
             }
@@ -73,27 +74,27 @@ impl LoopLiveness {
         live
     }
 
-    /// The words that are read on a way.
-    pub(crate) fn live_on(&self, way: Edge) -> &WordSet {
-        match way {
-            Edge::Exit(_) => &self.kept,
+    /// The words that are live on an edge.
+    pub(crate) fn live_on(&self, edge: Edge) -> &WordSet {
+        match edge {
+            Edge::Exit(_) => &self.after_loop,
             Edge::Block(block) => &self.blocks[block as usize],
         }
     }
 
-    /// Whether a word is read behind a block.
+    /// Whether a word is live at the end of a block.
     pub(crate) fn is_live_out(&self, block: &LoopBlock, word: u32) -> bool {
         block
             .terminator
             .edges()
-            .any(|way| self.live_on(way).contains(word))
+            .any(|edge| self.live_on(edge).contains(word))
     }
 }
 
-/// Of the words that are read behind a block, makes those that are read from its beginning on.
-fn before(region: &CompiledLoop, block: &LoopBlock, read: &mut WordSet) {
+/// The transfer function: turns the words live at the end of a block into those live at its start.
+fn before(compiled_loop: &CompiledLoop, block: &LoopBlock, read: &mut WordSet) {
     let mut reads = |word: u32, is: bool| {
-        if let WordLocation::Plane = region.locations[word as usize] {
+        if let WordLocation::Plane = compiled_loop.locations[word as usize] {
             read.set(word, is);
         }
     };
@@ -102,9 +103,9 @@ fn before(region: &CompiledLoop, block: &LoopBlock, read: &mut WordSet) {
         let asked = &question.operands[..question.test.map_or(1, |op| op.arity())];
         asked.iter().for_each(|operand| reads(operand.value, true));
     }
-    for row in block.instructions.iter().rev() {
-        dual_words(&row.result).for_each(|word| reads(word, false));
-        for operand in &row.operands[..row.kind.arity()] {
+    for inst in block.instructions.iter().rev() {
+        dual_words(&inst.result).for_each(|word| reads(word, false));
+        for operand in &inst.operands[..inst.kind.arity()] {
             dual_words(operand).for_each(|word| reads(word, true));
         }
     }

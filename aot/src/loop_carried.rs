@@ -1,8 +1,9 @@
-//! Loops of single points: a tree that goes back to its own beginning carries values from one turn to the next in their places, not through slots, and each turn waits for the one before it
-//! as little as it can.
+//! Loop-carried values of single points: an extended block that jumps back to its own start carries
+//! values from iteration to iteration at their locations, not through VM registers.
 //!
-//! What is carried is computed by the tree's first nodes, which later turns pass by: they find there what the turn before put in place of it. It is stored all the same, so whoever
-//! leaves the loop has nothing to do.
+//! Each iteration waits for the one before it as little as possible. Carried values are computed by
+//! the block's first nodes, which later iterations skip: the iteration before moved the next values
+//! to their locations. The values are stored all the same, so exits of the loop need no extra work.
 
 use crate::extended_blocks::{BlockExit, ControlEvent, ExitTarget, RegisterStore};
 use crate::graph::{Graph, NodeId, NodeOp};
@@ -12,21 +13,21 @@ use crate::renumber::reorder_nodes;
 use crate::shadow_pairs::VectorHalf;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What is put into each slot when control goes back.
+/// The store to each VM register when control jumps back.
 type Back = FxHashMap<u32, RegisterStore>;
 
-/// Lets a tree that begins at a place carry what it can; gives how many nodes its later turns pass by.
+/// Makes the values of an extended block with label `at` loop-carried where possible. Returns how
+/// many nodes its later iterations skip.
 pub(crate) fn carry_values(
     optimisations: Optimisations,
-    tree: &mut Computation,
+    ebb: &mut Computation,
     events: &mut [ControlEvent],
     at: u32,
 ) -> u32 {
-    let is_back = |leave: &BlockExit| matches!(leave.target, ExitTarget::Label(to) if to == at);
-    let backs = leaves(events).filter(|leave| is_back(leave));
-    let by_slot = |leave: &mut BlockExit| {
-        leave
-            .stores
+    let is_back = |exit: &BlockExit| matches!(exit.target, ExitTarget::Label(to) if to == at);
+    let backs = exits(events).filter(|exit| is_back(exit));
+    let by_slot = |exit: &mut BlockExit| {
+        exit.stores
             .iter()
             .map(|&put| (put.vm_register, put))
             .collect()
@@ -35,10 +36,10 @@ pub(crate) fn carry_values(
     if backs.is_empty() {
         return 0;
     }
-    let graph = &tree.graph;
+    let graph = &ebb.graph;
     let is_pair = graph.are_pairs();
     let leads = leads(graph, &backs);
-    let carried = carried(tree, &is_pair, &leads, &backs);
+    let carried = carried(ebb, &is_pair, &leads, &backs);
     let mut first = carried.clone();
     let mut halves = FxHashMap::default();
     for &id in &carried {
@@ -53,50 +54,51 @@ pub(crate) fn carry_values(
     }
     first.sort_unstable();
     let mut own = backs.iter();
-    for leave in leaves(events) {
-        if is_back(leave) {
+    for exit in exits(events) {
+        if is_back(exit) {
             let back = own.next().expect("they come in the same order");
             let next = |&id| Some((id, next(graph, &is_pair, back, id)?));
-            leave.loop_carried = carried.iter().filter_map(next).collect();
-            leave.target = ExitTarget::NextIteration;
+            exit.loop_carried = carried.iter().filter_map(next).collect();
+            exit.target = ExitTarget::NextIteration;
         }
-        // Later turns find a half where both are.
-        for put in &mut leave.stores {
+        // Later iterations find a half where both are.
+        for put in &mut exit.stores {
             if let Some(&(both, half)) = halves.get(&put.value) {
                 (put.value, put.half) = (both, half);
             }
         }
     }
-    // A mask that control goes by is no bare slot, so it is no half.
-    for store in &mut tree.stores {
+    // The condition of a branch is no bare VM register, so it is no half.
+    for store in &mut ebb.stores {
         if let Some(&(both, _)) = halves.get(&store.value) {
             store.value = both;
         }
     }
     if optimisations.has(Optimisation::BoundPrediction) {
-        guess(&mut tree.graph, &is_pair, &leads, &carried);
+        predict_bounds(&mut ebb.graph, &is_pair, &leads, &carried);
     }
-    let stores = tree.stores.iter_mut().map(|store| &mut store.after);
-    for behind in stores.chain(events.iter_mut().map(|event| &mut event.after)) {
-        // The first nodes that were behind it stand before it now, and none of them behind something that happens: later turns would pass that by.
-        *behind += (first.len() - first.partition_point(|id| id <= behind)) as NodeId;
+    let stores = ebb.stores.iter_mut().map(|store| &mut store.after);
+    for after in stores.chain(events.iter_mut().map(|event| &mut event.after)) {
+        // The first nodes that were after it are before it now. None of them is after an event:
+        // later iterations would skip that.
+        *after += (first.len() - first.partition_point(|id| id <= after)) as NodeId;
         assert!(
-            *behind >= first.len() as NodeId,
-            "a tree begins with a constant"
+            *after >= first.len() as NodeId,
+            "an extended block begins with a constant"
         );
     }
     let rest = (0..is_pair.len() as NodeId).filter(|id| first.binary_search(id).is_err());
     let order: Vec<NodeId> = first.iter().copied().chain(rest).collect();
-    reorder_nodes(tree, events, &order);
+    reorder_nodes(ebb, events, &order);
     first.len() as u32
 }
 
-/// How control leaves, each time that it may.
-fn leaves(events: &mut [ControlEvent]) -> impl Iterator<Item = &mut BlockExit> {
+/// The exits of an extended block.
+fn exits(events: &mut [ControlEvent]) -> impl Iterator<Item = &mut BlockExit> {
     events.iter_mut().filter_map(|event| event.action.exit())
 }
 
-/// Which nodes are what a turn gives the next one, or what that is computed from.
+/// The nodes that an iteration passes to the next one, and their operands.
 fn leads(graph: &Graph, backs: &[Back]) -> Vec<bool> {
     let mut leads = vec![false; graph.nodes.len()];
     for put in backs.iter().flat_map(Back::values) {
@@ -108,21 +110,21 @@ fn leads(graph: &Graph, backs: &[Back]) -> Vec<bool> {
     leads
 }
 
-/// The nodes that are carried, in order.
-fn carried(tree: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Back]) -> Vec<NodeId> {
-    let graph = &tree.graph;
-    // How many nodes want each.
-    let mut wanted = tree.use_counts();
-    for store in &tree.stores {
-        wanted[store.value as usize] -= 1;
+/// The carried nodes, in order.
+fn carried(ebb: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Back]) -> Vec<NodeId> {
+    let graph = &ebb.graph;
+    // The uses of each node.
+    let mut uses = ebb.use_counts();
+    for store in &ebb.stores {
+        uses[store.value as usize] -= 1;
     }
     let given = backs.iter().flat_map(Back::values).map(|put| put.value);
     let given: FxHashSet<NodeId> = given.collect();
     let is_carried = |&id: &NodeId| {
         let node = graph.node(id);
-        // Halves are nowhere but with one another.
-        let stands_alone = |half: NodeId| wanted[half as usize] > 1 || given.contains(&half);
-        let is_whole = node.op != NodeOp::Join || ![node.a, node.b].into_iter().any(stands_alone);
+        // Halves have no location without each other.
+        let is_alone = |half: NodeId| uses[half as usize] > 1 || given.contains(&half);
+        let is_whole = node.op != NodeOp::Join || ![node.a, node.b].into_iter().any(is_alone);
         let next = |back| next(graph, is_pair, back, id).is_some();
         leads[id as usize] && is_whole && backs.iter().all(next)
     };
@@ -131,7 +133,8 @@ fn carried(tree: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Back])
         .collect()
 }
 
-/// What stands in place of a node when the turn ends that leaves so: the node reads slots, and these are written then.
+/// The value at the location of a node after the iteration that exits so: the node reads VM
+/// registers, and these are written then.
 fn next(graph: &Graph, is_pair: &[bool], back: &Back, id: NodeId) -> Option<NodeId> {
     let put = |slot: NodeId, half| {
         let slot = graph.node(slot);
@@ -154,8 +157,9 @@ fn next(graph: &Graph, is_pair: &[bool], back: &Back, id: NodeId) -> Option<Node
     }
 }
 
-/// Bounds on the way from what is carried to what takes its place are guessed: where a value is kept within a constant, it is not waited for.
-fn guess(graph: &mut Graph, is_pair: &[bool], leads: &[bool], carried: &[NodeId]) {
+/// Turns bounds on the path from a carried value to its next value into branches: an iteration does
+/// not wait for a value that is clamped to a constant.
+fn predict_bounds(graph: &mut Graph, is_pair: &[bool], leads: &[bool], carried: &[NodeId]) {
     let mut waits = vec![false; graph.nodes.len()];
     for &id in carried {
         waits[id as usize] = true;
@@ -163,7 +167,7 @@ fn guess(graph: &mut Graph, is_pair: &[bool], leads: &[bool], carried: &[NodeId]
     for id in 0..graph.nodes.len() {
         let node = graph.nodes[id];
         node.for_each_operand(|operand| waits[id] |= waits[operand as usize]);
-        let guessed = match node.op {
+        let predicted = match node.op {
             NodeOp::Min => NodeOp::BranchMin,
             NodeOp::Max => NodeOp::BranchMax,
             _ => continue,
@@ -171,7 +175,7 @@ fn guess(graph: &mut Graph, is_pair: &[bool], leads: &[bool], carried: &[NodeId]
         let is_constant = |operand: NodeId| graph.node(operand).op == NodeOp::Const;
         let is_bound = is_constant(node.a) != is_constant(node.b);
         if is_bound && waits[id] && leads[id] && !is_pair[id] {
-            graph.nodes[id].op = guessed;
+            graph.nodes[id].op = predicted;
         }
     }
 }
@@ -183,16 +187,16 @@ mod tests {
     use crate::graph::Node;
     use crate::graph_builder::{GraphStore, NodePositions, StoreTarget};
 
-    /// The place where the tree begins.
+    /// The label of the extended block.
     const AT: u32 = 7;
 
-    /// What is carried, as codes and numbers of the nodes that are put in place of others, and which nodes are bounds that are guessed; given nodes, and what each of the
-    /// leaves for another turn puts.
+    /// The moved values, as operations and numbers of nodes, and the bounds that became branches;
+    /// given nodes, and the stores of each back edge.
     fn carried(
         nodes: &[Node],
         backs: &[&[(u32, NodeId, VectorHalf)]],
     ) -> (Vec<(Node, NodeId)>, Vec<NodeId>) {
-        let behind = nodes.len() as NodeId - 1;
+        let after = nodes.len() as NodeId - 1;
         let mut stores = Vec::new();
         let mut events = Vec::new();
         for back in backs {
@@ -201,38 +205,38 @@ mod tests {
                 value,
                 half,
             });
-            let leave = BlockExit {
+            let exit = BlockExit {
                 stores: puts.collect(),
                 ..BlockExit::to(ExitTarget::Label(AT))
             };
             let to = StoreTarget::Condition;
             stores.extend(back.iter().map(|&(_, value, _)| GraphStore {
-                after: behind,
+                after,
                 target: to,
                 value,
             }));
             events.push(ControlEvent {
-                after: behind,
-                action: ControlAction::Exit(leave),
+                after,
+                action: ControlAction::Exit(exit),
                 position: 0,
             });
         }
-        let mut lineage = NodePositions::default();
-        lineage.start_at(0, 0);
-        let mut tree = Computation {
+        let mut positions = NodePositions::default();
+        positions.start_at(0, 0);
+        let mut ebb = Computation {
             graph: Graph::from_nodes(nodes.to_vec(), &Graph::default()),
             stores,
-            positions: lineage,
+            positions,
         };
-        let first = carry_values(Optimisations::ALL, &mut tree, &mut events, AT) as usize;
-        let graph = &tree.graph;
-        let mut found: Vec<Vec<(NodeId, NodeId)>> = leaves(&mut events)
-            .map(|leave| {
-                assert!(matches!(leave.target, ExitTarget::NextIteration));
-                std::mem::take(&mut leave.loop_carried)
+        let first = carry_values(Optimisations::ALL, &mut ebb, &mut events, AT) as usize;
+        let graph = &ebb.graph;
+        let mut found: Vec<Vec<(NodeId, NodeId)>> = exits(&mut events)
+            .map(|exit| {
+                assert!(matches!(exit.target, ExitTarget::NextIteration));
+                std::mem::take(&mut exit.loop_carried)
             })
             .collect();
-        // All of them carry the same, and nothing else is computed first.
+        // All back edges carry the same, and the carried nodes come first.
         let is_first = |&(id, _): &(NodeId, NodeId)| (id as usize) < first;
         assert!(found.iter().flatten().all(is_first));
         let halves =
@@ -241,13 +245,15 @@ mod tests {
             let count: usize = own.iter().map(|carried| 1 + halves(carried)).sum();
             assert_eq!(count, first);
         }
-        let is_guessed = |node: &Node| matches!(node.op, NodeOp::BranchMin | NodeOp::BranchMax);
-        let guessed = (0..).zip(&graph.nodes).filter(|(_, node)| is_guessed(node));
-        let guessed = guessed.map(|(id, _)| id).collect();
+        let is_predicted = |node: &Node| matches!(node.op, NodeOp::BranchMin | NodeOp::BranchMax);
+        let predicted = (0..)
+            .zip(&graph.nodes)
+            .filter(|(_, node)| is_predicted(node));
+        let predicted = predicted.map(|(id, _)| id).collect();
         let found = found.swap_remove(0).into_iter();
         (
             found.map(|(id, value)| (graph.node(id), value)).collect(),
-            guessed,
+            predicted,
         )
     }
 
@@ -256,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn both_shadows_are_carried_as_one() {
+    fn shadow_pairs_are_carried_whole() {
         use VectorHalf::{First, Second};
         let mut nodes = vec![
             node(NodeOp::Const, 0, 0),
@@ -272,7 +278,7 @@ mod tests {
         let (both, _) = carried(&nodes, &[&whole]);
         assert_eq!(both.len(), 1);
         assert_eq!((both[0].0.op, both[0].1), (NodeOp::Join, 5));
-        // Turned round, of two, of one alone, and in one of two ways back.
+        // Swapped halves, one of two, one alone, and one on one of two back edges.
         assert_eq!(count(&nodes, &[&[(0, 5, Second), (1, 5, First)]]), 0);
         assert_eq!(count(&nodes, &[&[(0, 5, First), (1, 4, Second)]]), 0);
         assert_eq!(count(&nodes, &[&[(0, 5, First)]]), 0);
@@ -281,7 +287,7 @@ mod tests {
             count(&nodes, &[&whole, &[(0, 4, First), (1, 4, Second)]]),
             1
         );
-        // A half that somebody else reads.
+        // A half with another use.
         nodes.push(node(NodeOp::Add, 1, 1));
         assert_eq!(
             count(&nodes, &[&[(0, 5, First), (1, 5, Second), (2, 6, First)]]),
@@ -290,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_that_turns_wait_for_are_guessed() {
+    fn awaited_bounds_are_predicted() {
         use VectorHalf::First;
         let nodes = [
             node(NodeOp::Const, 0, 0),
@@ -305,12 +311,13 @@ mod tests {
             node(NodeOp::Max, 2, 0),
             node(NodeOp::Add, 7, 9),
         ];
-        // The second slot is written by nobody, so nobody waits for its bound, and what comes of the others goes nowhere.
-        let (found, guessed) = carried(&nodes, &[&[(0, 10, First)]]);
+        // The second register is not written, so its bound is not waited for, and the results of
+        // the others go nowhere.
+        let (found, predicted) = carried(&nodes, &[&[(0, 10, First)]]);
         assert_eq!(found, [(nodes[1], 10)]);
-        assert_eq!(guessed, [3]);
-        let (found, guessed) = carried(&nodes, &[&[(0, 7, First), (1, 8, First)]]);
+        assert_eq!(predicted, [3]);
+        let (found, predicted) = carried(&nodes, &[&[(0, 7, First), (1, 8, First)]]);
         assert_eq!(found, [(nodes[1], 7), (nodes[2], 8)]);
-        assert_eq!(guessed, [3, 4, 6]);
+        assert_eq!(predicted, [3, 4, 6]);
     }
 }

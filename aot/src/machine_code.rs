@@ -1,72 +1,76 @@
-//! Code as it is written, at any address, for any processor on any host: its bytes, where kernels are, and what each part is for.
+//! Machine code for any processor on any host: its bytes, the extents of its kernels, and the
+//! purpose of each part.
 
-/// What a part of code is for. Numbers are positions in the bytecode.
+/// The purpose of a part of code. Numbers are positions in the bytecode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KernelPart {
-    /// The distance to the pool, in front of a kernel: no instruction.
+    /// The distance to the pool, before a kernel: no instruction.
     Pool,
-    /// A kernel is called: registers are saved, the frame is made.
+    /// The prologue of a kernel: registers are saved, the frame is allocated.
     Entry,
-    /// Values that are the same for all points are copied to the frame.
+    /// Uniform values are copied to the frame.
     Uniforms,
-    /// The loop over runs of packs begins.
+    /// The loop over runs of vectors begins.
     Runs,
     /// The loop over the points of a run begins.
     Vectors,
-    /// Nodes that were first made for an instruction; of a turn of a loop for many points, the jump back.
+    /// Nodes that were first made for an instruction; for a loop instruction of a compiled loop,
+    /// the jump back.
     Instruction(u32),
-    /// What such a node gives is stored: in its plane or, of a mask, for those who run later.
+    /// The result of such a node is stored: in its plane or, for a mask, in that of an edge.
     Store(u32),
-    /// Those who run a loop stand before its first block.
+    /// The active points of a compiled loop are put before its first block.
     GatherMasks,
-    /// Those who stand before a block run it, if there are any.
+    /// The points before a block become active; without any it is skipped.
     EnterBlock,
-    /// Who left a loop by which way, and how many steps each took.
+    /// The points of each exit of a loop, and the steps that each took, are stored.
     StoreMasks,
     /// The loop over points goes on.
     NextVectors,
-    /// What few points need, out of line: for an instruction.
+    /// The slow path of an instruction, out of line.
     SlowPath(u32),
     /// The loop over runs goes on.
     NextRun,
-    /// A kernel goes back to its caller.
+    /// The epilogue of a kernel: it returns to its caller.
     Exit,
-    /// For single points: control parts.
+    /// For single points: a conditional branch.
     Branch(u32),
     /// For single points: a step of the budget is taken, if one is left.
     Step(u32),
-    /// For single points: what changed goes to the register file, and control leaves, to another place or to the caller.
+    /// For single points: changed values go to the register file, and control exits, to another
+    /// label or to the caller.
     WriteBack(u32),
-    /// A routine for rare ways, which kernels share: first called for an instruction.
+    /// A routine for slow paths, which kernels share: first called for an instruction.
     SlowRoutine(u32),
-    /// Calls a function for each lane.
+    /// Calls a function for each element.
     Libcalls,
 }
 
-/// Where a kernel is among the bytes of code.
+/// The range of a kernel in the bytes of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelExtent {
-    /// Where it is called.
+    /// Its entry point.
     pub start: usize,
     /// One past its last byte.
     pub end: usize,
-    /// Bytes of its frame on the stack, registers that are saved left out.
+    /// Bytes of its frame on the stack, without saved registers.
     pub frame_bytes: usize,
 }
 
-/// The code of a program's units, or of its flows.
+/// The code of a program's units, or of its point CFGs.
 #[derive(Clone, Debug)]
 pub struct MachineCode {
-    /// Instructions, and behind them constants.
+    /// Instructions, and constants after them.
     pub bytes: Vec<u8>,
-    /// Where instructions end.
+    /// The end of the instructions.
     pub code_end: usize,
-    /// Where constants and tables begin.
+    /// The start of constants and tables.
     pub data_start: usize,
-    /// The kernel of each unit, or that of each entry of the flows, which follow one another as entries do. Nothing where its frame would be too large, and its rows are
-    /// interpreted.
+    /// The kernel of each unit, or of each entry of the point CFGs in order. `None` where its frame
+    /// would be too large; its instructions are then interpreted.
     pub kernels: Vec<Option<KernelExtent>>,
-    /// Where each part begins, in order, and what it is for, if that was asked for. The last one ends where instructions do.
+    /// The start of each part, in order, and its purpose, if requested. The last part ends at
+    /// `code_end`.
     pub parts: Vec<(usize, KernelPart)>,
 }
 
@@ -77,7 +81,7 @@ mod tests {
     use crate::target::Target;
     use adumbra_vm::native::{CompileUnit, PointCfg};
 
-    /// Being told of the parts changes no byte; they follow one another, and each kernel has its own.
+    /// Parts change no byte; they are in order, and each kernel has its own.
     fn check(code: &MachineCode, in_parts: &MachineCode) -> Vec<Vec<KernelPart>> {
         let parts = &in_parts.parts;
         assert!(code.parts.is_empty());
@@ -102,18 +106,18 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_told_of_all_code_and_change_none() {
-        let trials = arithmetic_cases();
-        for trials in trials.chunks(100) {
-            let flows: Vec<PointCfg> = trials.iter().map(|trial| trial.point_cfg()).collect();
-            let stretches = trials.iter().map(|trial| trial.segment.clone());
-            let units: Vec<CompileUnit> = stretches.map(CompileUnit::Segment).collect();
+    fn parts_cover_code_unchanged() {
+        let cases = arithmetic_cases();
+        for cases in cases.chunks(100) {
+            let cfgs: Vec<PointCfg> = cases.iter().map(|case| case.point_cfg()).collect();
+            let segments = cases.iter().map(|case| case.segment.clone());
+            let units: Vec<CompileUnit> = segments.map(CompileUnit::Segment).collect();
             for target in Target::ALL {
                 let compile = |in_parts| target.compile_batch(&units, in_parts).unwrap();
                 for own in check(&compile(false), &compile(true)) {
                     assert_eq!(own.last(), Some(&KernelPart::Exit));
                 }
-                let compile = |in_parts| target.compile_points(&flows, in_parts).unwrap();
+                let compile = |in_parts| target.compile_points(&cfgs, in_parts).unwrap();
                 for own in check(&compile(false), &compile(true)) {
                     assert!(
                         own.iter()

@@ -1,4 +1,4 @@
-//! What the backends differ in: how their instructions are written, and what their registers are for.
+//! The interface of the backends: the instructions of a target, and the roles of its registers.
 
 use crate::graph::NodeOp;
 use crate::shadow_pairs::VectorHalf;
@@ -7,91 +7,96 @@ use adumbra_vm::native::KERNEL_WIDTH;
 use dynasmrt::DynamicLabel;
 use std::hash::Hash;
 
-/// Bytes of the least page: the stack ends in front of one that is not there.
+/// Bytes of the smallest page: the stack ends before an unmapped one.
 pub(crate) const MIN_PAGE_BYTES: i32 = 4096;
 
-/// Where an operand is, given how the machine finds constants.
+/// The location of an operand, with constants as the target addresses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum AsmOperand<C> {
     Register(u8),
-    /// So many bytes behind the stack pointer.
+    /// A number of bytes above the stack pointer.
     Frame(i32),
     Constant(C),
-    /// In this word's plane, so many vectors behind those at hand.
+    /// In this word's plane, a number of vectors after the current one.
     Plane(u32, u8),
 }
 
-/// What a machine has written.
+/// The output of an assembler.
 pub(crate) struct AssembledCode {
     pub(crate) bytes: Vec<u8>,
-    /// Where instructions end.
+    /// The end of the instructions.
     pub(crate) code_end: usize,
-    /// Where constants and tables begin.
+    /// The start of constants and tables.
     pub(crate) data_start: usize,
 }
 
-/// Writes the instructions of a processor, one after the other.
+/// Writes the instructions of a target, one after the other.
 ///
-/// What must survive from one instruction to the next: the vector registers below [`REGISTERS`](Machine::VALUE_REGISTERS), the frame, and what the loops count with.
+/// These survive from one instruction to the next: the vector registers below
+/// [`VALUE_REGISTERS`](MacroAssembler::VALUE_REGISTERS), the frame, and the loop counters.
 pub(crate) trait MacroAssembler: Sized {
-    /// How an instruction finds a constant.
+    /// The address of a constant.
     type Constant: Copy + Eq + Hash;
 
     /// Bytes of a vector.
     const VECTOR_BYTES: i32;
-    /// Vectors that the kernel of a stretch computes at once: at most [`KERNEL_WIDTH`] points.
+    /// Vectors that the kernel of a segment computes at once: at most [`KERNEL_WIDTH`] points.
     const SEGMENT_VECTORS: usize;
-    /// Vectors that the kernel of a region computes side by side: their points are a word of its sets. A turn of a loop waits for itself, so that several pay.
+    /// Vectors that the kernel of a compiled loop interleaves: their points are a word of its sets.
+    /// An iteration is latency-bound, so that several pay.
     const LOOP_GROUP_VECTORS: usize = KERNEL_WIDTH * size_of::<u32>() / Self::VECTOR_BYTES as usize;
-    /// Groups of them that it computes in turns, at most, if their turns are short.
+    /// The most groups of them that it computes in turn, if their iterations are short.
     const MAX_LOOP_GROUPS: usize;
     /// Vector registers that may hold values, from the first one on.
     const VALUE_REGISTERS: u8;
-    /// Vector registers that are free; instructions use them for operands that are in none.
+    /// Scratch registers; instructions load operands in memory into them.
     const SCRATCH: [u8; 2];
-    /// Bytes that a call puts on the stack.
+    /// Bytes that a call pushes on the stack.
     const RETURN_ADDRESS_BYTES: i32;
-    /// Whether instructions find operands in planes as soon as in the frame: then what is in a plane need not be put there.
+    /// Whether a plane operand costs no more than a frame operand: a value in a plane then needs no
+    /// copy in the frame.
     const HAS_PLANE_OPERANDS: bool;
-    /// Whether there are instructions for [`Code::ToI32`] and [`Code::ToU32`]; else [`Code::Truncate`] is all there is.
+    /// Whether there are instructions for [`NodeOp::ToI32`] and [`NodeOp::ToU32`]; else there is
+    /// [`NodeOp::Truncate`] only.
     const HAS_SATURATING_CONVERSIONS: bool;
 
-    /// Nothing yet, with room for about so many rows.
-    fn new(rows: usize) -> Self;
+    /// An empty buffer with capacity for about `instructions` arithmetic instructions.
+    fn new(instructions: usize) -> Self;
 
-    /// How many bytes were written.
+    /// The number of bytes written.
     fn position(&self) -> usize;
     fn new_label(&mut self) -> DynamicLabel;
-    /// The label is here.
+    /// Binds the label to this position.
     fn bind(&mut self, label: DynamicLabel);
     fn constant(&mut self, bits: u32) -> Self::Constant;
 
-    /// Begins a kernel with a frame of so many bytes, each page of which it touches; says where it is to be called.
+    /// Begins a kernel with a frame of `size` bytes, each page of which it touches. Returns its
+    /// entry point.
     fn enter_kernel(&mut self, size: i32) -> usize;
-    /// Ends it.
+    /// Ends the kernel.
     fn leave_kernel(&mut self);
     /// Begins the loop over runs. There may be none.
     fn begin_runs(&mut self, next: DynamicLabel, done: DynamicLabel);
     fn end_runs(&mut self, next: DynamicLabel, done: DynamicLabel);
-    /// Begins a loop over the vectors of a run. There is at least one pack.
+    /// Begins a loop over the vectors of a run. There is at least one SIMD vector of the VM.
     fn begin_loop(&mut self, next: DynamicLabel);
-    /// Goes on to the vectors so many bytes further, if there are any.
+    /// Goes on to the vectors `step` bytes further, if there are any.
     fn end_loop(&mut self, next: DynamicLabel, step: i32);
 
-    /// Begins a routine with a frame of so many bytes.
+    /// Begins a routine with a frame of `size` bytes.
     fn enter_routine(&mut self, size: i32);
-    /// Ends it.
+    /// Ends the routine.
     fn leave_routine(&mut self, size: i32);
 
     fn load_uniform(&mut self, to: u8, word: u32);
-    /// The loads and stores that follow are of this word's plane.
+    /// Loads and stores from here on are of this word's plane.
     fn address_plane(&mut self, word: u32);
-    /// From so many bytes behind the vectors at hand.
+    /// From `at` bytes after the current vectors.
     fn load_plane(&mut self, to: u8, at: i32);
     fn store_plane(&mut self, at: i32, register: u8);
     /// Moves an operand to a register, if it is not there.
     fn load(&mut self, to: u8, operand: AsmOperand<Self::Constant>);
-    /// To so many bytes behind the stack pointer.
+    /// To `at` bytes above the stack pointer.
     fn store(&mut self, at: i32, register: u8);
 
     /// Computes a node of one operand; the number is the node's `b`.
@@ -112,51 +117,56 @@ pub(crate) trait MacroAssembler: Sized {
         c: AsmOperand<Self::Constant>,
     );
     fn lookup(&mut self, table: &'static [u32], to: u8, index: AsmOperand<Self::Constant>);
-    /// Calls a function for so many lanes of the free registers; the result is in the first of them. One lane's goes to all.
-    fn call_libcall(&mut self, function: Libcall, lanes: usize);
+    /// Calls a libcall for `elements` elements of the scratch registers; the result is in the first
+    /// of these. The result for one element goes to all.
+    fn call_libcall(&mut self, function: Libcall, elements: usize);
 
-    /// Of the points at hand those who run, as a mask.
+    /// Loads the mask of the active ones of the current points.
     fn load_active(&mut self, to: u8, vector: usize);
-    /// The turns that the points at hand may take go to so many bytes behind the stack pointer.
+    /// Stores the iterations that the current points may take at `at` bytes above the stack
+    /// pointer.
     fn begin_iterations(&mut self, at: i32);
-    /// Jumps if there is another turn.
+    /// Jumps if there is another iteration.
     fn next_iteration(&mut self, at: i32, again: DynamicLabel);
-    /// Tells how many steps the points of a vector took.
+    /// Stores the steps that the points of a vector took.
     fn store_steps(&mut self, register: u8, vector: usize);
-    /// Tells who of so many groups goes each of so many ways, whose masks begin there, one behind the other.
-    fn store_edge_masks(&mut self, at: i32, ways: usize, groups: usize);
+    /// Stores the points of `edges` edges in `groups` groups, whose masks begin at `at`, one after
+    /// the other.
+    fn store_edge_masks(&mut self, at: i32, edges: usize, groups: usize);
 
-    /// Begins an entry of a flow with a frame of so many bytes, each page of which it touches; says where it is to be called.
+    /// Begins an entry of a point CFG with a frame of `size` bytes, each page of which it touches.
+    /// Returns its entry point.
     fn enter_point_kernel(&mut self, size: i32) -> usize;
-    /// Ends it by an exit.
+    /// Ends the kernel by an exit.
     fn leave_point_kernel(&mut self, size: i32, exit: u32);
-    /// To the first lane of each half, and perhaps others.
+    /// To the first element of each half, and perhaps others.
     fn load_vm_register(&mut self, to: u8, slot: u32);
     fn load_global(&mut self, to: u8, word: u32);
-    /// From the first lane of a half.
+    /// From the first element of a half.
     fn store_vm_register(&mut self, slot: u32, register: u8, half: VectorHalf);
-    /// Puts bits that are known into a slot.
+    /// Stores constant bits in a VM register.
     fn fill_vm_register(&mut self, slot: u32, bits: u32);
-    /// Takes so many steps of those that the point has left; jumps if there were fewer.
+    /// Takes a number of the steps that the point has left; jumps if there were fewer.
     fn take_steps(&mut self, steps: u32, fewer: DynamicLabel);
-    /// Gives steps back that were taken so.
+    /// Returns steps that were taken so.
     fn return_steps(&mut self, steps: u32);
 
     fn jump(&mut self, to: DynamicLabel);
-    /// Jumps if any lane of a mask is set; where one point is at hand, the first one.
+    /// Jumps if any element of a mask is set; for one point, the first one.
     fn jump_if_any(&mut self, mask: AsmOperand<Self::Constant>, to: DynamicLabel);
-    /// Jumps if the first lane of a register is less than that of another one, or if it is not. A NaN neither is less nor has anything less than it.
+    /// Jumps if the first element of a register is less than that of another one, or if it is not.
+    /// Comparisons with NaN are false.
     fn jump_if_less(&mut self, a: u8, b: u8, is_less: bool, to: DynamicLabel);
-    /// Jumps if any is not.
+    /// Jumps if any element is not set.
     fn jump_unless_all(&mut self, mask: AsmOperand<Self::Constant>, to: DynamicLabel);
-    /// Jumps if none is.
+    /// Jumps if no element is set.
     fn jump_if_none(&mut self, mask: AsmOperand<Self::Constant>, to: DynamicLabel);
     fn call(&mut self, routine: DynamicLabel);
 
-    /// All that was written; nothing if it is too long for its own jumps.
+    /// The finished code, or `None` if it is too long for its own jumps.
     fn assemble(self) -> Option<AssembledCode>;
 
-    /// The operand in a register: this one, if it is in none.
+    /// The operand's register, or `scratch` after a load into it.
     fn in_register(&mut self, operand: AsmOperand<Self::Constant>, scratch: u8) -> u8 {
         match operand {
             AsmOperand::Register(register) => register,

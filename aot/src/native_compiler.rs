@@ -1,8 +1,10 @@
-//! Code where it can be run: pages that are written first and executed then, never both at once. The evaluators of a program share them.
+//! Compiles the machine code of a program into executable memory, which its evaluators share. Pages
+//! are written first and executed then, never both at once (W^X).
 //!
-//! The pages come from memmap2 through dynasmrt: anonymous ones whose protection is changed, on every system. On Apple's processors too, without `MAP_JIT`: macOS lets
-//! ordinary processes do so, and refuses it to those with the hardened runtime, unless they are entitled to unsigned executable memory. To be refused is no error: rows are
-//! interpreted then.
+//! The pages come from memmap2 through dynasmrt: anonymous ones whose protection is changed, on
+//! every system. On Apple's processors too, without `MAP_JIT`: macOS lets ordinary processes do so,
+//! and refuses it to those with the hardened runtime, unless they are entitled to unsigned
+//! executable memory. A refusal is no error: instructions are interpreted then.
 
 use crate::code_symbols::CodeSymbols;
 use crate::jit_interface::JitRegistration;
@@ -20,22 +22,23 @@ use dynasmrt::mmap::{ExecutableBuffer, MutableBuffer};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Makes the machine code of one program, for this processor, or finds it among what was linked.
+/// Compiles the machine code of one program for this processor, or finds it in a linked object.
 #[derive(Debug)]
 pub struct NativeCompiler {
-    /// What profilers and debuggers call it.
+    /// The program's name in profilers and debuggers.
     name: Box<str>,
     optimisations: Optimisations,
-    /// For sets of words that are the same for all points.
+    /// For sets of uniform words.
     linked: Vec<LinkedKernels>,
     /// For single points.
     linked_points: Option<LinkedKernels>,
     made: Mutex<Made>,
-    /// Held by whoever compiles, so that nothing is compiled twice. Who asks for figures, or for code that is there, does not wait for it.
+    /// Held during a compilation, so that nothing is compiled twice. Queries for statistics, or for
+    /// code that is there, do not wait for it.
     compiling: Mutex<()>,
 }
 
-/// What was made so far.
+/// The code made so far.
 #[derive(Debug, Default)]
 struct Made {
     variants: Vec<Variant>,
@@ -44,19 +47,19 @@ struct Made {
     stats: CodeStats,
 }
 
-/// The code for a set of words that are the same for all points.
+/// The code for a set of uniform words.
 #[derive(Debug)]
 struct Variant {
     uniform: Box<[bool]>,
     placed: Placed<BatchKernels>,
 }
 
-/// Code that was made and put into pages.
+/// Code in executable memory.
 #[derive(Debug)]
 struct Placed<K> {
-    /// Nothing if there is none.
+    /// `None` if there is no code.
     kernels: Option<K>,
-    /// Of code that stands in no file.
+    /// Symbols of code that is in no file.
     symbols: Option<CodeSymbols>,
 }
 
@@ -66,21 +69,23 @@ impl<K> Placed<K> {
     }
 }
 
-/// Figures about the code of a program.
+/// Statistics of a program's code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodeStats {
-    /// How long making it took.
+    /// The time that compilation took.
     pub compile_time: Duration,
-    /// Its bytes, constants included.
+    /// Bytes of code, constants included.
     pub bytes: usize,
-    /// Bytes of the code that was linked, in place of being made.
+    /// Bytes of code that was linked instead of compiled.
     pub linked_bytes: usize,
-    /// How often there was no memory that could be executed, or the code was too long for its own jumps: then rows are interpreted.
+    /// How often no memory could be made executable, or the code was too long for its own jumps:
+    /// instructions are interpreted then.
     pub refused: usize,
 }
 
 impl NativeCompiler {
-    /// The backend for a program of that name, if it can make code for this processor: x86-64 with AVX2 and FMA, or aarch64.
+    /// The backend for a program of that name, if it supports this processor: x86-64 with AVX2 and
+    /// FMA, or aarch64.
     pub fn new(name: &str) -> Option<NativeCompiler> {
         NativeCompiler::is_available().then(|| NativeCompiler {
             name: name.into(),
@@ -92,7 +97,8 @@ impl NativeCompiler {
         })
     }
 
-    /// The same for a shader that was compiled ahead of time: what its object has is not compiled again.
+    /// The backend for a shader that was compiled ahead of time: kernels in its object are not
+    /// compiled again.
     pub fn with_linked(name: &str, shader: &'static ObjectShader) -> Option<NativeCompiler> {
         let native = NativeCompiler::new(name)?;
         Some(NativeCompiler {
@@ -102,7 +108,7 @@ impl NativeCompiler {
         })
     }
 
-    /// The same with some of the optimisations alone.
+    /// The backend with a subset of the optimisations.
     #[doc(hidden)]
     pub fn with_optimisations(self, optimisations: Optimisations) -> NativeCompiler {
         NativeCompiler {
@@ -111,7 +117,7 @@ impl NativeCompiler {
         }
     }
 
-    /// Whether it can make code for this processor.
+    /// Whether the backend supports this processor.
     pub fn is_available() -> bool {
         #[cfg(target_arch = "x86_64")]
         let is = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
@@ -122,11 +128,11 @@ impl NativeCompiler {
             target_endian = "little",
             target_feature = "neon"
         ));
-        // Miri runs none.
+        // Miri runs no machine code.
         is && !cfg!(miri)
     }
 
-    /// What was made so far, and is kept.
+    /// The statistics of the code that is kept.
     pub fn stats(&self) -> CodeStats {
         let made = self.made();
         let variants = made.variants.iter().map(|variant| variant.placed.bytes());
@@ -139,8 +145,9 @@ impl NativeCompiler {
         }
     }
 
-    /// A line for each kernel that was made and is kept, and for what kernels share, for profilers that look for code in `/tmp/perf-PID.map`. Kernels are numbered
-    /// as units are, the program's name stands before.
+    /// A line for each kernel that is kept, and for the code that kernels share, for profilers that
+    /// read `/tmp/perf-PID.map`. The name is the program's name and the kernel's number, which is
+    /// its unit's.
     pub fn perf_map(&self) -> String {
         let mut lines = String::new();
         let made = self.made();
@@ -152,31 +159,31 @@ impl NativeCompiler {
         lines
     }
 
-    /// Bytes on the heap, pages of code left out.
+    /// Bytes on the heap, without pages of code.
     pub fn heap_bytes(&self) -> usize {
         self.name.len()
     }
 
     fn made(&self) -> MutexGuard<'_, Made> {
-        // Whoever panicked there left no half of anything.
+        // A panic leaves the code in order: it changes nothing before it.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was made for such words, if anything was.
+    /// The code for a set of uniform words, if it was compiled.
     fn find(&self, uniform: &[bool]) -> Option<Option<BatchKernels>> {
         let made = self.made();
         let found = made.variants.iter().find(|own| *own.uniform == *uniform);
         found.map(|variant| variant.placed.kernels.clone())
     }
 
-    /// What was made for single points, if anything was.
+    /// The code for single points, if it was compiled.
     fn find_points(&self) -> Option<Option<PointKernels>> {
         let made = self.made();
         let points = made.points.as_ref();
         points.map(|points| points.kernels.clone())
     }
 
-    /// Makes code and puts it into pages, and counts what it takes. Whoever does so is `compiling`.
+    /// Compiles, installs and counts code. The caller holds `compiling`.
     fn make<K>(
         &self,
         is_empty: bool,
@@ -190,7 +197,7 @@ impl NativeCompiler {
         let placed = match code.zip(pages) {
             Some((code, mut pages)) => {
                 let symbols = CodeSymbols::from_code(&code, pages.start(), kind);
-                pages.told = JitRegistration::register(&symbols, &self.name);
+                pages.registration = JitRegistration::register(&symbols, &self.name);
                 Placed {
                     kernels: Some(kernels(&code, pages)),
                     symbols: Some(symbols),
@@ -210,7 +217,7 @@ impl NativeCompiler {
         (made, placed)
     }
 
-    /// Whoever has this compiles.
+    /// Locks compilation.
     fn compiling(&self) -> MutexGuard<'_, ()> {
         self.compiling
             .lock()
@@ -218,8 +225,8 @@ impl NativeCompiler {
     }
 }
 
-// SAFETY: kernels are made of the rows' own algorithms, instruction by instruction; they write planes of results, and regions what they tell of points; the
-// buffer lives as long as they.
+// SAFETY: kernels compute the instructions' own algorithms; they write the planes of results, and
+// loops the state of points; the buffer lives as long as they.
 unsafe impl NativeBackend for NativeCompiler {
     fn translate(&self, uniform: &[bool], units: &[CompileUnit]) -> Option<BatchKernels> {
         let mut linked = self.linked.iter();
@@ -248,7 +255,7 @@ unsafe impl NativeBackend for NativeCompiler {
         found
     }
 
-    fn translate_points(&self, flows: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels> {
+    fn translate_points(&self, cfgs: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels> {
         if let Some(kernels) = self.find_points() {
             return kernels;
         }
@@ -256,75 +263,81 @@ unsafe impl NativeBackend for NativeCompiler {
         if let Some(kernels) = self.find_points() {
             return kernels;
         }
-        let flows = flows();
+        let cfgs = cfgs();
         let linked = self.linked_points.as_ref();
-        if let Some(linked) = linked.filter(|own| own.fingerprint == fingerprint(&flows)) {
-            let kernels = Some(linked.point_kernels(&flows));
+        if let Some(linked) = linked.filter(|own| own.fingerprint == fingerprint(&cfgs)) {
+            let kernels = Some(linked.point_kernels(&cfgs));
             self.made().points = Some(Placed {
                 kernels: kernels.clone(),
                 symbols: None,
             });
             return kernels;
         }
-        let code = |own: Target| own.compile_flows_with(self.optimisations, &flows, false);
-        let of = |code: &MachineCode, buffer| point_kernels(&flows, code, buffer);
-        let (mut made, placed) = self.make(flows.is_empty(), "entry", code, of);
+        let code = |own: Target| own.compile_flows_with(self.optimisations, &cfgs, false);
+        let of = |code: &MachineCode, buffer| point_kernels(&cfgs, code, buffer);
+        let (mut made, placed) = self.make(cfgs.is_empty(), "entry", code, of);
         let found = placed.kernels.clone();
         made.points = Some(placed);
         found
     }
 }
 
-/// Puts code into pages of its own; nothing if there are none.
+/// Installs code into executable memory; `None` if there is none.
 #[cfg(test)]
 pub(crate) fn install(code: &MachineCode) -> Option<BatchKernels> {
     Some(kernels(code, Pages::of(code)?))
 }
 
-/// The same for flows.
+/// Installs the code of point CFGs.
 #[cfg(test)]
-pub(crate) fn install_points(flows: &[PointCfg], code: &MachineCode) -> Option<PointKernels> {
-    Some(point_kernels(flows, code, Pages::of(code)?))
+pub(crate) fn install_points(cfgs: &[PointCfg], code: &MachineCode) -> Option<PointKernels> {
+    Some(point_kernels(cfgs, code, Pages::of(code)?))
 }
 
 fn kernels(code: &MachineCode, pages: Pages) -> BatchKernels {
     let addresses = pages.addresses(code).into_iter();
-    // SAFETY: kernels of units begin there, which were written for this processor and its convention, and the pages are kept.
+    // SAFETY: the addresses are the starts of batch kernels, compiled for this processor and its
+    // convention, and `pages` keeps them.
     unsafe { kernel_pointers::batch_kernels(addresses, Arc::new(pages)) }
 }
 
-fn point_kernels(flows: &[PointCfg], code: &MachineCode, pages: Pages) -> PointKernels {
+fn point_kernels(cfgs: &[PointCfg], code: &MachineCode, pages: Pages) -> PointKernels {
     let addresses = pages.addresses(code).into_iter();
-    // SAFETY: as above; kernels of these flows.
-    unsafe { kernel_pointers::point_kernels(flows, addresses, Arc::new(pages)) }
+    // SAFETY: the addresses are the starts of point kernels of these CFGs, compiled for this
+    // processor and its convention, and `pages` keeps them.
+    unsafe { kernel_pointers::point_kernels(cfgs, addresses, Arc::new(pages)) }
 }
 
-/// Code where it can be run.
+/// Code in executable memory.
 #[derive(Debug)]
 struct Pages {
-    /// Debuggers forget the code before it goes, so this stands first.
-    told: Option<JitRegistration>,
+    /// Drops before the code, so that debuggers forget it first.
+    registration: Option<JitRegistration>,
     buffer: ExecutableBuffer,
 }
 
 impl Pages {
-    /// Code in pages of its own; nothing if there are none.
+    /// Copies code into pages of its own; `None` if there are none.
     fn of(code: &MachineCode) -> Option<Pages> {
         let mut buffer = MutableBuffer::new(code.bytes.len()).ok()?;
         buffer.set_len(code.bytes.len());
         buffer.copy_from_slice(&code.bytes);
         let buffer = buffer.make_exec().ok()?;
-        // Where instructions have a cache of their own.
+        // For processors with a separate instruction cache.
         synchronize_icache(&buffer);
-        Some(Pages { told: None, buffer })
+        Some(Pages {
+            registration: None,
+            buffer,
+        })
     }
 
-    /// Where the code begins, if there is any: none is written where each kernel would be too large.
+    /// The address of the code, if there is any: there is none where each kernel's frame would be
+    /// too large.
     fn start(&self) -> usize {
         self.buffer.as_ptr() as usize
     }
 
-    /// Where kernels begin.
+    /// The addresses of kernels.
     fn addresses(&self, code: &MachineCode) -> Vec<Option<*const u8>> {
         let kernels = code.kernels.iter();
         let address = |own: KernelExtent| self.buffer.ptr(AssemblyOffset(own.start));
@@ -339,7 +352,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri runs no machine code")]
-    fn nobody_waits_for_a_compilation_but_who_wants_its_code() {
+    fn cached_code_lookup_never_waits() {
         let Some(native) = NativeCompiler::new("sum") else {
             return;
         };
@@ -352,7 +365,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri runs no machine code")]
-    fn code_is_kept_for_a_few_sets_of_uniform_words() {
+    fn variant_cache_is_bounded() {
         let Some(native) = NativeCompiler::new("sum") else {
             return;
         };
@@ -364,7 +377,7 @@ mod tests {
                 .unwrap();
             (kernels.entries[0].unwrap() as usize, kernels)
         };
-        // Whoever has code keeps it, so that none of it comes to stand where other code was.
+        // Each entry keeps its code, so that no code gets the address of other code.
         let made: Vec<_> = (0..MAX_UNIFORMITY_VARIANTS).map(entry).collect();
         let bytes = native.stats().bytes;
         assert!(

@@ -1,8 +1,9 @@
-//! The optimisations of machine code, each of which can be switched off: tests hold that none changes a result, the benchmark says what each one gains.
+//! The optimisations of machine code. Each can be switched off: tests check that none changes a
+//! result, and the benchmark measures the gain of each.
 
 use std::fmt;
 
-/// Names each optimisation once, with the kind of code that it serves.
+/// Defines the optimisations, with the kind of code that each serves.
 macro_rules! optimisations {
     ($($(#[doc = $doc:literal])* $name:ident: $title:literal,)*) => {
         /// A transformation that makes machine code faster and changes no result.
@@ -15,7 +16,7 @@ macro_rules! optimisations {
             /// All of them.
             pub const ALL: &[Optimisation] = &[$(Optimisation::$name,)*];
 
-            /// What reports call it.
+            /// Its name in reports.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Optimisation::$name => $title,)*
@@ -26,35 +27,47 @@ macro_rules! optimisations {
 }
 
 optimisations! {
-    /// A computation that is there already is not done again ([`graph`](crate::graph)).
+    /// A computation that exists already is not repeated ([`graph`](crate::graph)).
     ValueNumbering: "value-numbering",
-    /// A node becomes a simpler one with the same result, across the ops that it comes from ([`graph`](crate::graph)).
+    /// A node becomes a simpler one with the same result, across the ops that it comes from
+    /// ([`graph`](crate::graph)).
     Simplification: "simplification",
-    /// Batches: a long segment is cut into short loops over the points ([`compute`](crate::compute)).
+    /// Batches: a long segment is split into short loops over the points
+    /// ([`graph_builder`](crate::graph_builder)).
     LoopFission: "loop-fission",
-    /// Batches: constants of a loop are in registers that nothing else needs ([`allocate`](crate::allocate)).
+    /// Batches: constants of a loop are in registers that nothing else needs
+    /// ([`register_allocation`](crate::register_allocation)).
     ConstantRegisters: "constant-registers",
-    /// Batches: a segment computes several vectors at once, on machines whose instructions wait long for each other.
+    /// Batches: a segment computes several vectors at once, on processors whose instructions have
+    /// long latencies.
     Interleaving: "interleaving",
-    /// Batches: a shader's loop is machine code as a whole; else its instructions are, segment by segment.
+    /// Batches: a shader's loop is machine code as a whole; else its instructions are, segment by
+    /// segment.
     CompiledLoops: "compiled-loops",
-    /// Batches: short blocks of a compiled loop are computed for all points and selected from ([`trace`](crate::trace)).
+    /// Batches: short blocks of a compiled loop are computed for all points and selected from
+    /// ([`hyperblock`](crate::hyperblock)).
     IfConversion: "if-conversion",
     /// Batches: a short compiled loop runs several groups of vectors side by side.
     LoopInterleaving: "loop-interleaving",
-    /// Single points: blocks with one predecessor belong to its code, values stay in registers ([`flow`](crate::flow)).
+    /// Single points: blocks with one predecessor are compiled with it, values stay in registers
+    /// ([`extended_blocks`](crate::extended_blocks)).
     ExtendedBlocks: "extended-blocks",
-    /// Single points: steps of the budget are taken together where nothing happens in between ([`flow`](crate::flow)).
+    /// Single points: steps of the budget are taken together where nothing happens in between
+    /// ([`extended_blocks`](crate::extended_blocks)).
     StepMerging: "step-merging",
-    /// Single points: both shadows of a value are one vector ([`pair`](crate::pair)).
+    /// Single points: both shadows of a value are one vector
+    /// ([`shadow_pairs`](crate::shadow_pairs)).
     ShadowPairs: "shadow-pairs",
-    /// Single points: four computations that are alike are one vector ([`superword`](crate::superword)).
+    /// Single points: four like computations are one vector ([`superword`](crate::superword)).
     Superwords: "superwords",
-    /// Single points: what one side of a selection alone needs is computed if it is selected ([`choice`](crate::choice)).
+    /// Single points: nodes that only one arm of a selection needs are computed if it is selected
+    /// ([`select_to_branch`](crate::select_to_branch)).
     SelectToBranch: "select-to-branch",
-    /// Single points: values stay in registers from one iteration to the next ([`carry`](crate::carry)).
+    /// Single points: values stay in registers from one iteration to the next
+    /// ([`loop_carried`](crate::loop_carried)).
     LoopCarriedValues: "loop-carried-values",
-    /// Single points: a bound that an iteration waits for is predicted by a branch ([`carry`](crate::carry)).
+    /// Single points: a bound that an iteration waits for is predicted by a branch
+    /// ([`loop_carried`](crate::loop_carried)).
     BoundPrediction: "bound-prediction",
 }
 
@@ -69,29 +82,29 @@ impl fmt::Display for Optimisation {
 pub struct Optimisations(u32);
 
 impl Optimisations {
-    /// None of them.
+    /// The empty set.
     pub const NONE: Optimisations = Optimisations(0);
-    /// Each of them.
+    /// The set of all optimisations.
     pub const ALL: Optimisations = Optimisations((1 << Optimisation::ALL.len()) - 1);
 
-    /// The set with one more.
+    /// The set with `one` added.
     pub const fn with(self, one: Optimisation) -> Optimisations {
         Optimisations(self.0 | 1 << one as u32)
     }
 
-    /// The set with one less.
+    /// The set without `one`.
     pub const fn without(self, one: Optimisation) -> Optimisations {
         Optimisations(self.0 & !(1 << one as u32))
     }
 
-    /// Whether one is in the set.
+    /// Whether `one` is in the set.
     pub const fn has(self, one: Optimisation) -> bool {
         self.0 >> one as u32 & 1 == 1
     }
 }
 
 impl Default for Optimisations {
-    /// Each of them.
+    /// All optimisations.
     fn default() -> Optimisations {
         Optimisations::ALL
     }

@@ -1,10 +1,14 @@
-//! Places for values: registers while there are any, else slots of the frame.
+//! Register allocation by linear scan (Poletto and Sarkar 1999, "Linear Scan Register Allocation"):
+//! each value has one location, a register or a spill slot.
 //!
-//! A value has one place for as long as it is wanted, so that code that is skipped or taken on a rare way finds everything where it was. When registers run
-//! out, the one whose value is wanted longest goes to the frame, or stays in the plane that it came from. With `flight` vectors at once each node has a value for each of them.
+//! A value has one location for its whole live range, so that skipped code and slow paths find
+//! everything where it was. Without free registers, the value with the furthest last use is spilled
+//! to the frame, or stays in the plane that it came from. With an interleave factor, each node has
+//! a value for each vector.
 //!
-//! More vectors than registers serve are in flight in groups: a piece of the graph is computed for one group after the other, in the same registers. What a later piece wants is in the
-//! frame, each group's in slots of its own.
+//! Vectors beyond the registers run in groups: a section of the graph is computed for one group
+//! after the other, in the same registers. Values that a later section needs are in the frame, each
+//! group's in spill slots of its own.
 
 #[cfg(test)]
 mod tests;
@@ -13,33 +17,34 @@ use crate::graph::{Graph, NodeId, NodeOp};
 use crate::graph_builder::{GraphStore, StoreTarget};
 use std::cmp::Reverse;
 
-/// Where a value is.
+/// The location of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NodeLocation {
-    /// Nobody wants it, or it is a constant in memory.
+    /// It is unused, or a constant in memory.
     Unallocated,
     Register(u8),
-    /// A slot of the frame. Who has more of them than fit here has a frame that is refused.
+    /// A slot of the frame. A frame with more slots than fit here is refused.
     SpillSlot(u16),
-    /// The plane that it would be loaded from, which nobody writes before it is wanted last.
+    /// The plane that it would be loaded from, which is not written before its last use.
     Plane,
-    /// It is a constant, and stands in a register that nothing else has.
+    /// It is a constant in a register that holds nothing else.
     ConstantRegister(u8),
 }
 
-/// Nodes of a piece at most. Two groups of two vectors are as many instructions as processors look ahead at (448 on Zen 5), so that one group's chains are computed while another's wait.
-const PIECE: usize = 96;
+/// The most nodes of a section. Two groups of two vectors then fit the reorder window (448
+/// instructions on Zen 5), so that one group's chains are computed while another's wait.
+const MAX_SECTION_NODES: usize = 96;
 
-/// Vectors at once.
+/// The vectors that a kernel computes at once: groups of interleaved vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Interleave {
-    /// Those of a group, for all of which a node is computed before the next one.
+    /// Vectors of a group: a node is computed for all of them before the next one.
     pub(crate) vectors_per_group: usize,
     pub(crate) groups: usize,
 }
 
 impl Interleave {
-    /// All in one group.
+    /// All vectors in one group.
     pub(crate) fn single_group(vectors: usize) -> Interleave {
         Interleave {
             vectors_per_group: vectors,
@@ -52,24 +57,24 @@ impl Interleave {
     }
 }
 
-/// The places of all values.
+/// The locations of all values.
 #[derive(Debug, Default)]
 pub(crate) struct Allocation {
     of: Vec<NodeLocation>,
     /// Vectors of a group.
     pub(crate) vectors_per_group: usize,
-    /// Where each piece ends.
+    /// The end of each section.
     pub(crate) section_ends: Vec<NodeId>,
-    /// Slots of the frame that each group has.
+    /// The spill slots of each group.
     pub(crate) spill_slots: u32,
-    /// Registers that are used, a bit each.
+    /// The registers in use, a bit each.
     pub(crate) used_registers: u32,
-    /// Constants that stand in registers, to be loaded first: the bits, and the register.
+    /// Constants in registers, to be loaded first: the bits, and the register.
     pub(crate) constant_registers: Vec<(u32, u8)>,
 }
 
 impl Allocation {
-    /// The place of a node's value in one of the vectors in flight, group by group.
+    /// The location of a node's value in one of the interleaved vectors, group by group.
     pub(crate) fn location(&self, id: NodeId, vector: usize) -> NodeLocation {
         let (mut own, mut slots) = (vector, 0);
         while own >= self.vectors_per_group {
@@ -80,11 +85,11 @@ impl Allocation {
         }
         match self.of[id as usize * self.vectors_per_group + own] {
             NodeLocation::SpillSlot(slot) => NodeLocation::SpillSlot(slot + slots),
-            place => place,
+            allocate_node => allocate_node,
         }
     }
 
-    /// Whether a node is computed: somebody wants it, and it is no constant.
+    /// Whether a node is computed: it is used, and no constant.
     pub(crate) fn is_computed(&self, id: NodeId) -> bool {
         !matches!(
             self.location(id, 0),
@@ -93,24 +98,26 @@ impl Allocation {
     }
 }
 
-/// When a node is wanted last that nobody wants, or nobody any more.
+/// The last use of an unused or dead node.
 const NEVER: NodeId = NodeId::MAX;
 
-/// Until when nodes are wanted. Only what is wanted itself wants others.
+/// The live ranges of nodes. Only uses by live nodes count.
 #[derive(Debug, Default)]
 struct Uses {
-    /// For each node the last one that wants it, or behind which it is stored.
+    /// For each node the last one that uses it, or after which it is stored.
     last: Vec<NodeId>,
-    /// How often nodes want each.
+    /// The number of uses of each node.
     counts: Vec<u32>,
-    /// Nodes that nobody wants behind one that reads them, and that are not stored there: those that the last node reads first.
+    /// Nodes whose live range ends at a node that reads them, without a store there: those that the
+    /// last node reads come first.
     read: Vec<NodeId>,
-    /// Where those that each node reads begin; they end where those of the wanted node before it begin.
+    /// The start of those that each node reads; they end at the start of those of the live node
+    /// before it.
     starts: Vec<usize>,
 }
 
 impl Uses {
-    /// Finds those of a graph's nodes.
+    /// Finds the live ranges of a graph's nodes.
     fn find(&mut self, graph: &Graph, mut stores: &[GraphStore]) {
         let Uses {
             last,
@@ -122,11 +129,12 @@ impl Uses {
         last.resize(graph.nodes.len(), NEVER);
         counts.clear();
         counts.resize(graph.nodes.len(), 0);
-        // Nobody foresees which use is the last one, so no branch is taken for it: what is read is written down in any case, and stays if it is.
+        // Branch-free, as it is unpredictable which use is the last one: an operand is always
+        // written, and stays if this is its last use.
         read.resize(graph.nodes.len() + 1, NEVER);
         starts.resize(graph.nodes.len(), 0);
         let mut count = 0;
-        // Backwards, so that the first use that is met is the last one.
+        // Backwards, so that the first use found is the last one.
         for (id, &node) in (0..last.len() as NodeId).zip(&graph.nodes).rev() {
             while let [before @ .., store] = stores
                 && store.after == id
@@ -147,7 +155,7 @@ impl Uses {
         read.truncate(count);
     }
 
-    /// Whether nobody wants a value behind this node, behind which it is stored. It is said once.
+    /// Whether the live range of a value ends at this node, after which it is stored. True once.
     fn ends(&mut self, value: NodeId, at: NodeId) -> bool {
         let last = &mut self.last[value as usize];
         let ends = *last == at;
@@ -158,7 +166,7 @@ impl Uses {
     }
 }
 
-/// A node is wanted there; says whether nobody wants it later.
+/// Records a use of a node; returns whether it is the last one.
 fn meet(last: &mut [NodeId], node: NodeId, at: NodeId) -> bool {
     let last = &mut last[node as usize];
     let is_last = *last == NEVER;
@@ -166,36 +174,37 @@ fn meet(last: &mut [NodeId], node: NodeId, at: NodeId) -> bool {
     is_last
 }
 
-/// Finds places, of one graph after the other in the same memory.
+/// The linear-scan allocator, which handles one graph after the other in the same memory.
 #[derive(Debug, Default)]
 pub(crate) struct LinearScan {
     reads_planes: bool,
     /// Vectors of a group.
-    flight: usize,
+    vectors_per_group: usize,
     groups: usize,
     registers: u8,
-    /// Where the piece at hand ends.
-    piece_end: NodeId,
+    /// The end of the current section.
+    section_end: NodeId,
     uses: Uses,
     free: Vec<u8>,
-    /// Slots that are free, each with the node behind which it is.
+    /// Free spill slots, each with the node after which it is free.
     free_slots: Vec<(u16, NodeId)>,
-    /// What each register holds, an index among the places; or held before it was free.
+    /// The value that each register holds, or held last, as an index of locations.
     held: Vec<usize>,
-    /// When that is wanted last.
+    /// The last use of that.
     until: Vec<NodeId>,
-    /// Constants that are wanted more than once, each with how often for one vector.
+    /// Constants with several uses, each with its uses for one vector.
     constants: Vec<(Reverse<u32>, NodeId)>,
-    places: Allocation,
+    allocation: Allocation,
 }
 
 impl LinearScan {
-    /// For these vectors, and so many registers; says whether values may stay in planes.
-    pub(crate) fn new(flight: Interleave, registers: u8, reads_planes: bool) -> LinearScan {
+    /// An allocator for these vectors and a number of registers; `reads_planes` says whether values
+    /// may stay in planes.
+    pub(crate) fn new(interleave: Interleave, registers: u8, reads_planes: bool) -> LinearScan {
         LinearScan {
             reads_planes,
-            flight: flight.vectors_per_group,
-            groups: flight.groups,
+            vectors_per_group: interleave.vectors_per_group,
+            groups: interleave.groups,
             registers,
             held: vec![0; registers as usize],
             until: vec![0; registers as usize],
@@ -203,7 +212,7 @@ impl LinearScan {
         }
     }
 
-    /// Finds places for the nodes that somebody wants. Stores stand in the order in which they are done.
+    /// Allocates locations for the live nodes. Stores are in execution order.
     pub(crate) fn allocate(&mut self, graph: &Graph, all: &[GraphStore]) -> Allocation {
         let mut stores = all;
         self.uses.find(graph, stores);
@@ -211,33 +220,35 @@ impl LinearScan {
         self.free.extend((0..self.registers).rev());
         self.free_slots.clear();
         self.constants.clear();
-        self.places.of = vec![NodeLocation::Unallocated; graph.nodes.len() * self.flight];
-        self.places.vectors_per_group = self.flight;
-        let pieces = self.pieces(graph);
-        let mut ends = pieces.iter().copied();
-        self.piece_end = 0;
+        self.allocation.of =
+            vec![NodeLocation::Unallocated; graph.nodes.len() * self.vectors_per_group];
+        self.allocation.vectors_per_group = self.vectors_per_group;
+        let sections = self.sections(graph);
+        let mut ends = sections.iter().copied();
+        self.section_end = 0;
         let mut end = self.uses.read.len();
         for (id, &node) in (0..).zip(&graph.nodes) {
-            if id == self.piece_end {
-                self.piece_end = ends.next().expect("pieces reach to the end");
+            if id == self.section_end {
+                self.section_end = ends.next().expect("sections reach to the end");
             }
-            let is_wanted = self.uses.last[id as usize] != NEVER;
-            if is_wanted && !node.op.needs_no_location() {
+            let is_used = self.uses.last[id as usize] != NEVER;
+            if is_used && !node.op.needs_no_location() {
                 let start = self.uses.starts[id as usize];
-                // A result that is written before all operands were read stands apart from them, but from the usual one, which it is already.
+                // A result that is written before all operands were read needs another register
+                // than these, but for the default result, which it is already.
                 let is_apart = node.op == NodeOp::SlowPath;
                 let is_early = |operand: NodeId| {
                     let given = || graph.inputs(&graph.slow_paths[node.c as usize]);
                     is_apart && operand == node.b && node.b != node.a && !given().contains(&operand)
                 };
-                for vector in 0..self.flight {
+                for vector in 0..self.vectors_per_group {
                     for at in start..end {
                         let operand = self.uses.read[at];
                         if !is_apart || is_early(operand) {
                             self.free(operand, vector, id);
                         }
                     }
-                    self.place(id, vector, graph, all);
+                    self.allocate_node(id, vector, graph, all);
                     for at in start..end {
                         let operand = self.uses.read[at];
                         if is_apart && !is_early(operand) {
@@ -248,7 +259,7 @@ impl LinearScan {
                 end = start;
             } else if node.op == NodeOp::Const {
                 let count = self.uses.counts[id as usize];
-                if count as usize * self.flight > 1 {
+                if count as usize * self.vectors_per_group > 1 {
                     self.constants.push((Reverse(count), id));
                 }
             }
@@ -256,17 +267,18 @@ impl LinearScan {
                 && store.after == id
             {
                 if self.uses.ends(store.value, id) {
-                    (0..self.flight).for_each(|vector| self.free(store.value, vector, id));
+                    (0..self.vectors_per_group)
+                        .for_each(|vector| self.free(store.value, vector, id));
                 }
                 stores = later;
             }
         }
-        self.places.section_ends = pieces;
-        std::mem::take(&mut self.places)
+        self.allocation.section_ends = sections;
+        std::mem::take(&mut self.allocation)
     }
 
-    /// Where pieces of about the same length end: of a single group, all is one.
-    fn pieces(&self, graph: &Graph) -> Vec<NodeId> {
+    /// The ends of sections of about the same length: a single group has one section.
+    fn sections(&self, graph: &Graph) -> Vec<NodeId> {
         let end = graph.nodes.len() as NodeId;
         if self.groups == 1 {
             return vec![end];
@@ -275,79 +287,85 @@ impl LinearScan {
             self.uses.last[id as usize] != NEVER && !graph.node(id).op.needs_no_location()
         };
         let count = (0..end).filter(|&id| is_computed(id)).count();
-        let length = count.div_ceil(count.div_ceil(PIECE).max(1)).max(1);
-        let mut pieces = Vec::new();
+        let length = count
+            .div_ceil(count.div_ceil(MAX_SECTION_NODES).max(1))
+            .max(1);
+        let mut ends = Vec::new();
         let mut so_far = 0;
         for id in 0..end {
             so_far += usize::from(is_computed(id));
             if so_far == length {
-                pieces.push(id + 1);
+                ends.push(id + 1);
                 so_far = 0;
             }
         }
-        if pieces.last() != Some(&end) {
-            pieces.push(end);
+        if ends.last() != Some(&end) {
+            ends.push(end);
         }
-        pieces
+        ends
     }
 
-    /// The same, with constants in registers that nothing else needs, those that are wanted most: for code that is run many times behind where they are loaded. A processor of
-    /// today computes four vectors a cycle from registers, and two if it has to load an operand of each.
+    /// Allocates locations, and free registers for the constants with the most uses: for code that
+    /// runs many times after the loads. A processor of today computes four vectors a cycle from
+    /// registers, and two if it has to load an operand of each.
     pub(crate) fn allocate_loop(&mut self, graph: &Graph, all: &[GraphStore]) -> Allocation {
-        let mut places = self.allocate(graph, all);
+        let mut allocation = self.allocate(graph, all);
         let free =
-            (0..self.registers).filter(|register| places.used_registers >> register & 1 == 0);
-        let room = free.clone().count();
-        if self.constants.len() > room {
-            self.constants.select_nth_unstable(room);
+            (0..self.registers).filter(|register| allocation.used_registers >> register & 1 == 0);
+        let count = free.clone().count();
+        if self.constants.len() > count {
+            self.constants.select_nth_unstable(count);
         }
         for (&(_, id), register) in self.constants.iter().zip(free) {
-            places.constant_registers.push((graph.node(id).a, register));
-            let of = id as usize * self.flight;
-            places.of[of..of + self.flight].fill(NodeLocation::ConstantRegister(register));
+            allocation
+                .constant_registers
+                .push((graph.node(id).a, register));
+            let of = id as usize * self.vectors_per_group;
+            allocation.of[of..of + self.vectors_per_group]
+                .fill(NodeLocation::ConstantRegister(register));
         }
-        places
+        allocation
     }
 
-    fn place(&mut self, id: NodeId, vector: usize, graph: &Graph, stores: &[GraphStore]) {
+    fn allocate_node(&mut self, id: NodeId, vector: usize, graph: &Graph, stores: &[GraphStore]) {
         let (value, last) = (
-            id as usize * self.flight + vector,
+            id as usize * self.vectors_per_group + vector,
             self.uses.last[id as usize],
         );
-        // An instruction that reads its operand in a plane is as good as two.
+        // An instruction with one operand in a plane costs no more than with two in registers.
         if self.uses.counts[id as usize] < 2 && self.stays(id, last, graph, stores) {
-            self.places.of[value] = NodeLocation::Plane;
+            self.allocation.of[value] = NodeLocation::Plane;
             return;
         }
-        if last >= self.piece_end {
-            // Other groups have the registers in between.
-            self.places.of[value] = self.elsewhere(id, last, graph, stores);
+        if last >= self.section_end {
+            // Other groups use the registers in between.
+            self.allocation.of[value] = self.spill(id, last, graph, stores);
             return;
         }
         let register = match self.free.pop() {
             Some(register) => register as usize,
             None => {
-                let wanted_longest = (0..self.until.len()).max_by_key(|&r| self.until[r]);
-                let register = wanted_longest.expect("there are registers");
+                let furthest = (0..self.until.len()).max_by_key(|&r| self.until[r]);
+                let register = furthest.expect("there are registers");
                 if self.until[register] <= last {
-                    self.places.of[value] = self.elsewhere(id, last, graph, stores);
+                    self.allocation.of[value] = self.spill(id, last, graph, stores);
                     return;
                 }
-                // It is there from the beginning.
+                // It is spilled from its definition on.
                 let evicted = self.held[register];
-                let id = (evicted / self.flight) as NodeId;
-                self.places.of[evicted] = self.elsewhere(id, self.until[register], graph, stores);
+                let id = (evicted / self.vectors_per_group) as NodeId;
+                self.allocation.of[evicted] = self.spill(id, self.until[register], graph, stores);
                 register
             }
         };
         self.held[register] = value;
         self.until[register] = last;
-        self.places.used_registers |= 1 << register;
-        self.places.of[value] = NodeLocation::Register(register as u8);
+        self.allocation.used_registers |= 1 << register;
+        self.allocation.of[value] = NodeLocation::Register(register as u8);
     }
 
-    /// A place for a node that is in no register, and wanted until then.
-    fn elsewhere(
+    /// A location for a node that is in no register, live until `last`.
+    fn spill(
         &mut self,
         id: NodeId,
         last: NodeId,
@@ -360,38 +378,38 @@ impl LinearScan {
         }
     }
 
-    /// Whether a node that is wanted until then can be read in a plane.
+    /// Whether a node that is live until `last` can be read in its plane.
     fn stays(&self, id: NodeId, last: NodeId, graph: &Graph, stores: &[GraphStore]) -> bool {
         let node = graph.node(id);
         let is_left = || {
             let write = stores
                 .iter()
                 .find(|store| store.target == StoreTarget::Word(node.a));
-            // What is stored behind a node may be written in front of it.
+            // A store after a node may be written before it.
             let is_stored = stores.iter().any(|store| store.value == id);
             !is_stored && write.is_none_or(|write| last <= write.after)
         };
         self.reads_planes && node.op == NodeOp::Plane && is_left()
     }
 
-    /// A slot that was free at a node, and has been since.
+    /// A spill slot that was free at a node, and has been since.
     fn slot(&mut self, at: NodeId) -> NodeLocation {
-        let free = self.free_slots.iter().position(|&(_, behind)| behind < at);
+        let free = self.free_slots.iter().position(|&(_, after)| after < at);
         NodeLocation::SpillSlot(match free {
             Some(index) => self.free_slots.swap_remove(index).0,
             None => {
-                self.places.spill_slots += 1;
-                (self.places.spill_slots - 1) as u16
+                self.allocation.spill_slots += 1;
+                (self.allocation.spill_slots - 1) as u16
             }
         })
     }
 
-    fn free(&mut self, id: NodeId, vector: usize, behind: NodeId) {
-        match self.places.of[id as usize * self.flight + vector] {
+    fn free(&mut self, id: NodeId, vector: usize, after: NodeId) {
+        match self.allocation.of[id as usize * self.vectors_per_group + vector] {
             NodeLocation::Unallocated | NodeLocation::Plane | NodeLocation::ConstantRegister(_) => {
             }
             NodeLocation::Register(register) => self.free.push(register),
-            NodeLocation::SpillSlot(slot) => self.free_slots.push((slot, behind)),
+            NodeLocation::SpillSlot(slot) => self.free_slots.push((slot, after)),
         }
     }
 }

@@ -1,49 +1,50 @@
-//! Trees whose nodes are renamed: put in another order, or replaced.
+//! Renumbers the nodes of an extended block: in another order, or replaced.
 
 use crate::extended_blocks::{ControlAction, ControlEvent};
 use crate::graph::{Node, NodeId};
 use crate::graph_builder::Computation;
 
-/// The name of what nobody wants any more.
+/// The number of a node without uses.
 pub(crate) const UNUSED: NodeId = NodeId::MAX;
 
-/// Gives the nodes their numbers in a new order. Where something happens or is stored behind is another matter.
-pub(crate) fn reorder_nodes(tree: &mut Computation, events: &mut [ControlEvent], order: &[NodeId]) {
+/// Renumbers the nodes in a new order. The caller moves events and stores.
+pub(crate) fn reorder_nodes(ebb: &mut Computation, events: &mut [ControlEvent], order: &[NodeId]) {
     let mut names = vec![0; order.len()];
     for (name, &id) in (0..).zip(order) {
         names[id as usize] = name;
     }
-    let nodes = order.iter().map(|&id| tree.graph.node(id));
+    let nodes = order.iter().map(|&id| ebb.graph.node(id));
     let nodes = nodes.map(|node| node.map_operands(|id| names[id as usize]));
-    replace_nodes(tree, events, nodes.collect(), &names, order);
+    replace_nodes(ebb, events, nodes.collect(), &names, order);
 }
 
-/// Puts other nodes in place of a tree's: what each of them is called now, and what each new one is made for.
+/// Replaces the nodes of an extended block, given the new number of each, and the origin of each
+/// new node.
 pub(crate) fn replace_nodes(
-    tree: &mut Computation,
+    ebb: &mut Computation,
     events: &mut [ControlEvent],
     nodes: Vec<Node>,
     names: &[NodeId],
     origins: &[NodeId],
 ) {
     let name = |id: &mut NodeId| *id = names[*id as usize];
-    tree.graph.nodes = nodes;
-    // Rare ways that nobody wants may be given what is nobody's.
-    let inputs = tree.graph.inputs.iter_mut();
+    ebb.graph.nodes = nodes;
+    // The arguments of unused slow paths may be unused.
+    let inputs = ebb.graph.inputs.iter_mut();
     inputs.filter(|id| **id != UNUSED).for_each(name);
-    let values = tree.stores.iter_mut().map(|store| &mut store.value);
+    let values = ebb.stores.iter_mut().map(|store| &mut store.value);
     values.for_each(name);
     for event in events {
         if let ControlAction::Branch { mask, .. } = &mut event.action {
             name(mask);
         }
-        if let Some(leave) = event.action.exit() {
-            (leave.stores.iter_mut()).for_each(|put| name(&mut put.value));
-            for (node, value) in &mut leave.loop_carried {
+        if let Some(exit) = event.action.exit() {
+            (exit.stores.iter_mut()).for_each(|put| name(&mut put.value));
+            for (node, value) in &mut exit.loop_carried {
                 name(node);
                 name(value);
             }
         }
     }
-    tree.positions = tree.positions.reordered(origins);
+    ebb.positions = ebb.positions.reordered(origins);
 }

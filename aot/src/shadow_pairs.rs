@@ -1,8 +1,10 @@
-//! Both shadows of a value in one vector, where one point is at hand: the one along x in the first half, the one along y in the second. Tangents are computed once for both, by the rows'
-//! own rule for one shadow.
+//! Shadow pairs: both shadows of a value in one vector, for a single point. The shadow along x is
+//! in the first half, the one along y in the second.
 //!
-//! Whatever else a flow computes is the same in both halves, so that it may stand beside either shadow, but for superwords ([`crate::superword`]), whose lanes differ too: they count as pairs. Masks of
-//! pairs decide on each half; control goes by none of them.
+//! Tangents are computed once for both, by the op's own rule for one shadow. All other values of a
+//! point CFG are equal in both halves, so that they combine with either shadow. Superwords
+//! ([`crate::superword`]), whose elements differ too, count as pairs. Masks of pairs select by
+//! half, and are no branch conditions.
 
 use crate::graph::{Graph, NodeId, NodeOp};
 use crate::graph_builder::GraphBuilder;
@@ -23,16 +25,16 @@ pub(crate) fn paired_words(value: &DualOperand) -> Option<[u32; 2]> {
     }
 }
 
-/// Whether all values of a row that have shadows have both.
-pub(crate) fn can_pair_shadows(row: &ArithmeticInst) -> bool {
+/// Whether all values of an instruction that have shadows have both.
+pub(crate) fn can_pair_shadows(inst: &ArithmeticInst) -> bool {
     let has_none = |value: &DualOperand| value.shadows == [None; 2];
-    let mut operands = row.operands[..row.kind.arity()].iter();
-    paired_words(&row.result).is_some()
+    let mut operands = inst.operands[..inst.kind.arity()].iter();
+    paired_words(&inst.result).is_some()
         && operands.all(|value| paired_words(value).is_some() || has_none(value))
 }
 
 impl Graph {
-    /// The first half of one node, and that of another one behind it.
+    /// The first half of one node, and that of another one after it.
     fn join(&mut self, x: NodeId, y: NodeId) -> NodeId {
         let x = self.first_half(x);
         let upper = self.node(y);
@@ -56,7 +58,7 @@ impl Graph {
         }
     }
 
-    /// A node that has the same first half, and may be there already.
+    /// A node that has the same first half, and may exist already.
     fn first_half(&self, id: NodeId) -> NodeId {
         let node = self.node(id);
         match node.op {
@@ -74,7 +76,8 @@ impl Graph {
         }
     }
 
-    /// Which nodes may have halves that differ. It is not said of those that nobody wants, which may stand in front of their operands.
+    /// Which nodes may have halves that differ. Undefined for unused nodes, which may come before
+    /// their operands.
     pub(crate) fn are_pairs(&self) -> Vec<bool> {
         let mut pairs = vec![false; self.nodes.len()];
         for (id, node) in self.nodes.iter().enumerate() {
@@ -96,7 +99,7 @@ impl GraphBuilder<'_> {
         self.graph.join(x, y)
     }
 
-    /// From now on words hold the halves of a node.
+    /// Sets the words to the halves of a node.
     pub(crate) fn write_pair(&mut self, [x, y]: [u32; 2], pair: NodeId) {
         let first = self.graph.join(pair, pair);
         let second = self.graph.upper(pair);
@@ -113,17 +116,17 @@ mod tests {
     use adumbra_ops::Op;
     use adumbra_vm::native::{ArithmeticKind, WordLocation};
 
-    /// A writer on so many slots.
+    /// A builder on `count` VM registers.
     fn on_slots<T>(count: u32, write: impl FnOnce(&mut GraphBuilder<'_>) -> T) -> T {
-        let homes: Vec<WordLocation> = (0..count).map(WordLocation::Register).collect();
+        let locations: Vec<WordLocation> = (0..count).map(WordLocation::Register).collect();
         write(&mut GraphBuilder::with_shadow_pairs(
             Optimisations::ALL,
-            &homes,
+            &locations,
         ))
     }
 
     #[test]
-    fn what_is_put_in_as_a_pair_comes_out_as_it() {
+    fn written_pairs_are_read_back() {
         on_slots(6, |writer| {
             let [a, b] = [[0, 1], [2, 3]].map(|words| writer.read_pair(words));
             let sum = writer.graph.push(NodeOp::Add, a, b, 0);
@@ -147,11 +150,11 @@ mod tests {
                     _ => assert_eq!((second, half), (pair, VectorHalf::Second)),
                 }
             }
-            // The halves of two, the other way round.
+            // The halves of two, swapped.
             writer.write_pair([4, 5], sum);
-            let turned = writer.read_pair([5, 4]);
-            assert_ne!(turned, sum);
-            writer.write_pair([0, 1], turned);
+            let swapped = writer.read_pair([5, 4]);
+            assert_ne!(swapped, sum);
+            writer.write_pair([0, 1], swapped);
             let again = writer.read_pair([1, 0]);
             let own = writer.graph.node(again);
             let halves = [own.a, own.b].map(|half| writer.graph.half_of(half));
@@ -163,31 +166,31 @@ mod tests {
     }
 
     #[test]
-    fn rows_do_the_same_with_both_halves() {
+    fn halves_are_computed_alike() {
         let mut pairs = 0;
         for &op in Op::ALL.iter().filter(|op| op.info().is_differentiable()) {
             let value = |number: u32| DualOperand {
                 value: 3 * number,
-                shadows: [1, 2].map(|behind| Some(3 * number + behind)),
+                shadows: [1, 2].map(|offset| Some(3 * number + offset)),
             };
             let arity = op.arity() as u32;
-            let mut row = ArithmeticInst {
+            let mut inst = ArithmeticInst {
                 kind: ArithmeticKind::Op(op),
                 result: value(arity),
                 operands: Default::default(),
                 position: 0,
             };
-            for (operand, number) in row.operands.iter_mut().zip(0..arity) {
+            for (operand, number) in inst.operands.iter_mut().zip(0..arity) {
                 *operand = value(number);
             }
             let mut templates = OpTemplates::new(false);
             on_slots(3 * arity + 3, |writer| {
-                writer.arithmetic(&row, &mut templates);
+                writer.arithmetic(&inst, &mut templates);
                 let graph = &writer.graph;
                 let is_pair = graph.are_pairs();
                 for (node, _) in graph.nodes.iter().zip(&is_pair).filter(|(_, is)| **is) {
                     pairs += 1;
-                    // Of words that stand alone in their lanes.
+                    // Of words that are alone in their elements.
                     let is_each = matches!(
                         node.op,
                         NodeOp::Join
@@ -215,7 +218,7 @@ mod tests {
                     let mut operands = Vec::new();
                     graph.for_each_operand(*node, |id| operands.push(id));
                     let of_pairs = operands.iter().any(|&id| is_pair[id as usize]);
-                    assert!(!of_pairs, "{op:?} takes a rare way by its shadows");
+                    assert!(!of_pairs, "{op:?} takes a slow path by its shadows");
                 }
             });
         }

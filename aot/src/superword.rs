@@ -1,8 +1,11 @@
-//! Superwords: where one point computes the same of four operands each, as noise does at its corners and in its octaves, one vector does.
+//! Superword-level parallelism (SLP): four like operations of one point, as in the corners and
+//! octaves of noise, become one vector operation.
 //!
-//! Four nodes of one code are a *superword*, whose lanes are theirs. Their operands are superwords in turn as far as they are alike; where they are not, lanes are put together by shuffles, and
-//! what others want of a superword they take out of its lane. After Larsen and Amarasinghe, "Exploiting superword level parallelism with multimedia instruction sets", PLDI 2000, who
-//! begin with neighbours in memory; a point has none, so here nodes that look alike are tried, and those that save most are made.
+//! Four nodes of one operation are a *superword*, with a node in each element. Their operands are
+//! superwords in turn as far as they are alike; elsewhere shuffles gather the elements, and other
+//! users extract a node from its element. After Larsen and Amarasinghe, "Exploiting superword level
+//! parallelism with multimedia instruction sets", PLDI 2000. Their seeds are neighbours in memory;
+//! a point has none, so here like nodes are tried, and those that save most are packed.
 
 mod find;
 #[cfg(test)]
@@ -18,19 +21,20 @@ use find::Superwords;
 use std::ops::Range;
 use write::SuperwordWriter;
 
-/// Lanes of a superword.
+/// The elements of a superword.
 const SUPERWORD_WIDTH: usize = 4;
 
-/// Nodes between two events in which superwords are looked for, at most.
+/// The most nodes between two events that superwords are searched in.
 const MAX_NODES: usize = 4096;
 
-/// Instructions that processors compute in a cycle, about.
+/// The approximate number of instructions that processors issue in a cycle.
 const ISSUE_WIDTH: u32 = 3;
 
-/// Puts nodes of a tree into superwords. They are looked for where there are more instructions than the longest chain leaves time for: elsewhere nobody would be served.
-pub(crate) fn pack_superwords(tree: &mut Computation, events: &mut [ControlEvent]) {
-    let uses = tree.use_counts();
-    let graph = &tree.graph;
+/// Packs nodes of an extended block into superwords, where the code is bound by throughput:
+/// elsewhere the critical path bounds it, and packing gains nothing.
+pub(crate) fn pack_superwords(ebb: &mut Computation, events: &mut [ControlEvent]) {
+    let uses = ebb.use_counts();
+    let graph = &ebb.graph;
     let mut ends: Vec<NodeId> = events.iter().map(|event| event.after + 1).collect();
     ends.push(graph.nodes.len() as NodeId);
     ends.dedup();
@@ -42,7 +46,7 @@ pub(crate) fn pack_superwords(tree: &mut Computation, events: &mut [ControlEvent
         let is_free = chain < count / ISSUE_WIDTH && part.len() <= MAX_NODES;
         (part, is_free.then_some(count / ISSUE_WIDTH))
     });
-    // Each with the cycles that it takes as it is, where superwords are looked for.
+    // Each with its cycles without superwords, where superwords are searched.
     let parts: Vec<(Range<NodeId>, Option<u32>)> = parts.collect();
     if parts.iter().all(|(_, cycles)| cycles.is_none()) {
         return;
@@ -68,9 +72,9 @@ pub(crate) fn pack_superwords(tree: &mut Computation, events: &mut [ControlEvent
         out.nodes.len() as NodeId
     };
     let new_ends: Vec<NodeId> = found.into_iter().map(write).collect();
-    let stores = tree.stores.iter_mut().map(|store| &mut store.after);
-    for behind in stores.chain(events.iter_mut().map(|event| &mut event.after)) {
-        *behind = new_ends[ends.partition_point(|&end| end <= *behind)] - 1;
+    let stores = ebb.stores.iter_mut().map(|store| &mut store.after);
+    for after in stores.chain(events.iter_mut().map(|event| &mut event.after)) {
+        *after = new_ends[ends.partition_point(|&end| end <= *after)] - 1;
     }
     let SuperwordWriter {
         nodes,
@@ -78,10 +82,10 @@ pub(crate) fn pack_superwords(tree: &mut Computation, events: &mut [ControlEvent
         origins,
         ..
     } = out;
-    replace_nodes(tree, events, nodes, &names, &origins);
+    replace_nodes(ebb, events, nodes, &names, &origins);
 }
 
-/// Those of some nodes that somebody wants. What is fixed costs nothing, and stays for those who are behind it.
+/// The live ones of some nodes. Constants cost nothing, and stay for later nodes.
 fn live_nodes(
     graph: &Graph,
     uses: &[u32],
@@ -90,7 +94,7 @@ fn live_nodes(
     nodes.filter(|&id| uses[id as usize] > 0 || graph.node(id).op.needs_no_location())
 }
 
-/// Whether superwords can be made of nodes of a code: each lane stands by itself.
+/// Whether superwords can be made of nodes of an operation: each element is computed by itself.
 fn is_elementwise(code: NodeOp) -> bool {
     use NodeOp::*;
     matches!(
@@ -143,7 +147,7 @@ fn operands(node: Node) -> impl Iterator<Item = NodeId> {
     [node.a, node.b, node.c].into_iter().take(count)
 }
 
-/// The cycles of the longest chain among nodes of a range, and how many instructions they are.
+/// The critical path in cycles of nodes of a range, and their number of instructions.
 fn schedule(nodes: impl Iterator<Item = (NodeId, Node)>, range: Range<NodeId>) -> (u32, u32) {
     let mut done = vec![0; range.len()];
     let (mut longest, mut instructions) = (0, 0);

@@ -1,4 +1,4 @@
-//! The processors that code can be written for, on any host.
+//! The processors that code can be compiled for, on any host.
 
 use crate::a64::A64Assembler;
 use crate::emit::{compile_batch, compile_points};
@@ -8,7 +8,7 @@ use crate::optimisation::Optimisations;
 use crate::x64::{X64Batch, X64Point};
 use adumbra_vm::native::{CompileUnit, PointCfg};
 
-/// A processor that code can be written for.
+/// A processor that code can be compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// x86-64 with AVX2 and FMA.
@@ -18,10 +18,10 @@ pub enum Target {
 }
 
 impl Target {
-    /// All of them.
+    /// All targets.
     pub const ALL: [Target; 2] = [Target::X86_64, Target::Aarch64];
 
-    /// This host's own, if it is one.
+    /// The host's target, if it is supported.
     pub const fn host() -> Option<Target> {
         if cfg!(target_arch = "x86_64") {
             Some(Target::X86_64)
@@ -40,12 +40,13 @@ impl Target {
         }
     }
 
-    /// The code of units on this processor; nothing if it is too long for its own jumps. `in_parts` says whether it tells what its parts are for.
+    /// The code of units on this processor, or `None` if it is too long for its own jumps.
+    /// `in_parts` requests the purposes of its parts.
     pub fn compile_batch(self, units: &[CompileUnit], in_parts: bool) -> Option<MachineCode> {
         self.compile_with(Optimisations::ALL, units, in_parts)
     }
 
-    /// The same with some of the optimisations alone.
+    /// Compiles units with a subset of the optimisations.
     #[doc(hidden)]
     pub fn compile_with(
         self,
@@ -66,29 +67,26 @@ impl Target {
         }
     }
 
-    /// The same of flows, each entry of which is a kernel.
-    pub fn compile_points(self, flows: &[PointCfg], in_parts: bool) -> Option<MachineCode> {
-        self.compile_flows_with(Optimisations::ALL, flows, in_parts)
+    /// The code of point CFGs, each entry of which is a kernel.
+    pub fn compile_points(self, cfgs: &[PointCfg], in_parts: bool) -> Option<MachineCode> {
+        self.compile_flows_with(Optimisations::ALL, cfgs, in_parts)
     }
 
-    /// The same with some of the optimisations alone.
+    /// Compiles point CFGs with a subset of the optimisations.
     #[doc(hidden)]
     pub fn compile_flows_with(
         self,
         optimisations: Optimisations,
-        flows: &[PointCfg],
+        cfgs: &[PointCfg],
         in_parts: bool,
     ) -> Option<MachineCode> {
         match self {
-            Target::X86_64 => compile_points::<X64Point>(
-                optimisations,
-                flows,
-                X64Point::VALUE_REGISTERS,
-                in_parts,
-            ),
+            Target::X86_64 => {
+                compile_points::<X64Point>(optimisations, cfgs, X64Point::VALUE_REGISTERS, in_parts)
+            }
             Target::Aarch64 => compile_points::<A64Assembler>(
                 optimisations,
-                flows,
+                cfgs,
                 A64Assembler::VALUE_REGISTERS,
                 in_parts,
             ),

@@ -1,5 +1,8 @@
-//! Templates: what a row computes, as a graph of its operands. Each is written down once, by running the row on [`TracedFloat`] or [`Words`], and copied to
-//! wherever the row occurs, in whatever program. Its rare ways become routines, which all copies in a program's code share.
+//! Templates: the algorithm of an op as a graph of its operands.
+//!
+//! Each is traced once, by running the op on [`TracedFloat`] or [`TracedWord`], and copied to each
+//! use of the op, in any program. Its slow paths become routines, which all copies in a program's
+//! code share.
 
 use crate::graph::{Graph, Node, NodeId, NodeOp};
 use crate::tracer::{TracedFloat, TracedSlowPath, TracedWord, Tracer};
@@ -12,60 +15,63 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Templates that are kept for later programs, for machines that saturate and for those that do not. Programs rarely have so many rows that differ.
-const MAX_KEPT: usize = 1 << 10;
+/// The most templates that are cached for later programs, for each kind of target. Programs rarely
+/// have that many different ops.
+const MAX_CACHED: usize = 1 << 10;
 
-/// Nodes that rows of a program become at most. What comes behind them is interpreted: noise is thousands of them, and a shader of many noises would be machine code of gigabytes.
+/// The most nodes of a program's ops. Further code is interpreted: noise is thousands of nodes, and
+/// a shader of many noises would be gigabytes of machine code.
 pub(crate) const MAX_PROGRAM_NODES: usize = 1 << 22;
 
-/// Which shadows a row's result and each of its operands have, along x and y: two bits each, the result's lowest.
+/// Which shadows the result and each operand of an op have, along x and y: two bits each, the
+/// result's lowest.
 pub(crate) type ShadowMask = u16;
 
-/// The value of a row, and those of its shadows that it has.
+/// The value of an op, and those of its shadows that it has.
 pub(crate) type TracedResults = [Option<NodeId>; 3];
 
-/// A row as a graph. Its parameters are the operands, each followed by its shadows.
+/// An op as a graph. Its parameters are the operands, each followed by its shadows.
 #[derive(Debug)]
 struct Template {
     graph: Graph,
-    /// The nodes that are computed in any case: those between the rare ways.
-    usual: Vec<Range<usize>>,
-    ways: Vec<RareWay>,
+    /// The nodes of the fast path: those outside of slow paths.
+    fast_path: Vec<Range<usize>>,
+    slow_paths: Vec<TemplateSlowPath>,
     results: TracedResults,
 }
 
-/// A rare way of a template.
+/// A slow path of a template.
 #[derive(Debug)]
-struct RareWay {
-    /// The nodes before it that it reads and that are no constants: what it is given.
+struct TemplateSlowPath {
+    /// Its arguments: the nodes before it that it reads and that are no constants.
     inputs: Vec<NodeId>,
-    /// As a graph of its own, whose parameters are what it is given, and its result.
+    /// A graph of its own, whose parameters are the arguments, and its result.
     routine: (Graph, NodeId),
 }
 
-/// Templates by row.
-type ByRow<T> = FxHashMap<(Op, ShadowMask), T>;
+/// Templates by op and shadows.
+type ByOp<T> = FxHashMap<(Op, ShadowMask), T>;
 
-/// Those that were written down in this process, for machines that do not saturate and for those that do.
-static KEPT: [RwLock<ByRow<Arc<Template>>>; 2] =
+/// The templates of this process, for targets without saturating conversions and for those with.
+static CACHE: [RwLock<ByOp<Arc<Template>>>; 2] =
     [const { RwLock::new(HashMap::with_hasher(FxBuildHasher)) }; 2];
 
-/// The rows of a program, and the routines for their rare ways.
+/// The templates of a program's ops, and the routines of their slow paths.
 #[derive(Debug)]
 pub(crate) struct OpTemplates {
     saturates: bool,
-    /// Each with the numbers that the routines of its rare ways have, once somebody may take them.
-    by_row: ByRow<(Arc<Template>, Vec<Option<u32>>)>,
-    /// A template and one of its rare ways.
+    /// Each with the numbers of its slow paths' routines, once in use.
+    by_op: ByOp<(Arc<Template>, Vec<Option<u32>>)>,
+    /// A template and one of its slow paths.
     routines: Vec<(Arc<Template>, u32)>,
     numbers: Vec<NodeId>,
-    /// How many nodes may still be copied; nothing once a row found no room.
-    room: Option<usize>,
+    /// How many nodes may still be copied; `None` once an op did not fit.
+    remaining: Option<usize>,
 }
 
-/// Writes a row down.
-struct Write<'p> {
-    pad: &'p RefCell<Tracer>,
+/// Traces an op.
+struct OpTracer<'p> {
+    tracer: &'p RefCell<Tracer>,
     shadows: ShadowMask,
 }
 
@@ -74,14 +80,14 @@ fn has(shadows: ShadowMask, index: usize, direction: usize) -> bool {
     shadows >> (2 * index + direction) & 1 == 1
 }
 
-impl OpVisitor for Write<'_> {
+impl OpVisitor for OpTracer<'_> {
     type Out = TracedResults;
 
     fn float<R: OpDef<N>, const N: usize>(self) -> TracedResults {
         let mut number = 0..;
         let mut next = || {
             let number = number.next().expect("there are more");
-            TracedWord::param(self.pad, number)
+            TracedWord::param(self.tracer, number)
         };
         let mut along = [[None; N]; 2];
         let mut operand = |i: usize| {
@@ -91,7 +97,7 @@ impl OpVisitor for Write<'_> {
             }
             match R::INFO.operands[i] {
                 OperandKind::Float => value.float(),
-                // A truth value, 0 or 1.
+                // A boolean, 0 or 1.
                 _ => value.i32_to_float(),
             }
         };
@@ -109,36 +115,41 @@ impl OpVisitor for Write<'_> {
     }
 
     fn bits<R: BitOpDef<N>, const N: usize>(self) -> TracedResults {
-        let operands = std::array::from_fn(|i| TracedWord::param(self.pad, i as u32));
+        let operands = std::array::from_fn(|i| TracedWord::param(self.tracer, i as u32));
         [Some(R::value(operands).id()), None, None]
     }
 }
 
 impl Template {
     fn new(op: Op, shadows: ShadowMask, saturates: bool) -> Template {
-        let pad = RefCell::new(Tracer::new(saturates));
-        let results = op.visit(Write { pad: &pad, shadows });
-        let (graph, rare) = pad.borrow_mut().take();
-        let mut usual = Vec::with_capacity(rare.len() + 1);
+        let tracer = RefCell::new(Tracer::new(saturates));
+        let results = op.visit(OpTracer {
+            tracer: &tracer,
+            shadows,
+        });
+        let (graph, traced) = tracer.borrow_mut().take();
+        let mut fast_path = Vec::with_capacity(traced.len() + 1);
         let mut start = 0;
-        for TracedSlowPath { nodes, .. } in &rare {
-            usual.push(start..nodes.start);
+        for TracedSlowPath { nodes, .. } in &traced {
+            fast_path.push(start..nodes.start);
             start = nodes.end;
         }
-        usual.push(start..graph.len());
-        let ways = rare.into_iter().map(|rare| RareWay::new(&graph, rare));
+        fast_path.push(start..graph.len());
+        let slow_paths = traced
+            .into_iter()
+            .map(|traced| TemplateSlowPath::new(&graph, traced));
         Template {
-            usual,
-            ways: ways.collect(),
+            fast_path,
+            slow_paths: slow_paths.collect(),
             results,
             graph,
         }
     }
 }
 
-impl RareWay {
-    fn new(graph: &Graph, rare: TracedSlowPath) -> RareWay {
-        let TracedSlowPath { nodes, result } = rare;
+impl TemplateSlowPath {
+    fn new(graph: &Graph, traced: TracedSlowPath) -> TemplateSlowPath {
+        let TracedSlowPath { nodes, result } = traced;
         let mut is_known = vec![false; nodes.start];
         let (mut inputs, mut constants) = (Vec::new(), Vec::new());
         let mut read = |id: NodeId| {
@@ -167,54 +178,56 @@ impl RareWay {
             numbers[id] = own.len() as NodeId;
             own.push(graph.nodes[id].map_operands(|id| numbers[id as usize]));
         }
-        RareWay {
+        TemplateSlowPath {
             inputs,
             routine: (Graph::from_nodes(own, graph), numbers[result as usize]),
         }
     }
 }
 
-/// A row as it was written down, now or before.
+/// The template of an op, from the cache or traced now.
 fn template(op: Op, shadows: ShadowMask, saturates: bool) -> Arc<Template> {
-    let kept = &KEPT[usize::from(saturates)];
-    // Whoever was interrupted put in a whole template or none.
-    let found = kept.read().unwrap_or_else(PoisonError::into_inner);
+    let cache = &CACHE[usize::from(saturates)];
+    // A panic leaves the cache in order: it inserts whole templates only.
+    let found = cache.read().unwrap_or_else(PoisonError::into_inner);
     if let Some(template) = found.get(&(op, shadows)) {
         return Arc::clone(template);
     }
     drop(found);
     let template = Arc::new(Template::new(op, shadows, saturates));
-    let mut kept = kept.write().unwrap_or_else(PoisonError::into_inner);
-    if kept.len() < MAX_KEPT {
-        kept.insert((op, shadows), Arc::clone(&template));
+    let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
+    if cache.len() < MAX_CACHED {
+        cache.insert((op, shadows), Arc::clone(&template));
     }
     template
 }
 
 impl OpTemplates {
-    /// None yet. Says whether the machine has instructions for conversions that saturate.
+    /// No templates. `saturates` says whether the target has saturating conversions.
     pub(crate) fn new(saturates: bool) -> OpTemplates {
         OpTemplates {
             saturates,
-            by_row: ByRow::default(),
+            by_op: ByOp::default(),
             routines: Vec::new(),
             numbers: Vec::new(),
-            room: Some(MAX_PROGRAM_NODES),
+            remaining: Some(MAX_PROGRAM_NODES),
         }
     }
 
-    /// Whether a row found no room, and zeros stand in its place: what was being written is of no use.
+    /// Whether an op did not fit, and zeros replace it: the code that is being compiled is of no
+    /// use.
     pub(crate) fn is_full(&self) -> bool {
-        self.room.is_none()
+        self.remaining.is_none()
     }
 
     /// A routine as a graph with parameters, and its result.
     pub(crate) fn routine(&self, number: u32) -> &(Graph, NodeId) {
-        let (template, way) = &self.routines[number as usize];
-        &template.ways[*way as usize].routine
+        let (template, slow_path) = &self.routines[number as usize];
+        &template.slow_paths[*slow_path as usize].routine
     }
 
-    /// Copies a row into a graph. Operands, each followed by its shadows, are nodes of the graph.
+    /// Copies the template of an op into a graph. Operands, each followed by its shadows, are nodes
+    /// of the graph.
     pub(crate) fn instantiate(
         &mut self,
         op: Op,
@@ -224,29 +237,29 @@ impl OpTemplates {
     ) -> TracedResults {
         let OpTemplates {
             saturates,
-            by_row,
+            by_op,
             routines,
             numbers,
-            room,
+            remaining,
         } = self;
-        let (template, own) = by_row.entry((op, shadows)).or_insert_with(|| {
+        let (template, own) = by_op.entry((op, shadows)).or_insert_with(|| {
             let template = template(op, shadows, *saturates);
-            let own = vec![None; template.ways.len()];
+            let own = vec![None; template.slow_paths.len()];
             (template, own)
         });
         let Template {
             graph,
-            usual,
-            ways,
+            fast_path,
+            slow_paths,
             results,
         } = &**template;
-        *room = room.and_then(|room| room.checked_sub(graph.len()));
-        if room.is_none() {
+        *remaining = remaining.and_then(|remaining| remaining.checked_sub(graph.len()));
+        if remaining.is_none() {
             let zero = to.constant(0);
             return results.map(|id| id.map(|_| zero));
         }
         numbers.resize(numbers.len().max(graph.len()), NodeId::MAX);
-        for range in usual {
+        for range in fast_path {
             for (at, node) in range.clone().zip(&graph.nodes[range.clone()]) {
                 let Node { op: code, a, b, c } = *node;
                 numbers[at] = match code {
@@ -261,7 +274,7 @@ impl OpTemplates {
                                 routines.push((Arc::clone(template), c));
                                 routines.len() as u32 - 1
                             });
-                            let inputs = ways[c as usize].inputs.iter();
+                            let inputs = slow_paths[c as usize].inputs.iter();
                             let inputs = inputs.map(|&id| numbers[id as usize]);
                             to.slow_path(mask, fast, routine, inputs)
                         }
@@ -286,27 +299,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_templates_are_kept_and_others_are_as_good() {
+    fn template_cache_is_bounded() {
         let operands = |shadows: ShadowMask| (1..8).fold(0, |all, i| all | shadows >> (2 * i) & 3);
         let patterns = |op: Op| {
             let all = 0..1 << (2 + 2 * op.arity());
             all.filter(move |&shadows| shadows & 3 & !operands(shadows) == 0)
         };
-        let rows = Op::ALL
+        let ops = Op::ALL
             .iter()
             .flat_map(|&op| patterns(op).map(move |s| (op, s)));
-        let rows: Vec<(Op, ShadowMask)> = rows.take(MAX_KEPT + 100).collect();
-        assert_eq!(rows.len(), MAX_KEPT + 100);
+        let ops: Vec<(Op, ShadowMask)> = ops.take(MAX_CACHED + 100).collect();
+        assert_eq!(ops.len(), MAX_CACHED + 100);
         for saturates in [false, true] {
-            for &(op, shadows) in &rows {
+            for &(op, shadows) in &ops {
                 let fresh = Template::new(op, shadows, saturates);
                 for _ in 0..2 {
                     let found = template(op, shadows, saturates);
                     assert_eq!(found.graph.nodes, fresh.graph.nodes, "{op:?} {shadows:b}");
                 }
             }
-            let kept = KEPT[usize::from(saturates)].read().unwrap();
-            assert_eq!(kept.len(), MAX_KEPT);
+            let cache = CACHE[usize::from(saturates)].read().unwrap();
+            assert_eq!(cache.len(), MAX_CACHED);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The numbers that rows are written over, as nodes of a graph: running a row on them writes down what it computes.
+//! Tracing: number types whose operations record graph nodes, so that an op's algorithm, run on
+//! them, yields its graph (as in JAX and Dr.Jit).
 
 use crate::graph::{ALL_ONES, Graph, Node, NodeId, NodeOp};
 use adumbra_ops::Libcall;
@@ -9,15 +10,15 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
-/// Code that is being written.
+/// The recorder of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct Tracer {
     pub(crate) graph: Graph,
-    /// The rare ways.
+    /// The slow paths.
     pub(crate) slow_paths: Vec<TracedSlowPath>,
-    /// Whether the machine has instructions for conversions that saturate.
+    /// Whether the target has saturating conversions.
     saturates: bool,
-    is_rare: bool,
+    in_slow_path: bool,
 }
 
 impl Tracer {
@@ -28,65 +29,65 @@ impl Tracer {
         }
     }
 
-    /// Takes away what was written, and the rare ways in it.
+    /// Returns the graph and its slow paths, and starts over.
     pub(crate) fn take(&mut self) -> (Graph, Vec<TracedSlowPath>) {
         (self.graph.take(), std::mem::take(&mut self.slow_paths))
     }
 }
 
-/// What is computed on a rare way alone.
+/// A slow path as it was traced.
 #[derive(Clone, Debug)]
 pub(crate) struct TracedSlowPath {
     pub(crate) nodes: Range<usize>,
     pub(crate) result: NodeId,
 }
 
-/// A node, and where it stands.
+/// A node and its tracer.
 #[derive(Clone, Copy)]
-struct Noted<'p> {
+struct TracedNode<'p> {
     id: NodeId,
-    pad: &'p RefCell<Tracer>,
+    tracer: &'p RefCell<Tracer>,
 }
 
-/// Floats.
+/// A float that is traced.
 #[derive(Clone, Copy)]
-pub(crate) struct TracedFloat<'p>(Noted<'p>);
-/// Words.
+pub(crate) struct TracedFloat<'p>(TracedNode<'p>);
+/// A 32-bit word that is traced.
 #[derive(Clone, Copy)]
-pub(crate) struct TracedWord<'p>(Noted<'p>);
-/// Masks.
+pub(crate) struct TracedWord<'p>(TracedNode<'p>);
+/// A mask that is traced.
 #[derive(Clone, Copy)]
-pub(crate) struct TracedMask<'p>(Noted<'p>);
+pub(crate) struct TracedMask<'p>(TracedNode<'p>);
 
-impl<'p> Noted<'p> {
-    fn lit(self, bits: u32) -> Noted<'p> {
-        Noted {
-            id: self.pad.borrow_mut().graph.constant(bits),
+impl<'p> TracedNode<'p> {
+    fn lit(self, bits: u32) -> TracedNode<'p> {
+        TracedNode {
+            id: self.tracer.borrow_mut().graph.constant(bits),
             ..self
         }
     }
 
-    fn with(self, code: NodeOp, a: NodeId, b: u32, c: u32) -> Noted<'p> {
-        Noted {
-            id: self.pad.borrow_mut().graph.push(code, a, b, c),
+    fn with(self, code: NodeOp, a: NodeId, b: u32, c: u32) -> TracedNode<'p> {
+        TracedNode {
+            id: self.tracer.borrow_mut().graph.push(code, a, b, c),
             ..self
         }
     }
 
-    fn one(self, code: NodeOp) -> Noted<'p> {
+    fn one(self, code: NodeOp) -> TracedNode<'p> {
         self.with(code, self.id, 0, 0)
     }
 
-    fn two(self, code: NodeOp, other: Noted<'p>) -> Noted<'p> {
+    fn two(self, code: NodeOp, other: TracedNode<'p>) -> TracedNode<'p> {
         self.with(code, self.id, other.id, 0)
     }
 
-    fn three(self, code: NodeOp, b: Noted<'p>, c: Noted<'p>) -> Noted<'p> {
+    fn three(self, code: NodeOp, b: TracedNode<'p>, c: TracedNode<'p>) -> TracedNode<'p> {
         self.with(code, self.id, b.id, c.id)
     }
 
     fn node(self) -> Node {
-        self.pad.borrow().graph.node(self.id)
+        self.tracer.borrow().graph.node(self.id)
     }
 
     fn bits(self) -> Option<u32> {
@@ -94,7 +95,7 @@ impl<'p> Noted<'p> {
         (node.op == NodeOp::Const).then_some(node.a)
     }
 
-    fn shift(self, [each, all]: [NodeOp; 2], by: Noted<'p>) -> Noted<'p> {
+    fn shift(self, [each, all]: [NodeOp; 2], by: TracedNode<'p>) -> TracedNode<'p> {
         match by.bits() {
             Some(by) => self.with(all, self.id, by & 31, 0),
             None => self.two(each, by.two(NodeOp::And, by.lit(31))),
@@ -104,9 +105,9 @@ impl<'p> Noted<'p> {
 
 impl<'p> TracedWord<'p> {
     /// A parameter.
-    pub(crate) fn param(pad: &'p RefCell<Tracer>, number: u32) -> TracedWord<'p> {
-        let id = pad.borrow_mut().graph.push(NodeOp::Param, number, 0, 0);
-        TracedWord(Noted { id, pad })
+    pub(crate) fn param(tracer: &'p RefCell<Tracer>, number: u32) -> TracedWord<'p> {
+        let id = tracer.borrow_mut().graph.push(NodeOp::Param, number, 0, 0);
+        TracedWord(TracedNode { id, tracer })
     }
 
     pub(crate) fn id(self) -> NodeId {
@@ -225,7 +226,7 @@ impl<'p> FloatField for TracedFloat<'p> {
         TracedFloat(self.0.one(NodeOp::RoundToZero))
     }
     fn to_i32(self) -> TracedWord<'p> {
-        if self.0.pad.borrow().saturates {
+        if self.0.tracer.borrow().saturates {
             return TracedWord(self.0.one(NodeOp::ToI32));
         }
         // Truncation gives the least integer for all that does not fit.
@@ -235,10 +236,10 @@ impl<'p> FloatField for TracedFloat<'p> {
         (low ^ above) & number
     }
     fn to_u32(self) -> TracedWord<'p> {
-        if self.0.pad.borrow().saturates {
+        if self.0.tracer.borrow().saturates {
             return TracedWord(self.0.one(NodeOp::ToU32));
         }
-        // NaN becomes 0, since the greater one is the second operand then.
+        // NaN becomes 0, since `Max` returns its second operand then.
         let t = TracedFloat(self.0.two(NodeOp::Max, self.0.lit(0)));
         let half = t.lit(2_147_483_648.0);
         let above = half.le(t);
@@ -249,28 +250,28 @@ impl<'p> FloatField for TracedFloat<'p> {
         (low ^ top) | beyond
     }
     fn with_slow_path(mask: TracedMask<'p>, slow: impl SlowFn<Self>, fast: Self) -> Self {
-        let pad = mask.0.pad;
+        let tracer = mask.0.tracer;
         let start = {
-            let mut pad = pad.borrow_mut();
-            if pad.is_rare {
-                drop(pad);
+            let mut tracer = tracer.borrow_mut();
+            if tracer.in_slow_path {
+                drop(tracer);
                 return TracedFloat::select(mask, slow.compute(), fast);
             }
-            pad.is_rare = true;
-            pad.graph.len()
+            tracer.in_slow_path = true;
+            tracer.graph.len()
         };
         let result = slow.compute().0.id;
-        let mut pad = pad.borrow_mut();
-        pad.is_rare = false;
-        let end = pad.graph.len();
-        pad.graph.hide_from(start);
-        pad.slow_paths.push(TracedSlowPath {
+        let mut tracer = tracer.borrow_mut();
+        tracer.in_slow_path = false;
+        let end = tracer.graph.len();
+        tracer.graph.hide_from(start);
+        tracer.slow_paths.push(TracedSlowPath {
             nodes: start..end,
             result,
         });
-        let number = pad.slow_paths.len() as u32 - 1;
-        TracedFloat(Noted {
-            id: pad
+        let number = tracer.slow_paths.len() as u32 - 1;
+        TracedFloat(TracedNode {
+            id: tracer
                 .graph
                 .push(NodeOp::SlowPath, mask.0.id, fast.0.id, number),
             ..mask.0
@@ -298,7 +299,7 @@ impl<'p> WordField for TracedWord<'p> {
         TracedWord(self.0.two(NodeOp::IMul, other.0))
     }
     fn times_high(self, other: Self) -> Self {
-        let high = |word: Noted<'p>| word.one(NodeOp::ShrWide);
+        let high = |word: TracedNode<'p>| word.one(NodeOp::ShrWide);
         let even = high(self.0.two(NodeOp::MulWide, other.0));
         let odd = high(self.0).two(NodeOp::MulWide, high(other.0));
         TracedWord(even) | TracedWord(high(odd).one(NodeOp::ShlWide))
@@ -313,8 +314,9 @@ impl<'p> WordField for TracedWord<'p> {
         TracedWord(self.0.shift([NodeOp::Sar, NodeOp::SarBy], by.0))
     }
     fn leading_zeros(self) -> Self {
-        // Only the highest eight bits from the first one on stay, so that becoming a float does not round up to the next power of two. The
-        // exponent of 1 is 127; with the highest bit set the float is negative, and what comes out is below 0.
+        // Only the highest eight bits from the first one on stay, so that the conversion to float
+        // does not round up to the next power of two. The exponent of 1 is 127; with the highest
+        // bit set the float is negative, and the result is below 0.
         let few = TracedWord(self.shr(self.lit(8)).0.two(NodeOp::AndNot, self.0));
         let exponent = TracedWord(few.i32_to_float().0).shr(self.lit(23));
         let zeros = self.lit(127 + 31).minus(exponent);
@@ -347,7 +349,7 @@ impl<'p> WordField for TracedWord<'p> {
         high * high.lit(65_536.0) + low
     }
     fn lookup(self, table: &'static [u32]) -> Self {
-        let number = self.0.pad.borrow_mut().graph.table(table);
+        let number = self.0.tracer.borrow_mut().graph.table(table);
         TracedWord(self.0.with(NodeOp::Lookup, self.0.id, number, 0))
     }
     fn libcall(self, function: Libcall, b: Self) -> Self {

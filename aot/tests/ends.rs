@@ -1,16 +1,17 @@
-//! Code of loops goes over more points at once than a pack has, and never past the end of a host's plane.
+//! Tests that code of loops, which reads more points at once than a SIMD vector has, never reads
+//! past the end of a host's plane.
 #![cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #![allow(unsafe_code)]
 
 use adumbra_aot::NativeCompiler;
 use adumbra_ir::host::{ConstantTexture, Limits};
-use adumbra_ir::span::FileId;
 use adumbra_ir::text::parse;
+use adumbra_ir::span::FileId;
 use adumbra_vm::{BatchMachine, BatchOptions, GlobalSource, Outcome, SimdLevel, lower};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-// SAFETY: the C library has these, with these types on Linux where words have 64 bits.
+// SAFETY: the C library defines these functions, with these types on 64-bit Linux.
 unsafe extern "C" {
     fn mmap(
         at: *mut c_void,
@@ -29,7 +30,7 @@ const PRIVATE_ANONYMOUS: c_int = 0x22;
 /// No page is larger.
 const PAGE: usize = 1 << 16;
 
-/// Words that end where a page begins that nobody may touch.
+/// Words that end right before an inaccessible page.
 struct Ending {
     start: *mut c_void,
     words: *mut u32,
@@ -38,7 +39,8 @@ struct Ending {
 
 impl Ending {
     fn new(words: &[u32]) -> Ending {
-        // SAFETY: new pages, of which the second one is closed; the words fit the first one.
+        // SAFETY: the pages are new, and only the second one is made inaccessible; the words fit
+        // the first one.
         unsafe {
             let start = mmap(
                 std::ptr::null_mut(),
@@ -61,19 +63,20 @@ impl Ending {
     }
 
     fn words(&self) -> &[u32] {
-        // SAFETY: they were written, and nobody else has them.
+        // SAFETY: `new` wrote `len` words there, and only `self` has the pages.
         unsafe { std::slice::from_raw_parts(self.words, self.len) }
     }
 }
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        // SAFETY: these pages, whole.
+        // SAFETY: `start` is that of a mapping of two pages, which nothing uses later.
         unsafe { munmap(self.start, 2 * PAGE) };
     }
 }
 
-/// x, as often as n says, which differs from point to point. Each turn reads it where the host has it.
+/// The sum of n times x, where n differs from point to point. Each iteration reads x in the host's
+/// plane.
 const SUM: &str = "adumbra ir 1
     global n: int
     global x: float
@@ -105,7 +108,7 @@ fn loops_read_no_plane_past_its_end() {
     let Some(native) = NativeCompiler::new("sum") else {
         return;
     };
-    let module = parse(SUM, FileId::MAIN).expect("the text is IR");
+    let module = parse(SUM, FileId::MAIN).expect("the source is IR");
     let program = Arc::new(lower(&module).expect("it is small"));
     let native: Arc<dyn adumbra_vm::native::NativeBackend> = Arc::new(native);
     for level in SimdLevel::available() {

@@ -1,5 +1,5 @@
-//! Single points by machine code, beside the interpreter: random modules, budgets that end anywhere, hosts without patience, textures that come late, and points that move between
-//! both.
+//! Tests of single points as machine code against the interpreter: random modules, budgets that end
+//! anywhere, cancellation, late textures, and points that move between both.
 
 use adumbra_aot::NativeCompiler;
 use adumbra_ir::host::{ConstantTexture, Host, Limits, SampleRequest, Sampled};
@@ -32,14 +32,15 @@ impl Random {
     }
 }
 
-/// Keeps what it is asked and told, lets every other sample wait if it is slow, and loses patience.
+/// Records requests and messages, suspends every other sample if it is slow, and cancels at a
+/// deadline.
 #[derive(Default)]
 struct Listener {
     is_slow: bool,
     heard: Vec<String>,
     asked: u32,
-    /// When it has enough.
-    patience: Option<u32>,
+    /// The number of the query that is answered with cancellation.
+    cancel_at: Option<u32>,
 }
 
 impl Host for Listener {
@@ -57,11 +58,11 @@ impl Host for Listener {
 
     fn is_cancelled(&mut self) -> bool {
         self.asked += 1;
-        self.patience == Some(self.asked)
+        self.cancel_at == Some(self.asked)
     }
 }
 
-/// What a machine and its host show of a point.
+/// The observable state of a machine and its host after a point.
 fn shown(machine: &PointMachine, host: Listener) -> (Outcome, Vec<u32>, String, Vec<String>, u32) {
     let Listener { heard, asked, .. } = host;
     let what = format!("{:?} {:?}", machine.faults(), machine.closures());
@@ -69,7 +70,7 @@ fn shown(machine: &PointMachine, host: Listener) -> (Outcome, Vec<u32>, String, 
     (machine.outcome(), outputs, what, heard, asked)
 }
 
-/// One with machine code and one without.
+/// A machine with machine code and one without.
 fn machines(program: &Arc<Bytecode>, limits: Limits) -> Option<[PointMachine; 2]> {
     let native = NativeCompiler::new("random")?;
     let machine = PointMachine::with_code(program.clone(), limits, &native);
@@ -104,7 +105,7 @@ fn point(module: &Module, random: &mut Random) -> (Vec<u32>, Vec<u32>) {
 
 #[test]
 #[cfg_attr(miri, ignore = "Miri runs no machine code")]
-fn points_show_what_they_show_when_interpreted() {
+fn native_points_match_interpreter() {
     if !NativeCompiler::is_available() {
         return;
     }
@@ -132,7 +133,7 @@ fn points_show_what_they_show_when_interpreted() {
             stopped += usize::from(expected.0 == Outcome::Stopped);
             points += 1;
 
-            // From one to the other wherever it waits.
+            // From one machine to the other at each suspension.
             let mut both = [coded, plain];
             let mut at = seed as usize % 2;
             let mut host = Listener {

@@ -1,20 +1,21 @@
-/* The C limit over many points: planes in, planes out, as the compiler vectorises it. Compiled once for each compiler, set of
- * transcendentals, SIMD level, and number of vectors in flight (FLIGHT, which clang takes as its interleaving; gcc has no such thing, and
- * is built with 1). Seeds are the same for all points. */
+/* The C reference over many points: planes in, planes out, as the compiler vectorises it. Compiled
+ * once for each compiler, set of transcendentals, SIMD level, and interleave factor (INTERLEAVE,
+ * which clang takes as its interleave count; gcc has no such option, and is built with 1). Seeds
+ * are the same for all points. */
 #include "kernels.h"
 #include "forward.h"
 #include <stddef.h>
 
 #ifdef __AVX512F__
-#define LANES 16
+#define ELEMENTS 16
 #else
-#define LANES 8
+#define ELEMENTS 8
 #endif
 
-#define TEXT(x) #x
-#define PRAGMA(x) _Pragma(TEXT(x))
+#define STRING(x) #x
+#define PRAGMA(x) _Pragma(STRING(x))
 #ifdef __clang__
-#define WIDE PRAGMA(clang loop vectorize_width(LANES) interleave_count(FLIGHT))
+#define WIDE PRAGMA(clang loop vectorize_width(ELEMENTS) interleave_count(INTERLEAVE))
 #else
 #define WIDE PRAGMA(GCC ivdep)
 #endif
@@ -56,8 +57,8 @@ BATCH(w4)
 DUALS(first50)
 DUALS(w2_forward)
 
-/* W3 goes step by step over a block of vectors until the last of its points has stopped. */
-#define BLOCK (LANES * FLIGHT)
+/* W3 iterates over a block of vectors until the last of its points has stopped. */
+#define BLOCK (ELEMENTS * INTERLEAVE)
 
 static void w3_values(const planes_in *in, const planes_out *out, size_t points)
 {
@@ -128,7 +129,7 @@ static void w3_forward_duals(const planes_in *in, const planes_out *out, size_t 
 typedef void run(const planes_in *, const planes_out *, size_t);
 typedef struct { run *values, *duals; } program;
 
-/* The number of points must be a multiple of LANES times FLIGHT. */
+/* The number of points must be a multiple of ELEMENTS times INTERLEAVE. */
 const struct { program programs[4]; run *first50, *forward[4]; } NAME(batch) = {
     {{w1_values, w1_duals}, {w2_values, w2_duals}, {w3_values, w3_duals}, {w4_values, w4_duals}},
     first50_duals,

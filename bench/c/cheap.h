@@ -1,5 +1,5 @@
-/* Polynomials of 2 to 5 ulp on the range that the benchmarks use: what somebody in a hurry for speed would write.
- * Fits: weighted least squares, reweighted towards the minimax error. */
+/* Polynomials of 2 to 5 ulp on the range of the benchmarks, as in code that values speed over
+ * accuracy. Fits: weighted least squares, reweighted towards the minimax error. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

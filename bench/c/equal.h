@@ -1,5 +1,6 @@
-/* The algorithms of our engines (ir/src/ops/algorithm), constant for constant and step for step, without their rare paths: the benchmarks
- * never go there, and without them C has it a little easier. Values come out bit-equal. */
+/* The algorithms of our engines (ops/src/algorithm), constant for constant and operation for
+ * operation, without their slow paths: the benchmarks never take these, and C has it a little
+ * easier without. Values are bit-equal. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

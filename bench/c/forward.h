@@ -1,5 +1,5 @@
-/* W2 and W3 with dual numbers through all of their arithmetic, as a machine has to take them that is given a shader: what the slopes in kernels.h, worked
- * out by hand, are compared with. */
+/* W2 and W3 with dual numbers through all of their arithmetic, as a machine has to compute a given
+ * shader. The slopes in kernels.h, derived by hand, are compared with these. */
 
 INLINE dual d_const(float c) { return (dual){c, 0.0f, 0.0f}; }
 INLINE dual d_add(dual a, dual b) { return (dual){a.v + b.v, a.x + b.x, a.y + b.y}; }

@@ -1,8 +1,9 @@
-/* The benchmark programs by hand: value, and value with both partials inlined, at one point. Inputs are what a host hands a shader: value,
- * ddx, ddy of x and of y.
+/* The benchmark programs by hand: value, and value with both partials inlined, at one point. Inputs
+ * are those of a shader: value, ddx, ddy of x and of y.
  *
- * MATHS names the set of transcendentals: "cheap" polynomials of 2 to 5 ulp, or "equal", the algorithms of our engines, operation for
- * operation; with the latter values come out bit-equal. NAME(f) gives each build its own symbols. */
+ * MATHS names the set of transcendentals: "cheap" polynomials of 2 to 5 ulp, or "equal", the
+ * algorithms of our engines, operation for operation; values of the latter are bit-equal. NAME(f)
+ * gives each build its own symbols. */
 #include <stdint.h>
 #include <string.h>
 #include MATHS
@@ -36,14 +37,15 @@ INLINE dual w1_dual(dual x, dual y)
     return (dual){a * b, ax * b + a * bx, ay * b + a * by};
 }
 
-/* A short loop that must be gone before the one around it is vectorised. */
+/* A short loop that must be unrolled before the one around it is vectorised. */
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/* W2: five octaves of gradient noise at 8x, 8y. A cell's corner has a slope from a hash; between corners they blend by the quintic fade. */
+/* W2: five octaves of gradient noise at 8x, 8y. A cell's corner has a slope from a hash; the
+ * quintic fade blends between corners. */
 INLINE void gradient(uint32_t a, uint32_t b, float *gx, float *gy)
 {
     uint32_t h = a + b;
@@ -197,7 +199,8 @@ INLINE void step_dual(ray v, dual *t, int *live)
     *live = on & !(next > 20.0f);
 }
 
-/* W4: 2,000 statements on eight variables; w4_*.inc are made from cli/src/benchmarks/programs/w4.txt by the build script. */
+/* W4: 2,000 statements on eight variables; the build script makes w4_*.inc from
+ * cli/src/benchmarks/programs/w4.txt. */
 #define START \
     float v0 = x + 0.5f, v1 = y + 0.25f, v2 = x * y + 1.0f, v3 = x - y, v4 = 1.5f - x, v5 = 2.0f * y, v6 = 0.7f * x + 0.1f, v7 = x + y + 1.0f;
 #define SEED(d) \
@@ -222,7 +225,8 @@ INLINE dual w4_dual(dual sx, dual sy)
     return (dual){SUM(v), SUM(x), SUM(y)};
 }
 
-/* The first 50 statements alone: the 2,000 are ill-conditioned on purpose, and only these can be checked by tolerance. */
+/* The first 50 statements alone: the 2,000 are ill-conditioned on purpose, and only these can be
+ * checked by tolerance. */
 INLINE dual first50_dual(dual sx, dual sy)
 {
     float x = sx.v, y = sy.v;

@@ -1,4 +1,5 @@
-/* The C limit, one point at a time: each program behind one opaque call. Compiled once for each compiler and set of transcendentals. */
+/* The C reference, one point at a time: each program is one opaque call. Compiled once for each
+ * compiler and set of transcendentals. */
 #include "kernels.h"
 
 #define POINT(program) \

@@ -1,4 +1,4 @@
-//! Many points at once: the batch engine beside the C limit at each SIMD level.
+//! Batch benchmark: the batch engine and the C reference over many points, at each SIMD level.
 
 use crate::c_reference::{CBatch, CDual, batches};
 use crate::case::{BenchCase, FIRST50};
@@ -15,23 +15,26 @@ use std::hint::black_box;
 
 /// Checks and times W1 to W4.
 pub fn run(report: &mut BenchReport) {
-    let limits = batches();
-    check_first50(&limits);
+    let references = batches();
+    check_first50(&references);
     for case in BenchCase::all() {
         for level in SimdLevel::available() {
-            let limits: Vec<&CBatch> = limits.iter().filter(|c| c.level == level.name()).collect();
-            if limits.is_empty() {
+            let references: Vec<&CBatch> = references
+                .iter()
+                .filter(|c| c.level == level.name())
+                .collect();
+            if references.is_empty() {
                 continue;
             }
             for shadows in [false, true] {
-                check(&case, &limits, level, shadows);
-                time(&case, &limits, level, shadows, report);
+                check(&case, &references, level, shadows);
+                time(&case, &references, level, shadows, report);
             }
         }
     }
 }
 
-/// What the C limit gave at a point.
+/// The results of the C reference at a point.
 fn at([values, ddx, ddy]: &[Vec<f32>; 3], point: usize) -> CDual {
     CDual {
         value: values[point],
@@ -40,28 +43,29 @@ fn at([values, ddx, ddy]: &[Vec<f32>; 3], point: usize) -> CDual {
     }
 }
 
-/// All points are as near to ours as they should be. That ours are those of the point engine was seen before.
-fn check(case: &BenchCase, limits: &[&CBatch], level: SimdLevel, shadows: bool) {
+/// Checks that all points are within tolerance of ours. Ours were compared with the point engine
+/// before.
+fn check(case: &BenchCase, references: &[&CBatch], level: SimdLevel, shadows: bool) {
     let points = &case.workload.points;
     let planes = input_planes(points);
     let interpreter = Tier::Interpreter;
     let program = program(&case.workload.source, shadows);
     let mut ours = BatchRunner::new(&program, level, interpreter, points);
     ours.run();
-    for limit in limits {
+    for reference in references {
         let mut out = output_planes(points.len());
-        limit.run(case.index, shadows, &planes, &mut out);
+        reference.run(case.index, shadows, &planes, &mut out);
         let name = case.workload.name;
-        let what = format!("{name}, {} {} {level}", limit.compiler, limit.maths);
+        let what = format!("{name}, {} {} {level}", reference.compiler, reference.maths);
         let pairs = (0..points.len()).map(|i| (at(&out, i), ours.at(i)));
         case.likeness.hold(&what, pairs);
-        if shadows && limit.has_forward(case.index) {
+        if shadows && reference.has_forward(case.index) {
             let mut out = output_planes(points.len());
-            limit.run_forward(case.index, &planes, &mut out);
+            reference.run_forward(case.index, &planes, &mut out);
             let pairs = (0..points.len()).map(|i| (at(&out, i), ours.at(i)));
             case.likeness.hold(&format!("{what} forward"), pairs);
         }
-        if limit.maths == "equal" && case.likeness.bits && !shadows {
+        if reference.maths == "equal" && case.likeness.bits && !shadows {
             for (i, value) in out[0].iter().enumerate() {
                 let same = value.to_bits() == ours.at(i).value.to_bits();
                 assert!(same, "{what}: {value} at point {i}, not {:?}", ours.at(i));
@@ -71,63 +75,66 @@ fn check(case: &BenchCase, limits: &[&CBatch], level: SimdLevel, shadows: bool) 
 }
 
 /// Of W4's shadows only those of the first 50 statements can be checked, by tolerance.
-fn check_first50(limits: &[CBatch]) {
+fn check_first50(references: &[CBatch]) {
     let points = grid(16);
     let planes = input_planes(&points);
     let mut ours = PointRunner::new(&program(&w4(50), true), Engine::Point);
     let expected: Vec<CDual> = points.iter().map(|point| ours.at(point)).collect();
-    for limit in limits {
+    for reference in references {
         let mut out = output_planes(points.len());
-        limit.run_first50(&planes, &mut out);
+        reference.run_first50(&planes, &mut out);
         let pairs = (expected.iter().enumerate()).map(|(i, &expected)| (at(&out, i), expected));
-        FIRST50.hold(limit.compiler, pairs);
+        FIRST50.hold(reference.compiler, pairs);
     }
 }
 
 fn time(
     case: &BenchCase,
-    limits: &[&CBatch],
+    references: &[&CBatch],
     level: SimdLevel,
     shadows: bool,
     report: &mut BenchReport,
 ) {
     let points = &case.workload.points;
-    // The same for all: a contender that came to memory of its own would wait for it.
+    // The same for all: a candidate that allocated its own memory would wait for it.
     let (planes, out) = (
         &input_planes(points),
         &RefCell::new(output_planes(points.len())),
     );
     let program = program(&case.workload.source, shadows);
-    let mut contenders = Vec::new();
+    let mut candidates = Vec::new();
     for tier in tiers(level) {
         let mut ours = BatchRunner::new(&program, level, tier, points);
         let title = tier_name(tier);
-        contenders.push(BenchCandidate::new(title, move || {
+        candidates.push(BenchCandidate::new(title, move || {
             ours.run_on(planes, &mut out.borrow_mut());
         }));
     }
-    for limit in limits {
-        let title = format!("c_{}_{}_{}", limit.maths, limit.compiler, limit.interleave);
-        contenders.push(BenchCandidate::new(title, move || {
-            limit.run(case.index, shadows, planes, &mut out.borrow_mut());
+    for reference in references {
+        let title = format!(
+            "c_{}_{}_{}",
+            reference.maths, reference.compiler, reference.interleave
+        );
+        candidates.push(BenchCandidate::new(title, move || {
+            reference.run(case.index, shadows, planes, &mut out.borrow_mut());
             black_box(out);
         }));
-        if shadows && limit.maths == "equal" && limit.has_forward(case.index) {
-            let title = format!("c_forward_{}_{}", limit.compiler, limit.interleave);
-            contenders.push(BenchCandidate::new(title, move || {
-                limit.run_forward(case.index, planes, &mut out.borrow_mut());
+        if shadows && reference.maths == "equal" && reference.has_forward(case.index) {
+            let title = format!("c_forward_{}_{}", reference.compiler, reference.interleave);
+            candidates.push(BenchCandidate::new(title, move || {
+                reference.run_forward(case.index, planes, &mut out.borrow_mut());
                 black_box(out);
             }));
         }
     }
-    let samples = time_round_robin(&mut contenders, ROUNDS, points.len());
+    let samples = time_round_robin(&mut candidates, ROUNDS, points.len());
     let what = if shadows { "dual" } else { "value" };
     let name = case.workload.name;
     report.title(format!(
-        "{name}: {what} of many points at {level}, nanoseconds a point (C: algorithms, compiler, vectors in flight)"
+        "{name}: {what} of many points at {level}, nanoseconds a point (C: algorithms, compiler, vectors interleaved)"
     ));
-    for (contender, sample) in &samples {
-        report.timing(format!("{name}_{level}_{what}_{contender}"), "ns", *sample);
+    for (candidate, sample) in &samples {
+        report.timing(format!("{name}_{level}_{what}_{candidate}"), "ns", *sample);
     }
     let best = |prefix: &str| {
         let builds = samples.iter().filter(|(n, _)| n.starts_with(prefix));
@@ -136,7 +143,7 @@ fn time(
     for (ours, tier) in samples.iter().zip(tiers(level)) {
         let goal = match tier {
             Tier::Interpreter => case.batch[usize::from(shadows)],
-            // Machine code is AVX2 whatever the processor has beyond.
+            // Machine code is AVX2 on any processor.
             Tier::Native if level == SimdLevel::Avx2 => case.native,
             Tier::Native | Tier::Auto => None,
         };
@@ -157,7 +164,7 @@ fn time(
     }
 }
 
-/// How contenders and ratios call it.
+/// The name in candidates and ratios.
 fn tier_name(tier: Tier) -> &'static str {
     match tier {
         Tier::Interpreter => "batch",

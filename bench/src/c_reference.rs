@@ -1,9 +1,10 @@
-//! The C limit: `c/point.c` and `c/batch.c` as built by each compiler found, with each set of transcendentals, at each SIMD level.
+//! The C reference: `c/point.c` and `c/batch.c` as built by each compiler found, with each set of
+//! transcendentals, at each SIMD level.
 
 use adumbra::batch::SimdLevel;
 use adumbra_cli::benchmarks::PixelGlobals;
 
-/// A value with both shadows. It lies in memory as C has it.
+/// A value with both shadows, in the memory layout of C.
 pub type CDual = adumbra::Dual<f32>;
 
 /// A program at one point.
@@ -15,7 +16,7 @@ pub struct PointProgram {
     pub dual: extern "C" fn(&PixelGlobals, &mut CDual),
 }
 
-/// What `c/point.c` exports: W1 to W4, and the first 50 statements of W4.
+/// The exports of `c/point.c`: W1 to W4, and the first 50 statements of W4.
 #[repr(C)]
 pub struct PointTable {
     /// W1 to W4.
@@ -51,7 +52,8 @@ pub struct BatchProgram {
     duals: Run,
 }
 
-/// What `c/batch.c` exports: W1 to W4, the first 50 statements of W4, and those of the four whose duals are there a second time, by dual numbers throughout.
+/// The exports of `c/batch.c`: W1 to W4, the first 50 statements of W4, and a second version of
+/// those of the four that have one, with dual numbers throughout.
 #[repr(C)]
 pub struct BatchTable {
     programs: [BatchProgram; 4],
@@ -59,7 +61,7 @@ pub struct BatchTable {
     forward: [Option<Run>; 4],
 }
 
-/// One build of the C limit over one point.
+/// One build of the C reference over one point.
 pub struct CPoint {
     /// The compiler.
     pub compiler: &'static str,
@@ -69,20 +71,20 @@ pub struct CPoint {
     pub table: &'static PointTable,
 }
 
-/// One build of the C limit over many points.
+/// One build of the C reference over many points.
 pub struct CBatch {
     /// The compiler.
     pub compiler: &'static str,
-    /// As for a [`Point`].
+    /// As for a [`CPoint`].
     pub maths: &'static str,
-    /// What it asks of the processor: `avx2` or `avx512`.
+    /// The SIMD level that it needs: `avx2` or `avx512`.
     pub level: &'static str,
-    /// Vectors in flight.
+    /// The number of interleaved vectors.
     pub interleave: usize,
     table: &'static BatchTable,
 }
 
-/// No build has more points in flight at once.
+/// The most points that a build computes at once.
 const BLOCK: usize = 64;
 
 impl CBatch {
@@ -101,24 +103,27 @@ impl CBatch {
         call(if shadows { duals } else { values }, planes, out);
     }
 
-    /// Whether there is a program with dual numbers throughout, where the usual one has slopes that were worked out by hand.
+    /// Whether there is a program with dual numbers throughout, where the default one has slopes
+    /// that were derived by hand.
     pub fn has_forward(&self, index: usize) -> bool {
         self.table.forward[index].is_some()
     }
 
-    /// Runs that, as [`run`](CBatch::run) does.
+    /// Runs that program, as [`run`](CBatch::run) does.
     ///
     /// # Panics
-    /// As above, or if there is none.
+    ///
+    /// As for [`run`](CBatch::run), or if there is no such program.
     pub fn run_forward(&self, index: usize, planes: &[Vec<f32>; 2], out: &mut [Vec<f32>; 3]) {
         let run = self.table.forward[index].expect("there is such a program");
         call(run, planes, out);
     }
 
-    /// The same of the first 50 statements of W4, value and shadows.
+    /// Runs the first 50 statements of W4, value and shadows.
     ///
     /// # Panics
-    /// As above.
+    ///
+    /// As for [`run`](CBatch::run).
     pub fn run_first50(&self, planes: &[Vec<f32>; 2], out: &mut [Vec<f32>; 3]) {
         call(self.table.first50, planes, out);
     }
@@ -141,8 +146,8 @@ fn call(run: Run, [x, y]: &[Vec<f32>; 2], out: &mut [Vec<f32>; 3]) {
         sy: seed(0.0, 1.0),
     };
     let [v, x, y] = out.each_mut().map(|plane| plane.as_mut_ptr());
-    // SAFETY: all planes have that many floats, a multiple of every build's block; C keeps no pointer. `batches` left out builds that
-    // this processor cannot run.
+    // SAFETY: all planes have that many floats, a multiple of every build's block; C keeps no
+    // pointer. `batches` left out builds that this processor cannot run.
     unsafe { run(&planes, &PlanesOut { v, x, y }, points) }
 }
 

@@ -1,38 +1,40 @@
-//! The benchmark programs as they stand against the C limit.
+//! Benchmark cases: the programs W1 to W4, with their tolerances and their goals against the C
+//! reference.
 
 use crate::c_reference::CDual;
 use adumbra_cli::benchmarks::{RatioGoal, Workload, workloads};
 
-/// One of them.
+/// A benchmark case.
 pub struct BenchCase {
-    /// The program, and where it runs.
+    /// The program, and its points.
     pub workload: Workload,
-    /// Its place in the tables of the C limit.
+    /// Its index in the tables of the C reference.
     pub index: usize,
-    /// How results compare.
+    /// The tolerance of its results.
     pub likeness: Tolerance,
-    /// Ours over C at one point, derivatives included.
+    /// The goal for ours over C at one point, derivatives included.
     pub point: Option<RatioGoal>,
-    /// Ours over C in batches at the same SIMD level: value alone, and with derivatives.
+    /// The goals for ours over C in batches at the same SIMD level: value alone, and with
+    /// derivatives.
     pub batch: [Option<RatioGoal>; 2],
-    /// Machine code over C at AVX2, both alike.
+    /// The goal for machine code over C at AVX2, both alike.
     pub native: Option<RatioGoal>,
-    /// The same at one point.
+    /// The goal for machine code over C at one point.
     pub native_point: Option<RatioGoal>,
 }
 
-/// How near two ways to run a program are.
+/// The required agreement of two ways to run a program.
 #[derive(Clone, Copy)]
 pub struct Tolerance {
-    /// How far a result may be away, relative to what is expected or to 1.
+    /// The largest distance of a result, relative to the expected one or to 1.
     pub tolerance: f32,
-    /// The part of the points that must be as near as that.
+    /// The fraction of the points that must be within it.
     pub points: f64,
     /// Whether C with our algorithms has the bits of our values.
     pub bits: bool,
 }
 
-/// How the first 50 statements of W4 compare: of all 2,000 nothing but bits does.
+/// The tolerance of the first 50 statements of W4: all 2,000 compare by bits only.
 pub const FIRST50: Tolerance = Tolerance {
     tolerance: 2e-3,
     points: 1.0,
@@ -57,7 +59,7 @@ impl BenchCase {
                 [1.5, 1.8],
             ),
             (near(1e-4), None, [1.5, 1.8]),
-            // Where a march ends a step earlier, or passes an edge, it is elsewhere.
+            // Where a march ends a step earlier, or passes an edge, the result is elsewhere.
             (
                 Tolerance {
                     points: 0.97,
@@ -66,7 +68,8 @@ impl BenchCase {
                 None,
                 [2.0, 2.0],
             ),
-            // The 2,000 statements are ill-conditioned on purpose: the bits must do, and the first 50 of them.
+            // The 2,000 statements are ill-conditioned on purpose: their bits are compared, and the
+            // first 50 of them.
             (
                 Tolerance {
                     bits: true,
@@ -96,7 +99,7 @@ impl BenchCase {
 }
 
 impl Tolerance {
-    /// Whether two results are as near.
+    /// Whether two results are within tolerance.
     pub fn near(self, found: CDual, expected: CDual) -> bool {
         let pairs = [
             (found.value, expected.value),
@@ -108,7 +111,7 @@ impl Tolerance {
         })
     }
 
-    /// Panics unless enough of these results are as near to what is expected.
+    /// Panics unless enough of these results are within tolerance.
     pub fn hold(self, what: &str, results: impl Iterator<Item = (CDual, CDual)>) {
         let (mut all, mut far, mut example) = (0, 0, None);
         for (found, expected) in results {

@@ -1,7 +1,10 @@
-//! What each optimisation gains: `cargo run --release -p adumbra-bench -- gains` prints the tables of `docs/gains.md`.
+//! Measures the gain of each optimisation: `cargo run --release -p adumbra-bench -- gains` prints
+//! the tables of `docs/gains.md`.
 //!
-//! A program runs as it is, once more as it is (the control), and with one optimisation off at a time, in turn, in one run. Times are the least of several rounds.
-//! Switching one off where it changes nothing is not measured. That results stay the same is held by `tests/facade/switches.rs`.
+//! A program runs as it is, once more as it is (the control), and with one optimisation off at a
+//! time, in turn, in one run. Times are the least of several rounds. An optimisation that changes
+//! nothing in a program is not measured there. `tests/facade/switches.rs` checks that results stay
+//! the same.
 
 use adumbra::{Compiler, GlobalsLayout, Options, Sources};
 use adumbra_aot::{Optimisation, Optimisations, Target};
@@ -14,19 +17,20 @@ use adumbra_fuzz::surface::{SIDE, middle, point};
 use adumbra_fuzz::switches::{SwitchEngine, SwitchSubject};
 use adumbra_vm::{SimdLevel, Superinstruction, SuperinstructionSet};
 
-/// The most points of a program: what a chunk has, several times.
+/// The most points of a program: several chunks.
 const MAX_POINTS: usize = 4096;
 
-/// How often evaluators are made anew: how fast one is depends on where its memory came to be.
+/// How often evaluators are created: the speed of one depends on the addresses of its memory.
 const MEMORIES: usize = 5;
 
-/// What it is called that all are off.
+/// The label of the run with all optimisations off.
 const ALL: &str = "(all of them)";
 
-/// How often all points are evaluated for one figure: once takes a batch some hundred microseconds.
+/// How often all points are evaluated for one measurement: a batch takes some hundred microseconds
+/// for it.
 const TIMES: usize = 10;
 
-/// What the control is called.
+/// The label of the control.
 const CONTROL: &str = "(nothing: the control)";
 
 /// The time of a program without an optimisation over that with it.
@@ -36,7 +40,7 @@ struct Gain {
     ratio: f64,
 }
 
-/// Measures, and prints a table for each kind of engine.
+/// Measures the gains, and prints a table for each kind of engine.
 pub fn run() {
     let subjects = subjects();
     let table = |title: &str, of: &dyn Fn(&SwitchSubject) -> Vec<Gain>| {
@@ -64,12 +68,12 @@ fn subjects() -> Vec<SwitchSubject> {
     let points: Vec<Point> = (0..SIDE * SIDE).map(|i| point(middle(i))).collect();
     let points = &points[..MAX_POINTS.min(points.len())];
     for path in materials::programs().expect("the materials are in the workspace") {
-        let text = std::fs::read_to_string(root().join(&path)).expect("a material can be read");
+        let source = std::fs::read_to_string(root().join(&path)).expect("a material can be read");
         let compiler = Compiler::new(GlobalsLayout::hit()).with_options(Options {
             output_derivatives: true,
             ..Options::default()
         });
-        let program = compiler.compile(&Sources::new(&*path, text));
+        let program = compiler.compile(&Sources::new(&*path, source));
         let program = program.unwrap_or_else(|found| panic!("{path} is wrong:\n{found}"));
         let name = path.rsplit('/').next().unwrap_or(&path);
         subjects.push(SwitchSubject::of(
@@ -91,7 +95,7 @@ fn members(pixel: &PixelGlobals) -> Point {
     members.into()
 }
 
-/// The gains of machine code's optimisations; `kind` says which of a subject's code is meant.
+/// The gains of machine code's optimisations; `kind` selects a subject's kind of code.
 fn native(
     subject: &SwitchSubject,
     kind: usize,
@@ -112,7 +116,7 @@ fn native(
     measure(subject, engine(Optimisations::ALL), all.collect())
 }
 
-/// The gains of fusions.
+/// The gains of superinstructions.
 fn fusions(subject: &SwitchSubject) -> Vec<Gain> {
     let level = SimdLevel::best();
     let engine = |without| SwitchEngine::Batch { level, without };
@@ -131,7 +135,7 @@ fn fusions(subject: &SwitchSubject) -> Vec<Gain> {
     measure(subject, engine(SuperinstructionSet::NONE), all.collect())
 }
 
-/// What each way to run a subject takes over the whole.
+/// The time of each way to run a subject over that of the whole.
 fn measure(
     subject: &SwitchSubject,
     whole: SwitchEngine,
@@ -141,14 +145,14 @@ fn measure(
     ways.extend(others);
     let mut least = vec![f64::INFINITY; ways.len()];
     for _ in 0..MEMORIES {
-        let contenders = ways.iter().filter_map(|(name, engine)| {
+        let candidates = ways.iter().filter_map(|(name, engine)| {
             let mut runner = subject.on(*engine)?;
             Some(BenchCandidate::new(&**name, move || {
                 (0..TIMES).for_each(|_| runner.run())
             }))
         });
-        let mut contenders: Vec<BenchCandidate<'_>> = contenders.collect();
-        let samples = time_round_robin(&mut contenders, ROUNDS / MEMORIES, subject.points());
+        let mut candidates: Vec<BenchCandidate<'_>> = candidates.collect();
+        let samples = time_round_robin(&mut candidates, ROUNDS / MEMORIES, subject.points());
         for (least, (_, sample)) in least.iter_mut().zip(&samples) {
             *least = least.min(sample.min);
         }
@@ -162,7 +166,8 @@ fn measure(
     gains.collect()
 }
 
-/// A line for each optimisation, those that gain most first: in how many programs it is used, and what it gains there.
+/// Prints a line for each optimisation, those that gain most first: in how many programs it is
+/// used, and its gain there.
 fn print_table(title: &str, gains: &[Gain]) {
     println!("\n## {title}\n");
     println!("| off | programs | mean | least | most |");

@@ -1,9 +1,11 @@
-//! Benchmarks against peers and the C limit: `cargo run --release -p adumbra-bench [-- --json]`.
+//! Benchmarks against baselines and the C reference: `cargo run --release -p adumbra-bench [--
+//! --json]`.
 //!
-//! Every figure is a ratio of two things measured in turn in one run, on one thread, by the CPU time of that thread; minimum and median
-//! are shown. What is compared is checked for correctness first. Absolute times only tell the order of magnitude.
+//! Every result is a ratio of two measurements, taken in turn in one run, on one thread, by the CPU
+//! time of that thread; minimum and median are shown. Results are checked for correctness first.
+//! Absolute times only show the order of magnitude.
 //!
-//! `-- gains` says what each optimisation gains, in place of all that.
+//! `-- gains` measures the gain of each optimisation instead.
 
 mod baselines;
 mod batch;

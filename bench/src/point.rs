@@ -1,4 +1,4 @@
-//! One point at a time: the point engine and machine code beside the C limit.
+//! Point benchmark: the point engine and machine code beside the C reference, one point at a time.
 
 use crate::c_reference::{CDual, CPoint, points as builds};
 use crate::case::{BenchCase, FIRST50};
@@ -11,35 +11,39 @@ use std::hint::black_box;
 
 /// Checks and times W1 to W4.
 pub fn run(report: &mut BenchReport) {
-    let limits = builds();
-    if limits.is_empty() {
-        report.note("no C compiler was found, or this is a debug build: the C limit is skipped");
+    let references = builds();
+    if references.is_empty() {
+        report
+            .note("no C compiler was found, or this is a debug build: the C reference is skipped");
         return;
     }
-    check_first50(&limits);
+    check_first50(&references);
     for case in BenchCase::all() {
-        check(&case, &limits);
+        check(&case, &references);
         for shadows in [false, true] {
-            time(&case, &limits, shadows, report);
+            time(&case, &references, shadows, report);
         }
     }
 }
 
-fn check(case: &BenchCase, limits: &[CPoint]) {
+fn check(case: &BenchCase, references: &[CPoint]) {
     let mut ours = PointRunner::new(&program(&case.workload.source, true), Engine::Point);
     let points = || case.workload.points.iter().step_by(97);
     let expected: Vec<CDual> = points().map(|point| ours.at(point)).collect();
-    for limit in limits {
-        let c = &limit.table.programs[case.index];
+    for reference in references {
+        let c = &reference.table.programs[case.index];
         let dual = |point| {
             let mut dual = CDual::default();
             (c.dual)(point, &mut dual);
             dual
         };
         let pairs = points().map(dual).zip(expected.iter().copied());
-        let what = format!("{}, {} {}", case.workload.name, limit.compiler, limit.maths);
+        let what = format!(
+            "{}, {} {}",
+            case.workload.name, reference.compiler, reference.maths
+        );
         case.likeness.hold(&what, pairs);
-        if limit.maths == "equal" && case.likeness.bits {
+        if reference.maths == "equal" && case.likeness.bits {
             for (point, expected) in points().zip(&expected) {
                 let value = (c.value)(point);
                 let same = value.to_bits() == expected.value.to_bits();
@@ -50,33 +54,33 @@ fn check(case: &BenchCase, limits: &[CPoint]) {
 }
 
 /// Of W4 only the first 50 statements can be checked by tolerance.
-fn check_first50(limits: &[CPoint]) {
+fn check_first50(references: &[CPoint]) {
     let mut ours = PointRunner::new(&program(&w4(50), true), Engine::Point);
-    for limit in limits {
+    for reference in references {
         let pairs = grid(97).into_iter().map(|point| {
             let mut c = CDual::default();
-            (limit.table.first50)(&point, &mut c);
+            (reference.table.first50)(&point, &mut c);
             (c, ours.at(&point))
         });
-        FIRST50.hold(limit.compiler, pairs);
+        FIRST50.hold(reference.compiler, pairs);
     }
 }
 
-fn time(case: &BenchCase, limits: &[CPoint], shadows: bool, report: &mut BenchReport) {
+fn time(case: &BenchCase, references: &[CPoint], shadows: bool, report: &mut BenchReport) {
     let (name, points) = (case.workload.name, &case.workload.points);
     let program = program(&case.workload.source, shadows);
-    let mut contenders = Vec::new();
+    let mut candidates = Vec::new();
     for engine in point_engines() {
         let mut ours = PointRunner::new(&program, engine);
         let title = format!("point{}", tier_suffix(engine.tier()));
-        contenders.push(BenchCandidate::new(title, move || {
+        candidates.push(BenchCandidate::new(title, move || {
             points.iter().for_each(|p| ours.run(p));
         }));
     }
-    for limit in limits {
-        let c = &limit.table.programs[case.index];
-        let title = format!("c_{}_{}", limit.maths, limit.compiler);
-        contenders.push(BenchCandidate::new(title, move || match shadows {
+    for reference in references {
+        let c = &reference.table.programs[case.index];
+        let title = format!("c_{}_{}", reference.maths, reference.compiler);
+        candidates.push(BenchCandidate::new(title, move || match shadows {
             true => {
                 let mut out = CDual::default();
                 for point in points {
@@ -89,15 +93,15 @@ fn time(case: &BenchCase, limits: &[CPoint], shadows: bool, report: &mut BenchRe
             }),
         }));
     }
-    let samples = time_round_robin(&mut contenders, ROUNDS, points.len());
+    let samples = time_round_robin(&mut candidates, ROUNDS, points.len());
     let what = if shadows { "dual" } else { "value" };
     report.title(format!(
         "{name}: {what} of one point at a time, nanoseconds a point"
     ));
-    for (contender, sample) in &samples {
-        report.timing(format!("{name}_point_{what}_{contender}"), "ns", *sample);
+    for (candidate, sample) in &samples {
+        report.timing(format!("{name}_point_{what}_{candidate}"), "ns", *sample);
     }
-    for ((contender, ours), engine) in samples.iter().zip(point_engines()) {
+    for ((candidate, ours), engine) in samples.iter().zip(point_engines()) {
         let goal = match engine {
             Engine::Native => case.native_point,
             _ if shadows => case.point,
@@ -106,7 +110,7 @@ fn time(case: &BenchCase, limits: &[CPoint], shadows: bool, report: &mut BenchRe
         for (prefix, key, goal) in [("c_equal_", "c", goal), ("c_cheap_", "c_cheap", None)] {
             let builds = samples.iter().filter(|(n, _)| n.starts_with(prefix));
             if let Some(best) = builds.map(|(_, s)| s.min).min_by(f64::total_cmp) {
-                let ratio = format!("{name}_{contender}_{what}_over_{key}_{what}");
+                let ratio = format!("{name}_{candidate}_{what}_over_{key}_{what}");
                 report.ratio(ratio, ours.min / best, goal);
             }
         }

@@ -1,4 +1,4 @@
-//! Frames, loops, jumps, and where operands are.
+//! Frames, loops, jumps and operand loads for aarch64.
 
 use super::{
     A64Assembler, Base, LIBCALLS, Operand, Pool, REGISTERS, SCRATCH, THIRD, VECTOR, float_immediate,
@@ -12,22 +12,24 @@ use adumbra_vm::native::{LoopState, OperandRef, VectorRun};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use std::mem::offset_of;
 
-/// The greatest number of bytes that a load or store of a vector can name, which are whole vectors.
+/// The greatest byte offset, in whole vectors, that a vector load or store encodes.
 const REACH: u32 = 4095 * VECTOR as u32;
-/// The same of an address.
+/// The greatest byte offset that a load or store of an address encodes.
 const REACH_OF_ADDRESSES: u32 = 4095 * 8;
-/// The last word that a load or store of a word can name.
+/// The greatest word index that a 32-bit load or store encodes.
 const REACH_OF_WORDS: u32 = 4095;
-/// What `add` and `sub` can name at once.
+/// The greatest immediate that `add` and `sub` encode without a shift.
 const STEP: u32 = 4095;
 
-/// Room for the code of a row: enough for most programs, so that what is written need not move.
-const ROW_BYTES: usize = 1024;
+/// Capacity reserved for an instruction's code: enough for most programs to be written without a
+/// move.
+const INSTRUCTION_BYTES: usize = 1024;
 
-/// Bytes of a plane, for each byte of a set of points: a power of two.
+/// The right shift from a byte offset in a plane to one in a set of points, which has a bit for 2⁵
+/// bits of a plane.
 const PER_SET: u32 = 5;
 
-/// The bits that the points at hand have in a set, by vector and lane.
+/// The bits in a set of the points of one loop group, by vector and SIMD element.
 static BITS: [[u32; 4]; A64Assembler::LOOP_GROUP_VECTORS] = bits();
 
 const fn bits() -> [[u32; 4]; A64Assembler::LOOP_GROUP_VECTORS] {
@@ -41,7 +43,7 @@ const fn bits() -> [[u32; 4]; A64Assembler::LOOP_GROUP_VECTORS] {
 }
 
 impl A64Assembler {
-    /// Loads a vector so many bytes from a register.
+    /// Loads a vector at a byte offset from a base register.
     fn load_from(&mut self, to: u8, base: Base, at: u32) {
         if at > REACH {
             self.number(at);
@@ -57,13 +59,13 @@ impl A64Assembler {
         }
     }
 
-    /// `x17` becomes an address in the pool.
+    /// Puts the address of a pool offset in `x17`.
     pub(super) fn pool_address(&mut self, at: u32) {
         self.number(at);
         dynasm!(self.asm; .arch aarch64; add x17, x7, x17);
     }
 
-    /// `x16` becomes the address of a word's plane or cell.
+    /// Puts the address of a word's plane or uniform value in `x16`.
     fn reference(&mut self, word: u32) {
         let at = word * size_of::<OperandRef>() as u32;
         if at > REACH_OF_ADDRESSES {
@@ -74,7 +76,8 @@ impl A64Assembler {
         }
     }
 
-    /// Begins a kernel with a frame of so many bytes, which is given what it may call in a register.
+    /// Begins a kernel: allocates a frame of `size` bytes and saves the libcall table from
+    /// `callees`.
     fn begin(&mut self, size: i32, callees: u8) -> usize {
         let (base, distance) = (self.base, self.new_label());
         dynasm!(self.asm
@@ -104,7 +107,7 @@ impl A64Assembler {
         start
     }
 
-    /// Loads a word of those that a general register has the address of, to all lanes.
+    /// Loads a word at an offset from a general register and splats it to all SIMD elements.
     fn load_word(&mut self, to: u8, base: u8, word: u32) {
         if word > REACH_OF_WORDS {
             self.number(4 * word);
@@ -115,7 +118,8 @@ impl A64Assembler {
         dynasm!(self.asm; .arch aarch64; dup V(to).S4, V(to).S[0]);
     }
 
-    /// `x16` becomes the address of the bits of the points at hand, in the set that `x8` has the address of.
+    /// Puts the address of the bits of the current points, in the set that `x8` points at, in
+    /// `x16`.
     fn group(&mut self, set: usize) {
         dynasm!(self.asm
             ; .arch aarch64
@@ -125,13 +129,13 @@ impl A64Assembler {
         );
     }
 
-    /// Puts `x16` so many bytes behind the stack pointer.
+    /// Puts the address `at` bytes above the stack pointer in `x16`.
     fn store_number(&mut self, at: u32) {
         self.number(at);
         dynasm!(self.asm; .arch aarch64; str x16, [sp, x17]);
     }
 
-    /// `x17` becomes 16 bits of each lane of a mask.
+    /// Puts 16 bits of each SIMD element of a mask in `x17`.
     fn bits_of(&mut self, mask: Operand) {
         let mask = self.in_register(mask, SCRATCH[1]);
         dynasm!(self.asm
@@ -141,7 +145,7 @@ impl A64Assembler {
         );
     }
 
-    /// Takes so many bytes from the stack, or gives them back.
+    /// Moves the stack pointer down or up by a number of bytes.
     fn move_stack(&mut self, bytes: i32, is_down: bool) {
         let bytes = bytes as u32;
         if bytes > STEP {
@@ -171,8 +175,8 @@ impl MacroAssembler for A64Assembler {
     const HAS_PLANE_OPERANDS: bool = false;
     const HAS_SATURATING_CONVERSIONS: bool = true;
 
-    fn new(rows: usize) -> A64Assembler {
-        let mut asm = Assembler::new(rows * ROW_BYTES, rows, rows);
+    fn new(instructions: usize) -> A64Assembler {
+        let mut asm = Assembler::new(instructions * INSTRUCTION_BYTES, instructions, instructions);
         let base = asm.new_dynamic_label();
         A64Assembler {
             asm,
@@ -336,16 +340,16 @@ impl MacroAssembler for A64Assembler {
         self.gather(table, to, index);
     }
 
-    fn call_libcall(&mut self, function: Libcall, lanes: usize) {
+    fn call_libcall(&mut self, function: Libcall, elements: usize) {
         let asm = &mut self.asm;
         let thunk = *self.thunk.get_or_insert_with(|| asm.new_dynamic_label());
         dynasm!(self.asm
             ; .arch aarch64
             ; movz w17, function as u32
-            ; mov x16, lanes as u64
+            ; mov x16, elements as u64
             ; bl =>thunk
         );
-        if lanes == 1 {
+        if elements == 1 {
             let [result, _] = SCRATCH;
             dynasm!(self.asm; .arch aarch64; dup V(result).S4, V(result).S[0]);
         }
@@ -382,7 +386,7 @@ impl MacroAssembler for A64Assembler {
         );
     }
 
-    fn store_edge_masks(&mut self, at: i32, ways: usize, _: usize) {
+    fn store_edge_masks(&mut self, at: i32, edges: usize, _: usize) {
         let [mask, set] = SCRATCH;
         self.group(offset_of!(LoopState, edges));
         dynasm!(self.asm
@@ -391,10 +395,10 @@ impl MacroAssembler for A64Assembler {
             ; ldr x10, [x8, offset_of!(LoopState, stride) as u32]
             ; lsl x10, x10, 1
         );
-        for way in 0..ways {
+        for edge in 0..edges {
             dynasm!(self.asm; .arch aarch64; movi V(set).D2, 0);
             for (vector, bits) in BITS.iter().enumerate() {
-                let vectors = (way * A64Assembler::LOOP_GROUP_VECTORS + vector) as i32;
+                let vectors = (edge * A64Assembler::LOOP_GROUP_VECTORS + vector) as i32;
                 self.load(mask, Operand::Frame(at + vectors * VECTOR));
                 let bits = self.pool.table(bits);
                 self.load_from(THIRD, Base::Pool, bits);
@@ -404,7 +408,7 @@ impl MacroAssembler for A64Assembler {
                     ; orr V(set).B16, V(set).B16, V(mask).B16
                 );
             }
-            // No two lanes have a bit in common.
+            // No two elements have a bit in common.
             dynasm!(self.asm
                 ; .arch aarch64
                 ; addv S(set), V(set).S4

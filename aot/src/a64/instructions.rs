@@ -1,7 +1,9 @@
-//! What computes.
+//! Selects and emits the aarch64 NEON instructions that compute the nodes of a graph.
 //!
-//! An instruction writes its result when it has read all operands, but `bsl`, `bit`, `bif`, `fmla` and `fmls` read what they overwrite: there the register of the result decides which of them
-//! serves, or whether the result is on its way in a free register.
+//! Instructions read all operands before they write their result, but for `bsl`, `bit`, `bif`,
+//! `fmla` and `fmls`, which read the register that they overwrite. Which of these is emitted
+//! depends on the register of the result; where none fits, the result goes through a scratch
+//! register.
 
 use super::{A64Assembler, Operand, SCRATCH, THIRD};
 use crate::graph::NodeOp;
@@ -51,7 +53,7 @@ impl A64Assembler {
                     NodeOp::Min => self.lesser(to, a, b, [b, a]),
                     NodeOp::Max => self.lesser(to, a, b, [a, b]),
                     NodeOp::Shr => {
-                        // A shift to the left by less than nothing.
+                        // A left shift by a negative count.
                         dynasm!(self.asm
                             ; .arch aarch64
                             ; neg V(THIRD).S4, V(b).S4
@@ -66,7 +68,7 @@ impl A64Assembler {
                         );
                     }
                     NodeOp::MulWide => {
-                        // The even lanes side by side.
+                        // The even elements side by side.
                         let [even, _] = SCRATCH;
                         dynasm!(self.asm
                             ; .arch aarch64
@@ -106,13 +108,14 @@ impl A64Assembler {
         }
     }
 
-    /// a where the first number is greater than the second one, else b, as the graph has it: `fmin` and `fmax` have other rules for NaN and zeros.
+    /// `a` where the first number is greater than the second one, else `b`, as the graph defines
+    /// it: `fmin` and `fmax` have other rules for NaN and zeros.
     fn lesser(&mut self, to: u8, a: u8, b: u8, [more, less]: [u8; 2]) {
         dynasm!(self.asm; .arch aarch64; fcmgt V(THIRD).S4, V(more).S4, V(less).S4);
         self.choose(to, THIRD, a, b);
     }
 
-    /// `yes` where the mask is set, else `no`; the mask may be lost.
+    /// `yes` where the mask is set, else `no`; the mask may be overwritten.
     fn choose(&mut self, to: u8, mask: u8, yes: u8, no: u8) {
         if to == no {
             dynasm!(self.asm; .arch aarch64; bit V(to).B16, V(yes).B16, V(mask).B16);
@@ -132,11 +135,11 @@ impl A64Assembler {
         self.choose(to, mask, yes, no);
     }
 
-    /// ±a·b ± c. The instruction adds to what it overwrites.
+    /// ±a·b ± c. The instruction accumulates into the register that it overwrites.
     pub(super) fn product(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
         let [_, second] = SCRATCH;
         let is = |operand: Operand| matches!(operand, Operand::Register(r) if r == to);
-        // A free register for what is in none: the result's own may be among them.
+        // A scratch register for operands in memory: they may be in the register of the result.
         let sum = if is(a) || is(b) { SCRATCH[0] } else { to };
         match code {
             NodeOp::MulAdd | NodeOp::NegMulAdd => self.load(sum, c),
@@ -156,15 +159,15 @@ impl A64Assembler {
         self.copy(to, sum);
     }
 
-    /// The words of a table, lane by lane.
+    /// Looks up the words of a table, one SIMD element at a time.
     pub(super) fn gather(&mut self, table: u32, to: u8, index: u8) {
         self.pool_address(table);
-        for lane in 0..4 {
+        for element in 0..4 {
             dynasm!(self.asm
                 ; .arch aarch64
-                ; umov w16, V(index).S[lane]
+                ; umov w16, V(index).S[element]
                 ; ldr w16, [x17, x16, lsl 2]
-                ; ins V(THIRD).S[lane], w16
+                ; ins V(THIRD).S[element], w16
             );
         }
         self.copy(to, THIRD);

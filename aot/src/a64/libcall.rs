@@ -1,11 +1,16 @@
-//! Calls of functions that compute one lane: for rows that no fixed sequence of operations can compute.
+//! Calls of functions that compute one SIMD element: for ops that no fixed sequence of nodes can
+//! compute.
 
 use super::{A64Assembler, LIBCALLS, REGISTERS, SCRATCH, VECTOR};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 impl A64Assembler {
-    /// Writes the thunk. It is given the number of the function in `x17`, that of the lanes in `x16`, and the operands in the free vector registers, leaves the result in the first
-    /// of these, and keeps every vector, and all else that emitted code holds across instructions: not `x9` to `x14`, `x16` to `x18`.
+    /// Writes the thunk that calls a libcall for each SIMD element.
+    ///
+    /// Inputs: the number of the function in `x17`, the number of elements in `x16`, the operands
+    /// in the scratch vector registers. The result is in the first of these. The thunk preserves
+    /// all vector registers and every general register that code holds across instructions: all but
+    /// `x9` to `x14` and `x16` to `x18`.
     pub(super) fn libcall_thunk(&mut self, label: DynamicLabel) {
         let [first, second] = SCRATCH;
         let saved = |register: u8| (u32::from(register) + 2) * VECTOR as u32;

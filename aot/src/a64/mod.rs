@@ -1,12 +1,23 @@
-//! Code for aarch64 with NEON: four points a vector.
+//! Machine code for aarch64 with NEON: four points a vector.
 //!
-//! A kernel is called as [`Kernel`](adumbra_vm::native::BatchKernel) says, by the procedure call standard. Registers: `x0` the references, `x1` the next run, `x2` how many are left, `x3` the bytes of a
-//! pack; `x8` the points; `x4` the byte offset of the vectors at hand, `x5` and `x6` where the run begins and ends; `x7` the pool; `x16` the plane or cell at hand, or free as `x17` is. `x9` and `x10` are free, `x15` is where a routine returns to.
-//! A flow is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `x0` the register file, `x1` the globals, `x2` the steps that are left, `x3` the table of what may be called. That a kernel is given in `x5`; either keeps it in its frame ([`LIBCALLS`]).
-//! Three vector registers are free, the others hold values. A frame has what routines are given, the cells, and slots for values that found no register; `x29` is where it ends.
+//! A kernel is called as [`BatchKernel`](adumbra_vm::native::BatchKernel) says, by the procedure
+//! call standard (AAPCS64). Registers: `x0` the references, `x1` the next run, `x2` how many are
+//! left, `x3` the bytes of a SIMD vector of the VM; `x8` the points; `x4` the byte offset of the
+//! current vectors, `x5` and `x6` the start and end of the run; `x7` the pool; `x16` the address of
+//! the current plane or uniform value, else a scratch register like `x17`. `x9` and `x10` are
+//! scratch registers, `x15` is the return address of a routine.
 //!
-//! The pool stands behind all code: constants and tables, each known by its offset as soon as it is asked for. A kernel finds it by a distance that stands
-//! in front of the kernel, so it may be any distance away. Frames and pools that are longer than an instruction can name are reached through `x17`.
+//! A point kernel is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `x0` the
+//! register file, `x1` the globals, `x2` the steps that are left, `x3` the table of libcalls. A
+//! batch kernel gets that table in `x5`; both keep it in their frame ([`LIBCALLS`]).
+//!
+//! Three vector registers are scratch registers, the others hold values. A frame has the arguments
+//! of routines, the uniform values, and spill slots; `x29` is its end.
+//!
+//! The constant pool comes after all code: constants and tables, each known by its offset on first
+//! use. A kernel finds the pool by a distance that is stored right before the kernel, so the pool
+//! may be any distance away. Frames and pools that are longer than an instruction encodes are
+//! reached through `x17`.
 
 #![allow(
     clippy::useless_conversion,
@@ -24,17 +35,17 @@ use rustc_hash::FxHashMap;
 
 /// Vector registers that hold values.
 const REGISTERS: u8 = 29;
-/// Those that are free for what stands in memory, and for what is on its way.
+/// Scratch registers: for operands in memory, and for results that go to memory.
 const SCRATCH: [u8; 2] = [29, 30];
-/// One more that is free within an instruction.
+/// One more scratch register, free within an instruction.
 const THIRD: u8 = 31;
 /// Bytes of a vector.
 const VECTOR: i32 = 16;
 
-/// Where a kernel keeps what it may call, as bytes from the frame pointer.
+/// The frame's slot of the libcall table, as bytes from the frame pointer.
 const LIBCALLS: u32 = 80;
 
-/// An operand, constants being the bits that are wanted.
+/// An operand; a constant is its bits.
 type Operand = crate::macro_assembler::AsmOperand<u32>;
 
 /// Registers that addresses are relative to.
@@ -44,22 +55,22 @@ enum Base {
     Pool,
 }
 
-/// Those of its instructions are in parts of words.
+/// The references of aarch64 are bit fields of instructions.
 impl RelocationFormat for Aarch64Relocation {
     const REL32: Option<u8> = None;
 }
 
-/// Writes code.
+/// The macro assembler for aarch64.
 pub(crate) struct A64Assembler {
     asm: Assembler<Aarch64Relocation>,
     pool: Pool,
-    /// Where the pool begins.
+    /// The label of the pool's start.
     base: DynamicLabel,
-    /// Calls what is called out, once somebody does.
+    /// Label of the libcall thunk, set by the first call.
     thunk: Option<DynamicLabel>,
 }
 
-/// What code reads, behind it.
+/// The constants and tables after the code.
 #[derive(Default)]
 struct Pool {
     words: Vec<u32>,
@@ -68,7 +79,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// Adds words, the first of which is aligned as a vector; says how many bytes from the beginning.
+    /// Appends words, aligned as a vector, and returns their byte offset in the pool.
     fn push(&mut self, words: impl IntoIterator<Item = u32>) -> u32 {
         let at = self.words.len();
         self.words.extend(words);
@@ -77,7 +88,7 @@ impl Pool {
         at as u32 * 4
     }
 
-    /// A vector of these bits.
+    /// Returns the byte offset of a vector that is `bits` in each element.
     fn constant(&mut self, bits: u32) -> u32 {
         if let Some(&at) = self.constants.get(&bits) {
             return at;
@@ -98,7 +109,8 @@ impl Pool {
     }
 }
 
-/// The immediate of `fmov` for a float, if it has one: `aBbbbbbc defgh000 …`, where B is not b. Arm's manual, VFPExpandImm.
+/// The immediate of `fmov` for a float, if it has one: `aBbbbbbc defgh000 …`, where B is not b (Arm
+/// Architecture Reference Manual, VFPExpandImm).
 fn float_immediate(bits: u32) -> Option<f32> {
     let exponent = bits >> 25 & 0x3f;
     let is = bits & 0x7_ffff == 0 && (exponent == 0x20 || exponent == 0x1f);
@@ -106,7 +118,7 @@ fn float_immediate(bits: u32) -> Option<f32> {
 }
 
 impl A64Assembler {
-    /// `x17` becomes a number.
+    /// Puts a number in `x17`.
     fn number(&mut self, number: u32) {
         dynasm!(self.asm; .arch aarch64; movz w17, number & 0xffff);
         if number >> 16 != 0 {

@@ -1,5 +1,8 @@
-//! Every row of the op table, as code, gives what it gives at one point, with registers to spare and with hardly any, and so does a loop; run by an emulator where the host has
-//! one, and by the processor where it is one. Where there is neither, the bytes of a few kernels are what they were when they were run.
+//! Differential test of aarch64 code against scalar evaluation, for every op and for loops, with
+//! many registers and with few.
+//!
+//! The code runs in an emulator if the host has one, and on the processor if it is an aarch64.
+//! Elsewhere the bytes of a few kernels are compared with a golden file.
 
 use super::A64Assembler;
 use crate::differential::compiled_loop::{EXTRA_WORDS, LoopCase};
@@ -11,104 +14,109 @@ use adumbra_vm::native::ArithmeticKind;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Few registers leave most values in the frame.
+/// Two registers put most values in the frame.
 const REGISTERS: [u8; 2] = [super::REGISTERS, 2];
-/// Kernels that are run by one process.
+/// Kernels that one process runs.
 const JOBS: usize = 1000;
-/// Bytes of code that are long.
+/// From this many bytes of code on, code counts as long.
 const LONG: usize = 32 << 10;
 
-fn code(trial: &DifferentialCase, registers: u8) -> MachineCode {
-    trial.code::<A64Assembler>(registers)
+fn code(case: &DifferentialCase, registers: u8) -> MachineCode {
+    case.code::<A64Assembler>(registers)
 }
 
-/// What makes code of a trial, and what runs it.
+/// The calling convention that a case is compiled and run by.
 #[derive(Clone, Copy)]
-enum As {
-    Packs,
-    Points,
+enum Convention {
+    Batch,
+    Point,
 }
 
-/// Runs all trials with so many registers, and says what is not the same.
-fn check(emulator: &Emulator, trials: &[DifferentialCase], registers: u8, how: As) -> Vec<String> {
+/// Runs all cases with a number of registers and returns the differences.
+fn check(
+    emulator: &Emulator,
+    cases: &[DifferentialCase],
+    registers: u8,
+    how: Convention,
+) -> Vec<String> {
     let mut differences = Vec::new();
-    for trials in trials.chunks(JOBS) {
-        let jobs = trials.iter().enumerate().map(|(i, trial)| {
+    for cases in cases.chunks(JOBS) {
+        let jobs = cases.iter().enumerate().map(|(i, case)| {
             let code = match how {
-                As::Packs => code(trial, registers),
-                As::Points => trial.point_code::<A64Assembler>(registers),
+                Convention::Batch => code(case, registers),
+                Convention::Point => case.point_code::<A64Assembler>(registers),
             };
-            (i, trial, code)
+            (i, case, code)
         });
-        // What takes the emulator long it does not do for each place of the operands.
+        // Long code is slow in the emulator: only one in eight of its operand locations runs.
         let jobs = jobs.filter(|(i, _, code)| code.bytes.len() < LONG || i % 8 == 0);
         let jobs: Vec<(&DifferentialCase, MachineCode)> =
-            jobs.map(|(_, trial, code)| (trial, code)).collect();
+            jobs.map(|(_, case, code)| (case, code)).collect();
         let found = match how {
-            As::Packs => emulator.run(&jobs),
-            As::Points => emulator.run_points(&jobs),
+            Convention::Batch => emulator.run(&jobs),
+            Convention::Point => emulator.run_points(&jobs),
         };
         let judged = jobs.iter().zip(&found);
-        differences.extend(judged.filter_map(|((trial, _), found)| trial.compare(found).err()));
+        differences.extend(judged.filter_map(|((case, _), found)| case.compare(found).err()));
     }
     differences
 }
 
-fn assert_same(emulator: &Emulator, trials: &[DifferentialCase], registers: u8, how: As) {
-    let differences = check(emulator, trials, registers, how);
+fn assert_same(emulator: &Emulator, cases: &[DifferentialCase], registers: u8, how: Convention) {
+    let differences = check(emulator, cases, registers, how);
     let few = &differences[..differences.len().min(10)];
     assert!(
         differences.is_empty(),
         "with {registers} registers {} of {}: {few:#?}",
         differences.len(),
-        trials.len()
+        cases.len()
     );
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "Miri starts no processes")]
-fn rows_as_code_give_what_they_give_at_one_point() {
+fn batch_code_matches_scalar_evaluation() {
     let Some(emulator) = Emulator::new() else {
         return;
     };
-    let trials = arithmetic_cases();
+    let cases = arithmetic_cases();
     for registers in REGISTERS {
-        assert_same(&emulator, &trials, registers, As::Packs);
+        assert_same(&emulator, &cases, registers, Convention::Batch);
     }
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "Miri starts no processes")]
-fn rows_as_code_of_one_point_give_the_same() {
+fn point_code_matches_scalar_evaluation() {
     let Some(emulator) = Emulator::new() else {
         return;
     };
-    let trials = arithmetic_cases();
+    let cases = arithmetic_cases();
     for registers in REGISTERS {
-        assert_same(&emulator, &trials, registers, As::Points);
+        assert_same(&emulator, &cases, registers, Convention::Point);
     }
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "Miri starts no processes")]
-fn what_is_further_than_an_instruction_reaches_is_found() {
-    let trial = DifferentialCase::far_operands();
-    let code = code(&trial, super::REGISTERS);
+fn far_operands_are_reached() {
+    let case = DifferentialCase::far_operands();
+    let code = code(&case, super::REGISTERS);
     assert!(code.bytes.len() > 1 << 20, "conditional jumps reach 1 MB");
     if let Some(emulator) = Emulator::new() {
-        assert_same(&emulator, &[trial], super::REGISTERS, As::Packs);
+        assert_same(&emulator, &[case], super::REGISTERS, Convention::Batch);
         assert_same(
             &emulator,
             &[DifferentialCase::far_operands()],
             super::REGISTERS,
-            As::Points,
+            Convention::Point,
         );
     }
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "Miri starts no processes")]
-fn a_loop_as_code_leaves_each_point_as_its_rows_do() {
+fn loop_code_matches_scalar_evaluation() {
     let Some(emulator) = Emulator::new() else {
         return;
     };
@@ -116,24 +124,27 @@ fn a_loop_as_code_leaves_each_point_as_its_rows_do() {
         .into_iter()
         .flat_map(|more| REGISTERS.map(|own| (more, own)))
     {
-        let trial = LoopCase::new(more);
-        let code = trial.code::<A64Assembler>(registers);
-        if let Err(difference) = trial.compare(&emulator.run_loop(&trial, &code)) {
+        let case = LoopCase::new(more);
+        let code = case.code::<A64Assembler>(registers);
+        if let Err(difference) = case.compare(&emulator.run_loop(&case, &code)) {
             panic!("with {registers} registers and {more} words more {difference}");
         }
     }
 }
 
-/// On a processor of this kind.
+/// On an aarch64 processor.
 #[cfg(target_arch = "aarch64")]
 #[test]
 #[cfg_attr(miri, ignore = "Miri runs no machine code")]
-fn the_processor_itself_gives_what_rows_give() {
-    for trial in arithmetic_cases().iter().chain([&DifferentialCase::far()]) {
+fn host_runs_match_scalar_evaluation() {
+    for case in arithmetic_cases()
+        .iter()
+        .chain([&DifferentialCase::far_operands()])
+    {
         for registers in REGISTERS {
-            let alone = trial.run_alone(&trial.point_code::<A64Assembler>(registers));
-            for found in [trial.run(&code(trial, registers)), alone] {
-                if let Err(difference) = trial.judge(&found) {
+            let points = case.run_points(&case.point_code::<A64Assembler>(registers));
+            for found in [case.run(&code(case, registers)), points] {
+                if let Err(difference) = case.compare(&found) {
                     panic!("with {registers} registers {difference}");
                 }
             }
@@ -141,7 +152,8 @@ fn the_processor_itself_gives_what_rows_give() {
     }
 }
 
-/// Kernels whose bytes are kept: of one instruction and of many, with constants, cells, a rare way and a call.
+/// Ops whose code is kept in the golden file: one instruction and many, with constants, uniform
+/// values, a slow path and a libcall.
 const GOLDEN: [Op; 9] = [
     Op::Add,
     Op::Max,
@@ -154,40 +166,41 @@ const GOLDEN: [Op; 9] = [
     Op::UDiv,
 ];
 
-/// `ADUMBRA_BLESS=1 cargo test -p adumbra-aot` writes the file anew; let no bytes in that the other tests did not run.
+/// `ADUMBRA_BLESS=1 cargo test -p adumbra-aot` rewrites the file; bless only bytes that the other
+/// tests ran.
 #[test]
-fn bytes_are_what_they_were() {
-    let trials = arithmetic_cases();
-    let mut text = String::new();
+fn emitted_bytes_match_golden_file() {
+    let cases = arithmetic_cases();
+    let mut lines = String::new();
     for op in GOLDEN {
-        let mut of_op = trials
+        let mut of_op = cases
             .iter()
-            .filter(|trial| matches!(trial.segment.instructions[0].kind, ArithmeticKind::Op(own) if own == op));
-        // The first has no shadows and all operands in planes; the last has shadows, or a constant.
-        for trial in [of_op.next(), of_op.next_back()].into_iter().flatten() {
-            let code = code(trial, super::REGISTERS);
+            .filter(|case| matches!(case.segment.instructions[0].kind, ArithmeticKind::Op(own) if own == op));
+        // The first has no shadows and all operands in planes; the last has shadows or a constant.
+        for case in [of_op.next(), of_op.next_back()].into_iter().flatten() {
+            let code = code(case, super::REGISTERS);
             writeln!(
-                text,
+                lines,
                 "{op:?}, entry {:#x}",
-                code.kernels[0].expect("stretches have code").start
+                code.kernels[0].expect("segments have code").start
             )
             .unwrap();
             for line in code.bytes.chunks(32) {
                 let words = line.chunks_exact(4);
                 let words = words.map(|w| u32::from_le_bytes(w.try_into().unwrap()));
                 let words: Vec<String> = words.map(|word| format!("{word:08x}")).collect();
-                writeln!(text, "  {}", words.join(" ")).unwrap();
+                writeln!(lines, "  {}", words.join(" ")).unwrap();
             }
         }
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/a64/golden.txt");
     if std::env::var_os("ADUMBRA_BLESS").is_some() {
-        std::fs::write(&path, &text).unwrap();
+        std::fs::write(&path, &lines).unwrap();
     }
     let golden = std::fs::read_to_string(&path).unwrap();
     assert_eq!(
         golden,
-        text,
+        lines,
         "ADUMBRA_BLESS=1 writes {} anew",
         path.display()
     );

@@ -1,7 +1,10 @@
-//! A loop on trial: points that leave it by two exits, or are left when their turns are at an end, through an arm that others skip, beside points that do not run. What its code leaves in
-//! planes and tells of points is held against its rows, one point after the other.
+//! Differential test of a compiled loop with two exits, a bounded number of iterations, an arm that
+//! some points skip, and inactive points.
+//!
+//! The planes and the points' states after its code are compared with its instructions, one point
+//! after the other.
 
-use super::{PACK_BYTES, POINTS, Planes, STEPS, compute, run, word};
+use super::{POINTS, Planes, STEPS, VM_VECTOR_BYTES, compute, run, word};
 use crate::emit::compile_batch;
 use crate::machine_code::MachineCode;
 use crate::macro_assembler::MacroAssembler;
@@ -13,17 +16,17 @@ use adumbra_vm::native::{
     Edge, LoopBlock, LoopTerminator, VectorRun, WordLocation,
 };
 
-/// All points but those of the last pack, in one run: kernels may go past that.
+/// All points but those of the last vector, in one run: kernels may go past that.
 pub(crate) const RUNS: [VectorRun; 1] = [VectorRun {
     start: 0,
-    vectors: PACKS as u32,
+    vectors: VECTORS as u32,
 }];
-/// Packs that run, and their points.
-const PACKS: usize = POINTS * 4 / PACK_BYTES - 1;
-const RUNNING: usize = PACKS * PACK_BYTES / 4;
+/// Vectors that run, and their points.
+const VECTORS: usize = POINTS * 4 / VM_VECTOR_BYTES - 1;
+const RUNNING: usize = VECTORS * VM_VECTOR_BYTES / 4;
 
 /// The words of the loop.
-const TURN: u32 = 0;
+const ITERATION: u32 = 0;
 const LAST: u32 = 1;
 const SUM: DualOperand = DualOperand {
     value: 2,
@@ -38,23 +41,25 @@ const SCALE: u32 = 7;
 const ONE: u32 = 8;
 const FEW: u32 = 9;
 const MANY: u32 = 10;
-/// Nobody reads these behind the loop: a branch asks for the first, rows read the second, and those of the next turn the third.
+/// Not live after the loop: a branch condition reads the first, instructions read the second, and
+/// those of the next iteration the third.
 const NEAR: u32 = 11;
 const GAIN: u32 = 12;
 const BACK: u32 = 13;
-/// Nobody reads this but behind the loop.
+/// Live-out: only read after the loop.
 const OUT: u32 = 14;
-/// Words that each turn adds one to stand behind.
+/// The first of the words that each iteration adds one to.
 const WORDS: usize = 15;
-/// How many of those there are: none, so many that there are several pieces, and that turns are long.
+/// How many of those there are: none, enough for several sections, and enough for long iterations.
 pub(crate) const EXTRA_WORDS: [usize; 3] = [0, 40, 100];
 const EXITS: u32 = 2;
 
-/// A loop, and what its words and sets hold before: who runs, steps, and the sets of ways.
+/// A loop, and the contents of its words and sets before it: active points, steps, and the sets of
+/// edges.
 pub(crate) struct LoopCase {
     unit: CompileUnit,
     pub(crate) planes: Planes,
-    /// The number of the plane of who runs.
+    /// The number of the plane of the active points.
     pub(crate) first_state_plane: usize,
 }
 
@@ -65,7 +70,7 @@ fn plain(word: u32) -> DualOperand {
     }
 }
 
-fn row(op: Op, result: DualOperand, operands: &[DualOperand]) -> ArithmeticInst {
+fn inst(op: Op, result: DualOperand, operands: &[DualOperand]) -> ArithmeticInst {
     let mut all = [DualOperand::default(); MAX_OPERANDS];
     all[..operands.len()].copy_from_slice(operands);
     ArithmeticInst {
@@ -76,7 +81,7 @@ fn row(op: Op, result: DualOperand, operands: &[DualOperand]) -> ArithmeticInst 
     }
 }
 
-/// Where those go for whom a is less than b, and where the others.
+/// A branch on `a` less than `b`: to `next` if it is, else to `target`.
 fn if_less(a: u32, b: u32, next: Edge, target: Edge) -> LoopTerminator {
     let mut operands = [DualOperand::default(); MAX_OPERANDS];
     (operands[0], operands[1]) = (plain(a), plain(b));
@@ -91,59 +96,64 @@ fn if_less(a: u32, b: u32, next: Edge, target: Edge) -> LoopTerminator {
     })
 }
 
-fn block(rows: Vec<ArithmeticInst>, steps: u32, end: LoopTerminator) -> LoopBlock {
+fn block(instructions: Vec<ArithmeticInst>, steps: u32, end: LoopTerminator) -> LoopBlock {
     LoopBlock {
-        instructions: rows,
+        instructions,
         steps,
         terminator: end,
         position: 0,
     }
 }
 
-/// The words that are read behind the loop, if there are so many more.
-fn read_behind(more: usize) -> impl Iterator<Item = u32> {
+/// The live-out words, if there are `more` of them.
+fn live_out_words(more: usize) -> impl Iterator<Item = u32> {
     let numbers = WORDS as u32..(WORDS + more) as u32;
-    [TURN, SUM.value, 3, OUT].into_iter().chain(numbers)
+    [ITERATION, SUM.value, 3, OUT].into_iter().chain(numbers)
 }
 
-/// Turns go on while there are any left and the sum is not too great. Small sums take an arm of their own, which has a word for itself, and small numbers near them a short one.
-fn region(more: usize) -> CompiledLoop {
-    let (turn, one, own) = (plain(TURN), plain(ONE), plain(OWN));
+/// Iterates while iterations are left and the sum is not too great. Small sums take an arm of their
+/// own, which has a word for itself, and small numbers near them a short one.
+fn compiled_loop(more: usize) -> CompiledLoop {
+    let (iteration, one, own) = (plain(ITERATION), plain(ONE), plain(OWN));
     let [value, gain, near, back] = [SUM.value, GAIN, NEAR, BACK].map(plain);
     let scale = plain(SCALE);
     let first = vec![
-        row(Op::Add, SUM, &[SUM, STEP]),
-        row(Op::Mul, gain, &[value, scale]),
-        row(Op::Add, gain, &[gain, back]),
-        row(Op::Add, near, &[value, one]),
+        inst(Op::Add, SUM, &[SUM, STEP]),
+        inst(Op::Mul, gain, &[value, scale]),
+        inst(Op::Add, gain, &[gain, back]),
+        inst(Op::Add, near, &[value, one]),
     ];
     let long_arm = vec![
-        row(Op::Mul, SUM, &[SUM, scale]),
-        row(Op::Sin, own, &[value]),
-        row(Op::Add, own, &[own, one]),
-        row(Op::Add, SUM, &[SUM, STEP]),
-        row(Op::Mul, own, &[own, own]),
-        row(Op::Add, SUM, &[SUM, own]),
-        row(Op::Add, gain, &[gain, one]),
-        row(Op::Mul, near, &[near, scale]),
-        row(Op::Mul, back, &[value, scale]),
+        inst(Op::Mul, SUM, &[SUM, scale]),
+        inst(Op::Sin, own, &[value]),
+        inst(Op::Add, own, &[own, one]),
+        inst(Op::Add, SUM, &[SUM, STEP]),
+        inst(Op::Mul, own, &[own, own]),
+        inst(Op::Add, SUM, &[SUM, own]),
+        inst(Op::Add, gain, &[gain, one]),
+        inst(Op::Mul, near, &[near, scale]),
+        inst(Op::Mul, back, &[value, scale]),
     ];
-    let short_arm = vec![row(Op::Mul, gain, &[gain, scale])];
-    let told = vec![
-        row(Op::Add, plain(OUT), &[gain, value]),
-        row(Op::Add, turn, &[turn, one]),
+    let short_arm = vec![inst(Op::Mul, gain, &[gain, scale])];
+    let joined = vec![
+        inst(Op::Add, plain(OUT), &[gain, value]),
+        inst(Op::Add, iteration, &[iteration, one]),
     ];
     let numbers = WORDS as u32..(WORDS + more) as u32;
-    let counted = (numbers.clone()).map(|word| row(Op::Add, plain(word), &[plain(word), one]));
-    let last = [row(Op::Sqrt, SUM, &[SUM])].into_iter().chain(counted);
+    let counted = (numbers.clone()).map(|word| inst(Op::Add, plain(word), &[plain(word), one]));
+    let last = [inst(Op::Sqrt, SUM, &[SUM])].into_iter().chain(counted);
     let to = Edge::Block;
     let blocks = vec![
-        block(Vec::new(), 0, if_less(TURN, LAST, to(1), Edge::Exit(0))),
+        block(
+            Vec::new(),
+            0,
+            if_less(ITERATION, LAST, to(1), Edge::Exit(0)),
+        ),
         block(first, 0, if_less(SUM.value, FEW, to(2), to(3))),
         block(long_arm, 2, LoopTerminator::Jump(to(3))),
         block(Vec::new(), 0, if_less(NEAR, ONE, to(4), to(5))),
         block(short_arm, 0, LoopTerminator::Jump(to(5))),
-        block(told, 0, if_less(MANY, SUM.value, Edge::Exit(1), to(6))),
+        block(joined, 0, if_less(MANY, SUM.value, Edge::Exit(1), to(6))),
         block(last.collect(), 1, LoopTerminator::Loop(0)),
     ];
     let mut words = vec![WordLocation::Plane; WORDS + more];
@@ -155,47 +165,47 @@ fn region(more: usize) -> CompiledLoop {
         locations: words,
         blocks,
         exits: EXITS,
-        live_out: read_behind(more).collect(),
+        live_out: live_out_words(more).collect(),
     }
 }
 
-/// A loop with so many arms, which are not short.
+/// A loop with `arms` arms that are not short.
 fn with_arms(arms: u32) -> CompiledLoop {
-    let (turn, own, one) = (plain(TURN), plain(OWN), plain(ONE));
-    let arm = vec![row(Op::Add, own, &[own, one]); 5];
+    let (iteration, own, one) = (plain(ITERATION), plain(OWN), plain(ONE));
+    let arm = vec![inst(Op::Add, own, &[own, one]); 5];
     let mut blocks = Vec::new();
     for number in 0..arms {
-        let [into, over] = [1, 2].map(|behind| Edge::Block(2 * number + behind));
-        blocks.push(block(Vec::new(), 0, if_less(TURN, FEW, into, over)));
+        let [into, over] = [1, 2].map(|offset| Edge::Block(2 * number + offset));
+        blocks.push(block(Vec::new(), 0, if_less(ITERATION, FEW, into, over)));
         blocks.push(block(arm.clone(), 0, LoopTerminator::Jump(over)));
     }
-    let next = row(Op::Add, turn, &[turn, one]);
+    let next = inst(Op::Add, iteration, &[iteration, one]);
     let again = Edge::Block(2 * arms + 1);
     blocks.push(block(
         vec![next],
         0,
-        if_less(TURN, MANY, again, Edge::Exit(0)),
+        if_less(ITERATION, MANY, again, Edge::Exit(0)),
     ));
     blocks.push(block(Vec::new(), 0, LoopTerminator::Loop(0)));
     CompiledLoop {
         blocks,
-        ..region(0)
+        ..compiled_loop(0)
     }
 }
 
-/// The code of a loop with so many arms.
+/// The code of a loop with `arms` arms.
 pub(crate) fn code_with_arms<M: MacroAssembler>(arms: u32) -> MachineCode {
     let unit = CompileUnit::Loop(with_arms(arms));
     compile_batch::<M>(Optimisations::ALL, &[unit], M::VALUE_REGISTERS, false).expect("it is short")
 }
 
 impl LoopCase {
-    /// The loop at random points, with so many words more.
+    /// The loop at random points, with `more` words.
     pub(crate) fn new(more: usize) -> LoopCase {
-        let region = region(more);
+        let compiled_loop = compiled_loop(more);
         let count = WORDS + more;
         let mut numbers = fastrand::Rng::with_seed(3);
-        let mut planes = vec![[0; POINTS]; count + 2 + EXITS as usize + region.blocks.len()];
+        let mut planes = vec![[0; POINTS]; count + 2 + EXITS as usize + compiled_loop.blocks.len()];
         let mut random = |below: u32| word(&mut numbers, OperandKind::Word) % below;
         for point in 0..POINTS {
             planes[LAST as usize][point] = (random(9) as f32).to_bits();
@@ -212,32 +222,32 @@ impl LoopCase {
             // A word of a plane has two words of a set, and 32 points.
             planes[count][point / 32] |= u32::from(runs) << (point % 32);
         }
-        // Whatever was told before is told anew.
+        // The code overwrites the sets and steps of before.
         planes[count + 1].fill(u32::MAX);
         planes[count + 2..]
             .iter_mut()
             .for_each(|set| set[..POINTS / 32].fill(u32::MAX));
         LoopCase {
-            unit: CompileUnit::Loop(region),
+            unit: CompileUnit::Loop(compiled_loop),
             planes,
             first_state_plane: count,
         }
     }
 
-    /// Its code, given so many registers.
+    /// Its code with a number of registers.
     pub(crate) fn code<M: MacroAssembler>(&self, registers: u8) -> MachineCode {
         let unit = std::slice::from_ref(&self.unit);
         compile_batch::<M>(Optimisations::ALL, unit, registers, false).expect("it is short")
     }
 
-    /// What its planes hold when this processor has run its code.
+    /// The planes after this processor ran its code.
     pub(crate) fn run(&self, code: &MachineCode) -> Planes {
         run(code, &self.planes, &RUNS, Some(self.first_state_plane))
     }
 
-    /// What its planes have to hold.
+    /// The planes as they have to be.
     fn expected(&self) -> Planes {
-        let CompileUnit::Loop(region) = &self.unit else {
+        let CompileUnit::Loop(compiled_loop) = &self.unit else {
             unreachable!("it is a loop");
         };
         let mut planes = self.planes.clone();
@@ -248,21 +258,21 @@ impl LoopCase {
             .for_each(|set| set[..POINTS / 32].fill(0));
         for point in 0..POINTS {
             let mut words: Vec<u32> = planes[..count].iter().map(|plane| plane[point]).collect();
-            for (word, home) in words.iter_mut().zip(&region.locations) {
-                if let WordLocation::Constant(bits) = home {
+            for (word, location) in words.iter_mut().zip(&compiled_loop.locations) {
+                if let WordLocation::Constant(bits) = location {
                     *word = *bits;
                 }
             }
             let mut steps = 0;
             if active[point / 32] >> (point % 32) & 1 == 1 {
-                let way = walk(region, &mut words, &mut steps);
-                let set = match way {
+                let edge = walk(compiled_loop, &mut words, &mut steps);
+                let set = match edge {
                     Edge::Exit(exit) => exit,
                     Edge::Block(block) => EXITS + block,
                 };
                 planes[count + 2 + set as usize][point / 32] |= 1 << (point % 32);
             }
-            for word in read_behind(count - WORDS) {
+            for word in live_out_words(count - WORDS) {
                 planes[word as usize][point] = words[word as usize];
             }
             planes[count + 1][point] = steps;
@@ -270,17 +280,18 @@ impl LoopCase {
         planes
     }
 
-    /// Compares what its code left.
+    /// Compares the planes after its code.
     ///
     /// # Errors
-    /// What is not the same.
+    ///
+    /// The first difference.
     pub(crate) fn compare(&self, found: &Planes) -> Result<(), String> {
         let expected = self.expected();
-        for way in [0, 1, EXITS] {
-            let set = expected[self.first_state_plane + 2 + way as usize];
+        for edge in [0, 1, EXITS] {
+            let set = expected[self.first_state_plane + 2 + edge as usize];
             assert!(
                 set.iter().any(|&points| points != 0),
-                "nobody goes way {way}"
+                "edge {edge} is not taken"
             );
         }
         let planes = found.iter().zip(&expected).enumerate();
@@ -288,8 +299,8 @@ impl LoopCase {
             if [NEAR, GAIN, BACK].contains(&(plane as u32)) {
                 continue;
             }
-            // Of points behind those that run nothing need be told, but what they hold stays.
-            let told = |word: usize| match plane {
+            // The state of points after those that run may be anything, but their words stay.
+            let significant = |word: usize| match plane {
                 _ if plane <= self.first_state_plane => u32::MAX,
                 _ if plane == self.first_state_plane + 1 => {
                     if word < RUNNING {
@@ -300,7 +311,7 @@ impl LoopCase {
                 }
                 _ => ((1_u64 << RUNNING.saturating_sub(32 * word).min(32)) - 1) as u32,
             };
-            let differs = |&word: &usize| (found[word] ^ expected[word]) & told(word) != 0;
+            let differs = |&word: &usize| (found[word] ^ expected[word]) & significant(word) != 0;
             if let Some(word) = (0..POINTS).find(differs) {
                 let [found, expected] = [found[word], expected[word]];
                 return Err(format!(
@@ -312,24 +323,24 @@ impl LoopCase {
     }
 }
 
-/// Runs the loop at one point: how it is left.
-fn walk(region: &CompiledLoop, words: &mut [u32], steps: &mut u32) -> Edge {
-    let (mut at, mut turns) = (0, 0);
+/// Runs the loop at one point and returns the edge by which it exits.
+fn walk(compiled_loop: &CompiledLoop, words: &mut [u32], steps: &mut u32) -> Edge {
+    let (mut at, mut iterations) = (0, 0);
     let mut floats = vec![false; words.len()];
     loop {
-        let block = &region.blocks[at as usize];
+        let block = &compiled_loop.blocks[at as usize];
         compute(&block.instructions, words, &mut floats);
         *steps += block.steps;
-        let way = match block.terminator {
-            LoopTerminator::Jump(way) => way,
+        let edge = match block.terminator {
+            LoopTerminator::Jump(edge) => edge,
             LoopTerminator::Loop(target) => {
                 *steps += 1;
-                turns += 1;
-                let way = Edge::Block(target);
-                if turns == STEPS {
-                    return way;
+                iterations += 1;
+                let edge = Edge::Block(target);
+                if iterations == STEPS {
+                    return edge;
                 }
-                way
+                edge
             }
             LoopTerminator::Branch(CondBranch {
                 condition: Condition { test, operands },
@@ -338,13 +349,13 @@ fn walk(region: &CompiledLoop, words: &mut [u32], steps: &mut u32) -> Edge {
                 next,
             }) => {
                 let bits = [0, 1].map(|i: usize| words[operands[i].value as usize]);
-                let truth = test.expect("each branch asks a row").value(&bits);
-                if (truth != 0) == when { next } else { target }
+                let is_true = test.expect("each branch has a test").value(&bits);
+                if (is_true != 0) == when { next } else { target }
             }
         };
-        match way {
+        match edge {
             Edge::Block(next) => at = next,
-            Edge::Exit(_) => return way,
+            Edge::Exit(_) => return edge,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Frames: kernels, which go over runs of packs, and routines for rare ways.
+//! Frames of kernels and routines: a kernel iterates over runs of vectors, a routine is a slow
+//! path.
 
 use super::{AllocatedGraph, Emitter, LoopMasks, MAX_FRAME_BYTES};
 use crate::graph::{Graph, NodeId, NodeOp};
@@ -13,55 +14,58 @@ use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// What a kernel has on the stack, as bytes from the stack pointer: first of all what routines are given.
+/// The stack frame of a kernel, as bytes from the stack pointer. The arguments of routines come
+/// first.
 pub(super) struct KernelFrame {
     pub(super) bytes: i32,
     pub(super) interleave: Interleave,
-    /// Where the cell of each word is copied to.
-    cells: FxHashMap<u32, i32>,
-    /// What a region knows of points.
+    /// The offset of each uniform word's copy.
+    uniform_offsets: FxHashMap<u32, i32>,
+    /// The masks of a compiled loop's points.
     pub(super) masks: LoopMasks,
 }
 
 impl KernelFrame {
-    /// That of a kernel for these, of so many vectors at once; none if a row of theirs found no room.
+    /// The frame of a kernel for these graphs, with an interleave factor. `None` if the templates
+    /// are full.
     pub(super) fn for_graphs<'g, M: MacroAssembler>(
         computations: impl Iterator<Item = &'g Computation> + Clone,
         templates: &OpTemplates,
-        flight: Interleave,
+        interleave: Interleave,
     ) -> Option<KernelFrame> {
         if templates.is_full() {
             return None;
         }
-        let detours = (computations.clone()).flat_map(|own| &own.graph.slow_paths);
-        let given = detours.map(|detour| templates.routine(detour.routine).0.param_count());
+        let slow_path_calls = (computations.clone()).flat_map(|own| &own.graph.slow_paths);
+        let given =
+            slow_path_calls.map(|slow_path| templates.routine(slow_path.routine).0.param_count());
         let mut size = given.max().unwrap_or(0) as i32 * M::VECTOR_BYTES;
-        let mut cells = FxHashMap::default();
+        let mut uniform_offsets = FxHashMap::default();
         for &word in computations.flat_map(|own| &own.graph.uniforms) {
-            cells.entry(word).or_insert_with(|| {
+            uniform_offsets.entry(word).or_insert_with(|| {
                 size = size.saturating_add(M::VECTOR_BYTES);
                 size - M::VECTOR_BYTES
             });
         }
         Some(KernelFrame {
             bytes: size,
-            interleave: flight,
-            cells,
+            interleave,
+            uniform_offsets,
             masks: LoopMasks::default(),
         })
     }
 
-    /// Whether a kernel may have it.
+    /// Whether the frame is within `MAX_FRAME_BYTES`.
     pub(super) fn fits(&self) -> bool {
         self.bytes <= MAX_FRAME_BYTES
     }
 
-    /// The copies of cells.
+    /// The offsets of the copies of uniform values.
     pub(super) fn take_uniform_offsets(&mut self) -> FxHashMap<u32, i32> {
-        std::mem::take(&mut self.cells)
+        std::mem::take(&mut self.uniform_offsets)
     }
 
-    /// Room for so many masks or numbers of all points at hand.
+    /// Reserves `count` masks or numbers of all current points.
     pub(super) fn reserve_masks<M: MacroAssembler>(&mut self, count: usize) -> i32 {
         let at = self.bytes;
         let bytes =
@@ -72,7 +76,8 @@ impl KernelFrame {
 }
 
 impl<M: MacroAssembler> Emitter<M> {
-    /// Writes the kernel of a stretch; says where it is. Nothing if its frame would be too large.
+    /// Writes the kernel of a segment and returns its extent, or `None` if its frame would be too
+    /// large.
     pub(super) fn segment(
         &mut self,
         segments: &[Computation],
@@ -92,13 +97,13 @@ impl<M: MacroAssembler> Emitter<M> {
             templates,
             Interleave::single_group(vectors),
         )?;
-        let cells = frame.take_uniform_offsets();
+        let uniform_offsets = frame.take_uniform_offsets();
         let find = match self.optimisations.has(Optimisation::ConstantRegisters) {
             true => LinearScan::allocate_loop,
             false => LinearScan::allocate,
         };
-        let bodies = self.allocate_graphs(segments.iter(), &mut frame, &cells, find);
-        let (start, runs) = self.begin_kernel(&frame, &cells)?;
+        let bodies = self.allocate_graphs(segments.iter(), &mut frame, &uniform_offsets, find);
+        let (start, runs) = self.begin_kernel(&frame, &uniform_offsets)?;
         for (body, segment) in bodies.iter().zip(segments) {
             let next = self.machine.new_label();
             self.part(KernelPart::Vectors);
@@ -116,16 +121,17 @@ impl<M: MacroAssembler> Emitter<M> {
         Some(self.end_kernel(start, &frame, runs))
     }
 
-    /// The places of everything, as they are found one graph at a time, in a frame that grows with it.
+    /// Allocates one graph after the other, in a frame that grows with them.
     pub(super) fn allocate_graphs<'g>(
         &self,
         computations: impl Iterator<Item = &'g Computation>,
         frame: &mut KernelFrame,
-        cells: &'g FxHashMap<u32, i32>,
+        uniform_offsets: &'g FxHashMap<u32, i32>,
         find: fn(&mut LinearScan, &Graph, &[GraphStore]) -> Allocation,
     ) -> Vec<AllocatedGraph<'g>> {
         let slots = frame.bytes;
-        let mut finder = LinearScan::new(frame.interleave, self.registers, M::HAS_PLANE_OPERANDS);
+        let mut allocator =
+            LinearScan::new(frame.interleave, self.registers, M::HAS_PLANE_OPERANDS);
         let mut most = 0;
         let bodies = computations.map(|computation| {
             let Computation {
@@ -133,15 +139,15 @@ impl<M: MacroAssembler> Emitter<M> {
                 stores,
                 positions: lineage,
             } = computation;
-            let places = find(&mut finder, graph, stores);
-            most = most.max(places.spill_slots);
+            let allocation = find(&mut allocator, graph, stores);
+            most = most.max(allocation.spill_slots);
             AllocatedGraph {
                 graph,
                 positions: lineage,
-                allocation: places,
+                allocation,
                 spill_base: slots,
                 param_base: 0,
-                uniform_offsets: cells,
+                uniform_offsets,
                 masks: frame.masks,
             }
         });
@@ -151,11 +157,12 @@ impl<M: MacroAssembler> Emitter<M> {
         bodies
     }
 
-    /// Enters a kernel, up to the beginning of a run: where it begins, and the labels of the loop over runs. Nothing is written if its frame is too long.
+    /// Writes the prologue of a kernel up to the start of a run. Returns its offset and the labels
+    /// of the loop over runs, or `None` if its frame is too large.
     pub(super) fn begin_kernel(
         &mut self,
         frame: &KernelFrame,
-        cells: &FxHashMap<u32, i32>,
+        uniform_offsets: &FxHashMap<u32, i32>,
     ) -> Option<(usize, [DynamicLabel; 2])> {
         if !frame.fits() {
             return None;
@@ -164,7 +171,10 @@ impl<M: MacroAssembler> Emitter<M> {
         let start = self.machine.enter_kernel(frame.bytes);
         self.part_from(start, KernelPart::Entry);
         self.part(KernelPart::Uniforms);
-        let mut sorted: Vec<(u32, i32)> = cells.iter().map(|(&word, &at)| (word, at)).collect();
+        let mut sorted: Vec<(u32, i32)> = uniform_offsets
+            .iter()
+            .map(|(&word, &at)| (word, at))
+            .collect();
         sorted.sort_unstable();
         let [scratch, _] = M::SCRATCH;
         for (word, at) in sorted {
@@ -177,7 +187,7 @@ impl<M: MacroAssembler> Emitter<M> {
         Some((start, [next, done]))
     }
 
-    /// The next run, or back to the caller: where the kernel that began there is.
+    /// Goes to the next run, or back to the caller, and returns the extent of the kernel.
     pub(super) fn end_kernel(
         &mut self,
         start: usize,
@@ -195,37 +205,37 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// Rare ways, close by for jumps that do not reach far.
+    /// Writes slow paths close by, for jumps of short reach, and a jump over them.
     pub(super) fn slow_paths_with_jump(&mut self, body: &AllocatedGraph<'_>) {
         if !self.slow_paths.is_empty() {
-            let behind = self.machine.new_label();
-            self.machine.jump(behind);
+            let after = self.machine.new_label();
+            self.machine.jump(after);
             self.slow_paths(body);
-            self.machine.bind(behind);
+            self.machine.bind(after);
         }
     }
 
-    /// Nodes, and what is stored behind them, for the vectors at hand: piece by piece, and group by group.
+    /// Writes nodes and the stores after them, for the current vectors: by section and by group.
     pub(super) fn nodes(
         &mut self,
         body: &AllocatedGraph<'_>,
         groups: usize,
         mut stores: &[GraphStore],
     ) {
-        let flight = body.allocation.vectors_per_group;
+        let count = body.allocation.vectors_per_group;
         let mut start = 0;
         for &end in &body.allocation.section_ends {
-            let count = stores.partition_point(|store| store.after < end);
-            let (own, later) = stores.split_at(count);
+            let split = stores.partition_point(|store| store.after < end);
+            let (own, later) = stores.split_at(split);
             for group in 0..groups {
-                self.piece(body, start..end, group * flight..(group + 1) * flight, own);
+                self.section(body, start..end, group * count..(group + 1) * count, own);
             }
             (start, stores) = (end, later);
         }
     }
 
-    /// Some of the nodes, for some of the vectors.
-    fn piece(
+    /// Writes some of the nodes for some of the vectors.
+    fn section(
         &mut self,
         body: &AllocatedGraph<'_>,
         ids: Range<NodeId>,
@@ -247,13 +257,13 @@ impl<M: MacroAssembler> Emitter<M> {
                 if self.parts.is_some() {
                     self.part(KernelPart::Store(body.positions.position_of(store.value)));
                 }
-                self.put(body, store, vectors.clone());
+                self.store_node(body, store, vectors.clone());
                 stores = later;
             }
         }
     }
 
-    fn put(&mut self, body: &AllocatedGraph<'_>, store: &GraphStore, vectors: Range<usize>) {
+    fn store_node(&mut self, body: &AllocatedGraph<'_>, store: &GraphStore, vectors: Range<usize>) {
         if let StoreTarget::Word(word) = store.target {
             self.machine.address_plane(word);
         }
@@ -265,15 +275,15 @@ impl<M: MacroAssembler> Emitter<M> {
                     self.machine
                         .store_plane(vector as i32 * M::VECTOR_BYTES, register);
                 }
-                StoreTarget::Edge(way) => {
-                    let at = body.masks.edge_offset(way) + vector as i32 * M::VECTOR_BYTES;
-                    self.unite(NodeOp::Or, at, value);
+                StoreTarget::Edge(edge) => {
+                    let at = body.masks.edge_offset(edge) + vector as i32 * M::VECTOR_BYTES;
+                    self.combine(NodeOp::Or, at, value);
                 }
                 StoreTarget::Steps => {
                     let at = body.masks.steps + vector as i32 * M::VECTOR_BYTES;
-                    self.unite(NodeOp::IAdd, at, value);
+                    self.combine(NodeOp::IAdd, at, value);
                 }
-                StoreTarget::Condition => unreachable!("kernels of packs have no turns"),
+                StoreTarget::Condition => unreachable!("batch kernels have no branch conditions"),
                 StoreTarget::Result => {
                     let register = self.machine.in_register(value, M::SCRATCH[0]);
                     self.machine.store(body.param_base, register);
@@ -282,8 +292,8 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// What stands in the frame, with a value.
-    fn unite(&mut self, code: NodeOp, at: i32, value: AsmOperand<M::Constant>) {
+    /// Combines a value in the frame with another one.
+    fn combine(&mut self, code: NodeOp, at: i32, value: AsmOperand<M::Constant>) {
         let [first, second] = M::SCRATCH;
         let value = AsmOperand::Register(self.machine.in_register(value, first));
         self.machine
@@ -291,28 +301,29 @@ impl<M: MacroAssembler> Emitter<M> {
         self.machine.store(at, second);
     }
 
-    /// Writes a routine: it finds what it is given in the caller's frame, leaves its result there, and keeps all registers but the free ones.
+    /// Writes a routine. It takes its arguments from the caller's frame, leaves its result there,
+    /// and preserves all registers but the scratch registers.
     pub(super) fn slow_routine(&mut self, label: DynamicLabel, graph: &Graph, result: NodeId) {
         let end = GraphStore {
             after: graph.nodes.len() as NodeId - 1,
             target: StoreTarget::Result,
             value: result,
         };
-        let places = LinearScan::new(
+        let allocation = LinearScan::new(
             Interleave::single_group(1),
             self.registers,
             M::HAS_PLANE_OPERANDS,
         )
         .allocate(graph, &[end]);
-        let kept: Vec<u8> = (0..self.registers)
-            .filter(|register| places.used_registers >> register & 1 == 1)
+        let saved: Vec<u8> = (0..self.registers)
+            .filter(|register| allocation.used_registers >> register & 1 == 1)
             .collect();
-        let slots = kept.len() as i32 * M::VECTOR_BYTES;
-        let size = slots + places.spill_slots as i32 * M::VECTOR_BYTES;
+        let slots = saved.len() as i32 * M::VECTOR_BYTES;
+        let size = slots + allocation.spill_slots as i32 * M::VECTOR_BYTES;
         let body = AllocatedGraph {
             graph,
             positions: &NodePositions::default(),
-            allocation: places,
+            allocation,
             spill_base: slots,
             param_base: size + M::RETURN_ADDRESS_BYTES,
             uniform_offsets: &FxHashMap::default(),
@@ -320,7 +331,7 @@ impl<M: MacroAssembler> Emitter<M> {
         };
         self.machine.bind(label);
         self.machine.enter_routine(size);
-        for (&register, index) in kept.iter().zip(0..) {
+        for (&register, index) in saved.iter().zip(0..) {
             self.machine.store(index * M::VECTOR_BYTES, register);
         }
         for id in 0..graph.nodes.len() as NodeId {
@@ -331,7 +342,7 @@ impl<M: MacroAssembler> Emitter<M> {
         let value = self.operand(&body, result, 0);
         let value = self.machine.in_register(value, M::SCRATCH[0]);
         self.machine.store(body.param_base, value);
-        for (&register, index) in kept.iter().zip(0..) {
+        for (&register, index) in saved.iter().zip(0..) {
             self.machine
                 .load(register, AsmOperand::Frame(index * M::VECTOR_BYTES));
         }

@@ -1,5 +1,7 @@
-//! From graphs to instructions, for any [`Machine`]: frames, loops, rare ways out of line, and where operands are. Whoever wants to look at the code is told what each part of
-//! it is for.
+//! Emits machine code from graphs, for any [`MacroAssembler`]: frames, loops, slow paths out of
+//! line, and operands at their locations.
+//!
+//! On request it reports the purpose of each part of the code.
 
 mod compiled_loop;
 mod kernel;
@@ -19,38 +21,39 @@ use adumbra_vm::native::{CompileUnit, Edge, PointCfg};
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 
-/// Bytes that a kernel takes of the caller's stack at most; what wants more goes by the steps. Threads may have little stack, and there are programs with
-/// any number of cells.
+/// Bytes of the caller's stack that a kernel may take. Code that needs more runs in the
+/// interpreter: threads may have little stack, and a program may have any number of uniform values.
 pub(crate) const MAX_FRAME_BYTES: i32 = 64 << 10;
 const _: () = assert!(
     MAX_FRAME_BYTES <= u16::MAX as i32 + 1,
     "slots of a frame have numbers"
 );
 
-/// Rows for which there is room in memory from the beginning; the code of more of them moves as it grows.
-const MAX_ROOM: usize = 1 << 14;
+/// The most instructions that code has capacity for from the beginning; the code of more is moved
+/// as it grows.
+const MAX_RESERVED: usize = 1 << 14;
 
-/// Writes code.
+/// The writer of a code buffer.
 struct Emitter<M> {
     machine: M,
     optimisations: Optimisations,
-    /// The routines that are used.
+    /// The routines in use.
     routines: Vec<Routine>,
     /// How many vector registers may hold values.
     registers: u8,
-    /// Lanes of a vector that differ from one another.
+    /// The number of elements of a vector that differ from one another.
     simd_elements: usize,
-    /// Rare ways that are still to be written out of line.
+    /// Slow paths that are still to be written out of line.
     slow_paths: Vec<SlowPath>,
-    /// What parts are for, each with where it begins, if somebody asks.
+    /// The purpose of each part, with its start, on request.
     parts: Option<Vec<(usize, KernelPart)>>,
 }
 
-/// How many rows a unit has.
-fn rows(unit: &CompileUnit) -> usize {
+/// The number of instructions of a unit.
+fn instruction_count(unit: &CompileUnit) -> usize {
     match unit {
-        CompileUnit::Segment(stretch) => stretch.instructions.len(),
-        CompileUnit::Loop(region) => region
+        CompileUnit::Segment(segment) => segment.instructions.len(),
+        CompileUnit::Loop(compiled_loop) => compiled_loop
             .blocks
             .iter()
             .map(|block| block.instructions.len())
@@ -58,7 +61,8 @@ fn rows(unit: &CompileUnit) -> usize {
     }
 }
 
-/// Compiles all units, with so many vector registers for values; nothing if the code is too long. Tells of its parts if that is asked for.
+/// Compiles all units with a number of vector registers for values. Returns `None` if the code is
+/// too long. Reports its parts on request.
 pub(crate) fn compile_batch<M: MacroAssembler>(
     optimisations: Optimisations,
     units: &[CompileUnit],
@@ -66,19 +70,19 @@ pub(crate) fn compile_batch<M: MacroAssembler>(
     in_parts: bool,
 ) -> Option<MachineCode> {
     let mut templates = OpTemplates::new(M::HAS_SATURATING_CONVERSIONS);
-    let rows = units.iter().map(rows).sum();
-    let lanes = M::VECTOR_BYTES as usize / 4;
-    let mut emitter = Emitter::<M>::new(optimisations, registers, lanes, rows, in_parts);
+    let instructions = units.iter().map(instruction_count).sum();
+    let elements = M::VECTOR_BYTES as usize / 4;
+    let mut emitter = Emitter::<M>::new(optimisations, registers, elements, instructions, in_parts);
     let mut kernels = Vec::with_capacity(units.len());
     for unit in units {
         kernels.push(match unit {
-            CompileUnit::Segment(stretch) => {
-                let segments = split_segment(optimisations, stretch, &mut templates);
+            CompileUnit::Segment(segment) => {
+                let segments = split_segment(optimisations, segment, &mut templates);
                 emitter.segment(&segments, &templates)
             }
-            CompileUnit::Loop(region) if optimisations.has(Optimisation::CompiledLoops) => {
-                let traces = hyperblocks(optimisations, region, &mut templates);
-                emitter.compiled_loop(region, &traces, &templates)
+            CompileUnit::Loop(compiled_loop) if optimisations.has(Optimisation::CompiledLoops) => {
+                let hyperblocks = hyperblocks(optimisations, compiled_loop, &mut templates);
+                emitter.compiled_loop(compiled_loop, &hyperblocks, &templates)
             }
             CompileUnit::Loop(_) => None,
         });
@@ -86,33 +90,33 @@ pub(crate) fn compile_batch<M: MacroAssembler>(
     emitter.finish(kernels, &templates)
 }
 
-/// The same of flows, each entry of which is a kernel.
+/// Compiles point CFGs. Each entry is a kernel.
 pub(crate) fn compile_points<M: MacroAssembler>(
     optimisations: Optimisations,
-    flows: &[PointCfg],
+    cfgs: &[PointCfg],
     registers: u8,
     in_parts: bool,
 ) -> Option<MachineCode> {
     let mut templates = OpTemplates::new(M::HAS_SATURATING_CONVERSIONS);
-    let pieces = flows.iter().flat_map(|flow| &flow.blocks);
-    let rows = pieces.map(|piece| piece.instructions.len()).sum();
-    let mut emitter = Emitter::<M>::new(optimisations, registers, 1, rows, in_parts);
+    let blocks = cfgs.iter().flat_map(|cfg| &cfg.blocks);
+    let instructions = blocks.map(|block| block.instructions.len()).sum();
+    let mut emitter = Emitter::<M>::new(optimisations, registers, 1, instructions, in_parts);
     let mut kernels = Vec::new();
-    for flow in flows {
-        let trees = extended_blocks(optimisations, flow, &mut templates);
-        match emitter.point_cfg(flow, &trees, &templates) {
+    for cfg in cfgs {
+        let trees = extended_blocks(optimisations, cfg, &mut templates);
+        match emitter.point_cfg(cfg, &trees, &templates) {
             Some(found) => kernels.extend(found.into_iter().map(Some)),
-            None => kernels.extend(flow.entries.iter().map(|_| None)),
+            None => kernels.extend(cfg.entries.iter().map(|_| None)),
         }
     }
     emitter.finish(kernels, &templates)
 }
 
-/// A routine that somebody calls.
+/// A routine in use.
 struct Routine {
     number: u32,
     label: DynamicLabel,
-    /// The instruction of the bytecode that first took it.
+    /// The position of the bytecode instruction that first called it.
     position: u32,
 }
 
@@ -120,34 +124,34 @@ impl<M: MacroAssembler> Emitter<M> {
     fn new(
         optimisations: Optimisations,
         registers: u8,
-        lanes: usize,
-        rows: usize,
+        elements: usize,
+        instructions: usize,
         in_parts: bool,
     ) -> Emitter<M> {
         Emitter {
-            machine: M::new(rows.min(MAX_ROOM)),
+            machine: M::new(instructions.min(MAX_RESERVED)),
             optimisations,
             routines: Vec::new(),
             registers,
-            simd_elements: lanes,
+            simd_elements: elements,
             slow_paths: Vec::new(),
             parts: in_parts.then(Vec::new),
         }
     }
 
-    /// Writes what all kernels share.
+    /// Writes the code that all kernels share.
     fn finish(
         mut self,
         kernels: Vec<Option<KernelExtent>>,
         templates: &OpTemplates,
     ) -> Option<MachineCode> {
-        // Routines may ask for constants, but not for other routines.
+        // Routines may add constants, but not other routines.
         for routine in std::mem::take(&mut self.routines) {
             let (graph, result) = templates.routine(routine.number);
             self.part(KernelPart::SlowRoutine(routine.position));
             self.slow_routine(routine.label, graph, *result);
         }
-        let behind = self.machine.position();
+        let libcalls = self.machine.position();
         self.part(KernelPart::Libcalls);
         let AssembledCode {
             bytes,
@@ -155,8 +159,8 @@ impl<M: MacroAssembler> Emitter<M> {
             data_start: data,
         } = self.machine.assemble()?;
         let mut parts = self.parts.unwrap_or_default();
-        if end == behind {
-            // Nothing is called.
+        if end == libcalls {
+            // There are no libcalls.
             parts.pop();
         }
         Some(MachineCode {
@@ -168,7 +172,7 @@ impl<M: MacroAssembler> Emitter<M> {
         })
     }
 
-    /// What is written from here on is for this.
+    /// Begins a part of the code here.
     fn part(&mut self, part: KernelPart) {
         self.part_from(self.machine.position(), part);
     }
@@ -183,7 +187,7 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    /// The label of a routine that the instruction at this position takes.
+    /// The label of a routine that the instruction at this position calls.
     fn routine_label(&mut self, number: u32, position: u32) -> DynamicLabel {
         let found = self.routines.iter().find(|own| own.number == number);
         match found {
@@ -201,41 +205,41 @@ impl<M: MacroAssembler> Emitter<M> {
     }
 }
 
-/// What nodes of a graph are computed for: where they are, and what that is relative to.
+/// A graph with its locations, and the offsets that these are relative to.
 struct AllocatedGraph<'g> {
     graph: &'g Graph,
     positions: &'g NodePositions,
     allocation: Allocation,
-    /// Bytes from the stack pointer to the first slot.
+    /// Bytes from the stack pointer to the first spill slot.
     spill_base: i32,
     /// Bytes from the stack pointer to the first parameter.
     param_base: i32,
-    /// Bytes from the stack pointer to the cell of each word.
+    /// Bytes from the stack pointer to the uniform value of each word.
     uniform_offsets: &'g FxHashMap<u32, i32>,
-    /// What a region knows of points.
+    /// The masks of a compiled loop's points.
     masks: LoopMasks,
 }
 
-/// Where a region has masks and numbers of points, as bytes from the stack pointer.
+/// The offsets of a compiled loop's masks and numbers of points, as bytes from the stack pointer.
 #[derive(Clone, Copy, Default)]
 struct LoopMasks {
-    /// Who runs.
+    /// The active points.
     active: i32,
-    /// Who goes each way: exits first, then blocks.
+    /// The points of each edge: exits first, then blocks.
     edges: i32,
     exits: u32,
-    /// How many vectors the masks of a way are.
+    /// The number of vectors of an edge's masks.
     vectors: usize,
-    /// Bytes from one way's masks to the next.
+    /// Bytes from one edge's masks to the next.
     stride: i32,
     /// Steps of the budget that each point took.
     steps: i32,
 }
 
 impl LoopMasks {
-    /// The masks of a way.
-    fn edge_offset(&self, way: Edge) -> i32 {
-        let number = match way {
+    /// The offset of an edge's masks.
+    fn edge_offset(&self, edge: Edge) -> i32 {
+        let number = match edge {
             Edge::Exit(exit) => exit,
             Edge::Block(block) => self.exits + block,
         };
@@ -243,7 +247,7 @@ impl LoopMasks {
     }
 }
 
-/// A rare way out of line.
+/// A slow path out of line.
 struct SlowPath {
     node: NodeId,
     vector: usize,
@@ -260,9 +264,9 @@ mod tests {
     use crate::x64::X64Batch;
 
     #[test]
-    fn frames_are_only_so_long() {
-        let is_made = |cells: i32| {
-            let code = DifferentialCase::sum(4 * cells as u32, false)
+    fn frame_size_is_bounded() {
+        let is_made = |uniforms: i32| {
+            let code = DifferentialCase::sum(4 * uniforms as u32, false)
                 .code::<A64Assembler>(A64Assembler::VALUE_REGISTERS);
             code.kernels[0].is_some()
         };
@@ -273,12 +277,12 @@ mod tests {
     }
 
     #[test]
-    fn loops_of_many_ways_run_in_fewer_groups() {
+    fn many_edges_reduce_loop_groups() {
         let frame = |arms| {
             let code = code_with_arms::<X64Batch>(arms);
             code.kernels[0].map(|kernel| kernel.frame_bytes as i32)
         };
-        // Each arm is two ways.
+        // Each arm is two edges.
         let bytes = 2 * X64Batch::LOOP_GROUP_VECTORS as i32 * X64Batch::VECTOR_BYTES;
         let fit = |groups: i32| (MAX_FRAME_BYTES / (groups * bytes)) as u32 - 8;
         let two = frame(fit(2)).expect("two groups fit");

@@ -1,4 +1,4 @@
-//! One node for one vector.
+//! Emits one node for one vector.
 
 use super::{AllocatedGraph, Emitter, SlowPath};
 use crate::graph::{Node, NodeId, NodeOp};
@@ -8,7 +8,7 @@ use crate::register_allocation::NodeLocation;
 use adumbra_ops::Libcall;
 
 impl<M: MacroAssembler> Emitter<M> {
-    /// Where a node's value is.
+    /// The operand that has a node's value.
     pub(super) fn operand(
         &mut self,
         body: &AllocatedGraph<'_>,
@@ -33,19 +33,19 @@ impl<M: MacroAssembler> Emitter<M> {
                 AsmOperand::Frame(body.masks.active + vector as i32 * M::VECTOR_BYTES)
             }
             NodeOp::Param => AsmOperand::Frame(body.param_base + node.a as i32 * M::VECTOR_BYTES),
-            _ => unreachable!("an operand has a place"),
+            _ => unreachable!("an operand has a location"),
         }
     }
 
-    /// Computes a node and puts it in its place, if it is not there.
+    /// Computes a node and stores the result at its location, if it is in memory.
     pub(super) fn node(&mut self, body: &AllocatedGraph<'_>, id: NodeId, vector: usize) {
         let node = body.graph.node(id);
         let [first, _] = M::SCRATCH;
-        let place = body.allocation.location(id, vector);
-        if place == NodeLocation::Plane {
+        let location = body.allocation.location(id, vector);
+        if location == NodeLocation::Plane {
             return;
         }
-        let to = match place {
+        let to = match location {
             NodeLocation::Register(register) => register,
             _ => first,
         };
@@ -59,9 +59,9 @@ impl<M: MacroAssembler> Emitter<M> {
             }
             NodeOp::VmRegister => self.machine.load_vm_register(to, node.a),
             NodeOp::Global => self.machine.load_global(to, node.a),
-            NodeOp::SlowPath => self.rare(body, id, to, vector),
-            NodeOp::BranchMin | NodeOp::BranchMax => self.guessed(body, node, to),
-            NodeOp::Libcall => self.call_out(body, node, to, vector),
+            NodeOp::SlowPath => self.slow_path(body, id, to, vector),
+            NodeOp::BranchMin | NodeOp::BranchMax => self.branch_min_max(body, node, to),
+            NodeOp::Libcall => self.libcall(body, node, to, vector),
             NodeOp::Lookup => {
                 let index = self.operand(body, node.a, vector);
                 let table = body.graph.tables[node.b as usize];
@@ -75,8 +75,8 @@ impl<M: MacroAssembler> Emitter<M> {
                 2 => {
                     let mut a = self.operand(body, node.a, vector);
                     let mut b = self.operand(body, node.b, vector);
-                    let is_turned = matches!(b, AsmOperand::Register(_)) && code.is_commutative();
-                    if !matches!(a, AsmOperand::Register(_)) && is_turned {
+                    let is_swapped = matches!(b, AsmOperand::Register(_)) && code.is_commutative();
+                    if !matches!(a, AsmOperand::Register(_)) && is_swapped {
                         (a, b) = (b, a);
                     }
                     self.machine.emit_binary(code, to, a, b);
@@ -89,17 +89,17 @@ impl<M: MacroAssembler> Emitter<M> {
                 }
             },
         }
-        if let NodeLocation::SpillSlot(slot) = place {
+        if let NodeLocation::SpillSlot(slot) = location {
             self.machine
                 .store(body.spill_base + slot as i32 * M::VECTOR_BYTES, to);
         }
     }
 
-    /// One of two operands, behind a branch.
-    fn guessed(&mut self, body: &AllocatedGraph<'_>, node: Node, to: u8) {
+    /// Selects one of two operands by a branch.
+    fn branch_min_max(&mut self, body: &AllocatedGraph<'_>, node: Node, to: u8) {
         let [_, second] = M::SCRATCH;
         let [a, b] = [node.a, node.b].map(|id| self.operand(body, id, 0));
-        // The other one is in the register of the result first.
+        // The result's register first takes the other one.
         let (held, other, takes_a) = match a {
             AsmOperand::Register(a) if a == to => (b, a, false),
             _ => (a, to, true),
@@ -123,8 +123,8 @@ impl<M: MacroAssembler> Emitter<M> {
         self.machine.bind(stay);
     }
 
-    /// The usual result, and a way out of line where any lane needs another.
-    fn rare(&mut self, body: &AllocatedGraph<'_>, id: NodeId, to: u8, vector: usize) {
+    /// The default result, and a jump to a slow path if any element needs another one.
+    fn slow_path(&mut self, body: &AllocatedGraph<'_>, id: NodeId, to: u8, vector: usize) {
         let node = body.graph.node(id);
         let fast = self.operand(body, node.b, vector);
         self.machine.load(to, fast);
@@ -143,37 +143,37 @@ impl<M: MacroAssembler> Emitter<M> {
         });
     }
 
-    /// The ways out of line.
+    /// Writes the slow paths.
     pub(super) fn slow_paths(&mut self, body: &AllocatedGraph<'_>) {
         let [first, _] = M::SCRATCH;
-        let mut asides = std::mem::take(&mut self.slow_paths);
-        for aside in asides.drain(..) {
+        let mut pending = std::mem::take(&mut self.slow_paths);
+        for path in pending.drain(..) {
             let SlowPath {
                 node,
                 vector,
                 begin,
                 resume: back,
-            } = aside;
+            } = path;
             let position = body.positions.position_of(node);
             self.part(KernelPart::SlowPath(position));
             self.machine.bind(begin);
-            let place = body.allocation.location(node, vector);
+            let location = body.allocation.location(node, vector);
             let node = body.graph.node(node);
-            // What is put into the frame ruins the register that the result may be on its way in.
-            if let NodeLocation::SpillSlot(slot) = place {
+            // A store to the frame clobbers the register that the result may be in.
+            if let NodeLocation::SpillSlot(slot) = location {
                 self.machine
                     .store(body.spill_base + slot as i32 * M::VECTOR_BYTES, first);
             }
-            let way = &body.graph.slow_paths[node.c as usize];
-            for (index, &input) in (0..).zip(body.graph.inputs(way)) {
+            let call = &body.graph.slow_paths[node.c as usize];
+            for (index, &input) in (0..).zip(body.graph.inputs(call)) {
                 let input = self.operand(body, input, vector);
                 let input = self.machine.in_register(input, first);
                 self.machine
                     .store(body.param_base + index * M::VECTOR_BYTES, input);
             }
-            let routine = self.routine_label(way.routine, position);
+            let routine = self.routine_label(call.routine, position);
             self.machine.call(routine);
-            let (to, usual) = match place {
+            let (to, fast) = match location {
                 NodeLocation::Register(register) => (register, AsmOperand::Register(register)),
                 NodeLocation::SpillSlot(slot) => (
                     first,
@@ -182,23 +182,23 @@ impl<M: MacroAssembler> Emitter<M> {
                 NodeLocation::Unallocated
                 | NodeLocation::Plane
                 | NodeLocation::ConstantRegister(_) => {
-                    unreachable!("a result has a place")
+                    unreachable!("a result has a location")
                 }
             };
             let mask = self.operand(body, node.a, vector);
-            let rare = AsmOperand::Frame(body.param_base);
-            let (set, unset) = match way.taken_if_set {
-                true => (rare, usual),
-                false => (usual, rare),
+            let slow_path = AsmOperand::Frame(body.param_base);
+            let (set, unset) = match call.taken_if_set {
+                true => (slow_path, fast),
+                false => (fast, slow_path),
             };
             self.machine
                 .emit_ternary(NodeOp::Select, to, mask, set, unset);
             self.machine.jump(back);
         }
-        self.slow_paths = asides;
+        self.slow_paths = pending;
     }
 
-    fn call_out(&mut self, body: &AllocatedGraph<'_>, node: Node, to: u8, vector: usize) {
+    fn libcall(&mut self, body: &AllocatedGraph<'_>, node: Node, to: u8, vector: usize) {
         let [first, second] = M::SCRATCH;
         let [a, b] = [node.a, node.b].map(|id| self.operand(body, id, vector));
         self.machine.load(first, a);

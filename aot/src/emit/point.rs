@@ -1,6 +1,9 @@
-//! Flows: the code of one point, which works on its register file. One vector is at hand. The first lane of each of its halves holds the point's word, or one of its
-//! shadows ([`crate::pair`]); what the others hold is nobody's on x86-64, and the same on aarch64, where masks are looked
-//! at as a whole. Superwords alone have four lanes that count ([`crate::superword`]); nothing but what lanes are put together for and taken out by reads them.
+//! Emits point kernels: the code of one point, which works on its register file.
+//!
+//! One vector is current. The first element of each of its halves holds the point's word, or one of
+//! its shadows ([`crate::shadow_pairs`]). The other elements are undefined on x86-64, and equal to
+//! the first on aarch64, where masks are tested as a whole. Only superwords have four defined
+//! elements ([`crate::superword`]); they are read by nodes that pack and extract elements alone.
 
 use super::kernel::KernelFrame;
 use super::{AllocatedGraph, Emitter};
@@ -16,46 +19,54 @@ use adumbra_vm::native::PointCfg;
 use dynasmrt::DynamicLabel;
 use rustc_hash::FxHashMap;
 
-/// Where goals of a flow are.
-struct Goals<'f> {
-    places: &'f [DynamicLabel],
-    /// Where the tree at hand begins another turn.
+/// The labels of a point CFG's exit targets.
+struct ExitLabels<'f> {
+    labels: &'f [DynamicLabel],
+    /// The label of the current block's next iteration.
     again: DynamicLabel,
     /// Bytes of the frame.
     size: i32,
 }
 
-/// A way out that is written behind the tree.
-struct WayOut<'t> {
+/// An exit that is written after the block.
+struct OutlinedExit<'t> {
     begin: DynamicLabel,
-    /// Steps that were taken before it was found that there are not so many.
+    /// Steps that were taken before too few were left.
     steps: u32,
-    leave: &'t BlockExit,
-    /// The instruction of the bytecode that it is for.
+    exit: &'t BlockExit,
+    /// The position of the bytecode instruction that it is for.
     position: u32,
 }
 
 impl<M: MacroAssembler> Emitter<M> {
-    /// Writes a flow; says where each of its entries is. Nothing if its frame would be too large.
+    /// Writes a point CFG and returns the extent of each entry, or `None` if its frame would be too
+    /// large.
     pub(super) fn point_cfg(
         &mut self,
-        flow: &PointCfg,
-        (trees, places): &(Vec<ExtendedBlock>, u32),
+        cfg: &PointCfg,
+        (ebbs, label_count): &(Vec<ExtendedBlock>, u32),
         templates: &OpTemplates,
     ) -> Option<Vec<KernelExtent>> {
-        let computations = || trees.iter().map(|tree| &tree.computation);
+        let computations = || ebbs.iter().map(|ebb| &ebb.computation);
         let mut frame =
             KernelFrame::for_graphs::<M>(computations(), templates, Interleave::single_group(1))?;
-        let cells = frame.take_uniform_offsets();
-        let bodies = self.allocate_graphs(computations(), &mut frame, &cells, LinearScan::allocate);
+        let uniform_offsets = frame.take_uniform_offsets();
+        let bodies = self.allocate_graphs(
+            computations(),
+            &mut frame,
+            &uniform_offsets,
+            LinearScan::allocate,
+        );
         if !frame.fits() {
             return None;
         }
-        let places: Vec<_> = (0..*places).map(|_| self.machine.new_label()).collect();
-        let mut extents: Vec<KernelExtent> = Vec::with_capacity(flow.entries.len());
-        for (tree, body) in trees.iter().zip(&bodies) {
-            let next = flow.entries.get(extents.len());
-            if next.is_some_and(|entry| entry.block == tree.label) {
+        let labels: Vec<_> = (0..*label_count)
+            .map(|_| self.machine.new_label())
+            .collect();
+        let mut extents: Vec<KernelExtent> = Vec::with_capacity(cfg.entries.len());
+        for (ebb, body) in ebbs.iter().zip(&bodies) {
+            let next = cfg.entries.get(extents.len());
+            if next.is_some_and(|entry| entry.block == ebb.label) {
                 self.end_entry(&mut extents);
                 self.part(KernelPart::Pool);
                 let start = self.machine.enter_point_kernel(frame.bytes);
@@ -66,37 +77,38 @@ impl<M: MacroAssembler> Emitter<M> {
                     frame_bytes: frame.bytes as usize,
                 });
             }
-            self.machine.bind(places[tree.label as usize]);
-            let goals = Goals {
-                places: &places,
+            self.machine.bind(labels[ebb.label as usize]);
+            let targets = ExitLabels {
+                labels: &labels,
                 again: self.machine.new_label(),
                 size: frame.bytes,
             };
-            self.tree(tree, body, &goals);
+            self.ebb(ebb, body, &targets);
         }
         self.end_entry(&mut extents);
-        // Kernels are told apart by their places alone.
+        // Kernels have no identity but their offset.
         assert_eq!(
             extents.len(),
-            flow.entries.len(),
-            "each has a tree, in order"
+            cfg.entries.len(),
+            "each has an extended block, in order"
         );
         Some(extents)
     }
 
-    /// The code of an entry ends where the next one's begins, although control goes on from one to the other.
+    /// The code of an entry ends at the start of the next one, although control goes on from one to
+    /// the other.
     fn end_entry(&self, extents: &mut [KernelExtent]) {
         if let Some(last) = extents.last_mut() {
             last.end = self.machine.position();
         }
     }
 
-    fn tree(&mut self, tree: &ExtendedBlock, body: &AllocatedGraph<'_>, goals: &Goals<'_>) {
-        let mut events = tree.events.iter().peekable();
-        let mut aside = Vec::new();
+    fn ebb(&mut self, ebb: &ExtendedBlock, body: &AllocatedGraph<'_>, targets: &ExitLabels<'_>) {
+        let mut events = ebb.events.iter().peekable();
+        let mut outlined = Vec::new();
         for id in 0..body.graph.nodes.len() as NodeId {
-            if id == tree.carried_nodes {
-                self.machine.bind(goals.again);
+            if id == ebb.carried_nodes {
+                self.machine.bind(targets.again);
             }
             if body.allocation.is_computed(id) {
                 if self.parts.is_some() {
@@ -105,16 +117,16 @@ impl<M: MacroAssembler> Emitter<M> {
                 self.node(body, id, 0);
             }
             while let Some(event) = events.next_if(|event| event.after == id) {
-                self.event(event, body, goals, &mut aside);
+                self.event(event, body, targets, &mut outlined);
             }
         }
-        for way in aside {
-            self.part(KernelPart::WriteBack(way.position));
-            self.machine.bind(way.begin);
-            if way.steps > 0 {
-                self.machine.return_steps(way.steps);
+        for exit_at in outlined {
+            self.part(KernelPart::WriteBack(exit_at.position));
+            self.machine.bind(exit_at.begin);
+            if exit_at.steps > 0 {
+                self.machine.return_steps(exit_at.steps);
             }
-            self.leave(way.leave, body, goals);
+            self.exit(exit_at.exit, body, targets);
         }
         self.slow_paths(body);
     }
@@ -123,59 +135,55 @@ impl<M: MacroAssembler> Emitter<M> {
         &mut self,
         event: &'t ControlEvent,
         body: &AllocatedGraph<'_>,
-        goals: &Goals<'_>,
-        aside: &mut Vec<WayOut<'t>>,
+        targets: &ExitLabels<'_>,
+        outlined: &mut Vec<OutlinedExit<'t>>,
     ) {
         let position = event.position;
         match &event.action {
-            ControlAction::Label(place) => self.machine.bind(goals.places[*place as usize]),
-            ControlAction::Branch {
-                mask,
-                is_set,
-                exit: leave,
-            } => {
+            ControlAction::Label(label) => self.machine.bind(targets.labels[*label as usize]),
+            ControlAction::Branch { mask, is_set, exit } => {
                 self.part(KernelPart::Branch(position));
-                let to = self.way_out(leave, goals, position, aside);
+                let to = self.exit_label(exit, targets, position, outlined);
                 let mask = self.operand(body, *mask, 0);
                 match is_set {
                     true => self.machine.jump_if_any(mask, to),
                     false => self.machine.jump_if_none(mask, to),
                 }
             }
-            ControlAction::TakeSteps { steps, exit: leave } => {
+            ControlAction::TakeSteps { steps, exit } => {
                 self.part(KernelPart::Step(position));
                 let begin = self.machine.new_label();
                 self.machine.take_steps(*steps, begin);
-                aside.push(WayOut {
+                outlined.push(OutlinedExit {
                     begin,
                     steps: *steps,
-                    leave,
+                    exit,
                     position,
                 });
             }
-            ControlAction::Exit(leave) => {
+            ControlAction::Exit(exit) => {
                 self.part(KernelPart::WriteBack(position));
-                self.leave(leave, body, goals);
+                self.exit(exit, body, targets);
             }
         }
     }
 
-    /// Where a jump leads that leaves: there itself, if nothing has to be done before.
-    fn way_out<'t>(
+    /// The label for a jump that exits: the target itself if nothing has to be done before.
+    fn exit_label<'t>(
         &mut self,
-        leave: &'t BlockExit,
-        goals: &Goals<'_>,
+        exit: &'t BlockExit,
+        targets: &ExitLabels<'_>,
         position: u32,
-        aside: &mut Vec<WayOut<'t>>,
+        outlined: &mut Vec<OutlinedExit<'t>>,
     ) -> DynamicLabel {
-        match leave.target {
-            ExitTarget::Label(place) if leave.stores.is_empty() => goals.places[place as usize],
+        match exit.target {
+            ExitTarget::Label(label) if exit.stores.is_empty() => targets.labels[label as usize],
             ExitTarget::Label(_) | ExitTarget::NextIteration | ExitTarget::Exit(_) => {
                 let begin = self.machine.new_label();
-                aside.push(WayOut {
+                outlined.push(OutlinedExit {
                     begin,
                     steps: 0,
-                    leave,
+                    exit,
                     position,
                 });
                 begin
@@ -183,12 +191,12 @@ impl<M: MacroAssembler> Emitter<M> {
         }
     }
 
-    fn leave(&mut self, leave: &BlockExit, body: &AllocatedGraph<'_>, goals: &Goals<'_>) {
+    fn exit(&mut self, exit: &BlockExit, body: &AllocatedGraph<'_>, targets: &ExitLabels<'_>) {
         for &RegisterStore {
             vm_register: slot,
             value,
             half,
-        } in &leave.stores
+        } in &exit.stores
         {
             let node = body.graph.node(value);
             if node.op == NodeOp::Const {
@@ -199,25 +207,27 @@ impl<M: MacroAssembler> Emitter<M> {
             let register = self.machine.in_register(value, M::SCRATCH[0]);
             self.machine.store_vm_register(slot, register, half);
         }
-        self.carry(&leave.loop_carried, body);
-        match leave.target {
-            ExitTarget::Label(place) => self.machine.jump(goals.places[place as usize]),
-            ExitTarget::NextIteration => self.machine.jump(goals.again),
-            ExitTarget::Exit(exit) => self.machine.leave_point_kernel(goals.size, exit),
+        self.carry(&exit.loop_carried, body);
+        match exit.target {
+            ExitTarget::Label(label) => self.machine.jump(targets.labels[label as usize]),
+            ExitTarget::NextIteration => self.machine.jump(targets.again),
+            ExitTarget::Exit(exit) => self.machine.leave_point_kernel(targets.size, exit),
         }
     }
 
-    /// Puts values in the places of nodes, all at once. Nodes that nobody wants have none.
+    /// Moves values to the locations of nodes, all at once: a parallel move (Rideau, Serpette and
+    /// Leroy 2008, "Tilting at windmills with Coq"). Unused nodes have no location.
     fn carry(&mut self, carried: &[(NodeId, NodeId)], body: &AllocatedGraph<'_>) {
         let [first, second] = M::SCRATCH;
-        let wanted = carried
+        let used = carried
             .iter()
             .filter(|(node, _)| body.allocation.is_computed(*node));
-        let mut moves: Vec<_> = wanted
+        let mut moves: Vec<_> = used
             .map(|&(node, value)| (self.operand(body, node, 0), self.operand(body, value, 0)))
             .filter(|(to, from)| to != from)
             .collect();
-        // How often each place is still read, and the move that goes there. There may be thousands.
+        // The remaining reads of each location, and the move that goes there. There may be
+        // thousands.
         let mut reads: FxHashMap<AsmOperand<M::Constant>, u32> = FxHashMap::default();
         let mut into = FxHashMap::default();
         for (number, &(to, from)) in moves.iter().enumerate() {
@@ -227,7 +237,7 @@ impl<M: MacroAssembler> Emitter<M> {
         let is_ready = |number: &usize| !reads.contains_key(&moves[*number].0);
         let mut ready: Vec<usize> = (0..moves.len()).filter(is_ready).collect();
         let mut is_done = vec![false; moves.len()];
-        // Nobody reads a place once more: what goes there may.
+        // A location without remaining reads may be overwritten.
         let mut read = |from: AsmOperand<M::Constant>| {
             let left = reads.get_mut(&from)?;
             *left -= 1;
@@ -251,10 +261,10 @@ impl<M: MacroAssembler> Emitter<M> {
             let Some(number) = numbers.find(|&number| !is_done[number]) else {
                 break;
             };
-            // What is left goes round: one is kept aside.
-            let kept = std::mem::replace(&mut moves[number].1, AsmOperand::Register(second));
-            self.machine.load(second, kept);
-            ready.extend(read(kept));
+            // The remaining moves are cycles: one value of each is saved.
+            let saved = std::mem::replace(&mut moves[number].1, AsmOperand::Register(second));
+            self.machine.load(second, saved);
+            ready.extend(read(saved));
         }
     }
 }

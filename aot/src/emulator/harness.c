@@ -1,25 +1,28 @@
-/* Runs kernels for aarch64 that another process made: reads jobs from standard input, and writes to standard output what their planes hold then.
+/* Runs kernels for aarch64 that another process made: reads jobs from standard input, and writes
+ * their planes after the kernel to standard output.
  *
- * A job is a header, the code, the runs, and the planes one behind the other. Without runs each plane is the register file of a point, and its globals, and
- * the kernel is one for single points, to be called for each. All numbers are little-endian. Code is
- * written into pages that become executable afterwards, and are never both. There is no library below this: it asks Linux itself, so that a compiler is
- * all that building it takes. */
+ * A job is a header, the code, the runs, and the planes one after the other. Without runs each
+ * plane is the register file of a point, and its globals, and the kernel is a point kernel, which
+ * is called for each. All numbers are little-endian. Code is written into pages that become
+ * executable afterwards, and are never both. The program uses no library and calls Linux itself, so
+ * that a compiler is enough to build it. */
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct header {
-    uint32_t code_bytes, entry, runs, planes, plane_bytes, pack_bytes, steps, exit, points;
+    uint32_t code_bytes, entry, runs, planes, plane_bytes, vector_bytes, steps, exit, points;
 };
 struct ref {
     uint8_t *at;
     uint64_t mask;
 };
 struct run {
-    uint32_t start, packs;
+    uint32_t start, vectors;
 };
 
-/* What a loop is told of points and tells of them: from plane `header.points` on, if that is not the first, who runs, steps, and the set of each way. */
+/* The state of a loop's points: from plane `header.points` on, if that is not the first, the active
+ * points, steps, and the set of each edge. */
 struct points {
     const uint8_t *active;
     uint8_t *ways;
@@ -77,23 +80,23 @@ static uint8_t *map(size_t bytes) {
     return (uint8_t *)at;
 }
 
-/* Memory that grows, and whose contents may be lost then. */
-struct room {
+/* A buffer that grows, and whose contents may be lost then. */
+struct buffer {
     uint8_t *at;
     size_t size;
 };
 
-static void *grow(struct room *room, size_t bytes) {
-    if (bytes > room->size) {
-        room->size = (2 * bytes + 0xffff) & ~(size_t)0xffff;
-        room->at = map(room->size);
+static void *grow(struct buffer *buffer, size_t bytes) {
+    if (bytes > buffer->size) {
+        buffer->size = (2 * bytes + 0xffff) & ~(size_t)0xffff;
+        buffer->at = map(buffer->size);
     }
-    return room->at;
+    return buffer->at;
 }
 
-/* What kernels call, by number: what Rust makes of these operators. */
+/* The libcalls, by number: what Rust makes of these operators. */
 
-/* A magnitude's whole number and power of two. */
+/* The integer mantissa of a magnitude, and its power of two. */
 static uint32_t whole(uint32_t bits, int *power) {
     *power = (int)(bits >> 23);
     if (*power == 0) {
@@ -131,8 +134,8 @@ static uint32_t unsigned_quotient(uint32_t a, uint32_t b) { return b == 0 ? 0 : 
 static uint32_t unsigned_rest(uint32_t a, uint32_t b) { return b == 0 ? 0 : a % b; }
 
 #define EACH(name, of)                                                     \
-    static void name(uint32_t *a, const uint32_t *b, size_t lanes) {       \
-        for (size_t i = 0; i < lanes; i++) a[i] = of(a[i], b[i]);          \
+    static void name(uint32_t *a, const uint32_t *b, size_t elements) {       \
+        for (size_t i = 0; i < elements; i++) a[i] = of(a[i], b[i]);          \
     }
 EACH(each_remainder_of_floats, remainder_of_floats)
 EACH(each_quotient, quotient)
@@ -140,14 +143,15 @@ EACH(each_rest, rest)
 EACH(each_unsigned_quotient, unsigned_quotient)
 EACH(each_unsigned_rest, unsigned_rest)
 
-typedef void callee(uint32_t *a, const uint32_t *b, size_t lanes);
+typedef void callee(uint32_t *a, const uint32_t *b, size_t elements);
 
-/* What a kernel leaves in the first two registers. */
+/* The first two result registers of a kernel. */
 struct left {
     uint64_t exit, steps;
 };
 
-/* Calls a kernel, with numbers in the registers that it has to give back as they were; those of vectors that it need not are in nobody's use. */
+/* Calls a kernel, with numbers in the registers that it has to preserve; the clobbered vector
+ * registers hold nothing. */
 static struct left call_kernel(const void *kernel, const void *first, const void *second, uint64_t third, uint64_t fourth, struct points *points, callee **callees) {
     uint64_t kept[8], found[8];
     for (int i = 0; i < 8; i++) kept[i] = 0x0123456789abcdef * (uint64_t)(i + 1);
@@ -177,7 +181,7 @@ static struct left call_kernel(const void *kernel, const void *first, const void
     return (struct left){(uint64_t)x0, (uint64_t)x1};
 }
 
-static struct room code, runs, planes, refs;
+static struct buffer code, runs, planes, refs;
 
 void _start(void) {
     callee *callees[] = {each_remainder_of_floats, each_quotient, each_rest, each_unsigned_quotient, each_unsigned_rest};
@@ -199,9 +203,9 @@ void _start(void) {
             words[i] = (struct ref){first + (size_t)i * header.plane_bytes, UINT64_MAX};
         }
         if (header.runs != 0) {
-            uint8_t *told = first + (size_t)header.points * header.plane_bytes;
-            struct points points = {told, told + 2 * (size_t)header.plane_bytes, header.plane_bytes / 2, told + header.plane_bytes, header.steps};
-            call_kernel(kernel + header.entry, words, each, header.runs, header.pack_bytes, header.points != 0 ? &points : NULL, callees);
+            uint8_t *state = first + (size_t)header.points * header.plane_bytes;
+            struct points points = {state, state + 2 * (size_t)header.plane_bytes, header.plane_bytes / 2, state + header.plane_bytes, header.steps};
+            call_kernel(kernel + header.entry, words, each, header.runs, header.vector_bytes, header.points != 0 ? &points : NULL, callees);
         } else {
             for (uint32_t i = 0; i < header.planes; i++) {
                 struct left left = call_kernel(kernel + header.entry, words[i].at, words[i].at, header.steps, (uint64_t)callees, NULL, callees);

@@ -1,37 +1,40 @@
-//! The nodes of graphs.
+//! The nodes of graphs: operation and operands.
 
-/// A node, by number.
+/// The number of a node.
 pub(crate) type NodeId = u32;
 
-/// What a node computes, for each lane of a vector of 32-bit words. Masks are words of all bits or none. Codes stand in the order of how many operands they have.
+/// The operation of a node, for each element of a vector of 32-bit words. Masks are words of all
+/// bits or none. Operations are in the order of their operand counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(crate) enum NodeOp {
-    // Of no operands.
+    // No operands.
     /// The bits `a`.
     Const,
     /// The plane of word `a` of the unit.
     Plane,
-    /// The cell of word `a` of the unit.
+    /// The uniform value of word `a` of the unit.
     Uniform,
-    /// Slot `a` of the register file.
+    /// Register `a` of the register file.
     VmRegister,
     /// Word `a` of the globals.
     Global,
-    /// What a template or routine is given, by number.
+    /// Parameter `a` of a template or routine.
     Param,
-    /// Who runs a trace: a mask.
+    /// The active points of a hyperblock, as a mask.
     Active,
 
-    // Of one.
+    // One operand.
     /// Of floats.
     Sqrt,
     RoundEven,
     RoundDown,
     RoundUp,
     RoundToZero,
-    /// To i32 without the fraction; the least integer for all that does not fit. For machines that have no better.
+    /// To i32 without the fraction; the least integer for all that does not fit. For targets
+    /// without saturating conversions.
     Truncate,
-    /// To i32 and u32 without the fraction; the nearest one for what does not fit, 0 for NaN. For machines that have these.
+    /// To i32 and u32 without the fraction; the nearest one for a number that does not fit, 0 for
+    /// NaN. For targets with saturating conversions.
     ToI32,
     ToU32,
     /// i32 to float.
@@ -40,18 +43,18 @@ pub(crate) enum NodeOp {
     ShlBy,
     ShrBy,
     SarBy,
-    /// Pairs of lanes as 64-bit words, shifted right by 32.
+    /// Pairs of elements as 64-bit words, shifted right by 32.
     ShrWide,
     /// The same, shifted left by 32.
     ShlWide,
     /// Word `a` of table `b`.
     Lookup,
-    /// The second half, twice. In flows.
+    /// The second half, twice. In point CFGs.
     UpperHalf,
-    /// Lane `b`, in each lane. In flows.
+    /// Element `b`, in each element. In point CFGs.
     Broadcast,
 
-    // Of two.
+    // Two operands.
     /// Of floats.
     Add,
     Sub,
@@ -65,7 +68,8 @@ pub(crate) enum NodeOp {
     Min,
     /// a > b ? a : b.
     Max,
-    /// The same by a branch, which processors guess: what follows does not wait for what is not taken. In flows.
+    /// The same by a branch, which processors predict: the nodes after it do not wait for the
+    /// operand that is not taken. In point CFGs.
     BranchMin,
     BranchMax,
     And,
@@ -77,9 +81,9 @@ pub(crate) enum NodeOp {
     IAdd,
     ISub,
     IMul,
-    /// The same where each lane counts. In flows.
+    /// The same with all elements defined. In point CFGs.
     IMulEach,
-    /// By `b` < 32 of each lane.
+    /// By `b` < 32 of each element.
     Shl,
     Shr,
     Sar,
@@ -88,20 +92,20 @@ pub(crate) enum NodeOp {
     IEq,
     IMin,
     IMax,
-    /// The 64-bit products of the even lanes.
+    /// The 64-bit products of the even elements.
     MulWide,
-    /// The first half of a, and that of b behind it. In flows.
+    /// The first half of a, and that of b after it. In point CFGs.
     Join,
-    /// The first lane of a twice, and that of b behind it. In flows.
+    /// The first element of a twice, and that of b after it. In point CFGs.
     Duplicate,
-    /// The first lanes of a and b, then the second ones. In flows.
+    /// The first elements of a and b, then the second ones. In point CFGs.
     Interleave,
-    /// Call-out `c` of a and b.
+    /// Libcall `c` of a and b.
     Libcall,
-    /// The result of rare way `c` where mask a is what takes it, else b.
+    /// The result of slow path `c` where mask a takes it, else b.
     SlowPath,
 
-    // Of three.
+    // Three operands.
     /// a·b + c, rounded once.
     MulAdd,
     /// −a·b + c, rounded once.
@@ -114,7 +118,7 @@ pub(crate) enum NodeOp {
     Select,
 }
 
-/// A node: a code, and its operands or numbers.
+/// A node: an operation, and its operands or numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) op: NodeOp,
@@ -124,14 +128,15 @@ pub(crate) struct Node {
 }
 
 impl NodeOp {
-    /// How many of `a`, `b`, `c` are nodes. That is asked of each node again and again, and nobody foresees the answer: so no branch is taken for it.
+    /// How many of `a`, `b`, `c` are nodes. This is branch-free: it runs for each node again and
+    /// again, and a branch would be mispredicted.
     #[inline]
     pub(crate) fn operand_count(self) -> usize {
         let lasts = [NodeOp::Active, NodeOp::Broadcast, NodeOp::SlowPath];
         lasts.map(|last| usize::from(self > last)).iter().sum()
     }
 
-    /// Whether a and b may change places.
+    /// Whether `a` and `b` may be swapped.
     pub(crate) fn is_commutative(self) -> bool {
         use NodeOp::*;
         matches!(
@@ -140,7 +145,7 @@ impl NodeOp {
         )
     }
 
-    /// Whether it needs no place: it is a constant in memory.
+    /// Whether it needs no location: it is a constant in memory.
     pub(crate) fn needs_no_location(self) -> bool {
         matches!(
             self,
@@ -154,7 +159,7 @@ impl Node {
         Node { op: code, a, b, c }
     }
 
-    /// The same of other operands.
+    /// The node with other operands.
     #[inline]
     pub(crate) fn map_operands(self, name: impl Fn(NodeId) -> NodeId) -> Node {
         let count = self.op.operand_count();
@@ -167,7 +172,7 @@ impl Node {
         }
     }
 
-    /// Calls for each of its operands.
+    /// Calls `each` for each of its operands.
     #[inline]
     pub(crate) fn for_each_operand(&self, mut each: impl FnMut(NodeId)) {
         let count = self.op.operand_count();

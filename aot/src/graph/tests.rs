@@ -1,8 +1,8 @@
-//! What is left of nodes gives what they give.
+//! Simplified nodes have the value of the original nodes.
 
 use super::*;
 
-/// What a node gives where planes hold these words.
+/// The value of a node where planes hold these words.
 fn value(graph: &Graph, id: NodeId, planes: &[u32]) -> u32 {
     let mut known = Graph::default();
     let mut ids: Vec<NodeId> = Vec::new();
@@ -22,7 +22,7 @@ fn value(graph: &Graph, id: NodeId, planes: &[u32]) -> u32 {
 const WORDS: [[u32; 2]; 3] = [[0x89ab_cdef, 0x1234_5678], [u32::MAX, 0], [1, 0xffff_0001]];
 
 #[test]
-fn what_is_shifted_out_is_not_united() {
+fn shifted_out_words_are_dropped() {
     for (code, unite) in [
         (NodeOp::Xor, (|x, y| x ^ y) as fn(u32, u32) -> u32),
         (NodeOp::Or, |x, y| x | y),
@@ -46,9 +46,9 @@ fn what_is_shifted_out_is_not_united() {
     }
 }
 
-/// As many as a shader likes, at once.
+/// A shader may have any number of these.
 #[test]
-fn much_that_is_shifted_out_needs_no_stack() {
+fn deep_shift_chains_need_no_stack() {
     let mut graph = Graph::default();
     let x = graph.push(NodeOp::Plane, 0, 0, 0);
     let mut hash = x;
@@ -61,9 +61,9 @@ fn much_that_is_shifted_out_needs_no_stack() {
     assert_eq!(graph.node(id).a, x);
 }
 
-/// What a node has in place of a second operand is no node.
+/// The second operand of a unary node is a number, not a node.
 #[test]
-fn products_of_what_is_no_sum_stay() {
+fn products_of_unary_nodes_stay() {
     let mut graph = Graph::default();
     let x = graph.push(NodeOp::Plane, 0, 0, 0);
     let top = graph.push(NodeOp::ShrBy, x, 25, 0);
@@ -73,7 +73,7 @@ fn products_of_what_is_no_sum_stay() {
 }
 
 #[test]
-fn products_of_neighbours_are_sums() {
+fn neighbour_products_become_sums() {
     for (more, by) in [(1, 374_761_393), (u32::MAX, 3), (0x8000_0001, 0xdead_beef)] {
         let mut graph = Graph::default();
         let x = graph.push(NodeOp::Plane, 0, 0, 0);

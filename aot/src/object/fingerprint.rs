@@ -1,9 +1,9 @@
-//! A number that ties linked code to what it was made of.
+//! Fingerprints that tie linked code to its source: 64-bit FNV-1a over the bytes that this file
+//! writes, field by field.
 //!
-//! It is FNV-1a of 64 bits over bytes that this file writes out, field by field, so that it depends on
-//! neither the compiler, nor the host, nor the order of the op table. Linked code runs only if the
-//! library makes the same number from the program: another way of writing the bytes down is another
-//! [`VERSION`](super::VERSION) of objects.
+//! A fingerprint depends on neither the compiler, nor the host, nor the order of the op table.
+//! Linked code runs only if the library computes the same fingerprint from the program. Another
+//! byte format is another [`VERSION`](super::VERSION) of objects.
 
 use adumbra_ops::Op;
 use adumbra_vm::native::{
@@ -12,23 +12,24 @@ use adumbra_vm::native::{
     PointCfg, PointTerminator, Segment, WordLocation,
 };
 
-/// Tells units or flows from others: kernels are of use to those alone that they were made of.
+/// The fingerprint of units or point CFGs: kernels are valid only for those that they were compiled
+/// from.
 pub(crate) fn fingerprint<T: FingerprintBytes>(all: &[T]) -> u64 {
     of_version(env!("CARGO_PKG_VERSION"), all)
 }
 
-/// The same for a version of the library: another one may compute a row otherwise.
+/// The fingerprint for a version of the library: another one may compute an op differently.
 fn of_version<T: FingerprintBytes>(version: &str, all: &[T]) -> u64 {
     let mut to = Fnv1a(Fnv1a::BASIS);
     version.write(&mut to);
-    // What kernels may read and write.
+    // The bounds of the kernels' reads and writes.
     to.number(KERNEL_WIDTH as u32);
     to.number(KERNEL_PADDING as u32);
     all.write(&mut to);
     to.0
 }
 
-/// FNV-1a (Fowler, Noll, Vo; RFC 9923), 64 bits.
+/// The hash FNV-1a (Fowler, Noll, Vo; RFC 9923), 64 bits.
 pub(crate) struct Fnv1a(u64);
 
 impl Fnv1a {
@@ -49,10 +50,10 @@ impl Fnv1a {
     }
 }
 
-/// What a fingerprint can be taken of. Each way to write is such that no two values give the same
-/// bytes: lists begin with their length, alternatives with a number of their own.
+/// A type with a fingerprint. No two values write the same bytes: lists begin with their length,
+/// alternatives with a number of their own.
 pub(crate) trait FingerprintBytes {
-    /// Adds the bytes that stand for it.
+    /// Adds the bytes of the value.
     fn write(&self, to: &mut Fnv1a);
 }
 
@@ -88,7 +89,7 @@ impl<T: FingerprintBytes> FingerprintBytes for [T] {
     }
 }
 
-/// As many as the type says.
+/// The length is part of the type.
 impl<T: FingerprintBytes, const N: usize> FingerprintBytes for [T; N] {
     fn write(&self, to: &mut Fnv1a) {
         self.iter().for_each(|item| item.write(to));
@@ -145,13 +146,13 @@ fields! {
 impl FingerprintBytes for CompileUnit {
     fn write(&self, to: &mut Fnv1a) {
         match self {
-            CompileUnit::Segment(stretch) => {
+            CompileUnit::Segment(segment) => {
                 to.byte(0);
-                stretch.write(to);
+                segment.write(to);
             }
-            CompileUnit::Loop(region) => {
+            CompileUnit::Loop(compiled_loop) => {
                 to.byte(1);
-                region.write(to);
+                compiled_loop.write(to);
             }
         }
     }
@@ -160,9 +161,9 @@ impl FingerprintBytes for CompileUnit {
 impl FingerprintBytes for LoopTerminator {
     fn write(&self, to: &mut Fnv1a) {
         match self {
-            LoopTerminator::Jump(way) => {
+            LoopTerminator::Jump(edge) => {
                 to.byte(0);
-                way.write(to);
+                edge.write(to);
             }
             LoopTerminator::Loop(block) => {
                 to.byte(1);
@@ -179,13 +180,13 @@ impl FingerprintBytes for LoopTerminator {
 impl FingerprintBytes for PointTerminator {
     fn write(&self, to: &mut Fnv1a) {
         match self {
-            PointTerminator::Jump(way) => {
+            PointTerminator::Jump(edge) => {
                 to.byte(0);
-                way.write(to);
+                edge.write(to);
             }
-            PointTerminator::StepJump { to: way, out } => {
+            PointTerminator::StepJump { to: edge, out } => {
                 to.byte(1);
-                way.write(to);
+                edge.write(to);
                 out.write(to);
             }
             PointTerminator::Branch(branch) => {
@@ -245,7 +246,7 @@ impl FingerprintBytes for ArithmeticInst {
         } = self;
         what.write(to);
         result.write(to);
-        // So many there are; those beyond mean nothing.
+        // Operands beyond the arity mean nothing.
         let operands = operands.iter().take(what.arity());
         operands.for_each(|operand| operand.write(to));
         position.write(to);
@@ -284,7 +285,7 @@ mod tests {
         }
     }
 
-    fn row(what: ArithmeticKind) -> ArithmeticInst {
+    fn inst(what: ArithmeticKind) -> ArithmeticInst {
         let mut operands = [DualOperand::default(); _];
         operands[0] = value(7, [Some(8), None]);
         operands[1] = value(1, [None, Some(2)]);
@@ -306,7 +307,7 @@ mod tests {
         ]
     }
 
-    /// One of everything that there is.
+    /// One of every variant.
     fn units() -> Vec<CompileUnit> {
         let whats = [
             ArithmeticKind::Op(Op::Mul),
@@ -315,7 +316,7 @@ mod tests {
             ArithmeticKind::Canonicalise,
         ];
         let block = |end| LoopBlock {
-            instructions: vec![row(ArithmeticKind::Copy)],
+            instructions: vec![inst(ArithmeticKind::Copy)],
             steps: 1,
             terminator: end,
             position: 12,
@@ -323,7 +324,7 @@ mod tests {
         vec![
             CompileUnit::Segment(Segment {
                 locations: words(),
-                instructions: whats.map(row).into(),
+                instructions: whats.map(inst).into(),
                 live_out: vec![3, 4],
             }),
             CompileUnit::Loop(CompiledLoop {
@@ -339,7 +340,7 @@ mod tests {
         ]
     }
 
-    fn flows() -> Vec<PointCfg> {
+    fn cfgs() -> Vec<PointCfg> {
         let thens = [
             PointTerminator::Jump(Edge::Block(1)),
             PointTerminator::StepJump {
@@ -352,7 +353,7 @@ mod tests {
             locations: words(),
             blocks: thens
                 .map(|then| PointBlock {
-                    instructions: vec![row(ArithmeticKind::Op(Op::Sqrt))],
+                    instructions: vec![inst(ArithmeticKind::Op(Op::Sqrt))],
                     terminator: then,
                     position: 4,
                 })
@@ -380,39 +381,39 @@ mod tests {
 
     #[test]
     fn fingerprints_are_fixed() {
-        // Objects in the world have these: if one changes, so does the version of objects.
+        // Released objects have these: if one changes, the version of objects changes.
         assert_eq!(super::super::VERSION, 2);
         let found = [
             of_version::<CompileUnit>("1.2.3", &[]),
             of_version("1.2.3", &units()),
-            of_version("1.2.3", &flows()),
+            of_version("1.2.3", &cfgs()),
         ];
-        // Worked out in Python, from the description above.
-        let kept = [
+        // Computed in Python, from the description above.
+        let published = [
             0x4de5_46be_d2a7_d5e0,
             0xbe32_0f57_e34a_c645,
             0x032f_6eec_7473_ffc9,
         ];
-        assert_eq!(found, kept, "{found:016x?}");
+        assert_eq!(found, published, "{found:016x?}");
     }
 
     #[test]
-    fn each_change_changes_the_fingerprint() {
+    fn any_change_alters_fingerprint() {
         type Change<T> = fn(&mut T);
-        fn stretch(units: &mut [CompileUnit]) -> &mut Segment {
+        fn segment(units: &mut [CompileUnit]) -> &mut Segment {
             match &mut units[0] {
-                CompileUnit::Segment(stretch) => stretch,
-                CompileUnit::Loop(_) => panic!("the first is a stretch"),
+                CompileUnit::Segment(segment) => segment,
+                CompileUnit::Loop(_) => panic!("the first is a segment"),
             }
         }
-        fn region(units: &mut [CompileUnit]) -> &mut CompiledLoop {
+        fn compiled_loop(units: &mut [CompileUnit]) -> &mut CompiledLoop {
             match &mut units[1] {
-                CompileUnit::Loop(region) => region,
-                CompileUnit::Segment(_) => panic!("the second is a region"),
+                CompileUnit::Loop(compiled_loop) => compiled_loop,
+                CompileUnit::Segment(_) => panic!("the second is a compiled loop"),
             }
         }
         fn branch_of(units: &mut [CompileUnit]) -> &mut CondBranch {
-            match &mut region(units).blocks[1].terminator {
+            match &mut compiled_loop(units).blocks[1].terminator {
                 LoopTerminator::Branch(branch) => branch,
                 _ => panic!("the second block branches"),
             }
@@ -421,31 +422,31 @@ mod tests {
             |_| {},
             |units| units.swap(0, 1),
             |units| units.truncate(1),
-            |units| stretch(units).locations.swap(0, 1),
-            |units| stretch(units).locations[2] = WordLocation::Constant(0xbf80_0000),
-            |units| stretch(units).locations[2] = WordLocation::Register(0x3f80_0000),
-            |units| stretch(units).locations[2] = WordLocation::Global(0x3f80_0000),
-            |units| stretch(units).live_out[1] = 5,
-            |units| stretch(units).live_out.truncate(1),
-            |units| stretch(units).instructions[0].kind = ArithmeticKind::Op(Op::Add),
-            |units| stretch(units).instructions[1].kind = ArithmeticKind::Canonicalise,
-            |units| stretch(units).instructions[1].kind = ArithmeticKind::ReadShadow,
-            |units| stretch(units).instructions[0].result.value = 2,
-            |units| stretch(units).instructions[0].result.shadows[1] = None,
+            |units| segment(units).locations.swap(0, 1),
+            |units| segment(units).locations[2] = WordLocation::Constant(0xbf80_0000),
+            |units| segment(units).locations[2] = WordLocation::Register(0x3f80_0000),
+            |units| segment(units).locations[2] = WordLocation::Global(0x3f80_0000),
+            |units| segment(units).live_out[1] = 5,
+            |units| segment(units).live_out.truncate(1),
+            |units| segment(units).instructions[0].kind = ArithmeticKind::Op(Op::Add),
+            |units| segment(units).instructions[1].kind = ArithmeticKind::Canonicalise,
+            |units| segment(units).instructions[1].kind = ArithmeticKind::ReadShadow,
+            |units| segment(units).instructions[0].result.value = 2,
+            |units| segment(units).instructions[0].result.shadows[1] = None,
             |units| {
-                stretch(units).instructions[0].operands[0]
+                segment(units).instructions[0].operands[0]
                     .shadows
                     .swap(0, 1)
             },
-            |units| stretch(units).instructions[0].operands[1].value = 0,
-            |units| stretch(units).instructions[0].position = 10,
-            |units| region(units).locations[0] = WordLocation::Uniform,
-            |units| region(units).exits = 7,
-            |units| region(units).live_out[0] = 2,
-            |units| region(units).blocks[0].steps = 2,
-            |units| region(units).blocks[0].position = 13,
-            |units| region(units).blocks[0].terminator = LoopTerminator::Jump(Edge::Exit(1)),
-            |units| region(units).blocks[0].terminator = LoopTerminator::Loop(1),
+            |units| segment(units).instructions[0].operands[1].value = 0,
+            |units| segment(units).instructions[0].position = 10,
+            |units| compiled_loop(units).locations[0] = WordLocation::Uniform,
+            |units| compiled_loop(units).exits = 7,
+            |units| compiled_loop(units).live_out[0] = 2,
+            |units| compiled_loop(units).blocks[0].steps = 2,
+            |units| compiled_loop(units).blocks[0].position = 13,
+            |units| compiled_loop(units).blocks[0].terminator = LoopTerminator::Jump(Edge::Exit(1)),
+            |units| compiled_loop(units).blocks[0].terminator = LoopTerminator::Loop(1),
             |units| branch_of(units).when = false,
             |units| branch_of(units).target = Edge::Exit(4),
             |units| branch_of(units).next = Edge::Block(2),
@@ -463,33 +464,33 @@ mod tests {
         assert_eq!(found.len(), changes.len());
         let changes: [Change<PointCfg>; 10] = [
             |_| {},
-            |flow| flow.locations.truncate(4),
-            |flow| flow.blocks[0].position = 5,
-            |flow| flow.blocks[0].terminator = PointTerminator::Jump(Edge::Block(2)),
-            |flow| flow.blocks.swap(1, 2),
-            |flow| flow.live_out = None,
-            |flow| flow.live_out = Some(vec![1, 2, 3]),
-            |flow| flow.entries[0].block = 1,
-            |flow| flow.entries[0].at = 14,
-            |flow| flow.entries[0].depth = 0,
+            |cfg| cfg.locations.truncate(4),
+            |cfg| cfg.blocks[0].position = 5,
+            |cfg| cfg.blocks[0].terminator = PointTerminator::Jump(Edge::Block(2)),
+            |cfg| cfg.blocks.swap(1, 2),
+            |cfg| cfg.live_out = None,
+            |cfg| cfg.live_out = Some(vec![1, 2, 3]),
+            |cfg| cfg.entries[0].block = 1,
+            |cfg| cfg.entries[0].at = 14,
+            |cfg| cfg.entries[0].depth = 0,
         ];
         let found: BTreeSet<u64> = changes
             .iter()
             .map(|change| {
-                let mut flows = flows();
-                change(&mut flows[0]);
-                fingerprint(&flows)
+                let mut cfgs = cfgs();
+                change(&mut cfgs[0]);
+                fingerprint(&cfgs)
             })
             .collect();
         assert_eq!(found.len(), changes.len());
-        // What means nothing is left out.
+        // Fields without a meaning are left out.
         let mut others = units();
-        stretch(&mut others).instructions[1].operands[1] = value(4, [None; 2]);
+        segment(&mut others).instructions[1].operands[1] = value(4, [None; 2]);
         assert_eq!(fingerprint(&others), fingerprint(&units()));
     }
 
     #[test]
-    fn op_names_tell_ops_apart() {
+    fn op_names_are_unique() {
         let names: BTreeSet<&str> = Op::ALL.iter().map(|op| op.info().name).collect();
         assert_eq!(names.len(), Op::ALL.len());
     }

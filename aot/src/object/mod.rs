@@ -1,7 +1,10 @@
-//! Shaders that were compiled ahead of time: what an object file has of each, and how that becomes kernels again.
+//! Shaders that were compiled ahead of time: the contents of an object file, and their use as
+//! kernels.
 //!
-//! An object has no code of its own beside the kernels, and asks the linker for nothing: code knows no addresses ([`LIBCALLS`](adumbra_vm::native::LIBCALLS)), and what stands
-//! around the kernels – textures, calls, faults, budgets – is the machine's, as ever. So it has the shader's bytecode too, from which the machine is made.
+//! An object has no code beside the kernels, and needs no symbols from the linker: code has no
+//! absolute addresses ([`LIBCALLS`](adumbra_vm::native::LIBCALLS)). Textures, calls, faults and
+//! budgets around the kernels are the machine's, as ever. So it has the shader's bytecode too, from
+//! which the machine is made.
 
 mod fingerprint;
 #[cfg(feature = "objects")]
@@ -17,22 +20,23 @@ pub(crate) use fingerprint::fingerprint;
 #[cfg(feature = "objects")]
 pub use write::{CodeSizeError, Platform, ShaderObject, write_object};
 
-/// Changes with what kernels are given, with the structs below, and with the bytes of which a
-/// [`fingerprint`] is taken.
+/// Changes with the parameters of kernels, with the structs below, and with the bytes of a
+/// [`fingerprint`].
 const VERSION: u32 = 2;
 
 /// An entry of a unit without a kernel.
 const NONE: u32 = u32::MAX;
 
-/// A shader in an object file that the linker has put into this process: a C variable `adumbra_object_NAME`.
+/// A shader in an object file that is linked into this process: a C variable `adumbra_object_NAME`.
 ///
-/// Whoever declares it to Rust, in an `unsafe extern` block, promises that it comes from such a file; there is no other way to have one.
+/// Its declaration in Rust, in an `unsafe extern` block, promises that it comes from such a file;
+/// there is no other way to have one.
 #[derive(Debug)]
 #[repr(C)]
 pub struct ObjectShader {
     /// [`VERSION`]
     version: u32,
-    /// By its place in [`Target::ALL`].
+    /// Its index in [`Target::ALL`].
     target: u32,
     bytecode: *const u8,
     bytecode_bytes: u64,
@@ -42,28 +46,28 @@ pub struct ObjectShader {
     points: *const ObjectVariant,
 }
 
-/// The code for a set of words that are the same for all points, or for single ones.
+/// The code for a set of uniform words, or for single points.
 #[derive(Debug)]
 #[repr(C)]
 struct ObjectVariant {
-    /// [`fingerprint`] of the units, or flows.
+    /// The [`fingerprint`] of the units or point CFGs.
     fingerprint: u64,
-    /// For each word of the globals, 1 if it is.
+    /// For each word of the globals, 1 if it is uniform.
     uniform: *const u8,
     uniform_words: u64,
     code: *const u8,
     code_bytes: u64,
-    /// For each kernel, bytes from the beginning of the code, or [`NONE`].
+    /// For each kernel, its offset in the code, or [`NONE`].
     entries: *const u32,
     kernels: u64,
 }
 
-// SAFETY: nothing writes to what an object file says is constant.
+// SAFETY: the struct is in constant data of an object file, which nothing writes.
 unsafe impl Sync for ObjectShader {}
-// SAFETY: as above.
+// SAFETY: its pointers are to constant data of an object file, which nothing writes.
 unsafe impl Send for ObjectShader {}
 
-/// An object was written by a version of this library that writes them otherwise.
+/// An object was written by a version of this library with another format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectVersionError;
 
@@ -71,7 +75,7 @@ pub struct ObjectVersionError;
 #[derive(Debug)]
 pub(crate) struct LinkedKernels {
     pub(crate) uniform: Box<[bool]>,
-    /// Of what they compute.
+    /// The fingerprint of their source.
     pub(crate) fingerprint: u64,
     pub(crate) bytes: usize,
     /// Addresses.
@@ -82,7 +86,8 @@ impl LinkedKernels {
     /// # Safety
     /// The variant is one of an object file of this version, for this processor.
     unsafe fn of(own: &'static ObjectVariant) -> LinkedKernels {
-        // SAFETY: so many are there.
+        // SAFETY: the caller promises an object file of this version, whose counts are those of its
+        // lists.
         let (uniform, entries) = unsafe {
             (
                 list(own.uniform, own.uniform_words),
@@ -98,16 +103,18 @@ impl LinkedKernels {
         }
     }
 
-    /// Those of units.
+    /// The kernels of units.
     pub(crate) fn kernels(&self) -> BatchKernels {
-        // SAFETY: that they are for this processor was asked of who made this, and the code stays for as long as the process.
+        // SAFETY: the caller of `of` promised kernels for this processor, and linked code stays as
+        // long as the process.
         unsafe { kernel_pointers::batch_kernels(self.addresses(), Arc::new(())) }
     }
 
-    /// Those of flows.
-    pub(crate) fn point_kernels(&self, flows: &[PointCfg]) -> PointKernels {
-        // SAFETY: as above.
-        unsafe { kernel_pointers::point_kernels(flows, self.addresses(), Arc::new(())) }
+    /// The kernels of point CFGs.
+    pub(crate) fn point_kernels(&self, cfgs: &[PointCfg]) -> PointKernels {
+        // SAFETY: the caller of `of` promised kernels for this processor, and linked code stays as
+        // long as the process.
+        unsafe { kernel_pointers::point_kernels(cfgs, self.addresses(), Arc::new(())) }
     }
 
     fn addresses(&self) -> impl Iterator<Item = Option<*const u8>> {
@@ -120,10 +127,11 @@ impl ObjectShader {
     /// The shader's bytecode, serialised.
     ///
     /// # Errors
-    /// If another version wrote it: nothing is known of it then.
+    ///
+    /// The object is of another version: its contents are unknown.
     pub fn bytecode(&'static self) -> Result<&'static [u8], ObjectVersionError> {
         self.check()?;
-        // SAFETY: an object file of this version has so many bytes there.
+        // SAFETY: an object file of this version has `bytecode_bytes` bytes there.
         Ok(unsafe { list(self.bytecode, self.bytecode_bytes) })
     }
 
@@ -132,16 +140,17 @@ impl ObjectShader {
         if !self.is_for_host() {
             return Vec::new();
         }
-        // SAFETY: an object file of this version has so many there.
+        // SAFETY: an object file of this version has `variant_count` variants there.
         let variants = unsafe { list(self.variants, self.variant_count) };
-        // SAFETY: they are for this processor.
+        // SAFETY: `is_for_host` checked the version and the processor.
         let kernels = variants.iter().map(|own| unsafe { LinkedKernels::of(own) });
         kernels.collect()
     }
 
-    /// The kernels of its flows, if they are for this processor.
+    /// The kernels of its point CFGs, if they are for this processor.
     pub(crate) fn point_kernels(&'static self) -> Option<LinkedKernels> {
-        // SAFETY: as above; there is always this one.
+        // SAFETY: `is_for_host` checked the version and the processor; an object always has
+        // `points`.
         self.is_for_host()
             .then(|| unsafe { LinkedKernels::of(&*self.points) })
     }
@@ -160,14 +169,14 @@ impl ObjectShader {
     }
 }
 
-/// So many of them, in an object file.
+/// A list of `count` values in an object file.
 ///
 /// # Safety
-/// They are there; or there are none.
+/// `count` values are there; or `count` is 0.
 unsafe fn list<T>(first: *const T, count: u64) -> &'static [T] {
     match count {
         0 => &[],
-        // SAFETY: asked of the caller.
+        // SAFETY: the caller promises `count` values.
         _ => unsafe { slice::from_raw_parts(first, count as usize) },
     }
 }

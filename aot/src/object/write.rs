@@ -1,4 +1,4 @@
-//! Object files: written for any system's linker on any host.
+//! Writes object files for the linker of any system, on any host.
 
 use super::{NONE, VERSION, fingerprint};
 use crate::machine_code::{KernelExtent, MachineCode};
@@ -13,10 +13,10 @@ use object::{
 };
 use std::fmt;
 
-/// Code begins there, and so do tables in it.
+/// The alignment of code, and of the tables in it.
 const CODE_ALIGN: u64 = 64;
 
-/// A processor, and the system whose linker reads the file: its format.
+/// A processor and an object file format, which is that of a system's linker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Platform {
     target: Target,
@@ -25,7 +25,7 @@ pub struct Platform {
 }
 
 impl Platform {
-    /// All of them.
+    /// All platforms.
     pub const ALL: [Platform; 6] = [
         Platform::new(Target::X86_64, BinaryFormat::Elf, "x86_64-linux"),
         Platform::new(Target::X86_64, BinaryFormat::MachO, "x86_64-macos"),
@@ -43,7 +43,7 @@ impl Platform {
         }
     }
 
-    /// This host's own, if it is one.
+    /// The host's platform, if it is supported.
     pub fn host() -> Option<Platform> {
         let format = if cfg!(target_vendor = "apple") {
             BinaryFormat::MachO
@@ -56,12 +56,12 @@ impl Platform {
         all.find(|own| Some(own.target) == Target::host() && own.format == format)
     }
 
-    /// The one of that name.
+    /// The platform of that name.
     pub fn from_name(name: &str) -> Option<Platform> {
         Platform::ALL.into_iter().find(|own| own.name == name)
     }
 
-    /// As in `x86_64-linux`; other systems with ELF files are meant by `linux`, too.
+    /// The name, as in `x86_64-linux`; `linux` also stands for other systems with ELF files.
     pub const fn name(self) -> &'static str {
         self.name
     }
@@ -73,20 +73,20 @@ impl fmt::Display for Platform {
     }
 }
 
-/// A shader as it goes into an object.
+/// A shader to be written into an object.
 #[derive(Debug)]
 pub struct ShaderObject {
-    /// The end of its C name, after `adumbra_object_`; all in a file differ.
+    /// The end of its C name, after `adumbra_object_`; unique in a file.
     pub name: String,
-    /// Serialised.
+    /// The serialised bytecode.
     pub bytecode: Vec<u8>,
-    /// For each set of words of the globals that are the same for all points, the units that the machine makes then.
+    /// For each set of uniform words of the globals, the units that the machine compiles then.
     pub variants: Vec<(Vec<bool>, Vec<CompileUnit>)>,
-    /// What the machine makes for single points.
+    /// The point CFGs that the machine compiles for single points.
     pub point_cfgs: Vec<PointCfg>,
 }
 
-/// The code of the shader of that name is longer than its own jumps, or than an object file may be.
+/// The code of the named shader is longer than its own jumps reach, or than an object file may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeSizeError(pub String);
 
@@ -101,7 +101,8 @@ impl std::error::Error for CodeSizeError {}
 /// An object file with these shaders, in order.
 ///
 /// # Errors
-/// If one of them is too long.
+///
+/// The code of a shader is too long.
 pub fn write_object<'a>(
     platform: Platform,
     shaders: impl Iterator<Item = &'a ShaderObject>,
@@ -134,7 +135,7 @@ impl Writer {
         };
         let mut file = Object::new(platform.format, architecture, Endianness::Little);
         if platform.format == BinaryFormat::Elf {
-            // Else linkers take it that the stack has to be executable.
+            // Without this section, linkers assume that the stack has to be executable.
             file.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);
         }
         Writer {
@@ -146,7 +147,7 @@ impl Writer {
         }
     }
 
-    /// Nothing if its code is too long.
+    /// `None` if its code is too long.
     fn shader(&mut self, shader: &ShaderObject) -> Option<()> {
         let name = &shader.name;
         let bytecode = self.constant(&format!("{name}.bytecode"), &shader.bytecode);
@@ -189,7 +190,7 @@ impl Writer {
         Some(())
     }
 
-    /// Adds a variant, whose parts have names that begin so.
+    /// Adds a variant, whose symbols have this prefix.
     fn variant(
         &mut self,
         to: &mut Table,
@@ -223,7 +224,7 @@ impl Writer {
         to.list(entries, code.kernels.len());
     }
 
-    /// Bytes that say their own address to nobody.
+    /// Bytes without relocations.
     fn constant(&mut self, name: &str, bytes: &[u8]) -> SymbolId {
         let at = self.file.append_section_data(self.constants, bytes, 8);
         self.symbol(
@@ -278,11 +279,11 @@ impl Writer {
     }
 }
 
-/// Numbers and addresses, eight bytes each.
+/// A table of numbers and addresses, eight bytes each.
 #[derive(Default)]
 struct Table {
     bytes: Vec<u8>,
-    /// Where addresses of symbols go.
+    /// The offsets of symbols' addresses.
     addresses: Vec<(u64, SymbolId)>,
 }
 
@@ -296,7 +297,7 @@ impl Table {
         self.number(0);
     }
 
-    /// Where something begins, and how many of it there are.
+    /// The address of a list, and its length.
     fn list(&mut self, first: SymbolId, count: usize) {
         self.address(first);
         self.number(count as u64);

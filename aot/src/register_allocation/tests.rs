@@ -1,59 +1,73 @@
-//! No two values that are wanted at once have one place, in graphs of all widths, with registers to spare and with hardly any.
+//! Tests of register allocation: no two values that are live at once share a location, for graphs
+//! of all widths, with many registers and with few.
 
 use super::*;
 
-/// Whether no two values that are wanted at once share a place, of a single group.
-fn check(graph: &Graph, stores: &[GraphStore], flight: usize, registers: u8) -> Allocation {
-    check_groups(graph, stores, Interleave::single_group(flight), registers)
+/// Checks that no two values that are live at once share a location, for a single group.
+fn check(
+    graph: &Graph,
+    stores: &[GraphStore],
+    vectors_per_group: usize,
+    registers: u8,
+) -> Allocation {
+    check_groups(
+        graph,
+        stores,
+        Interleave::single_group(vectors_per_group),
+        registers,
+    )
 }
 
-/// The same of each group, and none has a register for what a later piece wants, nor another one's slots.
+/// The same for each group; no value of a later section is in a register, and groups share no
+/// slots.
 fn check_groups(
     graph: &Graph,
     stores: &[GraphStore],
-    flight: Interleave,
+    interleave: Interleave,
     registers: u8,
 ) -> Allocation {
-    let places = LinearScan::new(flight, registers, true).allocate(graph, stores);
+    let allocation = LinearScan::new(interleave, registers, true).allocate(graph, stores);
     let Interleave {
-        vectors_per_group: flight,
+        vectors_per_group,
         groups,
-    } = flight;
+    } = interleave;
     let mut uses = Uses::default();
     uses.find(graph, stores);
     let last = uses.last;
     assert_eq!(
-        places.section_ends.last(),
+        allocation.section_ends.last(),
         Some(&(graph.nodes.len() as NodeId))
     );
-    for (id, vector) in (0..last.len()).flat_map(|id| (0..flight).map(move |v| (id, v))) {
-        let behind = places
+    for (id, vector) in (0..last.len()).flat_map(|id| (0..vectors_per_group).map(move |v| (id, v)))
+    {
+        let section = allocation
             .section_ends
             .partition_point(|&end| end as usize <= id);
         for group in 0..groups {
-            match places.location(id as NodeId, group * flight + vector) {
+            match allocation.location(id as NodeId, group * vectors_per_group + vector) {
                 NodeLocation::Register(_) => {
-                    assert!(last[id] < places.section_ends[behind], "{id}")
+                    assert!(last[id] < allocation.section_ends[section], "{id}")
                 }
                 NodeLocation::SpillSlot(slot) => {
-                    assert_eq!(u32::from(slot) / places.spill_slots, group as u32)
+                    assert_eq!(u32::from(slot) / allocation.spill_slots, group as u32)
                 }
-                place => assert_eq!(place, places.location(id as NodeId, vector)),
+                location => assert_eq!(location, allocation.location(id as NodeId, vector)),
             }
         }
     }
-    let values = || (0..graph.nodes.len()).flat_map(|id| (0..flight).map(move |v| (id, v)));
+    let values =
+        || (0..graph.nodes.len()).flat_map(|id| (0..vectors_per_group).map(move |v| (id, v)));
     for (id, vector) in values() {
         for (other, other_vector) in values() {
-            let place = places.location(id as NodeId, vector);
-            // What is stored behind a node outlives it.
+            let location = allocation.location(id as NodeId, vector);
+            // A value that is stored after a node outlives it.
             let is_stored =
                 |store: &GraphStore| (store.value as usize, store.after as usize) == (id, other);
             let is_wanted = last[id] != NEVER && (last[id] as usize) > other;
             let meets = id < other && (is_wanted || stores.iter().any(is_stored))
                 || id == other && vector != other_vector;
             let node = graph.node(id as NodeId);
-            if place == NodeLocation::Plane {
+            if location == NodeLocation::Plane {
                 assert_eq!(node.op, NodeOp::Plane);
                 let is_other = |store: &GraphStore| {
                     let writes =
@@ -61,36 +75,40 @@ fn check_groups(
                     !writes && store.value as usize != id
                 };
                 assert!(stores.iter().all(is_other), "{id} is written too early");
-            } else if place != NodeLocation::Unallocated && meets {
+            } else if location != NodeLocation::Unallocated && meets {
                 assert_ne!(
-                    place,
-                    places.location(other as NodeId, other_vector),
+                    location,
+                    allocation.location(other as NodeId, other_vector),
                     "{id} and {other}"
                 );
             }
         }
     }
-    // A vector of what may need a rare way is written while all that the way is given, and all of later vectors, may still be read.
+    // A vector with a slow path is written while the arguments of the slow path, and all of later
+    // vectors, may still be read.
     for (id, &node) in (0..).zip(&graph.nodes) {
         if last[id as usize] == NEVER || node.op != NodeOp::SlowPath {
             continue;
         }
         graph.for_each_operand(node, |operand| {
-            for (to, from) in (0..flight).flat_map(|to| (to..flight).map(move |from| (to, from))) {
-                let place = places.location(operand, from);
-                let is_nowhere = matches!(place, NodeLocation::Unallocated | NodeLocation::Plane);
-                let detour = &graph.slow_paths[node.c as usize];
-                let is_given = operand == node.a || graph.inputs(detour).contains(&operand);
-                let is_usual = operand == node.b && to == from && !is_given;
-                let is_apart = is_nowhere || is_usual || place != places.location(id, to);
+            for (to, from) in (0..vectors_per_group)
+                .flat_map(|to| (to..vectors_per_group).map(move |from| (to, from)))
+            {
+                let location = allocation.location(operand, from);
+                let is_nowhere =
+                    matches!(location, NodeLocation::Unallocated | NodeLocation::Plane);
+                let call = &graph.slow_paths[node.c as usize];
+                let is_given = operand == node.a || graph.inputs(call).contains(&operand);
+                let is_default = operand == node.b && to == from && !is_given;
+                let is_apart = is_nowhere || is_default || location != allocation.location(id, to);
                 assert!(is_apart, "{operand} and {id}");
             }
         });
     }
-    places
+    allocation
 }
 
-/// A graph in which many values are wanted long.
+/// A graph with many long live ranges.
 fn graph(width: u32) -> (Graph, Vec<GraphStore>) {
     let mut graph = Graph::default();
     let mut values: Vec<NodeId> = (0..width)
@@ -112,8 +130,8 @@ fn graph(width: u32) -> (Graph, Vec<GraphStore>) {
     (graph, stores)
 }
 
-/// Words that change places, each stored behind where the other was read, among values that need rare ways.
-fn rare(width: u32) -> (Graph, Vec<GraphStore>) {
+/// Words that are swapped, each stored after the read of the other, among values with slow paths.
+fn with_slow_paths(width: u32) -> (Graph, Vec<GraphStore>) {
     let mut graph = Graph::default();
     let planes: Vec<NodeId> = (0..width)
         .map(|word| graph.push(NodeOp::Plane, word, 0, 0))
@@ -145,41 +163,41 @@ fn rare(width: u32) -> (Graph, Vec<GraphStore>) {
 }
 
 #[test]
-fn results_of_rare_ways_stand_apart_from_what_these_are_given() {
+fn slow_path_results_spare_arguments() {
     for width in [1, 2, 5, 13, 40] {
-        let (graph, stores) = rare(width);
-        for flight in [1, 2, 4] {
+        let (graph, stores) = with_slow_paths(width);
+        for vectors_per_group in [1, 2, 4] {
             for registers in [1, 3, 14] {
-                check(&graph, &stores, flight, registers);
+                check(&graph, &stores, vectors_per_group, registers);
             }
         }
     }
 }
 
 #[test]
-fn values_that_are_wanted_at_once_have_places_of_their_own() {
+fn live_values_have_distinct_locations() {
     let mut in_planes = 0;
     for width in [1, 2, 5, 13, 40] {
         let (graph, stores) = graph(width);
-        for flight in [1, 2, 4] {
+        for vectors_per_group in [1, 2, 4] {
             for registers in [1, 3, 14] {
-                let places = check(&graph, &stores, flight, registers);
-                in_planes += places
+                let allocation = check(&graph, &stores, vectors_per_group, registers);
+                in_planes += allocation
                     .of
                     .iter()
                     .filter(|&&p| p == NodeLocation::Plane)
                     .count();
-                let many = width as usize * flight;
-                assert!(places.spill_slots == 0 || many > registers as usize / 2);
+                let many = width as usize * vectors_per_group;
+                assert!(allocation.spill_slots == 0 || many > registers as usize / 2);
                 assert!(
-                    places.spill_slots as usize <= 2 * many,
+                    allocation.spill_slots as usize <= 2 * many,
                     "slots are used again"
                 );
-                // All at the end, behind what reads some of them.
+                // All at the end, after the reads of some of them.
                 let mut late = stores.clone();
                 let end = graph.nodes.len() as NodeId - 1;
                 late.iter_mut().for_each(|store| store.after = end);
-                check(&graph, &late, flight, registers);
+                check(&graph, &late, vectors_per_group, registers);
             }
         }
     }
@@ -187,33 +205,41 @@ fn values_that_are_wanted_at_once_have_places_of_their_own() {
 }
 
 #[test]
-fn groups_share_registers_within_a_piece_alone() {
+fn groups_share_registers_within_sections() {
     let mut in_registers = 0;
     for width in [1, 5, 40, 200] {
-        for (graph, stores) in [graph(width), rare(width)] {
-            let flight = Interleave {
+        for (graph, stores) in [graph(width), with_slow_paths(width)] {
+            let interleave = Interleave {
                 vectors_per_group: 2,
                 groups: 2,
             };
-            let places = check_groups(&graph, &stores, flight, 14);
-            let starts = [0].into_iter().chain(places.section_ends.iter().copied());
-            for (start, &end) in starts.zip(&places.section_ends) {
-                let computed = (start..end).filter(|&id| places.is_computed(id)).count();
-                assert!((1..=PIECE).contains(&computed), "{computed} nodes");
+            let allocation = check_groups(&graph, &stores, interleave, 14);
+            let starts = [0]
+                .into_iter()
+                .chain(allocation.section_ends.iter().copied());
+            for (start, &end) in starts.zip(&allocation.section_ends) {
+                let computed = (start..end)
+                    .filter(|&id| allocation.is_computed(id))
+                    .count();
+                assert!(
+                    (1..=MAX_SECTION_NODES).contains(&computed),
+                    "{computed} nodes"
+                );
             }
-            let whole = graph.nodes.len() <= PIECE;
-            assert_eq!(places.section_ends.len() == 1, whole, "{width}");
-            let is_register = |place: &&NodeLocation| matches!(place, NodeLocation::Register(_));
-            in_registers += places.of.iter().filter(is_register).count();
+            let whole = graph.nodes.len() <= MAX_SECTION_NODES;
+            assert_eq!(allocation.section_ends.len() == 1, whole, "{width}");
+            let is_register =
+                |location: &&NodeLocation| matches!(location, NodeLocation::Register(_));
+            in_registers += allocation.of.iter().filter(is_register).count();
         }
     }
     assert!(in_registers > 1000, "{in_registers}");
 }
 
 #[test]
-fn constants_that_are_wanted_most_stand_in_registers_that_nothing_else_needs() {
+fn most_used_constants_get_free_registers() {
     const WIDTH: u32 = 4;
-    // Constant k is wanted k + 1 times, and one once.
+    // Constant k is used k + 1 times, and one once.
     let mut graph = Graph::default();
     let mut sum = graph.push(NodeOp::Plane, 0, 0, 0);
     for k in 1..=WIDTH {
@@ -229,32 +255,36 @@ fn constants_that_are_wanted_most_stand_in_registers_that_nothing_else_needs() {
         target: StoreTarget::Word(1),
         value: sum,
     };
-    for flight in [1, 2] {
+    for vectors_per_group in [1, 2] {
         for registers in 1..10 {
-            let places = LinearScan::new(Interleave::single_group(flight), registers, true)
-                .allocate_loop(&graph, &[store]);
-            let others = u32::from(registers).min(flight as u32);
-            let room = u32::from(registers) - others;
-            let mut kept = places.constant_registers.clone();
-            kept.sort_unstable();
-            let bits: Vec<u32> = kept.iter().map(|&(bits, _)| bits).collect();
-            let mut most: Vec<u32> = (WIDTH.saturating_sub(room) + 1..=WIDTH).collect();
-            if flight > 1 && room > WIDTH {
+            let allocation =
+                LinearScan::new(Interleave::single_group(vectors_per_group), registers, true)
+                    .allocate_loop(&graph, &[store]);
+            let others = u32::from(registers).min(vectors_per_group as u32);
+            let free = u32::from(registers) - others;
+            let mut loaded = allocation.constant_registers.clone();
+            loaded.sort_unstable();
+            let bits: Vec<u32> = loaded.iter().map(|&(bits, _)| bits).collect();
+            let mut most: Vec<u32> = (WIDTH.saturating_sub(free) + 1..=WIDTH).collect();
+            if vectors_per_group > 1 && free > WIDTH {
                 most.push(99);
             }
-            assert_eq!(bits, most, "{registers} registers, {flight} vectors");
-            for (bits, register) in kept {
+            assert_eq!(
+                bits, most,
+                "{registers} registers, {vectors_per_group} vectors"
+            );
+            for (bits, register) in loaded {
                 assert_eq!(
-                    places.used_registers >> register & 1,
+                    allocation.used_registers >> register & 1,
                     0,
                     "{register} is free"
                 );
                 let id = (graph.nodes.iter())
                     .position(|node| node.op == NodeOp::Const && node.a == bits)
                     .expect("it is there");
-                for vector in 0..flight {
+                for vector in 0..vectors_per_group {
                     assert_eq!(
-                        places.location(id as NodeId, vector),
+                        allocation.location(id as NodeId, vector),
                         NodeLocation::ConstantRegister(register)
                     );
                 }
@@ -264,17 +294,17 @@ fn constants_that_are_wanted_most_stand_in_registers_that_nothing_else_needs() {
 }
 
 #[test]
-fn values_stay_in_planes_that_nobody_writes_first() {
+fn unwritten_planes_keep_values() {
     const WIDTH: u32 = 12;
-    // Each plane is wanted at the end; some are written before, some are stored elsewhere.
+    // Each plane is used at the end; some are written before, some are stored elsewhere.
     let mut graph = Graph::default();
     let planes: Vec<NodeId> = (0..WIDTH)
         .map(|word| graph.push(NodeOp::Plane, word, 0, 0))
         .collect();
     let mut stores = Vec::new();
-    let mut store = |behind, word, value| {
+    let mut store = |after, word, value| {
         stores.push(GraphStore {
-            after: behind,
+            after,
             target: StoreTarget::Word(word),
             value,
         });
@@ -292,10 +322,10 @@ fn values_stay_in_planes_that_nobody_writes_first() {
         store(end, WIDTH + word, planes[word as usize]);
     }
     store(end, 2 * WIDTH, end);
-    let places = check(&graph, &stores, 1, 2);
+    let allocation = check(&graph, &stores, 1, 2);
     // The first ones are in registers.
     for (word, &plane) in (0..WIDTH).zip(&planes).skip(3) {
-        let stays = places.location(plane, 0) == NodeLocation::Plane;
+        let stays = allocation.location(plane, 0) == NodeLocation::Plane;
         assert_eq!(stays, word % 3 == 2, "{word}");
     }
 }

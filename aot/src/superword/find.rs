@@ -1,4 +1,4 @@
-//! Which nodes become superwords.
+//! Finds the nodes to pack into superwords.
 
 use super::{SUPERWORD_WIDTH, is_elementwise, operands};
 use crate::graph::{Graph, Node, NodeId, NodeOp};
@@ -7,16 +7,17 @@ use std::cmp::Reverse;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-/// Instructions that the superwords made from four nodes have to save: fewer do not make up for what shuffles take in time.
+/// Instructions that the superwords made from four nodes have to save: fewer do not outweigh the
+/// latency of shuffles.
 const MIN_GAIN: i32 = 8;
 
-/// How many operands deep superwords follow one another, at most.
+/// The most levels of operands that superwords are made through.
 const MAX_DEPTH: usize = 256;
 
-/// Operands to this depth are what nodes look alike by.
+/// The depth of operands at which nodes are compared for likeness.
 const LOOK: usize = 2;
 
-/// The number beside a node's operands.
+/// The immediate of a node, beside its operands.
 fn number(node: Node) -> u32 {
     match node.op.operand_count() {
         1 => node.b,
@@ -24,18 +25,18 @@ fn number(node: Node) -> u32 {
     }
 }
 
-/// Where the lanes of an operand come from.
+/// The source of an operand's elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum OperandSource {
     /// All from one node.
     Splat(NodeId),
     /// From a superword.
     Superword(usize),
-    /// Each from its own.
+    /// Each from its own node.
     Gather([NodeId; SUPERWORD_WIDTH]),
 }
 
-/// Four nodes of one code.
+/// Four nodes of one operation.
 #[derive(Debug)]
 pub(super) struct Superword {
     pub(super) members: [NodeId; SUPERWORD_WIDTH],
@@ -48,18 +49,18 @@ pub(super) struct Superwords<'g> {
     pub(super) nodes: Range<NodeId>,
     pub(super) uses: &'g [u32],
     pairs: &'g [bool],
-    /// Which nodes each one needs, of these: bits, so many words for each.
+    /// The nodes that each of these nodes depends on: bits, `words` words for each.
     needs: Vec<u64>,
     words: usize,
     pub(super) all: Vec<Superword>,
-    /// The superword and lane of each of these nodes, if it is in one.
-    places: Vec<Option<(usize, u32)>>,
-    /// How often each of these nodes is wanted as a lane; all 0 while nobody counts.
-    as_lanes: Vec<u32>,
+    /// The superword and element of each of these nodes, if it is in one.
+    positions: Vec<Option<(usize, u32)>>,
+    /// How often each of these nodes is used as an element; all 0 outside of a count.
+    as_elements: Vec<u32>,
 }
 
 impl<'g> Superwords<'g> {
-    /// None yet.
+    /// No superwords.
     pub(super) fn new(
         graph: &'g Graph,
         nodes: Range<NodeId>,
@@ -73,13 +74,13 @@ impl<'g> Superwords<'g> {
             needs: Vec::new(),
             words: nodes.len().div_ceil(64),
             all: Vec::new(),
-            places: vec![None; nodes.len()],
-            as_lanes: vec![0; nodes.len()],
+            positions: vec![None; nodes.len()],
+            as_elements: vec![0; nodes.len()],
             nodes,
         }
     }
 
-    /// Makes those that are worth it.
+    /// Makes the superwords that are worth it.
     pub(super) fn search(&mut self) {
         let mut alike: FxHashMap<u64, Vec<NodeId>> = FxHashMap::default();
         for id in self.nodes.clone().filter(|&id| self.may_join(id)) {
@@ -92,7 +93,7 @@ impl<'g> Superwords<'g> {
             return;
         }
         self.find_needs();
-        // What was a part of something larger is not tried by itself.
+        // A part of something larger is not tried by itself.
         let mut parts = FxHashSet::default();
         let mut tries = Vec::new();
         fours.sort_unstable_by(|a, b| b.cmp(a));
@@ -111,28 +112,28 @@ impl<'g> Superwords<'g> {
                 self.undo(first);
             }
         }
-        // Many of these wait to be written.
+        // Frees memory: many of these wait to be written.
         self.needs = Vec::new();
     }
 
-    /// The superword and lane of a node, if it is in one.
+    /// The superword and element of a node, if it is in one.
     pub(super) fn position_of(&self, id: NodeId) -> Option<(usize, u32)> {
         let index = id.checked_sub(self.nodes.start)?;
-        *self.places.get(index as usize)?
+        *self.positions.get(index as usize)?
     }
 
-    /// Where a node of these stands among them.
+    /// The index of a node among these nodes.
     fn index(&self, id: NodeId) -> usize {
         (id - self.nodes.start) as usize
     }
 
     /// Whether a node may be in a superword.
     fn may_join(&self, id: NodeId) -> bool {
-        let is_wanted = self.uses[id as usize] > 0;
-        is_wanted && is_elementwise(self.graph.node(id).op) && !self.pairs[id as usize]
+        let is_used = self.uses[id as usize] > 0;
+        is_used && is_elementwise(self.graph.node(id).op) && !self.pairs[id as usize]
     }
 
-    /// What a node and its operands look like, to a depth.
+    /// A hash of a node and its operands, to a depth.
     fn look(&self, id: NodeId, depth: usize) -> u64 {
         let node = self.graph.node(id);
         let mut hasher = FxHasher::default();
@@ -145,7 +146,7 @@ impl<'g> Superwords<'g> {
         hasher.finish()
     }
 
-    /// Finds out which nodes each one needs.
+    /// Computes the nodes that each one depends on.
     fn find_needs(&mut self) {
         let words = self.words;
         self.needs = vec![0; words * self.nodes.len()];
@@ -165,29 +166,30 @@ impl<'g> Superwords<'g> {
         }
     }
 
-    /// Whether one of these nodes needs another one.
+    /// Whether one of these nodes depends on another one.
     fn needs(&self, id: NodeId, other: NodeId) -> bool {
         let [id, other] = [id, other].map(|id| self.index(id));
         self.needs[id * self.words + other / 64] >> (other % 64) & 1 == 1
     }
 
-    /// Makes a superword of four nodes, and of what they need; says what that saves.
+    /// Makes a superword of four nodes, and of their operands; returns the instructions that it
+    /// saves.
     fn try_superword(&mut self, members: [NodeId; SUPERWORD_WIDTH]) -> i32 {
         let first = self.all.len();
         self.source(members, 0);
         self.gain(first)
     }
 
-    /// Takes superwords away again, from one on.
+    /// Removes superwords, from `first` on.
     fn undo(&mut self, first: usize) {
         for superword in self.all.drain(first..) {
             for member in superword.members {
-                self.places[(member - self.nodes.start) as usize] = None;
+                self.positions[(member - self.nodes.start) as usize] = None;
             }
         }
     }
 
-    /// Where four lanes come from: a superword, if they can be one.
+    /// The source of four elements: a superword, if they can be one.
     fn source(&mut self, ids: [NodeId; SUPERWORD_WIDTH], depth: usize) -> OperandSource {
         if ids.iter().all(|&id| id == ids[0]) {
             return OperandSource::Splat(ids[0]);
@@ -205,16 +207,16 @@ impl<'g> Superwords<'g> {
             members: ids,
             operands: Vec::new(),
         });
-        for (id, lane) in ids.into_iter().zip(0..) {
+        for (id, element) in ids.into_iter().zip(0..) {
             let index = self.index(id);
-            self.places[index] = Some((superword, lane));
+            self.positions[index] = Some((superword, element));
         }
         let operands = self.columns(ids).map(|ids| self.source(ids, depth + 1));
         self.all[superword].operands = operands.collect();
         OperandSource::Superword(superword)
     }
 
-    /// Whether nodes are of one kind, in no superword, and none of them needs another one.
+    /// Whether nodes have one operation, are in no superword, and do not depend on one another.
     fn can_be_superword(&self, ids: [NodeId; SUPERWORD_WIDTH]) -> bool {
         let kind = |id: NodeId| {
             let node = self.graph.node(id);
@@ -236,7 +238,8 @@ impl<'g> Superwords<'g> {
             })
     }
 
-    /// The operands of nodes, first, second, third. Those that may change places stand so that they are like those of the first node.
+    /// The operands of nodes: first, second, third. Operands of commutative operations are swapped
+    /// to be like those of the first node.
     fn columns(
         &self,
         ids: [NodeId; SUPERWORD_WIDTH],
@@ -256,7 +259,7 @@ impl<'g> Superwords<'g> {
         columns.into_iter().take(count)
     }
 
-    /// The instructions that superwords from one on save.
+    /// The instructions that superwords from `first` on save.
     fn gain(&mut self, first: usize) -> i32 {
         let mut gain = 0;
         for superword in &self.all[first..] {
@@ -275,21 +278,21 @@ impl<'g> Superwords<'g> {
         gain - self.extracted(first).len() as i32
     }
 
-    /// Which members of superwords from one on somebody wants outside of them.
+    /// The members of superwords from `first` on that are used outside of them.
     pub(super) fn extracted(&mut self, first: usize) -> Vec<NodeId> {
         let superwords = &self.all[first..];
         let sources = superwords.iter().flat_map(|superword| &superword.operands);
-        let as_lanes = sources.filter_map(|source| match *source {
+        let as_elements = sources.filter_map(|source| match *source {
             OperandSource::Superword(other) => Some(self.all[other].members),
             OperandSource::Splat(_) | OperandSource::Gather(_) => None,
         });
-        for id in as_lanes.flatten() {
-            self.as_lanes[(id - self.nodes.start) as usize] += 1;
+        for id in as_elements.flatten() {
+            self.as_elements[(id - self.nodes.start) as usize] += 1;
         }
         let members = superwords.iter().flat_map(|superword| superword.members);
-        let is_wanted = |&id: &NodeId| self.uses[id as usize] > self.as_lanes[self.index(id)];
-        let taken_out = members.filter(is_wanted).collect();
-        self.as_lanes.fill(0);
+        let is_used = |&id: &NodeId| self.uses[id as usize] > self.as_elements[self.index(id)];
+        let taken_out = members.filter(is_used).collect();
+        self.as_elements.fill(0);
         taken_out
     }
 }

@@ -1,4 +1,4 @@
-//! Superwords against the nodes that they were made of.
+//! Tests of superwords against the nodes that they were made of.
 
 use super::write::MAX_PENDING;
 use super::*;
@@ -10,14 +10,15 @@ const SLOTS: u32 = 8;
 /// Nodes that all copies read.
 const SHARED: usize = 6;
 
-/// Lanes as x86-64 has them: of what is computed for a point the first of each half are known, and the others are anything.
+/// Elements as on x86-64: of a value of a point the first element of each half is defined, and the
+/// others are anything.
 fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; SUPERWORD_WIDTH]> {
     let mut values: Vec<[u32; SUPERWORD_WIDTH]> = Vec::with_capacity(nodes.len());
     for node in nodes {
         let of = |id: NodeId| values[id as usize];
         let each = |f: &dyn Fn(u32, u32) -> u32| {
             let (a, b) = (of(node.a), of(node.b));
-            std::array::from_fn(|lane| f(a[lane], b[lane]))
+            std::array::from_fn(|element| f(a[element], b[element]))
         };
         let float = f32::from_bits;
         values.push(match node.op {
@@ -43,7 +44,13 @@ fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; SUPERWORD_WIDTH]> {
             NodeOp::ShrBy => each(&|a, _| a >> node.b),
             NodeOp::Select => {
                 let (mask, a, b) = (of(node.a), of(node.b), of(node.c));
-                std::array::from_fn(|lane| if mask[lane] == 0 { b[lane] } else { a[lane] })
+                std::array::from_fn(|element| {
+                    if mask[element] == 0 {
+                        b[element]
+                    } else {
+                        a[element]
+                    }
+                })
             }
             NodeOp::Broadcast => [of(node.a)[node.b as usize]; SUPERWORD_WIDTH],
             NodeOp::Duplicate => [of(node.a)[0], of(node.a)[0], of(node.b)[0], of(node.b)[0]],
@@ -55,8 +62,9 @@ fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; SUPERWORD_WIDTH]> {
     values
 }
 
-/// Copies of one piece of code, of operands of their own; now and then one reads what another one computed.
-fn copies(lot: &mut TestRng, nodes: &mut Vec<Node>, count: usize) -> Vec<NodeId> {
+/// Copies of one computation, each with operands of its own; now and then one reads a value of
+/// another one.
+fn copies(random: &mut TestRng, nodes: &mut Vec<Node>, count: usize) -> Vec<NodeId> {
     const CODES: [NodeOp; 8] = [
         NodeOp::Add,
         NodeOp::Sub,
@@ -67,30 +75,33 @@ fn copies(lot: &mut TestRng, nodes: &mut Vec<Node>, count: usize) -> Vec<NodeId>
         NodeOp::Lt,
         NodeOp::Select,
     ];
-    let length = 6 + lot.below(20);
-    // For each node its code and where its operands are: so many nodes before it, among those that all read, or among a few that each copy reads.
-    let mut piece = Vec::new();
+    let length = 6 + random.below(20);
+    // For each node its operation and its operands: a distance to a node before it, a node that all
+    // read, or one that each copy reads.
+    let mut template = Vec::new();
     for _ in 0..length {
-        piece.push((
-            CODES[lot.below(CODES.len())],
-            [(); 3].map(|()| lot.below(12)),
+        template.push((
+            CODES[random.below(CODES.len())],
+            [(); 3].map(|()| random.below(12)),
         ));
     }
     let mut last = Vec::new();
     let mut others: Vec<NodeId> = Vec::new();
     for _ in 0..count {
-        let read = [(); 6].map(|()| (SHARED + lot.below(SLOTS as usize)) as NodeId);
+        let read = [(); 6].map(|()| (SHARED + random.below(SLOTS as usize)) as NodeId);
         let start = nodes.len();
-        for (at, &(code, from)) in piece.iter().enumerate() {
+        for (at, &(code, from)) in template.iter().enumerate() {
             let mut operand = |i: usize| match from[i] {
-                _ if lot.below(150) == 0 && !others.is_empty() => others[lot.below(others.len())],
+                _ if random.below(150) == 0 && !others.is_empty() => {
+                    others[random.below(others.len())]
+                }
                 far @ 0..6 if far < at => (start + at - 1 - far) as NodeId,
                 shared @ 8.. => shared as NodeId - 8,
                 near => read[near % 6],
             };
             let [a, b, c] = [0, 1, 2].map(&mut operand);
             nodes.push(match code {
-                NodeOp::ShrBy => Node::new(code, a, 3 + u32::from(lot.below(20) == 0), 0),
+                NodeOp::ShrBy => Node::new(code, a, 3 + u32::from(random.below(20) == 0), 0),
                 NodeOp::Select => Node::new(code, a, b, c),
                 _ => Node::new(code, a, b, 0),
             });
@@ -102,9 +113,9 @@ fn copies(lot: &mut TestRng, nodes: &mut Vec<Node>, count: usize) -> Vec<NodeId>
 }
 
 #[test]
-fn lanes_hold_what_nodes_did_and_others_find_it() {
-    let mut lot = TestRng::new(3);
-    let (mut made, mut saved, mut kept) = (0, 0, 0);
+fn superwords_preserve_values() {
+    let mut random = TestRng::new(3);
+    let (mut made, mut saved, mut unchanged) = (0, 0, 0);
     for _ in 0..4000 {
         let [one, two] =
             [0x3f80_0000, 0x9e37_79b9].map(|bits| Node::new(NodeOp::Const, bits, 0, 0));
@@ -116,58 +127,59 @@ fn lanes_hold_what_nodes_did_and_others_find_it() {
         nodes.extend((0..SLOTS).map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0)));
         let (mut stores, mut events) = (Vec::new(), Vec::new());
         for part in 0..2 {
-            let count = 4 + lot.below(28);
-            let mut values = copies(&mut lot, &mut nodes, count);
-            values.push(lot.below(nodes.len()) as NodeId);
-            let behind = nodes.len() as NodeId - 1;
+            let count = 4 + random.below(28);
+            let mut values = copies(&mut random, &mut nodes, count);
+            values.push(random.below(nodes.len()) as NodeId);
+            let after = nodes.len() as NodeId - 1;
             stores.extend(values.into_iter().map(|value| GraphStore {
-                after: behind,
+                after,
                 target: StoreTarget::Word(0),
                 value,
             }));
             events.push(ControlEvent {
-                after: behind,
+                after,
                 action: ControlAction::Label(part),
                 position: part,
             });
         }
         let mut lineage = NodePositions::default();
         (0..nodes.len() as NodeId).for_each(|id| lineage.start_at(id, 100 + id));
-        let mut tree = Computation {
+        let mut ebb = Computation {
             graph: Graph::from_nodes(nodes.clone(), &Graph::default()),
             stores: stores.clone(),
             positions: lineage,
         };
-        pack_superwords(&mut tree, &mut events);
+        pack_superwords(&mut ebb, &mut events);
         let slots: Vec<u32> = (0..SLOTS)
-            .map(|_| (lot.below(1 << 31) as u32) << 1)
+            .map(|_| (random.below(1 << 31) as u32) << 1)
             .collect();
-        let (before, after) = (run(&nodes, &slots), run(&tree.graph.nodes, &slots));
-        for (old, new) in stores.iter().zip(&tree.stores) {
+        let (before, after) = (run(&nodes, &slots), run(&ebb.graph.nodes, &slots));
+        for (old, new) in stores.iter().zip(&ebb.stores) {
             assert!(new.value <= new.after, "it is computed where it is stored");
             let (old, new) = (before[old.value as usize], after[new.value as usize]);
             let is_nan = |word: u32| f32::from_bits(word).is_nan();
-            let same = |lane: usize| old[0] == new[lane] || is_nan(old[0]) && is_nan(new[lane]);
-            assert!(same(0) && same(2), "{old:x?} {new:x?} {nodes:?} {tree:?}");
+            let same =
+                |element: usize| old[0] == new[element] || is_nan(old[0]) && is_nan(new[element]);
+            assert!(same(0) && same(2), "{old:x?} {new:x?} {nodes:?} {ebb:?}");
         }
-        let has = |code| tree.graph.nodes.iter().any(|node| node.op == code);
+        let has = |code| ebb.graph.nodes.iter().any(|node| node.op == code);
         if !has(NodeOp::Broadcast) {
-            kept += 1;
+            unchanged += 1;
             continue;
         }
         made += 1;
         let all = 0..nodes.len() as NodeId;
-        let tree_uses = tree.use_counts();
+        let tree_uses = ebb.use_counts();
         saved += nodes.len()
-            - live_nodes(&tree.graph, &tree_uses, 0..tree.graph.nodes.len() as NodeId).count();
-        // Nodes come from where they came from, and their operands stand before them.
-        for (id, node) in (0..).zip(&tree.graph.nodes) {
+            - live_nodes(&ebb.graph, &tree_uses, 0..ebb.graph.nodes.len() as NodeId).count();
+        // Nodes keep their origins, and their operands come before them.
+        for (id, node) in (0..).zip(&ebb.graph.nodes) {
             assert!(operands(*node).all(|operand| operand < id));
-            assert!(all.contains(&(tree.positions.position_of(id) - 100)));
+            assert!(all.contains(&(ebb.positions.position_of(id) - 100)));
         }
     }
-    println!("{made} trees with superwords, {kept} without; {saved} nodes fewer");
-    assert!(made > 600 && kept > 600, "{made} and {kept}");
+    println!("{made} trees with superwords, {unchanged} without; {saved} nodes fewer");
+    assert!(made > 600 && unchanged > 600, "{made} and {unchanged}");
 }
 
 /// Sums of eight of these each.
@@ -185,7 +197,7 @@ fn sums(nodes: &mut Vec<Node>, code: NodeOp, of: [NodeId; 8]) -> NodeId {
 }
 
 #[test]
-fn what_needs_itself_through_others_is_left_alone() {
+fn cyclic_superwords_are_refused() {
     for is_tangled in [false, true] {
         let mut nodes: Vec<Node> = (0..SLOTS)
             .map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0))
@@ -193,7 +205,8 @@ fn what_needs_itself_through_others_is_left_alone() {
         nodes.extend((0..4).map(|bits| Node::new(NodeOp::Const, bits, 0, 0)));
         let slots: [NodeId; 8] = std::array::from_fn(|i| i as NodeId + 4);
         let mut values = Vec::new();
-        // The first needs its fellow of the other kind; so does, the other way round, the second.
+        // The first depends on the one of the other operation; so does, with the order reversed,
+        // the second.
         for copy in 0..4 {
             let codes = [NodeOp::IAdd, NodeOp::Xor];
             let [one, other] = if is_tangled && copy == 1 {
@@ -209,35 +222,36 @@ fn what_needs_itself_through_others_is_left_alone() {
     }
 }
 
-/// Packs nodes of which some are stored at the end, and sees whether these are what they were; says whether there are superwords.
+/// Packs nodes of which some are stored at the end, and checks the stored values; returns whether
+/// there are superwords.
 fn packed(nodes: Vec<Node>, stored: &[NodeId]) -> bool {
     let slots: Vec<u32> = (0..SLOTS).map(|slot| slot * 0x0101_0101).collect();
     let before = run(&nodes, &slots);
-    let behind = nodes.len() as NodeId - 1;
+    let after = nodes.len() as NodeId - 1;
     let mut lineage = NodePositions::default();
     lineage.start_at(0, 0);
     let stores = stored.iter().map(|&value| GraphStore {
-        after: behind,
+        after,
         target: StoreTarget::Word(0),
         value,
     });
-    let mut tree = Computation {
+    let mut ebb = Computation {
         graph: Graph::from_nodes(nodes, &Graph::default()),
         stores: stores.collect(),
         positions: lineage,
     };
-    pack_superwords(&mut tree, &mut []);
-    let after = run(&tree.graph.nodes, &slots);
-    for (store, &old) in tree.stores.iter().zip(stored) {
+    pack_superwords(&mut ebb, &mut []);
+    let after = run(&ebb.graph.nodes, &slots);
+    for (store, &old) in ebb.stores.iter().zip(stored) {
         assert!(store.value <= store.after);
         assert_eq!(after[store.value as usize][0], before[old as usize][0]);
     }
-    let mut nodes = tree.graph.nodes.iter();
+    let mut nodes = ebb.graph.nodes.iter();
     nodes.any(|node| node.op == NodeOp::Broadcast)
 }
 
 #[test]
-fn what_waits_for_its_longest_chain_is_left_alone() {
+fn latency_bound_code_is_unchanged() {
     // Four chains; each node takes four cycles, in which there is one of each chain.
     let mut nodes: Vec<Node> = (0..4)
         .map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0))
@@ -248,16 +262,16 @@ fn what_waits_for_its_longest_chain_is_left_alone() {
     assert!(!packed(nodes, &[400, 401, 402, 403]));
 }
 
-/// Chains of so many nodes each, side by side.
+/// `count` chains of `length` nodes, side by side.
 fn chains(count: NodeId, length: NodeId) -> (Vec<Node>, Vec<NodeId>) {
     let mut nodes: Vec<Node> = (0..count)
         .map(|chain| Node::new(NodeOp::VmRegister, chain % SLOTS, 0, 0))
         .collect();
     nodes.push(Node::new(NodeOp::Const, 0x9e37_79b9, 0, 0));
     let mut last: Vec<NodeId> = (0..count).collect();
-    for turn in 0..length {
+    for step in 0..length {
         for last in &mut last {
-            let code = [NodeOp::Xor, NodeOp::IAdd][turn as usize % 2];
+            let code = [NodeOp::Xor, NodeOp::IAdd][step as usize % 2];
             nodes.push(Node::new(code, *last, count, 0));
             *last = nodes.len() as NodeId - 1;
         }
@@ -266,8 +280,9 @@ fn chains(count: NodeId, length: NodeId) -> (Vec<Node>, Vec<NodeId>) {
 }
 
 #[test]
-fn however_deep_or_many_they_are_values_stay() {
-    // As many instructions as chains leave time for; deeper than superwords follow one another; more than are looked at.
+fn deep_and_wide_chains_keep_values() {
+    // As many instructions as chains leave time for; deeper than `MAX_DEPTH`; more than
+    // `MAX_NODES`.
     for (count, length, is_made) in [(16, 100, true), (12, 340, true), (16, 400, false)] {
         let (nodes, last) = chains(count, length);
         assert_eq!(nodes.len() <= MAX_NODES, is_made);
@@ -275,22 +290,23 @@ fn however_deep_or_many_they_are_values_stay() {
     }
 }
 
-/// Constants that chains have in turn, so that only nodes at the same place of one look alike.
+/// Constants that chains use in turn, so that only nodes at the same position of one look alike.
 const CONSTANTS: u32 = 20;
 
-/// A chain of two codes in turn behind a node, each with a constant.
+/// A chain of two alternating operations after a node, each with a constant.
 fn chain(nodes: &mut Vec<Node>, mut last: NodeId, codes: [NodeOp; 2], length: usize) -> NodeId {
-    for turn in 0..length {
-        let constant = SLOTS + turn as NodeId % CONSTANTS;
-        nodes.push(Node::new(codes[turn % 2], last, constant, 0));
+    for step in 0..length {
+        let constant = SLOTS + step as NodeId % CONSTANTS;
+        nodes.push(Node::new(codes[step % 2], last, constant, 0));
         last = nodes.len() as NodeId - 1;
     }
     last
 }
 
 #[test]
-fn only_so_many_wait_for_one_another() {
-    // The last of four that are alike stands behind a chain of this length, and the first one is wanted at once.
+fn pending_nodes_are_bounded() {
+    // The last of four like nodes is after a chain of this length, and the first one is used at
+    // once.
     for (length, is_made) in [(MAX_PENDING - 100, true), (MAX_PENDING, false)] {
         let mut nodes: Vec<Node> = (0..SLOTS)
             .map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0))

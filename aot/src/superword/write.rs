@@ -1,4 +1,4 @@
-//! Nodes and superwords in an order in which each finds what it needs.
+//! Writes nodes and superwords in an order in which operands come first.
 
 use super::find::{OperandSource, Superword, Superwords};
 use super::{ISSUE_WIDTH, SUPERWORD_WIDTH, is_elementwise, live_nodes, operands, schedule};
@@ -6,32 +6,32 @@ use crate::graph::{Graph, Node, NodeId, NodeOp};
 use crate::renumber::UNUSED;
 use rustc_hash::FxHashMap;
 
-/// How many nodes and superwords wait for one another at once, at most.
+/// The most nodes and superwords that wait for one another at once.
 pub(super) const MAX_PENDING: usize = 512;
 
-/// The nodes with superwords.
+/// The new nodes, with superwords.
 pub(super) struct SuperwordWriter<'g> {
     graph: &'g Graph,
     pub(super) nodes: Vec<Node>,
-    /// What each node is now.
+    /// The new number of each node.
     pub(super) renumbered: Vec<NodeId>,
-    /// What each node is made for.
+    /// The origin of each new node.
     pub(super) origins: Vec<NodeId>,
-    /// Whether all lanes of each node are the same, whatever the machine.
+    /// Whether all elements of each node are equal on every target.
     is_full: Vec<bool>,
 }
 
-/// A superword needs itself, through others, or there is too much that superwords need one after the other.
+/// A cycle among superwords, or a dependence chain longer than `MAX_PENDING`.
 struct Tangled;
 
-/// How far superwords are written.
+/// The progress of writing superwords.
 struct Progress<'g> {
     superwords: &'g Superwords<'g>,
-    /// The nodes of superwords, those that are begun too.
+    /// The node of each superword that is written.
     written: Vec<Option<NodeId>>,
     is_begun: Vec<bool>,
-    /// Lanes that were put together.
-    together: FxHashMap<[NodeId; SUPERWORD_WIDTH], NodeId>,
+    /// Gathered elements.
+    gathered: FxHashMap<[NodeId; SUPERWORD_WIDTH], NodeId>,
     depth: usize,
 }
 
@@ -61,7 +61,8 @@ impl<'g> SuperwordWriter<'g> {
         self.nodes.len() as NodeId - 1
     }
 
-    /// Writes nodes, as superwords where they are in any, unless that takes no fewer cycles than these.
+    /// Writes nodes, as superwords where they are in any, unless that takes no fewer cycles than
+    /// `cycles`.
     pub(super) fn write(&mut self, superwords: &mut Superwords<'_>, cycles: u32) {
         let start = self.nodes.len() as NodeId;
         let taken_out = superwords.extracted(0);
@@ -70,11 +71,12 @@ impl<'g> SuperwordWriter<'g> {
             superwords,
             written: vec![None; superwords.all.len()],
             is_begun: vec![false; superwords.all.len()],
-            together: FxHashMap::default(),
+            gathered: FxHashMap::default(),
             depth: 0,
         };
         let wanted = live_nodes(self.graph, superwords.uses, superwords.nodes.clone());
-        // What is in a superword is written when it is wanted; whoever comes later finds what is wanted outside of them.
+        // Members of a superword are written on first use; uses outside of superwords come after
+        // these.
         let own = wanted
             .clone()
             .filter(|&id| superwords.position_of(id).is_none());
@@ -101,7 +103,7 @@ impl<'g> SuperwordWriter<'g> {
         }
     }
 
-    /// Writes a node, and what it needs.
+    /// Writes a node, and its operands.
     fn node(&mut self, id: NodeId, progress: &mut Progress<'_>) -> Result<NodeId, Tangled> {
         let name = self.renumbered[id as usize];
         if name != UNUSED {
@@ -109,9 +111,9 @@ impl<'g> SuperwordWriter<'g> {
         }
         progress.deeper()?;
         let node = match progress.superwords.position_of(id) {
-            Some((superword, lane)) => {
+            Some((superword, element)) => {
                 let superword = self.superword(superword, progress)?;
-                Node::new(NodeOp::Broadcast, superword, lane, 0)
+                Node::new(NodeOp::Broadcast, superword, element, 0)
             }
             None => {
                 let node = self.graph.node(id);
@@ -130,7 +132,7 @@ impl<'g> SuperwordWriter<'g> {
         Ok(name)
     }
 
-    /// Writes a superword, and what it needs.
+    /// Writes a superword, and its operands.
     fn superword(&mut self, number: usize, progress: &mut Progress<'_>) -> Result<NodeId, Tangled> {
         if let Some(written) = progress.written[number] {
             return Ok(written);
@@ -145,10 +147,10 @@ impl<'g> SuperwordWriter<'g> {
         for (vector, source) in vectors.iter_mut().zip(operands) {
             *vector = match *source {
                 OperandSource::Splat(id) => {
-                    self.together([id; SUPERWORD_WIDTH], members[0], progress)?
+                    self.gathered([id; SUPERWORD_WIDTH], members[0], progress)?
                 }
                 OperandSource::Superword(other) => self.superword(other, progress)?,
-                OperandSource::Gather(ids) => self.together(ids, members[0], progress)?,
+                OperandSource::Gather(ids) => self.gathered(ids, members[0], progress)?,
             };
         }
         progress.depth -= 1;
@@ -164,14 +166,14 @@ impl<'g> SuperwordWriter<'g> {
         Ok(written)
     }
 
-    /// Puts lanes together, for some node.
-    fn together(
+    /// Gathers elements into one vector.
+    fn gathered(
         &mut self,
         ids: [NodeId; SUPERWORD_WIDTH],
         origin: NodeId,
         progress: &mut Progress<'_>,
     ) -> Result<NodeId, Tangled> {
-        if let Some(&found) = progress.together.get(&ids) {
+        if let Some(&found) = progress.gathered.get(&ids) {
             return Ok(found);
         }
         let mut names = ids;
@@ -193,7 +195,7 @@ impl<'g> SuperwordWriter<'g> {
             };
             two(NodeOp::Join, first, last)
         };
-        progress.together.insert(ids, vector);
+        progress.gathered.insert(ids, vector);
         Ok(vector)
     }
 }

@@ -1,4 +1,4 @@
-//! Frames, loops, jumps, and where operands are.
+//! Frames, loops, jumps and operand loads for x86-64.
 
 use super::{Operand, REGISTERS, SCRATCH, WHOLE, X64Assembler, vex};
 use crate::assembler::Assembler;
@@ -11,29 +11,32 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;
 use std::mem::offset_of;
 
-/// Bytes of a plane, for each byte of a set of points: a power of two.
+/// The right shift from a byte offset in a plane to one in a set of points, which has a bit for 2⁵
+/// bits of a plane.
 const PER_SET: i8 = 5;
 
-/// Room for the code of a row, and for what it refers to, constants mostly: enough for most programs, so that what is written need not move.
-const ROW_BYTES: usize = 512;
-const ROW_REFERENCES: usize = 16;
-const ROW_LABELS: usize = 4;
+/// Capacity reserved for an instruction's code, and for its references, constants mostly: enough
+/// for most programs to be written without a move.
+const INSTRUCTION_BYTES: usize = 512;
+const INSTRUCTION_REFERENCES: usize = 16;
+const INSTRUCTION_LABELS: usize = 4;
 
-/// The number of a general register.
+/// The number of the general register `edx`.
 const EDX: u8 = 2;
 
-impl<const LANES: usize> X64Assembler<LANES> {
-    /// Sets the flags by whether no point is in a mask.
+impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
+    /// Sets the flags by whether a mask is empty.
     fn test(&mut self, mask: Operand) {
         let mask = self.in_register(mask, SCRATCH[1]);
-        if LANES == WHOLE {
+        if ELEMENTS == WHOLE {
             self.vex_binary(vex::TEST, mask, Operand::Register(mask));
         } else {
             dynasm!(self.asm; .arch x64; vmovd eax, Rx(mask); test eax, eax);
         }
     }
 
-    /// Touches each page of a frame of so many bytes in turn, so that the end of the stack is met and not passed over; and takes it.
+    /// Allocates a frame of `size` bytes, and touches each of its pages in turn, so that a stack
+    /// overflow meets the guard page.
     fn take_frame(&mut self, size: i32) {
         for page in (MIN_PAGE_BYTES..size).step_by(MIN_PAGE_BYTES as usize) {
             dynasm!(self.asm; .arch x64; test [rsp - page], eax);
@@ -44,11 +47,12 @@ impl<const LANES: usize> X64Assembler<LANES> {
     }
 }
 
-impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
+impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
     type Constant = u32;
 
-    const VECTOR_BYTES: i32 = 4 * LANES as i32;
-    // Segments are so short that several are in flight without; two want twice the registers, and were slower or as fast on Zen 5.
+    const VECTOR_BYTES: i32 = 4 * ELEMENTS as i32;
+    // Segments are so short that several iterations overlap in the reorder window; two vectors need
+    // twice the registers, and were slower or as fast on Zen 5.
     const SEGMENT_VECTORS: usize = 1;
     const MAX_LOOP_GROUPS: usize = 2;
     const VALUE_REGISTERS: u8 = REGISTERS;
@@ -57,8 +61,12 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
     const HAS_PLANE_OPERANDS: bool = true;
     const HAS_SATURATING_CONVERSIONS: bool = false;
 
-    fn new(rows: usize) -> Self {
-        let asm = Assembler::new(rows * ROW_BYTES, rows * ROW_REFERENCES, rows * ROW_LABELS);
+    fn new(instructions: usize) -> Self {
+        let asm = Assembler::new(
+            instructions * INSTRUCTION_BYTES,
+            instructions * INSTRUCTION_REFERENCES,
+            instructions * INSTRUCTION_LABELS,
+        );
         X64Assembler {
             asm,
             labels: Vec::new(),
@@ -82,7 +90,7 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
         dynasm!(self.asm; .arch x64; =>label);
     }
 
-    /// A vector of these bits.
+    /// Returns the number of a vector that is `bits` in each element.
     fn constant(&mut self, bits: u32) -> u32 {
         if let Some(&label) = self.pool.get(&bits) {
             return label;
@@ -173,7 +181,7 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
         dynasm!(self.asm; .arch x64; vmovups Ry(to), [rax]);
     }
 
-    /// `rax` becomes its address, or that of a cell.
+    /// Puts the address of a plane, or that of a uniform value, in `rax`.
     fn address_plane(&mut self, word: u32) {
         let at = word as i32 * size_of::<OperandRef>() as i32;
         dynasm!(self.asm; .arch x64; mov rax, [rdi + at]);
@@ -214,16 +222,16 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
         self.permute(table, to, index);
     }
 
-    fn call_libcall(&mut self, function: Libcall, lanes: usize) {
+    fn call_libcall(&mut self, function: Libcall, elements: usize) {
         let asm = &mut self.asm;
         let thunk = *self.thunk.get_or_insert_with(|| asm.new_dynamic_label());
         dynasm!(self.asm
             ; .arch x64
             ; mov eax, function as i32
-            ; mov r11d, lanes as i32
+            ; mov r11d, elements as i32
             ; call =>thunk
         );
-        if lanes == 1 {
+        if elements == 1 {
             let [result, _] = SCRATCH;
             let from = Operand::Register(result);
             self.vex_ternary(vex::SHUFFLE.with_immediate(0), result, result, from);
@@ -273,7 +281,7 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
         );
     }
 
-    fn store_edge_masks(&mut self, at: i32, ways: usize, groups: usize) {
+    fn store_edge_masks(&mut self, at: i32, edges: usize, groups: usize) {
         let [scratch, _] = SCRATCH;
         dynasm!(self.asm
             ; .arch x64
@@ -287,12 +295,12 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
         );
         // Two words more are on the stack.
         let pushed = 2 * size_of::<u64>() as i32;
-        for way in 0..ways {
+        for edge in 0..edges {
             for group in 0..groups {
                 dynasm!(self.asm; .arch x64; xor eax, eax);
                 // The last vector's points become the highest bits.
                 for vector in (0..Self::LOOP_GROUP_VECTORS).rev() {
-                    let vectors = (way * groups + group) * Self::LOOP_GROUP_VECTORS + vector;
+                    let vectors = (edge * groups + group) * Self::LOOP_GROUP_VECTORS + vector;
                     let mask = at + vectors as i32 * Self::VECTOR_BYTES + pushed;
                     self.load(scratch, Operand::Frame(mask));
                     self.vex_binary(vex::SIGNS, EDX, Operand::Register(scratch));
@@ -308,7 +316,7 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
 
     fn enter_point_kernel(&mut self, size: i32) -> usize {
         let start = self.asm.offset().0;
-        // With the caller's address it is a multiple of what the stack is aligned to.
+        // With the return address it is a multiple of the stack's alignment.
         self.take_frame(size + Self::RETURN_ADDRESS_BYTES);
         start
     }
@@ -372,10 +380,10 @@ impl<const LANES: usize> MacroAssembler for X64Assembler<LANES> {
     }
 
     fn jump_unless_all(&mut self, mask: Operand, to: DynamicLabel) {
-        if LANES == WHOLE {
+        if ELEMENTS == WHOLE {
             let mask = self.in_register(mask, SCRATCH[1]);
             let ones = Operand::Constant(self.constant(ALL_ONES));
-            // Carries if the mask lacks nothing of what it is held against.
+            // Sets the carry flag if the mask has all bits of `ones`.
             self.vex_binary(vex::TEST, mask, ones);
             dynasm!(self.asm; .arch x64; jnc =>to);
         } else {

@@ -1,4 +1,4 @@
-//! What computes.
+//! Selects and emits the x86-64 instructions that compute the nodes of a graph.
 
 use super::vex::{self, VexInstruction};
 use super::{Operand, SCRATCH, WHOLE, X64Assembler};
@@ -6,12 +6,13 @@ use crate::graph::NodeOp;
 use crate::macro_assembler::MacroAssembler;
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
-/// What stands in place of an operand where a shift is by a number: left, right, and right with the sign.
+/// The opcode extension of a shift by an immediate, in place of an operand: left, right, and right
+/// with the sign.
 const LEFT: u8 = 6;
 const RIGHT: u8 = 2;
 const RIGHT_SIGNED: u8 = 4;
 
-impl<const LANES: usize> X64Assembler<LANES> {
+impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     /// Moves an operand to a register, if it is not there.
     pub(super) fn move_to(&mut self, to: u8, operand: Operand) {
         match operand {
@@ -31,10 +32,10 @@ impl<const LANES: usize> X64Assembler<LANES> {
         let [first, _] = SCRATCH;
         let index = self.in_register(index, first);
         let table = self.table(table);
-        if LANES == WHOLE {
+        if ELEMENTS == WHOLE {
             self.vex_ternary(vex::PERMUTE, to, index, Operand::Constant(table));
         } else {
-            // Tables are as long as a whole vector.
+            // Tables are padded to a whole vector.
             let table = self.labels[table as usize];
             dynasm!(self.asm
                 ; .arch x64
@@ -71,7 +72,7 @@ impl<const LANES: usize> X64Assembler<LANES> {
             }
             NodeOp::Broadcast => {
                 let a = self.in_register(a, first);
-                // Two bits for each lane.
+                // Two bits for each element.
                 let each = vex::SHUFFLE.with_immediate(by * 0b01010101);
                 return self.vex_ternary(each, to, a, Operand::Register(a));
             }
@@ -85,14 +86,14 @@ impl<const LANES: usize> X64Assembler<LANES> {
         let [first, _] = SCRATCH;
         let is_register = |operand| matches!(operand, Operand::Register(_));
         // a < b is b > a, and the last operand may be in memory.
-        let is_turned = match code {
+        let is_swapped = match code {
             NodeOp::ILt => true,
             NodeOp::Lt | NodeOp::Le => !is_register(a) && is_register(b),
             _ => false,
         };
         let vex = match code {
-            NodeOp::Lt if is_turned => vex::GT,
-            NodeOp::Le if is_turned => vex::GE,
+            NodeOp::Lt if is_swapped => vex::GT,
+            NodeOp::Le if is_swapped => vex::GE,
             NodeOp::Add => vex::ADD,
             NodeOp::Sub => vex::SUB,
             NodeOp::Mul => vex::MUL,
@@ -108,8 +109,9 @@ impl<const LANES: usize> X64Assembler<LANES> {
             NodeOp::AndNot => vex::AND_NOT,
             NodeOp::IAdd => vex::I_ADD,
             NodeOp::ISub => vex::I_SUB,
-            // Where the first lane of each half alone counts, products of twice the width take half the time, and the lanes behind may be anything.
-            NodeOp::IMul if LANES != WHOLE => vex::MUL_WIDE,
+            // With one defined element in each half, products of twice the width take half the
+            // time: the elements after it may be anything.
+            NodeOp::IMul if ELEMENTS != WHOLE => vex::MUL_WIDE,
             NodeOp::IMul | NodeOp::IMulEach => vex::I_MUL,
             NodeOp::Shl => vex::SHL,
             NodeOp::Shr => vex::SHR,
@@ -124,15 +126,16 @@ impl<const LANES: usize> X64Assembler<LANES> {
             NodeOp::Interleave => vex::INTERLEAVE,
             _ => unreachable!("the others have no such number of operands"),
         };
-        let (a, b) = if is_turned { (b, a) } else { (a, b) };
+        let (a, b) = if is_swapped { (b, a) } else { (a, b) };
         let a = self.in_register(a, first);
         self.vex_ternary(vex, to, a, b);
     }
 
-    /// ±a·b ± c. The instruction overwrites one of its operands, and may find another one in memory.
+    /// ±a·b ± c. The instruction overwrites one of its operands, and may read another one in
+    /// memory.
     pub(super) fn product(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
         let [_, second] = SCRATCH;
-        let [turned, of_product, of_sum] = forms(code);
+        let [swapped, of_product, of_sum] = forms(code);
         let is = |operand: Operand| matches!(operand, Operand::Register(r) if r == to);
         if is(c) {
             // to += a·b
@@ -154,11 +157,11 @@ impl<const LANES: usize> X64Assembler<LANES> {
             if !is(b) {
                 self.move_to(to, a);
                 // to = to·b + c
-                self.vex_ternary(turned, to, c, b);
+                self.vex_ternary(swapped, to, c, b);
                 return;
             }
         }
-        // What is in memory is moved to where the result will be.
+        // An operand in memory is moved to the register of the result.
         let (a, b) = match (a, b) {
             (_, Operand::Register(_)) => (a, b),
             (Operand::Register(_), _) if !is(a) => (b, a),

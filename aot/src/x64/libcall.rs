@@ -1,15 +1,20 @@
-//! Calls of functions that compute one lane: for rows that no fixed sequence of operations can compute.
+//! Calls of functions that compute one SIMD element: for ops that no fixed sequence of nodes can
+//! compute.
 
 use super::{Operand, REGISTERS, SCRATCH, WHOLE, X64Assembler};
 use crate::macro_assembler::MacroAssembler;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
-/// Bytes from where a kernel's frame ends down to what it may call.
+/// Bytes from the end of a kernel's frame down to its libcall table.
 const LIBCALLS: i32 = 16;
 
-impl<const LANES: usize> X64Assembler<LANES> {
-    /// Writes the thunk. It is given the number of the function in `rax`, that of the lanes in `r11`, and the operands in the free vector registers, leaves the
-    /// result in the first of these, and keeps everything else but `rax` and `r11`. What may be called is in the frame of a kernel, and for a flow in `rcx`.
+impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
+    /// Writes the thunk that calls a libcall for each SIMD element.
+    ///
+    /// Inputs: the number of the function in `rax`, the number of elements in `r11`, the operands
+    /// in the scratch vector registers. The result is in the first of these. The thunk preserves
+    /// everything else but `rax` and `r11`. The libcall table is in the frame of a kernel, and in
+    /// `rcx` for a point CFG.
     pub(super) fn libcall_thunk(&mut self, label: DynamicLabel) {
         let saved = |register: u8| (i32::from(register) + 2) * Self::VECTOR_BYTES;
         let [first, second] = SCRATCH;
@@ -37,7 +42,7 @@ impl<const LANES: usize> X64Assembler<LANES> {
             ; .arch x64
             ; vzeroupper
         );
-        if LANES == WHOLE {
+        if ELEMENTS == WHOLE {
             dynasm!(self.asm; .arch x64; mov rcx, [rbp]; mov rcx, [rcx - LIBCALLS]);
         }
         dynasm!(self.asm

@@ -1,10 +1,20 @@
-//! Code for x86-64 with AVX2 and FMA: eight points a vector, or one point in half a one. Its instructions take no less time, but the upper halves of
-//! registers may sleep, and divisions and roots make way sooner.
+//! Machine code for x86-64 with AVX2 and FMA: eight points a vector, or one point in a half vector.
 //!
-//! A kernel is called as [`Kernel`](adumbra_vm::native::BatchKernel) says, by the System V convention. Registers: `rdi` the references, `rsi` the next run, `rdx` how many are left, `rcx` the bytes of a
-//! pack, `rbx` the points; `r8` the byte offset of the vectors at hand, `r10` and `r9` where the run begins and ends; `rax` and `r11` are free. Two vector registers are free for what stands in memory, the others hold values.
-//! A flow is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `rdi` the register file, `rsi` the globals, `rdx` the steps that are left, `rcx` the table of what may be called. That a kernel is given in `r9`, and keeps in its frame.
-//! A frame has what routines are given, the cells, what a region knows of points, and slots for values that found no register.
+//! Half vectors take no less time, but the upper halves of registers may be powered down, and
+//! divisions and square roots have a better throughput.
+//!
+//! A kernel is called as [`BatchKernel`](adumbra_vm::native::BatchKernel) says, by the System V
+//! convention. Registers: `rdi` the references, `rsi` the next run, `rdx` how many are left, `rcx`
+//! the bytes of a SIMD vector of the VM, `rbx` the points; `r8` the byte offset of the current
+//! vectors, `r10` and `r9` the start and end of the run; `rax` and `r11` are free. Two vector
+//! registers are scratch registers for operands in memory, the others hold values.
+//!
+//! A point kernel is called as [`PointKernel`](adumbra_vm::native::PointKernel) says: `rdi` the
+//! register file, `rsi` the globals, `rdx` the steps that are left, `rcx` the libcall table. A
+//! batch kernel gets that table in `r9`, and keeps it in its frame.
+//!
+//! A frame has the arguments of routines, the uniform values, the masks of a compiled loop's
+//! points, and spill slots.
 
 #![allow(
     clippy::useless_conversion,
@@ -23,35 +33,37 @@ use rustc_hash::FxHashMap;
 
 /// Vector registers that hold values.
 const REGISTERS: u8 = 14;
-/// Those that are free for what stands in memory.
+/// Scratch registers, for operands in memory.
 const SCRATCH: [u8; 2] = [14, 15];
-/// Lanes of a whole vector.
+/// The elements of a whole vector.
 const WHOLE: usize = 8;
 
-/// An operand, constants being in memory.
+/// An operand; constants are in memory.
 type Operand = crate::macro_assembler::AsmOperand<u32>;
 
-/// Writes code for packs of points.
+/// The assembler of batch kernels.
 pub(crate) type X64Batch = X64Assembler<WHOLE>;
-/// Writes code for one point.
+/// The assembler of point kernels.
 pub(crate) type X64Point = X64Assembler<4>;
 
-/// Writes code on vectors of so many lanes.
-pub(crate) struct X64Assembler<const LANES: usize> {
+/// The macro assembler for x86-64, on vectors of `ELEMENTS` elements.
+pub(crate) struct X64Assembler<const ELEMENTS: usize> {
     asm: Assembler<X64Relocation>,
-    /// The labels of constants and tables. Operands name them by number: so these are eight bytes, and go from hand to hand in a register.
+    /// The labels of constants and tables. Operands have their numbers, so that an operand is eight
+    /// bytes and is passed in a register.
     labels: Vec<DynamicLabel>,
-    /// Constants, each a vector, in the order in which they were first used.
+    /// The constants, each a vector, in the order of first use.
     pool: FxHashMap<u32, u32>,
     constants: Vec<(u32, u32)>,
     tables: Vec<(&'static [u32], u32)>,
-    /// The bits of the points at hand, each in its lane, as a word of a set has them; once somebody asks for them.
+    /// The bits of the current points, each in its element, as in a word of a set; set on first
+    /// use.
     bits: Option<[DynamicLabel; 2]>,
-    /// Calls what is called out, once somebody does.
+    /// Label of the libcall thunk, set by the first call.
     thunk: Option<DynamicLabel>,
 }
 
-impl<const LANES: usize> X64Assembler<LANES> {
+impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     /// A new label for a constant or a table.
     fn data_label(&mut self) -> u32 {
         self.labels.push(self.asm.new_dynamic_label());
@@ -70,21 +82,21 @@ impl<const LANES: usize> X64Assembler<LANES> {
         }
     }
 
-    /// Constants and tables: where they begin.
+    /// Writes constants and tables; returns their offset.
     fn data(&mut self) -> usize {
         let X64Assembler { asm, labels, .. } = self;
         dynasm!(asm; .arch x64; .align 32);
         let start = asm.offset().0;
         for &(bits, label) in &self.constants {
             dynasm!(asm; .arch x64; =>labels[label as usize]);
-            for _ in 0..LANES {
+            for _ in 0..ELEMENTS {
                 asm.push_u32(bits);
             }
         }
         let mut bit = 1;
         for label in self.bits.into_iter().flatten() {
             dynasm!(asm; .arch x64; =>label);
-            for _ in 0..LANES {
+            for _ in 0..ELEMENTS {
                 asm.push_u32(bit);
                 bit <<= 1;
             }
@@ -92,7 +104,7 @@ impl<const LANES: usize> X64Assembler<LANES> {
         for &(table, label) in &self.tables {
             dynasm!(asm; .arch x64; .align 32; =>labels[label as usize]);
             table.iter().for_each(|&word| asm.push_u32(word));
-            // Short ones are read as a vector.
+            // Short tables are read as a vector.
             (table.len()..8).for_each(|_| asm.push_u32(0));
         }
         start

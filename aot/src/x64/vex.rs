@@ -1,7 +1,12 @@
-//! Instructions on vectors as bytes. They are nearly all of the code, and alike: a prefix with three registers' highest bits, an opcode, a register or a place in memory, perhaps
-//! a number. So each is a few numbers of a table, and one function writes them all: "VEX prefix" in Intel's manual, volume 2, section 2.3; opcodes are in its pages of instructions.
+//! The encoder of vector instructions: VEX prefix, opcode, register or memory operand, and perhaps
+//! an immediate.
 //!
-//! The assembler's macro has code of its own for each form of each, and takes their bytes one by one; that takes longer, and some of its forms are wrong.
+//! Nearly all code is such instructions, and they are alike, so each is a few numbers in a table,
+//! and one function encodes them all. See "VEX prefix" in Intel's manual, volume 2, section 2.3;
+//! opcodes are on its pages of instructions.
+//!
+//! The assembler's macro has code of its own for each form of each, and adds their bytes one by
+//! one; that takes longer, and some of its forms are wrong.
 
 use super::{Operand, WHOLE, X64Assembler};
 use crate::assembler::RelocationFormat;
@@ -9,7 +14,8 @@ use crate::macro_assembler::MacroAssembler;
 use dynasmrt::DynasmLabelApi;
 use dynasmrt::x64::X64Relocation;
 
-/// An instruction on floats or words in 32 bits: 66, F3 or nothing in front of it, the map that its opcode is of, and a number behind it.
+/// An instruction on 32-bit floats or words: the mandatory prefix 66, F3 or none, the opcode map,
+/// the opcode, and an immediate.
 #[derive(Clone, Copy)]
 pub(super) struct VexInstruction {
     prefix: u8,
@@ -27,7 +33,7 @@ const M0F: u8 = 1;
 const M0F38: u8 = 2;
 const M0F3A: u8 = 3;
 
-/// How the assembler's references encode a distance of 32 bits.
+/// The code of the assembler's references for a 32-bit distance.
 const DISTANCE: u8 = 2;
 
 impl RelocationFormat for X64Relocation {
@@ -44,7 +50,7 @@ impl VexInstruction {
         }
     }
 
-    /// The same with a number behind it.
+    /// The instruction with an immediate.
     pub(super) const fn with_immediate(self, number: u8) -> VexInstruction {
         VexInstruction {
             number: Some(number),
@@ -53,7 +59,7 @@ impl VexInstruction {
     }
 }
 
-/// Names for instructions.
+/// Names instructions.
 macro_rules! instructions {
     ($($name:ident = $prefix:ident $map:ident $opcode:literal $(, $number:literal)?;)*) => {
         $(pub(super) const $name: VexInstruction = VexInstruction::new($prefix, $map, $opcode)$(.with_immediate($number))?;)*
@@ -65,7 +71,8 @@ instructions! {
     STORE = NONE M0F 0x11;
     SIGNS = NONE M0F 0x50;
     SHUFFLE = NONE M0F 0xc6;
-    // Of halves: the first of either operand, or the second of the last one behind that of the first.
+    // Of halves: the first of either operand, or the second of the last one after that of the
+    // first.
     JOIN = NONE M0F 0x16;
     INTERLEAVE = NONE M0F 0x14;
     // Of a word in memory.
@@ -109,10 +116,10 @@ instructions! {
     I_MIN = P66 M0F38 0x39;
     I_MAX = P66 M0F38 0x3d;
     MUL_WIDE = P66 M0F 0xf4;
-    // By numbers: of words, and of pairs.
+    // By immediates: of words, and of pairs.
     SHIFT = P66 M0F 0x72;
     SHIFT_WIDE = P66 M0F 0x73;
-    // to·b + c and its like, by what stands first, second and third in the manual's names.
+    // to·b + c and its like, by the order of operands in the manual's names.
     MUL_ADD_132 = P66 M0F38 0x98;
     MUL_ADD_213 = P66 M0F38 0xa8;
     MUL_ADD_231 = P66 M0F38 0xb8;
@@ -127,17 +134,19 @@ instructions! {
     NEG_MUL_SUB_231 = P66 M0F38 0xbe;
 }
 
-impl<const LANES: usize> X64Assembler<LANES> {
+impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
     /// Writes an instruction of two operands.
     pub(super) fn vex_binary(&mut self, vex: VexInstruction, to: u8, from: Operand) {
-        // Where there is no other register, 0 is to stand.
+        // An absent register is encoded as 0.
         self.vex_ternary(vex, to, 0, from);
     }
 
-    /// Writes an instruction of three operands, the last of which may be in memory. Some have a part of their opcode in place of the first.
+    /// Writes an instruction of three operands, the last of which may be in memory. Some have a
+    /// part of their opcode in place of the first.
     pub(super) fn vex_ternary(&mut self, vex: VexInstruction, to: u8, first: u8, last: Operand) {
-        // The highest bit of the last one, if it is a register; how it is named, and in how many bytes.
-        let (high, place, length) = match last {
+        // The highest bit of the last one, if it is a register; its encoding, and the bytes of
+        // that.
+        let (high, operand, length) = match last {
             Operand::Register(register) => (register >> 3, u64::from(0xc0 | register & 7), 1),
             Operand::Frame(at) => match i8::try_from(at) {
                 Ok(at) => (0, 0x2444 | u64::from(at as u8) << 16, 3),
@@ -158,16 +167,16 @@ impl<const LANES: usize> X64Assembler<LANES> {
                 (0, 0x44 | u64::from(at) << 16, 3)
             }
         };
-        // That of an index, `r8`.
+        // That of the index register, `r8`.
         let indexed = u8::from(matches!(last, Operand::Plane(..)));
-        let (number, behind) = match vex.number {
+        let (number, immediate_bytes) = match vex.number {
             Some(number) => (u64::from(number) << (8 * length), 1),
             None => (0, 0),
         };
-        // All behind the opcode.
-        let rest = u128::from(place | u64::from(to & 7) << 3 | number);
+        // All bytes after the opcode.
+        let rest = u128::from(operand | u64::from(to & 7) << 3 | number);
         let to_high = (!to & 8) << 4;
-        let last_byte = (!first & 15) << 3 | u8::from(LANES == WHOLE) << 2 | vex.prefix;
+        let last_byte = (!first & 15) << 3 | u8::from(ELEMENTS == WHOLE) << 2 | vex.prefix;
         let (head, rest, head_length) = match vex.map == M0F && high | indexed == 0 {
             true => ([0xc5, to_high | last_byte, vex.opcode, 0], rest << 24, 3),
             false => {
@@ -177,10 +186,11 @@ impl<const LANES: usize> X64Assembler<LANES> {
         };
         let bytes = u128::from(u32::from_le_bytes(head)) | rest;
         self.asm
-            .push_instruction(bytes, head_length + length + usize::from(behind));
+            .push_instruction(bytes, head_length + length + usize::from(immediate_bytes));
         if let Operand::Constant(label) = last {
             let label = self.labels[label as usize];
-            self.asm.dynamic_reloc(label, 0, 4 + behind, 0, DISTANCE);
+            self.asm
+                .dynamic_reloc(label, 0, 4 + immediate_bytes, 0, DISTANCE);
         }
     }
 }

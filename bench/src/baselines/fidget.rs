@@ -1,4 +1,5 @@
-//! fidget: a virtual machine and a JIT that give values and gradients of many points at once.
+//! Baseline fidget: a virtual machine and a JIT that give values and gradients of many points at
+//! once.
 
 use super::{Op, Statement, w4_statements};
 use crate::c_reference::CDual;
@@ -35,13 +36,13 @@ impl<F: MathFunction> Gradients<F> {
         }
     }
 
-    /// All points.
+    /// Evaluates all points.
     pub fn run(&mut self) {
         let out = self.evaluator.eval(&self.tape, &self.planes);
         black_box(&out.expect("a plane for each variable")[0]);
     }
 
-    /// What all points give.
+    /// The results at all points.
     pub fn results(&mut self) -> Vec<CDual> {
         let out = self.evaluator.eval(&self.tape, &self.planes);
         let out = out.expect("a plane for each variable");

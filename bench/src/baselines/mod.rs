@@ -1,4 +1,4 @@
-//! What people would reach for instead: crates with automatic differentiation of their own.
+//! Baselines: other crates with automatic differentiation, as a Rust project might use them.
 
 mod fidget;
 mod num_dual;
@@ -20,36 +20,37 @@ use fidget_jit::JitFunction;
 use std::cell::RefCell;
 use std::hint::black_box;
 
-/// Points between two that are compared.
+/// The distance between two points that are compared.
 const STEP: usize = 97;
 
-/// Ours: the interpreter and machine code at AVX2, as fidget's JIT runs, and the interpreter at AVX-512.
+/// Our engines: the interpreter and machine code at AVX2, as fidget's JIT runs, and the interpreter
+/// at AVX-512.
 const OURS: [(&str, SimdLevel, Tier); 3] = [
     ("batch", SimdLevel::Avx2, Tier::Interpreter),
     ("native", SimdLevel::Avx2, Tier::Native),
     ("batch_avx512", SimdLevel::Avx512, Tier::Interpreter),
 ];
 
-/// A peer, and how often it is to take the time of ours.
-type Peer<'a> = (BenchCandidate<'a>, Option<RatioGoal>);
+/// A baseline, and the goal for its time over ours.
+type Baseline<'a> = (BenchCandidate<'a>, Option<RatioGoal>);
 
-/// W1 beside num-dual, W4 beside num-dual and fidget, all of them with both derivatives.
+/// Compares W1 with num-dual, W4 with num-dual and fidget, all of them with both derivatives.
 pub fn run(report: &mut BenchReport) {
     if !SimdLevel::Avx2.is_available() {
-        report.note("peers are compared from AVX2 on, which this processor lacks");
+        report.note("baselines are compared from AVX2 on, which this processor lacks");
         return;
     }
     check();
     let [w1, _, _, w4] = workloads();
-    // The same memory for all: a contender that came to some of its own would wait for it.
+    // The same memory for all: a candidate that allocated its own would wait for it.
     let planes_in = &input_planes(&w1.points);
     let by_num_dual = BenchCandidate::new("num_dual", || {
         each_pixel(planes_in, |pixel| {
             black_box(num_dual::w1(pixel));
         });
     });
-    let peers = vec![(by_num_dual, Some(RatioGoal::AtLeast(15.0)))];
-    compare(&w1, planes_in, &OURS, peers, report);
+    let baselines = vec![(by_num_dual, Some(RatioGoal::AtLeast(15.0)))];
+    compare(&w1, planes_in, &OURS, baselines, report);
 
     let statements = w4_statements().len();
     let num_dual = num_dual::W4::new(statements);
@@ -61,7 +62,7 @@ pub fn run(report: &mut BenchReport) {
     });
     let mut vm = Gradients::<VmFunction>::w4(statements, planes_in);
     let mut jit = Gradients::<JitFunction>::w4(statements, planes_in);
-    let peers = vec![
+    let baselines = vec![
         (by_num_dual, None),
         (
             BenchCandidate::new("fidget_vm", || vm.run()),
@@ -76,56 +77,57 @@ pub fn run(report: &mut BenchReport) {
     let at_its_level: Vec<_> = at_its_level
         .filter(|&(_, level, _)| level == SimdLevel::Avx2)
         .collect();
-    compare(&w4, planes_in, &at_its_level, peers, report);
+    compare(&w4, planes_in, &at_its_level, baselines, report);
 }
 
-/// The pixels of the grid whose values these are.
+/// The pixels of the grid with these values.
 fn each_pixel([x, y]: &[Vec<f32>; 2], mut each: impl FnMut(&PixelGlobals)) {
     for (&x, &y) in x.iter().zip(y) {
         each(&PixelGlobals::seeded(x, y));
     }
 }
 
-/// Races peers against ours.
+/// Times baselines and our engines round-robin.
 fn compare(
     workload: &Workload,
     planes_in: &[Vec<f32>; 2],
     ours: &[(&str, SimdLevel, Tier)],
-    peers: Vec<Peer<'_>>,
+    baselines: Vec<Baseline<'_>>,
     report: &mut BenchReport,
 ) {
     let Workload { name, points, .. } = workload;
     let program = program(&workload.source, true);
     let out = &RefCell::new(output_planes(points.len()));
-    let mut contenders = Vec::new();
+    let mut candidates = Vec::new();
     let mut names = Vec::new();
     for &(name, level, tier) in ours {
         if level.is_available() && tiers(level).any(|own| own == tier) {
             let mut ours = BatchRunner::new(&program, level, tier, points);
             let run = move || ours.run_on(planes_in, &mut out.borrow_mut());
-            contenders.push(BenchCandidate::new(name, run));
+            candidates.push(BenchCandidate::new(name, run));
             names.push(name);
         }
     }
-    let goals: Vec<Option<RatioGoal>> = peers.iter().map(|&(_, goal)| goal).collect();
-    contenders.extend(peers.into_iter().map(|(peer, _)| peer));
-    let samples = time_round_robin(&mut contenders, ROUNDS, points.len());
+    let goals: Vec<Option<RatioGoal>> = baselines.iter().map(|&(_, goal)| goal).collect();
+    candidates.extend(baselines.into_iter().map(|(baseline, _)| baseline));
+    let samples = time_round_robin(&mut candidates, ROUNDS, points.len());
     report.title(format!(
-        "{name}: peers beside ours, with both derivatives, nanoseconds a point"
+        "{name}: baselines beside ours, with both derivatives, nanoseconds a point"
     ));
-    for (contender, sample) in &samples {
-        report.timing(format!("{name}_peers_{contender}"), "ns", *sample);
+    for (candidate, sample) in &samples {
+        report.timing(format!("{name}_peers_{candidate}"), "ns", *sample);
     }
-    let (ours, peers) = samples.split_at(names.len());
-    for ((peer, theirs), goal) in peers.iter().zip(goals) {
+    let (ours, baselines) = samples.split_at(names.len());
+    for ((baseline, theirs), goal) in baselines.iter().zip(goals) {
         for (own, sample) in ours {
-            let ratio = format!("{name}_{peer}_over_{own}");
+            let ratio = format!("{name}_{baseline}_over_{own}");
             report.ratio(ratio, theirs.min / sample.min, goal);
         }
     }
 }
 
-/// Peers agree with ours on W1 and on the first 50 statements of W4: all of them are ill-conditioned on purpose.
+/// Checks that baselines agree with ours on W1 and on the first 50 statements of W4, as all of them
+/// are ill-conditioned on purpose.
 fn check() {
     let [w1, _, _, w4] = workloads();
     let near = |tolerance| Tolerance {
@@ -142,10 +144,10 @@ fn check() {
     let points = some(&w4.points);
     let mut ours = PointRunner::new(&program(&shader(50), true), Engine::Point);
     let expected: Vec<CDual> = points.iter().map(|p| ours.at(p)).collect();
-    let peer = num_dual::W4::new(50);
+    let baseline = num_dual::W4::new(50);
     let pairs = points
         .iter()
-        .map(|p| peer.run(p))
+        .map(|p| baseline.run(p))
         .zip(expected.iter().copied());
     near(2e-3).hold("num-dual on w4", pairs);
     let planes = input_planes(&points);

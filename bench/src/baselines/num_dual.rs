@@ -1,4 +1,4 @@
-//! num-dual: what a Rust programmer would reach for to have a value and two partials.
+//! Baseline num-dual: dual numbers with two partials, the obvious choice in Rust.
 
 use super::{Op, Statement, w4_statements};
 use crate::c_reference::CDual;
@@ -31,16 +31,16 @@ pub fn w1(point: &PixelGlobals) -> CDual {
     dual((u.sin() + (u + 1.0).ln() - x2.exp()) * (u - x2.tanh()))
 }
 
-/// W4, its statements read once.
+/// W4, whose statements are read once.
 pub struct W4(Vec<Statement>);
 
 impl W4 {
-    /// So many of its statements.
+    /// The first `statements` statements.
     pub fn new(statements: usize) -> W4 {
         W4(w4_statements()[..statements].to_vec())
     }
 
-    /// These statements at one point.
+    /// Evaluates these statements at one point.
     pub fn run(&self, point: &PixelGlobals) -> CDual {
         let (x, y) = seeds(point);
         let mut v = [
