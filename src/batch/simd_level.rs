@@ -1,4 +1,4 @@
-//! Which of the processor's instructions the batch engine uses.
+//! The SIMD level that the batch engine uses.
 
 use crate::engine::SimdError;
 use adumbra_vm::SimdLevel;

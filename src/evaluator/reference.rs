@@ -1,4 +1,5 @@
-//! The reference engine as an evaluator sees it: the walk over the intermediate representation, from a host's words and back to them.
+//! The reference engine in an evaluator: the walk over the intermediate representation, from a
+//! host's words and back to them.
 
 use crate::program::{Instance, Program};
 use adumbra_ir::eval::{self, EvalPoint, EvalValue, Progress, SuspendedPoint};

@@ -1,4 +1,4 @@
-//! The batch engine as an evaluator of single points sees it: chunks of one point, or of one quad.
+//! The batch engine in an evaluator of single points: chunks of one point, or of one quad.
 
 use super::EngineError;
 use super::parked::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad};
@@ -102,7 +102,7 @@ impl SinglePointBatch {
         self.show(Corner::UpperLeft)
     }
 
-    /// What the point asks that waits, or the first one of a quad that does.
+    /// The request of the suspended point, or of the first one of a quad.
     pub(super) fn request(&self) -> Option<&SampleRequest> {
         Some(self.asking()?.1)
     }
@@ -120,9 +120,12 @@ impl SinglePointBatch {
     }
 
     /// Moves the point that waits out of it, with its quad if there are quads.
-    pub(super) fn park(&mut self, home: &Arc<EvaluatorContext>) -> Result<ParkedPoint, ParkError> {
+    pub(super) fn park(
+        &mut self,
+        context: &Arc<EvaluatorContext>,
+    ) -> Result<ParkedPoint, ParkError> {
         assert!(self.request().is_some(), "a point waits");
-        ParkedPoint::from_batch(home, &mut self.machine, 0)
+        ParkedPoint::from_batch(context, &mut self.machine, 0)
     }
 
     /// Lets a point wait here.
@@ -164,7 +167,7 @@ impl SinglePointBatch {
         &self.outputs
     }
 
-    /// What went wrong in the last evaluation.
+    /// The faults of the last evaluation.
     pub(super) fn faults(&self) -> &Faults {
         match self.machine.points() {
             0 => &self.no_faults,
