@@ -1,4 +1,5 @@
 //! A toy renderer: `cargo run --release --example toy` draws spheres on a floor into `toy.png`.
+//!
 //! A group of shaders runs on two threads; points wait for textures, and closures become light.
 
 use adumbra::batch::{BatchEvaluator, BatchGlobals};
@@ -38,7 +39,7 @@ fn nearest(from: Vec3, ray: Vec3) -> Option<(f32, (Vec3, f32))> {
     met.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// What shaders are told of the point that a ray from the eye meets.
+/// The globals of the point that a ray from the eye hits.
 fn trace(ray: Dual<Vec3>) -> Option<Hit> {
     let (t, (centre, radius)) = nearest(Vec3::ZERO, ray.value)?;
     let out = t * ray.value - centre;
@@ -53,7 +54,7 @@ fn trace(ray: Dual<Vec3>) -> Option<Hit> {
     })
 }
 
-/// Waves. Each mip level is there when it was asked for fifty times; until then it is loaded.
+/// Waves. Each mip level is loaded once it was requested fifty times.
 struct Waves([u32; 7]);
 impl Host for Waves {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
