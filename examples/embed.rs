@@ -46,7 +46,7 @@ impl Host for Tiles {
     }
 }
 
-/// How bright a surface is in the light of a lamp: closures say what it is made of.
+/// The brightness of a surface in the light of a lamp, by its closures.
 fn brightness(surface: ClosureView<'_>, to_lamp: [f32; 3]) -> f32 {
     match surface.closure() {
         None => 0.0,

@@ -27,7 +27,7 @@ const SPHERES: [(Vec3, f32); 3] = [
     (Vec3::new(0.9, -1.0, 4.5), 0.6),
 ];
 
-/// How far a ray goes, and the sphere that it meets there.
+/// The distance that a ray goes, and the sphere that it hits there.
 fn nearest(from: Vec3, ray: Vec3) -> Option<(f32, (Vec3, f32))> {
     let spheres = SPHERES.iter().map(|&(centre, radius)| {
         let (from, square) = (from - centre, ray.length_squared());
@@ -114,7 +114,8 @@ pub(crate) fn render(height: usize, threads: usize) -> Fallible<(Vec<Vec3>, Vec<
             let points = 0..places.len();
             points.for_each(|point| walk(&mut lobes, point, batch.closure(surface, point)));
             spend(2);
-            // Texels come while a renderer shades other points. This one asks until they are there.
+            // Texels come while a renderer shades other points. This one polls until they are
+            // there.
             while let Some((point, waiting)) = parked.pop() {
                 if let Sampled::Ready(texel) = waves.sample(waiting.request()) {
                     single.resume(waiting, texel, &mut waves)?;

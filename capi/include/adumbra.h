@@ -45,7 +45,7 @@ enum AdumbraStatus
     ADUMBRA_STATUS_MISALIGNED = 2,
     /// A size, a length or a count is wrong, or larger than there can be.
     ADUMBRA_STATUS_SIZE = 3,
-    /// The buffer is too small; how much is needed was written down.
+    /// The buffer is too small; the needed size was stored.
     ADUMBRA_STATUS_BUFFER_TOO_SMALL = 4,
     /// A string is not UTF-8.
     ADUMBRA_STATUS_NOT_UTF8 = 5,
@@ -178,11 +178,11 @@ enum AdumbraCompileWhen
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /// A thread of the library's own, one for the process, while evaluators go on interpreting. It
-    /// ends with the process, so a library that was loaded while the process ran must not be
+    /// The compile thread of the library, one for the process, while evaluators go on interpreting.
+    /// It ends with the process. So a library that was loaded while the process ran must not be
     /// unloaded once there was such an evaluator.
     ADUMBRA_COMPILE_WHEN_BACKGROUND = 0,
-    /// The evaluator that finds that it is time, at once: its batch begins later.
+    /// The evaluator whose count reaches the number, at once: its batch begins later.
     ADUMBRA_COMPILE_WHEN_IMMEDIATELY = 1,
     /// None: the program is never compiled.
     ADUMBRA_COMPILE_WHEN_NEVER = 2,
@@ -218,7 +218,7 @@ typedef uint32_t AdumbraCorner;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// Where derivatives come from.
+/// The source of derivatives.
 enum AdumbraDerivatives
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -226,17 +226,17 @@ enum AdumbraDerivatives
  {
     /// From shadows beside the values.
     ADUMBRA_DERIVATIVES_DUAL = 0,
-    /// From nowhere: all are zero.
+    /// None: all derivatives are zero.
     ADUMBRA_DERIVATIVES_OFF = 1,
     /// From the neighbours in a quad of points, in each point's own row and column.
     ADUMBRA_DERIVATIVES_QUAD_FINE = 2,
     /// From one row and one column of the quad: those of the upper left point.
     ADUMBRA_DERIVATIVES_QUAD_COARSE = 3,
-    /// The same for the upper right point.
+    /// From one row and one column of the quad: those of the upper right point.
     ADUMBRA_DERIVATIVES_QUAD_COARSE_UPPER_RIGHT = 4,
-    /// The same for the lower left point.
+    /// From one row and one column of the quad: those of the lower left point.
     ADUMBRA_DERIVATIVES_QUAD_COARSE_LOWER_LEFT = 5,
-    /// The same for the lower right point.
+    /// From one row and one column of the quad: those of the lower right point.
     ADUMBRA_DERIVATIVES_QUAD_COARSE_LOWER_RIGHT = 6,
 };
 #ifndef __cplusplus
@@ -258,7 +258,7 @@ enum AdumbraEngine
     /// The reference interpreter, which is slow, and which the others are compared with. It needs a
     /// program made from source.
     ADUMBRA_ENGINE_REFERENCE = 1,
-    /// The one for batches, one point at a time.
+    /// The batch interpreter, one point at a time.
     ADUMBRA_ENGINE_BATCH = 2,
     /// The default engine with machine code, where `adumbra_tier_is_available` reports
     /// `ADUMBRA_TIER_NATIVE`.
@@ -309,7 +309,7 @@ enum AdumbraList
     ADUMBRA_LIST_TEXTURES = 3,
     /// Closures that may be made, by the numbers that leaves have in `shape`.
     ADUMBRA_LIST_CLOSURES = 4,
-    /// Resources that closures are given, by the numbers that requests and arguments have.
+    /// Resources that closures are given, by the numbers that arguments have.
     ADUMBRA_LIST_RESOURCES = 5,
 };
 #ifndef __cplusplus
@@ -370,8 +370,8 @@ enum AdumbraTier
     ADUMBRA_TIER_INTERPRETER = 0,
     /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
     ADUMBRA_TIER_NATIVE = 1,
-    /// The interpreter first, and machine code once the program has been evaluated at many points,
-    /// if it is measured to be faster. Where there is no machine code, the interpreter.
+    /// The interpreter first, and machine code after many points, if it is measured to be faster.
+    /// Where there is no machine code, the interpreter.
     ADUMBRA_TIER_AUTO = 2,
 };
 #ifndef __cplusplus
@@ -427,8 +427,8 @@ typedef uint32_t AdumbraType;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// One thread's means to evaluate an instance at hundreds of points at once. Each shows, to the
-/// bit, what it shows alone. What came out can be read until the next evaluation.
+/// Evaluates an instance at hundreds of points at once, on one thread. Every point has, to the bit,
+/// the results that it has alone. Results can be read until the next evaluation.
 typedef struct AdumbraBatchEvaluator AdumbraBatchEvaluator;
 
 /// The globals of a batch. Every scalar of a global, and of its ddx and ddy, is uniform or comes
@@ -450,8 +450,8 @@ typedef struct AdumbraCompiler AdumbraCompiler;
 /// into.
 typedef struct AdumbraDiagnostics AdumbraDiagnostics;
 
-/// One thread's means to evaluate an instance at single points. What came out can be read until the
-/// next evaluation.
+/// Evaluates an instance at single points, on one thread. Results can be read until the next
+/// evaluation.
 typedef struct AdumbraEvaluator AdumbraEvaluator;
 
 /// A program with values for its parameters: a material. Evaluators take a copy, so what is set
@@ -476,7 +476,7 @@ typedef struct AdumbraParkedPoint AdumbraParkedPoint;
 /// A compiled shader. It never changes, and any number of threads may use it at once.
 typedef struct AdumbraProgram AdumbraProgram;
 
-/// Where an answer of a loader goes.
+/// The memory for a loader's answer.
 typedef struct AdumbraReply AdumbraReply;
 
 /// The sources of one compilation. The first holds the shader, the others what it may use.
@@ -519,7 +519,7 @@ typedef struct AdumbraCompilerOptions {
     uint32_t derivatives;
     /// An `AdumbraAtDivergence`.
     uint32_t at_divergence;
-    /// 1 if the host reads the derivatives of outputs. Else none is computed for its sake, and they
+    /// 1 if the host reads the derivatives of outputs. Else none is computed for the host, and they
     /// read as 0.
     uint32_t output_derivatives;
     /// 1 for one body of each function, for all its callers.
@@ -573,7 +573,7 @@ typedef struct AdumbraVariable {
     uint32_t is_read;
 } AdumbraVariable;
 
-/// How large a program is, and how long it took to make.
+/// Statistics of a program: its size, and the time of its compilation.
 typedef struct AdumbraStats {
     /// Bytes of this struct.
     uint32_t size;
@@ -630,8 +630,8 @@ typedef struct AdumbraSampleRequest {
     uint32_t size;
     /// Which texture, by its number among the program's.
     uint32_t texture;
-    /// Which point asks: its number in the batch, 0 to 3 in a quad, 0 for a point alone. 0 also
-    /// where it is read what an evaluator or a parked point waits for.
+    /// The number of the point: in the batch, 0 to 3 in a quad, 0 for a point alone. It is 0 also
+    /// in the request of an evaluator or a parked point.
     size_t point;
     /// Coordinate along the texture's width; the image spans 0 to 1.
     float u;
@@ -650,8 +650,8 @@ typedef struct AdumbraSampleRequest {
     float level;
     /// 1 if the shader asks for a level of detail itself.
     uint32_t has_level;
-    /// 1 if the point is evaluated for its neighbours alone; 0 where it is read what an evaluator
-    /// or a parked point waits for.
+    /// 1 if the point is evaluated for its neighbours alone; 0 in the request of an evaluator or a
+    /// parked point.
     uint32_t is_helper;
 } AdumbraSampleRequest;
 
@@ -665,9 +665,9 @@ typedef struct AdumbraSampleBatch {
     uint32_t size;
     /// Which texture, by its number among the program's.
     uint32_t texture;
-    /// How many points ask.
+    /// The number of points.
     size_t count;
-    /// Which: their numbers in the batch, rising.
+    /// The numbers of the points in the batch, rising.
     const size_t *points;
     /// Coordinates along the texture's width; the image spans 0 to 1.
     const float *u;
@@ -700,8 +700,8 @@ typedef uint32_t (*AdumbraIsCancelled)(void *user);
 /// The callbacks of an evaluation. All may be NULL: then textures are white, messages are lost, and
 /// no point is cancelled.
 ///
-/// Callbacks run on the thread that evaluates, and must return: no exceptions, no `longjmp`. The
-/// floating-point mode is the library's while they run; one that changes it gives it back.
+/// Callbacks run on the thread that evaluates, and must return: no exceptions, no `longjmp`. They
+/// run in the library's floating-point environment; a callback that changes it restores it.
 typedef struct AdumbraHost {
     /// Bytes of this struct.
     uint32_t size;
@@ -714,7 +714,7 @@ typedef struct AdumbraHost {
     AdumbraSampleMany sample_many;
     /// Takes messages.
     AdumbraTakeMessage message;
-    /// Says when it has been too long.
+    /// Cancels points.
     AdumbraIsCancelled is_cancelled;
 } AdumbraHost;
 
@@ -766,9 +766,9 @@ typedef struct AdumbraBatchOptions {
     /// `baseline`, `avx2` or `avx512`; NULL for what the environment names in `ADUMBRA_SIMD`, else
     /// the best.
     const char *simd;
-    /// Names of globals whose values are the same for all points of a call.
+    /// Names of globals that are uniform in each call.
     const char *const *uniform;
-    /// How many these are.
+    /// The number of these names.
     size_t uniform_count;
     /// An `AdumbraTier`.
     uint32_t tier;
@@ -804,11 +804,11 @@ AdumbraStatus adumbra_layout_new_hit(struct AdumbraLayout **layout);
 /// Compilers that were made before do not see it.
 AdumbraStatus adumbra_layout_add(struct AdumbraLayout *layout, const char *name, uint32_t type);
 
-/// Says that the derivatives of a global are never set: they stay 0, and a shader that asks for one
-/// is warned.
+/// Declares that the derivatives of a global are never set: they stay 0, and a shader that asks for
+/// one gets a warning.
 AdumbraStatus adumbra_layout_shadowless(struct AdumbraLayout *layout, const char *name);
 
-/// The bytes of the globals of one point: what `sizeof` of the host's struct should be.
+/// The bytes of the globals of one point, for comparison with `sizeof` of the host's struct.
 AdumbraStatus adumbra_layout_bytes(const struct AdumbraLayout *layout, size_t *bytes);
 
 /// Compares a struct of the host, of `bytes` bytes, with the globals: names, types, offsets and
@@ -915,17 +915,17 @@ AdumbraStatus adumbra_diagnostics_render(const struct AdumbraDiagnostics *diagno
 /// Frees diagnostics.
 void adumbra_diagnostics_free(struct AdumbraDiagnostics *diagnostics);
 
-/// How many there are in a list of the program, which is an `AdumbraList`.
+/// The length of a list of the program, an `AdumbraList`.
 AdumbraStatus adumbra_program_count(const struct AdumbraProgram *program, uint32_t list, size_t *count);
 
-/// One of a list of the program, which is an `AdumbraList`.
+/// An entry of a list of the program, an `AdumbraList`.
 AdumbraStatus adumbra_program_variable(const struct AdumbraProgram *program,
                                        uint32_t list,
                                        size_t index,
                                        struct AdumbraVariable *variable);
 
-/// One of a list of the program by its name; in outputs and parameters also a member of one that is
-/// a struct, as in `ray.origin`.
+/// An entry of a list of the program by its name; in outputs and parameters also a member of one
+/// that is a struct, as in `ray.origin`.
 AdumbraStatus adumbra_program_find(const struct AdumbraProgram *program,
                                    uint32_t list,
                                    const char *path,
@@ -1021,8 +1021,8 @@ AdumbraStatus adumbra_evaluator_evaluate_quad(struct AdumbraEvaluator *evaluator
                                               const struct AdumbraHost *host,
                                               AdumbraOutcome *outcome);
 
-/// Says of which point of the quad, an `AdumbraCorner`, is read from here on until the next
-/// evaluation; `outcome` is that point's, or NULL.
+/// Selects the point of the quad, an `AdumbraCorner`, that is read until the next evaluation.
+/// `outcome` is that point's, or NULL.
 AdumbraStatus adumbra_evaluator_select(struct AdumbraEvaluator *evaluator, uint32_t corner, AdumbraOutcome *outcome);
 
 /// Reads value, ddx or ddy (`part` is an `AdumbraPart`) of `count` scalars of the outputs from the
@@ -1034,7 +1034,7 @@ AdumbraStatus adumbra_evaluator_read(const struct AdumbraEvaluator *evaluator,
                                      size_t count,
                                      void *to);
 
-/// How many different things went wrong in the last evaluation.
+/// The number of different faults of the last evaluation.
 AdumbraStatus adumbra_evaluator_fault_count(const struct AdumbraEvaluator *evaluator, size_t *count);
 
 /// The faults of the last evaluation as diagnostics, perhaps none.
@@ -1054,9 +1054,9 @@ AdumbraStatus adumbra_evaluator_closure_arguments(const struct AdumbraEvaluator 
                                                   size_t capacity,
                                                   size_t *needed);
 
-/// The leaves of a closure tree as a flat list, each once, with the product of all that it is
-/// multiplied by; what is multiplied by 0 is left out. `needed`, unless it is NULL, is how many
-/// there are, also if the buffer is too small.
+/// The leaves of a closure tree as a flat list, each once, with the product of the weights above
+/// it. Leaves with weight 0 are left out. `needed`, unless it is NULL, is their number, also if the
+/// buffer is too small.
 AdumbraStatus adumbra_evaluator_leaves(const struct AdumbraEvaluator *evaluator,
                                        uint32_t number,
                                        struct AdumbraLeaf *leaves,
@@ -1084,12 +1084,12 @@ AdumbraStatus adumbra_evaluator_answer(struct AdumbraEvaluator *evaluator,
                                        const struct AdumbraHost *host,
                                        AdumbraOutcome *outcome);
 
-/// Moves the point that waits out of the evaluator, which is then free for other points.
+/// Moves the suspended point out of the evaluator, which is then free for other points.
 AdumbraStatus adumbra_evaluator_park(struct AdumbraEvaluator *evaluator, struct AdumbraParkedPoint **parked);
 
-/// Goes on with a parked point as `adumbra_evaluator_answer` does, on any evaluator of the same
+/// Resumes a parked point as `adumbra_evaluator_answer` does, on any evaluator of the same
 /// instance, engine and limits. With `ADUMBRA_STATUS_OK` the parked point is used up and freed;
-/// else it waits as before.
+/// else it stays parked.
 AdumbraStatus adumbra_evaluator_resume(struct AdumbraEvaluator *evaluator,
                                        struct AdumbraParkedPoint *parked,
                                        const float *texel,
@@ -1123,8 +1123,8 @@ AdumbraStatus adumbra_batch_globals_plane(struct AdumbraBatchGlobals *globals,
                                           size_t count,
                                           size_t stride);
 
-/// Sets value, ddx or ddy (`part` is an `AdumbraPart`) of a global, the same for all points: all of
-/// its scalars, `count` numbers of four bytes, which are copied.
+/// Sets value, ddx or ddy (`part` is an `AdumbraPart`) of a global for all points: all of its
+/// scalars, `count` numbers of four bytes, which are copied.
 AdumbraStatus adumbra_batch_globals_uniform(struct AdumbraBatchGlobals *globals,
                                             const char *name,
                                             uint32_t part,
@@ -1139,9 +1139,9 @@ AdumbraStatus adumbra_batch_globals_points(struct AdumbraBatchGlobals *globals, 
 /// callback that calls this, are not freed.
 void adumbra_batch_globals_free(struct AdumbraBatchGlobals *globals);
 
-/// Whether an `AdumbraTier` is there for this processor: 1, or 0. Evaluators that are to use one
-/// that is not get `ADUMBRA_STATUS_UNAVAILABLE`, as they do for `ADUMBRA_TIER_NATIVE` together with
-/// the instructions `baseline`.
+/// Whether this processor has an `AdumbraTier`: 1, or 0. Evaluators of a tier that it lacks get
+/// `ADUMBRA_STATUS_UNAVAILABLE`, as they do for `ADUMBRA_TIER_NATIVE` together with the
+/// instructions `baseline`.
 AdumbraStatus adumbra_tier_is_available(uint32_t tier, uint32_t *available);
 
 /// Makes a batch evaluator; `options` may be NULL.
@@ -1156,7 +1156,7 @@ AdumbraStatus adumbra_batch_evaluator_width(const struct AdumbraBatchEvaluator *
 /// `ADUMBRA_TIER_NATIVE`.
 AdumbraStatus adumbra_batch_evaluator_tier(const struct AdumbraBatchEvaluator *evaluator, uint32_t *tier);
 
-/// The name of the instructions that it uses, which lives for ever.
+/// The name of its SIMD level, which lives for ever.
 AdumbraStatus adumbra_batch_evaluator_simd(const struct AdumbraBatchEvaluator *evaluator, const char **name);
 
 /// Evaluates points `first` to `first + points` of a batch, no more than the width; with 0 points,
@@ -1190,8 +1190,8 @@ AdumbraStatus adumbra_batch_evaluator_copy(const struct AdumbraBatchEvaluator *e
                                            size_t capacity,
                                            size_t stride);
 
-/// The points of the last evaluation at which something went wrong. `needed`, unless it is NULL, is
-/// how many there are, also if the buffer is too small.
+/// The points of the last evaluation that have faults. `needed`, unless it is NULL, is their
+/// number, also if the buffer is too small.
 AdumbraStatus adumbra_batch_evaluator_faulty(const struct AdumbraBatchEvaluator *evaluator,
                                              size_t *points,
                                              size_t capacity,
@@ -1237,8 +1237,8 @@ AdumbraStatus adumbra_batch_evaluator_closure_render(const struct AdumbraBatchEv
                                                      size_t capacity,
                                                      size_t *needed);
 
-/// The points of the last evaluation that wait for textures. `needed`, unless it is NULL, is how
-/// many there are, also if the buffer is too small.
+/// The suspended points of the last evaluation. `needed`, unless it is NULL, is their number, also
+/// if the buffer is too small.
 AdumbraStatus adumbra_batch_evaluator_suspended(const struct AdumbraBatchEvaluator *evaluator,
                                                 size_t *points,
                                                 size_t capacity,
@@ -1250,8 +1250,8 @@ AdumbraStatus adumbra_batch_evaluator_request(const struct AdumbraBatchEvaluator
                                               size_t point,
                                               struct AdumbraSampleRequest *request);
 
-/// Goes on with a point that waits, alone or with its quad: `texel` is red, green, blue, alpha.
-/// `host` and `outcome` may be NULL.
+/// Resumes a suspended point, alone or with its quad: `texel` is red, green, blue, alpha. `host`
+/// and `outcome` may be NULL.
 AdumbraStatus adumbra_batch_evaluator_answer(struct AdumbraBatchEvaluator *evaluator,
                                              size_t point,
                                              const float *texel,

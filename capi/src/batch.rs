@@ -25,8 +25,8 @@ use adumbra::{
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Mutex};
 
-/// One thread's means to evaluate an instance at hundreds of points at once. Each shows, to the
-/// bit, what it shows alone. What came out can be read until the next evaluation.
+/// Evaluates an instance at hundreds of points at once, on one thread. Every point has, to the bit,
+/// the results that it has alone. Results can be read until the next evaluation.
 #[derive(Debug)]
 pub struct AdumbraBatchEvaluator {
     inside: Mutex<Inside>,
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_tier(
     })
 }
 
-/// The name of the instructions that it uses, which lives for ever.
+/// The name of its SIMD level, which lives for ever.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_simd(
     evaluator: *const AdumbraBatchEvaluator,
@@ -283,8 +283,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
     })
 }
 
-/// The points of the last evaluation at which something went wrong. `needed`, unless it is NULL, is
-/// how many there are, also if the buffer is too small.
+/// The points of the last evaluation that have faults. `needed`, unless it is NULL, is their
+/// number, also if the buffer is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_faulty(
     evaluator: *const AdumbraBatchEvaluator,
@@ -410,8 +410,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_closure_render(
     })
 }
 
-/// The points of the last evaluation that wait for textures. `needed`, unless it is NULL, is how
-/// many there are, also if the buffer is too small.
+/// The suspended points of the last evaluation. `needed`, unless it is NULL, is their number, also
+/// if the buffer is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_suspended(
     evaluator: *const AdumbraBatchEvaluator,
@@ -450,8 +450,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_request(
     })
 }
 
-/// Goes on with a point that waits, alone or with its quad: `texel` is red, green, blue, alpha.
-/// `host` and `outcome` may be NULL.
+/// Resumes a suspended point, alone or with its quad: `texel` is red, green, blue, alpha. `host`
+/// and `outcome` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_answer(
     evaluator: *mut AdumbraBatchEvaluator,

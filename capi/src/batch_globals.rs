@@ -29,11 +29,11 @@ struct Inside {
     layout: GlobalsLayout,
     /// One for each word of the layout.
     words: Vec<Word>,
-    /// Memory for what an evaluation borrows; away while one runs.
+    /// Memory for the globals that an evaluation borrows; absent while one runs.
     kept: Option<BatchGlobals<'static>>,
 }
 
-/// Where the values of one word are.
+/// The source of the values of one word.
 #[derive(Clone, Copy, Debug)]
 enum Word {
     Same(u32),
@@ -173,8 +173,8 @@ pub unsafe extern "C" fn adumbra_batch_globals_plane(
     })
 }
 
-/// Sets value, ddx or ddy (`part` is an `AdumbraPart`) of a global, the same for all points: all of
-/// its scalars, `count` numbers of four bytes, which are copied.
+/// Sets value, ddx or ddy (`part` is an `AdumbraPart`) of a global for all points: all of its
+/// scalars, `count` numbers of four bytes, which are copied.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_globals_uniform(
     globals: *mut AdumbraBatchGlobals,

@@ -17,8 +17,8 @@ pub enum AdumbraTier {
     Interpreter = 0,
     /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
     Native = 1,
-    /// The interpreter first, and machine code once the program has been evaluated at many points,
-    /// if it is measured to be faster. Where there is no machine code, the interpreter.
+    /// The interpreter first, and machine code after many points, if it is measured to be faster.
+    /// Where there is no machine code, the interpreter.
     Auto = 2,
 }
 
@@ -26,11 +26,11 @@ pub enum AdumbraTier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraCompileWhen {
-    /// A thread of the library's own, one for the process, while evaluators go on interpreting. It
-    /// ends with the process, so a library that was loaded while the process ran must not be
+    /// The compile thread of the library, one for the process, while evaluators go on interpreting.
+    /// It ends with the process. So a library that was loaded while the process ran must not be
     /// unloaded once there was such an evaluator.
     Background = 0,
-    /// The evaluator that finds that it is time, at once: its batch begins later.
+    /// The evaluator whose count reaches the number, at once: its batch begins later.
     Immediately = 1,
     /// None: the program is never compiled.
     Never = 2,
@@ -49,9 +49,9 @@ pub struct AdumbraBatchOptions {
     /// `baseline`, `avx2` or `avx512`; NULL for what the environment names in `ADUMBRA_SIMD`, else
     /// the best.
     pub simd: *const c_char,
-    /// Names of globals whose values are the same for all points of a call.
+    /// Names of globals that are uniform in each call.
     pub uniform: *const *const c_char,
-    /// How many these are.
+    /// The number of these names.
     pub uniform_count: usize,
     /// An `AdumbraTier`.
     pub tier: u32,
@@ -112,9 +112,9 @@ fn tier(number: u32) -> Result<Tier> {
     from_number(&[Tier::Interpreter, Tier::Native, Tier::Auto], number)
 }
 
-/// Whether an `AdumbraTier` is there for this processor: 1, or 0. Evaluators that are to use one
-/// that is not get `ADUMBRA_STATUS_UNAVAILABLE`, as they do for `ADUMBRA_TIER_NATIVE` together with
-/// the instructions `baseline`.
+/// Whether this processor has an `AdumbraTier`: 1, or 0. Evaluators of a tier that it lacks get
+/// `ADUMBRA_STATUS_UNAVAILABLE`, as they do for `ADUMBRA_TIER_NATIVE` together with the
+/// instructions `baseline`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_tier_is_available(
     tier: u32,

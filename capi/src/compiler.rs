@@ -19,23 +19,23 @@ use adumbra::{
 };
 use std::ffi::c_char;
 
-/// Where derivatives come from.
+/// The source of derivatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraDerivatives {
     /// From shadows beside the values.
     Dual = 0,
-    /// From nowhere: all are zero.
+    /// None: all derivatives are zero.
     Off = 1,
     /// From the neighbours in a quad of points, in each point's own row and column.
     QuadFine = 2,
     /// From one row and one column of the quad: those of the upper left point.
     QuadCoarse = 3,
-    /// The same for the upper right point.
+    /// From one row and one column of the quad: those of the upper right point.
     QuadCoarseUpperRight = 4,
-    /// The same for the lower left point.
+    /// From one row and one column of the quad: those of the lower left point.
     QuadCoarseLowerLeft = 5,
-    /// The same for the lower right point.
+    /// From one row and one column of the quad: those of the lower right point.
     QuadCoarseLowerRight = 6,
 }
 
@@ -59,7 +59,7 @@ pub struct AdumbraCompilerOptions {
     pub derivatives: u32,
     /// An `AdumbraAtDivergence`.
     pub at_divergence: u32,
-    /// 1 if the host reads the derivatives of outputs. Else none is computed for its sake, and they
+    /// 1 if the host reads the derivatives of outputs. Else none is computed for the host, and they
     /// read as 0.
     pub output_derivatives: u32,
     /// 1 for one body of each function, for all its callers.

@@ -33,7 +33,7 @@ pub enum AdumbraEngine {
     /// The reference interpreter, which is slow, and which the others are compared with. It needs a
     /// program made from source.
     Reference = 1,
-    /// The one for batches, one point at a time.
+    /// The batch interpreter, one point at a time.
     Batch = 2,
     /// The default engine with machine code, where `adumbra_tier_is_available` reports
     /// `ADUMBRA_TIER_NATIVE`.
@@ -57,8 +57,8 @@ pub struct AdumbraEvaluatorOptions {
 // SAFETY: numbers and a pointer, of which zeros are some.
 unsafe impl SizedStruct for AdumbraEvaluatorOptions {}
 
-/// One thread's means to evaluate an instance at single points. What came out can be read until the
-/// next evaluation.
+/// Evaluates an instance at single points, on one thread. Results can be read until the next
+/// evaluation.
 #[derive(Debug)]
 pub struct AdumbraEvaluator {
     inside: Mutex<Inside>,
@@ -68,7 +68,7 @@ pub struct AdumbraEvaluator {
 struct Inside {
     evaluator: Evaluator,
     program: Arc<Program>,
-    /// Those of a point, or of a quad.
+    /// The globals of a point, or of a quad.
     globals: [Globals; 4],
     columns: RequestColumns,
     scalars: usize,
@@ -232,8 +232,8 @@ pub unsafe extern "C" fn adumbra_evaluator_evaluate_quad(
     })
 }
 
-/// Says of which point of the quad, an `AdumbraCorner`, is read from here on until the next
-/// evaluation; `outcome` is that point's, or NULL.
+/// Selects the point of the quad, an `AdumbraCorner`, that is read until the next evaluation.
+/// `outcome` is that point's, or NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_select(
     evaluator: *mut AdumbraEvaluator,
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn adumbra_evaluator_read(
     })
 }
 
-/// How many different things went wrong in the last evaluation.
+/// The number of different faults of the last evaluation.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_fault_count(
     evaluator: *const AdumbraEvaluator,
@@ -346,9 +346,9 @@ pub unsafe extern "C" fn adumbra_evaluator_closure_arguments(
     })
 }
 
-/// The leaves of a closure tree as a flat list, each once, with the product of all that it is
-/// multiplied by; what is multiplied by 0 is left out. `needed`, unless it is NULL, is how many
-/// there are, also if the buffer is too small.
+/// The leaves of a closure tree as a flat list, each once, with the product of the weights above
+/// it. Leaves with weight 0 are left out. `needed`, unless it is NULL, is their number, also if the
+/// buffer is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_leaves(
     evaluator: *const AdumbraEvaluator,
@@ -438,7 +438,7 @@ pub unsafe extern "C" fn adumbra_evaluator_answer(
     })
 }
 
-/// Moves the point that waits out of the evaluator, which is then free for other points.
+/// Moves the suspended point out of the evaluator, which is then free for other points.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_park(
     evaluator: *mut AdumbraEvaluator,
@@ -455,9 +455,9 @@ pub unsafe extern "C" fn adumbra_evaluator_park(
     })
 }
 
-/// Goes on with a parked point as `adumbra_evaluator_answer` does, on any evaluator of the same
+/// Resumes a parked point as `adumbra_evaluator_answer` does, on any evaluator of the same
 /// instance, engine and limits. With `ADUMBRA_STATUS_OK` the parked point is used up and freed;
-/// else it waits as before.
+/// else it stays parked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_resume(
     evaluator: *mut AdumbraEvaluator,

@@ -47,8 +47,8 @@ pub struct AdumbraSampleRequest {
     pub size: u32,
     /// Which texture, by its number among the program's.
     pub texture: u32,
-    /// Which point asks: its number in the batch, 0 to 3 in a quad, 0 for a point alone. 0 also
-    /// where it is read what an evaluator or a parked point waits for.
+    /// The number of the point: in the batch, 0 to 3 in a quad, 0 for a point alone. It is 0 also
+    /// in the request of an evaluator or a parked point.
     pub point: usize,
     /// Coordinate along the texture's width; the image spans 0 to 1.
     pub u: f32,
@@ -67,8 +67,8 @@ pub struct AdumbraSampleRequest {
     pub level: f32,
     /// 1 if the shader asks for a level of detail itself.
     pub has_level: u32,
-    /// 1 if the point is evaluated for its neighbours alone; 0 where it is read what an evaluator
-    /// or a parked point waits for.
+    /// 1 if the point is evaluated for its neighbours alone; 0 in the request of an evaluator or a
+    /// parked point.
     pub is_helper: u32,
 }
 
@@ -103,9 +103,9 @@ pub struct AdumbraSampleBatch {
     pub size: u32,
     /// Which texture, by its number among the program's.
     pub texture: u32,
-    /// How many points ask.
+    /// The number of points.
     pub count: usize,
-    /// Which: their numbers in the batch, rising.
+    /// The numbers of the points in the batch, rising.
     pub points: *const usize,
     /// Coordinates along the texture's width; the image spans 0 to 1.
     pub u: *const f32,
@@ -156,8 +156,8 @@ pub type AdumbraIsCancelled = Option<unsafe extern "C" fn(user: *mut c_void) -> 
 /// The callbacks of an evaluation. All may be NULL: then textures are white, messages are lost, and
 /// no point is cancelled.
 ///
-/// Callbacks run on the thread that evaluates, and must return: no exceptions, no `longjmp`. The
-/// floating-point mode is the library's while they run; one that changes it gives it back.
+/// Callbacks run on the thread that evaluates, and must return: no exceptions, no `longjmp`. They
+/// run in the library's floating-point environment; a callback that changes it restores it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraHost {
@@ -172,7 +172,7 @@ pub struct AdumbraHost {
     pub sample_many: AdumbraSampleMany,
     /// Takes messages.
     pub message: AdumbraTakeMessage,
-    /// Says when it has been too long.
+    /// Cancels points.
     pub is_cancelled: AdumbraIsCancelled,
 }
 
@@ -339,7 +339,7 @@ impl Host for Callbacks<'_> {
 /// # Safety
 /// As for [`read_slice`](crate::pointer::read_slice), of four numbers.
 pub(crate) unsafe fn texel(pointer: *const f32) -> Result<[f32; 4]> {
-    // SAFETY: the caller's function, by its contract, with the pointer that came with it.
+    // SAFETY: the caller promises four numbers there.
     let values = unsafe { crate::pointer::read_slice(pointer, 4)? };
     values.try_into().map_err(|_| AdumbraStatus::Size)
 }

@@ -95,8 +95,8 @@ pub unsafe extern "C" fn adumbra_layout_add(
     })
 }
 
-/// Says that the derivatives of a global are never set: they stay 0, and a shader that asks for one
-/// is warned.
+/// Declares that the derivatives of a global are never set: they stay 0, and a shader that asks for
+/// one gets a warning.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_layout_shadowless(
     layout: *mut AdumbraLayout,
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn adumbra_layout_shadowless(
     })
 }
 
-/// The bytes of the globals of one point: what `sizeof` of the host's struct should be.
+/// The bytes of the globals of one point, for comparison with `sizeof` of the host's struct.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_layout_bytes(
     layout: *const AdumbraLayout,

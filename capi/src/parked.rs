@@ -11,7 +11,7 @@ use std::sync::Mutex;
 /// A point that waits for a texture apart from any evaluator. Freeing it gives the point up.
 #[derive(Debug)]
 pub struct AdumbraParkedPoint {
-    /// Nothing once it was resumed.
+    /// `None` once it was resumed.
     pub(crate) point: Mutex<Option<ParkedPoint>>,
 }
 

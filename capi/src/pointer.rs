@@ -60,7 +60,7 @@ pub(crate) unsafe fn borrow<'a, T>(pointer: *const T) -> Result<&'a T> {
     Ok(unsafe { check_pointer(pointer)?.as_ref() })
 }
 
-/// Where a result goes.
+/// Memory for a result.
 ///
 /// # Safety
 /// If it is neither null nor misaligned, it points at memory for a `T` that nothing else uses
@@ -71,7 +71,7 @@ pub(crate) unsafe fn borrow_out<'a, T>(pointer: *mut T) -> Result<&'a mut MaybeU
     Ok(unsafe { check_pointer(pointer)?.cast().as_mut() })
 }
 
-/// Where a result goes that the caller may do without.
+/// Memory for a result that the caller may do without.
 ///
 /// # Safety
 /// As for [`borrow_out`].
@@ -85,7 +85,7 @@ pub(crate) unsafe fn borrow_optional_out<'a, T>(
     unsafe { borrow_out(pointer) }.map(Some)
 }
 
-/// Values to be read. None of no address at all is none.
+/// Values to be read. For a count of 0 the pointer may be anything.
 ///
 /// # Safety
 /// If the pointer is neither null nor misaligned, it points at `count` values, which do not change
@@ -214,7 +214,7 @@ pub(crate) unsafe fn fill_string(
     unsafe { fill_buffer(text.as_bytes(), buffer.cast(), capacity, needed) }
 }
 
-/// Where a handle goes: null until there is one.
+/// Memory for a handle, set to null until there is one.
 ///
 /// # Safety
 /// As for [`borrow_out`].
@@ -223,7 +223,7 @@ pub(crate) unsafe fn out_handle<'a, T>(pointer: *mut *mut T) -> Result<&'a mut *
     Ok(unsafe { borrow_out(pointer)? }.write(null_mut()))
 }
 
-/// The same for a handle that the caller may do without.
+/// Memory for a handle that the caller may do without, set to null.
 ///
 /// # Safety
 /// As for [`borrow_out`].

@@ -22,7 +22,7 @@ pub struct AdumbraProgram {
     interface: OnceLock<ProgramInterface>,
 }
 
-/// How large a program is, and how long it took to make.
+/// Statistics of a program: its size, and the time of its compilation.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraStats {
@@ -63,7 +63,7 @@ impl AdumbraProgram {
     }
 }
 
-/// How many there are in a list of the program, which is an `AdumbraList`.
+/// The length of a list of the program, an `AdumbraList`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_count(
     program: *const AdumbraProgram,
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn adumbra_program_count(
     })
 }
 
-/// One of a list of the program, which is an `AdumbraList`.
+/// An entry of a list of the program, an `AdumbraList`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_variable(
     program: *const AdumbraProgram,
@@ -97,8 +97,8 @@ pub unsafe extern "C" fn adumbra_program_variable(
     })
 }
 
-/// One of a list of the program by its name; in outputs and parameters also a member of one that is
-/// a struct, as in `ray.origin`.
+/// An entry of a list of the program by its name; in outputs and parameters also a member of one
+/// that is a struct, as in `ray.origin`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_find(
     program: *const AdumbraProgram,

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{addr_of, copy_nonoverlapping};
 use std::slice;
 
-/// More bytes than any version of a struct will have; a larger size is rubbish.
+/// More bytes than any version of a struct will have; a larger size is refused.
 const MAX_STRUCT: usize = 1 << 12;
 
 /// A struct that begins with its size in bytes.
@@ -33,8 +33,8 @@ unsafe fn size_of_callers<T: SizedStruct>(pointer: *const T) -> Result<usize> {
     }
 }
 
-/// A struct of the caller's. What its version lacks is zero; what ours does not know must be zero,
-/// since we could not do it.
+/// A struct of the caller's. Fields that its version lacks are zero. Bytes after our version must
+/// be zero, since their meaning is unknown here.
 ///
 /// # Safety
 /// If the pointer is neither null nor misaligned, as many bytes may be read there as the struct's
@@ -56,7 +56,7 @@ pub(crate) unsafe fn read_struct<T: SizedStruct>(pointer: *const T) -> Result<T>
     Ok(unsafe { value.assume_init() })
 }
 
-/// The same, and all zeros if there is none.
+/// As [`read_struct`], and all zeros if the pointer is null.
 ///
 /// # Safety
 /// As for [`read_struct`].
@@ -76,7 +76,7 @@ pub(crate) struct SizedOut<T> {
     size: usize,
 }
 
-/// Where a struct goes.
+/// Memory for a struct of the caller's size.
 ///
 /// # Safety
 /// If the pointer is neither null nor misaligned, there is memory for as many bytes as the struct
@@ -89,8 +89,7 @@ pub(crate) unsafe fn out_struct<T: SizedStruct>(pointer: *mut T) -> Result<Sized
 }
 
 impl<T: SizedStruct> SizedOut<T> {
-    /// Fills it but for its size, which is the caller's; what the caller's version has beyond ours
-    /// becomes zero.
+    /// Fills it but for its size, which is the caller's; bytes after our version become zero.
     pub(crate) fn write(self, value: T) {
         let head = size_of::<u32>();
         let ours = self.size.min(size_of::<T>());

@@ -26,7 +26,7 @@ impl AdumbraSources {
     }
 }
 
-/// Where an answer of a loader goes.
+/// The memory for a loader's answer.
 #[derive(Debug, Default)]
 pub struct AdumbraReply {
     text: Mutex<Option<String>>,
@@ -62,7 +62,7 @@ pub struct AdumbraLoader {
 unsafe impl SizedStruct for AdumbraLoader {}
 
 impl AdumbraLoader {
-    /// Asks one of the callbacks.
+    /// Calls one of the callbacks.
     fn ask(
         &self,
         callback: AdumbraLoad,
@@ -75,7 +75,7 @@ impl AdumbraLoader {
         let from = from.map(c_text).transpose()?;
         let from = from.as_ref().map_or(std::ptr::null(), |from| from.as_ptr());
         let mut reply = AdumbraReply::default();
-        // SAFETY: the caller's function, by its contract; what it is given lives until it returns.
+        // SAFETY: the caller's function, by its contract; its arguments live until it returns.
         let failed = unsafe { callback(self.user, name.as_ptr(), from, &raw mut reply) };
         let text = lock_or_busy(&reply.text)
             .ok()

@@ -14,7 +14,7 @@ pub enum AdumbraStatus {
     Misaligned = 2,
     /// A size, a length or a count is wrong, or larger than there can be.
     Size = 3,
-    /// The buffer is too small; how much is needed was written down.
+    /// The buffer is too small; the needed size was stored.
     BufferTooSmall = 4,
     /// A string is not UTF-8.
     NotUtf8 = 5,

@@ -58,7 +58,7 @@ pub enum AdumbraList {
     Textures = 3,
     /// Closures that may be made, by the numbers that leaves have in `shape`.
     Closures = 4,
-    /// Resources that closures are given, by the numbers that requests and arguments have.
+    /// Resources that closures are given, by the numbers that arguments have.
     Resources = 5,
 }
 
@@ -95,7 +95,7 @@ pub struct AdumbraVariable {
 // SAFETY: numbers and pointers, of which zeros are some.
 unsafe impl SizedStruct for AdumbraVariable {}
 
-/// The type that a number of the caller's names, if it is one that can be named so.
+/// The type of a number of the caller's, if it is one that can be named so.
 pub(crate) fn type_from_number(number: u32) -> Result<Type> {
     Ok(match number {
         0 => Type::Scalar(Scalar::Bool),
@@ -142,7 +142,7 @@ pub(crate) struct ProgramInterface {
     lists: [Vec<Variable>; 6],
     /// The arguments of each closure.
     arguments: Vec<Vec<Variable>>,
-    /// Every type that there is, and those within.
+    /// All types of the interface, and those within them.
     types: Vec<(Type, CString)>,
 }
 

@@ -85,7 +85,7 @@ struct MipMap {
     }
 };
 
-// Adumbra asks for all pixels of a chunk at once.
+// Adumbra requests all pixels of a chunk at once.
 static void sample_many(void *user, const AdumbraSampleBatch *batch, float *texels, uint8_t *)
 {
     const MipMap &map = *static_cast<const MipMap *>(user);
@@ -97,7 +97,7 @@ static void sample_many(void *user, const AdumbraSampleBatch *batch, float *texe
 
 int main(int argc, char **argv)
 {
-    // Once for each host: what it knows of a point.
+    // Once for each host: the globals of a point.
     AdumbraLayout *layout_made;
     check(adumbra_layout_new(&layout_made));
     Handle<AdumbraLayout, adumbra_layout_free> layout(layout_made);
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     check(adumbra_compiler_new(layout.get(), nullptr, &compiler_made));
     Handle<AdumbraCompiler, adumbra_compiler_free> compiler(compiler_made);
 
-    // Once for each shader, with what is wrong with it.
+    // Once for each shader, with its diagnostics.
     AdumbraProgram *program_made;
     AdumbraDiagnostics *diagnostics_made;
     AdumbraStatus compiled = adumbra_compile_source(compiler.get(), "floor.adu", SHADER, ADUMBRA_TO_NUL, &program_made, &diagnostics_made);

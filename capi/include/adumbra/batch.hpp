@@ -14,8 +14,8 @@
 
 namespace adumbra {
 
-/// The globals of a batch: of every scalar its values and derivatives, the same for all points or
-/// from planes of the host, which are not copied. Zero for all points until set.
+/// The globals of a batch: every scalar, and its derivatives, is uniform or comes from a plane of
+/// the host, which is not copied. All are zero until set.
 class BatchGlobals {
     Program program_;
     detail::Handle<AdumbraBatchGlobals, adumbra_batch_globals_free> handle_;
@@ -56,7 +56,7 @@ public:
         using T = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(values))>>;
         return plane<T>(name, part, scalar, Span<const T>(values), stride);
     }
-    /// Sets value, ddx or ddy of a global, the same for all points.
+    /// Sets value, ddx or ddy of a global for all points.
     template <class T> BatchGlobals &uniform(std::string_view name, AdumbraPart part, const T &value)
     {
         static_assert(detail::is_plain<T>());
@@ -100,13 +100,13 @@ public:
     AdumbraBatchGlobals *get() const noexcept { return handle_.get(); }
 };
 
-/// Whether a tier is there for this processor.
+/// Whether this processor has a tier.
 inline bool is_available(AdumbraTier tier)
 {
     return detail::got<std::uint32_t>([&](auto to) { return adumbra_tier_is_available(tier, to); }) != 0;
 }
 
-/// How a batch evaluator is to be.
+/// Options of a batch evaluator.
 struct BatchOptions {
     /// The most points at once, up to 1024; 0 for what suits the program.
     std::uint32_t width = 0;
@@ -115,20 +115,20 @@ struct BatchOptions {
     /// `baseline`, `avx2` or `avx512`; empty for what the environment names in ADUMBRA_SIMD, else
     /// the best.
     std::string simd{};
-    /// Names of globals whose values are the same for all points of a call.
+    /// Names of globals that are uniform in each call.
     std::vector<std::string> uniform{};
     /// The tier that computes arithmetic: the interpreter, machine code, or first the one and then
     /// the other.
     AdumbraTier tier = ADUMBRA_TIER_INTERPRETER;
-    /// With ADUMBRA_TIER_AUTO: which thread compiles.
+    /// With ADUMBRA_TIER_AUTO: the thread that compiles.
     AdumbraCompileWhen compile_when = ADUMBRA_COMPILE_WHEN_BACKGROUND;
-    /// With ADUMBRA_TIER_AUTO: after how many points the program is compiled; 0 for the default
-    /// number.
+    /// With ADUMBRA_TIER_AUTO: the number of evaluated points after which the program is compiled;
+    /// 0 for the default.
     std::uint64_t compile_after = 0;
 };
 
-/// One thread's means to evaluate an instance at hundreds of points at once, each to the bits that
-/// it has alone. What came out can be read until the next evaluation.
+/// Evaluates an instance at hundreds of points at once, on one thread, each to the bits that it has
+/// alone. Results can be read until the next evaluation.
 class BatchEvaluator {
     Program program_;
     detail::Handle<AdumbraBatchEvaluator, adumbra_batch_evaluator_free> handle_;
@@ -178,20 +178,20 @@ public:
         return static_cast<AdumbraTier>(
             detail::got<std::uint32_t>([&](auto to) { return adumbra_batch_evaluator_tier(get(), to); }));
     }
-    /// The name of the instructions that it uses.
+    /// The name of its SIMD level.
     std::string_view simd() const
     {
         return detail::view(detail::got<const char *>([&](auto to) { return adumbra_batch_evaluator_simd(get(), to); }));
     }
 
     /// Evaluates points `first` to `first + points` of a batch, no more than the width. Points that
-    /// wait here are given up.
+    /// are suspended here are given up.
     void evaluate(const BatchGlobals &globals, std::size_t first, std::size_t points, Host *host = nullptr)
     {
         evaluate(globals, first, points, nullptr, host);
     }
-    /// Evaluates as many points from `first` on as there are helpers, in quads; those whose helper
-    /// is not 0 for their neighbours alone.
+    /// Evaluates as many points from `first` on as there are helpers, in quads. Points whose helper
+    /// is not 0 are evaluated for their neighbours alone.
     void evaluate_quads(const BatchGlobals &globals, std::size_t first, Span<const std::uint8_t> helpers, Host *host = nullptr)
     {
         evaluate(globals, first, helpers.size(), helpers.data(), host);
@@ -220,7 +220,7 @@ public:
         detail::check(adumbra_batch_evaluator_copy(get(), part, scalar, plane, capacity, stride));
     }
 
-    /// The points of the last evaluation at which something went wrong.
+    /// The points of the last evaluation that have faults.
     std::vector<std::size_t> faulty() const
     {
         return detail::list<std::size_t>([&](auto... to) { return adumbra_batch_evaluator_faulty(get(), to...); });
@@ -233,8 +233,8 @@ public:
         return Diagnostics(found);
     }
 
-    /// The leaves of a point's closure by its number, as a flat list, each with all that it is
-    /// multiplied by. The list lives until leaves are asked for again, or the next evaluation.
+    /// The leaves of a point's closure by its number, as a flat list, each with the product of the
+    /// weights above it. The list lives until the next call for leaves, or the next evaluation.
     /// Numbers of an output are copied as std::uint32_t, by copy_words.
     Span<const AdumbraLeaf> leaves(std::size_t point, std::uint32_t number) const
     {
@@ -254,14 +254,14 @@ public:
         return detail::list<std::uint32_t>(
             [&](auto... to) { return adumbra_batch_evaluator_closure_arguments(get(), point, number, to...); });
     }
-    /// A whole closure tree of a point as the language would write it, or as JSON.
+    /// A whole closure tree of a point in the syntax of the language, or as JSON.
     std::string closure_render(std::size_t point, std::uint32_t number, AdumbraFormat format = ADUMBRA_FORMAT_TEXT) const
     {
         return detail::string(
             [&](auto... to) { return adumbra_batch_evaluator_closure_render(get(), point, number, format, to...); });
     }
 
-    /// The points of the last evaluation that wait for textures.
+    /// The suspended points of the last evaluation.
     std::vector<std::size_t> suspended() const
     {
         return detail::list<std::size_t>([&](auto... to) { return adumbra_batch_evaluator_suspended(get(), to...); });
@@ -271,13 +271,13 @@ public:
     {
         return detail::shown<SampleRequest>([&](auto to) { return adumbra_batch_evaluator_request(get(), point, to); });
     }
-    /// Goes on with a point that waits, alone or with its quad.
+    /// Resumes a suspended point, alone or with its quad.
     AdumbraOutcome answer(std::size_t point, const Texel &texel, Host *host = nullptr)
     {
         return detail::HostBridge::outcome(
             host, [&](auto... to) { return adumbra_batch_evaluator_answer(get(), point, texel.data(), to...); });
     }
-    /// Moves a point that waits out of the evaluator. It goes on in any Evaluator of the same
+    /// Moves a suspended point out of the evaluator. It resumes in any Evaluator of the same
     /// instance and limits, with the engine ADUMBRA_ENGINE_POINT.
     ParkedPoint park(std::size_t point)
     {

@@ -16,7 +16,7 @@
 
 namespace adumbra {
 
-/// Why something was not done: a status, and in what() a sentence for people.
+/// An error: a status, and in what() a sentence for people.
 class Error : public std::runtime_error {
     AdumbraStatus status_;
 
@@ -49,7 +49,7 @@ inline void check(AdumbraStatus status)
         fail(status);
 }
 
-/// Makes a handle by a function that is given where to put it.
+/// Makes a handle by a function that takes a pointer for it.
 template <class H, class Call> H made(Call call)
 {
     typename H::pointer handle = nullptr;
@@ -57,7 +57,7 @@ template <class H, class Call> H made(Call call)
     return H(handle);
 }
 
-/// Reads a value by a function that is given where to put it.
+/// Reads a value by a function that takes a pointer for it.
 template <class T, class Call> T got(Call call)
 {
     T value{};
@@ -125,8 +125,7 @@ inline std::string_view view(const char *text) noexcept
     return text ? std::string_view(text) : std::string_view();
 }
 
-/// Fails for a name that is none, with the name that was probably meant; `closest` asks for it as
-/// the C API does.
+/// Fails for an unknown name, with the name that was probably meant, which `closest` gives.
 template <class Call> [[noreturn]] void unknown(const char *kind, std::string_view name, Call closest)
 {
     std::string what = std::string("there is no ") + kind + " `" + std::string(name) + "`";
@@ -217,8 +216,7 @@ public:
 
 namespace detail {
 
-/// Makes a call that may give diagnostics. What they say when it fails is thrown; what they say
-/// when it does not goes to `warnings`.
+/// Makes a call that may give diagnostics. If it fails they are thrown; else they go to `warnings`.
 template <class Call> void explained(Diagnostics *warnings, Call call)
 {
     AdumbraDiagnostics *found = nullptr;

@@ -13,8 +13,8 @@
 
 namespace adumbra {
 
-/// How far points may go before they are stopped, and how many may wait for textures. Zero is the
-/// default limit.
+/// The limits of a point's work, and of the points that may be suspended. Zero is the default
+/// limit.
 struct Limits {
     /// Functions that may be active at once.
     std::uint32_t call_depth = 0;
@@ -54,7 +54,7 @@ public:
     AdumbraParkedPoint *release() noexcept { return handle_.release(); }
 };
 
-/// How an evaluator of single points is to be.
+/// Options of an evaluator of single points.
 struct EvaluatorOptions {
     /// The engine. All engines give the same bits.
     AdumbraEngine engine = ADUMBRA_ENGINE_POINT;
@@ -62,8 +62,8 @@ struct EvaluatorOptions {
     Limits limits{};
 };
 
-/// One thread's means to evaluate an instance at single points. What came out can be read until the
-/// next evaluation.
+/// Evaluates an instance at single points, on one thread. Results can be read until the next
+/// evaluation.
 class Evaluator {
     Program program_;
     detail::Handle<AdumbraEvaluator, adumbra_evaluator_free> handle_;
@@ -84,7 +84,7 @@ public:
 
     /// Evaluates one point, whose globals are a struct of the host. A struct with a HostStruct is
     /// compared with the program's globals first, and one that does not fit throws a RefusedError
-    /// that says what differs. A point that waits here is given up.
+    /// with the differences. A point that is suspended here is given up.
     template <class S> AdumbraOutcome evaluate(const S &globals, Host *host = nullptr)
     {
         layout_check_.check<S>(program_);
@@ -98,7 +98,7 @@ public:
     }
     /// Evaluates the four points of a quad: upper left, upper right, lower left, lower right.
     /// `helpers` are four numbers, other than 0 for points that are evaluated for their neighbours
-    /// alone, or none. The outcome is that of the first; select says which of them is read.
+    /// alone, or none. The outcome is that of the first; select selects the one that is read.
     template <class S> AdumbraOutcome evaluate_quad(const S (&globals)[4], Span<const std::uint8_t> helpers = {}, Host *host = nullptr)
     {
         layout_check_.check<S>(program_);
@@ -109,8 +109,8 @@ public:
             return adumbra_evaluator_evaluate_quad(get(), all, sizeof(S), helpers.data(), to...);
         });
     }
-    /// Says of which point of the quad is read from here on until the next evaluation, and gives
-    /// how far it came.
+    /// Selects the point of the quad that is read until the next evaluation, and gives how far it
+    /// came.
     AdumbraOutcome select(AdumbraCorner corner)
     {
         return detail::got<AdumbraOutcome>([&](auto to) { return adumbra_evaluator_select(get(), corner, to); });
@@ -140,7 +140,7 @@ public:
         detail::check(adumbra_evaluator_read(get(), part, first, count, to));
     }
 
-    /// How many different things went wrong in the last evaluation.
+    /// The number of different faults of the last evaluation.
     std::size_t fault_count() const
     {
         return detail::got<std::size_t>([&](auto to) { return adumbra_evaluator_fault_count(get(), to); });
@@ -153,8 +153,8 @@ public:
         return Diagnostics(found);
     }
 
-    /// The leaves of an output of type closure as a flat list, each with all that it is multiplied
-    /// by. The list lives until leaves are asked for again, or the next evaluation.
+    /// The leaves of an output of type closure as a flat list, each with the product of the weights
+    /// above it. The list lives until the next call for leaves, or the next evaluation.
     Span<const AdumbraLeaf> leaves(const Variable &output) const { return leaves(closure_number(output)); }
     /// The leaves of a closure by its number, as a flat list.
     Span<const AdumbraLeaf> leaves(std::uint32_t number) const
@@ -183,7 +183,7 @@ public:
         return detail::list<std::uint32_t>(
             [&](auto... to) { return adumbra_evaluator_closure_arguments(get(), number, to...); });
     }
-    /// A whole closure tree as the language would write it, or as JSON.
+    /// A whole closure tree in the syntax of the language, or as JSON.
     std::string closure_render(std::uint32_t number, AdumbraFormat format = ADUMBRA_FORMAT_TEXT) const
     {
         return detail::string([&](auto... to) { return adumbra_evaluator_closure_render(get(), number, format, to...); });
@@ -194,22 +194,22 @@ public:
     {
         return detail::shown<SampleRequest>([&](auto to) { return adumbra_evaluator_request(get(), to); });
     }
-    /// Goes on with the point that waits here. What follows has the bits that it would have had
-    /// without waiting.
+    /// Resumes the point that is suspended here. What follows has the bits of an evaluation that
+    /// was not suspended.
     AdumbraOutcome answer(const Texel &texel, Host *host = nullptr)
     {
         return detail::HostBridge::outcome(host,
                                      [&](auto... to) { return adumbra_evaluator_answer(get(), texel.data(), to...); });
     }
-    /// Moves the point that waits out of the evaluator, which is then free for other points.
+    /// Moves the suspended point out of the evaluator, which is then free for other points.
     ParkedPoint park()
     {
         AdumbraParkedPoint *parked = nullptr;
         detail::check(adumbra_evaluator_park(get(), &parked));
         return ParkedPoint(parked);
     }
-    /// Goes on with a parked point, on any evaluator of the same instance, engine and limits. It is
-    /// used up, unless an Error says why not; then it waits as before.
+    /// Resumes a parked point, on any evaluator of the same instance, engine and limits. It is used
+    /// up, unless an Error says why not; then it stays parked.
     AdumbraOutcome resume(ParkedPoint &parked, const Texel &texel, Host *host = nullptr)
     {
         return detail::HostBridge::outcome(host, [&](auto... to) {

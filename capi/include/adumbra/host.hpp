@@ -1,4 +1,4 @@
-// Part of adumbra.hpp: what an evaluation asks its host, and the options that evaluators share.
+// Part of adumbra.hpp: the host's callbacks, as a class.
 
 #ifndef ADUMBRA_HOST_HPP
 #define ADUMBRA_HOST_HPP
@@ -34,7 +34,7 @@ public:
     }
     /// Which texture, by its number among the program's.
     std::uint32_t texture() const noexcept { return c_->texture; }
-    /// How many points ask.
+    /// The number of points.
     std::size_t size() const noexcept { return c_->count; }
     /// The numbers of these points in the batch, rising.
     Span<const std::size_t> points() const noexcept { return {c_->points, size()}; }
@@ -52,9 +52,9 @@ public:
     Span<const float> dvdy() const noexcept { return {c_->dvdy, size()}; }
     /// The levels of detail that the shader asks for itself; empty if it does not.
     Span<const float> level() const noexcept { return {c_->level, c_->level ? size() : 0}; }
-    /// Where the texels go, which are white before.
+    /// Memory for the texels, which are white before.
     Span<Texel> texels() const noexcept { return {texels_, size()}; }
-    /// Has a point wait for its texel.
+    /// Suspends a point until its texel is there.
     void wait(std::size_t at) const noexcept { answers_[at] = ADUMBRA_ANSWER_PENDING; }
     /// The request of one of the points.
     SampleRequest operator[](std::size_t at) const noexcept
@@ -128,13 +128,13 @@ template <class F> SampleFunction<F> sampled_by(F sample) { return SampleFunctio
 
 namespace detail {
 
-/// Lends a host to one call of the C API, which no exception may cross.
+/// Bridges a host to one call of the C API, which no exception may cross.
 class HostBridge {
     Host *host_;
     AdumbraHost c_ = {};
     std::exception_ptr thrown_;
 
-    /// Asks the host, unless it has thrown in this call already.
+    /// Calls the host, unless it has thrown in this call already.
     template <class Ask> static void ask(void *user, Ask ask) noexcept
     {
         HostBridge &self = *static_cast<HostBridge *>(user);

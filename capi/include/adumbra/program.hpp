@@ -40,7 +40,7 @@ template <class Call> Variable variable(Call call)
     return {static_cast<AdumbraType>(c.type), view(c.name), view(c.type_name), c.first, c.scalars, c.is_read != 0};
 }
 
-/// Fails unless values of T are what a variable holds.
+/// Fails unless values of T are those of a variable.
 template <class T> void check_type(const Variable &variable)
 {
     static_assert(is_plain<T>());
@@ -91,8 +91,8 @@ class Program {
 public:
     /// Takes over a handle of the C API.
     explicit Program(AdumbraProgram *handle) : handle_(handle, adumbra_program_free) {}
-    /// Makes a program of what save gave. Any bytes may be given: they are checked in full, and
-    /// refused by a RefusedError.
+    /// Makes a program of the bytes of save. Any bytes may be passed: they are checked in full, and
+    /// a RefusedError reports invalid ones.
     static Program load(Span<const std::uint8_t> bytes)
     {
         AdumbraProgram *program = nullptr;
@@ -113,17 +113,17 @@ public:
         return detail::list<std::uint8_t>([&](auto... to) { return adumbra_program_save(get(), to...); });
     }
 
-    /// How many there are in a list of the program.
+    /// The length of a list of the program.
     std::size_t count(AdumbraList list) const
     {
         return detail::got<std::size_t>([&](auto to) { return adumbra_program_count(get(), list, to); });
     }
-    /// One of a list of the program, by its number.
+    /// An entry of a list of the program, by its number.
     Variable variable(AdumbraList list, std::size_t index) const
     {
         return detail::variable([&](auto to) { return adumbra_program_variable(get(), list, index, to); });
     }
-    /// One of a list of the program by its name; in outputs and parameters also a member of a
+    /// An entry of a list of the program by its name; in outputs and parameters also a member of a
     /// struct, as in `ray.origin`.
     Variable find(AdumbraList list, std::string_view path) const
     {
@@ -175,7 +175,7 @@ public:
     {
         return detail::shown<AdumbraStats>([&](auto to) { return adumbra_program_stats(get(), to); });
     }
-    /// Throws an Error that says that a list has no such path, and which one was probably meant.
+    /// Throws an Error for a path that a list lacks, with the one that was probably meant.
     [[noreturn]] void unknown(AdumbraList list, std::string_view path) const
     {
         detail::Name name(path);
@@ -197,11 +197,11 @@ private:
 
 /// Options of a compiler.
 struct CompilerOptions {
-    /// Where derivatives come from.
+    /// The source of derivatives.
     AdumbraDerivatives derivatives = ADUMBRA_DERIVATIVES_DUAL;
     /// The treatment of derivatives from quads in non-uniform control flow.
     AdumbraAtDivergence at_divergence = ADUMBRA_AT_DIVERGENCE_REFUSE;
-    /// Whether the host reads the derivatives of outputs. Else none is computed for its sake, and
+    /// Whether the host reads the derivatives of outputs. Else none is computed for the host, and
     /// they read as 0.
     bool output_derivatives = false;
     /// Whether each function has one body, for all its callers.
@@ -279,7 +279,7 @@ class Instance {
     }
 
 public:
-    /// Every parameter has the shader's default, or is zero.
+    /// An instance whose parameters have the shader's defaults, or are zero.
     explicit Instance(const Program &program)
         : program_(program),
           handle_(detail::made<decltype(handle_)>([&](auto to) { return adumbra_instance_new(program.get(), to); }))

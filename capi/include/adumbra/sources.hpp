@@ -19,7 +19,7 @@ class Layout {
     detail::Handle<AdumbraLayout, adumbra_layout_free> handle_;
 
 public:
-    /// No globals.
+    /// A layout without globals.
     Layout() : Layout(detail::made<decltype(handle_)>(adumbra_layout_new).release()) {}
     /// Takes over a handle of the C API.
     explicit Layout(AdumbraLayout *handle) noexcept : handle_(handle) {}
@@ -48,8 +48,8 @@ public:
     }
     /// Adds a global after the others, of the shading type of T.
     template <class T> Layout &add(std::string_view name) { return add(name, TypeOf<T>::type); }
-    /// Says that the derivatives of a global are never set: they stay 0, and a shader that asks for
-    /// one is warned.
+    /// Declares that the derivatives of a global are never set: they stay 0, and a shader that asks
+    /// for one gets a warning.
     Layout &shadowless(std::string_view name)
     {
         detail::Name known(name);
@@ -72,8 +72,8 @@ public:
             return adumbra_layout_check(get(), members.data(), members.size(), bytes, found);
         });
     }
-    /// Throws a RefusedError unless a struct of the host, by its HostStruct, has these globals
-    /// where they have to be.
+    /// Throws a RefusedError unless a struct of the host, by its HostStruct, has these globals at
+    /// their offsets.
     template <class S> void check() const { check(HostStruct<S>::members, sizeof(S)); }
     /// The handle of the C API.
     AdumbraLayout *get() const noexcept { return handle_.get(); }
@@ -93,7 +93,7 @@ class Closures {
     detail::Handle<AdumbraClosures, adumbra_closures_free> handle_;
 
 public:
-    /// No closures.
+    /// A list without closures.
     Closures() : handle_(detail::made<decltype(handle_)>(adumbra_closures_new)) {}
     /// Adds a closure with its parameters, in order.
     Closures &add(std::string_view name, Span<const Parameter> parameters)

@@ -44,7 +44,7 @@ public:
     constexpr T *data() const noexcept { return data_; }
     /// How many values there are.
     constexpr std::size_t size() const noexcept { return size_; }
-    /// Whether there are none.
+    /// Whether it is empty.
     constexpr bool empty() const noexcept { return size_ == 0; }
     /// The first value.
     constexpr T *begin() const noexcept { return data_; }
@@ -91,7 +91,7 @@ template <class T> struct Dual {
     T ddy{};
 };
 
-/// How many numbers of four bytes a value of a type has: a number, a vector or a matrix; 0 for
+/// The number of four-byte numbers of a value of a type: a number, a vector or a matrix; 0 for
 /// other types.
 constexpr std::size_t scalars_of(AdumbraType type) noexcept
 {
@@ -110,11 +110,11 @@ constexpr std::size_t scalars_of(AdumbraType type) noexcept
     }
 }
 
-/// Base of TypeOf: says that a C++ type is that type of the shading language.
+/// Base of TypeOf: the shading type of a C++ type.
 template <AdumbraType TYPE> struct Is {
     /// The type.
     static constexpr AdumbraType type = TYPE;
-    /// How many numbers of four bytes it has.
+    /// The number of its four-byte numbers.
     static constexpr std::size_t scalars = scalars_of(TYPE);
 };
 
@@ -157,7 +157,7 @@ template <class T> constexpr bool is_plain()
 
 } // namespace detail
 
-/// Says which globals a struct of the host holds. Specialise it for yours, with a list of its
+/// The globals that a struct of the host holds. Specialise it for yours, with a list of its
 /// members:
 ///
 ///     struct Hit {
