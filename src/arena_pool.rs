@@ -13,12 +13,12 @@ use std::sync::{Mutex, PoisonError};
 /// The largest arena, in bytes, that a compiler keeps for its next compilation.
 pub const MAX_KEPT_ARENA: usize = 64 << 20;
 
-/// Empty arenas, waiting. A clone starts without any.
+/// Empty arenas for reuse. A clone starts without any.
 #[derive(Default)]
 pub(crate) struct ArenaPool(Mutex<Vec<Bump>>);
 
 impl ArenaPool {
-    /// An empty arena, which returns when it is dropped.
+    /// An empty arena of the pool, which returns to it when it is dropped.
     pub(crate) fn take(&self) -> PooledArena<'_> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         PooledArena {

@@ -18,7 +18,7 @@ use std::fmt::{self, Write};
 pub(crate) mod leaves;
 pub(crate) mod registry;
 
-/// How many nodes of a tree are printed; a larger one is not printed at all.
+/// The maximum number of nodes of a tree that is printed; a larger one is not printed at all.
 pub const MAX_SHOWN_NODES: usize = 1 << 16;
 
 /// A closure that an evaluation gave back, valid until the next evaluation.
@@ -158,7 +158,7 @@ impl<'a> ClosureLeaf<'a> {
     }
 }
 
-/// As the language would write it; if it is too large for that, why it is not printed.
+/// In the syntax of the language; if it is too large for that, the reason why it is not printed.
 impl fmt::Display for ClosureView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.text() {

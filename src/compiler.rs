@@ -82,12 +82,12 @@ pub struct Compiler {
 pub struct Options {
     /// The name of the shader, if the source has several.
     pub shader: Option<String>,
-    /// Where derivatives come from.
+    /// The source of derivatives.
     pub derivatives: Derivatives,
     /// The treatment of derivatives from quads in non-uniform control flow.
     pub at_divergence: AtDivergence,
-    /// One body for each function, which serves the demands of all its callers: the SORT post's
-    /// way, to be measured against.
+    /// One body for each function, which serves the demands of all its callers: the method of the
+    /// SORT post, as a baseline.
     pub merge_demand: bool,
     /// Whether the host reads the outputs' derivatives. If not, none is computed for its sake.
     pub output_derivatives: bool,
@@ -157,14 +157,14 @@ impl Compiler {
         }
     }
 
-    /// The same with other options.
+    /// The same compiler with other options.
     pub fn with_options(mut self, options: Options) -> Compiler {
         self.options = options;
         self
     }
 
-    /// The same for a host that knows these closures and no others: shaders that make others, or
-    /// give them other arguments, are refused.
+    /// The same compiler for a host that knows these closures and no others: shaders that make
+    /// others, or give them other arguments, are refused.
     pub fn with_closures(mut self, closures: impl Into<Arc<ClosureRegistry>>) -> Compiler {
         self.closures = Some(closures.into());
         self
@@ -182,7 +182,8 @@ impl Compiler {
         self.check_timed(sources).0
     }
 
-    /// The same, with the time that it took to parse, to check, and to lower the shaders.
+    /// As [`check`](Compiler::check), with the time that it took to parse, to check, and to lower
+    /// the shaders.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
@@ -209,7 +210,7 @@ impl Compiler {
                     Err(diagnostic) => news.push(diagnostic),
                 }
             }
-            // Shaders share functions, and what is to be said about them.
+            // Shaders share functions, and their diagnostics.
             news.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.code));
             news.dedup();
             diagnostics.append(&mut news);
@@ -325,7 +326,7 @@ impl Compiler {
         passes::lineage_report(module, &options)
     }
 
-    /// A shader's intermediate representation before any pass: what the passes can be held against.
+    /// A shader's intermediate representation before any pass, to compare the passes with.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
@@ -371,7 +372,7 @@ impl Compiler {
             output_shadows: true,
             ..self.pass_options()
         };
-        // A pass runs for each function, and in rounds: first it is counted how often.
+        // A pass runs for each function, and in rounds: the first run counts its runs.
         let mut left = 0;
         passes::run_observed(module.clone(), &options, &mut |name, _| {
             left += usize::from(name == pass);
@@ -386,7 +387,7 @@ impl Compiler {
         Ok(last)
     }
 
-    /// Where shaders ask for derivatives that count as 0.
+    /// The positions where shaders ask for derivatives that count as 0.
     pub(crate) fn lost_derivatives(&self, module: &Module) -> LostShadows {
         match self.options.derivatives {
             // Neighbours differ in textures and derivatives, too: nothing counts as 0.
@@ -410,7 +411,7 @@ impl Compiler {
         }
     }
 
-    /// A lowered module as passes take it.
+    /// A lowered module as the passes take it.
     fn derived(&self, module: Module) -> Result<Module, Vec<Diagnostic>> {
         match self.options.derivatives {
             Derivatives::Quad(rule) => passes::quads(module, rule, self.options.at_divergence),
@@ -506,11 +507,11 @@ impl Compiler {
     }
 }
 
-/// Whether the outputs of a program have derivatives.
+/// The rule for derivatives of a program's outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputShadows {
-    /// If the options say so; then what counts as 0 is warned of.
+    /// By the options; then there is a warning for each that counts as 0.
     FromOptions,
-    /// Yes: those of an expression are shown, unless they would be of second order.
+    /// They have: those of an expression are shown, unless they would be of second order.
     Required,
 }

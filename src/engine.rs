@@ -9,25 +9,26 @@ use std::fmt;
 /// The engine of an evaluator. All engines give the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// Walks the intermediate representation, and allocates: slow, the measure of the others.
+    /// The reference interpreter, which walks the intermediate representation and allocates: slow,
+    /// and the one that the others are compared with.
     Reference,
-    /// Interprets bytecode, one point at a time.
+    /// The point interpreter, for bytecode at one point at a time.
     #[default]
     Point,
-    /// Interprets bytecode for many points at once, which a
-    /// [`BatchEvaluator`](crate::batch::BatchEvaluator) gives it. The single points of an
-    /// [`Evaluator`] run alone, as by `Point`.
+    /// The batch interpreter, for bytecode at the many points of a
+    /// [`BatchEvaluator`](crate::batch::BatchEvaluator). The single points of an [`Evaluator`] run
+    /// alone, as by `Point`.
     Batch,
     /// Machine code, in batches by [`Tier::Native`]: it computes the arithmetic between calls,
     /// arrays and host requests.
     Native,
-    /// The one that suits: `Point` for the single points of an [`Evaluator`], [`Tier::Auto`] for
+    /// The engine that suits: `Point` for the single points of an [`Evaluator`], [`Tier::Auto`] for
     /// batches.
     Auto,
 }
 
 impl Engine {
-    /// Those that this build has for this processor, among which `Auto` chooses.
+    /// The engines that this build has for this processor, among which `Auto` chooses.
     pub fn available() -> impl Iterator<Item = Engine> {
         let all = [
             Engine::Reference,
@@ -63,12 +64,11 @@ impl Engine {
 pub enum EngineError {
     /// The program was loaded as bytecode, so there is no module for the reference engine.
     Reference,
-    /// The batch engine is to use instructions that are not there.
+    /// The batch engine needs instructions that this processor lacks.
     Simd(SimdError),
-    /// There is no machine code for this processor, or for the instructions that the batch engine
-    /// is to use.
+    /// There is no machine code for this processor, or for the instructions of the batch engine.
     Native,
-    /// This build has no such engine: the feature of the crate that brings it is off.
+    /// This build has no such engine: the crate's feature for it is off.
     NotBuilt {
         /// The missing instructions.
         what: &'static str,
@@ -78,7 +78,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Why there is no machine code.
+    /// The reason why there is no machine code.
     pub(crate) fn native_unavailable() -> EngineError {
         match cfg!(feature = "native") {
             true => EngineError::Native,
@@ -119,8 +119,8 @@ pub enum Tier {
     Interpreter,
     /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
     Native,
-    /// The interpreter first, and machine code once the program is worth it, as [`TierUp`] says, if
-    /// it is measured to be faster. Where there is no machine code, the interpreter.
+    /// The interpreter first, and machine code after [`TierUp`]'s number of points, if it is
+    /// measured to be faster. Where there is no machine code, the interpreter.
     Auto,
 }
 

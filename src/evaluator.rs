@@ -1,4 +1,4 @@
-//! Evaluation of points by any engine.
+//! The evaluator of single points and quads, by any engine.
 
 pub use crate::engine::{Engine, EngineError, SimdError, Tier};
 pub use crate::float_environment::in_default_float_environment;
@@ -48,8 +48,7 @@ impl<F> Host<F> for NoTextures {
     }
 }
 
-/// One thread's means to evaluate an instance. It owns the memory that this takes; evaluating
-/// allocates none.
+/// Evaluates an instance, on one thread. It owns its memory; evaluating allocates none.
 ///
 /// ```
 /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
@@ -73,7 +72,8 @@ pub struct Evaluator {
     context: Arc<EvaluatorContext>,
     signature: Fingerprint,
     machine: Machine,
-    /// For globals that are not laid out as the program's: of a point, or of the four of a quad.
+    /// Memory for globals that have another layout than the program's: of a point, or of the four
+    /// of a quad.
     buffers: [Vec<u32>; 4],
 }
 
@@ -81,14 +81,14 @@ enum Machine {
     Reference(Box<ReferenceMachine>),
     Point(Box<PointMachine>),
     Batch(Box<SinglePointBatch>),
-    /// Four points, each as it is alone.
+    /// Four points of a quad, each a machine of its own.
     Quad(Box<QuadMachine>),
 }
 
 /// The machine of single points, with machine code for the engine that has it.
 fn point_machine(program: &Program, limits: Limits, engine: Engine) -> PointMachine {
     let bytecode = program.bytecode().clone();
-    // Machine code has constants worked out.
+    // Machine code has folded constants.
     let _mode = FloatEnvironment::enter();
     let native = match engine {
         Engine::Native => program.native_backend(),
@@ -115,7 +115,7 @@ impl Evaluator {
         evaluator.expect("the default engine runs every program")
     }
 
-    /// An engine of your choice, within limits of your choice.
+    /// An evaluator with the given engine and limits.
     ///
     /// # Errors
     /// If the engine cannot run here. The reference needs a program with its sources; the one for
@@ -171,7 +171,7 @@ impl Evaluator {
     /// ([`Host::sample_for_helper`]).
     ///
     /// # Panics
-    /// If the globals are laid out otherwise than the program's.
+    /// If the globals have another layout than the program's.
     pub fn evaluate<G: PointGlobals>(&mut self, globals: &G, host: &mut dyn Host) -> Outcome {
         let instance = &self.context.instance;
         let globals = point_words(globals, instance.program().globals(), &mut self.buffers[0]);
@@ -211,8 +211,8 @@ impl Evaluator {
     /// ```
     ///
     /// # Panics
-    /// If the program's points are not evaluated in quads, or the globals are laid out otherwise
-    /// than the program's.
+    /// If the program's points are not evaluated in quads, or the globals have another layout than
+    /// the program's.
     pub fn evaluate_quad<G: PointGlobals>(
         &mut self,
         globals: [&G; 4],
@@ -233,8 +233,8 @@ impl Evaluator {
         }
     }
 
-    /// Says of which point of the quad is read from here on, until the next evaluation, which shows
-    /// the upper left one; gives how far that point came.
+    /// Selects the point of the quad that is read, until the next evaluation, which selects the
+    /// upper left one; gives how far that point came.
     ///
     /// # Panics
     /// If the program's points are not evaluated in quads.
@@ -260,11 +260,11 @@ impl Evaluator {
         }
     }
 
-    /// Goes on with the point that waits here. The answer is red, green, blue, alpha; all that
-    /// follows has the bits that it would have had if the host had answered at once.
+    /// Resumes the suspended point. The answer is red, green, blue, alpha. All that follows has the
+    /// bits of an evaluation whose host answers at once.
     ///
     /// # Panics
-    /// If no point waits.
+    /// If no point is suspended.
     pub fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
         match &mut self.machine {
             Machine::Point(machine) => machine.answer(texel, host),
@@ -276,9 +276,9 @@ impl Evaluator {
         }
     }
 
-    /// Moves the point that waits out of the evaluator, which is then free for other points.
-    /// Allocates only while there is no memory left by earlier parked points; a quad takes its
-    /// machines with it, and always allocates.
+    /// Moves the suspended point out of the evaluator, which is then free for other points. It
+    /// allocates only if no memory is left by earlier parked points; a quad takes its machines with
+    /// it, and always allocates.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Outcome, SampleRequest, Sampled, Sources, Type};
@@ -311,10 +311,10 @@ impl Evaluator {
     /// ```
     ///
     /// # Errors
-    /// If a limit on parked points is met; the point then still waits here.
+    /// If a limit on parked points is met; the point then is still suspended here.
     ///
     /// # Panics
-    /// If no point waits.
+    /// If no point is suspended.
     pub fn park(&mut self) -> Result<ParkedPoint, ParkError> {
         let state = match &mut self.machine {
             Machine::Point(machine) => self.context.park_point(machine)?,
@@ -328,8 +328,8 @@ impl Evaluator {
         Ok(ParkedPoint::new(&self.context, state))
     }
 
-    /// Goes on with a parked point as [`answer`](Evaluator::answer) does; on any evaluator of the
-    /// same instance, engine and limits, so on another thread, too. A point that waits here is
+    /// Resumes a parked point as [`answer`](Evaluator::answer) does, on any evaluator of the same
+    /// instance, engine and limits, so on another thread, too. A point that is suspended here is
     /// given up.
     ///
     /// # Errors
@@ -345,7 +345,7 @@ impl Evaluator {
         Ok(self.answer(texel, host))
     }
 
-    /// Bytes that it takes, its own included, beside instance and program: the code as it is run,
+    /// Bytes that it takes, its own included, beside instance and program: executable code,
     /// registers, stacks, closures, the points parked from here and the memory kept for more of
     /// them. It grows with the largest closures and the most parked points so far.
     pub fn memory(&self) -> usize {
@@ -365,7 +365,7 @@ impl Evaluator {
         Stats::of_evaluator(self.instance(), self.memory(), tier, is_native)
     }
 
-    /// How many points are parked from here: neither resumed nor dropped yet.
+    /// The number of points that are parked from here, neither resumed nor dropped yet.
     pub fn parked(&self) -> u32 {
         self.context.parked_count()
     }
@@ -382,7 +382,7 @@ impl Evaluator {
 
     /// An output, or a member of one that is a struct (`ray.origin`), with its derivatives. They
     /// are zero unless the program was compiled with
-    /// [`output_derivatives`](crate::EvalOptions::output_derivatives).
+    /// [`output_derivatives`](crate::Options::output_derivatives).
     ///
     /// # Errors
     /// If there is no such output or it has another type.

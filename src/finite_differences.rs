@@ -8,8 +8,8 @@ use adumbra_ir::eval::{self, EvalOutcome, EvalPoint, EvalValue, Number, Progress
 use adumbra_ir::host::{Host, Limits};
 use adumbra_vm::FloatEnvironment;
 
-/// How far points move to each side, in pixels. Small against a pixel, and large enough that f64
-/// keeps ten digits of the difference.
+/// The distance that points move to each side, in pixels. It is small against a pixel, and large
+/// enough that f64 keeps ten digits of the difference.
 pub const DIFFERENCE_STEP: f64 = 1.0 / (1 << 17) as f64;
 
 /// Central differences of one scalar of the outputs.
@@ -40,7 +40,7 @@ pub struct CentralDifference {
 /// ```
 ///
 /// # Panics
-/// If the globals are laid out otherwise than the program's.
+/// If the globals have another layout than the program's.
 pub fn central_differences<G: PointGlobals>(
     instance: &Instance,
     globals: &G,

@@ -2,8 +2,8 @@
 
 use adumbra_vm::FloatEnvironment;
 
-/// Runs `f` in the processor's floating-point mode that results are computed in: rounding to
-/// nearest even, denormals kept, exceptions masked. The caller's mode is given back, also when `f`
+/// Runs `f` in the floating-point environment that results are computed in: rounding to nearest
+/// even, denormals kept, exceptions masked. The caller's environment is restored, also when `f`
 /// panics.
 ///
 /// Every function that compiles, evaluates or reads results sets rounding and denormals itself, in

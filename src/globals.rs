@@ -44,7 +44,7 @@ pub struct GlobalsLayout {
     /// Members whose shadows the host never sets. They have their memory all the same, so layouts
     /// that differ in this alone are the same.
     shadowless: Arc<Vec<String>>,
-    /// The struct of the host that it was made from, known to have these members.
+    /// The host struct that it was made from, known to have these members.
     of: Option<TypeId>,
 }
 
@@ -76,7 +76,7 @@ pub struct GlobalMember {
     start: usize,
 }
 
-/// Why a member cannot be added to a layout.
+/// The reasons why a member cannot be added to a layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutError {
     /// The name is there already.
@@ -140,12 +140,12 @@ impl Named for GlobalMember {
 }
 
 impl GlobalsLayout {
-    /// No globals.
+    /// A layout without globals.
     pub fn new() -> GlobalsLayout {
         GlobalsLayout::default()
     }
 
-    /// The members of a struct of the host.
+    /// The layout of a host struct's members.
     ///
     /// # Panics
     /// If the trait was implemented by hand and gives two members one name.
@@ -163,8 +163,8 @@ impl GlobalsLayout {
         self.of == Some(TypeId::of::<S>()) || LayoutComparison::is_same::<S>(self)
     }
 
-    /// The six members that a hit of the SORT renderer has: uvw, position, normal, gnormal, I and
-    /// tangent, each a float3.
+    /// The layout of a hit of the SORT renderer: uvw, position, normal, gnormal, I and tangent,
+    /// each a float3.
     pub fn hit() -> GlobalsLayout {
         adumbra_frontend::check::HIT_GLOBALS
             .into_iter()
@@ -376,7 +376,8 @@ impl Globals {
         Ok(())
     }
 
-    /// The same values laid out for another program, which may have further members: they are zero.
+    /// The same values in the layout of another program, which may have further members: they are
+    /// zero.
     ///
     /// # Errors
     /// If the program lacks a member, or has it with another type.

@@ -47,13 +47,13 @@ pub trait Loader {
     /// The name of the source that `from` includes as `path`: the same name for the same source.
     ///
     /// # Errors
-    /// Why there can be none, for people.
+    /// If there is none, with the reason for people.
     fn resolve(&self, path: &str, from: &str) -> Result<String, String>;
 
     /// The text of the source of that name.
     ///
     /// # Errors
-    /// Why there is none, for people.
+    /// If there is none, with the reason for people.
     fn load(&self, name: &str) -> Result<String, String>;
 }
 

@@ -26,7 +26,7 @@ pub struct JsonInterface<'a> {
     textures: &'a [String],
 }
 
-/// An input or output.
+/// An input or output in JSON.
 #[derive(Debug, Serialize)]
 struct JsonPort<'a> {
     name: &'a str,
@@ -39,7 +39,7 @@ struct JsonPort<'a> {
 }
 
 impl<'a> JsonInterface<'a> {
-    /// That of a program.
+    /// The interface of a program.
     pub fn new(program: &'a Program) -> JsonInterface<'a> {
         let input = |input: &'a Input| JsonPort {
             name: &input.name,

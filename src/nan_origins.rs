@@ -31,7 +31,7 @@ use adumbra_vm::FloatEnvironment;
 /// Where derivatives come from quads, the point is the upper left one of its own.
 ///
 /// # Panics
-/// If the globals are laid out otherwise than the program's.
+/// If the globals have another layout than the program's.
 pub fn nan_origins<G: PointGlobals>(
     instance: &Instance,
     globals: &G,
@@ -69,7 +69,7 @@ pub fn nan_origins<G: PointGlobals>(
 /// ```
 ///
 /// # Panics
-/// If the globals are laid out otherwise than the program's.
+/// If the globals have another layout than the program's.
 pub fn observed_nan_origin<G: PointGlobals>(
     instance: &Instance,
     globals: &G,
@@ -87,7 +87,7 @@ pub fn observed_nan_origin<G: PointGlobals>(
     alone(instance, globals, limits, host)?.observed_nan
 }
 
-/// One point that has no neighbours; `None` if it waits.
+/// One point without neighbours; `None` if it is suspended.
 fn alone(
     instance: &Instance,
     globals: &[u32],
@@ -134,8 +134,8 @@ fn with_origins(limits: Limits) -> eval::EvalOptions {
 /// ```
 ///
 /// # Panics
-/// If the program's points are not evaluated in quads, or the globals are laid out otherwise than
-/// the program's.
+/// If the program's points are not evaluated in quads, or the globals have another layout than the
+/// program's.
 pub fn nan_origins_in_quad<G: PointGlobals>(
     instance: &Instance,
     globals: [&G; 4],

@@ -89,12 +89,12 @@ impl Program {
         }
     }
 
-    /// Whether a file is, or was meant to be, serialised bytecode.
+    /// Whether a file is serialised bytecode, perhaps a damaged one.
     pub fn is_bytecode(bytes: &[u8]) -> bool {
         bytes.starts_with(&adumbra_vm::bytecode::MAGIC)
     }
 
-    /// Reads serialised bytecode. It is validated first, so any bytes may be given; the reference
+    /// Reads serialised bytecode. It is validated first, so any bytes may be passed; the reference
     /// engine cannot run it.
     ///
     /// ```
@@ -192,8 +192,8 @@ impl Program {
         all.iter().chain(own).cloned().collect()
     }
 
-    /// By which rule points take their derivatives from their neighbours, if they are evaluated in
-    /// quads.
+    /// The rule by which points take their derivatives from their neighbours, if they are evaluated
+    /// in quads.
     ///
     /// ```
     /// use adumbra::{Compiler, Derivatives, GlobalsLayout, Options, Sources, derivatives::Quad};
@@ -248,7 +248,7 @@ impl Program {
     /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     pub fn memory(&self) -> usize {
-        // Each field is named, so that none is forgotten.
+        // Each field is named, so that the compiler reports a new one.
         let Program {
             module,
             bytecode,
@@ -315,8 +315,7 @@ impl Program {
         native.map_or_else(String::new, |native| native.perf_map())
     }
 
-    /// How long the compilation took and how large the program is. Serialises the program to know
-    /// how many bytes it takes.
+    /// Statistics of the compilation and the program. It serialises the program to count its bytes.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
@@ -378,7 +377,7 @@ impl Program {
         Some(text::print(module, SpanComments::Hidden))
     }
 
-    /// Which derivatives of which values are computed.
+    /// The demanded derivatives of each value.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, derivatives::Lanes};
@@ -457,7 +456,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Every input has the shader's default, or is zero.
+    /// An instance whose inputs have the shader's defaults, or are zero.
     pub fn new(program: &Arc<Program>) -> Instance {
         let inputs = program.inputs().iter();
         Instance {

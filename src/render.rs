@@ -13,14 +13,13 @@ use std::fmt::Write;
 /// A line with more bytes than this is not drawn; the neighbourhood of the span is quoted instead.
 pub const MAX_DRAWN_LINE: usize = 400;
 
-/// How many reports are drawn; the others are counted. Programs get all of them.
+/// The maximum number of reports that are drawn; the others are counted. Programs get all of them.
 pub const MAX_DRAWN: usize = 50;
 
 /// Characters quoted on each side of a span in a line that is not drawn.
 const QUOTED_AROUND: usize = 30;
 
-/// The reports for people, errors and warnings in the order given. `color` adds terminal escapes;
-/// take them only where they are wanted.
+/// The reports for people, errors and warnings in the order given. `color` adds terminal escapes.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Sources};
@@ -182,7 +181,7 @@ fn draw(
         let drawn = Label::new(range(label.span)).with_color(Color::Cyan);
         (label.span, drawn.with_message(message))
     }));
-    // Lines in their order are one excerpt, whichever of them is the primary one.
+    // Lines in their order are one excerpt, wherever the primary one is.
     labels.sort_by_key(|(span, _)| {
         let last = span.end.saturating_sub(1).max(span.start);
         let line = sources

@@ -14,10 +14,10 @@ pub use adumbra_frontend::check::SessionOutput;
 /// The content of a typed source.
 #[derive(Clone, Debug)]
 pub enum SessionEntries {
-    /// These, in order.
+    /// Entries, in order.
     Complete(Vec<SessionEntry>),
-    /// It may become right with further lines: a bracket or comment is open, or a body is still to
-    /// come. What is wrong if none comes.
+    /// It may become valid with further lines: a bracket or comment is open, or a body is still to
+    /// come. Its diagnostics hold if none comes.
     Incomplete(Vec<Diagnostic>),
     /// No further line fixes it.
     Invalid(Vec<Diagnostic>),

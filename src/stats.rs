@@ -34,7 +34,7 @@ pub struct Stats {
 /// Statistics of the machine code of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct NativeStats {
-    /// Microseconds that making it took.
+    /// Microseconds of its compilation.
     pub compile_us: f64,
     /// Its bytes, constants included.
     pub code_bytes: usize,
@@ -44,8 +44,8 @@ pub struct NativeStats {
     pub refused: usize,
     /// The number of panics of the compiler: then arithmetic is interpreted, too.
     pub panicked: usize,
-    /// How many times as fast as the interpreter the code is, if [`Tier::Auto`] has measured it: at
-    /// most 1 if it is not taken.
+    /// The speedup of the code over the interpreter, if [`Tier::Auto`] has measured it: at most 1
+    /// if it is not used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speedup: Option<f64>,
 }
@@ -96,9 +96,9 @@ pub struct Phases {
     pub lower: f64,
     /// Lineage analysis.
     pub lineage: f64,
-    /// Which derivatives are wanted.
+    /// Demand analysis.
     pub demand: f64,
-    /// Inlining, folding, deduping, pruning.
+    /// Inlining, folding, GVN, DCE.
     pub optimise: f64,
     /// Registers and bytecode.
     pub bytecode: f64,

@@ -89,8 +89,8 @@ macro_rules! host_floats {
 
 host_floats! { 2 3 4 }
 
-/// Words together with the type that says what they mean. Closures and resources show as `closure`
-/// and `resource`: their words mean something to one evaluator alone.
+/// Words together with their type. Closures and resources show as `closure` and `resource`: their
+/// words mean something to one evaluator alone.
 ///
 /// It prints for people (`Display`: `(0.5, 1.0, 0.0)`) and serialises for programs. Floats are the
 /// shortest decimal that reads back to the same bits, `"nan"`, `"inf"` and `"-inf"` as strings.
@@ -111,7 +111,7 @@ pub struct ValueView<'a> {
     stride: usize,
 }
 
-/// The most scalars of a [`HostValue`]: a 4×4 matrix.
+/// The maximum number of scalars of a [`HostValue`]: a 4×4 matrix.
 pub(crate) const MAX_HOST_SCALARS: usize = 16;
 
 impl<'a> ValueView<'a> {

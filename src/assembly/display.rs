@@ -12,7 +12,7 @@ impl fmt::Display for Assembly {
     }
 }
 
-/// Code, whose kernels are called so, one or many.
+/// Code and its kernels, under a title for one or many.
 fn code(f: &mut fmt::Formatter<'_>, code: &Listing, [one, many]: [&str; 2]) -> fmt::Result {
     let count = code.kernels.len();
     let kernels = if count == 1 { one } else { many };

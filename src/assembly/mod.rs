@@ -50,8 +50,8 @@ pub struct Kernel {
     /// Its purpose.
     #[serde(flatten)]
     pub purpose: KernelPurpose,
-    /// Where its code is; nothing if there is none, and what it is for is interpreted: its frame
-    /// would be too large.
+    /// The extent of its code; `None` if its frame would be too large, so that the interpreter
+    /// computes it.
     pub code: Option<CodeExtent>,
     /// Its code.
     pub parts: Vec<CodePart>,
@@ -72,14 +72,14 @@ pub enum KernelPurpose {
         /// The first and the last of its instructions.
         positions: [u32; 2],
     },
-    /// Control of a single point comes in here.
+    /// A single point enters machine code here.
     Entry {
-        /// The instruction that it goes on with.
+        /// The first instruction that it computes.
         position: u32,
     },
 }
 
-/// Where the code of a kernel is.
+/// The extent of a kernel's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CodeExtent {
     /// The address of its first instruction.
@@ -100,7 +100,7 @@ pub struct CodePart {
     /// `branch`, takes a `step` of the budget, and may `leave`, with changed values written to the
     /// register file. The others are the frame around them.
     pub purpose: &'static str,
-    /// The instruction of the bytecode that they are for.
+    /// The instruction of the bytecode that they implement.
     pub op: Option<BytecodeOrigin>,
     /// The instructions.
     pub instructions: Vec<MachineInstruction>,
@@ -113,7 +113,7 @@ pub struct BytecodeOrigin {
     pub position: u32,
     /// As the listing of the bytecode shows it.
     pub text: String,
-    /// Where it comes from; nothing of functions of the standard library, and of a program that was
+    /// Its source line; `None` for functions of the standard library, and for a program that was
     /// loaded.
     pub line: Option<SourceLine>,
 }
@@ -125,15 +125,15 @@ pub struct SourceLine {
     pub file: String,
     /// Its number, from 1.
     pub line: u32,
-    /// The line without space around it; of a longer one, [`MAX_LINE_SHOWN`] characters from where
-    /// the instruction comes from.
+    /// The line without space around it; of a longer one, [`MAX_LINE_SHOWN`] characters from the
+    /// instruction's span on.
     pub text: String,
 }
 
 /// An instruction of a processor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MachineInstruction {
-    /// Where it begins.
+    /// Its address.
     pub address: usize,
     /// Its bytes; in JSON, hexadecimal digits.
     #[serde(serialize_with = "as_digits")]
@@ -142,14 +142,14 @@ pub struct MachineInstruction {
     pub text: String,
 }
 
-/// Words that follow one another and are the same.
+/// A run of equal words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ConstantRun {
-    /// Where they begin.
+    /// The address of the first.
     pub address: usize,
     /// Their bits.
     pub word: u32,
-    /// How many there are.
+    /// Their number.
     pub count: usize,
 }
 
@@ -163,8 +163,8 @@ fn as_digits<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Err
 }
 
 impl Program {
-    /// The machine code that [`Tier::Native`](crate::batch::Tier::Native) runs on a
-    /// processor, which need not be this host's: where no globals are said to be uniform.
+    /// The machine code that [`Tier::Native`](crate::batch::Tier::Native) runs on a processor,
+    /// which need not be this host's, if no globals are uniform.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, object::Target};
@@ -187,7 +187,7 @@ impl Program {
     /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     pub fn assembly(&self, target: Target) -> Assembly {
-        // Constants are worked out, and floats written.
+        // Constants are folded, and floats are stored.
         let _mode = FloatEnvironment::enter();
         let bytecode = &**self.bytecode();
         let places = self
@@ -297,7 +297,7 @@ fn purpose(part: aot::KernelPart) -> (&'static str, Option<u32>) {
     }
 }
 
-/// Where the instructions of a program come from.
+/// The source lines of a program's instructions.
 struct Lines<'p> {
     bytecode: &'p Bytecode,
     sources: Option<&'p Sources>,
@@ -306,7 +306,7 @@ struct Lines<'p> {
 }
 
 impl Lines<'_> {
-    /// Code whose kernels are for these purposes, in this order; nothing was compiled if it is too
+    /// Code whose kernels have these purposes, in this order. Nothing was compiled if it is too
     /// long for its own jumps.
     fn code(
         &self,
@@ -347,7 +347,7 @@ impl Lines<'_> {
         }
     }
 
-    /// The parts of code, each with where it begins.
+    /// The parts of code, each with its first address.
     fn parts<'l>(
         &'l self,
         target: Target,
@@ -393,7 +393,7 @@ impl Lines<'_> {
         let line = file.line_of(span.start);
         let range = file.line_range(line);
         let start = file.text().floor_char_boundary(span.start as usize);
-        // It is not looked through again for each of many instructions in one long line.
+        // The prefix of a long line is not scanned again for each of its instructions.
         let shown = match range.len() <= MAX_LINE_SHOWN {
             true => file.text()[range].trim(),
             false => &file.text()[start..range.end.max(start)],

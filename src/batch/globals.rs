@@ -48,7 +48,7 @@ pub struct BatchGlobals<'a> {
 }
 
 impl<'a> BatchGlobals<'a> {
-    /// All members zero at all points, without derivatives.
+    /// Globals that are zero at all points, without derivatives.
     pub fn new(layout: &GlobalsLayout) -> BatchGlobals<'a> {
         BatchGlobals {
             layout: layout.clone(),
@@ -56,7 +56,7 @@ impl<'a> BatchGlobals<'a> {
         }
     }
 
-    /// Those of one point, the same for all points.
+    /// The globals of one point for all points.
     ///
     /// ```
     /// use adumbra::{Globals, GlobalsLayout, batch::{BatchGlobals, Part}};
@@ -142,7 +142,7 @@ impl<'a> BatchGlobals<'a> {
         &self.sources
     }
 
-    /// Sets a member and its derivatives, the same for all points.
+    /// Sets a member and its derivatives for all points.
     ///
     /// # Errors
     /// If there is no such member or it has another type.
@@ -160,7 +160,7 @@ impl<'a> BatchGlobals<'a> {
         Ok(())
     }
 
-    /// Sets value, ddx or ddy of a member, the same for all points.
+    /// Sets value, ddx or ddy of a member for all points.
     ///
     /// # Errors
     /// If there is no such member or it has another type.
@@ -183,7 +183,7 @@ impl<'a> BatchGlobals<'a> {
         Ok(())
     }
 
-    /// Sets one word of the layout, the same for all points.
+    /// Sets one word of the layout for all points.
     ///
     /// # Panics
     /// If the layout has no such word.
@@ -192,9 +192,8 @@ impl<'a> BatchGlobals<'a> {
     }
 
     /// Sets one word of the layout, counted as its members' offsets are but in words, from a plane
-    /// of the host: what [`plane`](BatchGlobals::plane) does without looking for a name. With
-    /// [`without_planes`](BatchGlobals::without_planes) one such memory serves planes that come and
-    /// go.
+    /// of the host. It does what [`plane`](BatchGlobals::plane) does without a search by name. With
+    /// [`without_planes`](BatchGlobals::without_planes) the same memory serves later planes.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type, batch::{BatchEvaluator, BatchGlobals}};
@@ -224,7 +223,7 @@ impl<'a> BatchGlobals<'a> {
         };
     }
 
-    /// All members zero at all points again, and no plane borrowed, in the same memory.
+    /// Makes all members zero at all points again, and releases all planes, in the same memory.
     pub fn without_planes(self) -> BatchGlobals<'static> {
         let sources = self.sources.into_iter();
         BatchGlobals {
@@ -259,7 +258,7 @@ impl<'a> BatchGlobals<'a> {
 }
 
 impl<'a, S: ShaderGlobals> From<&'a [S]> for BatchGlobals<'a> {
-    /// Those of structs of the host, as [`structs`](BatchGlobals::structs) takes them.
+    /// The columns of structs of the host, as [`structs`](BatchGlobals::structs) takes them.
     fn from(points: &'a [S]) -> BatchGlobals<'a> {
         let mut globals = BatchGlobals::new(&GlobalsLayout::of::<S>());
         globals.structs(points);

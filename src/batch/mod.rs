@@ -1,4 +1,4 @@
-//! Evaluation of many points at once.
+//! The batch evaluator: many points at once.
 
 pub use crate::engine::{SimdError, Tier};
 pub use crate::tier::{CompileWhen, HOT_POINTS, TierUp};
@@ -29,7 +29,7 @@ use std::sync::Arc;
 pub(crate) mod globals;
 mod simd_level;
 
-/// How a [`BatchEvaluator`] is to be.
+/// Options of a [`BatchEvaluator`].
 #[derive(Clone, Debug, Default)]
 pub struct BatchSetup {
     /// The limits of each point.
@@ -37,8 +37,8 @@ pub struct BatchSetup {
     /// Points of a chunk, 1 to [`MAX_WIDTH`]; `None` for a width that suits the program. A program
     /// with very large arrays has fewer; where points are evaluated in quads, the quads are whole.
     pub width: Option<usize>,
-    /// The instructions to use; if nothing, those that the environment names in [`SIMD_VARIABLE`],
-    /// else the best.
+    /// The SIMD level; if `None`, the one that the environment names in [`SIMD_VARIABLE`], else the
+    /// best.
     pub simd: Option<SimdLevel>,
     /// Globals whose values are the same for all points of a chunk: values that depend on them
     /// alone are computed once for each chunk. Of those given from planes, the first point's value
@@ -50,12 +50,13 @@ pub struct BatchSetup {
     pub tier_up: TierUp,
 }
 
-/// One thread's means to evaluate an instance at many points at once: a *chunk* of hundreds of
-/// points runs through the program together. Every point shows, to the bit, what it shows in an
-/// [`Evaluator`](crate::Evaluator). It owns the memory that this takes; evaluating allocates none,
-/// but where points have faults, make closures or wait for textures as never before. With
-/// [`Tier::Auto`] a second machine is made by the thread that compiles, and has such points as
-/// never before once more; with [`CompileWhen::AtOnce`] it is made by one of the evaluations.
+/// Evaluates an instance at many points at once, on one thread: a *chunk* of hundreds of points
+/// runs through the program together. Every point has, to the bit, its results of an
+/// [`Evaluator`](crate::Evaluator).
+///
+/// It owns its memory. Evaluating allocates none, but where points have more faults, closures or
+/// suspended points than before. With [`Tier::Auto`] the compile thread makes a second machine,
+/// which grows in the same way; with [`CompileWhen::AtOnce`] one of the evaluations makes it.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, batch::{BatchEvaluator, BatchGlobals, Part}};
@@ -87,7 +88,7 @@ pub struct BatchEvaluator {
     signature: Fingerprint,
     machine: BatchMachine,
     tier: Tier,
-    /// If it may rise to machine code.
+    /// The state of tier-up, if it may use machine code.
     tier_up: Option<Box<TierUpState>>,
 }
 
@@ -100,7 +101,7 @@ impl fmt::Debug for BatchEvaluator {
     }
 }
 
-/// The machine for an instance; one that may rise to machine code begins as an interpreter.
+/// The machine for an instance; one that may tier up begins as an interpreter.
 ///
 /// # Errors
 /// If this processor lacks the level.
@@ -108,7 +109,7 @@ pub(crate) fn batch_machine(
     program: &Program,
     setup: &BatchSetup,
 ) -> Result<BatchMachine, EngineError> {
-    // Machine code has constants worked out.
+    // Machine code has folded constants.
     let _mode = FloatEnvironment::enter();
     let level = simd_level::choose_level(setup.simd).map_err(EngineError::Simd)?;
     let native: Option<Arc<dyn NativeBackend>> = match setup.tier {
@@ -134,7 +135,7 @@ pub(crate) fn batch_machine(
 }
 
 impl AccessError {
-    /// A scalar that the value of that name lacks.
+    /// The error of a scalar that the value of that name lacks.
     fn no_scalar(name: &str, scalar: usize) -> AccessError {
         AccessError::Unknown {
             name: format!("{name}, scalar {scalar}"),
@@ -159,18 +160,18 @@ impl BatchEvaluator {
     /// uses the best instructions that the processor has, or those that the environment names.
     ///
     /// # Errors
-    /// If the environment names instructions that are not there.
+    /// If the environment names instructions that this processor lacks.
     pub fn new(instance: &Instance) -> Result<BatchEvaluator, EngineError> {
         BatchEvaluator::with(instance, &BatchSetup::default())
     }
 
-    /// As you wish.
+    /// An evaluator with the given options.
     ///
     /// # Errors
     /// If instructions or machine code are unavailable.
     ///
     /// # Panics
-    /// If the width is 0 or more than there is.
+    /// If the width is 0 or more than [`MAX_WIDTH`].
     pub fn with(instance: &Instance, setup: &BatchSetup) -> Result<BatchEvaluator, EngineError> {
         let program = instance.program();
         let mut machine = batch_machine(program, setup)?;
@@ -179,7 +180,7 @@ impl BatchEvaluator {
             TierUpState::new(program, &mut machine, &uniform, setup.limits, setup.tier_up)
         });
         Ok(BatchEvaluator {
-            // Points that wait go on in evaluators of single points.
+            // Suspended points resume in evaluators of single points.
             context: EvaluatorContext::new(instance, Engine::Point, setup.limits),
             signature: Fingerprint::of(program.outputs()),
             machine,
@@ -245,12 +246,12 @@ impl BatchEvaluator {
     }
 
     /// Evaluates points `first` to `first + points` of a batch. Requests of each sample go to the
-    /// host together ([`Host::sample_batch`]), with the numbers of the points in the batch; each
-    /// point's requests and messages come in the order in which it executes them. What comes out
-    /// stays readable until the next evaluation. Points that wait here are given up.
+    /// host together ([`Host::sample_batch`]), with the numbers of the points in the batch. Each
+    /// point's requests and messages come in the order in which it executes them. Results stay
+    /// readable until the next evaluation. Points that are suspended here are given up.
     ///
     /// Where derivatives come from quads ([`Derivatives::Quad`](crate::Derivatives::Quad)), each
-    /// four points are one, in the order of [`Corner::ALL`](crate::derivatives::Corner::ALL).
+    /// four points are a quad, in the order of [`Corner::ALL`](crate::derivatives::Corner::ALL).
     ///
     /// # Panics
     /// If there are more points than the [`width`](BatchEvaluator::width), quads that are not
@@ -318,7 +319,7 @@ impl BatchEvaluator {
     }
 
     /// # Panics
-    /// If the globals are laid out otherwise than the program's.
+    /// If the globals have another layout than the program's.
     fn sources<'g, 'a>(&self, globals: &'g globals::BatchGlobals<'a>) -> &'g [GlobalSource<'a>] {
         assert!(
             globals.layout() == self.instance().program().globals(),
@@ -342,7 +343,7 @@ impl BatchEvaluator {
 
     /// An output, or a member of one that is a struct (`ray.origin`), with its derivatives, at a
     /// point of the last evaluation. They are zero unless the program was compiled with
-    /// [`output_derivatives`](crate::EvalOptions::output_derivatives).
+    /// [`output_derivatives`](crate::Options::output_derivatives).
     ///
     /// # Errors
     /// If there is no such output or it has another type.
@@ -399,8 +400,8 @@ impl BatchEvaluator {
     }
 
     /// Copies value, ddx or ddy of one scalar of an output, as [`copy`](BatchEvaluator::copy) does,
-    /// to a plane that need not have been set before: new memory, or that of a host in another
-    /// language. What is between the words that are written stays as it is.
+    /// to a plane that may be uninitialised: new memory, or that of a host in another language. The
+    /// words between stay.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, batch::{BatchEvaluator, BatchGlobals, Part}};
@@ -533,34 +534,33 @@ impl BatchEvaluator {
         }
     }
 
-    /// The points of the last evaluation that wait, because the host answered
-    /// [`Pending`](crate::Sampled::Pending), each with what it asks. While one of a quad does, none
-    /// of its four has an [outcome](BatchEvaluator::outcomes).
+    /// The suspended points of the last evaluation, for which the host answered
+    /// [`Pending`](crate::Sampled::Pending), each with its request. While one point of a quad is
+    /// suspended, none of its four has an [outcome](BatchEvaluator::outcomes).
     pub fn suspended(&self) -> impl Iterator<Item = (usize, &SampleRequest)> {
         let waiting = self.machine.suspended().iter();
         waiting.filter_map(|(point, parked)| Some((*point, parked.request()?)))
     }
 
-    /// Goes on with a point that waits here, alone or with its quad. The answer is red, green,
-    /// blue, alpha; all that follows has the bits that it would have had if the host had answered
-    /// at once.
+    /// Resumes a suspended point, alone or with its quad. The answer is red, green, blue, alpha.
+    /// All that follows has the bits of an evaluation whose host answers at once.
     ///
     /// # Panics
-    /// If the point does not wait.
+    /// If the point is not suspended.
     pub fn answer(&mut self, point: usize, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
         self.machine.answer(point, texel, host)
     }
 
-    /// Moves a point that waits out of the evaluator, so that it can wait beyond the next
-    /// evaluation. It goes on in any [`Evaluator`](crate::Evaluator) of the same instance and
-    /// limits, with the engine [`Point`](Engine::Point). Of a quad all four points go along; there,
-    /// [`show`](crate::Evaluator::show) says which of them is read.
+    /// Moves a suspended point out of the evaluator, so that it can wait beyond the next
+    /// evaluation. It resumes in any [`Evaluator`](crate::Evaluator) of the same instance and
+    /// limits, with the engine [`Point`](Engine::Point). All four points of a quad go along; there,
+    /// [`show`](crate::Evaluator::show) selects the one that is read.
     ///
     /// # Errors
-    /// If a limit on parked points is met; the point then still waits here.
+    /// If a limit on parked points is met; the point then is still suspended here.
     ///
     /// # Panics
-    /// If the point does not wait.
+    /// If the point is not suspended.
     pub fn park(&mut self, point: usize) -> Result<ParkedPoint, ParkError> {
         ParkedPoint::from_batch(&self.context, &mut self.machine, point)
     }
@@ -597,7 +597,8 @@ impl BatchEvaluator {
     /// ```
     ///
     /// # Errors
-    /// If a limit on parked points is met; those that are not in `parked` then still wait here.
+    /// If a limit on parked points is met; those that are not in `parked` then are still suspended
+    /// here.
     pub fn park_all(&mut self, parked: &mut Vec<(usize, ParkedPoint)>) -> Result<(), ParkError> {
         let first =
             |evaluator: &BatchEvaluator| evaluator.suspended().map(|(point, _)| point).next();

@@ -22,11 +22,11 @@ mod batch;
 /// up.
 pub struct ParkedPoint {
     context: Arc<EvaluatorContext>,
-    /// Nothing once it was resumed.
+    /// `None` once it was resumed.
     state: Option<SuspendedState>,
 }
 
-/// The state of a point that waits, by engine.
+/// The state of a suspended point, by engine.
 pub(super) enum SuspendedState {
     Point(Box<Parked>),
     Reference(Box<SuspendedPoint>),
@@ -140,7 +140,7 @@ impl EvaluatorContext {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a point parked from the other may go on here.
+    /// Whether a point parked from the other context may resume here.
     fn is_like(&self, other: &EvaluatorContext) -> bool {
         let (a, b) = (&self.instance, &other.instance);
         Arc::ptr_eq(a.program(), b.program())
@@ -161,7 +161,7 @@ impl EvaluatorContext {
         self.pool().points
     }
 
-    /// Moves the point that waits out of the machine.
+    /// Moves the suspended point out of the machine.
     pub(super) fn park_point(
         &self,
         machine: &mut PointMachine,
@@ -174,7 +174,7 @@ impl EvaluatorContext {
             if pool.bytes + wanted <= self.limits.parked_bytes {
                 break;
             }
-            // Spare memory makes way first, then what this memory has too much.
+            // Spare memory makes way first, then the surplus capacity of this memory.
             if pool.take_spare().is_some() {
                 continue;
             }
@@ -189,7 +189,7 @@ impl EvaluatorContext {
         Ok(SuspendedState::Point(memory))
     }
 
-    /// Moves the point that waits out of the reference engine.
+    /// Moves the suspended point out of the reference engine.
     pub(super) fn park_reference(
         &self,
         reference: &mut ReferenceMachine,
@@ -287,7 +287,7 @@ impl ParkedPoint {
         self.state.as_ref().map_or(0, SuspendedState::memory)
     }
 
-    /// Puts it into the machine of an evaluator, to wait there.
+    /// Puts it into the machine of an evaluator, suspended there.
     pub(super) fn unpark(
         mut self,
         context: &EvaluatorContext,

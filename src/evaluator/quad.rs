@@ -14,22 +14,22 @@ use adumbra_ir::quad::{Corner, Lockstep, Quad, QuadPause, advance, with_host};
 use adumbra_ir::{Direction, Lanes};
 use adumbra_vm::{FloatEnvironment, Outcome, Parked, PointMachine};
 
-/// One of the four.
+/// The machine of one of the four.
 enum Lane {
     Reference(Box<ReferenceMachine>),
     Point(Box<PointMachine>),
 }
 
-/// All four, with what they gave.
+/// All four, with their results.
 pub(super) struct QuadMachine {
     pub(super) rule: Quad,
     points: [Lane; 4],
     outcomes: [Outcome; 4],
-    /// Which are evaluated for their neighbours alone.
+    /// The points that are evaluated for their neighbours alone.
     helpers: [bool; 4],
-    /// For a point that comes without.
+    /// The neighbours of a lone point.
     neighbours: QuadNeighbours,
-    /// By scalar of the outputs: the derivatives that are wanted.
+    /// The demanded derivatives of each scalar of the outputs.
     differ: Box<[Lanes]>,
     /// By point, value, ddx and ddy of each scalar of the outputs.
     outputs: [Box<[u32]>; 4],
@@ -100,7 +100,7 @@ impl QuadMachine {
         self.go_on(instance.program(), host)
     }
 
-    /// Goes on with the point that waits for the host: the first one, if there are several.
+    /// Resumes the point that waits for the host: the first one, if there are several.
     pub(super) fn answer(
         &mut self,
         program: &Program,

@@ -12,13 +12,13 @@ use std::sync::Arc;
 
 pub(super) struct SinglePointBatch {
     machine: BatchMachine,
-    /// Where the globals are.
+    /// The sources of the globals.
     sources: Vec<GlobalSource<'static>>,
     /// The globals of a quad, point by point.
     words: Vec<u32>,
     /// If there are quads.
     neighbours: Option<QuadNeighbours>,
-    /// Value, ddx and ddy of each scalar of the outputs, of the point that is shown.
+    /// Value, ddx and ddy of each scalar of the outputs, of the selected point.
     outputs: Vec<u32>,
     shown: Corner,
     no_faults: Faults,
@@ -94,7 +94,7 @@ impl SinglePointBatch {
         }
         let inputs = instance.inputs();
         self.machine.run_quads(&sources, inputs, 0, &helpers, host);
-        // The same memory, without what was lent.
+        // The same memory, without the borrowed planes.
         self.sources = sources
             .into_iter()
             .map(|_| GlobalSource::Uniform(0))
@@ -119,7 +119,7 @@ impl SinglePointBatch {
         self.show(self.shown)
     }
 
-    /// Moves the point that waits out of it, with its quad if there are quads.
+    /// Moves the suspended point out of it, with its quad if there are quads.
     pub(super) fn park(
         &mut self,
         context: &Arc<EvaluatorContext>,
@@ -128,14 +128,14 @@ impl SinglePointBatch {
         ParkedPoint::from_batch(context, &mut self.machine, 0)
     }
 
-    /// Lets a point wait here.
+    /// Suspends a point here.
     pub(super) fn unpark(&mut self, parked: Box<Parked>) {
         self.machine.drop_suspended();
         self.machine.suspend(0, parked, false);
         self.show(Corner::UpperLeft);
     }
 
-    /// Lets a quad wait here.
+    /// Suspends a quad here.
     pub(super) fn unpark_quad(&mut self, quad: ParkedQuad) {
         self.machine.drop_suspended();
         for (at, parked) in quad.points.into_iter().enumerate() {
@@ -149,7 +149,7 @@ impl SinglePointBatch {
         self.neighbours.is_some()
     }
 
-    /// From now on this point is read; gives how far it came.
+    /// Selects the point that is read; gives how far it came.
     pub(super) fn show(&mut self, corner: Corner) -> Outcome {
         self.shown = corner;
         let point = corner as usize;
@@ -162,7 +162,7 @@ impl SinglePointBatch {
         outcome
     }
 
-    /// Value, ddx and ddy of each scalar of the outputs, of the point that is shown.
+    /// Value, ddx and ddy of each scalar of the outputs, of the selected point.
     pub(super) fn outputs(&self) -> &[u32] {
         &self.outputs
     }

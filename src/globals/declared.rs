@@ -10,10 +10,11 @@ use adumbra_frontend::closest_name;
 use adumbra_ir::{Code, Diagnostic, FileId, Span, Type};
 use std::collections::HashSet;
 
-/// The most members of a struct of the host that are compared; a struct with more is refused whole.
+/// The maximum number of members of a host struct that are compared; a struct with more is refused
+/// whole.
 pub const MAX_HOST_MEMBERS: usize = 4096;
 
-/// Characters of a member's name that a report shows.
+/// The maximum number of characters of a member's name in a report.
 const MAX_SHOWN_NAME: usize = 200;
 
 /// A member of a struct of the host that holds the globals of a point.
@@ -46,7 +47,7 @@ impl GlobalsLayout {
     /// ```
     ///
     /// # Errors
-    /// If anything differs: what, in a listing of the struct.
+    /// If anything differs, with diagnostics in a listing of the struct.
     pub fn check(&self, members: &[HostMember<'_>], bytes: usize) -> Result<(), Diagnostics> {
         let mut comparison = Comparison::default();
         match members.len() <= MAX_HOST_MEMBERS {
@@ -77,7 +78,7 @@ struct Comparison {
     found: Vec<Diagnostic>,
 }
 
-/// A name as a listing and messages show it: in one line, and not for ever.
+/// A name as a listing and messages show it: in one line, and shortened.
 fn shown(name: &str) -> String {
     let one_line = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     name.chars().take(MAX_SHOWN_NAME).map(one_line).collect()
@@ -233,7 +234,7 @@ mod tests {
             found,
             ["there is no global `nomral`: did you mean `normal`?"]
         );
-        // `uv` is near to it, but there already.
+        // `uv` is near to it, but a member already.
         let found = messages(&[UV, NORMAL, TIME, ("uw", Type::FLOAT, 72)], 84);
         let leave = "there is no global `uw`: leave it out, or declare it among the globals";
         assert_eq!(found[0], leave);

@@ -74,7 +74,7 @@ pub trait ShaderGlobals: Sized + 'static {
 
 /// Receives the members of a [`ShaderGlobals`].
 pub trait MemberVisitor<S> {
-    /// The next member: its name in `global_value<name>`, and where it is found.
+    /// The next member: its name in `global_value<name>`, and its accessor.
     fn member<M: Member>(&mut self, name: &str, place: impl Fn(&S) -> &M);
 }
 
@@ -124,7 +124,7 @@ pub trait GlobalValue: HostValue + 'static {
     /// Whether it is a matrix that lies in memory column by column; globals have them row by row.
     #[doc(hidden)]
     const COLUMN_MAJOR: bool = false;
-    /// As what it consists of.
+    /// Its scalars.
     #[doc(hidden)]
     fn words(&self) -> &Self::Words;
 }
@@ -189,7 +189,7 @@ pub trait PointGlobals {
 /// `buffer`.
 ///
 /// # Panics
-/// If they are laid out otherwise.
+/// If they have another layout.
 #[inline]
 pub(crate) fn point_words<'g, G: PointGlobals>(
     globals: &'g G,
@@ -231,8 +231,7 @@ impl<S: ShaderGlobals> PointGlobals for S {
     }
 }
 
-/// The struct's memory, if it is what it says, and whether it is laid out as the layout of its
-/// members.
+/// The struct's memory, if its list is true, and whether its layout is that of its members.
 #[inline]
 pub(super) fn read_struct<S: ShaderGlobals>(globals: &S) -> (Option<&[u32]>, bool) {
     let mut reading = Reading {
@@ -312,10 +311,10 @@ impl<S> MemberVisitor<S> for LayoutBuilder {
     }
 }
 
-/// Holds a struct's members against those of a layout.
+/// Compares a struct's members with those of a layout.
 pub(super) struct LayoutComparison<'a> {
     layout: &'a GlobalsLayout,
-    /// How many were there.
+    /// The number of members so far.
     members: usize,
     is_same: bool,
 }

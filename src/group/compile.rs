@@ -18,12 +18,12 @@ use std::sync::Arc;
 /// count them once.
 pub const MAX_GROUP_SOURCES: usize = 1 << 15;
 
-/// Most instructions that the shaders of a group may have together, before any optimisation; a
-/// shader counts once for each unit that it is.
+/// The maximum number of instructions that the shaders of a group may have together, before any
+/// optimisation; a shader counts once for each unit that it is.
 pub const MAX_GROUP_INSTRUCTIONS: u64 = 1 << 21;
 
 impl Compiler {
-    /// Makes a program of a group. [`Options::shader`](crate::EvalOptions::shader) means nothing
+    /// Makes a program of a group. [`Options::shader`](crate::Options::shader) means nothing
     /// here: units say which shaders they are.
     ///
     /// ```
@@ -54,8 +54,8 @@ impl Compiler {
         self.check_group_timed(group).0
     }
 
-    /// The same, with the time that it took to parse and check the units, and to lower and link
-    /// them; nothing of a group that is wrong.
+    /// As [`check_group`](Compiler::check_group), with the time that it took to parse and check the
+    /// units, and to lower and link them; zero for a group with errors.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, group::Group};
@@ -192,7 +192,7 @@ impl Compiler {
     }
 }
 
-/// Distinct shaders, and which of them each unit is.
+/// The distinct shaders, and the shader of each unit.
 #[derive(Default)]
 struct Fronts<'g> {
     /// `None` where there are errors.

@@ -96,7 +96,7 @@ struct PortName {
     span: Span,
 }
 
-/// An input that is given a value.
+/// An input with a value.
 #[derive(Clone, Debug)]
 struct Setting {
     port: PortName,
@@ -129,7 +129,7 @@ struct Binding {
     span: Span,
 }
 
-/// Something that the host can set or read.
+/// An input or output of the group, under a name of its own.
 #[derive(Clone, Debug)]
 struct ExposedPort {
     name: String,

@@ -16,12 +16,12 @@ use adumbra_ir::{Code, Diagnostic, Module, Op, Span, Type};
 use resolve::list_names;
 use std::collections::HashMap;
 
-/// Most names that a help or message lists.
+/// The maximum number of names that a help or message lists.
 const MAX_LISTED: usize = 8;
 
 /// A group that can be linked.
 pub(super) struct Plan {
-    /// Those that outputs depend on, in the order in which they run.
+    /// The units that outputs depend on, in the order in which they run.
     pub(super) units: Vec<PlannedUnit>,
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
@@ -82,7 +82,7 @@ pub(super) fn plan(group: &Group, modules: &[Option<&Module>]) -> Result<Plan, V
 /// A scalar of a unit's inputs.
 #[derive(Clone, Copy)]
 struct InputScalar {
-    /// The default, or what was set.
+    /// Its default, or the value that was set.
     bits: u32,
     set: Option<Span>,
     fed: Option<(ScalarSource, Span)>,
@@ -121,7 +121,7 @@ fn slots(module: Option<&Module>) -> Vec<InputScalar> {
     defaults.map(slot).collect()
 }
 
-/// Which side of a unit a port is on.
+/// The side of a unit that a port is on.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     In,
@@ -156,7 +156,7 @@ impl Side {
     }
 }
 
-/// A port that was found.
+/// A resolved port.
 struct ResolvedPort {
     unit: usize,
     /// Its input or output, of which it is all or a part.
@@ -170,7 +170,7 @@ struct Planner<'g> {
     modules: &'g [Option<&'g Module>],
     numbers: HashMap<&'g str, usize>,
     slots: Vec<Vec<InputScalar>>,
-    /// Connections that were found good: from which unit to which.
+    /// Valid connections: from which unit to which.
     wires: Vec<(usize, usize, Span)>,
     found: Vec<Diagnostic>,
 }
@@ -195,7 +195,7 @@ impl Planner<'_> {
         self.found.len() > MAX_DIAGNOSTICS
     }
 
-    /// Something is said to be one thing and another, or the same twice.
+    /// Reports two contradictory or duplicate settings.
     fn twice(&mut self, message: String, span: Span, earlier: Span) {
         self.report(
             Diagnostic::new(Code::FedTwice, span, message)
@@ -311,7 +311,7 @@ impl Planner<'_> {
         inputs
     }
 
-    /// Says what feeds scalars of an input, unless something does already.
+    /// Connects scalars of an input to their source, unless they have one.
     fn feed(
         &mut self,
         port: &PortName,

@@ -14,7 +14,7 @@ pub(super) struct PortPart {
 /// of a vector.
 ///
 /// # Errors
-/// How far the path leads (its bytes), and what is there.
+/// The bytes of the path that lead somewhere, and the type there.
 pub(super) fn find_part(ty: &Type, path: Option<&str>) -> Result<PortPart, (usize, Type)> {
     let mut part = PortPart {
         ty: ty.clone(),
@@ -63,7 +63,7 @@ pub(super) struct Wire {
     pub(super) steps: &'static [Op],
 }
 
-/// How a value of one type becomes one of another, scalar by scalar; `None` if it cannot.
+/// The conversion of one type to another, scalar by scalar; `None` if there is none.
 pub(super) fn wires(from: &Type, to: &Type) -> Option<Vec<Wire>> {
     let straight = |from| Wire { from, steps: &[] };
     match (from, to) {

@@ -5,8 +5,8 @@ use adumbra_ir::{Scalar, Type};
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// The words that C and C++ up to their standards of 2023 keep for themselves, and GNU's `typeof`.
-/// A host may call a global as it likes, so those of the language are among them.
+/// The reserved words of C and C++ up to their standards of 2023, and GNU's `typeof`. A host may
+/// call a global by any of them.
 const KEYWORDS: [&str; 95] = [
     "alignas",
     "alignof",
@@ -204,7 +204,7 @@ fn is_kept(name: &str) -> bool {
             .any(|list| list.contains(&name))
 }
 
-/// A header as it is written.
+/// A header under construction.
 struct Header {
     text: String,
     /// The declarations so far.

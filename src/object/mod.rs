@@ -12,9 +12,9 @@ use adumbra_vm::{FloatEnvironment, compile_units, point_cfgs};
 use std::fmt;
 use std::sync::Arc;
 
-/// Shaders on their way into one object file. It has their bytecode and their machine code, for
-/// batches and single points; a program that the linker makes of it and of Adumbra's library
-/// compiles nothing, and needs no memory that is written and executed.
+/// The shaders of one object file. It has their bytecode and their machine code, for batches and
+/// single points. A program that the linker makes of it and of Adumbra's library compiles nothing,
+/// and needs no memory that is written and executed.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Sources, Type, object::{ObjectFile, Platform}};
@@ -35,7 +35,7 @@ pub struct ObjectFile {
     shaders: Vec<(Arc<Program>, ShaderObject)>,
 }
 
-/// Why a shader cannot go into an object file.
+/// The reasons why a shader cannot go into an object file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObjectFileError {
     /// C knows no such name: it has letters, digits and `_`, and begins with no digit.
@@ -62,7 +62,7 @@ impl fmt::Display for ObjectFileError {
 impl std::error::Error for ObjectFileError {}
 
 impl ObjectFile {
-    /// One without shaders.
+    /// An object file without shaders.
     pub fn new(platform: Platform) -> ObjectFile {
         ObjectFile {
             platform,
@@ -76,7 +76,7 @@ impl ObjectFile {
     /// others are compiled when they run, or interpreted.
     ///
     /// # Errors
-    /// If the name serves in no header, or the program has no such global.
+    /// If the name is no C name, or the program has no such global.
     pub fn add(
         &mut self,
         name: &str,
@@ -96,7 +96,7 @@ impl ObjectFile {
         if let Some(strange) = strange {
             return Err(ObjectFileError::Global(strange.clone()));
         }
-        // Units have constants worked out.
+        // Units have folded constants.
         let _mode = FloatEnvironment::enter();
         let mut sets = vec![uniform_words(layout, &[]), uniform_words(layout, same)];
         sets.dedup();

@@ -9,7 +9,7 @@ use adumbra_vm::FloatEnvironment;
 use std::fmt;
 use std::sync::Arc;
 
-/// Why inputs cannot be folded into a program.
+/// The reasons why inputs cannot be folded into a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FoldError {
     /// The program was loaded: bytecode has nothing left to fold. Its inputs can be set all the
@@ -36,9 +36,9 @@ impl fmt::Display for FoldError {
 impl std::error::Error for FoldError {}
 
 impl Instance {
-    /// The same with all inputs folded in: an instance of a program of its own, in which they are
-    /// constants. Whatever depends on nothing else is computed at once, and what only one of their
-    /// values reaches is gone. Results are the same to the bit.
+    /// The same instance with all inputs folded in, of a program of its own, in which they are
+    /// constants. Values that depend on nothing else are computed at once, and code that none of
+    /// the inputs' values reaches is removed. Results are the same to the bit.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Instance, Sources};
@@ -63,8 +63,8 @@ impl Instance {
         self.fold_where(|_| true)
     }
 
-    /// The same with some inputs folded in, by name. The others stay inputs, with the values that
-    /// they have here.
+    /// The same instance with some inputs folded in, by name. The others stay inputs, with the
+    /// values that they have here.
     ///
     /// # Errors
     /// If the program was loaded, or there is no such input.

@@ -131,7 +131,7 @@ impl Program {
     }
 
     /// The closures that its points may make: names and types of the arguments, by the numbers that
-    /// leaves have ([`ClosureLeaf::shape`](crate::closure::ClosureLeaf::shape)). So a host looks
+    /// leaves have ([`ClosureLeaf::shape`](crate::closure::ClosureLeaf::shape)). So a host searches
     /// for its own once for each program.
     ///
     /// ```

@@ -27,7 +27,7 @@ pub(super) struct CompileJob {
 pub(super) type CompiledMachine = Option<Box<BatchMachine>>;
 
 impl CompileJob {
-    /// For a machine that computes such chunks, within such limits.
+    /// A job for a machine that computes such chunks, within such limits.
     pub(super) fn new(
         program: &Program,
         native: Arc<dyn NativeBackend>,
@@ -58,7 +58,7 @@ impl CompileJob {
     /// A machine with code, if there is any.
     pub(super) fn make(&self) -> CompiledMachine {
         self.make_by(|| {
-            // Machine code has constants worked out.
+            // Machine code has folded constants.
             let _mode = FloatEnvironment::enter();
             let options = BatchOptions {
                 width: Some(self.width),
@@ -90,7 +90,7 @@ impl CompileJob {
         self.made.try_lock().ok()?.take()
     }
 
-    /// Waits until something was made that was not fetched yet.
+    /// Waits until there is a result that was not fetched yet.
     pub(super) fn wait(&self) {
         let made = self.made();
         let waited = self.is_made.wait_while(made, |made| made.is_none());
@@ -139,14 +139,14 @@ mod tests {
             return;
         };
         let native = Arc::new(native);
-        let order = CompileJob::new(&program, native, variant, Limits::default(), 1);
-        let made = order.make_by(|| panic!("as a compiler must not"));
+        let job = CompileJob::new(&program, native, variant, Limits::default(), 1);
+        let made = job.make_by(|| panic!("as a compiler must not"));
         assert!(made.is_none());
         assert_eq!(program.tiers.panicked(), 1);
-        assert_eq!(order.variant.verdict(), Some(Verdict::NoCode));
-        order.work();
-        order.wait();
-        assert!(matches!(order.fetch(), Some(None)));
-        assert!(order.fetch().is_none(), "it was fetched");
+        assert_eq!(job.variant.verdict(), Some(Verdict::NoCode));
+        job.work();
+        job.wait();
+        assert!(matches!(job.fetch(), Some(None)));
+        assert!(job.fetch().is_none(), "it was fetched");
     }
 }

@@ -19,7 +19,7 @@ pub(super) trait QueuedWork: Send + Sync {
 
 /// The waiting work, and the signal that wakes the thread.
 pub(super) struct CompileQueue {
-    /// Nothing if the system gives no thread.
+    /// `None` if the system gives no thread.
     to: Option<SyncSender<Weak<dyn QueuedWork>>>,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn compile_queue() -> &'static CompileQueue {
 }
 
 impl CompileQueue {
-    /// With a thread of its own, which ends with it.
+    /// A queue with a thread of its own, which ends with it.
     fn new() -> CompileQueue {
         let (to, next) = sync_channel::<Weak<dyn QueuedWork>>(MAX_WAITING);
         let thread = thread::Builder::new().name("adumbra-compile".to_owned());
@@ -82,7 +82,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Keeps the thread of a queue busy until what it gives is dropped.
+    /// Keeps the thread of a queue busy until the returned values are dropped.
     pub(crate) fn block_queue(queue: &CompileQueue) -> (Arc<Stop>, Sender<()>) {
         let (begun, is_begun) = channel();
         let (end, is_end) = channel();
@@ -98,7 +98,7 @@ pub(super) mod tests {
         (stop, end)
     }
 
-    /// Counts how often it was done.
+    /// Counts its runs.
     struct Count(Mutex<u32>);
 
     impl QueuedWork for Count {

@@ -12,7 +12,7 @@ mod compile_queue;
 pub(crate) mod shared;
 pub(crate) mod tier_up;
 
-/// Points of a program that are evaluated before it is compiled, if nothing else is said.
+/// The default number of evaluated points after which a program is compiled.
 ///
 /// Points after which a program is compiled. Interpreting that many takes at least as long as
 /// compiling, for short and long shaders. (10,000 to 40,000 points were measured to take as long,
@@ -42,11 +42,11 @@ impl Default for TierUp {
 /// The thread that compiles a program, and thereby when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CompileWhen {
-    /// A thread of the library's own, one for the process, while evaluators go on interpreting. It
-    /// is begun with the first evaluator that may want it, and ends with the process.
+    /// The compile thread of the library, one for the process, while evaluators go on interpreting.
+    /// It starts with the first evaluator that may need it, and ends with the process.
     #[default]
     Background,
-    /// The evaluator that finds that it is time, at once: its batch begins later.
+    /// The evaluator whose count reaches the number, at once: its batch begins later.
     AtOnce,
     /// None: the program is never compiled.
     Never,

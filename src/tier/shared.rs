@@ -15,13 +15,13 @@ pub(crate) struct TierState {
     variants: Mutex<Vec<Arc<TierVariant>>>,
 }
 
-/// A way in which a program is evaluated, of which there is one verdict.
+/// A variant of a program's code, which has one verdict.
 #[derive(Debug)]
 pub(crate) struct TierVariant {
     level: SimdLevel,
-    /// Which words among the globals are the same for all points.
+    /// The words of the globals that are uniform.
     uniform: Box<[bool]>,
-    /// Once there is one, it stays.
+    /// It never changes once it is there.
     verdict: OnceLock<Verdict>,
 }
 
@@ -35,24 +35,24 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    /// Whether code is to be taken.
+    /// Whether code is faster than the interpreter.
     pub(crate) fn prefers_code(self) -> bool {
         matches!(self, Verdict::Measured(speedup) if speedup > 1.0)
     }
 }
 
 impl TierState {
-    /// Counts points that are evaluated; gives how many there were before.
+    /// Counts evaluated points; gives the number before.
     pub(super) fn count(&self, points: usize) -> u64 {
         self.points.fetch_add(points as u64, Ordering::Relaxed)
     }
 
-    /// The compiler panicked.
+    /// Records a panic of the compiler.
     pub(super) fn count_panic(&self) {
         self.panicked.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often the compiler panicked.
+    /// The number of panics of the compiler.
     pub(crate) fn panicked(&self) -> usize {
         self.panicked.load(Ordering::Relaxed)
     }
@@ -108,7 +108,7 @@ impl TierVariant {
 
     /// Records a verdict; the first one wins.
     pub(super) fn decide(&self, verdict: Verdict) {
-        // It is no loss: evaluators ask what holds.
+        // A later verdict is dropped: evaluators read the one that holds.
         let _ = self.verdict.set(verdict);
     }
 }

@@ -17,9 +17,9 @@ use std::mem::swap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Where an evaluator is on its way.
+/// The stage of an evaluator's tier-up.
 pub(crate) struct TierUpState {
-    order: Arc<CompileJob>,
+    job: Arc<CompileJob>,
     up: TierUp,
     /// The tier that computes, or computed, the current batch.
     tier: Tier,
@@ -29,17 +29,17 @@ pub(crate) struct TierUpState {
 enum Stage {
     /// There are too few points yet.
     Cold,
-    /// A machine is ordered.
-    Ordered,
+    /// A machine with code is being compiled.
+    Requested,
     /// Both machines compute batches; the other one waits here.
     Trying(Box<BatchMachine>, AbTiming),
-    /// It stays as it is.
+    /// The verdict has been reached.
     Settled,
 }
 
 impl TierUpState {
-    /// The way of an evaluator that begins with this machine, an interpreter; that is another if
-    /// code is known to be faster. Nothing if there can be no code.
+    /// The state of an evaluator that begins with this machine, an interpreter. The machine is
+    /// exchanged if code is known to be faster. `None` if there can be no code.
     pub(crate) fn new(
         program: &Program,
         machine: &mut BatchMachine,
@@ -53,9 +53,9 @@ impl TierUpState {
         }
         let native = program.native_backend()?;
         let variant = program.tiers.variant(level, uniform);
-        let order = CompileJob::new(program, native, variant, limits, machine.width());
+        let job = CompileJob::new(program, native, variant, limits, machine.width());
         let mut state = TierUpState {
-            order: Arc::new(order),
+            job: Arc::new(job),
             up,
             tier: Tier::Interpreter,
             stage: Stage::Cold,
@@ -63,14 +63,14 @@ impl TierUpState {
         match state.variant().verdict() {
             Some(verdict) => {
                 if verdict.prefers_code()
-                    && let Some(made) = state.order.make()
+                    && let Some(made) = state.job.make()
                 {
                     *machine = *made;
                     state.tier = Tier::Native;
                 }
                 state.stage = Stage::Settled;
             }
-            // The thread is there before it is wanted, so that no batch begins it.
+            // The thread starts here, so that no batch starts it.
             None if up.when == CompileWhen::Background => {
                 compile_queue();
             }
@@ -84,7 +84,7 @@ impl TierUpState {
         self.tier
     }
 
-    /// How many times as fast as the interpreter code is, if that was measured.
+    /// The speedup of code over the interpreter, if it was measured.
     pub(crate) fn speedup(&self) -> Option<f64> {
         match self.variant().verdict()? {
             Verdict::Measured(speedup) => Some(speedup),
@@ -93,7 +93,7 @@ impl TierUpState {
     }
 
     fn variant(&self) -> &TierVariant {
-        self.order.variant()
+        self.job.variant()
     }
 
     /// Runs a batch of `points` points.
@@ -119,17 +119,17 @@ impl TierUpState {
     /// Prepares for a batch of `points` points.
     fn before(&mut self, machine: &mut BatchMachine, points: usize) {
         if let Stage::Cold = self.stage
-            && self.order.tiers().count(points) >= self.up.after
+            && self.job.tiers().count(points) >= self.up.after
         {
-            self.place_order();
+            self.request_compilation();
         }
-        if let Stage::Ordered = self.stage
-            && let Some(made) = self.order.fetch()
+        if let Stage::Requested = self.stage
+            && let Some(made) = self.job.fetch()
         {
             self.take(made);
         }
         if let Stage::Trying(other, timing) = &mut self.stage {
-            let verdict = self.order.variant().verdict();
+            let verdict = self.job.variant().verdict();
             let next = match verdict {
                 None => timing.next(),
                 Some(verdict) if verdict.prefers_code() => Tier::Native,
@@ -149,7 +149,7 @@ impl TierUpState {
     fn after(&mut self, points: usize, took: Duration) {
         if let Stage::Trying(_, timing) = &mut self.stage
             && let Some(speedup) = {
-                // Whatever the host has set exceptions to.
+                // The host may have unmasked floating-point exceptions.
                 let _mode = FloatEnvironment::enter();
                 timing.record(points, took)
             }
@@ -158,20 +158,20 @@ impl TierUpState {
         }
     }
 
-    fn place_order(&mut self) {
+    fn request_compilation(&mut self) {
         let verdict = self.variant().verdict();
         match self.up.when {
-            // Others found out.
+            // Another evaluator has reached a verdict.
             _ if verdict.is_some_and(|verdict| !verdict.prefers_code()) => self.take(None),
             CompileWhen::Never => {}
             CompileWhen::AtOnce => {
-                let made = self.order.make();
+                let made = self.job.make();
                 self.take(made);
             }
             CompileWhen::Background => {
-                let work: Arc<dyn QueuedWork> = self.order.clone();
+                let work: Arc<dyn QueuedWork> = self.job.clone();
                 if compile_queue().submit(Arc::downgrade(&work)) {
-                    self.stage = Stage::Ordered;
+                    self.stage = Stage::Requested;
                 }
             }
         }
@@ -184,10 +184,10 @@ impl TierUpState {
         };
     }
 
-    /// Waits for what is ordered.
+    /// Waits for the result of the job.
     pub(crate) fn wait(&self) {
-        if let Stage::Ordered = self.stage {
-            self.order.wait();
+        if let Stage::Requested = self.stage {
+            self.job.wait();
         }
     }
 
@@ -197,7 +197,7 @@ impl TierUpState {
             Stage::Trying(other, _) => other.memory(),
             _ => 0,
         };
-        self.order.memory() + other
+        self.job.memory() + other
     }
 }
 
@@ -225,7 +225,7 @@ mod tests {
             .expect("it is fine")
     }
 
-    /// From the first point on.
+    /// An evaluator whose program is compiled after its first point.
     fn evaluator(program: &Arc<Program>, when: CompileWhen) -> BatchEvaluator {
         let setup = BatchSetup {
             tier: Tier::Auto,
@@ -235,7 +235,7 @@ mod tests {
         BatchEvaluator::with(&Instance::new(program), &setup).expect("it is there")
     }
 
-    /// Whether there is machine code for this processor; says so if not.
+    /// Whether there is machine code for this processor; prints a note if not.
     fn is_there(program: &Program) -> bool {
         let machine = crate::batch::batch_machine(program, &BatchSetup::default());
         let is = NativeCompiler::is_available()
