@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs Adumbra for hosts in C and C++: headers, the static and the shared library, and the files by which pkg-config and CMake
-# find them.
+# Installs Adumbra for hosts in C and C++: headers, the static and the shared library, and the files
+# by which pkg-config and CMake find them.
 #
 #     capi/install.sh --prefix DIR [--libdir DIR] [--target TRIPLE] [--from DIR] [--strip]
 #
@@ -10,7 +10,8 @@
 # --from DIR        takes the libraries from there in place of building them.
 # --strip           takes symbols for debuggers out of the libraries.
 #
-# With DESTDIR in the environment all goes below that folder, and the files speak of the prefix alone: for those who make packages.
+# With DESTDIR in the environment all goes below that folder, and the files name the prefix alone,
+# as packages need it.
 set -eu
 
 fail() {

@@ -1,5 +1,7 @@
-//! A renderer in a hundred lines: `cargo run --example embed` shades a floor that runs to the horizon and prints it as text.
-//! It fills its own struct of globals, answers texture requests with the mip level that fits, and walks closures.
+//! A renderer in a hundred lines: `cargo run --example embed` shades a floor and prints it as text.
+//!
+//! The floor runs to the horizon. The renderer fills its own struct of globals, answers texture
+//! requests with the mip level that fits, and walks closures.
 
 use adumbra::{
     Compiler, Dual, Evaluator, GlobalsLayout, Host, Instance, SampleRequest, Sampled,
@@ -18,7 +20,8 @@ const SHADER: &str = "
                 + 0.1 * make_closure<Gloss>(float3(0, 1, 0), 8.0);
     }";
 
-/// What is known of a point: the place on the floor, and its change from pixel to pixel. A shader reads it as `global_value<ground>`.
+/// The globals of a point: its position on the floor, and the change from pixel to pixel. A shader
+/// reads it as `global_value<ground>`.
 #[derive(Clone, Copy, Default, ShaderGlobals)]
 #[repr(C)]
 struct Hit {
@@ -29,7 +32,8 @@ struct Hit {
 struct Tiles;
 
 impl Host for Tiles {
-    /// The footprint's longer side, in texels, chooses the mip level. The higher it is, the greyer are the tiles.
+    /// The footprint's longer side, in texels, chooses the mip level. The higher it is, the greyer
+    /// are the tiles.
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         let along_x = request.dudx.hypot(request.dvdx);
         let along_y = request.dudy.hypot(request.dvdy);
@@ -42,7 +46,7 @@ impl Host for Tiles {
     }
 }
 
-/// How bright a surface is in the light of a lamp: closures say what it is made of.
+/// The brightness of a surface in the light of a lamp, by its closures.
 fn brightness(surface: ClosureView<'_>, to_lamp: [f32; 3]) -> f32 {
     match surface.closure() {
         None => 0.0,

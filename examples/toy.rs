@@ -1,4 +1,5 @@
 //! A toy renderer: `cargo run --release --example toy` draws spheres on a floor into `toy.png`.
+//!
 //! A group of shaders runs on two threads; points wait for textures, and closures become light.
 
 use adumbra::batch::{BatchEvaluator, BatchGlobals};
@@ -26,7 +27,7 @@ const SPHERES: [(Vec3, f32); 3] = [
     (Vec3::new(0.9, -1.0, 4.5), 0.6),
 ];
 
-/// How far a ray goes, and the sphere that it meets there.
+/// The distance that a ray goes, and the sphere that it hits there.
 fn nearest(from: Vec3, ray: Vec3) -> Option<(f32, (Vec3, f32))> {
     let spheres = SPHERES.iter().map(|&(centre, radius)| {
         let (from, square) = (from - centre, ray.length_squared());
@@ -38,7 +39,7 @@ fn nearest(from: Vec3, ray: Vec3) -> Option<(f32, (Vec3, f32))> {
     met.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// What shaders are told of the point that a ray from the eye meets.
+/// The globals of the point that a ray from the eye hits.
 fn trace(ray: Dual<Vec3>) -> Option<Hit> {
     let (t, (centre, radius)) = nearest(Vec3::ZERO, ray.value)?;
     let out = t * ray.value - centre;
@@ -53,7 +54,7 @@ fn trace(ray: Dual<Vec3>) -> Option<Hit> {
     })
 }
 
-/// Waves. Each mip level is there when it was asked for fifty times; until then it is loaded.
+/// Waves. Each mip level is loaded once it was requested fifty times.
 struct Waves([u32; 7]);
 impl Host for Waves {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
@@ -113,7 +114,8 @@ pub(crate) fn render(height: usize, threads: usize) -> Fallible<(Vec<Vec3>, Vec<
             let points = 0..places.len();
             points.for_each(|point| walk(&mut lobes, point, batch.closure(surface, point)));
             spend(2);
-            // Texels come while a renderer shades other points. This one asks until they are there.
+            // Texels come while a renderer shades other points. This one polls until they are
+            // there.
             while let Some((point, waiting)) = parked.pop() {
                 if let Sampled::Ready(texel) = waves.sample(waiting.request()) {
                     single.resume(waiting, texel, &mut waves)?;

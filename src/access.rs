@@ -1,4 +1,5 @@
-//! Access by name to globals, inputs and outputs: the way to a place, why there is none, and slots, which remember it.
+//! Access by name to globals, inputs and outputs: paths, errors, and slots, which remember a
+//! location.
 
 pub use adumbra_frontend::closest_name;
 
@@ -50,7 +51,7 @@ impl fmt::Display for AccessError {
 impl std::error::Error for AccessError {}
 
 impl AccessError {
-    /// What that name stands for is of another type than what was meant.
+    /// The named value is of another type than the one requested.
     pub(crate) fn other_type(name: &str, has: &Type, given: &Type) -> AccessError {
         AccessError::Type {
             name: name.to_owned(),
@@ -60,7 +61,7 @@ impl AccessError {
     }
 }
 
-/// Named values that stand one behind the other.
+/// Named values whose scalars follow each other.
 pub(crate) trait Named {
     /// A value's name and type.
     fn named(&self) -> (&str, &Type);
@@ -78,7 +79,8 @@ impl Named for adumbra_ir::module::Output {
     }
 }
 
-/// The scalars before what a path names, and its type. A path is a name, or a name and members of structs: `ray.origin`.
+/// The scalars before what a path names, and its type. A path is a name, or a name and members of
+/// structs: `ray.origin`.
 ///
 /// # Errors
 /// If it leads nowhere.
@@ -107,7 +109,7 @@ pub(crate) fn find<'v>(
     Ok((start, ty))
 }
 
-/// Why a path leads nowhere: the step behind so many of its bytes is none of those that could be taken there.
+/// The error of a path: the step after its first `at` bytes names nothing.
 fn no_step<'n>(
     path: &str,
     passed: usize,
@@ -136,7 +138,8 @@ pub(crate) fn find_typed(
     Ok(start)
 }
 
-/// Tells lists of named values apart: those with the same names and types in the same order have the same one.
+/// A fingerprint of a list of named values: lists with the same names and types in the same order
+/// have the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Fingerprint(u64);
 
@@ -152,8 +155,9 @@ impl Fingerprint {
     }
 }
 
-/// Where a global, an input or an output of type `T` stands, found once by its name, so that no point has to look for it.
-/// It belongs to everything that has the same values: `Of` says of which kind, [`OfGlobals`], [`OfInputs`] or [`OfOutputs`].
+/// The location of a global, an input or an output of type `T`, found once by its name, so that no
+/// point has to search for it. It is valid wherever the values are the same. `Of` says of which
+/// kind they are: [`OfGlobals`], [`OfInputs`] or [`OfOutputs`].
 pub struct Slot<Of, T> {
     scalars: usize,
     signature: Fingerprint,
@@ -172,20 +176,21 @@ pub enum OfInputs {}
 #[derive(Debug)]
 pub enum OfOutputs {}
 
-/// Where a global stands: [`GlobalsLayout::slot`](crate::GlobalsLayout::slot).
+/// The location of a global: [`GlobalsLayout::slot`](crate::GlobalsLayout::slot).
 pub type GlobalSlot<T> = Slot<OfGlobals, T>;
 
-/// Where an input stands: [`Program::input_slot`](crate::TypedProgram::input_slot).
+/// The location of an input: [`Program::input_slot`](crate::Program::input_slot).
 pub type InputSlot<T> = Slot<OfInputs, T>;
 
-/// Where an output stands: [`Program::output_slot`](crate::TypedProgram::output_slot).
+/// The location of an output: [`Program::output_slot`](crate::Program::output_slot).
 pub type OutputSlot<T> = Slot<OfOutputs, T>;
 
-/// Where an output of type closure stands: [`Program::closure_slot`](crate::TypedProgram::closure_slot).
+/// The location of an output of type closure:
+/// [`Program::closure_slot`](crate::Program::closure_slot).
 pub type ClosureSlot = OutputSlot<ClosureView<'static>>;
 
 impl<Of, T> Slot<Of, T> {
-    /// What a path names, as values of that type.
+    /// The location of the values that a path names, if they are of that type.
     pub(crate) fn of_type(
         values: &[impl Named],
         path: &str,
@@ -212,7 +217,7 @@ impl<Of, T> Slot<Of, T> {
 }
 
 impl<Of, T: HostValue> Slot<Of, T> {
-    /// What a path names.
+    /// The offset and type of the value that a path names.
     pub(crate) fn find(values: &[impl Named], path: &str) -> Result<Slot<Of, T>, AccessError> {
         Slot::of_type(values, path, &T::ty())
     }

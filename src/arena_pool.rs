@@ -1,8 +1,9 @@
 //! The arenas that a compiler keeps between compilations.
 //!
-//! Memory fresh from the system costs more to touch for the first time than most of what a compiler does with it, so an arena that
-//! a compilation is done with waits, empty, for the next one. What is kept is bounded: one arena for each compilation that ran
-//! at the same time, none larger than [`MAX_KEPT_ARENA`].
+//! To touch memory fresh from the system for the first time costs more than most of what a compiler
+//! does with it. So the arena of a finished compilation waits, empty, for the next one. The pool is
+//! bounded: one arena for each compilation that ran at the same time, none larger than
+//! [`MAX_KEPT_ARENA`].
 
 use bumpalo::Bump;
 use std::fmt;
@@ -12,17 +13,17 @@ use std::sync::{Mutex, PoisonError};
 /// The largest arena, in bytes, that a compiler keeps for its next compilation.
 pub const MAX_KEPT_ARENA: usize = 64 << 20;
 
-/// Empty arenas, waiting. A clone starts without any.
+/// Empty arenas for reuse. A clone starts without any.
 #[derive(Default)]
 pub(crate) struct ArenaPool(Mutex<Vec<Bump>>);
 
 impl ArenaPool {
-    /// An empty arena, which returns when it is dropped.
+    /// An empty arena of the pool, which returns to it when it is dropped.
     pub(crate) fn take(&self) -> PooledArena<'_> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         PooledArena {
             arena: kept.unwrap_or_default(),
-            home: self,
+            pool: self,
         }
     }
 }
@@ -42,7 +43,7 @@ impl fmt::Debug for ArenaPool {
 /// An arena in use.
 pub(crate) struct PooledArena<'a> {
     arena: Bump,
-    home: &'a ArenaPool,
+    pool: &'a ArenaPool,
 }
 
 impl Deref for PooledArena<'_> {
@@ -58,7 +59,7 @@ impl Drop for PooledArena<'_> {
         let mut arena = std::mem::take(&mut self.arena);
         arena.reset();
         if arena.allocated_bytes() <= MAX_KEPT_ARENA {
-            let mut kept = self.home.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.pool.0.lock().unwrap_or_else(PoisonError::into_inner);
             kept.push(arena);
         }
     }
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arena_returns_empty_and_serves_again() {
+    fn arena_is_emptied_and_reused() {
         let arenas = ArenaPool::default();
         arenas.take().alloc([1_u8; 1000]);
         let bytes = kept(&arenas);
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arena_beyond_the_limit_is_given_back_to_the_system() {
+    fn oversized_arena_is_freed() {
         let arenas = ArenaPool::default();
         let too_much = std::alloc::Layout::array::<u8>(MAX_KEPT_ARENA + 1).expect("a size");
         arenas.take().alloc_layout(too_much);

@@ -2,7 +2,7 @@
 
 #![allow(
     rustdoc::invalid_codeblock_attributes,
-    reason = "other blocks name the files that they stand for"
+    reason = "other blocks name the files that they show"
 )]
 
 #[doc = include_str!("../docs/batches.md")]

@@ -1,7 +1,8 @@
 //! The closure tree of one point, as a host walks it.
 //!
-//! A loop can make a tree as deep as its limit, and a sum of a closure with itself makes a tree whose leaves outnumber the memory of any
-//! machine. So nothing here recurses, and printing stops at [`MAX_SHOWN_NODES`].
+//! A loop can make a tree as deep as its limit. A sum of a closure with itself makes a tree whose
+//! leaves outnumber the memory of any machine. So nothing here recurses, and printing stops at
+//! [`MAX_SHOWN_NODES`].
 
 pub use adumbra_ir::module::ClosureShape;
 pub use leaves::{ArgumentSlot, ClosureKind, ClosureReader, WeightedLeaf};
@@ -17,15 +18,15 @@ use std::fmt::{self, Write};
 pub(crate) mod leaves;
 pub(crate) mod registry;
 
-/// How many nodes of a tree are printed; a larger one is not printed at all.
+/// The maximum number of nodes of a tree that is printed; a larger one is not printed at all.
 pub const MAX_SHOWN_NODES: usize = 1 << 16;
 
 /// A closure that an evaluation gave back, valid until the next evaluation.
 ///
 /// ```
 /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, closure::Closure};
-/// let text = "shader s(out closure c) { c = 0.5 * make_closure<Lambert>(float3(0, 1, 0)); }";
-/// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+/// let source = "shader s(out closure c) { c = 0.5 * make_closure<Lambert>(float3(0, 1, 0)); }";
+/// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
 /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
 ///
@@ -44,10 +45,10 @@ pub struct ClosureView<'a> {
     pub(crate) root: ClosureRef,
 }
 
-/// What a closure consists of.
+/// The kind of a closure, with its parts.
 #[derive(Clone, Copy, Debug)]
 pub enum Closure<'a> {
-    /// What `make_closure` made.
+    /// A leaf, which `make_closure` made.
     Leaf(ClosureLeaf<'a>),
     /// The sum of two.
     Add(ClosureView<'a>, ClosureView<'a>),
@@ -57,10 +58,10 @@ pub enum Closure<'a> {
     Tint([f32; 3], ClosureView<'a>),
 }
 
-/// What `make_closure` made: a name and arguments.
+/// A leaf of a closure tree: a name and arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct ClosureLeaf<'a> {
-    /// The leaf itself as a tree, to find what its arguments stand for.
+    /// The leaf itself as a tree, for the closures and resources among its arguments.
     tree: ClosureView<'a>,
     shape: ClosureId,
     words: &'a [u32],
@@ -72,7 +73,7 @@ impl<'a> ClosureLeaf<'a> {
         &self.tree.shapes[self.shape.index()].name
     }
 
-    /// Which of [`Program::closures`](crate::TypedProgram::closures) it is.
+    /// Which of [`Program::closures`](crate::Program::closures) it is.
     pub fn shape(&self) -> usize {
         self.shape.index()
     }
@@ -82,8 +83,9 @@ impl<'a> ClosureLeaf<'a> {
         self.tree.number()
     }
 
-    /// The scalars of all arguments, in order: a float by its bits, a closure by its [number](ClosureView::number), a resource by its position among
-    /// [`Program::resources`](crate::TypedProgram::resources).
+    /// The scalars of all arguments, in order: a float by its bits, a closure by its
+    /// [number](ClosureView::number), a resource by its position among
+    /// [`Program::resources`](crate::Program::resources).
     pub fn words(&self) -> &'a [u32] {
         self.words
     }
@@ -99,18 +101,18 @@ impl<'a> ClosureLeaf<'a> {
         })
     }
 
-    /// An argument by its position, as a Rust value; `None` if there are not so many, or it is of another type. Of leaves that a
-    /// [`ClosureReader`] gives, arguments are read by name.
+    /// An argument by its position, as a Rust value; `None` if there are fewer, or it is of another
+    /// type. Of leaves that a [`ClosureReader`] gives, arguments are read by name.
     pub fn get<T: HostValue>(&self, position: usize) -> Option<T> {
         self.args().nth(position)?.get()
     }
 
-    /// The tree behind one of [`ClosureLeaf::args`] that is a closure; `None` for other arguments.
+    /// The tree of one of [`ClosureLeaf::args`] that is a closure; `None` for other arguments.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, closure::Closure};
-    /// let text = "shader s(out closure c) { c = make_closure<coat>(0.5, make_closure<Lambert>()); }";
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "shader s(out closure c) { c = make_closure<coat>(0.5, make_closure<Lambert>()); }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
     /// let mut evaluator = Evaluator::new(&Instance::new(&program));
     /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
     ///
@@ -126,13 +128,14 @@ impl<'a> ClosureLeaf<'a> {
         Some(ClosureView { root, ..self.tree })
     }
 
-    /// The name behind an argument that is a resource.
+    /// The name of an argument that is a resource.
     fn resource(&self, arg: &ValueView<'_>) -> Option<&'a str> {
         let index = word(arg, Scalar::Resource)?;
         self.tree.resources.get(index as usize).map(String::as_str)
     }
 
-    /// Leaves the arguments to be printed, closures as trees and others by `show`, and what ends them.
+    /// Leaves the arguments to be printed, closures as trees and others by `show`, and what ends
+    /// them.
     fn print_args(
         &self,
         separator: &'static str,
@@ -155,7 +158,7 @@ impl<'a> ClosureLeaf<'a> {
     }
 }
 
-/// As the language would write it; if it is too large for that, why it is not printed.
+/// In the syntax of the language; if it is too large for that, the reason why it is not printed.
 impl fmt::Display for ClosureView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.text() {
@@ -190,13 +193,14 @@ enum Left<'a> {
 }
 
 impl<'a> ClosureView<'a> {
-    /// What names the tree among those of its evaluation, so that hosts that cannot keep references find it again: equal numbers are the same tree, 0 is
-    /// the empty closure. It is also the word of an output or argument of type closure.
+    /// The number of the tree among those of its evaluation, by which hosts that cannot keep
+    /// references find it again. Equal numbers are the same tree, 0 is the empty closure. It is
+    /// also the word of an output or argument of type closure.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, closure::Closure};
-    /// let text = "shader s(out closure c) { closure half = 0.5 * make_closure<glow>(); c = half + half; }";
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "shader s(out closure c) { closure half = 0.5 * make_closure<glow>(); c = half + half; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
     /// let mut evaluator = Evaluator::new(&Instance::new(&program));
     /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
     ///
@@ -211,7 +215,7 @@ impl<'a> ClosureView<'a> {
         self.root.word()
     }
 
-    /// What it consists of; `None` for the empty closure.
+    /// Its kind and parts; `None` for the empty closure.
     pub fn closure(&self) -> Option<Closure<'a>> {
         let at = |root| ClosureView { root, ..*self };
         Some(match self.arena.node(self.root)? {
@@ -324,7 +328,7 @@ fn json(value: &(impl serde::Serialize + ?Sized)) -> String {
     serde_json::to_string(value).expect("strings, numbers and their lists serialise")
 }
 
-/// What is scaled; a sum in parentheses.
+/// The scaled operand; a sum in parentheses.
 fn scaled<'a>(closure: ClosureView<'a>, left: &mut Vec<Left<'a>>) {
     if let Some(Closure::Add(..)) = closure.closure() {
         left.extend([
@@ -379,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_print_for_people_and_for_programs() {
+    fn trees_print_as_text_and_json() {
         let [text, json] = show(|arena| {
             let glow = arena.leaf(ClosureId(0), [1.5_f32.to_bits()]);
             let table = arena.leaf(ClosureId(1), [-1_i32 as u32, 0]);
@@ -403,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn closures_in_closures_print_as_trees() {
+    fn nested_closures_print_as_trees() {
         let [text, json] = show(|arena| {
             let glow = arena.leaf(ClosureId(0), [2.0_f32.to_bits()]);
             let sum = arena.add(glow, glow);
@@ -429,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deep_tree_is_printed_and_an_exploding_one_refused() {
+    fn deep_tree_prints_and_exploding_tree_fails() {
         let [text, json] = show(|arena| {
             let leaf = arena.leaf(ClosureId(0), [0]);
             (0..30_000).fold(leaf, |sum, _| arena.add(sum, leaf))

@@ -1,4 +1,4 @@
-//! The driver: joins the stages and nothing else. Texts go in; a program, or the findings, come out.
+//! The driver, which joins the stages: sources in, a program or diagnostics out.
 
 use crate::arena_pool::ArenaPool;
 use crate::closure::registry::ClosureRegistry;
@@ -28,7 +28,7 @@ use backend::second_order_warnings;
 pub(crate) use backend::{BackendOutput, run_backend};
 pub(crate) use frontend::{FrontendOutput, MainSource};
 
-/// Compiles texts for a host with certain globals.
+/// Compiles sources for a host with certain globals.
 ///
 /// ```
 /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
@@ -37,7 +37,7 @@ pub(crate) use frontend::{FrontendOutput, MainSource};
 /// let compiler = Compiler::new(layout).with_options(options);
 ///
 /// let sources = Sources::new("square.adu", "shader square(out float o) { float x = global_value<x>; o = x * x; }");
-/// let program = compiler.compile(&sources).map_err(|findings| findings.to_string())?;
+/// let program = compiler.compile(&sources).map_err(|diagnostics| diagnostics.to_string())?;
 ///
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
 /// let mut globals = Globals::new(program.globals());
@@ -53,11 +53,11 @@ pub struct Compiler {
     closures: Option<Arc<ClosureRegistry>>,
     options: Options,
     arenas: ArenaPool,
-    /// Whether programs tell all that a point does.
+    /// Whether programs report all that a point does.
     observes: bool,
 }
 
-/// What a compilation is asked for.
+/// Options of a compilation.
 ///
 /// ```
 /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
@@ -66,10 +66,10 @@ pub struct Compiler {
 ///     output_derivatives: true,
 ///     ..Options::default()
 /// };
-/// let text = "shader square(out float o) { float x = global_value<x>; o = x * x; }
+/// let source = "shader square(out float o) { float x = global_value<x>; o = x * x; }
 ///             shader half(out float o) { o = 0.5 * global_value<x>; }";
 /// let compiler = Compiler::new(GlobalsLayout::new().with("x", Type::FLOAT)?).with_options(options);
-/// let program = compiler.compile(&Sources::new("s.adu", text))?;
+/// let program = compiler.compile(&Sources::new("s.adu", source))?;
 /// let mut globals = Globals::new(program.globals());
 /// globals.set("x", 3.0_f32, 1.0, 0.0)?;
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
@@ -80,26 +80,29 @@ pub struct Compiler {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Which shader, if the text has several.
+    /// The name of the shader, if the source has several.
     pub shader: Option<String>,
-    /// Where derivatives come from.
+    /// The source of derivatives.
     pub derivatives: Derivatives,
-    /// What becomes of those that come from quads where their points may have parted.
+    /// The treatment of derivatives from quads in non-uniform control flow.
     pub at_divergence: AtDivergence,
-    /// One body for each function, which serves the demands of all its callers: the SORT post's way, to be measured against.
+    /// One body for each function, which serves the demands of all its callers: the method of the
+    /// SORT post, as a baseline.
     pub merge_demand: bool,
     /// Whether the host reads the outputs' derivatives. If not, none is computed for its sake.
     pub output_derivatives: bool,
 }
 
-/// Why there is no program: errors, and warnings beside them, with the texts that they speak of.
+/// The errors, and warnings beside them, of a compilation without a program, with the sources that
+/// they point into.
 ///
-/// It prints as the report for people, without colour, by `Debug` too: so that `?` in `main` shows the place and the fix.
+/// It prints as the report for people, without colour, by `Debug` too, so that `?` in `main` shows
+/// the location and the fix.
 ///
 /// ```should_panic
-/// use adumbra::{Compiler, Findings, GlobalsLayout, Sources};
+/// use adumbra::{Compiler, Diagnostics, GlobalsLayout, Sources};
 ///
-/// fn main() -> Result<(), Findings> {
+/// fn main() -> Result<(), Diagnostics> {
 ///     let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = x / 2 }");
 ///     Compiler::new(GlobalsLayout::new()).compile(&sources)?; // Error: [E0105] Error: …
 ///     Ok(())
@@ -109,7 +112,7 @@ pub struct Options {
 pub struct Diagnostics {
     /// In the order found.
     pub diagnostics: Vec<Diagnostic>,
-    /// What the spans point into.
+    /// The sources that the spans point into.
     pub sources: Sources,
 }
 
@@ -143,7 +146,7 @@ impl fmt::Debug for Diagnostics {
 impl std::error::Error for Diagnostics {}
 
 impl Compiler {
-    /// For a host that fills these globals, with the usual options.
+    /// A compiler for a host that fills these globals, with default options.
     pub fn new(layout: GlobalsLayout) -> Compiler {
         Compiler {
             layout,
@@ -154,37 +157,39 @@ impl Compiler {
         }
     }
 
-    /// The same with other options.
+    /// The same compiler with other options.
     pub fn with_options(mut self, options: Options) -> Compiler {
         self.options = options;
         self
     }
 
-    /// The same for a host that knows these closures and no others: shaders that make others, or give them other arguments, are refused.
+    /// The same compiler for a host that knows these closures and no others: shaders that make
+    /// others, or give them other arguments, are refused.
     pub fn with_closures(mut self, closures: impl Into<Arc<ClosureRegistry>>) -> Compiler {
         self.closures = Some(closures.into());
         self
     }
 
-    /// Every error and warning of the texts, whichever shaders they hold, or none.
+    /// Every error and warning of the sources, whichever shaders they hold, or none.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
     /// let compiler = Compiler::new(GlobalsLayout::new());
-    /// let findings = compiler.check(&Sources::new("lib.adu", "int three() { return 3 }"));
-    /// assert_eq!(findings[0].code.to_string(), "E0105");
+    /// let diagnostics = compiler.check(&Sources::new("lib.adu", "int three() { return 3 }"));
+    /// assert_eq!(diagnostics[0].code.to_string(), "E0105");
     /// ```
     pub fn check(&self, sources: &Sources) -> Vec<Diagnostic> {
         self.check_timed(sources).0
     }
 
-    /// The same, with the time that it took to parse, to check, and to lower the shaders.
+    /// As [`check`](Compiler::check), with the time that it took to parse, to check, and to lower
+    /// the shaders.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
     /// let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = 0.5 * x; }");
-    /// let (findings, phases) = Compiler::new(GlobalsLayout::new()).check_timed(&sources);
-    /// assert!(findings.is_empty() && phases.parse > 0.0);
+    /// let (diagnostics, phases) = Compiler::new(GlobalsLayout::new()).check_timed(&sources);
+    /// assert!(diagnostics.is_empty() && phases.parse > 0.0);
     /// ```
     pub fn check_timed(&self, sources: &Sources) -> (Vec<Diagnostic>, Phases) {
         let _mode = FloatEnvironment::enter();
@@ -205,7 +210,7 @@ impl Compiler {
                     Err(diagnostic) => news.push(diagnostic),
                 }
             }
-            // Shaders share functions, and what is to be said about them.
+            // Shaders share functions, and their diagnostics.
             news.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.code));
             news.dedup();
             diagnostics.append(&mut news);
@@ -215,7 +220,7 @@ impl Compiler {
         (diagnostics, phases)
     }
 
-    /// Makes a program of a shader. The first text holds it; the others hold what it may use.
+    /// Makes a program of a shader. The first source holds it; the others hold what it may use.
     ///
     /// # Errors
     /// Every error that was found, with warnings between them.
@@ -223,8 +228,8 @@ impl Compiler {
         Ok(self.program(sources, MainSource::File)?.0)
     }
 
-    /// Makes a program of an expression, with one output, `value`, whose derivatives are wanted. Bare names are the host's globals; functions come
-    /// from the other texts.
+    /// Makes a program of an expression, with one output, `value`, whose derivatives are required.
+    /// Bare names are the host's globals; functions come from the other sources.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type};
@@ -245,8 +250,9 @@ impl Compiler {
         Ok(self.program(sources, MainSource::Expression)?.0)
     }
 
-    /// Makes a program of something typed into a session: entry number `index` of the first text, as [`entries`](crate::session::entries) counts them.
-    /// Beside the program comes what each of its outputs means to the session.
+    /// Makes a program of an entry of a session: number `index` of the first source, as
+    /// [`parse_entries`](crate::session::parse_entries) counts them. Beside the program comes the
+    /// meaning of each of its outputs for the session.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, session::Given};
@@ -269,7 +275,7 @@ impl Compiler {
         self.program(sources, MainSource::Entry(index))
     }
 
-    /// The syntax tree of the first text, for people.
+    /// The syntax tree of the first source, for people.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
@@ -280,7 +286,7 @@ impl Compiler {
     /// ```
     ///
     /// # Errors
-    /// What of it cannot be read.
+    /// If it has errors of syntax.
     pub fn syntax_tree(&self, sources: &Sources) -> Result<String, Diagnostics> {
         let _mode = FloatEnvironment::enter();
         let (arena, mut interner) = (self.arenas.take(), Interner::new());
@@ -292,12 +298,13 @@ impl Compiler {
         Ok(ast::print(&tree, &interner))
     }
 
-    /// What of each value of a shader can trace back to a global, before anything is asked of it.
+    /// The lineage of each value of a shader: whether it can trace back to a global, whatever is
+    /// demanded.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, derivatives::Lanes};
-    /// let text = "shader s(out float o) { float x = global_value<uvw>.x; float two = 2.0; o = two * x; }";
-    /// let reports = Compiler::new(GlobalsLayout::hit()).lineage(&Sources::new("s.adu", text))?;
+    /// let source = "shader s(out float o) { float x = global_value<uvw>.x; float two = 2.0; o = two * x; }";
+    /// let reports = Compiler::new(GlobalsLayout::hit()).lineage(&Sources::new("s.adu", source))?;
     /// let o = reports[0].values.iter().find(|value| value.name == "o").unwrap();
     /// assert_eq!(o.lanes, Lanes::XY);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -311,7 +318,7 @@ impl Compiler {
     }
 
     pub(crate) fn lineage_of(&self, module: Module) -> Vec<FunctionReport> {
-        // Asked for everything: what nobody wants has a lineage all the same.
+        // Everything is demanded: a value without demand has a lineage all the same.
         let options = PassOptions {
             output_shadows: true,
             ..self.pass_options()
@@ -319,7 +326,7 @@ impl Compiler {
         passes::lineage_report(module, &options)
     }
 
-    /// A shader's intermediate representation before any pass: what the passes can be held against.
+    /// A shader's intermediate representation before any pass, to compare the passes with.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
@@ -341,8 +348,8 @@ impl Compiler {
             .map_err(|found| Diagnostics::new(found, sources))
     }
 
-    /// The intermediate representation of an expression as a pass left it the last time that it ran, as text; `None` if it did not run.
-    /// [`PASSES`](crate::inspect::PASSES) has their names.
+    /// The intermediate representation of an expression after the last run of a pass, as text;
+    /// `None` if it did not run. [`PASSES`](crate::inspect::PASSES) has their names.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, Type};
@@ -365,7 +372,7 @@ impl Compiler {
             output_shadows: true,
             ..self.pass_options()
         };
-        // A pass runs for each function, and in rounds: first it is counted how often.
+        // A pass runs for each function, and in rounds: the first run counts its runs.
         let mut left = 0;
         passes::run_observed(module.clone(), &options, &mut |name, _| {
             left += usize::from(name == pass);
@@ -380,7 +387,7 @@ impl Compiler {
         Ok(last)
     }
 
-    /// Where shaders ask for derivatives that count as 0.
+    /// The positions where shaders ask for derivatives that count as 0.
     pub(crate) fn lost_derivatives(&self, module: &Module) -> LostShadows {
         match self.options.derivatives {
             // Neighbours differ in textures and derivatives, too: nothing counts as 0.
@@ -392,7 +399,7 @@ impl Compiler {
         }
     }
 
-    /// What is to be said about the derivatives of a module that was lowered.
+    /// The warnings about the derivatives of a module that was lowered.
     pub(crate) fn derivative_diagnostics(&self, module: &Module) -> Vec<Diagnostic> {
         match self.options.derivatives {
             Derivatives::Quad(rule) => {
@@ -404,7 +411,7 @@ impl Compiler {
         }
     }
 
-    /// A lowered module as passes take it.
+    /// A lowered module as the passes take it.
     fn derived(&self, module: Module) -> Result<Module, Vec<Diagnostic>> {
         match self.options.derivatives {
             Derivatives::Quad(rule) => passes::quads(module, rule, self.options.at_divergence),
@@ -428,7 +435,8 @@ impl Compiler {
         let _mode = FloatEnvironment::enter();
         let mut front = self.front_of(sources, main)?;
         let given = std::mem::take(&mut front.given);
-        // Where a session's derivatives would be of second order, it shows none, so there is nothing to warn of.
+        // Where a session's derivatives would be of second order, it shows none, so there is
+        // nothing to warn of.
         let shadows = match main {
             MainSource::File => OutputShadows::FromOptions,
             MainSource::Expression | MainSource::Entry(_) => OutputShadows::Required,
@@ -499,11 +507,11 @@ impl Compiler {
     }
 }
 
-/// Whether the outputs of a program have derivatives.
+/// The rule for derivatives of a program's outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputShadows {
-    /// If the options say so; then what counts as 0 is warned of.
+    /// By the options; then there is a warning for each that counts as 0.
     FromOptions,
-    /// Yes: those of an expression are shown, unless they would be of second order.
+    /// They have: those of an expression are shown, unless they would be of second order.
     Required,
 }

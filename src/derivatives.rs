@@ -1,11 +1,12 @@
-//! Where derivatives come from: dual numbers or neighbouring points, and finite differences to hold them against.
+//! Sources of derivatives: dual numbers or neighbouring points, and finite differences to compare
+//! with.
 
 pub use crate::finite_differences::{CentralDifference, DIFFERENCE_STEP, central_differences};
 pub use adumbra_ir::passes::AtDivergence;
 pub use adumbra_ir::quad::{Corner, Quad};
 pub use adumbra_ir::{Direction, Lanes};
 
-/// Where a program's derivatives come from, as a compiler is told.
+/// The source of a program's derivatives, as a compiler option.
 ///
 /// ```
 /// use adumbra::{Compiler, Derivatives, GlobalsLayout, Options, Sources, derivatives::Quad};
@@ -19,6 +20,6 @@ pub use adumbra_ir::{Direction, Lanes};
 ///     let program = Compiler::new(GlobalsLayout::hit()).with_options(options).compile(&sources)?;
 ///     assert_eq!(program.quad(), quad);
 /// }
-/// # Ok::<(), adumbra::Findings>(())
+/// # Ok::<(), adumbra::Diagnostics>(())
 /// ```
 pub use adumbra_ir::passes::Derivatives;

@@ -1,4 +1,5 @@
-//! Errors and warnings as data: codes, places, labels, fixes. [`render`](crate::render) makes reports of them.
+//! Errors and warnings as data: codes, spans, labels, fixes. [`render`](crate::render) makes
+//! reports of them.
 
 pub use crate::compiler::Diagnostics;
 pub use crate::error_pages::page;
@@ -12,7 +13,7 @@ pub use adumbra_ir::{Code, FileId, Label, Severity, Span};
 /// let sources = Sources::new("s.adu", "shader s(out float o) {\n    o = sine(1);\n}");
 /// let error = Compiler::new(GlobalsLayout::new()).compile(&sources).unwrap_err();
 /// let diagnostic = &error.diagnostics[0];
-/// let place = error.sources.get(diagnostic.span.file).unwrap().place(diagnostic.span.start);
+/// let place = error.sources.get(diagnostic.span.file).unwrap().line_column(diagnostic.span.start);
 /// assert_eq!((place.line, place.column), (2, 9));
 /// assert_eq!(diagnostic.code.to_string(), "E0202");
 /// ```

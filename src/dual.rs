@@ -1,6 +1,7 @@
-//! A value with its derivatives, as hosts give and get it.
+//! A value with its derivatives, as hosts pass and get it.
 
-/// A value with its changes per pixel along x and y. It lies in memory as globals do: value, ddx, ddy.
+/// A value with its changes per pixel along x and y. It lies in memory as globals do: value, ddx,
+/// ddy.
 ///
 /// ```
 /// use adumbra::Dual;
@@ -20,7 +21,7 @@ pub struct Dual<T> {
 }
 
 impl<T> Dual<T> {
-    /// Of parts number 0, 1 and 2: value, ddx, ddy.
+    /// Makes one of its three parts: value, ddx, ddy.
     pub(crate) fn of_parts(mut part: impl FnMut(usize) -> T) -> Dual<T> {
         Dual {
             value: part(0),

@@ -1,29 +1,34 @@
-//! The engines, and why one cannot be had. A host matches on the same names whatever features are on.
+//! The engines, and the errors of unavailable ones. A host matches on the same names whatever
+//! features are on.
 
 use crate::native::NativeCompiler;
 use adumbra_vm::SimdLevel;
 use serde::Serialize;
 use std::fmt;
 
-/// What evaluates. All engines give the same bits.
+/// The engine of an evaluator. All engines give the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// Walks the intermediate representation, and allocates: slow, the measure of the others.
+    /// The reference interpreter, which walks the intermediate representation and allocates: slow,
+    /// and the one that the others are compared with.
     Reference,
-    /// Interprets bytecode, one point at a time.
+    /// The point interpreter, for bytecode at one point at a time.
     #[default]
     Point,
-    /// Interprets bytecode for many points at once, which a [`BatchEvaluator`](crate::batch::BatchEvaluator) gives it. The single points of an
-    /// [`Evaluator`] run alone, as by `Point`.
+    /// The batch interpreter, for bytecode at the many points of a
+    /// [`BatchEvaluator`](crate::batch::BatchEvaluator). The single points of an [`Evaluator`] run
+    /// alone, as by `Point`.
     Batch,
-    /// Machine code, in batches by [`Tier::NativeCompiler`]: it computes what lies between calls, arrays and what the host is asked.
+    /// Machine code, in batches by [`Tier::Native`]: it computes the arithmetic between calls,
+    /// arrays and host requests.
     Native,
-    /// The one that suits: `Point` for the single points of an [`Evaluator`], [`Tier::Auto`] for batches.
+    /// The engine that suits: `Point` for the single points of an [`Evaluator`], [`Tier::Auto`] for
+    /// batches.
     Auto,
 }
 
 impl Engine {
-    /// Those that this build has for this processor, among which `Auto` chooses.
+    /// The engines that this build has for this processor, among which `Auto` chooses.
     pub fn available() -> impl Iterator<Item = Engine> {
         let all = [
             Engine::Reference,
@@ -35,7 +40,7 @@ impl Engine {
         all.into_iter().filter(is)
     }
 
-    /// Whom it chooses for points that run alone.
+    /// The engine that it chooses for points that run alone.
     pub(crate) fn for_single_points(self) -> Engine {
         match self {
             Engine::Auto => Engine::Point,
@@ -43,7 +48,7 @@ impl Engine {
         }
     }
 
-    /// Who computes the rows of its batches; nothing for the engines of single points.
+    /// The tier of its batches; `None` for the engines of single points.
     pub const fn tier(self) -> Option<Tier> {
         match self {
             Engine::Reference | Engine::Point => None,
@@ -57,15 +62,15 @@ impl Engine {
 /// Why an engine cannot run a program here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineError {
-    /// The reference engine was asked for, but a program that was loaded has only bytecode.
+    /// The program was loaded as bytecode, so there is no module for the reference engine.
     Reference,
-    /// The batch engine is to use instructions that are not there.
+    /// The batch engine needs instructions that this processor lacks.
     Simd(SimdError),
-    /// There is no machine code for this processor, or for the instructions that the batch engine is to use.
+    /// There is no machine code for this processor, or for the instructions of the batch engine.
     Native,
-    /// This build has no such engine: the feature of the crate that brings it is off.
+    /// This build has no such engine: the crate's feature for it is off.
     NotBuilt {
-        /// What it has not.
+        /// The missing instructions.
         what: &'static str,
         /// The feature.
         feature: &'static str,
@@ -73,7 +78,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Why there is no machine code.
+    /// The reason why there is no machine code.
     pub(crate) fn native_unavailable() -> EngineError {
         match cfg!(feature = "native") {
             true => EngineError::Native,
@@ -89,7 +94,7 @@ impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EngineError::Reference => f.write_str(
-                "the engine `reference` needs source text; this program was loaded as bytecode",
+                "the engine `reference` needs the source; this program was loaded as bytecode",
             ),
             EngineError::Simd(no) => no.fmt(f),
             EngineError::Native => f.write_str(
@@ -105,7 +110,7 @@ impl fmt::Display for EngineError {
 
 impl std::error::Error for EngineError {}
 
-/// Who computes the rows of a program, all else being the same: the results too, to the bit.
+/// The tier that computes the arithmetic of a program. Results are the same to the bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
@@ -114,8 +119,8 @@ pub enum Tier {
     Interpreter,
     /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
     Native,
-    /// The interpreter first, and machine code once the program is worth it, as [`TierUp`] says, if it is measured to be faster. Where there is no machine code,
-    /// the interpreter.
+    /// The interpreter first, and machine code after [`TierUp`]'s number of points, if it is
+    /// measured to be faster. Where there is no machine code, the interpreter.
     Auto,
 }
 
@@ -129,7 +134,7 @@ impl Tier {
     }
 }
 
-/// A level of SIMD instructions was asked for that is not there.
+/// This processor lacks the level of SIMD instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SimdError {
     /// There is no level of that name.

@@ -19,7 +19,8 @@ pages! {
     W0511 W0512 W0513 W0514 W0801 W0802 W0803
 }
 
-/// The book's page on an error or a warning, in Markdown: why it is one, a text that is wrong, its report, and the mended text. Case is ignored.
+/// The book's page on an error or a warning, in Markdown: the reason, a wrong source, its report,
+/// and the fixed source. Case is ignored.
 ///
 /// ```
 /// use adumbra::diagnostics::page;

@@ -1,4 +1,4 @@
-//! Evaluation of points, by whichever engine.
+//! The evaluator of single points and quads, by any engine.
 
 pub use crate::engine::{Engine, EngineError, SimdError, Tier};
 pub use crate::float_environment::in_default_float_environment;
@@ -48,7 +48,7 @@ impl<F> Host<F> for NoTextures {
     }
 }
 
-/// One thread's means to evaluate an instance. It owns the memory that this takes; evaluating allocates none.
+/// Evaluates an instance, on one thread. It owns its memory; evaluating allocates none.
 ///
 /// ```
 /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type};
@@ -69,25 +69,26 @@ impl<F> Host<F> for NoTextures {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Evaluator {
-    home: Arc<EvaluatorContext>,
+    context: Arc<EvaluatorContext>,
     signature: Fingerprint,
     machine: Machine,
-    /// For globals that are not laid out as the program's: of a point, or of the four of a quad.
-    rooms: [Vec<u32>; 4],
+    /// Memory for globals that have another layout than the program's: of a point, or of the four
+    /// of a quad.
+    buffers: [Vec<u32>; 4],
 }
 
 enum Machine {
     Reference(Box<ReferenceMachine>),
     Point(Box<PointMachine>),
     Batch(Box<SinglePointBatch>),
-    /// Four points, each as it is alone.
+    /// Four points of a quad, each a machine of its own.
     Quad(Box<QuadMachine>),
 }
 
-/// What runs single points, with machine code for the engine that has it.
+/// The machine of single points, with machine code for the engine that has it.
 fn point_machine(program: &Program, limits: Limits, engine: Engine) -> PointMachine {
     let bytecode = program.bytecode().clone();
-    // Machine code has constants worked out.
+    // Machine code has folded constants.
     let _mode = FloatEnvironment::enter();
     let native = match engine {
         Engine::Native => program.native_backend(),
@@ -108,17 +109,18 @@ impl fmt::Debug for Evaluator {
 }
 
 impl Evaluator {
-    /// The usual engine within the usual limits.
+    /// An evaluator with the default engine and the default limits.
     pub fn new(instance: &Instance) -> Evaluator {
         let evaluator = Evaluator::with(instance, Engine::default(), Limits::default());
-        evaluator.expect("the usual engine runs every program")
+        evaluator.expect("the default engine runs every program")
     }
 
-    /// An engine of your choice, within limits of your choice.
+    /// An evaluator with the given engine and limits.
     ///
     /// # Errors
-    /// If the engine is the reference and the program was loaded from bytecode, if it is one for batches and the environment names instructions that
-    /// are not there, if it is the native one and this processor has no code, or if the feature that it needs is off.
+    /// If the engine cannot run here. The reference needs a program with its sources; the one for
+    /// batches, the instructions that the environment names; the native one, a processor with code.
+    /// Each needs its feature.
     pub fn with(
         instance: &Instance,
         engine: Engine,
@@ -146,31 +148,33 @@ impl Evaluator {
             }
         };
         Ok(Evaluator {
-            home: EvaluatorContext::new(instance, engine.for_single_points(), limits),
+            context: EvaluatorContext::new(instance, engine.for_single_points(), limits),
             signature: Fingerprint::of(instance.program().outputs()),
             machine,
-            rooms: Default::default(),
+            buffers: Default::default(),
         })
     }
 
-    /// What it evaluates.
+    /// The instance that it evaluates.
     pub fn instance(&self) -> &Instance {
-        &self.home.instance
+        &self.context.instance
     }
 
-    /// Evaluates one point. Its globals are read where they stand, be it a struct of the host ([`ShaderGlobals`](crate::ShaderGlobals)) or
-    /// [`Globals`](crate::Globals). Texture requests go to the host in the order in which they are executed. What comes out stays readable until
-    /// the next evaluation. A point that waits here is given up.
+    /// Evaluates one point. Its globals are read in place, from a struct of the host
+    /// ([`ShaderGlobals`](crate::ShaderGlobals)) or from [`Globals`](crate::Globals). Texture
+    /// requests go to the host in the order in which they are executed. Results stay readable until
+    /// the next evaluation. A point that is suspended here is given up.
     ///
-    /// Where derivatives come from quads ([`Derivatives::Quad`](crate::Derivatives::Quad)), the point is the upper left one of its quad. Its
-    /// neighbours are helpers: their globals are its own plus their derivatives, and nothing is seen of them but that the host is asked for
-    /// what they sample ([`Host::sample_for_helper`]).
+    /// Where derivatives come from quads ([`Derivatives::Quad`](crate::Derivatives::Quad)), the
+    /// point is the upper left one of its quad. Its neighbours are helpers: their globals are its
+    /// own plus their derivatives. The host sees only their texture requests
+    /// ([`Host::sample_for_helper`]).
     ///
     /// # Panics
-    /// If the globals are laid out otherwise than the program's.
+    /// If the globals have another layout than the program's.
     pub fn evaluate<G: PointGlobals>(&mut self, globals: &G, host: &mut dyn Host) -> Outcome {
-        let instance = &self.home.instance;
-        let globals = point_words(globals, instance.program().globals(), &mut self.rooms[0]);
+        let instance = &self.context.instance;
+        let globals = point_words(globals, instance.program().globals(), &mut self.buffers[0]);
         match &mut self.machine {
             Machine::Point(machine) => machine.run(globals, instance.inputs(), host),
             Machine::Batch(single) => single.run(instance, globals, host),
@@ -179,9 +183,10 @@ impl Evaluator {
         }
     }
 
-    /// Evaluates the four points of a quad, row by row from the upper left one. Those that are no `helpers` are points like any other; helpers
-    /// complete a quad at an edge. The host is told which of the four asks ([`Host::at_point`]). What came out is read of one of them after the
-    /// other: [`show`](Evaluator::show).
+    /// Evaluates the four points of a quad: upper left, upper right, lower left, lower right. Those
+    /// that are no `helpers` are points like any other; helpers complete a quad at an edge. The
+    /// host learns which of the four makes a request by [`Host::at_point`]. Results are read of the
+    /// point that is selected by [`show`](Evaluator::show).
     ///
     /// ```
     /// use adumbra::{Compiler, Derivatives, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, derivatives::{Corner, Quad}};
@@ -206,19 +211,20 @@ impl Evaluator {
     /// ```
     ///
     /// # Panics
-    /// If the program's points are not evaluated in quads, or the globals are laid out otherwise than the program's.
+    /// If the program's points are not evaluated in quads, or the globals have another layout than
+    /// the program's.
     pub fn evaluate_quad<G: PointGlobals>(
         &mut self,
         globals: [&G; 4],
         helpers: [bool; 4],
         host: &mut dyn Host,
     ) -> Outcome {
-        let instance = &self.home.instance;
+        let instance = &self.context.instance;
         let layout = instance.program().globals();
-        let mut rooms = self.rooms.iter_mut();
+        let mut buffers = self.buffers.iter_mut();
         let globals = globals.map(|globals| {
-            let room = rooms.next().expect("one for each of the four");
-            point_words(globals, layout, room)
+            let buffer = buffers.next().expect("one for each of the four");
+            point_words(globals, layout, buffer)
         });
         match &mut self.machine {
             Machine::Quad(quad) => quad.run(instance, globals, helpers, host),
@@ -227,8 +233,8 @@ impl Evaluator {
         }
     }
 
-    /// Says of which point of the quad is read from here on, until the next evaluation, which shows the upper left one; gives how far that
-    /// point came.
+    /// Selects the point of the quad that is read, until the next evaluation, which selects the
+    /// upper left one; gives how far that point came.
     ///
     /// # Panics
     /// If the program's points are not evaluated in quads.
@@ -243,8 +249,8 @@ impl Evaluator {
         }
     }
 
-    /// What the point asks that waits here, because the host answered [`Pending`](Sampled::Pending). In a quad several may wait; this is
-    /// the first.
+    /// The request of the suspended point, if the host answered [`Pending`](Sampled::Pending). In a
+    /// quad several may be suspended; this is the first.
     pub fn request(&self) -> Option<&SampleRequest> {
         match &self.machine {
             Machine::Point(machine) => machine.request(),
@@ -254,24 +260,25 @@ impl Evaluator {
         }
     }
 
-    /// Goes on with the point that waits here. The answer is red, green, blue, alpha; all that follows has the bits that it would have had if the
-    /// host had answered at once.
+    /// Resumes the suspended point. The answer is red, green, blue, alpha. All that follows has the
+    /// bits of an evaluation whose host answers at once.
     ///
     /// # Panics
-    /// If no point waits.
+    /// If no point is suspended.
     pub fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
         match &mut self.machine {
             Machine::Point(machine) => machine.answer(texel, host),
             Machine::Batch(single) => single.answer(texel, host),
             Machine::Reference(reference) => {
-                reference.answer(self.home.instance.program(), texel, host)
+                reference.answer(self.context.instance.program(), texel, host)
             }
-            Machine::Quad(quad) => quad.answer(self.home.instance.program(), texel, host),
+            Machine::Quad(quad) => quad.answer(self.context.instance.program(), texel, host),
         }
     }
 
-    /// Moves the point that waits out of the evaluator, which is then free for other points. Allocates only while there is no memory left by earlier
-    /// parked points; a quad takes its machines with it, and always allocates.
+    /// Moves the suspended point out of the evaluator, which is then free for other points. It
+    /// allocates only if no memory is left by earlier parked points; a quad takes its machines with
+    /// it, and always allocates.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Outcome, SampleRequest, Sampled, Sources, Type};
@@ -284,8 +291,8 @@ impl Evaluator {
     /// }
     ///
     /// let compiler = Compiler::new(GlobalsLayout::new().with("x", Type::FLOAT)?);
-    /// let text = "texture2d wood; shader s(out float o) { float x = global_value<x>; o = x + texture2d_sample_alpha<wood>(x, x); }";
-    /// let program = compiler.compile(&Sources::new("s.adu", text))?;
+    /// let source = "texture2d wood; shader s(out float o) { float x = global_value<x>; o = x + texture2d_sample_alpha<wood>(x, x); }";
+    /// let program = compiler.compile(&Sources::new("s.adu", source))?;
     /// let mut evaluator = Evaluator::new(&Instance::new(&program));
     /// let mut globals = Globals::new(program.globals());
     /// let mut waiting = Vec::new();
@@ -304,40 +311,43 @@ impl Evaluator {
     /// ```
     ///
     /// # Errors
-    /// If a limit on parked points is met; the point then still waits here.
+    /// If a limit on parked points is met; the point then is still suspended here.
     ///
     /// # Panics
-    /// If no point waits.
+    /// If no point is suspended.
     pub fn park(&mut self) -> Result<ParkedPoint, ParkError> {
         let state = match &mut self.machine {
-            Machine::Point(machine) => self.home.park_point(machine)?,
-            Machine::Batch(single) => return single.park(&self.home),
-            Machine::Reference(reference) => self.home.park_reference(reference)?,
+            Machine::Point(machine) => self.context.park_point(machine)?,
+            Machine::Batch(single) => return single.park(&self.context),
+            Machine::Reference(reference) => self.context.park_reference(reference)?,
             Machine::Quad(quad) => {
                 assert!(quad.request().is_some(), "a point waits");
-                self.home.park_quad(quad)?
+                self.context.park_quad(quad)?
             }
         };
-        Ok(ParkedPoint::new(&self.home, state))
+        Ok(ParkedPoint::new(&self.context, state))
     }
 
-    /// Goes on with a parked point as [`answer`](Evaluator::answer) does; on any evaluator of the same instance, engine and limits, so on another
-    /// thread, too. A point that waits here is given up.
+    /// Resumes a parked point as [`answer`](Evaluator::answer) does, on any evaluator of the same
+    /// instance, engine and limits, so on another thread, too. A point that is suspended here is
+    /// given up.
     ///
     /// # Errors
-    /// If the evaluator is of another instance, engine or limits than the one that the point was parked from; the point is given back.
+    /// If the evaluator is of another instance, engine or limits than the one that the point was
+    /// parked from; the point is given back.
     pub fn resume(
         &mut self,
         point: ParkedPoint,
         texel: [f32; 4],
         host: &mut dyn Host,
     ) -> Result<Outcome, ResumeError> {
-        point.unpark(&self.home, &mut self.machine)?;
+        point.unpark(&self.context, &mut self.machine)?;
         Ok(self.answer(texel, host))
     }
 
-    /// Bytes that it takes, its own included, beside instance and program: the code as it is run, registers, stacks, closures, the points
-    /// parked from here and the memory kept for more of them. It grows with the largest closures and the most parked points so far.
+    /// Bytes that it takes, its own included, beside instance and program: executable code,
+    /// registers, stacks, closures, the points parked from here and the memory kept for more of
+    /// them. It grows with the largest closures and the most parked points so far.
     pub fn memory(&self) -> usize {
         let machine = match &self.machine {
             Machine::Point(machine) => machine.memory(),
@@ -345,19 +355,19 @@ impl Evaluator {
             Machine::Reference(reference) => reference.memory(),
             Machine::Quad(quad) => quad.memory(),
         };
-        size_of::<Evaluator>() + machine + self.home.memory() + self.rooms.heap_bytes()
+        size_of::<Evaluator>() + machine + self.context.memory() + self.buffers.heap_bytes()
     }
 
-    /// The figures of its program, with the memory of the instance and of itself.
+    /// The statistics of its program, with the memory of the instance and of itself.
     pub fn stats(&self) -> Stats {
-        let tier = self.home.engine.tier();
+        let tier = self.context.engine.tier();
         let is_native = tier == Some(Tier::Native);
         Stats::of_evaluator(self.instance(), self.memory(), tier, is_native)
     }
 
-    /// How many points are parked from here: neither resumed nor dropped yet.
+    /// The number of points that are parked from here, neither resumed nor dropped yet.
     pub fn parked(&self) -> u32 {
-        self.home.parked_count()
+        self.context.parked_count()
     }
 
     /// Every output of the last evaluation, in order.
@@ -370,8 +380,9 @@ impl Evaluator {
         self.outputs().find(|output| output.name() == name)
     }
 
-    /// An output, or a member of one that is a struct (`ray.origin`), with its derivatives. They are zero unless the program was compiled with
-    /// [`output_derivatives`](crate::EvalOptions::output_derivatives).
+    /// An output, or a member of one that is a struct (`ray.origin`), with its derivatives. They
+    /// are zero unless the program was compiled with
+    /// [`output_derivatives`](crate::Options::output_derivatives).
     ///
     /// # Errors
     /// If there is no such output or it has another type.
@@ -380,7 +391,8 @@ impl Evaluator {
         Ok(self.read_at(find_typed(outputs, path, &T::ty())?))
     }
 
-    /// An output with its derivatives, as [`get`](Evaluator::get) gives it, without looking for its name.
+    /// An output with its derivatives, as [`get`](Evaluator::get) gives it, without looking for its
+    /// name.
     ///
     /// # Panics
     /// If the slot was found in a program with other outputs.
@@ -396,7 +408,7 @@ impl Evaluator {
         self.numbered_closure(self.words()[3 * slot.offset(self.signature)])
     }
 
-    /// The output that stands behind so many scalars.
+    /// The output that begins at a scalar.
     fn read_at<T: HostValue>(&self, scalars: usize) -> Dual<T> {
         let ty = T::ty();
         let words = &self.words()[3 * scalars..];
@@ -416,7 +428,8 @@ impl Evaluator {
         }
     }
 
-    /// A closure of the last evaluation by its [number](ClosureView::number); one that there is not is empty.
+    /// A closure of the last evaluation by its [number](ClosureView::number); one that there is not
+    /// is empty.
     pub fn numbered_closure(&self, number: u32) -> ClosureView<'_> {
         let interface = self.instance().program().interface();
         let arena = self.arena();
@@ -428,7 +441,7 @@ impl Evaluator {
         }
     }
 
-    /// What went wrong in the last evaluation.
+    /// The faults of the last evaluation.
     pub fn faults(&self) -> &Faults {
         match &self.machine {
             Machine::Reference(reference) => &reference.faults,
@@ -438,8 +451,8 @@ impl Evaluator {
         }
     }
 
-    /// The outputs of the last evaluation as bits, for hosts that read many points: of each scalar of each output, in order, its value, ddx
-    /// and ddy. Zeros before the first evaluation.
+    /// The outputs of the last evaluation as bits, for hosts that read many points: of each scalar
+    /// of each output, in order, its value, ddx and ddy. Zeros before the first evaluation.
     ///
     /// ```
     /// # use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
@@ -449,7 +462,7 @@ impl Evaluator {
     /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
     /// let bits = f32::to_bits;
     /// assert_eq!(evaluator.words(), [bits(1.0), 0, 0, bits(2.0), 0, 0, 3, 0, 0]);
-    /// # Ok::<(), adumbra::Findings>(())
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     pub fn words(&self) -> &[u32] {
         match &self.machine {
@@ -461,16 +474,16 @@ impl Evaluator {
     }
 }
 
-/// A fault as a finding, to be rendered like any other.
+/// A fault as a diagnostic, to be rendered like any other.
 ///
 /// ```
-/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, diagnostics::fault_finding, render};
+/// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, diagnostics::fault_diagnostic, render};
 /// let sources = Sources::new("divide.adu", "shader divide(int n, out int o) { o = 1 / n; }");
 /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
 /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
-/// let findings: Vec<_> = evaluator.faults().iter().map(fault_finding).collect();
-/// assert!(render::text(&findings, &sources, false).contains("division by zero"));
+/// let diagnostics: Vec<_> = evaluator.faults().iter().map(fault_diagnostic).collect();
+/// assert!(render::text(&diagnostics, &sources, false).contains("division by zero"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn fault_diagnostic(fault: Fault) -> Diagnostic {

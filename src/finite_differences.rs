@@ -1,4 +1,4 @@
-//! Derivatives the slow way: central differences of the f64 reference, to be held beside what automatic differentiation gives.
+//! Central differences of the f64 reference, to compare with automatic differentiation.
 
 use crate::evaluator::reference::reference_point;
 use crate::globals::{PointGlobals, point_words};
@@ -8,7 +8,8 @@ use adumbra_ir::eval::{self, EvalOutcome, EvalPoint, EvalValue, Number, Progress
 use adumbra_ir::host::{Host, Limits};
 use adumbra_vm::FloatEnvironment;
 
-/// How far points move to each side, in pixels. Small against a pixel, and large enough that f64 keeps ten digits of the difference.
+/// The distance that points move to each side, in pixels. It is small against a pixel, and large
+/// enough that f64 keeps ten digits of the difference.
 pub const DIFFERENCE_STEP: f64 = 1.0 / (1 << 17) as f64;
 
 /// Central differences of one scalar of the outputs.
@@ -18,14 +19,14 @@ pub struct CentralDifference {
     pub value: f64,
     /// Per direction, x then y: half the difference of the values a step to each side, per pixel.
     pub derivatives: [f64; 2],
-    /// Per direction, whether both sides took the path of the middle: through the same branches, on the same side of every kink. If not, the
-    /// difference means little.
+    /// Per direction, whether both sides took the path of the middle: through the same branches, on
+    /// the same side of every kink. If not, the difference means little.
     pub smooth: [bool; 2],
 }
 
-/// Moves every global by a step times its derivative to either side, along x and then along y, and evaluates in f64. Gives the scalars of the
-/// outputs in order: zero where a scalar is no float. `None` if the program was loaded, a point was stopped, or
-/// the host let one wait.
+/// Moves every global by a step times its derivative to either side, along x and then along y, and
+/// evaluates in f64. Gives the scalars of the outputs in order: zero where a scalar is no float.
+/// `None` if the program was loaded, a point was stopped, or the host let one wait.
 ///
 /// ```
 /// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type, derivatives::central_differences};
@@ -39,7 +40,7 @@ pub struct CentralDifference {
 /// ```
 ///
 /// # Panics
-/// If the globals are laid out otherwise than the program's.
+/// If the globals have another layout than the program's.
 pub fn central_differences<G: PointGlobals>(
     instance: &Instance,
     globals: &G,
@@ -48,8 +49,8 @@ pub fn central_differences<G: PointGlobals>(
     let _mode = FloatEnvironment::enter();
     let program = instance.program();
     let module = program.module()?;
-    let mut room = Vec::new();
-    let globals = point_words(globals, program.globals(), &mut room);
+    let mut buffer = Vec::new();
+    let globals = point_words(globals, program.globals(), &mut buffer);
     let options = eval::EvalOptions {
         limits: Limits::default(),
         path: true,

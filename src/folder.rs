@@ -1,4 +1,5 @@
-//! Texts in files, and what they include: a loader for hosts that keep shaders in a folder, and compilations that begin with a name.
+//! Sources in files: a loader for hosts that keep shaders in a folder, and compilations that begin
+//! with a name.
 
 use crate::compiler::Diagnostics;
 use crate::group::Group;
@@ -8,15 +9,16 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Loads texts from files of a folder. Texts are named by their paths in it, with `/`; what a text includes is found from its own place on.
-/// Absolute paths, and those that lead out of the folder by `..`, are refused; symbolic links are followed.
+/// Loads sources from files of a folder. Sources are named by their paths in it, with `/`; an
+/// include is found from the folder of the source that has it. Absolute paths, and those that lead
+/// out of the folder by `..`, are refused; symbolic links are followed.
 ///
 /// ```no_run
 /// use adumbra::{Compiler, GlobalsLayout, Sources, sources::Folder};
 /// let folder = Folder::new("assets/shaders");
 /// let sources = Sources::load("stone/brick.adu", &folder)?;
 /// let program = Compiler::new(GlobalsLayout::hit()).compile(&sources)?;
-/// # Ok::<(), adumbra::Findings>(())
+/// # Ok::<(), adumbra::Diagnostics>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Folder {
@@ -24,7 +26,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// The folder at that path. Whether it is there shows when texts are loaded.
+    /// The folder at that path. It is read only when sources are loaded.
     pub fn new(root: impl Into<PathBuf>) -> Folder {
         Folder { root: root.into() }
     }
@@ -56,7 +58,7 @@ impl Loader for Folder {
     fn load(&self, name: &str) -> Result<String, String> {
         let path = self.root.join(name);
         let why = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
-        // What is no file could wait for ever, or have no end.
+        // A path that is no file could block for ever, or have no end.
         if !path.metadata().map_err(why)?.is_file() {
             return Err(format!("{} is not a file", path.display()));
         }
@@ -77,7 +79,7 @@ impl Loader for Folder {
     }
 }
 
-/// The name and the text of what a compilation begins with.
+/// The name and the content of the first source of a compilation.
 fn begin(path: &str, loader: &dyn Loader, code: Code) -> Result<(String, String), Diagnostics> {
     let loaded = loader.resolve(path, "").and_then(|name| {
         let text = loader.load(&name)?;
@@ -86,7 +88,7 @@ fn begin(path: &str, loader: &dyn Loader, code: Code) -> Result<(String, String)
     loaded.map_err(|why| {
         let span = Span::new(FileId::MAIN, 0, 0);
         let diagnostic = Diagnostic::new(code, span, format!("`{path}` cannot be loaded: {why}"))
-            .help("name a text that the loader has");
+            .help("name a source that the loader has");
         Diagnostics {
             diagnostics: vec![diagnostic],
             sources: Sources::new(path, ""),
@@ -95,7 +97,7 @@ fn begin(path: &str, loader: &dyn Loader, code: Code) -> Result<(String, String)
 }
 
 impl Sources {
-    /// A text by the name that a loader knows it by, and all that it includes.
+    /// A source by its name in a loader, and all that it includes.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, sources::Loader};
@@ -113,13 +115,13 @@ impl Sources {
     ///     }
     /// }
     /// Compiler::new(GlobalsLayout::new()).compile(&Sources::load("s.adu", &Shelf)?)?;
-    /// let findings = Sources::load("t.adu", &Shelf).unwrap_err();
-    /// assert_eq!(findings.diagnostics[0].message, "`t.adu` cannot be loaded: it is not on the shelf");
-    /// # Ok::<(), adumbra::Findings>(())
+    /// let diagnostics = Sources::load("t.adu", &Shelf).unwrap_err();
+    /// assert_eq!(diagnostics.diagnostics[0].message, "`t.adu` cannot be loaded: it is not on the shelf");
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     ///
     /// # Errors
-    /// If there is no such text; as [`Sources::including`].
+    /// If there is no such source; as [`Sources::including`].
     pub fn load(path: &str, loader: &dyn Loader) -> Result<Sources, Diagnostics> {
         let (name, text) = begin(path, loader, Code::IncludeNotFound)?;
         Sources::new(name, text).including(loader)
@@ -127,7 +129,8 @@ impl Sources {
 }
 
 impl Group {
-    /// A group from a JSON file by the name that a loader knows it by, with its units' texts and all that they include. Paths of units begin where the file is.
+    /// A group from a JSON file by its name in a loader, with its units' sources and all that they
+    /// include. Paths of units begin at the file's folder.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, group::Group, sources::Folder};
@@ -135,11 +138,11 @@ impl Group {
     /// let group = Group::load("group/material.json", &Folder::new(examples))?;
     /// let program = Compiler::new(GlobalsLayout::hit()).compile_group(&group)?;
     /// assert_eq!(program.outputs()[0].name, "surface");
-    /// # Ok::<(), adumbra::Findings>(())
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     ///
     /// # Errors
-    /// If there is no such file; as [`ActivePoints::from_json`] and [`ActivePoints::including`].
+    /// If there is no such file; as [`Group::from_json`] and [`Group::including`].
     pub fn load(path: &str, loader: &dyn Loader) -> Result<Group, Diagnostics> {
         let (name, text) = begin(path, loader, Code::GroupFile)?;
         let group = Group::from_json(&name, &text, |unit| {
@@ -177,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_begin_where_text_is() {
+    fn include_paths_begin_at_source() {
         let folder = Folder::new("anywhere");
         let resolve = |path, from| folder.resolve(path, from);
         assert_eq!(resolve("a.adu", ""), Ok("a.adu".to_owned()));
@@ -206,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_come_with_what_they_include() {
+    fn sources_load_with_includes() {
         let place = Temporary::new("folder");
         place.write("lib.adu", "\u{feff}float half(float x) { return 0.5 * x; }");
         place.write(
@@ -231,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused() {
+    fn invalid_utf8_and_non_files_are_refused() {
         let place = Temporary::new("refused");
         place.write("bytes.adu", b"shader \xff() {}");
         place.write("long.adu", vec![b' '; MAX_SOURCE_BYTES + 1]);
@@ -242,14 +245,14 @@ mod tests {
             ("bytes.adu", "UTF-8"),
             ("long.adu", "has more than"),
         ] {
-            let findings = Sources::load(name, &folder).expect_err("there is no such text");
-            let message = &findings.diagnostics[0].message;
+            let diagnostics = Sources::load(name, &folder).expect_err("there is no such source");
+            let message = &diagnostics.diagnostics[0].message;
             assert!(
                 message.starts_with(&format!("`{name}` cannot be loaded: ")),
                 "{message}"
             );
             assert!(message.contains(why), "{message}");
-            let group = Group::load(name, &folder).expect_err("there is no such text");
+            let group = Group::load(name, &folder).expect_err("there is no such source");
             assert_eq!(group.diagnostics[0].code, Code::GroupFile);
             assert!(group.to_string().contains(why), "{group}");
         }

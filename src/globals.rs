@@ -1,7 +1,8 @@
-//! What the host fills for every point: which globals there are, and their memory.
+//! The globals that a host fills for every point: their layout and their memory.
 //!
-//! The layout is the one of the SORT post: members in the order declared, each as value, ddx, ddy, each of those as packed
-//! four-byte scalars. Members that cannot have a derivative (int, uint, bool) have the room all the same; what is in it means nothing.
+//! The layout is that of the SORT post: members in the order declared, each as value, ddx, ddy,
+//! each of those as packed four-byte scalars. Members that cannot have a derivative (int, uint,
+//! bool) have the memory all the same; its content means nothing.
 
 use crate::access::{AccessError, Fingerprint, GlobalSlot, Named, Slot, find, find_typed};
 use crate::dual::Dual;
@@ -40,9 +41,10 @@ pub use host_struct::{Flag, GlobalValue, Member, MemberVisitor, PointGlobals, Sh
 pub struct GlobalsLayout {
     members: Arc<Vec<GlobalMember>>,
     words: usize,
-    /// Members whose shadows the host never sets. They have their room all the same, so layouts that differ in this alone are the same.
+    /// Members whose shadows the host never sets. They have their memory all the same, so layouts
+    /// that differ in this alone are the same.
     shadowless: Arc<Vec<String>>,
-    /// The struct of the host that it was made from, known to have these members.
+    /// The host struct that it was made from, known to have these members.
     of: Option<TypeId>,
 }
 
@@ -74,7 +76,7 @@ pub struct GlobalMember {
     start: usize,
 }
 
-/// Why a member cannot be added to a layout.
+/// The reasons why a member cannot be added to a layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutError {
     /// The name is there already.
@@ -138,12 +140,12 @@ impl Named for GlobalMember {
 }
 
 impl GlobalsLayout {
-    /// No globals.
+    /// A layout without globals.
     pub fn new() -> GlobalsLayout {
         GlobalsLayout::default()
     }
 
-    /// The members of a struct of the host.
+    /// The layout of a host struct's members.
     ///
     /// # Panics
     /// If the trait was implemented by hand and gives two members one name.
@@ -161,7 +163,8 @@ impl GlobalsLayout {
         self.of == Some(TypeId::of::<S>()) || LayoutComparison::is_same::<S>(self)
     }
 
-    /// The six members that a hit of the SORT renderer has: uvw, position, normal, gnormal, I and tangent, each a float3.
+    /// The layout of a hit of the SORT renderer: uvw, position, normal, gnormal, I and tangent,
+    /// each a float3.
     pub fn hit() -> GlobalsLayout {
         adumbra_frontend::check::HIT_GLOBALS
             .into_iter()
@@ -171,10 +174,11 @@ impl GlobalsLayout {
             .expect("six different names of one allowed type")
     }
 
-    /// Adds a member behind the others.
+    /// Adds a member after the others.
     ///
     /// # Errors
-    /// If the name is taken, or values of that type cannot be globals (arrays, structs, closures, resources).
+    /// If the name is taken, or values of that type cannot be globals (arrays, structs, closures,
+    /// resources).
     pub fn with(mut self, name: impl Into<String>, ty: Type) -> Result<GlobalsLayout, LayoutError> {
         let name = name.into();
         if self.member(&name).is_some() {
@@ -195,14 +199,15 @@ impl GlobalsLayout {
         Ok(self)
     }
 
-    /// Says that the host never sets the derivatives of that member: they stay 0, and a shader that asks for one, by `ddx` or in the coordinates of a
-    /// texture, of what depends on such members alone is warned.
+    /// Declares that the host never sets the derivatives of that member: they stay 0. A shader gets
+    /// a warning if it needs a derivative of a value that depends on such members alone, for `ddx`
+    /// or for the coordinates of a texture.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, Type};
     /// let layout = GlobalsLayout::hit().with("time", Type::FLOAT)?.shadowless("time")?;
-    /// let text = "shader s(out float o) { o = ddx(sin(global_value<time>)); }";
-    /// let program = Compiler::new(layout).compile(&Sources::new("s.adu", text))?;
+    /// let source = "shader s(out float o) { o = ddx(sin(global_value<time>)); }";
+    /// let program = Compiler::new(layout).compile(&Sources::new("s.adu", source))?;
     /// assert_eq!(program.warnings()[0].code.to_string(), "W0514");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -230,7 +235,7 @@ impl GlobalsLayout {
         self.members.iter().find(|member| member.name == name)
     }
 
-    /// Where the member of that name stands, for hosts that set it for every point.
+    /// The location of the member of that name, for hosts that set it for every point.
     ///
     /// ```
     /// use adumbra::{Dual, Globals, GlobalsLayout};
@@ -282,12 +287,13 @@ impl Globals {
         }
     }
 
-    /// What members there are.
+    /// The members of its layout.
     pub fn layout(&self) -> &GlobalsLayout {
         &self.layout
     }
 
-    /// Sets a member and its derivatives per pixel along x and y. Pass zeros for a member without derivatives.
+    /// Sets a member and its derivatives per pixel along x and y. Pass zeros for a member without
+    /// derivatives.
     ///
     /// # Errors
     /// If there is no such member or it has another type.
@@ -327,7 +333,7 @@ impl Globals {
         self.read_at(slot.offset(self.signature))
     }
 
-    /// Sets the member that stands behind so many scalars.
+    /// Sets the member that begins at a scalar.
     fn write_at<T: HostValue>(&mut self, scalars: usize, value: Dual<T>) {
         let count = T::ty().scalar_count();
         let parts = self.words[3 * scalars..][..3 * count].chunks_exact_mut(count);
@@ -336,21 +342,21 @@ impl Globals {
         }
     }
 
-    /// The member that stands behind so many scalars.
+    /// The member that begins at a scalar.
     fn read_at<T: HostValue>(&self, scalars: usize) -> Dual<T> {
         let count = T::ty().scalar_count();
         let words = &self.words[3 * scalars..][..3 * count];
         Dual::of_parts(|part| T::read(&words[part * count..][..count]))
     }
 
-    /// A member of whatever type; `None` if there is none of that name.
+    /// A member of any type; `None` if there is none of that name.
     pub fn view(&self, name: &str) -> Option<Dual<ValueView<'_>>> {
         let member = self.layout.member(name)?;
         let part = |part| ValueView::new(&member.ty, &self.words[member.part(part)]);
         Some(Dual::of_parts(part))
     }
 
-    /// Sets a member of whatever type from views of its value, ddx and ddy, which are of one type.
+    /// Sets a member of any type from views of its value, ddx and ddy, which are of one type.
     ///
     /// # Errors
     /// If there is no such member or it has another type.
@@ -370,7 +376,8 @@ impl Globals {
         Ok(())
     }
 
-    /// The same values laid out for another program, which may have further members: they are zero.
+    /// The same values in the layout of another program, which may have further members: they are
+    /// zero.
     ///
     /// # Errors
     /// If the program lacks a member, or has it with another type.
@@ -400,7 +407,7 @@ mod tests {
     use adumbra_ir::Scalar;
 
     #[test]
-    fn the_layout_is_the_posts_table() {
+    fn layout_matches_post() {
         let layout = GlobalsLayout::hit();
         let offsets: Vec<usize> = layout.members().iter().map(|m| m.value_offset()).collect();
         assert_eq!(offsets, [0, 36, 72, 108, 144, 180]);
@@ -410,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_global_is_refused() {
+    fn invalid_global_types_are_refused() {
         let layout = GlobalsLayout::hit();
         assert_eq!(
             layout.clone().with("uvw", Type::FLOAT),
@@ -426,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_set_and_read_by_name_and_type() {
+    fn members_are_set_and_read_by_type() {
         let layout = GlobalsLayout::new()
             .with("flag", Type::Scalar(Scalar::Bool))
             .and_then(|layout| layout.with("v", Type::Vector(2)))

@@ -1,4 +1,4 @@
-//! What a point asks of its host, and what bounds and stops it: textures, messages, limits, faults.
+//! The interface of a point to its host: textures, messages, limits, faults.
 
 /// The renderer, as a point sees it while it is evaluated.
 ///
@@ -21,9 +21,9 @@
 ///     }
 /// }
 ///
-/// let text = "texture2d wood;
+/// let source = "texture2d wood;
 ///             shader s(out float level) { printf(\"here\\n\"); level = texture2d_sample<wood>(global_value<uvw>.xy).x; }";
-/// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", text))?;
+/// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", source))?;
 /// let mut globals = Globals::new(program.globals());
 /// globals.set("uvw", [0.5, 0.5, 0.0], [1.0 / 256.0, 0.0, 0.0], [0.0, 1.0 / 512.0, 0.0])?;
 /// let (mut evaluator, mut host) = (Evaluator::new(&Instance::new(&program)), Levels::default());
@@ -33,12 +33,12 @@
 /// ```
 pub use adumbra_ir::host::Host;
 
-/// What bounds a point of a shader that is not trusted.
+/// The limits of a point of a shader that is not trusted.
 ///
 /// ```
 /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures, Outcome, Sources, evaluator::Engine, host::FaultKind};
-/// let text = "shader s(out float o) { o = 0; while (o >= 0) o += 1; }";
-/// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+/// let source = "shader s(out float o) { o = 0; while (o >= 0) o += 1; }";
+/// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
 /// let limits = Limits { steps: 1000, ..Limits::default() };
 /// let mut evaluator = Evaluator::with(&Instance::new(&program), Engine::Point, limits)?;
 /// let outcome = evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);

@@ -1,7 +1,9 @@
-//! `#include "file.adu"`: from texts to the texts with all that they include, before anything is compiled.
+//! `#include "file.adu"`: adds to sources all that they include, before anything is compiled.
 //!
-//! A text comes in once, however often it is included; the compiler declares what it holds before what includes it. Where texts
-//! come from is for the host to say. Hostile texts are bounded in how many others they bring, how long those are together, and how deep they stand.
+//! A source comes in once, however often it is included; the compiler declares its contents before
+//! those of the source that includes it. The host's [`Loader`] gives the sources. Three limits
+//! bound hostile ones: the number of included sources, their bytes together, and the depth of
+//! nesting.
 
 use crate::compiler::Diagnostics;
 use crate::sources::Sources;
@@ -9,19 +11,19 @@ use adumbra_frontend::Include;
 use adumbra_ir::{Code, Diagnostic, FileId};
 use std::collections::HashMap;
 
-/// Most texts that a compilation may have with those that are included.
+/// The maximum number of sources of a compilation with those that are included.
 pub const MAX_INCLUDED: usize = 1_000;
-/// Most bytes that included texts may have together.
+/// The maximum bytes of included sources together.
 pub const MAX_INCLUDED_BYTES: usize = 4 * adumbra_frontend::limits::MAX_SOURCE_BYTES;
-/// Most texts that include each other in a row.
+/// The maximum depth of nested includes.
 pub const MAX_INCLUDE_DEPTH: usize = 64;
 
-/// Where included texts come from.
+/// The loader of included sources.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Sources, sources::Loader};
 ///
-/// /// Texts of an asset library.
+/// /// Sources of an asset library.
 /// struct Library;
 /// impl Loader for Library {
 ///     fn resolve(&self, path: &str, _from: &str) -> Result<String, String> {
@@ -30,36 +32,38 @@ pub const MAX_INCLUDE_DEPTH: usize = 64;
 ///     fn load(&self, name: &str) -> Result<String, String> {
 ///         match name {
 ///             "library/half.adu" => Ok("float half(float x) { return 0.5 * x; }".to_owned()),
-///             _ => Err("the library has no such text".to_owned()),
+///             _ => Err("the library has no such source".to_owned()),
 ///         }
 ///     }
 /// }
 ///
-/// let text = "#include \"half.adu\"\nshader s(float x, out float o) { o = half(x); }";
-/// let sources = Sources::new("s.adu", text).including(&Library)?;
+/// let source = "#include \"half.adu\"\nshader s(float x, out float o) { o = half(x); }";
+/// let sources = Sources::new("s.adu", source).including(&Library)?;
 /// assert_eq!(sources.iter().len(), 2);
 /// let program = Compiler::new(GlobalsLayout::new()).compile(&sources)?;
-/// # Ok::<(), adumbra::Findings>(())
+/// # Ok::<(), adumbra::Diagnostics>(())
 /// ```
 pub trait Loader {
-    /// What the text is called that `from` includes as `path`: the same name for the same text.
+    /// The name of the source that `from` includes as `path`: the same name for the same source.
     ///
     /// # Errors
-    /// Why there can be none, for people.
+    /// If there is none, with the reason for people.
     fn resolve(&self, path: &str, from: &str) -> Result<String, String>;
 
-    /// The text of that name.
+    /// The text of the source of that name.
     ///
     /// # Errors
-    /// Why there is none, for people.
+    /// If there is none, with the reason for people.
     fn load(&self, name: &str) -> Result<String, String>;
 }
 
 impl Sources {
-    /// These texts and all that they include, which stand behind them. Texts that are there already are not loaded again.
+    /// These sources, followed by all that they include. Sources that are there already are not
+    /// loaded again.
     ///
     /// # Errors
-    /// What cannot be loaded, and where it is included; texts that include each other in a circle.
+    /// For a source that cannot be loaded, at its directive, and for sources that include each
+    /// other in a cycle.
     pub fn including(&self, loader: &dyn Loader) -> Result<Sources, Diagnostics> {
         let names = self.iter().map(|(id, file)| (file.name().to_owned(), id));
         let mut gathering = Gathering {
@@ -87,15 +91,15 @@ struct Gathering<'l> {
     loader: &'l dyn Loader,
     names: HashMap<String, FileId>,
     sources: Sources,
-    /// The texts that include each other down to here, each with the directive in it.
+    /// The sources that include each other down to here, each with the directive in it.
     open: Vec<(FileId, Include)>,
-    /// Of the texts loaded.
+    /// The bytes of the sources loaded.
     bytes: usize,
     found: Vec<Diagnostic>,
 }
 
 impl Gathering<'_> {
-    /// Loads what a text includes, unless that was done.
+    /// Loads the includes of a source, unless that was done.
     fn visit(&mut self, id: FileId) {
         let Some(file) = self
             .sources
@@ -120,7 +124,7 @@ impl Gathering<'_> {
         self.sources.set_included(id, included);
     }
 
-    /// What the innermost directive brings in.
+    /// The source that the innermost directive names.
     fn include(&mut self, from: &str) -> Result<FileId, Diagnostic> {
         let (_, include) = self.open.last().expect("a directive is looked at").clone();
         let missing = |why: String| {
@@ -131,7 +135,9 @@ impl Gathering<'_> {
                 format!("`{path}` cannot be included: {why}"),
             )
             .here("included here")
-            .help("write a path that can be read; a relative one begins where this text is")
+            .help(
+                "write a path that can be read; a relative one begins at the folder of this source",
+            )
         };
         let name = self.loader.resolve(&include.path, from).map_err(missing)?;
         if let Some(&known) = self.names.get(&name) {
@@ -142,21 +148,22 @@ impl Gathering<'_> {
         let too_many = |what: String| {
             Diagnostic::new(Code::TooManyIncludes, include.span, what)
                 .here("one too many")
-                .help("put several texts into one, or include fewer")
+                .help("put several sources into one, or include fewer")
         };
         if self.open.len() > MAX_INCLUDE_DEPTH {
-            let what = format!("more than {MAX_INCLUDE_DEPTH} texts include each other in a row");
+            let what =
+                format!("more than {MAX_INCLUDE_DEPTH} sources include each other in one chain");
             return Err(too_many(what));
         }
         if self.sources.iter().len() >= MAX_INCLUDED {
             return Err(too_many(format!(
-                "there are more than {MAX_INCLUDED} texts"
+                "there are more than {MAX_INCLUDED} sources"
             )));
         }
         let text = self.loader.load(&name).map_err(missing)?;
         self.bytes += text.len();
         if self.bytes > MAX_INCLUDED_BYTES {
-            let what = format!("the included texts have more than {MAX_INCLUDED_BYTES} bytes");
+            let what = format!("the included sources have more than {MAX_INCLUDED_BYTES} bytes");
             return Err(too_many(what));
         }
         let id = self.sources.add(name.as_str(), text);
@@ -165,23 +172,23 @@ impl Gathering<'_> {
         Ok(id)
     }
 
-    /// Refuses a text that is being gathered: it would include itself.
+    /// Refuses a source whose includes are being loaded: it would include itself.
     fn visit_circle(&self, known: FileId, name: &str) -> Result<(), Diagnostic> {
         let Some(start) = self.open.iter().position(|(id, _)| *id == known) else {
             return Ok(());
         };
-        let circle = &self.open[start..];
-        let (_, last) = circle.last().expect("it begins here");
-        let names = circle.iter().map(|(id, _)| self.sources.get(*id));
+        let cycle = &self.open[start..];
+        let (_, last) = cycle.last().expect("it begins here");
+        let names = cycle.iter().map(|(id, _)| self.sources.get(*id));
         let names: Vec<&str> = names.flatten().map(|file| file.name()).collect();
         let message = format!(
-            "texts include each other in a circle: {} → {name}",
+            "sources include each other in a cycle: {} → {name}",
             names.join(" → ")
         );
         let mut diagnostic = Diagnostic::new(Code::IncludeCycle, last.span, message)
-            .here("the circle closes here")
-            .help("move what both need into a text that both include");
-        for (_, include) in &circle[..circle.len() - 1] {
+            .here("the cycle closes here")
+            .help("move what both need into a source that both include");
+        for (_, include) in &cycle[..cycle.len() - 1] {
             diagnostic = diagnostic.label(include.span, "by way of this");
         }
         Err(diagnostic)
@@ -193,10 +200,10 @@ mod tests {
     use super::*;
     use crate::{Compiler, GlobalsLayout};
 
-    /// Texts by name; a path is relative to nothing.
-    struct Texts(HashMap<String, String>);
+    /// Sources by name; a path is relative to nothing.
+    struct Library(HashMap<String, String>);
 
-    impl Loader for Texts {
+    impl Loader for Library {
         fn resolve(&self, path: &str, _: &str) -> Result<String, String> {
             Ok(path.to_owned())
         }
@@ -208,18 +215,18 @@ mod tests {
         }
     }
 
-    fn texts(texts: &[(&str, &str)]) -> Texts {
+    fn library(sources: &[(&str, &str)]) -> Library {
         let owned = |&(name, text): &(&str, &str)| (name.to_owned(), text.to_owned());
-        Texts(texts.iter().map(owned).collect())
+        Library(sources.iter().map(owned).collect())
     }
 
-    fn codes(main: &str, loader: &Texts) -> Vec<Code> {
+    fn codes(main: &str, loader: &Library) -> Vec<Code> {
         let gathered = Sources::new("main", main).including(loader);
         let found = match gathered {
-            Err(findings) => findings,
+            Err(diagnostics) => diagnostics,
             Ok(sources) => match Compiler::new(GlobalsLayout::new()).compile(&sources) {
                 Ok(_) => return Vec::new(),
-                Err(findings) => findings,
+                Err(diagnostics) => diagnostics,
             },
         };
         assert!(!found.to_string().is_empty());
@@ -228,8 +235,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_included_is_declared_before_and_once() {
-        let loader = texts(&[
+    fn included_source_is_declared_first_and_once() {
+        let loader = library(&[
             ("n", "const int N = 3;"),
             ("a", "#include \"n\"\nconst int A[N] = { 1, 2, 3 };"),
             (
@@ -247,8 +254,8 @@ mod tests {
     }
 
     #[test]
-    fn findings_point_into_the_included_text() {
-        let loader = texts(&[("a", "float f() { return nothing; }")]);
+    fn diagnostics_point_into_included_source() {
+        let loader = library(&[("a", "float f() { return nothing; }")]);
         let sources = Sources::new("main", "#include \"a\"\nshader s() {}");
         let sources = sources.including(&loader).unwrap();
         let found = Compiler::new(GlobalsLayout::new())
@@ -259,8 +266,8 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_told_with_their_chain() {
-        let loader = texts(&[
+    fn include_cycle_is_reported_with_chain() {
+        let loader = library(&[
             ("a", "#include \"b\""),
             ("b", "int f();\n#include \"a\""),
             ("c", "#include \"c\""),
@@ -270,14 +277,14 @@ mod tests {
         let found = Sources::new("main", "#include \"a\"")
             .including(&loader)
             .unwrap_err();
-        let told = &found.diagnostics[0];
-        assert!(told.message.ends_with("a → b → a"), "{}", told.message);
-        assert_eq!((told.span.file, told.labels.len()), (FileId(2), 1));
+        let cycle = &found.diagnostics[0];
+        assert!(cycle.message.ends_with("a → b → a"), "{}", cycle.message);
+        assert_eq!((cycle.span.file, cycle.labels.len()), (FileId(2), 1));
     }
 
     #[test]
-    fn what_cannot_be_included() {
-        let loader = texts(&[("a", "")]);
+    fn invalid_includes_are_refused() {
+        let loader = library(&[("a", "")]);
         for (main, code) in [
             ("#include \"missing\"\nshader s() {}", Code::IncludeNotFound),
             ("#include <a>\nshader s() {}", Code::BadInclude),
@@ -295,7 +302,7 @@ mod tests {
             assert_eq!(codes(main, &loader), [code], "{main}");
         }
         assert_eq!(codes("shader s() {}\n#include \"a\"", &loader), []);
-        // Nobody gathered them.
+        // Their includes were not gathered.
         let sources = Sources::new("main", "#include \"a\"\nshader s() {}");
         let found = Compiler::new(GlobalsLayout::new())
             .compile(&sources)
@@ -303,7 +310,7 @@ mod tests {
         assert_eq!(found.diagnostics[0].code, Code::IncludeNotFound);
     }
 
-    /// Texts called by numbers, written as they are asked for.
+    /// Sources called by numbers, generated on demand.
     struct Numbered<F>(F);
     impl<F: Fn(usize) -> String> Loader for Numbered<F> {
         fn resolve(&self, path: &str, _: &str) -> Result<String, String> {
@@ -315,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_texts_are_bounded_and_each_limit_lets_pass_what_it_says() {
+    fn include_limits_are_exact() {
         let refused = |text: &str, loader: &dyn Loader| {
             let found = Sources::new("main", text).including(loader).err()?;
             assert_eq!(found.diagnostics[0].code, Code::TooManyIncludes);
@@ -327,7 +334,8 @@ mod tests {
                 _ => String::new(),
             })
         };
-        let too_deep = format!("more than {MAX_INCLUDE_DEPTH} texts include each other in a row");
+        let too_deep =
+            format!("more than {MAX_INCLUDE_DEPTH} sources include each other in one chain");
         let first = "#include \"0\"";
         assert_eq!(refused(first, &chain(MAX_INCLUDE_DEPTH)), None);
         for length in [MAX_INCLUDE_DEPTH + 1, usize::MAX] {
@@ -339,8 +347,8 @@ mod tests {
             lines.collect()
         };
         let empty = Numbered(|_| String::new());
-        let too_many = format!("there are more than {MAX_INCLUDED} texts");
-        // The text that includes them is one too.
+        let too_many = format!("there are more than {MAX_INCLUDED} sources");
+        // The source that includes them counts too.
         assert_eq!(refused(&all(MAX_INCLUDED - 1), &empty), None);
         assert_eq!(refused(&all(MAX_INCLUDED), &empty), Some(too_many));
 
@@ -348,7 +356,7 @@ mod tests {
             0..4 => " ".repeat(MAX_INCLUDED_BYTES / 4),
             _ => " ".to_owned(),
         });
-        let too_long = format!("the included texts have more than {MAX_INCLUDED_BYTES} bytes");
+        let too_long = format!("the included sources have more than {MAX_INCLUDED_BYTES} bytes");
         assert_eq!(refused(&all(4), &long), None);
         assert_eq!(refused(&all(5), &long), Some(too_long));
     }

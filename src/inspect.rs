@@ -1,4 +1,5 @@
-//! What is known of a shader and a program besides what they compute: intermediate representation, reports of the passes, figures, the origins of NaNs.
+//! Inspection of shaders and programs: intermediate representation, pass reports, statistics,
+//! origins of NaNs.
 
 pub use crate::arena_pool::MAX_KEPT_ARENA;
 pub use crate::nan_origins::{

@@ -1,4 +1,4 @@
-//! A program's interface for programs: one JSON object.
+//! A program's interface as one JSON object.
 
 use crate::program::Program;
 use crate::value::{JsonFloat, ValueView};
@@ -7,12 +7,13 @@ use adumbra_ir::metadata::{Metadata, MetadataValue};
 use adumbra_ir::module::{Input, Output};
 use serde::{Serialize, Serializer};
 
-/// What a host may set and read of a program as programs see it: inputs with types, defaults and metadata, outputs, textures.
+/// The interface of a program for other programs: inputs with types, defaults and metadata,
+/// outputs, textures.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Sources, program::JsonInterface};
-/// let text = "texture2d wood; shader s(float gain = 0.5 <<< max = 2 >>>, out color c) { c = gain * texture2d_sample<wood>(0.5, 0.5); }";
-/// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+/// let source = "texture2d wood; shader s(float gain = 0.5 <<< max = 2 >>>, out color c) { c = gain * texture2d_sample<wood>(0.5, 0.5); }";
+/// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
 /// let json = serde_json::to_value(JsonInterface::new(&program))?;
 /// assert_eq!(json["inputs"][0]["metadata"]["max"], 2);
 /// assert_eq!(json["textures"][0], "wood");
@@ -25,7 +26,7 @@ pub struct JsonInterface<'a> {
     textures: &'a [String],
 }
 
-/// An input or output.
+/// An input or output in JSON.
 #[derive(Debug, Serialize)]
 struct JsonPort<'a> {
     name: &'a str,
@@ -38,7 +39,7 @@ struct JsonPort<'a> {
 }
 
 impl<'a> JsonInterface<'a> {
-    /// That of a program.
+    /// The interface of a program.
     pub fn new(program: &'a Program) -> JsonInterface<'a> {
         let input = |input: &'a Input| JsonPort {
             name: &input.name,

@@ -1,8 +1,10 @@
-//! Adumbra: a shading language and virtual machine whose values carry their screen-space derivatives as shadows.
+//! Adumbra: a shading language and virtual machine whose values carry their screen-space
+//! derivatives as shadows.
 //!
-//! A renderer hands over shader text and gets something to call for every shading point. It fills the [`Globals`] with values and
-//! their changes per pixel (ddx, ddy); out come values, closures, and, wherever the shader samples a texture or asks for a
-//! derivative, the derivatives of whatever procedural mathematics led there.
+//! A renderer passes a shader's source and gets a program to evaluate at every shading point. It
+//! fills the [`Globals`] with values and their changes per pixel (ddx, ddy). Results are values and
+//! closures. Wherever the shader samples a texture or asks for a derivative, the derivatives of the
+//! procedural mathematics before it are computed, too.
 //!
 //! ```
 //! use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Options, SampleRequest, Sampled, Sources};
@@ -11,12 +13,12 @@
 //! let layout = GlobalsLayout::hit();
 //!
 //! // 2. A shader, compiled once.
-//! let text = "texture2d wood;
+//! let source = "texture2d wood;
 //!             shader plank(float scale = 4.0, out color c) {
 //!                 float3 p = global_value<position>;
 //!                 c = texture2d_sample<wood>(scale * p.x, sin(p.y));
 //!             }";
-//! let program = Compiler::new(layout).compile(&Sources::new("plank.adu", text))?;
+//! let program = Compiler::new(layout).compile(&Sources::new("plank.adu", source))?;
 //!
 //! // 3. Its inputs, set once for each material; an evaluator for each thread.
 //! let mut material = Instance::new(&program);
@@ -40,11 +42,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The way of the data is [`Sources`] → [`Compiler`] → [`TypedProgram`] → [`Instance`] → [`Evaluator`]. Nothing here is global: programs are
-//! immutable and shared, evaluators own their memory. Errors are data ([`Findings`]); [`render`] turns them into text.
+//! Data flows [`Sources`] → [`Compiler`] → [`Program`] → [`Instance`] → [`Evaluator`]. Nothing here
+//! is global: programs are immutable and shared, evaluators own their memory. Errors are data
+//! ([`Diagnostics`]); [`render`] turns them into text.
 //!
-//! What most hosts need is here; the rest is in modules by subject: [`batch`] for many points at once, [`closure`] for reflections, [`group`] for shaders wired to one
-//! another, [`host`] for textures, limits and faults, [`inspect`] for what a compiler knows of a shader.
+//! The root has what most hosts need. The rest is in modules by subject: [`batch`] for many points
+//! at once, [`closure`] for reflections, [`group`] for shaders wired to one another, [`host`] for
+//! textures, limits and faults, [`inspect`] for what a compiler knows of a shader.
 
 pub mod access;
 mod arena_pool;
@@ -90,7 +94,8 @@ pub mod value;
 pub use adumbra_derive::ShaderGlobals;
 #[doc(inline)]
 pub use adumbra_ir::Scalar;
-/// Types as layouts, registries and programs name them. Rust types that stand for them are [`HostValue`](value::HostValue)s.
+/// Types as layouts, registries and programs name them. [`HostValue`](value::HostValue)s are their
+/// Rust types.
 ///
 /// ```
 /// use adumbra::{GlobalsLayout, Scalar, Type};

@@ -1,4 +1,4 @@
-//! Where the NaNs of a point come from, found by the reference.
+//! The origins of a point's NaNs, found by the reference interpreter.
 
 use crate::evaluator::quad_neighbours::QuadNeighbours;
 use crate::evaluator::reference::reference_point;
@@ -10,27 +10,28 @@ use adumbra_ir::quad::{Corner, Lockstep, QuadPause, advance, with_host};
 use adumbra_ir::{Direction, Scalar, Span};
 use adumbra_vm::FloatEnvironment;
 
-/// Of each scalar of the outputs, in order, the places in the text where its value, its ddx and its ddy became NaN: the first operations on the way there
-/// that gave one though no operand was one. A derivative is what it is in the program, so it is never NaN where nobody asked for it. `None` if the program was
-/// loaded, the point was stopped, or the host let it wait.
+/// For each scalar of the outputs, in order, the source spans where its value, its ddx and its ddy
+/// became NaN. They are the first operations on the way there that gave one though no operand was
+/// one. A derivative is the one in the program, so it is never NaN where it has no demand. `None`
+/// if the program was loaded, the point was stopped, or the host let it wait.
 ///
 /// ```
 /// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, Limits, NoTextures, Sources, Type, inspect::nan_origins};
-/// let text = "shader s(out float o) { float x = global_value<x>; float y = sqrt(x); o = 2 * y + 1; }";
+/// let source = "shader s(out float o) { float x = global_value<x>; float y = sqrt(x); o = 2 * y + 1; }";
 /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
-/// let program = Compiler::new(layout).compile(&Sources::new("s.adu", text))?;
+/// let program = Compiler::new(layout).compile(&Sources::new("s.adu", source))?;
 /// let mut globals = Globals::new(program.globals());
 /// globals.set("x", -1.0, 0.0, 0.0)?;
 /// let origins = nan_origins(&Instance::new(&program), &globals, Limits::default(), &mut NoTextures).unwrap();
 /// let span = origins[0][0].unwrap();
-/// assert_eq!(&text[span.start as usize..span.end as usize], "sqrt(x)");
+/// assert_eq!(&source[span.start as usize..span.end as usize], "sqrt(x)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// Where derivatives come from quads, the point is the upper left one of its own.
 ///
 /// # Panics
-/// If the globals are laid out otherwise than the program's.
+/// If the globals have another layout than the program's.
 pub fn nan_origins<G: PointGlobals>(
     instance: &Instance,
     globals: &G,
@@ -40,8 +41,8 @@ pub fn nan_origins<G: PointGlobals>(
     let _mode = FloatEnvironment::enter();
     let program = instance.program();
     let module = program.module()?;
-    let mut room = Vec::new();
-    let globals = point_words(globals, program.globals(), &mut room);
+    let mut buffer = Vec::new();
+    let globals = point_words(globals, program.globals(), &mut buffer);
     if module.quad.is_some() {
         let mut neighbours = QuadNeighbours::new(program.globals());
         let quad = neighbours.quad_globals(program.globals(), globals);
@@ -52,22 +53,23 @@ pub fn nan_origins<G: PointGlobals>(
     (outcome.faults.stopped().is_none()).then_some(outcome.origins)
 }
 
-/// The place in the text where the first NaN came from that a message of the point told of: the first operation on the way there that gave one though no
-/// operand was one. A program [compiled to be observed](crate::Compiler::compile_observed) tells of every variable. `None` if there is no such NaN, the
-/// program was loaded or is evaluated in quads, or the host let the point wait.
+/// The source span of the origin of the first NaN that a message of the point reported: the first
+/// operation on the way there that gave one though no operand was one. A program [compiled to be
+/// observed](crate::Compiler::compile_observed) reports every variable. `None` if there is no such
+/// NaN, the program was loaded or is evaluated in quads, or the host let the point wait.
 ///
 /// ```
-/// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, Limits, NoTextures, Sources, inspect::told_nan};
-/// let text = "shader s(float x = -1, out float o) { float y = 2 * sqrt(x); o = x > 0 ? y : 0; }";
-/// let (program, _) = Compiler::new(GlobalsLayout::new()).compile_observed(&Sources::new("s.adu", text))?;
+/// use adumbra::{Compiler, Globals, GlobalsLayout, Instance, Limits, NoTextures, Sources, inspect::observed_nan_origin};
+/// let source = "shader s(float x = -1, out float o) { float y = 2 * sqrt(x); o = x > 0 ? y : 0; }";
+/// let (program, _) = Compiler::new(GlobalsLayout::new()).compile_observed(&Sources::new("s.adu", source))?;
 /// let globals = Globals::new(program.globals());
-/// let span = told_nan(&Instance::new(&program), &globals, Limits::default(), &mut NoTextures).unwrap();
-/// assert_eq!(&text[span.start as usize..span.end as usize], "sqrt(x)");
+/// let span = observed_nan_origin(&Instance::new(&program), &globals, Limits::default(), &mut NoTextures).unwrap();
+/// assert_eq!(&source[span.start as usize..span.end as usize], "sqrt(x)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Panics
-/// If the globals are laid out otherwise than the program's.
+/// If the globals have another layout than the program's.
 pub fn observed_nan_origin<G: PointGlobals>(
     instance: &Instance,
     globals: &G,
@@ -80,12 +82,12 @@ pub fn observed_nan_origin<G: PointGlobals>(
     if module.quad.is_some() {
         return None;
     }
-    let mut room = Vec::new();
-    let globals = point_words(globals, program.globals(), &mut room);
+    let mut buffer = Vec::new();
+    let globals = point_words(globals, program.globals(), &mut buffer);
     alone(instance, globals, limits, host)?.observed_nan
 }
 
-/// One point that has no neighbours; `None` if it waits.
+/// One point without neighbours; `None` if it is suspended.
 fn alone(
     instance: &Instance,
     globals: &[u32],
@@ -108,15 +110,16 @@ fn with_origins(limits: Limits) -> eval::EvalOptions {
     }
 }
 
-/// The same of one of the four points of a quad; the others are helpers. A derivative of an output is NaN because of the values that it is the
-/// difference of, where these are; between values that are infinite no operation of the text made it so.
+/// The origins at one of the four points of a quad; the others are helpers. A derivative of an
+/// output is NaN because of the values that it is the difference of, where these are; between
+/// values that are infinite no operation of the source made it so.
 ///
 /// ```
 /// use adumbra::{Compiler, Derivatives, Globals, GlobalsLayout, Instance, Limits, NoTextures, Options, Sources, Type, derivatives::{Corner, Quad}, inspect::nan_origins_in_quad};
-/// let text = "shader s(out float o) { o = sqrt(global_value<x>); }";
+/// let source = "shader s(out float o) { o = sqrt(global_value<x>); }";
 /// let options = Options { derivatives: Derivatives::Quad(Quad::Fine), output_derivatives: true, ..Options::default() };
 /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
-/// let program = Compiler::new(layout).with_options(options).compile(&Sources::new("s.adu", text))?;
+/// let program = Compiler::new(layout).with_options(options).compile(&Sources::new("s.adu", source))?;
 /// let quad = [1.0, -1.0, 1.0, -1.0].map(|x| {
 ///     let mut globals = Globals::new(program.globals());
 ///     globals.set("x", x, 0.0, 0.0).map(|()| globals)
@@ -131,7 +134,8 @@ fn with_origins(limits: Limits) -> eval::EvalOptions {
 /// ```
 ///
 /// # Panics
-/// If the program's points are not evaluated in quads, or the globals are laid out otherwise than the program's.
+/// If the program's points are not evaluated in quads, or the globals have another layout than the
+/// program's.
 pub fn nan_origins_in_quad<G: PointGlobals>(
     instance: &Instance,
     globals: [&G; 4],
@@ -167,11 +171,11 @@ fn quad_of<G: PointGlobals>(
 ) -> Option<[Option<EvalOutcome>; 4]> {
     let _mode = FloatEnvironment::enter();
     let layout = instance.program().globals();
-    let mut rooms = [const { Vec::new() }; 4];
-    let mut rooms = rooms.iter_mut();
+    let mut buffers = [const { Vec::new() }; 4];
+    let mut buffers = buffers.iter_mut();
     let globals = globals.map(|globals| {
-        let room = rooms.next().expect("one for each of the four");
-        point_words(globals, layout, room)
+        let buffer = buffers.next().expect("one for each of the four");
+        point_words(globals, layout, buffer)
     });
     in_quad(instance, globals, corner, limits, host)
 }

@@ -1,4 +1,5 @@
-//! Machine code, or what stands in for it where the feature `native` is off: a backend that no program has.
+//! Machine code, or its substitute where the feature `native` is off: a backend that no program
+//! has.
 
 pub(crate) use found::{NativeCompiler, native_backend};
 
@@ -23,11 +24,11 @@ mod found {
 
     /// The backend: there is none.
     #[derive(Debug)]
-    pub(crate) enum Native {}
+    pub(crate) enum NativeCompiler {}
 
-    /// Figures about code.
+    /// Statistics of machine code.
     pub(crate) struct CodeStats {
-        pub(crate) time: Duration,
+        pub(crate) compile_time: Duration,
         pub(crate) bytes: usize,
         pub(crate) linked_bytes: usize,
         pub(crate) refused: usize,
@@ -46,7 +47,7 @@ mod found {
             match *self {}
         }
 
-        pub(crate) fn heap(&self) -> usize {
+        pub(crate) fn heap_bytes(&self) -> usize {
             match *self {}
         }
 
@@ -55,7 +56,7 @@ mod found {
         }
     }
 
-    pub(crate) fn translator(native: &Arc<NativeCompiler>) -> Arc<dyn NativeBackend> {
+    pub(crate) fn native_backend(native: &Arc<NativeCompiler>) -> Arc<dyn NativeBackend> {
         match **native {}
     }
 }

@@ -1,4 +1,4 @@
-//! A compiled shader, and a shader with its inputs set: what threads share.
+//! Compiled shaders, and instances with their inputs set: what threads share.
 
 pub use crate::interface::JsonInterface;
 pub use adumbra_ir::metadata::{Metadata, MetadataValue};
@@ -28,33 +28,37 @@ mod interface;
 
 pub use fold::FoldError;
 
-/// Bytes that stand beside a value in an [`Arc`].
+/// The bytes of counters beside a value in an [`Arc`].
 pub(crate) const ARC_OVERHEAD: usize = 2 * size_of::<usize>();
 
-/// A compiled shader, or group of shaders: immutable, shared by `Arc` between threads and evaluators.
+/// A compiled shader, or group of shaders: immutable, shared by `Arc` between threads and
+/// evaluators.
 #[derive(Debug)]
 pub struct Program {
-    /// What the reference engine walks; a program that was loaded has none.
+    /// The module that the reference engine walks; a program that was loaded has none.
     module: Option<Module>,
     bytecode: Arc<Bytecode>,
     layout: GlobalsLayout,
     /// A program that was loaded has none.
     sources: Option<Sources>,
     warnings: Vec<Diagnostic>,
-    /// How many of them, the last ones, say that an output's own derivative is of second order: one for each such output, in order.
+    /// How many of them, the last ones, say that an output's own derivative is of second order: one
+    /// for each such output, in order.
     of_outputs: usize,
-    /// Per scalar of the outputs, whether it depends on a derivative; empty for a program that was loaded.
+    /// Per scalar of the outputs, whether it depends on a derivative; empty for a program that was
+    /// loaded.
     second_order: Vec<bool>,
-    /// What folding starts from; `None` without inputs, and for a program that was loaded.
+    /// The module that folding starts from; `None` without inputs, and for a program that was
+    /// loaded.
     prepared: Option<PreparedModule>,
     phases: Phases,
-    /// Its machine code, once somebody wants any; nothing if there is none for this processor.
+    /// Its machine code, once it is first needed; `None` if there is none for this processor.
     native: OnceLock<Option<Arc<NativeCompiler>>>,
-    /// What its evaluators found out about tiers.
+    /// The state of its tiers, which evaluators share.
     pub(crate) tiers: Arc<TierState>,
 }
 
-/// A module before anything is known of its shadows, and what the passes were asked for.
+/// A module before shadows, and the options of the passes.
 #[derive(Debug)]
 pub(crate) struct PreparedModule {
     pub(crate) module: Module,
@@ -85,12 +89,13 @@ impl Program {
         }
     }
 
-    /// Whether a file is, or was meant to be, serialised bytecode.
+    /// Whether a file is serialised bytecode, perhaps a damaged one.
     pub fn is_bytecode(bytes: &[u8]) -> bool {
         bytes.starts_with(&adumbra_vm::bytecode::MAGIC)
     }
 
-    /// Reads serialised bytecode. It is validated first, so any bytes may be given; the reference engine cannot run it.
+    /// Reads serialised bytecode. It is validated first, so any bytes may be passed; the reference
+    /// engine cannot run it.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Program, Sources};
@@ -103,7 +108,7 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with the bytes.
+    /// If the bytes are invalid.
     pub fn from_bytecode(bytes: &[u8]) -> Result<Arc<Program>, Diagnostic> {
         Program::from_serialised(bytes, |_| OnceLock::new())
     }
@@ -146,7 +151,8 @@ impl Program {
         self.bytecode.to_bytes()
     }
 
-    /// The texts that it was compiled from: what places of warnings and faults point into. `None` for a program that was loaded.
+    /// The sources that it was compiled from, which spans of warnings and faults point into. `None`
+    /// for a program that was loaded.
     pub fn sources(&self) -> Option<&Sources> {
         self.sources.as_ref()
     }
@@ -156,15 +162,16 @@ impl Program {
         &self.warnings
     }
 
-    /// The [`warnings`](TypedProgram::warnings) for who looks at one output alone: nothing is said of the derivatives of the others.
+    /// The [`warnings`](Program::warnings) for a host that reads one output alone: none is about
+    /// the derivatives of the others.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Options, Sources};
-    /// let text = "shader s(out float a, out float slope) { a = global_value<x>; slope = ddx(a); }";
+    /// let source = "shader s(out float a, out float slope) { a = global_value<x>; slope = ddx(a); }";
     /// let layout = GlobalsLayout::new().with("x", adumbra::Type::FLOAT)?;
     /// let options = Options { output_derivatives: true, ..Options::default() };
     /// let compiler = Compiler::new(layout).with_options(options);
-    /// let program = compiler.compile(&Sources::new("s.adu", text))?;
+    /// let program = compiler.compile(&Sources::new("s.adu", source))?;
     /// assert_eq!(program.warnings().len(), 1);
     /// assert_eq!(program.warnings_for("slope").len(), 1);
     /// assert_eq!(program.warnings_for("a").len(), 0);
@@ -185,7 +192,8 @@ impl Program {
         all.iter().chain(own).cloned().collect()
     }
 
-    /// By which rule points take their derivatives from their neighbours, if they are evaluated in quads.
+    /// The rule by which points take their derivatives from their neighbours, if they are evaluated
+    /// in quads.
     ///
     /// ```
     /// use adumbra::{Compiler, Derivatives, GlobalsLayout, Options, Sources, derivatives::Quad};
@@ -193,7 +201,7 @@ impl Program {
     /// let compiler = Compiler::new(GlobalsLayout::new()).with_options(options);
     /// let program = compiler.compile(&Sources::new("one.adu", "shader one(out int o) { o = 1; }"))?;
     /// assert_eq!(program.quad(), Some(Quad::Fine));
-    /// # Ok::<(), adumbra::Findings>(())
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     pub fn quad(&self) -> Option<Quad> {
         self.bytecode.quad()
@@ -204,15 +212,15 @@ impl Program {
         &self.layout
     }
 
-    /// Whether anything of a global is read. What nobody reads, a host need not find out.
+    /// Whether anything of a global is read. A host need not compute one that is not read.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
-    /// let text = "shader s(out float o) { float3 p = global_value<position>; o = global_value<uvw>.x; }";
-    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "shader s(out float o) { float3 p = global_value<position>; o = global_value<uvw>.x; }";
+    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", source))?;
     /// let read = ["uvw", "position", "nosuch"].map(|name| program.reads(name));
     /// assert_eq!(read, [true, false, false]);
-    /// # Ok::<(), adumbra::Findings>(())
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     pub fn reads(&self, global: &str) -> bool {
         let Some(member) = self.layout.member(global) else {
@@ -225,8 +233,9 @@ impl Program {
         })
     }
 
-    /// Bytes that it takes in memory, its own included: the intermediate representation, bytecode, texts, warnings. Of what it shares with
-    /// others by `Arc`, such as the layout of the globals, each is given its part.
+    /// Bytes that it takes in memory, its own included: the intermediate representation, bytecode,
+    /// sources, warnings. Values that it shares with others by `Arc`, such as the layout of the
+    /// globals, count in proportion.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, GlobalsLayout, Instance, Sources};
@@ -236,10 +245,10 @@ impl Program {
     /// // One for all materials and threads; one for each material; one for each thread and material.
     /// let bytes = [program.memory(), material.memory(), Evaluator::new(&material).memory()];
     /// assert!(bytes.iter().all(|&n| n > 0 && n < 20_000), "{bytes:?}");
-    /// # Ok::<(), adumbra::Findings>(())
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     pub fn memory(&self) -> usize {
-        // Each field is named, so that none is forgotten.
+        // Each field is named, so that the compiler reports a new one.
         let Program {
             module,
             bytecode,
@@ -273,7 +282,7 @@ impl Program {
         ARC_OVERHEAD + size_of::<Program>() + bytecode + module + rest + code + tiers
     }
 
-    /// What makes its machine code, which all evaluators share.
+    /// The compiler of its machine code, which all evaluators share.
     pub(crate) fn native_backend(&self) -> Option<Arc<dyn NativeBackend>> {
         let name = self.bytecode.shader_name();
         let native = self
@@ -282,29 +291,31 @@ impl Program {
         native.as_ref().map(native::native_backend)
     }
 
-    /// For each piece of machine code that evaluators made of it so far, a line by which `perf report` knows it: address, bytes, and a name, `SHADER::kernelN` for the kernel that
-    /// [`assembly`](TypedProgram::assembly) gives that number where no globals are uniform, and `SHADER::entryN` for where the code of single points is entered. Empty if there is none.
+    /// For each block of machine code that evaluators made of it so far, a line by which `perf
+    /// report` knows it: address, bytes, and a name. `SHADER::kernelN` is the kernel that
+    /// [`assembly`](Program::assembly) gives that number where no globals are uniform.
+    /// `SHADER::entryN` is an entry of the code of single points. Empty if there is none.
     ///
-    /// A host that is asked to be profiled appends it to `/tmp/perf-PID.map`, where PID is its process.
+    /// A host under a profiler appends it to `/tmp/perf-PID.map`, where PID is its process.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Instance, Sources, batch::{BatchEvaluator, BatchSetup, Tier}};
-    /// let text = "shader bump(out float o) { float x = global_value<uvw>.x; o = exp(-x * x); }";
-    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("bump.adu", text))?;
-    /// assert_eq!(program.perf_map(), "", "nobody wanted machine code");
+    /// let source = "shader bump(out float o) { float x = global_value<uvw>.x; o = exp(-x * x); }";
+    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("bump.adu", source))?;
+    /// assert_eq!(program.perf_map(), "", "no evaluator requested machine code");
     /// let setup = BatchSetup { tier: Tier::Native, ..BatchSetup::default() };
     /// if let Ok(_evaluator) = BatchEvaluator::with(&Instance::new(&program), &setup) {
     ///     let map = program.perf_map();
     ///     assert!(map.lines().next().unwrap().ends_with(" bump::kernel0"), "{map}");
     /// }
-    /// # Ok::<(), adumbra::Findings>(())
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     pub fn perf_map(&self) -> String {
         let native = self.native.get().and_then(Option::as_ref);
         native.map_or_else(String::new, |native| native.perf_map())
     }
 
-    /// How long the compilation took and how large the program is. Serialises the program to know how many bytes it takes.
+    /// Statistics of the compilation and the program. It serialises the program to count its bytes.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
@@ -336,7 +347,8 @@ impl Program {
         }
     }
 
-    /// Figures about its machine code, if there is any for this processor and somebody wanted it.
+    /// Statistics of its machine code, if there is any for this processor and an evaluator
+    /// requested it.
     pub(crate) fn native_stats(&self) -> Option<NativeStats> {
         let stats = self.native.get()?.as_ref()?.stats();
         Some(NativeStats {
@@ -349,7 +361,8 @@ impl Program {
         })
     }
 
-    /// The intermediate representation as text: what the engines are given, optimised and with lanes. `None` for a program that was loaded.
+    /// The intermediate representation as text: the input of the engines, optimised and with lanes.
+    /// `None` for a program that was loaded.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
@@ -364,12 +377,12 @@ impl Program {
         Some(text::print(module, SpanComments::Hidden))
     }
 
-    /// Which derivatives of which values are computed.
+    /// The demanded derivatives of each value.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, derivatives::Lanes};
-    /// let text = "shader s(out float o) { float x = global_value<uvw>.x; o = ddx(x * x); }";
-    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "shader s(out float o) { float x = global_value<uvw>.x; o = ddx(x * x); }";
+    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", source))?;
     /// let demand = program.demand();
     /// let x = demand[0].values.iter().find(|value| value.name == "x").unwrap();
     /// assert_eq!(x.lanes, Lanes::X);
@@ -399,7 +412,8 @@ impl Program {
         self.bytecode.interface()
     }
 
-    /// The intermediate representation that the bytecode was made from, and that the reference engine walks; `None` if the program was loaded.
+    /// The intermediate representation that the bytecode was made from, and that the reference
+    /// engine walks; `None` if the program was loaded.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
@@ -442,7 +456,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Every input has the shader's default, or is zero.
+    /// An instance whose inputs have the shader's defaults, or are zero.
     pub fn new(program: &Arc<Program>) -> Instance {
         let inputs = program.inputs().iter();
         Instance {
@@ -457,7 +471,8 @@ impl Instance {
         &self.program
     }
 
-    /// Sets an input, or a member of one that is a struct (`ray.origin`). Inputs have no derivatives. A value converts as [`Group::set`](crate::group::ActivePoints::set) says: an
+    /// Sets an input, or a member of one that is a struct (`ray.origin`). Inputs have no
+    /// derivatives. A value converts as [`Group::set`](crate::group::Group::set) says: an
     /// int to float, a number to a vector of it.
     ///
     /// ```
@@ -495,7 +510,8 @@ impl Instance {
         value.write(&mut self.inputs[start..][..T::ty().scalar_count()]);
     }
 
-    /// Sets an input, or a member of one that is a struct, to a value of whatever type, which converts as that of [`set`](Instance::set) does.
+    /// Sets an input, or a member of one that is a struct, to a value of any type, which converts
+    /// as that of [`set`](Instance::set) does.
     ///
     /// # Errors
     /// If there is no such input or the value cannot be one of its type.

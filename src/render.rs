@@ -1,8 +1,8 @@
-//! Diagnostics and faults as people and programs see them. No other file prints a finding.
+//! Diagnostics and faults as people and programs see them. No other file prints a diagnostic.
 //!
-//! For people: a report with carets, drawn by ariadne. For programs: one JSON object a line. Spans are bytes throughout. The
-//! text shown is made harmless first: control characters in a shader never reach a terminal, and a line too long to be shown
-//! is cut down to the neighbourhood of the place.
+//! For people: a report with carets, drawn by ariadne. For programs: one JSON object a line. Spans
+//! are bytes throughout. The source shown is made harmless first: control characters in a shader
+//! never reach a terminal, and a line too long to be shown is cut to the neighbourhood of the span.
 
 use crate::sources::{SourceFile, Sources};
 use adumbra_ir::{Diagnostic, FileId, Severity, Span};
@@ -10,16 +10,16 @@ use ariadne::{Color, Config, IndexType, Label, Report, ReportKind, Source};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// A line with more bytes than this is not drawn; what stands around the place is quoted instead.
+/// A line with more bytes than this is not drawn; the neighbourhood of the span is quoted instead.
 pub const MAX_DRAWN_LINE: usize = 400;
 
-/// How many reports are drawn; the others are counted. Programs get all of them.
+/// The maximum number of reports that are drawn; the others are counted. Programs get all of them.
 pub const MAX_DRAWN: usize = 50;
 
-/// How many characters are quoted on each side of a place in a line that is not drawn.
+/// Characters quoted on each side of a span in a line that is not drawn.
 const QUOTED_AROUND: usize = 30;
 
-/// The reports for people, errors and warnings in the order given. `color` adds terminal escapes; take them only where they are wanted.
+/// The reports for people, errors and warnings in the order given. `color` adds terminal escapes.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Sources};
@@ -40,7 +40,7 @@ pub fn text(diagnostics: &[Diagnostic], sources: &Sources, color: bool) -> Strin
     out
 }
 
-/// A finding as programs see it.
+/// A diagnostic as programs see it.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Sources, render::JsonDiagnostic};
@@ -61,7 +61,9 @@ pub struct JsonDiagnostic<'a> {
     help: Option<&'a str>,
 }
 
-/// A place as programs see it (the `span` of a [`JsonDiagnostic`], whose example shows it): bytes from 0, half open; line and column from 1, columns in characters, where the text is known.
+/// A span as programs see it (the `span` of a [`JsonDiagnostic`], whose example shows it): bytes
+/// from 0, half open. Line and column count from 1, columns in characters, where the source is
+/// known.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct JsonSpan {
     start: u32,
@@ -80,7 +82,7 @@ struct JsonLabel<'a> {
 }
 
 impl JsonSpan {
-    /// The place of a span.
+    /// The location of a span.
     pub fn new(span: Span, sources: &Sources) -> JsonSpan {
         let file = sources.get(span.file).filter(|file| knows(file, span));
         let place = file.map(|file| file.line_column(span.start));
@@ -94,7 +96,7 @@ impl JsonSpan {
 }
 
 impl<'a> JsonDiagnostic<'a> {
-    /// The finding with its places looked up. What stands under the primary place is the first of the labels.
+    /// The diagnostic with its locations. The label of the primary span is the first of the labels.
     pub fn new(diagnostic: &'a Diagnostic, sources: &'a Sources) -> JsonDiagnostic<'a> {
         let here = (!diagnostic.label.is_empty()).then_some((diagnostic.span, &diagnostic.label));
         let others = diagnostic.labels.iter().map(|l| (l.span, &l.message));
@@ -118,7 +120,8 @@ impl<'a> JsonDiagnostic<'a> {
     }
 }
 
-/// Whether a span lies in the text that is known of its file. Of serialised bytecode, none is.
+/// Whether a span lies in the source that is known of its file. No span of serialised bytecode
+/// does.
 fn knows(file: &SourceFile, span: Span) -> bool {
     span.end as usize <= file.text().len()
 }
@@ -134,7 +137,7 @@ fn file_name(sources: &Sources, span: Span) -> &str {
     sources.get(span.file).map_or("", SourceFile::name)
 }
 
-/// A span as ariadne wants it: in which file, which bytes.
+/// A span for ariadne: the file and the bytes.
 type Range = (FileId, std::ops::Range<usize>);
 
 fn draw(
@@ -178,7 +181,7 @@ fn draw(
         let drawn = Label::new(range(label.span)).with_color(Color::Cyan);
         (label.span, drawn.with_message(message))
     }));
-    // Lines in their order are one excerpt, whichever of them is the primary one.
+    // Lines in their order are one excerpt, wherever the primary one is.
     labels.sort_by_key(|(span, _)| {
         let last = span.end.saturating_sub(1).max(span.start);
         let line = sources
@@ -204,7 +207,7 @@ fn draw(
     }
 }
 
-/// The texts as reports show them: harmless, and prepared once however many reports there are.
+/// The sources as reports show them: harmless, and prepared once for any number of reports.
 struct Shown<'a> {
     sources: &'a Sources,
     files: Vec<Option<Source<String>>>,
@@ -223,7 +226,7 @@ impl ariadne::Cache<FileId> for &mut Shown<'_> {
     type Storage = String;
 
     fn fetch(&mut self, id: &FileId) -> Result<&Source<String>, impl std::fmt::Debug> {
-        let file = self.sources.get(*id).ok_or("no such text")?;
+        let file = self.sources.get(*id).ok_or("no such source")?;
         let shown = &mut self.files[id.0 as usize];
         Ok::<_, &str>(shown.get_or_insert_with(|| Source::from(harmless(file.text()))))
     }
@@ -242,7 +245,8 @@ fn can_be_drawn(span: Span, sources: &Sources) -> bool {
     !file.text().is_empty() && is_short(span.start) && is_short(span.end)
 }
 
-/// The report without a drawing: for places in lines that are too long to be shown, or in texts that are not known.
+/// The report without a drawing: for spans in lines that are too long to be shown, or in sources
+/// that are not known.
 fn quote(diagnostic: &Diagnostic, sources: &Sources, out: &mut String) {
     let kind = match diagnostic.severity() {
         Severity::Error => "Error",
@@ -302,8 +306,9 @@ fn quote(diagnostic: &Diagnostic, sources: &Sources, out: &mut String) {
     }
 }
 
-/// The text with every control character and every line separator but the line feed replaced by something visible that takes as many
-/// bytes: spans stay right, lines are counted as we count them, and a terminal obeys nothing that a shader says.
+/// The source with every control character and every line separator but the line feed replaced by
+/// something visible of as many bytes. Spans stay right, lines are counted as elsewhere, and a
+/// terminal obeys nothing that a shader says.
 ///
 /// ```
 /// assert_eq!(adumbra::render::harmless("red \x1b[31m"), "red ?[31m");
@@ -325,32 +330,32 @@ mod tests {
     use super::*;
     use adumbra_ir::Code;
 
-    fn finding(start: u32, end: u32) -> Diagnostic {
+    fn diagnostic(start: u32, end: u32) -> Diagnostic {
         Diagnostic::new(Code::SyntaxError, Span::new(FileId::MAIN, start, end), "no")
             .here("this one")
             .help("leave it out")
     }
 
     #[test]
-    fn a_report_shows_place_line_and_help_without_color_unless_asked() {
+    fn report_shows_location_line_and_help() {
         let sources = Sources::new("a.adu", "float é = 1;\nfloat y = ;\n");
-        let plain = text(&[finding(24, 25)], &sources, false);
+        let plain = text(&[diagnostic(24, 25)], &sources, false);
         assert!(plain.contains("[E0104] Error: no"), "{plain}");
         assert!(plain.contains("a.adu:2:11"), "{plain}");
         assert!(plain.contains("float y = ;"), "{plain}");
         assert!(plain.contains("this one") && plain.contains("leave it out"));
         assert!(!plain.contains('\x1b'));
-        assert!(text(&[finding(24, 25)], &sources, true).contains('\x1b'));
+        assert!(text(&[diagnostic(24, 25)], &sources, true).contains('\x1b'));
     }
 
     #[test]
-    fn nothing_in_a_shader_reaches_the_terminal_as_a_command() {
+    fn control_characters_never_reach_terminal() {
         let hostile = "a\x1b[2J\r\u{9b}\u{2028}\u{202e}\x07 b\nc";
         assert_eq!(harmless(hostile).len(), hostile.len());
         let sources = Sources::new("x\x1b[2J", hostile);
-        let mut finding = finding(1, 3);
-        finding.message = hostile.to_owned();
-        let plain = text(&[finding], &sources, false);
+        let mut diagnostic = diagnostic(1, 3);
+        diagnostic.message = hostile.to_owned();
+        let plain = text(&[diagnostic], &sources, false);
         assert!(
             plain.chars().all(|c| c == '\n' || !c.is_control()),
             "{plain:?}"
@@ -358,20 +363,20 @@ mod tests {
     }
 
     #[test]
-    fn a_line_too_long_to_be_shown_is_quoted() {
+    fn long_line_is_quoted() {
         let long = "1+".repeat(500_000);
         let sources = Sources::new("long.adu", long);
-        let plain = text(&[finding(600_000, 600_001)], &sources, false);
+        let plain = text(&[diagnostic(600_000, 600_001)], &sources, false);
         assert!(plain.len() < 1_000, "{} bytes", plain.len());
         assert!(plain.contains("long.adu:1:600001"), "{plain}");
     }
 
     #[test]
-    fn any_span_can_be_rendered() {
+    fn every_span_can_be_rendered() {
         let sources = Sources::new("a.adu", "é\n\r\n");
         for start in 0..8 {
             for end in start..8 {
-                assert!(!text(&[finding(start, end)], &sources, true).is_empty());
+                assert!(!text(&[diagnostic(start, end)], &sources, true).is_empty());
             }
         }
         let letters = [
@@ -397,13 +402,13 @@ mod tests {
                 Span::new(FileId::MAIN, start, start + random(9))
             };
             let first = span();
-            let finding = finding(first.start, first.end)
+            let diagnostic = diagnostic(first.start, first.end)
                 .label(span(), "one")
                 .label(span(), "two");
             let sources = Sources::new("r.adu", text);
-            assert!(!super::text(&[finding], &sources, true).is_empty());
+            assert!(!super::text(&[diagnostic], &sources, true).is_empty());
         }
-        let mut elsewhere = finding(0, 1);
+        let mut elsewhere = diagnostic(0, 1);
         elsewhere.span.file = FileId(7);
         assert!(text(&[elsewhere], &sources, false).contains("[E0104]"));
     }
@@ -411,15 +416,15 @@ mod tests {
     #[test]
     fn many_reports_are_counted() {
         let sources = Sources::new("a.adu", "x");
-        let plain = text(&vec![finding(0, 1); MAX_DRAWN + 7], &sources, false);
+        let plain = text(&vec![diagnostic(0, 1); MAX_DRAWN + 7], &sources, false);
         assert!(plain.ends_with("… and 7 more\n"));
     }
 
     #[test]
-    fn json_has_the_fields_of_the_contract() {
+    fn json_has_contract_fields() {
         let sources = Sources::new("a.adu", "x\ny z");
-        let finding = finding(4, 5).label(Span::new(FileId::MAIN, 0, 1), "declared here");
-        let json = serde_json::to_value(JsonDiagnostic::new(&finding, &sources)).unwrap();
+        let diagnostic = diagnostic(4, 5).label(Span::new(FileId::MAIN, 0, 1), "declared here");
+        let json = serde_json::to_value(JsonDiagnostic::new(&diagnostic, &sources)).unwrap();
         let span = serde_json::json!({"start": 4, "end": 5, "line": 2, "column": 3});
         assert_eq!(
             json,

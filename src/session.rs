@@ -1,4 +1,5 @@
-//! What is typed into a session: one text may hold several entries, each of which is a declaration or something to evaluate.
+//! Entries of a session: one typed source holds several, each a declaration or something to
+//! evaluate.
 
 use adumbra_frontend::ast::{Expr, ReplEntry, Stmt, StmtKind, TypeName};
 use adumbra_frontend::token_kind::TypeKeyword;
@@ -10,34 +11,37 @@ use std::ops::Range;
 
 pub use adumbra_frontend::check::SessionOutput;
 
-/// What a typed text holds.
+/// The content of a typed source.
 #[derive(Clone, Debug)]
 pub enum SessionEntries {
-    /// These, in order.
+    /// Entries, in order.
     Complete(Vec<SessionEntry>),
-    /// It may become right with further lines: a bracket or comment is open, or a body is still to come. What is wrong if none comes.
+    /// It may become valid with further lines: a bracket or comment is open, or a body is still to
+    /// come. Its diagnostics hold if none comes.
     Incomplete(Vec<Diagnostic>),
-    /// No further line mends it.
+    /// No further line fixes it.
     Invalid(Vec<Diagnostic>),
 }
 
-/// One entry of a typed text.
+/// One entry of a typed source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionEntry {
-    /// A function, struct, constant or texture, by its bytes: to be kept among the texts of later compilations.
+    /// A function, struct, constant or texture, by its bytes: to be kept among the sources of later
+    /// compilations.
     Item(Range<usize>),
-    /// An expression, an assignment, another statement, or a variable with its derivatives, by its bytes: to be compiled and evaluated.
+    /// An expression, an assignment, another statement, or a variable with its derivatives, by its
+    /// bytes: to be compiled and evaluated.
     Run(Range<usize>),
 }
 
-/// Reads what was typed. Its [`FileId`] is that of the first text.
+/// Parses a typed source. Its [`FileId`] is that of the first source.
 ///
 /// ```
-/// use adumbra::session::{Entries, EntryKind, entries};
-/// let Entries::Complete(found) = entries("float f(float x) { return x; } f(1)") else { panic!() };
-/// assert_eq!(found, [EntryKind::Item(0..30), EntryKind::Run(31..35)]);
-/// assert!(matches!(entries("float f(float x) {"), Entries::Unfinished(_)));
-/// assert!(matches!(entries("1 + )"), Entries::Wrong(_)));
+/// use adumbra::session::{SessionEntries, SessionEntry, parse_entries};
+/// let SessionEntries::Complete(found) = parse_entries("float f(float x) { return x; } f(1)") else { panic!() };
+/// assert_eq!(found, [SessionEntry::Item(0..30), SessionEntry::Run(31..35)]);
+/// assert!(matches!(parse_entries("float f(float x) {"), SessionEntries::Incomplete(_)));
+/// assert!(matches!(parse_entries("1 + )"), SessionEntries::Invalid(_)));
 /// ```
 pub fn parse_entries(text: &str) -> SessionEntries {
     let _mode = FloatEnvironment::enter();
@@ -63,7 +67,7 @@ fn kind(entry: &ReplEntry<'_>) -> SessionEntry {
     }
 }
 
-/// What would be a variable of a file, not of a function: `texture2d wood;`.
+/// A declaration that would be a variable of a file, not of a function: `texture2d wood;`.
 fn declares_resource(statement: &Stmt<'_>) -> bool {
     let StmtKind::Declaration(declaration) = &statement.kind else {
         return false;
@@ -74,7 +78,8 @@ fn declares_resource(statement: &Stmt<'_>) -> bool {
     )
 }
 
-/// The bytes of the declaration that a place lies in, in a text that can be read; `None` if it lies in none.
+/// The bytes of the declaration that contains a position, in a source without errors of syntax;
+/// `None` if none does.
 pub fn item_at(text: &str, byte: u32) -> Option<Range<usize>> {
     let (arena, mut interner) = (Bump::new(), Interner::new());
     let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);

@@ -1,4 +1,4 @@
-//! The texts of one compilation, numbered by [`FileId`]: what spans point into.
+//! The sources of one compilation, numbered by [`FileId`], which spans point into.
 
 pub use crate::folder::Folder;
 pub use crate::includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
@@ -8,12 +8,13 @@ use adumbra_frontend::STDLIB_FILE;
 use adumbra_ir::{FileId, heap_of};
 use std::sync::{Arc, OnceLock};
 
-/// The texts of one compilation. The first is the shader; others were given with it or belong to the standard library.
+/// The sources of one compilation. The first is the shader; others were given with it or belong to
+/// the standard library.
 ///
 /// ```
 /// use adumbra::{Sources, diagnostics::FileId};
 /// let sources = Sources::new("grid.adu", "shader grid() {\n}");
-/// let place = sources.get(FileId::MAIN).unwrap().place(16);
+/// let place = sources.get(FileId::MAIN).unwrap().line_column(16);
 /// assert_eq!((place.line, place.column), (2, 1));
 /// ```
 #[derive(Clone, Debug)]
@@ -26,7 +27,8 @@ heap_of! {
     SourceFile { name, text, lines, included }
 }
 
-/// Neighbouring texts of a compilation: those that one shader is made from, the first of which holds it.
+/// Adjacent sources of a compilation: those that one shader is made from, the first of which holds
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SourceSlice<'s> {
     sources: &'s Sources,
@@ -34,18 +36,19 @@ pub(crate) struct SourceSlice<'s> {
     count: u16,
 }
 
-/// One text and what to call it.
+/// One source and its name.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     name: Arc<str>,
     text: Arc<str>,
-    /// The first byte of each line, found when first asked for.
+    /// The first byte of each line, found on first use.
     lines: OnceLock<Vec<u32>>,
-    /// The texts that it includes, as positions among the texts of its compilation; `None` until they were gathered.
+    /// The sources that it includes, as positions among those of its compilation; `None` until they
+    /// were gathered.
     included: Option<Vec<u16>>,
 }
 
-/// A place for people: both counted from 1, columns in characters.
+/// A location for people: both counted from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineColumn {
     /// Line, counted by line feeds.
@@ -54,18 +57,19 @@ pub struct LineColumn {
     pub column: u32,
 }
 
-/// The most texts of one compilation: spans name theirs by 16 bits, and the last number is the library's.
+/// The maximum number of sources of one compilation: spans name theirs by 16 bits, and the last
+/// number is the library's.
 pub const MAX_SOURCE_COUNT: usize = STDLIB_FILE.0 as usize;
 
 impl Sources {
-    /// A compilation of one text.
+    /// A compilation of one source.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Sources {
         Sources {
             files: vec![SourceFile::new(name.into(), text.into())],
         }
     }
 
-    /// Adds a text whose functions, structs and constants the first may use.
+    /// Adds a source whose functions, structs and constants the first may use.
     ///
     /// # Panics
     /// If there are [`MAX_SOURCE_COUNT`] already.
@@ -75,29 +79,29 @@ impl Sources {
         id
     }
 
-    /// What the next text will be numbered.
+    /// The number of the next source.
     ///
     /// # Panics
     /// If there are [`MAX_SOURCE_COUNT`] already.
     fn next_id(&self) -> FileId {
         assert!(
             self.files.len() < MAX_SOURCE_COUNT,
-            "no more than MAX_TEXTS"
+            "no more than MAX_SOURCE_COUNT"
         );
         FileId(self.files.len() as u16)
     }
 
-    /// The text that a span points into; `None` for a number that was not handed out.
+    /// The source that a span points into; `None` for an unknown number.
     pub fn get(&self, id: FileId) -> Option<&SourceFile> {
         self.files.get(id.0 as usize)
     }
 
-    /// Says what a text includes.
+    /// Records the includes of a source.
     pub(crate) fn set_included(&mut self, id: FileId, included: Vec<u16>) {
         self.files[id.0 as usize].included = Some(included);
     }
 
-    /// Adds all texts of another compilation behind those of this one; gives the number of the first.
+    /// Appends all sources of another compilation; gives the number of the first.
     pub(crate) fn append(&mut self, other: &Sources) -> FileId {
         let first = self.next_id();
         self.files.extend_from_slice(&other.files);
@@ -121,7 +125,7 @@ impl Sources {
         }
     }
 
-    /// So many of them.
+    /// A slice of `count` of them.
     pub(crate) fn slice(&self, first: FileId, count: usize) -> SourceSlice<'_> {
         SourceSlice {
             sources: self,
@@ -130,7 +134,7 @@ impl Sources {
         }
     }
 
-    /// Every text with its number, in order.
+    /// Every source with its number, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (FileId, &SourceFile)> {
         let numbered = self.files.iter().enumerate();
         numbered.map(|(index, file)| (FileId(index as u16), file))
@@ -138,12 +142,12 @@ impl Sources {
 }
 
 impl<'s> SourceSlice<'s> {
-    /// The text that holds the shader.
+    /// The source that holds the shader.
     pub(crate) fn main(self) -> FileId {
         FileId(self.first)
     }
 
-    /// Each text with its number, in order.
+    /// Each source with its number, in order.
     pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = (FileId, &'s SourceFile)> {
         let (first, count) = (self.first, self.count as usize);
         let files = self.sources.files[first as usize..][..count].iter();
@@ -151,7 +155,7 @@ impl<'s> SourceSlice<'s> {
         numbered.map(move |(index, file)| (FileId(first + index as u16), file))
     }
 
-    /// The same, each behind those that it includes.
+    /// The same, each after those that it includes.
     pub(crate) fn included_first(self) -> Vec<(FileId, &'s SourceFile)> {
         let files: Vec<(FileId, &SourceFile)> = self.iter().collect();
         let mut taken = vec![false; files.len()];
@@ -192,22 +196,23 @@ impl SourceFile {
         }
     }
 
-    /// What to call it: a path as given, or `<expression>`.
+    /// Its name: a path as given, or `<expression>`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The text.
+    /// The text of the source.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What it includes, if that was gathered.
+    /// Its includes, if they were gathered.
     pub(crate) fn included(&self) -> Option<&[u16]> {
         self.included.as_deref()
     }
 
-    /// The line and column of a byte; a byte inside a character counts as its first, one behind the end as the end.
+    /// The line and column of a byte; a byte inside a character counts as its first, one after the
+    /// end as the end.
     pub fn line_column(&self, byte: u32) -> LineColumn {
         let byte = self.text.floor_char_boundary(byte as usize);
         let line = self.line_of(byte as u32);
@@ -218,7 +223,7 @@ impl SourceFile {
         }
     }
 
-    /// The line of a byte, counted from 1; one behind the end is in the last.
+    /// The line of a byte, counted from 1; one after the end is in the last.
     pub(crate) fn line_of(&self, byte: u32) -> u32 {
         self.lines().partition_point(|&start| start <= byte) as u32
     }
@@ -249,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_so_many_texts_and_no_more() {
+    fn source_count_is_bounded() {
         let mut sources = Sources::new("a", "");
         let text: Arc<str> = "".into();
         let last = (1..MAX_SOURCE_COUNT).map(|_| sources.add(text.clone(), text.clone()));
@@ -259,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn places_count_characters_and_survive_any_byte() {
+    fn line_column_counts_characters() {
         let sources = Sources::new("a", "é = 1;\nsin(é);\n");
         let file = sources.get(FileId::MAIN).unwrap();
         let place = |byte| (file.line_column(byte).line, file.line_column(byte).column);

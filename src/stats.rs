@@ -1,11 +1,11 @@
-//! How long a compilation took, phase by phase, and how large what came out is.
+//! Statistics of a compilation: the time of each phase, and the size of the result.
 
 use crate::engine::Tier;
 use crate::program::Instance;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// Figures about one compilation.
+/// Statistics of one compilation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// Microseconds, phase by phase.
@@ -20,10 +20,10 @@ pub struct Stats {
     pub lanes: usize,
     /// Words of registers, arrays and outputs.
     pub registers: usize,
-    /// What it takes in memory.
+    /// Its memory.
     #[serde(rename = "memory_bytes")]
     pub memory: MemoryStats,
-    /// Who computes its rows in an evaluator's batches: the interpreter or machine code.
+    /// The tier that computes an evaluator's batches: the interpreter or machine code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
     /// Its machine code, where an evaluator may use any.
@@ -31,26 +31,28 @@ pub struct Stats {
     pub native: Option<NativeStats>,
 }
 
-/// Figures about the machine code of a program.
+/// Statistics of the machine code of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct NativeStats {
-    /// Microseconds that making it took.
+    /// Microseconds of its compilation.
     pub compile_us: f64,
     /// Its bytes, constants included.
     pub code_bytes: usize,
     /// Bytes of the code that was compiled ahead of time, and linked.
     pub linked_bytes: usize,
-    /// How often there was no memory that could be executed: then rows are interpreted.
+    /// The number of failures to map executable memory: then arithmetic is interpreted.
     pub refused: usize,
-    /// How often the compiler failed in a way that it must not: then rows are interpreted, too.
+    /// The number of panics of the compiler: then arithmetic is interpreted, too.
     pub panicked: usize,
-    /// How many times as fast as the interpreter the code is, if [`Tier::Auto`] has measured it: at most 1 if it is not taken.
+    /// The speedup of the code over the interpreter, if [`Tier::Auto`] has measured it: at most 1
+    /// if it is not used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speedup: Option<f64>,
 }
 
 impl Stats {
-    /// The figures of an instance's program, in an evaluator of so many bytes whose rows are computed by that tier, and may be by machine code.
+    /// The statistics of an instance's program, in an evaluator of `memory` bytes at that tier,
+    /// with machine code if there is any.
     pub(crate) fn of_evaluator(
         instance: &Instance,
         memory: usize,
@@ -73,7 +75,7 @@ impl Stats {
 /// Bytes that a program takes in memory, and what is made of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MemoryStats {
-    /// See [`Program::memory`](crate::TypedProgram::memory).
+    /// See [`Program::memory`](crate::Program::memory).
     pub program: usize,
     /// See [`Instance::memory`](crate::Instance::memory), where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,17 +88,17 @@ pub struct MemoryStats {
 /// Microseconds that the phases of a compilation took; all zero for a program that was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Phases {
-    /// Text to syntax tree.
+    /// Source to syntax tree.
     pub parse: f64,
     /// Names and types.
     pub check: f64,
     /// Typed tree to intermediate representation.
     pub lower: f64,
-    /// What can trace back to a global.
+    /// Lineage analysis.
     pub lineage: f64,
-    /// Which derivatives are wanted.
+    /// Demand analysis.
     pub demand: f64,
-    /// Inlining, folding, deduping, pruning.
+    /// Inlining, folding, GVN, DCE.
     pub optimise: f64,
     /// Registers and bytecode.
     pub bytecode: f64,
@@ -121,7 +123,7 @@ impl std::ops::Add for Phases {
     }
 }
 
-/// Measures phases one behind the other.
+/// Measures phases that follow each other.
 #[derive(Debug)]
 pub(crate) struct PhaseClock {
     start: Instant,

@@ -1,4 +1,4 @@
-//! Values as a host sees them: Rust types in, Rust types out, and a view of any type for those who print.
+//! Values as a host sees them: Rust types in, Rust types out, and a view of any type for printing.
 
 use crate::globals::Flag;
 use adumbra_ir::{Scalar, Type};
@@ -9,8 +9,10 @@ use std::fmt;
 #[cfg(any(feature = "glam", feature = "mint"))]
 mod vectors;
 
-/// A Rust type that a global, an input or an output can be read or set as: `f32`, `i32`, `u32`, `bool`, `[f32; 2]` to `[f32; 4]` for vectors, arrays of such rows for
-/// matrices. By the feature `glam` its `Vec2` to `Vec4`, `Mat3` and `Mat4` are, too, by the feature `mint` that crate's vectors, and its matrices in rows or columns.
+/// A Rust type that a global, an input or an output can be read or set as: `f32`, `i32`, `u32`,
+/// `bool`, `[f32; 2]` to `[f32; 4]` for vectors, arrays of such rows for matrices. With the feature
+/// `glam` its `Vec2` to `Vec4`, `Mat3` and `Mat4` are, too. With the feature `mint` so are that
+/// crate's vectors, and its matrices in rows or columns.
 pub trait HostValue: Copy + sealed::Sealed {
     /// The shading language's type for it.
     fn ty() -> Type;
@@ -87,11 +89,12 @@ macro_rules! host_floats {
 
 host_floats! { 2 3 4 }
 
-/// Words together with the type that says what they mean. Closures and resources show as `closure` and `resource`: their words mean
-/// something to one evaluator alone.
+/// Words together with their type. Closures and resources show as `closure` and `resource`: their
+/// words mean something to one evaluator alone.
 ///
-/// It prints for people (`Display`: `(0.5, 1.0, 0.0)`) and serialises for programs: floats as the shortest decimal that reads back to
-/// the same bits, `"nan"`, `"inf"` and `"-inf"` as strings, vectors and arrays as arrays, matrices as arrays of rows, structs as objects.
+/// It prints for people (`Display`: `(0.5, 1.0, 0.0)`) and serialises for programs. Floats are the
+/// shortest decimal that reads back to the same bits, `"nan"`, `"inf"` and `"-inf"` as strings.
+/// Vectors and arrays are arrays, matrices are arrays of rows, structs are objects.
 ///
 /// ```
 /// use adumbra::{Type, value::View};
@@ -108,7 +111,7 @@ pub struct ValueView<'a> {
     stride: usize,
 }
 
-/// The most scalars of a [`HostValue`]: a 4×4 matrix.
+/// The maximum number of scalars of a [`HostValue`]: a 4×4 matrix.
 pub(crate) const MAX_HOST_SCALARS: usize = 16;
 
 impl<'a> ValueView<'a> {
@@ -121,12 +124,12 @@ impl<'a> ValueView<'a> {
         ValueView::strided(ty, words, 1)
     }
 
-    /// A scalar's word in every so many.
+    /// The words of a scalar with a stride.
     pub(crate) fn strided(ty: &'a Type, words: &'a [u32], stride: usize) -> ValueView<'a> {
         ValueView { ty, words, stride }
     }
 
-    /// What the words mean.
+    /// The type of the words.
     pub fn ty(&self) -> &'a Type {
         self.ty
     }
@@ -149,7 +152,8 @@ impl<'a> ValueView<'a> {
         Some(T::read(&words[..self.ty.scalar_count()]))
     }
 
-    /// The parts that a vector, matrix (rows), array or struct consists of, structs' with their names. A scalar has none.
+    /// The parts that a vector, matrix (rows), array or struct consists of, structs' with their
+    /// names. A scalar has none.
     fn for_each_part(&self, mut f: impl FnMut(Option<&'a str>, ValueView<'a>)) {
         const FLOAT: &Type = &Type::FLOAT;
         const ROWS: [&Type; 3] = [&Type::Vector(2), &Type::Vector(3), &Type::Vector(4)];
@@ -171,7 +175,8 @@ impl<'a> ValueView<'a> {
     }
 }
 
-/// A float for programs: a JSON number that reads back to the same bits, or a string where JSON has no number.
+/// A float for programs: a JSON number that reads back to the same bits, or a string where JSON has
+/// no number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JsonFloat(pub f32);
 
@@ -286,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_read_back_to_the_same_bits() {
+    fn printed_floats_round_trip() {
         for (x, text) in [
             (0.17684336, "0.17684336"),
             (0.0, "0.0"),
@@ -310,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_prints_in_one_line_and_serialises_by_shape() {
+    fn values_print_in_line_and_serialise_by_shape() {
         let pair = Type::Struct(Arc::new(StructType {
             name: "pair".to_owned(),
             members: vec![

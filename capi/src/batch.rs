@@ -1,4 +1,4 @@
-//! Evaluation of many points at once.
+//! The C functions that evaluate batches of points.
 
 use crate::batch_globals::AdumbraBatchGlobals;
 use crate::batch_options::{AdumbraBatchOptions, AdumbraTier, batch_setup};
@@ -25,8 +25,8 @@ use adumbra::{
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Mutex};
 
-/// One thread's means to evaluate an instance at hundreds of points at once. Each shows, to the bit, what it shows alone. What came out can be read until
-/// the next evaluation.
+/// Evaluates an instance at hundreds of points at once, on one thread. Every point has, to the bit,
+/// the results that it has alone. Results can be read until the next evaluation.
 #[derive(Debug)]
 pub struct AdumbraBatchEvaluator {
     inside: Mutex<Inside>,
@@ -36,7 +36,7 @@ pub struct AdumbraBatchEvaluator {
 struct Inside {
     evaluator: BatchEvaluator,
     program: Arc<Program>,
-    rows: RequestColumns,
+    columns: RequestColumns,
     /// The number of the first point of the last evaluation in its batch.
     first: usize,
     /// Which of its points were evaluated for their neighbours alone.
@@ -55,7 +55,7 @@ impl Inside {
         }
     }
 
-    /// What a point asks that waits.
+    /// The request of a suspended point.
     fn request(&self, point: usize) -> Result<AdumbraSampleRequest> {
         self.check(point)?;
         let mut waiting = self.evaluator.suspended();
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_new(
         let inside = Inside {
             evaluator: evaluator.map_err(|_| AdumbraStatus::Unavailable)?,
             program: instance.program().clone(),
-            rows: RequestColumns::default(),
+            columns: RequestColumns::default(),
             first: 0,
             helpers: Vec::new(),
             weights: Vec::new(),
@@ -121,7 +121,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_width(
     })
 }
 
-/// Who computed the rows of the last evaluation, or will compute those of the first: `ADUMBRA_TIER_INTERPRETER` or `ADUMBRA_TIER_NATIVE`.
+/// The tier of the last evaluation, or of the first one before it: `ADUMBRA_TIER_INTERPRETER` or
+/// `ADUMBRA_TIER_NATIVE`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_tier(
     evaluator: *const AdumbraBatchEvaluator,
@@ -139,7 +140,7 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_tier(
     })
 }
 
-/// The name of the instructions that it uses, which lives for ever.
+/// The name of its SIMD level, which lives for ever.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_simd(
     evaluator: *const AdumbraBatchEvaluator,
@@ -158,11 +159,12 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_simd(
     })
 }
 
-/// Evaluates points `first` to `first + points` of a batch, no more than the width; none at all wherever `first` is. Points that wait here are given up.
-/// `host` may be NULL.
+/// Evaluates points `first` to `first + points` of a batch, no more than the width; with 0 points,
+/// `first` may be any. Points that are suspended here are given up. `host` may be NULL.
 ///
-/// If points are evaluated in quads, each four are one, row by row from the upper left; `helpers` then tells by a number other than 0 which of
-/// the `points` are evaluated for their neighbours alone. It may be NULL, and must be for other programs.
+/// If points are evaluated in quads, each four points are a quad: upper left, upper right, lower
+/// left, lower right. Then `helpers` holds a number other than 0 for each of the `points` that is
+/// evaluated for its neighbours alone. It may be NULL, and must be for other programs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_evaluate(
     evaluator: *mut AdumbraBatchEvaluator,
@@ -188,10 +190,11 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_evaluate(
         if (in_quads && !points.is_multiple_of(4)) || (!in_quads && !helpers.is_null()) {
             return Err(AdumbraStatus::Quads);
         }
-        // SAFETY: as above.
+        // SAFETY: by the contract of the crate `helpers` holds `points` bytes and `host` is NULL or
+        // a struct of its size.
         let (helpers, mut host) = unsafe {
             let given = (!helpers.is_null()).then(|| pointer::read_slice(helpers, points));
-            let host = Callbacks::new(host, &inside.program, &mut inside.rows)?;
+            let host = Callbacks::new(host, &inside.program, &mut inside.columns)?;
             (given.transpose()?, host)
         };
         let (are_helpers, first_of_last) = (&mut inside.helpers, &mut inside.first);
@@ -207,12 +210,13 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_evaluate(
                 }
             }
         };
-        // SAFETY: as above.
+        // SAFETY: by the contract of the crate all planes may be read during this call.
         unsafe { globals.lend(inside.program.globals(), end, evaluate) }
     })
 }
 
-/// How far each point of the last evaluation came. `needed`, unless it is NULL, is how many points there were, also if the buffer is too small.
+/// How far each point of the last evaluation came. `needed`, unless it is NULL, is how many points
+/// there were, also if the buffer is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_outcomes(
     evaluator: *const AdumbraBatchEvaluator,
@@ -226,13 +230,15 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_outcomes(
         let inside = lock_or_busy(&evaluator.inside)?;
         let all = inside.evaluator.outcomes().iter();
         let all: Vec<u32> = all.map(|&o| AdumbraOutcome::from(o) as u32).collect();
-        // SAFETY: as above; an outcome is such a number.
+        // SAFETY: `outcomes` and `needed` by the contract of the crate; an outcome is a `u32`.
         unsafe { fill_buffer(&all, outcomes.cast(), capacity, needed) }
     })
 }
 
-/// Copies value, ddx or ddy (`part` is an `AdumbraPart`) of one scalar of the outputs, numbered as `adumbra_program_find` says of an output, for all points of
-/// the last evaluation: to every `stride`th number of a plane of `capacity` numbers of four bytes. What stands between them stays.
+/// Copies value, ddx or ddy (`part` is an `AdumbraPart`) of one scalar of the outputs for all
+/// points of the last evaluation. `scalar` is numbered as `adumbra_program_find` numbers the
+/// scalars of outputs. The points go to every `stride`th number of a plane of `capacity` numbers of
+/// four bytes. The numbers between them stay.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
     evaluator: *const AdumbraBatchEvaluator,
@@ -277,7 +283,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_copy(
     })
 }
 
-/// The points of the last evaluation at which something went wrong. `needed`, unless it is NULL, is how many there are, also if the buffer is too small.
+/// The points of the last evaluation that have faults. `needed`, unless it is NULL, is their
+/// number, also if the buffer is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_faulty(
     evaluator: *const AdumbraBatchEvaluator,
@@ -293,21 +300,22 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_faulty(
         let faulty: Vec<usize> = all
             .filter(|&point| !inside.evaluator.faults(point).is_empty())
             .collect();
-        // SAFETY: as above.
+        // SAFETY: `points` and `needed` by the contract of the crate.
         unsafe { fill_buffer(&faulty, points, capacity, needed) }
     })
 }
 
-/// What went wrong at a point of the last evaluation, numbered from its first one, as findings, which may be none.
+/// The faults of a point of the last evaluation as diagnostics, perhaps none. Points are numbered
+/// from the first of the evaluation.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_faults(
     evaluator: *const AdumbraBatchEvaluator,
     point: usize,
-    findings: *mut *mut AdumbraDiagnostics,
+    diagnostics: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, evaluator) = unsafe { (out_handle(findings)?, borrow(evaluator)?) };
+        let (to, evaluator) = unsafe { (out_handle(diagnostics)?, borrow(evaluator)?) };
         let inside = lock_or_busy(&evaluator.inside)?;
         inside.check(point)?;
         let found = fault_diagnostics(inside.evaluator.faults(point), &inside.program);
@@ -316,7 +324,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_faults(
     })
 }
 
-/// A node of a closure tree of a point of the last evaluation, as `adumbra_evaluator_closure` shows one.
+/// A node of a closure tree of a point of the last evaluation, as `adumbra_evaluator_closure` shows
+/// one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_closure(
     evaluator: *const AdumbraBatchEvaluator,
@@ -334,7 +343,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_closure(
     })
 }
 
-/// The scalars of the arguments of a leaf of a point, as `adumbra_evaluator_closure_arguments` gives them.
+/// The scalars of the arguments of a leaf of a point, as `adumbra_evaluator_closure_arguments`
+/// gives them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_closure_arguments(
     evaluator: *const AdumbraBatchEvaluator,
@@ -350,12 +360,13 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_closure_arguments(
         let inside = lock_or_busy(&evaluator.inside)?;
         inside.check(point)?;
         let leaf = inside.evaluator.numbered_closure(number, point);
-        // SAFETY: as above.
+        // SAFETY: `to` and `needed` by the contract of the crate.
         unsafe { closure::read_arguments(leaf, to.cast(), capacity, needed) }
     })
 }
 
-/// The leaves of a closure tree of a point as a flat list, as `adumbra_evaluator_leaves` gives them.
+/// The leaves of a closure tree of a point as a flat list, as `adumbra_evaluator_leaves` gives
+/// them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_leaves(
     evaluator: *const AdumbraBatchEvaluator,
@@ -372,12 +383,12 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_leaves(
         let inside = &mut *inside;
         inside.check(point)?;
         let tree = inside.evaluator.numbered_closure(number, point);
-        // SAFETY: as above.
+        // SAFETY: `leaves` and `needed` by the contract of the crate.
         unsafe { closure::fill_leaves(tree, &mut inside.weights, leaves, capacity, needed) }
     })
 }
 
-/// A whole closure tree of a point as a text, as `adumbra_evaluator_closure_render` writes it.
+/// A whole closure tree of a point as a string, as `adumbra_evaluator_closure_render` writes it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_closure_render(
     evaluator: *const AdumbraBatchEvaluator,
@@ -394,12 +405,13 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_closure_render(
         let inside = lock_or_busy(&evaluator.inside)?;
         inside.check(point)?;
         let tree = inside.evaluator.numbered_closure(number, point);
-        // SAFETY: as above.
+        // SAFETY: `buffer` and `needed` by the contract of the crate.
         unsafe { closure::render_closure(tree, format, buffer, capacity, needed) }
     })
 }
 
-/// The points of the last evaluation that wait for textures. `needed`, unless it is NULL, is how many there are, also if the buffer is too small.
+/// The suspended points of the last evaluation. `needed`, unless it is NULL, is their number, also
+/// if the buffer is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_suspended(
     evaluator: *const AdumbraBatchEvaluator,
@@ -416,12 +428,13 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_suspended(
             .suspended()
             .map(|(point, _)| point)
             .collect();
-        // SAFETY: as above.
+        // SAFETY: `points` and `needed` by the contract of the crate.
         unsafe { fill_buffer(&waiting, points, capacity, needed) }
     })
 }
 
-/// What a point asks that waits, numbered from the first one of the evaluation; in the request it has its number in the batch.
+/// The request of a suspended point, numbered from the first of the evaluation. The request itself
+/// has its number in the batch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_request(
     evaluator: *const AdumbraBatchEvaluator,
@@ -437,7 +450,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_request(
     })
 }
 
-/// Goes on with a point that waits, alone or with its quad: `texel` is red, green, blue, alpha. `host` and `outcome` may be NULL.
+/// Resumes a suspended point, alone or with its quad: `texel` is red, green, blue, alpha. `host`
+/// and `outcome` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_answer(
     evaluator: *mut AdumbraBatchEvaluator,
@@ -458,15 +472,15 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_answer(
         let mut inside = lock_or_busy(&evaluator.inside)?;
         let inside = &mut *inside;
         inside.request(point)?;
-        // SAFETY: as above.
-        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
+        // SAFETY: `host` by the contract of the crate.
+        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.columns)? };
         store_outcome(outcome, inside.evaluator.answer(point, texel, &mut host));
         Ok(())
     })
 }
 
-/// Moves a point that waits out of the evaluator, with its quad if it stands in one. It goes on in any `AdumbraEvaluator` of the same instance and
-/// limits, with the engine `ADUMBRA_ENGINE_POINT`.
+/// Moves a suspended point out of the evaluator, with its quad if it is in one. It resumes in any
+/// `AdumbraEvaluator` of the same instance and limits, with the engine `ADUMBRA_ENGINE_POINT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_park(
     evaluator: *mut AdumbraBatchEvaluator,
@@ -496,7 +510,8 @@ pub unsafe extern "C" fn adumbra_batch_evaluator_memory(
     })
 }
 
-/// Frees a batch evaluator. One that is being used, as by the callback that calls this, is not freed.
+/// Frees a batch evaluator. One that is being used, as by the callback that calls this, is not
+/// freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_evaluator_free(evaluator: *mut AdumbraBatchEvaluator) {
     // SAFETY: the contract of the crate.

@@ -1,4 +1,4 @@
-//! The globals of many points: planes of the caller's, of which only addresses are kept between calls.
+//! Globals of a batch: addresses of the caller's planes, which are read during an evaluation alone.
 
 use crate::guard::{Result, guard, lock_or_busy};
 use crate::options::part_from_number;
@@ -13,11 +13,12 @@ use adumbra::{
 use std::ffi::{c_char, c_void};
 use std::sync::Mutex;
 
-/// The globals of a batch: of every scalar of every global its values, and those of its ddx and ddy, either the same for all points or from a plane of the
-/// caller's. Zero for all points until set.
+/// The globals of a batch. Every scalar of a global, and of its ddx and ddy, is uniform or comes
+/// from a plane of the caller's. All are zero until set.
 ///
-/// Planes are not copied: they are read while points are evaluated, and must be there whenever that happens with this handle; in between they may be
-/// written, as from one tile of a picture to the next.
+/// Planes are not copied. They are read while points are evaluated, and must be valid whenever an
+/// evaluation uses this handle. Between evaluations the caller may write them, as from one tile of
+/// an image to the next.
 #[derive(Debug)]
 pub struct AdumbraBatchGlobals {
     inside: Mutex<Inside>,
@@ -28,11 +29,11 @@ struct Inside {
     layout: GlobalsLayout,
     /// One for each word of the layout.
     words: Vec<Word>,
-    /// Memory for what an evaluation borrows; away while one runs.
+    /// Memory for the globals that an evaluation borrows; absent while one runs.
     kept: Option<BatchGlobals<'static>>,
 }
 
-/// Where the values of one word are.
+/// The source of the values of one word.
 #[derive(Clone, Copy, Debug)]
 enum Word {
     Same(u32),
@@ -43,14 +44,15 @@ enum Word {
     },
 }
 
-// SAFETY: the address is the caller's, who promised that the plane may be read by whichever thread evaluates.
+// SAFETY: the address is the caller's, which promised that any thread that evaluates may read the
+// plane.
 unsafe impl Send for Word {}
 
 impl AdumbraBatchGlobals {
     /// Lends the globals to an evaluation of points up to `end`, by a program with that layout.
     ///
     /// # Safety
-    /// All planes may be read, and nobody writes them, until `evaluate` has returned.
+    /// All planes may be read, and no thread writes them, until `evaluate` has returned.
     pub(crate) unsafe fn lend(
         &self,
         layout: &GlobalsLayout,
@@ -76,7 +78,8 @@ impl AdumbraBatchGlobals {
                     count,
                     stride,
                 } => {
-                    // SAFETY: as promised; address and length were looked at when the plane was set.
+                    // SAFETY: the caller of `lend` promises that the plane may be read; address and
+                    // length were checked when it was set.
                     let plane = unsafe { read_words(start.cast(), count)? };
                     lent.plane_word(at, plane, stride);
                 }
@@ -89,7 +92,7 @@ impl AdumbraBatchGlobals {
 }
 
 impl Word {
-    /// Whether it has values for so many points.
+    /// Whether it has values for `count` points.
     fn reaches(self, points: usize) -> bool {
         let (Word::Plane { count, stride, .. }, Some(last)) = (self, points.checked_sub(1)) else {
             return true;
@@ -136,8 +139,9 @@ pub unsafe extern "C" fn adumbra_batch_globals_new(
     })
 }
 
-/// Takes value, ddx or ddy (`part` is an `AdumbraPart`) of one scalar of a global from a plane of `count` numbers of four bytes: that of the first point, then
-/// every `stride`th one. With a stride of 0 all points have the first.
+/// Takes value, ddx or ddy (`part` is an `AdumbraPart`) of one scalar of a global from a plane of
+/// `count` numbers of four bytes: that of the first point, then every `stride`th one. With a stride
+/// of 0 all points have the first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_globals_plane(
     globals: *mut AdumbraBatchGlobals,
@@ -169,8 +173,8 @@ pub unsafe extern "C" fn adumbra_batch_globals_plane(
     })
 }
 
-/// Sets value, ddx or ddy (`part` is an `AdumbraPart`) of a global, the same for all points: all of its scalars, `count` numbers of four bytes, which
-/// are copied.
+/// Sets value, ddx or ddy (`part` is an `AdumbraPart`) of a global for all points: all of its
+/// scalars, `count` numbers of four bytes, which are copied.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_globals_uniform(
     globals: *mut AdumbraBatchGlobals,
@@ -200,7 +204,8 @@ pub unsafe extern "C" fn adumbra_batch_globals_uniform(
     })
 }
 
-/// Takes all globals from an array of so many points' globals, each as `adumbra_evaluator_evaluate` takes those of one.
+/// Takes all globals from an array of `points` structs, each as `adumbra_evaluator_evaluate` takes
+/// those of one point.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_globals_points(
     globals: *mut AdumbraBatchGlobals,
@@ -213,7 +218,7 @@ pub unsafe extern "C" fn adumbra_batch_globals_points(
         let mut inside = lock_or_busy(&globals.inside)?;
         let stride = inside.words.len();
         let count = points.checked_mul(stride).ok_or(AdumbraStatus::Size)?;
-        // SAFETY: as above.
+        // SAFETY: address and length were checked; `lend` reads under the contract of the crate.
         let whole = unsafe { read_words(array, count)? };
         for (at, word) in inside.words.iter_mut().enumerate() {
             let plane = whole.get(at..).unwrap_or_default();
@@ -227,7 +232,8 @@ pub unsafe extern "C" fn adumbra_batch_globals_points(
     })
 }
 
-/// Frees the globals of a batch. Its planes are the caller's. Those that are being used, as by the callback that calls this, are not freed.
+/// Frees the globals of a batch. Its planes are the caller's. Those that are being used, as by the
+/// callback that calls this, are not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_batch_globals_free(globals: *mut AdumbraBatchGlobals) {
     // SAFETY: the contract of the crate.

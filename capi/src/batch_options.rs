@@ -1,4 +1,4 @@
-//! How batch evaluators are to be: who computes, and how many points at once.
+//! Options of batch evaluators: tier, width, limits, compilation.
 
 use crate::guard::{Result, guard};
 use crate::options::{AdumbraLimits, from_number, read_limits};
@@ -9,7 +9,7 @@ use adumbra::batch::{BatchSetup, CompileWhen, HOT_POINTS, MAX_WIDTH, SimdLevel, 
 use std::ffi::c_char;
 use std::mem::offset_of;
 
-/// Who computes the rows of a program, all else being the same: the results too, to the bit.
+/// The tier that computes the arithmetic of a program. Results are the same to the bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraTier {
@@ -17,25 +17,26 @@ pub enum AdumbraTier {
     Interpreter = 0,
     /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
     Native = 1,
-    /// The interpreter first, and machine code once the program has been evaluated at many points, if it is measured to be faster. Where there is no machine code,
-    /// the interpreter.
+    /// The interpreter first, and machine code after many points, if it is measured to be faster.
+    /// Where there is no machine code, the interpreter.
     Auto = 2,
 }
 
-/// Who compiles a program that is evaluated by `ADUMBRA_TIER_AUTO`, and thereby when.
+/// The thread that compiles a program for `ADUMBRA_TIER_AUTO`, and thereby when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraCompileWhen {
-    /// A thread of the library's own, one for the process, while evaluators go on interpreting. It ends with the process, so a library that was loaded while the
-    /// process ran must not be unloaded once there was such an evaluator.
+    /// The compile thread of the library, one for the process, while evaluators go on interpreting.
+    /// It ends with the process. So a library that was loaded while the process ran must not be
+    /// unloaded once there was such an evaluator.
     Background = 0,
-    /// The evaluator that finds that it is time, at once: its batch begins later.
+    /// The evaluator whose count reaches the number, at once: its batch begins later.
     Immediately = 1,
-    /// Nobody.
+    /// None: the program is never compiled.
     Never = 2,
 }
 
-/// How a batch evaluator is to be. Zero everywhere is the usual.
+/// Options of a batch evaluator. Zero everywhere is the default.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraBatchOptions {
@@ -43,19 +44,21 @@ pub struct AdumbraBatchOptions {
     pub size: u32,
     /// The most points at once, up to 1024; 0 for what suits the program.
     pub width: u32,
-    /// What bounds each point; may be NULL.
+    /// The limits of each point; may be NULL.
     pub limits: *const AdumbraLimits,
-    /// `baseline`, `avx2` or `avx512`; NULL for what the environment names in `ADUMBRA_SIMD`, else the best.
+    /// `baseline`, `avx2` or `avx512`; NULL for what the environment names in `ADUMBRA_SIMD`, else
+    /// the best.
     pub simd: *const c_char,
-    /// Names of globals whose values are the same for all points of a call.
+    /// Names of globals that are uniform in each call.
     pub uniform: *const *const c_char,
-    /// How many these are.
+    /// The number of these names.
     pub uniform_count: usize,
     /// An `AdumbraTier`.
     pub tier: u32,
     /// With `ADUMBRA_TIER_AUTO`: an `AdumbraCompileWhen`.
     pub compile_when: u32,
-    /// With `ADUMBRA_TIER_AUTO`: the program is compiled once so many of its points were evaluated; 0 for the usual number.
+    /// With `ADUMBRA_TIER_AUTO`: the number of evaluated points after which the program is
+    /// compiled; 0 for the default.
     pub compile_after: u64,
 }
 
@@ -71,7 +74,7 @@ pub(crate) unsafe fn batch_setup(options: &AdumbraBatchOptions) -> Result<BatchS
     if width > MAX_WIDTH {
         return Err(AdumbraStatus::Size);
     }
-    // SAFETY: as promised.
+    // SAFETY: the caller promises that the names are NULL or strings that end with NUL.
     let (limits, simd, uniform) = unsafe {
         let names = pointer::read_slice(options.uniform, options.uniform_count)?.iter();
         let names = names.map(|&name| Ok(pointer::read_name(name)?.to_owned()));
@@ -109,8 +112,9 @@ fn tier(number: u32) -> Result<Tier> {
     from_number(&[Tier::Interpreter, Tier::Native, Tier::Auto], number)
 }
 
-/// Whether an `AdumbraTier` is there for this processor: 1, or 0. Evaluators that are to use one that is not get `ADUMBRA_STATUS_UNAVAILABLE`, as they do for
-/// `ADUMBRA_TIER_NATIVE` together with the instructions `baseline`.
+/// Whether this processor has an `AdumbraTier`: 1, or 0. Evaluators of a tier that it lacks get
+/// `ADUMBRA_STATUS_UNAVAILABLE`, as they do for `ADUMBRA_TIER_NATIVE` together with the
+/// instructions `baseline`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_tier_is_available(
     tier: u32,

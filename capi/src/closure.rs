@@ -1,4 +1,4 @@
-//! Closure trees node by node: what evaluators of points and of batches show alike.
+//! Nodes, arguments and leaves of closure trees, shared by evaluators of points and of batches.
 
 use crate::guard::Result;
 use crate::options::{AdumbraFormat, report_format};
@@ -8,24 +8,25 @@ use crate::status::AdumbraStatus;
 use adumbra::closure::{Closure, ClosureView};
 use std::ffi::c_char;
 
-/// What a node of a closure tree is.
+/// The kind of a node of a closure tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraClosureKind {
     /// The closure that reflects nothing.
     Empty = 0,
-    /// What `make_closure` made.
+    /// A leaf, which `make_closure` made.
     Leaf = 1,
     /// The sum of `left` and `right`.
     Add = 2,
-    /// `left`, times a number, which stands in `weight` three times.
+    /// `left`, times a number, which all three of `weight` are.
     Scale = 3,
     /// `left`, times a colour, which is `weight`.
     Tint = 4,
 }
 
-/// A node of a closure tree. Nodes have numbers, which mean something until the evaluator's next evaluation; 0 is the empty closure. A sum of a closure with
-/// itself has the same number twice, and a loop can make a tree thousands of nodes deep: walk it with a stack of your own.
+/// A node of a closure tree. Nodes have numbers, which mean something until the evaluator's next
+/// evaluation; 0 is the empty closure. A sum of a closure with itself has the same number twice,
+/// and a loop can make a tree thousands of nodes deep: walk it with a stack of your own.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraClosure {
@@ -33,31 +34,33 @@ pub struct AdumbraClosure {
     pub size: u32,
     /// Its `AdumbraClosureKind`.
     pub kind: u32,
-    /// Of a leaf, which closure of the program it is, by its number in `ADUMBRA_LIST_CLOSURES`.
+    /// The closure of the program that a leaf is, by its number in `ADUMBRA_LIST_CLOSURES`.
     pub shape: u32,
-    /// Of a leaf, how many scalars its arguments have together.
+    /// The number of scalars that a leaf's arguments have together.
     pub arguments: u32,
     /// Number of the first, or only, closure below.
     pub left: u32,
-    /// Of a sum, number of the second one.
+    /// The number of a sum's second closure.
     pub right: u32,
-    /// What the closure below is multiplied by; 1 of others.
+    /// The factor of a product; 1 in other nodes.
     pub weight: [f32; 3],
 }
 
 // SAFETY: numbers, of which zeros are some.
 unsafe impl SizedStruct for AdumbraClosure {}
 
-/// A leaf of a closure tree, with all that it is multiplied by on the way to it. A list has them one behind the other, so this struct never grows.
+/// A leaf of a closure tree, with the product of all factors on the way to it. Lists hold this
+/// struct element by element, so it never grows.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraLeaf {
-    /// The product of all numbers and colours on the way to it; their sum, if it is reached along several ways.
+    /// The product of all numbers and colours on the way to it; their sum, if it is reached along
+    /// several ways.
     pub weight: [f32; 3],
-    /// Which closure of the program it is, by its number in `ADUMBRA_LIST_CLOSURES`.
+    /// The closure of the program that it is, by its number in `ADUMBRA_LIST_CLOSURES`.
     pub shape: u32,
-    /// The scalars of its arguments, all one behind the other: numbers of four bytes, until the evaluator's next evaluation. A closure among them is a
-    /// number, which has leaves of its own.
+    /// The scalars of its arguments without gaps: numbers of four bytes, valid until the
+    /// evaluator's next evaluation. A closure among them is a number, which has leaves of its own.
     pub arguments: *const u32,
     /// How many these are.
     pub count: u32,
@@ -84,7 +87,7 @@ pub(crate) unsafe fn fill_leaves(
         count: leaf.words().len() as u32,
         number: leaf.number(),
     });
-    // SAFETY: as promised.
+    // SAFETY: the caller promises that `to` and `needed` may be written.
     unsafe { fill_buffer_from(leaves, to, capacity, needed) }
 }
 
@@ -128,7 +131,7 @@ pub(crate) fn fill_closure(view: ClosureView<'_>, to: SizedOut<AdumbraClosure>) 
 }
 
 /// # Safety
-/// As for [`fill`].
+/// As for [`fill_buffer`].
 pub(crate) unsafe fn read_arguments(
     view: ClosureView<'_>,
     words: *mut u32,
@@ -138,7 +141,7 @@ pub(crate) unsafe fn read_arguments(
     let Some(Closure::Leaf(leaf)) = view.closure() else {
         return Err(AdumbraStatus::WrongType);
     };
-    // SAFETY: as promised.
+    // SAFETY: the caller promises that `to` and `needed` may be written.
     unsafe { fill_buffer(leaf.words(), words, capacity, needed) }
 }
 
@@ -156,6 +159,6 @@ pub(crate) unsafe fn render_closure(
         AdumbraFormat::Json => view.json(),
     };
     let text = text.map_err(|_| AdumbraStatus::Size)?;
-    // SAFETY: as promised.
+    // SAFETY: the caller promises that `buffer` and `needed` may be written.
     unsafe { fill_string(text, buffer, capacity, needed) }
 }

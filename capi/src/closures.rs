@@ -1,4 +1,4 @@
-//! Which closures a host knows.
+//! The closures that a host knows.
 
 use crate::guard::{Result, guard, lock_blocking};
 use crate::pointer::{borrow, free_locked_handle, out_handle, read_name, read_slice, store_handle};
@@ -11,7 +11,8 @@ use adumbra::{
 use std::ffi::c_char;
 use std::sync::Mutex;
 
-/// The closures that a host knows, with their parameters. A compiler that has such a list refuses shaders that make others, or give them other arguments.
+/// The closures that a host knows, with their parameters. A compiler that has such a list refuses
+/// shaders that make others, or give them other arguments.
 #[derive(Debug)]
 pub struct AdumbraClosures {
     registry: Mutex<ClosureRegistry>,
@@ -37,7 +38,8 @@ pub unsafe extern "C" fn adumbra_closures_new(
     })
 }
 
-/// Adds a closure with so many parameters: names, and an `AdumbraType` each. Compilers that were made before do not see it.
+/// Adds a closure with `count` parameters: names, and an `AdumbraType` each. Compilers that were
+/// made before do not see it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_closures_add(
     closures: *mut AdumbraClosures,

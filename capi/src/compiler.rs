@@ -1,4 +1,4 @@
-//! Compilation: texts in, a program or findings out.
+//! The C functions that compile sources to a program or to diagnostics.
 
 use crate::closures::AdumbraClosures;
 use crate::diagnostics::{AdumbraDiagnostics, store_diagnostics};
@@ -19,27 +19,27 @@ use adumbra::{
 };
 use std::ffi::c_char;
 
-/// Where derivatives come from.
+/// The source of derivatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraDerivatives {
     /// From shadows beside the values.
     Dual = 0,
-    /// From nowhere: all are zero.
+    /// None: all derivatives are zero.
     Off = 1,
-    /// From the neighbours in a quad of points, of each point's own row and column.
+    /// From the neighbours in a quad of points, in each point's own row and column.
     QuadFine = 2,
-    /// From one row and one column of the quad, those that meet in the upper left point.
+    /// From one row and one column of the quad: those of the upper left point.
     QuadCoarse = 3,
-    /// The same for the upper right point.
+    /// From one row and one column of the quad: those of the upper right point.
     QuadCoarseUpperRight = 4,
-    /// The same for the lower left point.
+    /// From one row and one column of the quad: those of the lower left point.
     QuadCoarseLowerLeft = 5,
-    /// The same for the lower right point.
+    /// From one row and one column of the quad: those of the lower right point.
     QuadCoarseLowerRight = 6,
 }
 
-/// What becomes of derivatives from quads where points may have parted.
+/// The treatment of derivatives from quads in non-uniform control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraAtDivergence {
@@ -49,7 +49,7 @@ pub enum AdumbraAtDivergence {
     Flatten = 1,
 }
 
-/// What a compiler is asked for. Zero everywhere is the usual.
+/// Options of a compiler. Zero everywhere is the default.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraCompilerOptions {
@@ -59,11 +59,12 @@ pub struct AdumbraCompilerOptions {
     pub derivatives: u32,
     /// An `AdumbraAtDivergence`.
     pub at_divergence: u32,
-    /// 1 if the host reads the derivatives of outputs. Else none is computed for its sake, and they read as 0.
+    /// 1 if the host reads the derivatives of outputs. Else none is computed for the host, and they
+    /// read as 0.
     pub output_derivatives: u32,
-    /// 1 for one body of each function, whoever calls it.
+    /// 1 for one body of each function, for all its callers.
     pub merge_demand: u32,
-    /// The name of the shader, if texts have several; or NULL.
+    /// The name of the shader, if sources have several; or NULL.
     pub shader: *const c_char,
     /// The closures that the host knows; NULL to let shaders make any.
     pub closures: *const AdumbraClosures,
@@ -72,19 +73,19 @@ pub struct AdumbraCompilerOptions {
 // SAFETY: numbers and pointers, of which zeros are some.
 unsafe impl SizedStruct for AdumbraCompilerOptions {}
 
-/// Compiles texts for a host with certain globals. Several threads may compile with it at once.
+/// Compiles sources for a host with certain globals. Several threads may compile with it at once.
 #[derive(Debug)]
 pub struct AdumbraCompiler {
     compiler: Compiler,
 }
 
-/// What is said by 0 or 1.
+/// A flag, 0 or 1.
 fn flag(number: u32) -> Result<bool> {
     from_number(&[false, true], number)
 }
 
 /// # Safety
-/// The texts are as [`read_optional_name`] wants them.
+/// The caller promises that the names of `given` are NULL or strings that end with NUL.
 unsafe fn options(given: &AdumbraCompilerOptions) -> Result<Options> {
     let derivatives = [
         Derivatives::Dual,
@@ -95,7 +96,7 @@ unsafe fn options(given: &AdumbraCompilerOptions) -> Result<Options> {
         Derivatives::Quad(Quad::Coarse(Corner::LowerLeft)),
         Derivatives::Quad(Quad::Coarse(Corner::LowerRight)),
     ];
-    // SAFETY: as promised.
+    // SAFETY: the caller promises that the names are NULL or strings that end with NUL.
     let shader = unsafe { read_optional_name(given.shader)? };
     Ok(Options {
         shader: shader.map(str::to_owned),
@@ -109,7 +110,8 @@ unsafe fn options(given: &AdumbraCompilerOptions) -> Result<Options> {
     })
 }
 
-/// Makes a compiler for a host with these globals, or without any if `layout` is NULL; `options` may be NULL.
+/// Makes a compiler for a host with these globals, or without any if `layout` is NULL; `options`
+/// may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_compiler_new(
     layout: *const AdumbraLayout,
@@ -139,52 +141,49 @@ fn compile(
     compiler: &AdumbraCompiler,
     sources: &Sources,
     program: &mut *mut AdumbraProgram,
-    findings: Option<&mut *mut AdumbraDiagnostics>,
+    to: Option<&mut *mut AdumbraDiagnostics>,
 ) -> Result {
     match compiler.compiler.compile(sources) {
         Ok(compiled) => {
             let warnings = compiled.warnings().to_vec();
             if !warnings.is_empty() {
-                let sources = sources.clone();
-                let diagnostics = warnings;
-                store_diagnostics(
-                    findings,
-                    Diagnostics {
-                        diagnostics,
-                        sources,
-                    },
-                );
+                let found = Diagnostics {
+                    diagnostics: warnings,
+                    sources: sources.clone(),
+                };
+                store_diagnostics(to, found);
             }
             store_handle(program, AdumbraProgram::new(compiled));
             Ok(())
         }
         Err(found) => {
-            store_diagnostics(findings, found);
+            store_diagnostics(to, found);
             Err(AdumbraStatus::Refused)
         }
     }
 }
 
-/// Makes a program of a shader. The errors, or the warnings, go to `findings`, which is NULL afterwards if there is nothing to say; a host that does not
-/// want to know gives NULL for the place.
+/// Makes a program of a shader. Errors and warnings go to `diagnostics`, which is NULL afterwards
+/// if there are none; the pointer may be NULL for a host that does not need them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_compile(
     compiler: *const AdumbraCompiler,
     sources: *const AdumbraSources,
     program: *mut *mut AdumbraProgram,
-    findings: *mut *mut AdumbraDiagnostics,
+    diagnostics: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, findings, compiler, sources) = unsafe {
-            let (program, findings) = (out_handle(program)?, optional_out_handle(findings)?);
-            (program, findings, borrow(compiler)?, borrow(sources)?)
+        let (program, diagnostics, compiler, sources) = unsafe {
+            let (program, diagnostics) = (out_handle(program)?, optional_out_handle(diagnostics)?);
+            (program, diagnostics, borrow(compiler)?, borrow(sources)?)
         };
-        compile(compiler, &sources.get()?, program, findings)
+        compile(compiler, &sources.get()?, program, diagnostics)
     })
 }
 
-/// The same of one text, which is not copied by the caller: of so many bytes, or one that ends with NUL if the length is `ADUMBRA_TO_NUL`.
+/// Compiles one source, which the caller need not copy: `length` bytes, or a string that ends with
+/// NUL if the length is `ADUMBRA_TO_NUL`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_compile_source(
     compiler: *const AdumbraCompiler,
@@ -192,21 +191,21 @@ pub unsafe extern "C" fn adumbra_compile_source(
     text: *const c_char,
     length: usize,
     program: *mut *mut AdumbraProgram,
-    findings: *mut *mut AdumbraDiagnostics,
+    diagnostics: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, findings, compiler, name, text) = unsafe {
-            let (program, findings) = (out_handle(program)?, optional_out_handle(findings)?);
+        let (program, diagnostics, compiler, name, text) = unsafe {
+            let (program, diagnostics) = (out_handle(program)?, optional_out_handle(diagnostics)?);
             (
                 program,
-                findings,
+                diagnostics,
                 borrow(compiler)?,
                 self::read_name(name)?,
                 pointer::read_string(text, length)?,
             )
         };
-        compile(compiler, &Sources::new(name, text), program, findings)
+        compile(compiler, &Sources::new(name, text), program, diagnostics)
     })
 }
 

@@ -1,4 +1,4 @@
-//! Errors, warnings and faults: as data, as a report for people, as JSON.
+//! Errors, warnings and faults as data, as a report, and as JSON.
 
 use crate::guard::{Result, guard};
 use crate::options::{AdumbraFormat, report_format};
@@ -16,7 +16,7 @@ use std::ffi::{CString, c_char};
 use std::ptr::null;
 use std::sync::OnceLock;
 
-/// How bad a finding is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraSeverity {
@@ -26,24 +26,25 @@ pub enum AdumbraSeverity {
     Error = 1,
 }
 
-/// Errors and warnings of a compilation, or faults of a point, with the texts that they speak of.
+/// Errors and warnings of a compilation, or faults of a point, with the sources that they point
+/// into.
 #[derive(Debug)]
 pub struct AdumbraDiagnostics {
     found: Diagnostics,
-    /// One for each, made when first asked for.
-    texts: OnceLock<Vec<Texts>>,
+    /// The strings of each, made on first use.
+    strings: OnceLock<Vec<DiagnosticStrings>>,
 }
 
-/// What C reads of a finding.
+/// The strings of a diagnostic, as C reads them.
 #[derive(Debug)]
-struct Texts {
+struct DiagnosticStrings {
     code: CString,
     message: CString,
     help: Option<CString>,
     file: CString,
 }
 
-/// One finding. The texts live as long as the findings.
+/// One diagnostic. Its strings live as long as its `AdumbraDiagnostics`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraDiagnostic {
@@ -53,19 +54,19 @@ pub struct AdumbraDiagnostic {
     pub severity: u32,
     /// Its code, as in `E0201`.
     pub code: *const c_char,
-    /// What is wrong, in one sentence.
+    /// The message, one sentence.
     pub message: *const c_char,
-    /// How to mend it, or NULL.
+    /// How to fix it, or NULL.
     pub help: *const c_char,
-    /// The name of the text that it speaks of; `<bytecode>` for a program that was loaded.
+    /// The name of the source that it points into; `<bytecode>` for a program that was loaded.
     pub file: *const c_char,
-    /// The first byte of the place in the text.
+    /// The first byte of the span in the source.
     pub start: u32,
-    /// The first byte behind it.
+    /// The first byte after the span.
     pub end: u32,
-    /// Its line, counted from 1; 0 if the text is not known.
+    /// Its line, counted from 1; 0 if the source is not known.
     pub line: u32,
-    /// Its column in characters, counted from 1; 0 if the text is not known.
+    /// Its column in characters, counted from 1; 0 if the source is not known.
     pub column: u32,
 }
 
@@ -73,11 +74,11 @@ pub struct AdumbraDiagnostic {
 unsafe impl SizedStruct for AdumbraDiagnostic {}
 
 impl AdumbraDiagnostics {
-    fn texts(&self) -> &[Texts] {
-        self.texts.get_or_init(|| {
+    fn strings(&self) -> &[DiagnosticStrings] {
+        self.strings.get_or_init(|| {
             let found = self.found.diagnostics.iter();
             found
-                .map(|found| Texts {
+                .map(|found| DiagnosticStrings {
                     code: c_string(&found.code.to_string()),
                     message: c_string(&found.message),
                     help: found.help.as_deref().map(c_string),
@@ -92,9 +93,9 @@ impl AdumbraDiagnostics {
         })
     }
 
-    fn finding(&self, index: usize) -> Result<AdumbraDiagnostic> {
+    fn diagnostic(&self, index: usize) -> Result<AdumbraDiagnostic> {
         let found = self.found.diagnostics.get(index);
-        let (found, texts) = (found.ok_or(AdumbraStatus::Index)?, &self.texts()[index]);
+        let (found, strings) = (found.ok_or(AdumbraStatus::Index)?, &self.strings()[index]);
         let file = self.found.sources.get(found.span.file);
         let file = file.filter(|file| found.span.end as usize <= file.text().len());
         let place = file.map(|file| file.line_column(found.span.start));
@@ -104,10 +105,10 @@ impl AdumbraDiagnostics {
                 Severity::Warning => AdumbraSeverity::Warning as u32,
                 Severity::Error => AdumbraSeverity::Error as u32,
             },
-            code: texts.code.as_ptr(),
-            message: texts.message.as_ptr(),
-            help: texts.help.as_ref().map_or(null(), |help| help.as_ptr()),
-            file: texts.file.as_ptr(),
+            code: strings.code.as_ptr(),
+            message: strings.message.as_ptr(),
+            help: strings.help.as_ref().map_or(null(), |help| help.as_ptr()),
+            file: strings.file.as_ptr(),
             start: found.span.start,
             end: found.span.end,
             line: place.map_or(0, |place| place.line),
@@ -125,32 +126,32 @@ impl AdumbraDiagnostics {
             AdumbraFormat::Json => {
                 let found = diagnostics.iter();
                 let found: Vec<_> = found.map(|d| JsonDiagnostic::new(d, sources)).collect();
-                serde_json::to_string(&found).expect("texts and numbers serialise")
+                serde_json::to_string(&found).expect("strings and numbers serialise")
             }
         }
     }
 }
 
-/// Gives findings to a caller who wants them.
+/// Stores diagnostics for a caller that has a pointer for them.
 pub(crate) fn store_diagnostics(to: Option<&mut *mut AdumbraDiagnostics>, found: Diagnostics) {
     if let Some(to) = to {
-        let texts = OnceLock::new();
-        store_handle(to, AdumbraDiagnostics { found, texts });
+        let strings = OnceLock::new();
+        store_handle(to, AdumbraDiagnostics { found, strings });
     }
 }
 
-/// What stands for the texts of a program that was loaded.
+/// A substitute for the sources of a program that was loaded.
 fn bytecode() -> Sources {
     Sources::new("<bytecode>", "")
 }
 
-/// What a program's places point into.
+/// The sources that a program's spans point into.
 pub(crate) fn sources_of(program: &Program) -> Sources {
     let sources = program.sources().cloned();
     sources.unwrap_or_else(bytecode)
 }
 
-/// The faults of a point as findings.
+/// The faults of a point as diagnostics.
 pub(crate) fn fault_diagnostics(faults: &Faults, program: &Program) -> Diagnostics {
     Diagnostics {
         diagnostics: faults.iter().map(fault_diagnostic).collect(),
@@ -158,7 +159,7 @@ pub(crate) fn fault_diagnostics(faults: &Faults, program: &Program) -> Diagnosti
     }
 }
 
-/// What is wrong with a file of bytecode.
+/// The diagnostic of invalid bytecode.
 pub(crate) fn bytecode_diagnostics(diagnostic: Diagnostic) -> Diagnostics {
     Diagnostics {
         diagnostics: vec![diagnostic],
@@ -166,41 +167,42 @@ pub(crate) fn bytecode_diagnostics(diagnostic: Diagnostic) -> Diagnostics {
     }
 }
 
-/// How many findings there are.
+/// The number of diagnostics.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_diagnostics_count(
-    findings: *const AdumbraDiagnostics,
+    diagnostics: *const AdumbraDiagnostics,
     count: *mut usize,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (findings, count) = unsafe { (borrow(findings)?, borrow_out(count)?) };
-        count.write(findings.found.diagnostics.len());
+        let (diagnostics, count) = unsafe { (borrow(diagnostics)?, borrow_out(count)?) };
+        count.write(diagnostics.found.diagnostics.len());
         Ok(())
     })
 }
 
-/// One of the findings, in the order found.
+/// One of the diagnostics, in the order of detection.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_diagnostics_get(
-    findings: *const AdumbraDiagnostics,
+    diagnostics: *const AdumbraDiagnostics,
     index: usize,
-    finding: *mut AdumbraDiagnostic,
+    diagnostic: *mut AdumbraDiagnostic,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (findings, finding) =
-            unsafe { (borrow(findings)?, sized_struct::out_struct(finding)?) };
-        finding.write(findings.finding(index)?);
+        let (diagnostics, diagnostic) =
+            unsafe { (borrow(diagnostics)?, sized_struct::out_struct(diagnostic)?) };
+        diagnostic.write(diagnostics.diagnostic(index)?);
         Ok(())
     })
 }
 
-/// All findings: by `format`, an `AdumbraFormat`, the reports that the command prints, or a JSON array of what it prints with `--json`. The text ends with NUL,
-/// and `needed`, unless it is NULL, is its length with that NUL, also if the buffer is too small.
+/// All diagnostics: by `format`, an `AdumbraFormat`, the reports that the command prints, or the
+/// JSON array that it prints with `--json`. The string ends with NUL. `needed`, unless it is NULL,
+/// is its length with that NUL, also if the buffer is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_diagnostics_render(
-    findings: *const AdumbraDiagnostics,
+    diagnostics: *const AdumbraDiagnostics,
     format: u32,
     buffer: *mut c_char,
     capacity: usize,
@@ -208,16 +210,16 @@ pub unsafe extern "C" fn adumbra_diagnostics_render(
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let findings = unsafe { borrow(findings)? };
-        let text = findings.text(self::report_format(format)?);
-        // SAFETY: as above.
+        let diagnostics = unsafe { borrow(diagnostics)? };
+        let text = diagnostics.text(self::report_format(format)?);
+        // SAFETY: `buffer` and `needed` by the contract of the crate.
         unsafe { fill_string(text, buffer, capacity, needed) }
     })
 }
 
-/// Frees findings.
+/// Frees diagnostics.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn adumbra_diagnostics_free(findings: *mut AdumbraDiagnostics) {
+pub unsafe extern "C" fn adumbra_diagnostics_free(diagnostics: *mut AdumbraDiagnostics) {
     // SAFETY: the contract of the crate.
-    guard(|| unsafe { free_handle(findings) });
+    guard(|| unsafe { free_handle(diagnostics) });
 }

@@ -1,4 +1,4 @@
-//! Evaluation of single points.
+//! The C functions that evaluate single points.
 
 use crate::closure::{self, AdumbraClosure, AdumbraLeaf};
 use crate::diagnostics::{AdumbraDiagnostics, fault_diagnostics, store_diagnostics};
@@ -24,23 +24,25 @@ use adumbra::{
 use std::ffi::{c_char, c_void};
 use std::sync::{Arc, Mutex};
 
-/// What evaluates. All engines give the same bits.
+/// The engine of an evaluator. All engines give the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraEngine {
-    /// The usual one.
+    /// The point interpreter, the default.
     Point = 0,
-    /// A slow one that the others are measured by. It needs a program made from text.
+    /// The reference interpreter, which is slow, and which the others are compared with. It needs a
+    /// program made from source.
     Reference = 1,
-    /// The one for batches, one point at a time.
+    /// The batch interpreter, one point at a time.
     Batch = 2,
-    /// The usual one with machine code, where `adumbra_tier_is_available` says that `ADUMBRA_TIER_NATIVE` is there.
+    /// The default engine with machine code, where `adumbra_tier_is_available` reports
+    /// `ADUMBRA_TIER_NATIVE`.
     Native = 3,
-    /// The one that suits: for single points the usual one.
+    /// The engine that suits: for single points the default one.
     Auto = 4,
 }
 
-/// How an evaluator is to be. Zero everywhere is the usual.
+/// Options of an evaluator. Zero everywhere is the default.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraEvaluatorOptions {
@@ -48,14 +50,15 @@ pub struct AdumbraEvaluatorOptions {
     pub size: u32,
     /// An `AdumbraEngine`.
     pub engine: u32,
-    /// What bounds points; may be NULL.
+    /// The limits of points; may be NULL.
     pub limits: *const AdumbraLimits,
 }
 
 // SAFETY: numbers and a pointer, of which zeros are some.
 unsafe impl SizedStruct for AdumbraEvaluatorOptions {}
 
-/// One thread's means to evaluate an instance at single points. What came out can be read until the next evaluation.
+/// Evaluates an instance at single points, on one thread. Results can be read until the next
+/// evaluation.
 #[derive(Debug)]
 pub struct AdumbraEvaluator {
     inside: Mutex<Inside>,
@@ -65,9 +68,9 @@ pub struct AdumbraEvaluator {
 struct Inside {
     evaluator: Evaluator,
     program: Arc<Program>,
-    /// Those of a point, or of a quad.
+    /// The globals of a point, or of a quad.
     globals: [Globals; 4],
-    rows: RequestColumns,
+    columns: RequestColumns,
     scalars: usize,
     /// Memory for the weights of closures.
     weights: Vec<[f32; 3]>,
@@ -92,7 +95,7 @@ impl Inside {
     }
 }
 
-/// Tells a caller who wants to know how far a point came.
+/// Stores how far a point came, for a caller that has a pointer for it.
 pub(crate) fn store_outcome(
     to: Option<&mut std::mem::MaybeUninit<AdumbraOutcome>>,
     outcome: Outcome,
@@ -102,15 +105,15 @@ pub(crate) fn store_outcome(
     }
 }
 
-/// The words of so many bytes of globals.
+/// The words of `bytes` bytes of globals.
 ///
 /// # Safety
-/// As for [`values`].
+/// As for [`read_slice`].
 unsafe fn globals_of<'a>(globals: *const c_void, bytes: usize) -> Result<&'a [u32]> {
     if !bytes.is_multiple_of(4) {
         return Err(AdumbraStatus::WrongGlobals);
     }
-    // SAFETY: as promised.
+    // SAFETY: the caller promises that the globals may be read; the length was checked.
     unsafe { read_words(globals, bytes / 4) }
 }
 
@@ -143,7 +146,7 @@ pub unsafe extern "C" fn adumbra_evaluator_new(
         let inside = Inside {
             evaluator,
             globals: [(); 4].map(|()| Globals::new(program.globals())),
-            rows: RequestColumns::default(),
+            columns: RequestColumns::default(),
             weights: Vec::new(),
             scalars: outputs.map(|output| output.ty.scalar_count()).sum(),
             program,
@@ -154,9 +157,11 @@ pub unsafe extern "C" fn adumbra_evaluator_new(
     })
 }
 
-/// Evaluates one point, whose globals stand in so many bytes as the layout says. A point that waits here is given up. `host` and `outcome` may be NULL.
+/// Evaluates one point, whose globals are `bytes` bytes in the order of the layout. A point that is
+/// suspended in the evaluator is given up. `host` and `outcome` may be NULL.
 ///
-/// If points are evaluated in quads, this is the upper left one; its neighbours' globals are its own plus their derivatives.
+/// If points are evaluated in quads, this is the upper left one; its neighbours' globals are its
+/// own plus their derivatives.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_evaluate(
     evaluator: *mut AdumbraEvaluator,
@@ -174,17 +179,18 @@ pub unsafe extern "C" fn adumbra_evaluator_evaluate(
         let mut inside = lock_or_busy(&evaluator.inside)?;
         let inside = &mut *inside;
         inside.set_globals(0, globals)?;
-        // SAFETY: as above.
-        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
+        // SAFETY: `host` by the contract of the crate.
+        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.columns)? };
         let reached = inside.evaluator.evaluate(&inside.globals[0], &mut host);
         store_outcome(outcome, reached);
         Ok(())
     })
 }
 
-/// Evaluates the four points of a quad, row by row from the upper left one: `globals` are four addresses of so many bytes each, `helpers` four numbers,
-/// other than 0 for points that are evaluated for their neighbours alone, or NULL. What comes out is read of one after the other by `adumbra_evaluator_select`;
-/// `outcome` is that of the first.
+/// Evaluates the four points of a quad: upper left, upper right, lower left, lower right. `globals`
+/// are four addresses of `bytes` bytes each. `helpers` are four numbers, other than 0 for points
+/// that are evaluated for their neighbours alone, or NULL. `adumbra_evaluator_select` selects the
+/// point that is read; `outcome` is that of the first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_evaluate_quad(
     evaluator: *mut AdumbraEvaluator,
@@ -213,12 +219,12 @@ pub unsafe extern "C" fn adumbra_evaluator_evaluate_quad(
         let inside = &mut *inside;
         inside.check_quads()?;
         for (at, &globals) in globals.iter().enumerate() {
-            // SAFETY: as above.
+            // SAFETY: each of the four addresses has `bytes` bytes, by the contract of the crate.
             inside.set_globals(at, unsafe { globals_of(globals, bytes)? })?;
         }
         let helpers = std::array::from_fn(|at| helpers[at] != 0);
-        // SAFETY: as above.
-        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
+        // SAFETY: `host` by the contract of the crate.
+        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.columns)? };
         let globals = inside.globals.each_ref();
         let reached = inside.evaluator.evaluate_quad(globals, helpers, &mut host);
         store_outcome(outcome, reached);
@@ -226,7 +232,8 @@ pub unsafe extern "C" fn adumbra_evaluator_evaluate_quad(
     })
 }
 
-/// Says of which point of the quad, an `AdumbraCorner`, is read from here on until the next evaluation; `outcome` is that point's, or NULL.
+/// Selects the point of the quad, an `AdumbraCorner`, that is read until the next evaluation.
+/// `outcome` is that point's, or NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_select(
     evaluator: *mut AdumbraEvaluator,
@@ -244,8 +251,9 @@ pub unsafe extern "C" fn adumbra_evaluator_select(
     })
 }
 
-/// Reads value, ddx or ddy (`part` is an `AdumbraPart`) of `count` scalars of the outputs from the one numbered `first`, as `adumbra_program_find` says of an
-/// output: numbers of four bytes. A closure is a number to read its tree by.
+/// Reads value, ddx or ddy (`part` is an `AdumbraPart`) of `count` scalars of the outputs from the
+/// one numbered `first`, as `adumbra_program_find` says of an output: numbers of four bytes. A
+/// closure is a number to read its tree by.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_read(
     evaluator: *const AdumbraEvaluator,
@@ -271,7 +279,7 @@ pub unsafe extern "C" fn adumbra_evaluator_read(
     })
 }
 
-/// How many different things went wrong in the last evaluation.
+/// The number of different faults of the last evaluation.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_fault_count(
     evaluator: *const AdumbraEvaluator,
@@ -286,15 +294,15 @@ pub unsafe extern "C" fn adumbra_evaluator_fault_count(
     })
 }
 
-/// What went wrong in the last evaluation, as findings, which may be none.
+/// The faults of the last evaluation as diagnostics, perhaps none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_faults(
     evaluator: *const AdumbraEvaluator,
-    findings: *mut *mut AdumbraDiagnostics,
+    diagnostics: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (to, evaluator) = unsafe { (out_handle(findings)?, borrow(evaluator)?) };
+        let (to, evaluator) = unsafe { (out_handle(diagnostics)?, borrow(evaluator)?) };
         let inside = lock_or_busy(&evaluator.inside)?;
         let found = fault_diagnostics(inside.evaluator.faults(), &inside.program);
         store_diagnostics(Some(to), found);
@@ -318,8 +326,8 @@ pub unsafe extern "C" fn adumbra_evaluator_closure(
     })
 }
 
-/// The scalars of the arguments of a leaf, all one behind the other: numbers of four bytes. `needed`, unless it is NULL, is how many, also if the buffer
-/// is too small.
+/// The scalars of the arguments of a leaf without gaps: numbers of four bytes. `needed`, unless it
+/// is NULL, is their number, also if the buffer is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_closure_arguments(
     evaluator: *const AdumbraEvaluator,
@@ -333,13 +341,14 @@ pub unsafe extern "C" fn adumbra_evaluator_closure_arguments(
         let evaluator = unsafe { borrow(evaluator)? };
         let inside = lock_or_busy(&evaluator.inside)?;
         let leaf = inside.evaluator.numbered_closure(number);
-        // SAFETY: as above.
+        // SAFETY: `to` and `needed` by the contract of the crate.
         unsafe { closure::read_arguments(leaf, to.cast(), capacity, needed) }
     })
 }
 
-/// The leaves of a closure tree as a flat list, each once, with the product of all that it is multiplied by; what is multiplied by 0 is left out. `needed`, unless
-/// it is NULL, is how many there are, also if the buffer is too small.
+/// The leaves of a closure tree as a flat list, each once, with the product of the weights above
+/// it. Leaves with weight 0 are left out. `needed`, unless it is NULL, is their number, also if the
+/// buffer is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_leaves(
     evaluator: *const AdumbraEvaluator,
@@ -354,13 +363,15 @@ pub unsafe extern "C" fn adumbra_evaluator_leaves(
         let mut inside = lock_or_busy(&evaluator.inside)?;
         let inside = &mut *inside;
         let tree = inside.evaluator.numbered_closure(number);
-        // SAFETY: as above.
+        // SAFETY: `leaves` and `needed` by the contract of the crate.
         unsafe { closure::fill_leaves(tree, &mut inside.weights, leaves, capacity, needed) }
     })
 }
 
-/// A whole closure tree as a text: by `format`, an `AdumbraFormat`, as the language would write it, or as JSON. `ADUMBRA_STATUS_SIZE` says that it has too many
-/// nodes to be written. The text ends with NUL, and `needed`, unless it is NULL, is its length with that NUL, also if the buffer is too small.
+/// A whole closure tree as a string: by `format`, an `AdumbraFormat`, in the syntax of the
+/// language, or as JSON. `ADUMBRA_STATUS_SIZE` reports that it has too many nodes to be written.
+/// The string ends with NUL. `needed`, unless it is NULL, is its length with that NUL, also if the
+/// buffer is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_closure_render(
     evaluator: *const AdumbraEvaluator,
@@ -375,12 +386,12 @@ pub unsafe extern "C" fn adumbra_evaluator_closure_render(
         let evaluator = unsafe { borrow(evaluator)? };
         let inside = lock_or_busy(&evaluator.inside)?;
         let tree = inside.evaluator.numbered_closure(number);
-        // SAFETY: as above.
+        // SAFETY: `buffer` and `needed` by the contract of the crate.
         unsafe { closure::render_closure(tree, format, buffer, capacity, needed) }
     })
 }
 
-/// What the point asks that waits here.
+/// The request of the point that is suspended in the evaluator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_request(
     evaluator: *const AdumbraEvaluator,
@@ -397,7 +408,8 @@ pub unsafe extern "C" fn adumbra_evaluator_request(
     })
 }
 
-/// Goes on with the point that waits here: `texel` is red, green, blue, alpha. All that follows has the bits that it would have had if nobody had waited.
+/// Resumes the suspended point: `texel` is red, green, blue, alpha. All that follows has the bits
+/// of an evaluation that was not suspended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_answer(
     evaluator: *mut AdumbraEvaluator,
@@ -419,14 +431,14 @@ pub unsafe extern "C" fn adumbra_evaluator_answer(
         if inside.evaluator.request().is_none() {
             return Err(AdumbraStatus::NotSuspended);
         }
-        // SAFETY: as above.
-        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
+        // SAFETY: `host` by the contract of the crate.
+        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.columns)? };
         store_outcome(outcome, inside.evaluator.answer(texel, &mut host));
         Ok(())
     })
 }
 
-/// Moves the point that waits out of the evaluator, which is then free for other points.
+/// Moves the suspended point out of the evaluator, which is then free for other points.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_park(
     evaluator: *mut AdumbraEvaluator,
@@ -443,8 +455,9 @@ pub unsafe extern "C" fn adumbra_evaluator_park(
     })
 }
 
-/// Goes on with a parked point as `adumbra_evaluator_answer` does, on any evaluator of the same instance, engine and limits. With `ADUMBRA_STATUS_OK` the
-/// parked point is used up and freed; else it waits as before.
+/// Resumes a parked point as `adumbra_evaluator_answer` does, on any evaluator of the same
+/// instance, engine and limits. With `ADUMBRA_STATUS_OK` the parked point is used up and freed;
+/// else it stays parked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_evaluator_resume(
     evaluator: *mut AdumbraEvaluator,
@@ -466,8 +479,8 @@ pub unsafe extern "C" fn adumbra_evaluator_resume(
         };
         let mut inside = lock_or_busy(&evaluator.inside)?;
         let inside = &mut *inside;
-        // SAFETY: as above.
-        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.rows)? };
+        // SAFETY: `host` by the contract of the crate.
+        let mut host = unsafe { Callbacks::new(host, &inside.program, &mut inside.columns)? };
         let mut place = lock_or_busy(&point.point)?;
         let point = place.take().ok_or(AdumbraStatus::NotSuspended)?;
         match inside.evaluator.resume(point, texel, &mut host) {
@@ -478,7 +491,8 @@ pub unsafe extern "C" fn adumbra_evaluator_resume(
             }
         }
         drop(place);
-        // SAFETY: as above; its lock is open again, and nothing refers to it any more.
+        // SAFETY: `parked` came from this library by the contract of the crate; its lock is open
+        // again, and no reference to it is left.
         unsafe { free_handle(parked) }
     })
 }

@@ -1,13 +1,15 @@
-//! The one way across the boundary: no panic leaves, and results do not depend on the caller's floating-point mode.
+//! The boundary to C: no panic unwinds through it, and the caller's floating-point environment does
+//! not change results.
 
 use crate::status::AdumbraStatus;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-/// What functions behind the boundary give.
+/// The result of a function inside of the boundary.
 pub(crate) type Result<T = ()> = std::result::Result<T, AdumbraStatus>;
 
-/// Runs a call. What can be left half done by a panic is behind a [`lock`], which then stays closed.
+/// Runs a call. State that a panic can leave half done is guarded by [`lock_or_busy`], whose lock
+/// then stays poisoned.
 pub(crate) fn guard(call: impl FnOnce() -> Result) -> AdumbraStatus {
     match catch_unwind(AssertUnwindSafe(|| {
         adumbra::evaluator::in_default_float_environment(call)
@@ -22,12 +24,12 @@ pub(crate) fn guard(call: impl FnOnce() -> Result) -> AdumbraStatus {
     }
 }
 
-/// What a handle holds that no call keeps for longer than it takes to copy it.
+/// The state of a handle that no call holds for longer than a copy takes.
 pub(crate) fn lock_blocking<T>(handle: &Mutex<T>) -> Result<MutexGuard<'_, T>> {
     handle.lock().map_err(|_| AdumbraStatus::Panicked)
 }
 
-/// What a handle holds, for this call alone. Nobody waits: a callback would for ever.
+/// The state of a handle, for this call alone. It does not block: a callback would wait for ever.
 pub(crate) fn lock_or_busy<T>(handle: &Mutex<T>) -> Result<MutexGuard<'_, T>> {
     handle.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => AdumbraStatus::Busy,
@@ -40,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn panics_stay_inside_and_spoil_what_they_left_half_done() {
+    fn panic_inside_call_poisons_its_handle() {
         let (handle, other) = (Mutex::new(1), Mutex::new(2));
         let status = guard(|| {
             let inside = lock_or_busy(&handle)?;

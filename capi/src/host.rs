@@ -1,4 +1,4 @@
-//! The host's callbacks: textures, messages, patience.
+//! The host's callbacks: textures, messages, cancellation.
 
 use crate::guard::Result;
 use crate::sized_struct::{SizedStruct, read_struct_or_default};
@@ -29,7 +29,7 @@ impl From<Outcome> for AdumbraOutcome {
     }
 }
 
-/// What a host answers to a request.
+/// A host's answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraAnswer {
@@ -39,7 +39,7 @@ pub enum AdumbraAnswer {
     Pending = 1,
 }
 
-/// What a point wants from a texture: where, and how both coordinates change towards the next pixel along x and y.
+/// A texture request: coordinates, and how both change towards the next pixel along x and y.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraSampleRequest {
@@ -47,7 +47,8 @@ pub struct AdumbraSampleRequest {
     pub size: u32,
     /// Which texture, by its number among the program's.
     pub texture: u32,
-    /// Which point asks: its number in the batch, 0 to 3 in a quad, 0 for a point alone. 0 also where it is read what an evaluator or a parked point waits for.
+    /// The number of the point: in the batch, 0 to 3 in a quad, 0 for a point alone. It is 0 also
+    /// in the request of an evaluator or a parked point.
     pub point: usize,
     /// Coordinate along the texture's width; the image spans 0 to 1.
     pub u: f32,
@@ -61,11 +62,13 @@ pub struct AdumbraSampleRequest {
     pub dvdx: f32,
     /// dv/dy, per pixel.
     pub dvdy: f32,
-    /// The level of detail that the shader asks for itself, if `has_level`; the four changes are 0 then.
+    /// The level of detail that the shader asks for itself, if `has_level`; the four changes are 0
+    /// then.
     pub level: f32,
     /// 1 if the shader asks for a level of detail itself.
     pub has_level: u32,
-    /// 1 if the point is evaluated for its neighbours alone; 0 where it is read what an evaluator or a parked point waits for.
+    /// 1 if the point is evaluated for its neighbours alone; 0 in the request of an evaluator or a
+    /// parked point.
     pub is_helper: u32,
 }
 
@@ -91,7 +94,8 @@ impl AdumbraSampleRequest {
     }
 }
 
-/// What many points of a batch want from a texture at one place of the shader: each field of the requests as a row of `count` numbers.
+/// The requests that many points of a batch make at one call of the shader: each field as an array
+/// of `count` numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraSampleBatch {
@@ -99,9 +103,9 @@ pub struct AdumbraSampleBatch {
     pub size: u32,
     /// Which texture, by its number among the program's.
     pub texture: u32,
-    /// How many points ask.
+    /// The number of points.
     pub count: usize,
-    /// Which: their numbers in the batch, rising.
+    /// The numbers of the points in the batch, rising.
     pub points: *const usize,
     /// Coordinates along the texture's width; the image spans 0 to 1.
     pub u: *const f32,
@@ -128,7 +132,8 @@ pub type AdumbraSample = Option<
     ) -> u32,
 >;
 
-/// Writes red, green, blue, alpha for each point, one behind the other, and for each an `AdumbraAnswer` into `answers`, which are `ADUMBRA_ANSWER_READY` before.
+/// Writes red, green, blue and alpha for each point without gaps, and an `AdumbraAnswer` for each
+/// into `answers`, which are `ADUMBRA_ANSWER_READY` before.
 pub type AdumbraSampleMany = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -138,39 +143,43 @@ pub type AdumbraSampleMany = Option<
     ),
 >;
 
-/// Takes a message that a point gives with `printf`; `text` ends with NUL and has `length` bytes before it.
+/// Takes a message that a point gives with `printf`; `text` ends with NUL and has `length` bytes
+/// before it.
 pub type AdumbraTakeMessage = Option<
     unsafe extern "C" fn(user: *mut c_void, point: usize, text: *const c_char, length: usize),
 >;
 
-/// Gives a number other than 0 if the point is to be stopped. It is asked every thousand steps or so.
+/// Gives a number other than 0 if the point is to be stopped. It is called about every thousand
+/// steps.
 pub type AdumbraIsCancelled = Option<unsafe extern "C" fn(user: *mut c_void) -> u32>;
 
-/// What an evaluation asks its host. All may be NULL: then textures are white, messages are lost, and nobody loses patience.
+/// The callbacks of an evaluation. All may be NULL: then textures are white, messages are lost, and
+/// no point is cancelled.
 ///
-/// Callbacks run on the thread that evaluates, and must return: no exceptions, no `longjmp`. The floating-point mode is the library's while they run; one
-/// that changes it gives it back.
+/// Callbacks run on the thread that evaluates, and must return: no exceptions, no `longjmp`. They
+/// run in the library's floating-point environment; a callback that changes it restores it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraHost {
     /// Bytes of this struct.
     pub size: u32,
-    /// Handed to the callbacks.
+    /// Passed to the callbacks.
     pub user: *mut c_void,
     /// Answers one request.
     pub sample: AdumbraSample,
-    /// Answers the requests of many points at once. If it is NULL, or for helpers of quads, `sample` is asked for each.
+    /// Answers the requests of many points at once. If it is NULL, and for helpers of quads,
+    /// `sample` is called for each.
     pub sample_many: AdumbraSampleMany,
     /// Takes messages.
     pub message: AdumbraTakeMessage,
-    /// Says when it has been too long.
+    /// Cancels points.
     pub is_cancelled: AdumbraIsCancelled,
 }
 
 // SAFETY: a number, a pointer and functions that may be missing, of which zeros are some.
 unsafe impl SizedStruct for AdumbraHost {}
 
-/// Memory for the rows of requests, kept from one sample to the next.
+/// Memory for the columns of requests, kept from one sample to the next.
 #[derive(Debug, Default)]
 pub(crate) struct RequestColumns {
     /// u, v, their four changes, and levels.
@@ -191,9 +200,9 @@ impl RequestColumns {
             |r| r.dvdy,
             |r| r.level.unwrap_or(0.0),
         ];
-        for (row, field) in self.fields.iter_mut().zip(fields) {
-            row.clear();
-            row.extend(of(field));
+        for (column, field) in self.fields.iter_mut().zip(fields) {
+            column.clear();
+            column.extend(of(field));
         }
         self.texels.clear();
         self.texels.resize(requests.len(), [1.0; 4]);
@@ -206,23 +215,24 @@ impl RequestColumns {
 pub(crate) struct Callbacks<'a> {
     host: AdumbraHost,
     program: &'a Program,
-    rows: &'a mut RequestColumns,
+    columns: &'a mut RequestColumns,
     point: usize,
 }
 
 impl<'a> Callbacks<'a> {
     /// # Safety
-    /// As for [`read_struct_or_default`]; the callbacks are functions of the types that the struct says, and return.
+    /// As for [`read_struct_or_default`]; the callbacks are functions of the types that the struct
+    /// says, and return.
     pub(crate) unsafe fn new(
         host: *const AdumbraHost,
         program: &'a Program,
-        rows: &'a mut RequestColumns,
+        columns: &'a mut RequestColumns,
     ) -> Result<Callbacks<'a>> {
         Ok(Callbacks {
-            // SAFETY: as promised.
+            // SAFETY: the caller promises that `host` is NULL or a struct of its size.
             host: unsafe { read_struct_or_default(host)? },
             program,
-            rows,
+            columns,
             point: 0,
         })
     }
@@ -234,7 +244,8 @@ impl<'a> Callbacks<'a> {
             .sample
             .map_or(AdumbraAnswer::Ready as u32, |sample| {
                 let request = AdumbraSampleRequest::new(request, self.point, is_helper);
-                // SAFETY: the caller's function, by its contract; request and texel live until it returns.
+                // SAFETY: the caller's function, by its contract; request and texel live until it
+                // returns.
                 unsafe { sample(self.host.user, &raw const request, texel.as_mut_ptr()) }
             });
         sampled(answer, texel)
@@ -270,8 +281,8 @@ impl Host for Callbacks<'_> {
             }
             return;
         };
-        self.rows.take(requests);
-        let [u, v, dudx, dudy, dvdx, dvdy, level] = self.rows.fields.each_ref().map(Vec::as_ptr);
+        self.columns.take(requests);
+        let [u, v, dudx, dudy, dvdx, dvdy, level] = self.columns.fields.each_ref().map(Vec::as_ptr);
         let batch = AdumbraSampleBatch {
             size: size_of::<AdumbraSampleBatch>() as u32,
             texture: first.texture.0,
@@ -285,13 +296,14 @@ impl Host for Callbacks<'_> {
             dvdy,
             level: if first.level.is_some() { level } else { null() },
         };
-        // SAFETY: the caller's function, by its contract; the rows are as long as the batch says, and live until it returns.
+        // SAFETY: the caller's function, by its contract; the columns are as long as the batch
+        // says, and live until it returns.
         unsafe {
-            let texels = self.rows.texels.as_flattened_mut().as_mut_ptr();
-            let answers = self.rows.answers.as_mut_ptr();
+            let texels = self.columns.texels.as_flattened_mut().as_mut_ptr();
+            let answers = self.columns.answers.as_mut_ptr();
             sample(self.host.user, &raw const batch, texels, answers);
         }
-        let given = self.rows.texels.iter().zip(&self.rows.answers);
+        let given = self.columns.texels.iter().zip(&self.columns.answers);
         for (answer, (&texel, &given)) in answers.iter_mut().zip(given) {
             *answer = sampled(given.into(), texel);
         }
@@ -308,7 +320,7 @@ impl Host for Callbacks<'_> {
         let mut text = self.program.messages()[message.index()].render(args);
         let length = text.len();
         text.push('\0');
-        // SAFETY: the caller's function, by its contract; the text lives until it returns.
+        // SAFETY: the caller's function, by its contract; the string lives until it returns.
         unsafe { take(self.host.user, self.point, text.as_ptr().cast(), length) }
     }
 
@@ -325,9 +337,9 @@ impl Host for Callbacks<'_> {
 /// The texel that a caller brings for a point that waited.
 ///
 /// # Safety
-/// As for [`values`](crate::pointer::values), of four numbers.
+/// As for [`read_slice`](crate::pointer::read_slice), of four numbers.
 pub(crate) unsafe fn texel(pointer: *const f32) -> Result<[f32; 4]> {
-    // SAFETY: as promised.
+    // SAFETY: the caller promises four numbers there.
     let values = unsafe { crate::pointer::read_slice(pointer, 4)? };
     values.try_into().map_err(|_| AdumbraStatus::Size)
 }

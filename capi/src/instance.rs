@@ -9,7 +9,8 @@ use adumbra::{Instance, Scalar, value::ValueView};
 use std::ffi::{c_char, c_void};
 use std::sync::Mutex;
 
-/// A program with values for its parameters: a material. Evaluators take a copy, so what is set later does not reach them.
+/// A program with values for its parameters: a material. Evaluators take a copy, so what is set
+/// later does not reach them.
 #[derive(Debug)]
 pub struct AdumbraInstance {
     instance: Mutex<Instance>,
@@ -36,8 +37,9 @@ pub unsafe extern "C" fn adumbra_instance_new(
     })
 }
 
-/// Sets a parameter, or a member of one that is a struct, as in `ray.origin`: all of its scalars, `count` numbers of four bytes, which are all of one type,
-/// `ADUMBRA_TYPE_FLOAT`, `_INT`, `_UINT` or `_BOOL` (0 is false, all others are true).
+/// Sets a parameter, or a member of one that is a struct, as in `ray.origin`: all of its scalars,
+/// `count` numbers of four bytes, which are all of one type, `ADUMBRA_TYPE_FLOAT`, `_INT`, `_UINT`
+/// or `_BOOL` (0 is false, all others are true).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_instance_set(
     instance: *mut AdumbraInstance,

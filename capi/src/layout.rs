@@ -1,4 +1,4 @@
-//! Which globals a host has.
+//! The globals that a host has.
 
 use crate::diagnostics::{AdumbraDiagnostics, store_diagnostics};
 use crate::guard::{Result, guard, lock_blocking};
@@ -17,22 +17,24 @@ use std::sync::Mutex;
 
 /// The globals that a host fills for every point, in order: names and types.
 ///
-/// In memory each stands as its value, its ddx and its ddy, one behind the other without gaps: numbers of four bytes, a bool as 0 or 1. An int, uint or
-/// bool has room for derivatives, too, which nobody reads. So globals are a C struct of floats and integers:
-/// `struct Hit { float uv[3][2]; float normal[3][3]; int32_t bounce[3]; }` has `uv[0]` as the value of a float2, `uv[1]` as its ddx, `uv[2]` as its ddy.
+/// Each global is its value, its ddx and its ddy in memory, without gaps: numbers of four bytes, a
+/// bool as 0 or 1. An int, uint or bool has derivatives, too, which are never read. So globals are
+/// a C struct of floats and integers: `struct Hit { float uv[3][2]; float normal[3][3]; int32_t
+/// bounce[3]; }` has `uv[0]` as the value of a float2, `uv[1]` as its ddx, `uv[2]` as its ddy.
 #[derive(Debug)]
 pub struct AdumbraLayout {
     layout: Mutex<GlobalsLayout>,
 }
 
-/// A member of a host's struct of globals, to be compared with a layout: `{"uv", ADUMBRA_TYPE_FLOAT2, offsetof(struct Hit, uv)}`. A list has them one behind the
-/// other, so this struct never grows.
+/// A member of a host's struct of globals, to be compared with a layout: `{"uv",
+/// ADUMBRA_TYPE_FLOAT2, offsetof(struct Hit, uv)}`. Lists hold this struct element by element, so
+/// it never grows.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraMember {
     /// The global that it is to be.
     pub name: *const c_char,
-    /// The `AdumbraType` of its value, behind which ddx and ddy follow.
+    /// The `AdumbraType` of its value, which ddx and ddy follow.
     pub r#type: u32,
     /// Bytes from the start of the struct to its value.
     pub offset: usize,
@@ -59,7 +61,8 @@ pub unsafe extern "C" fn adumbra_layout_new(layout: *mut *mut AdumbraLayout) -> 
     })
 }
 
-/// Makes a layout of the six float3 that a renderer knows of a hit point: uvw, position, normal, gnormal, I, tangent.
+/// Makes a layout of the six float3 that a renderer knows of a hit point: uvw, position, normal,
+/// gnormal, I, tangent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_layout_new_hit(layout: *mut *mut AdumbraLayout) -> AdumbraStatus {
     guard(|| {
@@ -71,7 +74,8 @@ pub unsafe extern "C" fn adumbra_layout_new_hit(layout: *mut *mut AdumbraLayout)
     })
 }
 
-/// Adds a global behind the others: `type` is an `AdumbraType`, a number, a vector or a matrix. Compilers that were made before do not see it.
+/// Adds a global after the others: `type` is an `AdumbraType`, a number, a vector or a matrix.
+/// Compilers that were made before do not see it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_layout_add(
     layout: *mut AdumbraLayout,
@@ -91,7 +95,8 @@ pub unsafe extern "C" fn adumbra_layout_add(
     })
 }
 
-/// Says that the derivatives of a global are never set: they stay 0, and a shader that asks for one is warned.
+/// Declares that the derivatives of a global are never set: they stay 0, and a shader that asks for
+/// one gets a warning.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_layout_shadowless(
     layout: *mut AdumbraLayout,
@@ -107,7 +112,7 @@ pub unsafe extern "C" fn adumbra_layout_shadowless(
     })
 }
 
-/// The bytes of the globals of one point: what `sizeof` of the host's struct should be.
+/// The bytes of the globals of one point, for comparison with `sizeof` of the host's struct.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_layout_bytes(
     layout: *const AdumbraLayout,
@@ -121,24 +126,25 @@ pub unsafe extern "C" fn adumbra_layout_bytes(
     })
 }
 
-/// Compares a struct of the host, of so many bytes, with the globals: names, types, offsets and size. If anything differs the status is
-/// `ADUMBRA_STATUS_WRONG_GLOBALS`, and findings, where they are wanted, say which member, and which global was probably meant.
+/// Compares a struct of the host, of `bytes` bytes, with the globals: names, types, offsets and
+/// size. If anything differs the status is `ADUMBRA_STATUS_WRONG_GLOBALS`. `diagnostics`, unless it
+/// is NULL, then name the member and the global that was probably meant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_layout_check(
     layout: *const AdumbraLayout,
     members: *const AdumbraMember,
     count: usize,
     bytes: usize,
-    findings: *mut *mut AdumbraDiagnostics,
+    diagnostics: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (findings, layout, members) = unsafe {
-            let findings = optional_out_handle(findings)?;
-            (findings, borrow(layout)?, read_slice(members, count)?)
+        let (diagnostics, layout, members) = unsafe {
+            let diagnostics = optional_out_handle(diagnostics)?;
+            (diagnostics, borrow(layout)?, read_slice(members, count)?)
         };
         let given = members.iter().map(|member| {
-            // SAFETY: as above.
+            // SAFETY: the names are strings that end with NUL, by the contract of the crate.
             Ok((
                 unsafe { read_name(member.name)? },
                 type_from_number(member.r#type)?,
@@ -153,14 +159,15 @@ pub unsafe extern "C" fn adumbra_layout_check(
         });
         let given: Vec<HostMember<'_>> = given.collect();
         layout.get()?.check(&given, bytes).map_err(|found| {
-            store_diagnostics(findings, found);
+            store_diagnostics(diagnostics, found);
             AdumbraStatus::WrongGlobals
         })
     })
 }
 
-/// The global that a name probably means which is none, as a text that ends with NUL; a name that is one means itself. `ADUMBRA_STATUS_UNKNOWN_NAME` says that
-/// none is near. `needed`, unless it is NULL, is its length with that NUL, also if the buffer is too small.
+/// The global that an unknown name probably means, as a string that ends with NUL; a known name
+/// means itself. `ADUMBRA_STATUS_UNKNOWN_NAME` reports that none is near. `needed`, unless it is
+/// NULL, is its length with that NUL, also if the buffer is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_layout_closest(
     layout: *const AdumbraLayout,
@@ -178,12 +185,13 @@ pub unsafe extern "C" fn adumbra_layout_closest(
             None => closest_name(name, layout.members().iter().map(|member| member.name())),
         };
         let meant = meant.ok_or(AdumbraStatus::UnknownName)?;
-        // SAFETY: as above.
+        // SAFETY: `buffer` and `needed` by the contract of the crate.
         unsafe { fill_string(meant.to_owned(), buffer, capacity, needed) }
     })
 }
 
-/// Makes a layout of the globals that a program has, as of one that was loaded: to compare a struct with it, or to compile other shaders for the same globals.
+/// Makes a layout of the globals that a program has, as of one that was loaded: to compare a struct
+/// with it, or to compile other shaders for the same globals.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_layout(
     program: *const AdumbraProgram,

@@ -1,21 +1,26 @@
-//! Adumbra for hosts written in C and C++: the facade of the root crate behind functions that C can call.
+//! The C API of Adumbra: the facade of the root crate as functions that C and C++ can call.
 //!
-//! `include/adumbra.h` is made from this crate, doc comments and all; `docs/c-api.md` is the page for those who embed it. Here is what holds of every
-//! function, and is not said again at each.
+//! `include/adumbra.h` is made from this crate, doc comments and all; `docs/c-api.md` is the page
+//! for hosts. The rules below hold for every function and are not repeated.
 //!
-//! **Status.** A function gives an [`AdumbraStatus`] and writes results where its caller says. If something is wrong, nothing was done, and a handle that was to
-//! be made is null. All that give a status, and those that free, go through [`guard`](guard::guard): no panic leaves, and the caller's floating-point mode is put aside and given back.
+//! **Status.** A function returns an [`AdumbraStatus`] and writes results to the caller's pointers.
+//! If something is wrong, nothing was done, and a handle that was to be made is null. All functions
+//! that return a status, and those that free, go through [`guard`](guard::guard). No panic unwinds
+//! to the caller, and the caller's floating-point environment is saved and restored.
 //!
-//! **Pointers.** What can be known of a pointer is looked at before it is used ([`pointer`]): null and misaligned ones, and lengths that no memory has, are
-//! refused. For the rest the caller answers; that is the safety contract of all functions here: a pointer that is neither null nor misaligned points at
-//! memory of the type, and of the length, that the function says, which nobody else writes meanwhile, and where results go may be written; a handle was made
-//! by this library, and not freed yet; a text without a length ends with NUL; callbacks return, they neither throw nor jump away.
+//! **Pointers.** Each pointer is checked before it is used ([`pointer`]). Null and misaligned ones,
+//! and lengths that no memory has, are refused. The rest is the safety contract of all functions
+//! here. A pointer that is neither null nor misaligned points at memory of the type and the length
+//! that the function documents. No other thread writes that memory meanwhile, and results may be
+//! written to it. A handle was made by this library, and not freed yet. A string without a length
+//! ends with NUL. Callbacks return; they neither throw nor jump away.
 //!
-//! **Handles.** They are boxes, and opaque. Those that can be changed hold a lock. Where callbacks run under it no call waits for it: whoever comes second, be
-//! it another thread or a callback of the first, gets [`AdumbraStatus::Busy`]. Each owns or shares what it was made from.
+//! **Handles.** They are boxes, and opaque. Those that can be changed hold a lock. No call waits
+//! for a lock under which callbacks run: the second call, from another thread or from a callback of
+//! the first, gets [`AdumbraStatus::Busy`]. Each handle owns or shares what it was made from.
 //!
-//! **Structs.** They begin with their size, so that they can grow at their end ([`prefixed`]). Numbers that name one of an enumeration come in as `u32` and are
-//! looked at, since C can pass any.
+//! **Structs.** They begin with their size, so that they can grow at their end ([`sized_struct`]).
+//! Numbers of an enumeration come in as `u32` and are checked, since C can pass any.
 
 #![allow(unsafe_code)]
 #![allow(

@@ -1,4 +1,4 @@
-//! Shaders that were compiled ahead of time, and linked.
+//! The C function that opens shaders which were compiled ahead of time, and linked.
 
 use crate::diagnostics::{AdumbraDiagnostics, bytecode_diagnostics, store_diagnostics};
 use crate::guard::guard;
@@ -7,25 +7,27 @@ use crate::program::AdumbraProgram;
 use crate::status::AdumbraStatus;
 use adumbra::{Program, object::ObjectShader};
 
-/// A shader in an object file that `adumbra aot` wrote, with its bytecode and machine code. The header that goes with the file declares it.
+/// A shader in an object file that `adumbra aot` wrote, with its bytecode and machine code. The
+/// header that goes with the file declares it.
 #[derive(Debug)]
 pub struct AdumbraObjectShader {
     _of_the_object: [u8; 0],
 }
 
-/// Makes a program of a shader that was compiled ahead of time, which has to stay for as long as the process. Evaluators whose engine or tier is native run
-/// its machine code.
+/// Makes a program of a shader that was compiled ahead of time, which has to stay for as long as
+/// the process. Evaluators whose engine or tier is native run its machine code.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_from_object(
     shader: *const AdumbraObjectShader,
     program: *mut *mut AdumbraProgram,
-    findings: *mut *mut AdumbraDiagnostics,
+    diagnostics: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
-        // SAFETY: the contract of the crate; the header declares such shaders as constants of an object file.
-        let (program, findings, shader) = unsafe {
-            let (program, findings) = (out_handle(program)?, optional_out_handle(findings)?);
-            (program, findings, borrow(shader.cast::<ObjectShader>())?)
+        // SAFETY: the contract of the crate; the header declares such shaders as constants of an
+        // object file.
+        let (program, diagnostics, shader) = unsafe {
+            let (program, diagnostics) = (out_handle(program)?, optional_out_handle(diagnostics)?);
+            (program, diagnostics, borrow(shader.cast::<ObjectShader>())?)
         };
         match Program::from_object(shader) {
             Ok(linked) => {
@@ -33,7 +35,7 @@ pub unsafe extern "C" fn adumbra_program_from_object(
                 Ok(())
             }
             Err(diagnostic) => {
-                store_diagnostics(findings, bytecode_diagnostics(diagnostic));
+                store_diagnostics(diagnostics, bytecode_diagnostics(diagnostic));
                 Err(AdumbraStatus::Refused)
             }
         }

@@ -1,4 +1,4 @@
-//! What bounds points, and numbers that name one of an enumeration.
+//! Limits of points, and the checks of numbers of an enumeration.
 
 use crate::guard::Result;
 use crate::sized_struct::{SizedStruct, read_struct_or_default};
@@ -9,7 +9,7 @@ use adumbra::{Limits, batch::Part, derivatives::Corner};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraPart {
-    /// What it is.
+    /// The value itself.
     Value = 0,
     /// Its change per pixel along x.
     Ddx = 1,
@@ -17,7 +17,7 @@ pub enum AdumbraPart {
     Ddy = 2,
 }
 
-/// Whom a text is for.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraFormat {
@@ -41,7 +41,8 @@ pub enum AdumbraCorner {
     LowerRight = 3,
 }
 
-/// How far points may go before they are stopped, and how many may wait for textures. Zero is the usual limit.
+/// The limits of a point's work, and of the points that may be suspended. Zero is the default
+/// limit.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraLimits {
@@ -49,7 +50,7 @@ pub struct AdumbraLimits {
     pub size: u32,
     /// Functions that may be active at once.
     pub call_depth: u32,
-    /// Turns of loops and calls of a point.
+    /// Iterations of loops and calls of a point.
     pub steps: u64,
     /// Array elements that active functions may hold together.
     pub array_elements: u64,
@@ -85,20 +86,20 @@ pub(crate) fn report_format(number: u32) -> Result<AdumbraFormat> {
 /// # Safety
 /// As for [`read_struct_or_default`].
 pub(crate) unsafe fn read_limits(pointer: *const AdumbraLimits) -> Result<Limits> {
-    // SAFETY: as promised.
+    // SAFETY: the caller promises that `pointer` is NULL or a struct of its size.
     let given = unsafe { read_struct_or_default(pointer)? };
-    fn or<T: Default + PartialEq>(given: T, usual: T) -> T {
-        if given == T::default() { usual } else { given }
+    fn or<T: Default + PartialEq>(given: T, limit: T) -> T {
+        if given == T::default() { limit } else { given }
     }
-    let usual = Limits::default();
+    let limits = Limits::default();
     let elements = u32::try_from(given.array_elements).unwrap_or(u32::MAX);
     let bytes = usize::try_from(given.parked_bytes).unwrap_or(usize::MAX);
     Ok(Limits {
-        steps: or(given.steps, usual.steps),
-        call_depth: or(given.call_depth, usual.call_depth),
-        array_elements: or(elements, usual.array_elements),
-        closure_size: or(given.closure_size, usual.closure_size),
-        parked: or(given.parked, usual.parked),
-        parked_bytes: or(bytes, usual.parked_bytes),
+        steps: or(given.steps, limits.steps),
+        call_depth: or(given.call_depth, limits.call_depth),
+        array_elements: or(elements, limits.array_elements),
+        closure_size: or(given.closure_size, limits.closure_size),
+        parked: or(given.parked, limits.parked),
+        parked_bytes: or(bytes, limits.parked_bytes),
     })
 }

@@ -1,4 +1,4 @@
-//! Points that wait for textures apart from any evaluator.
+//! Points that are suspended apart from any evaluator.
 
 use crate::guard::{Result, guard, lock_or_busy};
 use crate::host::AdumbraSampleRequest;
@@ -11,7 +11,7 @@ use std::sync::Mutex;
 /// A point that waits for a texture apart from any evaluator. Freeing it gives the point up.
 #[derive(Debug)]
 pub struct AdumbraParkedPoint {
-    /// Nothing once it was resumed.
+    /// `None` once it was resumed.
     pub(crate) point: Mutex<Option<ParkedPoint>>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn store_parked(
     Ok(())
 }
 
-/// What the point waits for.
+/// The request that the point waits for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_parked_point_request(
     parked: *const AdumbraParkedPoint,

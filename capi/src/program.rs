@@ -1,4 +1,4 @@
-//! Programs: what they take and give, their size, and their form as a file.
+//! Programs: interface, size, and serialised form.
 
 use crate::diagnostics::{AdumbraDiagnostics, bytecode_diagnostics, store_diagnostics};
 use crate::guard::guard;
@@ -18,11 +18,11 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug)]
 pub struct AdumbraProgram {
     pub(crate) program: Arc<Program>,
-    /// Made when first asked for.
+    /// Made on first use.
     interface: OnceLock<ProgramInterface>,
 }
 
-/// How large a program is, and how long it took to make.
+/// Statistics of a program: its size, and the time of its compilation.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraStats {
@@ -30,7 +30,7 @@ pub struct AdumbraStats {
     pub size: u32,
     /// 1 if points are evaluated in quads.
     pub in_quads: u32,
-    /// Microseconds from text to program; 0 for one that was loaded.
+    /// Microseconds from source to program; 0 for one that was loaded.
     pub compile_microseconds: f64,
     /// Instructions of the intermediate representation; 0 for a program that was loaded.
     pub ir_ops: u64,
@@ -63,7 +63,7 @@ impl AdumbraProgram {
     }
 }
 
-/// How many there are in a list of the program, which is an `AdumbraList`.
+/// The length of a list of the program, an `AdumbraList`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_count(
     program: *const AdumbraProgram,
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn adumbra_program_count(
     })
 }
 
-/// One of a list of the program, which is an `AdumbraList`.
+/// An entry of a list of the program, an `AdumbraList`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_variable(
     program: *const AdumbraProgram,
@@ -97,7 +97,8 @@ pub unsafe extern "C" fn adumbra_program_variable(
     })
 }
 
-/// One of a list of the program by its name; in outputs and parameters also a member of one that is a struct, as in `ray.origin`.
+/// An entry of a list of the program by its name; in outputs and parameters also a member of one
+/// that is a struct, as in `ray.origin`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_find(
     program: *const AdumbraProgram,
@@ -117,8 +118,10 @@ pub unsafe extern "C" fn adumbra_program_find(
     })
 }
 
-/// What a path probably means that is none of a list of the program, an `AdumbraList`, as a text that ends with NUL; a path that is one means itself.
-/// `ADUMBRA_STATUS_UNKNOWN_NAME` says that none is near. `needed`, unless it is NULL, is its length with that NUL, also if the buffer is too small.
+/// The name that an unknown path of a list of the program, an `AdumbraList`, probably means, as a
+/// string that ends with NUL; a known path means itself. `ADUMBRA_STATUS_UNKNOWN_NAME` reports that
+/// none is near. `needed`, unless it is NULL, is its length with that NUL, also if the buffer is
+/// too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_closest(
     program: *const AdumbraProgram,
@@ -134,12 +137,13 @@ pub unsafe extern "C" fn adumbra_program_closest(
         let list = from_number(&LISTS, list)?;
         let meant = program.interface().closest(&program.program, list, path);
         let meant = meant.ok_or(AdumbraStatus::UnknownName)?;
-        // SAFETY: as above.
+        // SAFETY: `buffer` and `needed` by the contract of the crate.
         unsafe { fill_string(meant, buffer, capacity, needed) }
     })
 }
 
-/// A parameter of a closure that the program may make; its `name` is empty, its `first` counts the scalars before it among the arguments.
+/// A parameter of a closure that the program may make; its `name` is empty, its `first` counts the
+/// scalars before it among the arguments.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_closure_parameter(
     program: *const AdumbraProgram,
@@ -156,8 +160,9 @@ pub unsafe extern "C" fn adumbra_program_closure_parameter(
     })
 }
 
-/// Inputs, outputs and textures as the JSON that `adumbra info --json` prints, with defaults and metadata. It ends with NUL, and `needed`, unless it is NULL,
-/// is its length with that NUL, also if the buffer is too small.
+/// Inputs, outputs and textures as the JSON that `adumbra info --json` prints, with defaults and
+/// metadata. It ends with NUL, and `needed`, unless it is NULL, is its length with that NUL, also
+/// if the buffer is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_json(
     program: *const AdumbraProgram,
@@ -169,13 +174,13 @@ pub unsafe extern "C" fn adumbra_program_json(
         // SAFETY: the contract of the crate.
         let program = unsafe { borrow(program)? };
         let json = serde_json::to_string(&JsonInterface::new(&program.program));
-        let json = json.expect("texts and numbers serialise");
-        // SAFETY: as above.
+        let json = json.expect("strings and numbers serialise");
+        // SAFETY: `buffer` and `needed` by the contract of the crate.
         unsafe { fill_string(json, buffer, capacity, needed) }
     })
 }
 
-/// The figures of the program. Asking costs about as much as writing it to a file.
+/// The statistics of the program. This call costs about as much as `adumbra_program_save`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_stats(
     program: *const AdumbraProgram,
@@ -200,8 +205,8 @@ pub unsafe extern "C" fn adumbra_program_stats(
     })
 }
 
-/// The program as a file: the same bytes on every machine, for this version of the library. `needed`, unless it is NULL, is their number, also if the buffer
-/// is too small.
+/// The program as a file: the same bytes on every machine, for this version of the library.
+/// `needed`, unless it is NULL, is their number, also if the buffer is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_program_save(
     program: *const AdumbraProgram,
@@ -213,7 +218,7 @@ pub unsafe extern "C" fn adumbra_program_save(
         // SAFETY: the contract of the crate.
         let program = unsafe { borrow(program)? };
         let bytes = program.program.to_bytecode();
-        // SAFETY: as above.
+        // SAFETY: `buffer` and `needed` by the contract of the crate.
         unsafe { fill_buffer(&bytes, buffer, capacity, needed) }
     })
 }
@@ -224,13 +229,13 @@ pub unsafe extern "C" fn adumbra_program_load(
     bytes: *const u8,
     length: usize,
     program: *mut *mut AdumbraProgram,
-    findings: *mut *mut AdumbraDiagnostics,
+    diagnostics: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (program, findings, bytes) = unsafe {
-            let (program, findings) = (out_handle(program)?, optional_out_handle(findings)?);
-            (program, findings, read_slice(bytes, length)?)
+        let (program, diagnostics, bytes) = unsafe {
+            let (program, diagnostics) = (out_handle(program)?, optional_out_handle(diagnostics)?);
+            (program, diagnostics, read_slice(bytes, length)?)
         };
         match Program::from_bytecode(bytes) {
             Ok(loaded) => {
@@ -238,7 +243,7 @@ pub unsafe extern "C" fn adumbra_program_load(
                 Ok(())
             }
             Err(diagnostic) => {
-                store_diagnostics(findings, bytecode_diagnostics(diagnostic));
+                store_diagnostics(diagnostics, bytecode_diagnostics(diagnostic));
                 Err(AdumbraStatus::Refused)
             }
         }

@@ -1,4 +1,4 @@
-//! Structs that begin with their size, so that a later version can add to their end, and both sides may be of different versions.
+//! Structs that begin with their size, so that caller and library may be of different versions.
 
 use crate::guard::Result;
 use crate::pointer::check_pointer;
@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{addr_of, copy_nonoverlapping};
 use std::slice;
 
-/// More bytes than any version of a struct will have; a larger size is rubbish.
+/// More bytes than any version of a struct will have; a larger size is refused.
 const MAX_STRUCT: usize = 1 << 12;
 
 /// A struct that begins with its size in bytes.
@@ -19,12 +19,13 @@ pub(crate) unsafe trait SizedStruct: Copy {
     const FIRST: usize = size_of::<Self>();
 }
 
-/// The size that the caller says it has. No reference is made to it, since it may be shorter than ours.
+/// The size that the caller says it has. No reference is made to it, since it may be shorter than
+/// ours.
 ///
 /// # Safety
 /// If the pointer is neither null nor misaligned, it points at a size.
 unsafe fn size_of_callers<T: SizedStruct>(pointer: *const T) -> Result<usize> {
-    // SAFETY: as promised; a `u32` comes first.
+    // SAFETY: the caller promises a struct there, and a `u32` comes first.
     let size = unsafe { *check_pointer(pointer)?.as_ptr().cast::<u32>() } as usize;
     match (T::FIRST..=MAX_STRUCT).contains(&size) {
         true => Ok(size),
@@ -32,16 +33,18 @@ unsafe fn size_of_callers<T: SizedStruct>(pointer: *const T) -> Result<usize> {
     }
 }
 
-/// A struct of the caller's. What its version lacks is zero; what ours does not know must be zero, since we could not do it.
+/// A struct of the caller's. Fields that its version lacks are zero. Bytes after our version must
+/// be zero, since their meaning is unknown here.
 ///
 /// # Safety
-/// If the pointer is neither null nor misaligned, so many bytes may be read there as the struct says.
+/// If the pointer is neither null nor misaligned, as many bytes may be read there as the struct's
+/// size says.
 pub(crate) unsafe fn read_struct<T: SizedStruct>(pointer: *const T) -> Result<T> {
-    // SAFETY: as promised.
+    // SAFETY: the caller promises a struct there, which begins with its size.
     let size = unsafe { size_of_callers(pointer)? };
     let ours = size.min(size_of::<T>());
     let mut value = MaybeUninit::<T>::zeroed();
-    // SAFETY: so many bytes are there, as promised, and there is room for those.
+    // SAFETY: the caller promises `size` bytes, and the copy is at most as long as the value.
     let beyond = unsafe {
         copy_nonoverlapping(pointer.cast::<u8>(), value.as_mut_ptr().cast(), ours);
         slice::from_raw_parts(pointer.cast::<u8>().add(ours), size - ours)
@@ -53,44 +56,46 @@ pub(crate) unsafe fn read_struct<T: SizedStruct>(pointer: *const T) -> Result<T>
     Ok(unsafe { value.assume_init() })
 }
 
-/// The same, and all zeros if there is none.
+/// As [`read_struct`], and all zeros if the pointer is null.
 ///
 /// # Safety
-/// As for [`read`].
+/// As for [`read_struct`].
 pub(crate) unsafe fn read_struct_or_default<T: SizedStruct>(pointer: *const T) -> Result<T> {
     if pointer.is_null() {
         // SAFETY: zeros are a value.
         return Ok(unsafe { MaybeUninit::zeroed().assume_init() });
     }
-    // SAFETY: as promised.
+    // SAFETY: it is not null; the rest is this function's contract.
     unsafe { read_struct(pointer) }
 }
 
-/// A struct that the caller wants filled, whose size it has said.
+/// A struct of the caller's to be filled, of the size that it has.
 #[derive(Debug)]
 pub(crate) struct SizedOut<T> {
     to: *mut T,
     size: usize,
 }
 
-/// Where a struct goes.
+/// Memory for a struct of the caller's size.
 ///
 /// # Safety
-/// If the pointer is neither null nor misaligned, there is room for so many bytes as the struct says, of which its size is set, and nobody else uses
-/// them before the call ends, which is when the result is gone.
+/// If the pointer is neither null nor misaligned, there is memory for as many bytes as the struct
+/// says. Its size is set, and nothing else uses the memory before the call ends, which is when the
+/// result is gone.
 pub(crate) unsafe fn out_struct<T: SizedStruct>(pointer: *mut T) -> Result<SizedOut<T>> {
-    // SAFETY: as promised.
+    // SAFETY: the caller promises a struct there, which begins with its size.
     let size = unsafe { size_of_callers(pointer)? };
     Ok(SizedOut { to: pointer, size })
 }
 
 impl<T: SizedStruct> SizedOut<T> {
-    /// Fills it but for its size, which is the caller's; what the caller's version has beyond ours becomes zero.
+    /// Fills it but for its size, which is the caller's; bytes after our version become zero.
     pub(crate) fn write(self, value: T) {
         let head = size_of::<u32>();
         let ours = self.size.min(size_of::<T>());
         let to = self.to.cast::<u8>();
-        // SAFETY: `place` was promised room for so many bytes, and the value has as many as are copied.
+        // SAFETY: the caller promised `size` bytes there, and the value has at least as many as are
+        // copied.
         unsafe {
             let from = addr_of!(value).cast::<u8>();
             copy_nonoverlapping(from.add(head), to.add(head), ours - head);
@@ -128,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn older_and_newer_callers_are_understood() {
+    fn structs_of_other_versions_are_read() {
         let third = |size, rest| Third { size, rest };
         let value = read_of(&third(8, [1, 2, 3])).unwrap();
         assert_eq!((value.first, value.second), (1, 0));
@@ -136,7 +141,7 @@ mod tests {
         assert_eq!((value.first, value.second), (1, 2));
         let value = read_of(&third(16, [1, 2, 0])).unwrap();
         assert_eq!((value.first, value.second), (1, 2));
-        // What it asks for is not known here.
+        // Its option is not known here.
         assert_eq!(read_of(&third(16, [1, 2, 3])), Err(AdumbraStatus::Size));
         for size in [0, 4, 7, MAX_STRUCT as u32 + 1, u32::MAX] {
             assert_eq!(read_of(&third(size, [1, 2, 3])), Err(AdumbraStatus::Size));
@@ -144,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn each_caller_gets_what_its_version_has() {
+    fn struct_of_callers_version_is_filled() {
         let value = Second {
             size: 99,
             first: 1,
@@ -152,7 +157,7 @@ mod tests {
         };
         for (size, rest) in [(8, [1, 7, 7]), (12, [1, 2, 7]), (16, [1, 2, 0])] {
             let mut third = Third { size, rest: [7; 3] };
-            // SAFETY: there is room for each of these sizes.
+            // SAFETY: the buffer has the capacity for each of these sizes.
             let place = unsafe { out_struct(std::ptr::from_mut(&mut third).cast::<Second>()) };
             place.unwrap().write(value);
             assert_eq!((third.size, third.rest), (size, rest));

@@ -1,4 +1,4 @@
-//! Texts, and where those come from that they include.
+//! Sources, and the loader of the sources that they include.
 
 use crate::diagnostics::{AdumbraDiagnostics, store_diagnostics};
 use crate::guard::{Result, guard, lock_or_busy};
@@ -14,7 +14,7 @@ use adumbra::{
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Mutex;
 
-/// The texts of one compilation. The first holds the shader, the others what it may use.
+/// The sources of one compilation. The first holds the shader, the others what it may use.
 #[derive(Debug)]
 pub struct AdumbraSources {
     sources: Mutex<Sources>,
@@ -26,13 +26,14 @@ impl AdumbraSources {
     }
 }
 
-/// Where an answer of a loader goes.
+/// The memory for a loader's answer.
 #[derive(Debug, Default)]
 pub struct AdumbraReply {
     text: Mutex<Option<String>>,
 }
 
-/// Answers with a text by `adumbra_reply`, and 0; or with the reason why there is none, for people, and another number.
+/// Answers with a source by `adumbra_reply`, and 0; or with the reason why there is none, for
+/// people, and another number.
 pub type AdumbraLoad = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -42,17 +43,18 @@ pub type AdumbraLoad = Option<
     ) -> u32,
 >;
 
-/// Where included texts come from. Callbacks must return.
+/// The loader of included sources. Callbacks must return.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraLoader {
     /// Bytes of this struct.
     pub size: u32,
-    /// Handed to the callbacks.
+    /// Passed to the callbacks.
     pub user: *mut c_void,
-    /// Says what the text is called that `from` includes as `name`: the same for the same text. NULL if it is called as it is included.
+    /// Gives the name of the source that `from` includes as `name`: the same name for the same
+    /// source. NULL if it is called as it is included.
     pub resolve: AdumbraLoad,
-    /// Gives the text of that name; `from` is NULL.
+    /// Gives the source of that name; `from` is NULL.
     pub load: AdumbraLoad,
 }
 
@@ -60,26 +62,26 @@ pub struct AdumbraLoader {
 unsafe impl SizedStruct for AdumbraLoader {}
 
 impl AdumbraLoader {
-    /// Asks one of the callbacks.
+    /// Calls one of the callbacks.
     fn ask(
         &self,
         callback: AdumbraLoad,
         name: &str,
         from: Option<&str>,
     ) -> std::result::Result<String, String> {
-        let callback = callback.ok_or("the host loads no texts")?;
+        let callback = callback.ok_or("the host loads no sources")?;
         let c_text = |text: &str| CString::new(text).map_err(|_| "there is a NUL in its name");
         let name = c_text(name)?;
         let from = from.map(c_text).transpose()?;
         let from = from.as_ref().map_or(std::ptr::null(), |from| from.as_ptr());
         let mut reply = AdumbraReply::default();
-        // SAFETY: the caller's function, by its contract; what it is given lives until it returns.
+        // SAFETY: the caller's function, by its contract; its arguments live until it returns.
         let failed = unsafe { callback(self.user, name.as_ptr(), from, &raw mut reply) };
         let text = lock_or_busy(&reply.text)
             .ok()
             .and_then(|mut text| text.take());
         match failed {
-            0 => text.ok_or("the host gave no text in UTF-8".to_owned()),
+            0 => text.ok_or("the host gave no source in UTF-8".to_owned()),
             _ => Err(text.unwrap_or("the host has none".to_owned())),
         }
     }
@@ -98,7 +100,8 @@ impl Loader for AdumbraLoader {
     }
 }
 
-/// Answers a loader's callback, within it: a text of so many bytes, which is copied, or one that ends with NUL if the length is `ADUMBRA_TO_NUL`.
+/// Answers a loader's callback, within it: a string of `length` bytes, which is copied, or one that
+/// ends with NUL if the length is `ADUMBRA_TO_NUL`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_reply(
     reply: *mut AdumbraReply,
@@ -113,8 +116,8 @@ pub unsafe extern "C" fn adumbra_reply(
     })
 }
 
-/// Makes a compilation of one text of so many bytes, which is copied, or one that ends with NUL if the length is `ADUMBRA_TO_NUL`; `name` is what findings
-/// call it.
+/// Makes the sources of a compilation from one source of `length` bytes, which is copied, or one
+/// that ends with NUL if the length is `ADUMBRA_TO_NUL`. Diagnostics refer to it by `name`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_sources_new(
     name: *const c_char,
@@ -138,7 +141,7 @@ pub unsafe extern "C" fn adumbra_sources_new(
     })
 }
 
-/// Adds a text whose functions, structs and constants the first may use.
+/// Adds a source whose functions, structs and constants the first may use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_sources_add(
     sources: *mut AdumbraSources,
@@ -165,19 +168,19 @@ pub unsafe extern "C" fn adumbra_sources_add(
     })
 }
 
-/// Adds all texts that these include and that are not there already. If one cannot be loaded nothing is added, and findings, where they are wanted,
-/// say which.
+/// Adds all sources that these include and that are not there already. If one cannot be loaded
+/// nothing is added, and `diagnostics`, unless it is NULL, name it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_sources_include(
     sources: *mut AdumbraSources,
     loader: *const AdumbraLoader,
-    findings: *mut *mut AdumbraDiagnostics,
+    diagnostics: *mut *mut AdumbraDiagnostics,
 ) -> AdumbraStatus {
     guard(|| {
         // SAFETY: the contract of the crate.
-        let (findings, sources, loader) = unsafe {
-            let findings = optional_out_handle(findings)?;
-            (findings, borrow(sources)?, read_struct(loader)?)
+        let (diagnostics, sources, loader) = unsafe {
+            let diagnostics = optional_out_handle(diagnostics)?;
+            (diagnostics, borrow(sources)?, read_struct(loader)?)
         };
         let mut sources = lock_or_busy(&sources.sources)?;
         match sources.including(&loader) {
@@ -186,14 +189,14 @@ pub unsafe extern "C" fn adumbra_sources_include(
                 Ok(())
             }
             Err(found) => {
-                store_diagnostics(findings, found);
+                store_diagnostics(diagnostics, found);
                 Err(AdumbraStatus::Refused)
             }
         }
     })
 }
 
-/// Frees texts. Programs that were made of them keep what they need.
+/// Frees sources. Programs that were made of them keep what they need.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn adumbra_sources_free(sources: *mut AdumbraSources) {
     // SAFETY: the contract of the crate.

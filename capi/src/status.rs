@@ -1,8 +1,8 @@
-//! What a call came to.
+//! The result code of the C functions.
 
 use std::ffi::{CStr, c_char};
 
-/// What a call came to. Whatever is not `ADUMBRA_STATUS_OK` says why nothing was done.
+/// The result code of a call. Any but `ADUMBRA_STATUS_OK` says why nothing was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraStatus {
@@ -12,11 +12,11 @@ pub enum AdumbraStatus {
     Null = 1,
     /// A pointer is not aligned for what it should point at.
     Misaligned = 2,
-    /// A size, a length or a number of things is not what is asked for, or more than there can be.
+    /// A size, a length or a count is wrong, or larger than there can be.
     Size = 3,
-    /// The buffer is too small; how much is needed was written down.
+    /// The buffer is too small; the needed size was stored.
     BufferTooSmall = 4,
-    /// A text is not UTF-8.
+    /// A string is not UTF-8.
     NotUtf8 = 5,
     /// There is nothing of that name.
     UnknownName = 6,
@@ -28,10 +28,10 @@ pub enum AdumbraStatus {
     Index = 9,
     /// A number names none of its enumeration.
     InvalidValue = 10,
-    /// The texts, or the bytes, are at fault; findings say how.
+    /// The source, or the bytecode, is at fault; the diagnostics say how.
     Refused = 11,
-    /// This machine, or a program that was loaded as bytecode, cannot do it: instructions or machine code for a processor that this is not, the engine that
-    /// needs source text.
+    /// This machine, or a program that was loaded as bytecode, cannot do it: instructions or
+    /// machine code for another processor, or the engine that needs source.
     Unavailable = 12,
     /// The handle is being used, by another thread or by the evaluation that calls back.
     Busy = 13,
@@ -45,7 +45,8 @@ pub enum AdumbraStatus {
     Quads = 17,
     /// The globals are not those that the program was compiled for.
     WrongGlobals = 18,
-    /// A mistake in the library: it panicked, now or in an earlier call on the handle, which is of no more use.
+    /// A bug in the library: it panicked, now or in an earlier call on the handle, which cannot be
+    /// used after it.
     Panicked = 19,
 }
 
@@ -74,20 +75,20 @@ impl AdumbraStatus {
         AdumbraStatus::Panicked,
     ];
 
-    const fn text(self) -> &'static CStr {
+    const fn message(self) -> &'static CStr {
         match self {
             AdumbraStatus::Ok => c"all is well",
             AdumbraStatus::Null => c"a pointer is NULL that must not be",
             AdumbraStatus::Misaligned => c"a pointer is not aligned for its type",
             AdumbraStatus::Size => c"a size or a length is wrong",
             AdumbraStatus::BufferTooSmall => c"the buffer is too small",
-            AdumbraStatus::NotUtf8 => c"a text is not UTF-8",
+            AdumbraStatus::NotUtf8 => c"a string is not UTF-8",
             AdumbraStatus::UnknownName => c"there is nothing of that name",
             AdumbraStatus::Duplicate => c"the name is there already",
             AdumbraStatus::WrongType => c"it has another type",
             AdumbraStatus::Index => c"there is nothing of that number",
             AdumbraStatus::InvalidValue => c"a number names none of its enumeration",
-            AdumbraStatus::Refused => c"the text is at fault; see the findings",
+            AdumbraStatus::Refused => c"the source is at fault; see the diagnostics",
             AdumbraStatus::Unavailable => c"it cannot be done on this machine or with this program",
             AdumbraStatus::Busy => c"the handle is being used",
             AdumbraStatus::NotSuspended => c"no point waits for a texture",
@@ -102,11 +103,11 @@ impl AdumbraStatus {
     }
 }
 
-/// What a status means, for people; "no status" for other numbers. The text lives for ever.
+/// The meaning of a status, for people; "no status" for other numbers. The string lives for ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn adumbra_status_message(status: u32) -> *const c_char {
     let known = AdumbraStatus::ALL.into_iter();
-    let text = known.map(AdumbraStatus::text).nth(status as usize);
+    let text = known.map(AdumbraStatus::message).nth(status as usize);
     text.unwrap_or(c"no status").as_ptr()
 }
 
@@ -115,18 +116,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_status_has_its_own_text() {
-        let texts = AdumbraStatus::ALL.map(AdumbraStatus::text);
+    fn status_messages_are_distinct() {
+        let strings = AdumbraStatus::ALL.map(AdumbraStatus::message);
         for (number, status) in AdumbraStatus::ALL.into_iter().enumerate() {
             assert_eq!(status as usize, number);
             assert_eq!(
                 adumbra_status_message(number as u32),
-                texts[number].as_ptr()
+                strings[number].as_ptr()
             );
-            assert!(!texts[..number].contains(&texts[number]));
+            assert!(!strings[..number].contains(&strings[number]));
         }
         for other in [AdumbraStatus::ALL.len() as u32, u32::MAX] {
-            // SAFETY: the text is a constant that ends with NUL.
+            // SAFETY: the string is a constant that ends with NUL.
             let text = unsafe { CStr::from_ptr(adumbra_status_message(other)) };
             assert_eq!(text, c"no status");
         }

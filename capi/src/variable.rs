@@ -1,4 +1,4 @@
-//! What a program takes and gives, as C sees it: names and types that live as long as the program.
+//! The interface of a program as C sees it: names and types that live as long as the program.
 
 use crate::guard::Result;
 use crate::sized_struct::SizedStruct;
@@ -44,21 +44,21 @@ pub enum AdumbraType {
     Struct = 14,
 }
 
-/// What a program has several of.
+/// The lists of named things that a program has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AdumbraList {
-    /// What comes out.
+    /// Results of the shader.
     Outputs = 0,
-    /// What the host may set for a material.
+    /// Values that the host may set for a material.
     Parameters = 1,
-    /// What the host fills for every point.
+    /// Values that the host fills for every point.
     Globals = 2,
     /// Textures that may be sampled, by the numbers that requests have.
     Textures = 3,
     /// Closures that may be made, by the numbers that leaves have in `shape`.
     Closures = 4,
-    /// Resources that closures are given, by the numbers that stand for them.
+    /// Resources that closures are given, by the numbers that arguments have.
     Resources = 5,
 }
 
@@ -71,7 +71,7 @@ pub(crate) const LISTS: [AdumbraList; 6] = [
     AdumbraList::Resources,
 ];
 
-/// Something named of a program. The texts live as long as the program.
+/// A named thing of a program. Its strings live as long as the program.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdumbraVariable {
@@ -83,18 +83,19 @@ pub struct AdumbraVariable {
     pub name: *const c_char,
     /// Its type as the language writes it.
     pub type_name: *const c_char,
-    /// How many scalars stand before it in its list. A global begins at byte 12 * first of the globals.
+    /// The number of scalars before it in its list. A global begins at byte 12 * first of the
+    /// globals.
     pub first: usize,
     /// How many scalars it has; of a closure, those of all its arguments.
     pub scalars: usize,
-    /// Of globals, whether the program reads it; 1 for others.
+    /// Whether the program reads a global; 1 for other lists.
     pub is_read: u32,
 }
 
 // SAFETY: numbers and pointers, of which zeros are some.
 unsafe impl SizedStruct for AdumbraVariable {}
 
-/// The type that a number of the caller's names, if it is one that can be named so.
+/// The type of a number of the caller's, if it is one that can be named so.
 pub(crate) fn type_from_number(number: u32) -> Result<Type> {
     Ok(match number {
         0 => Type::Scalar(Scalar::Bool),
@@ -129,19 +130,19 @@ fn number_of(ty: &Type) -> AdumbraType {
     }
 }
 
-/// A text for C. What would end it early is left out.
+/// A string for C. Bytes that would end it early are left out.
 pub(crate) fn c_string(text: &str) -> CString {
     let bytes: Vec<u8> = text.bytes().filter(|&byte| byte != 0).collect();
     CString::new(bytes).unwrap_or_default()
 }
 
-/// Everything named of a program, with texts that C can read.
+/// All names and types of a program, as strings that C can read.
 #[derive(Debug)]
 pub(crate) struct ProgramInterface {
     lists: [Vec<Variable>; 6],
-    /// Of each closure.
+    /// The arguments of each closure.
     arguments: Vec<Vec<Variable>>,
-    /// Every type that there is, and those within.
+    /// All types of the interface, and those within them.
     types: Vec<(Type, CString)>,
 }
 
@@ -169,8 +170,8 @@ impl Variable {
     }
 }
 
-/// Variables one behind the other.
-fn in_a_row<'t>(named: impl Iterator<Item = (&'t str, &'t Type)>) -> Vec<Variable> {
+/// Variables whose scalars follow each other.
+fn with_offsets<'t>(named: impl Iterator<Item = (&'t str, &'t Type)>) -> Vec<Variable> {
     let mut first = 0;
     named
         .map(|(name, ty)| {
@@ -188,7 +189,7 @@ fn in_a_row<'t>(named: impl Iterator<Item = (&'t str, &'t Type)>) -> Vec<Variabl
         .collect()
 }
 
-/// What has a name and no place among scalars.
+/// Variables that have a name and no scalars.
 fn names<'t>(names: impl Iterator<Item = (&'t str, usize)>, ty: AdumbraType) -> Vec<Variable> {
     let type_name = match ty {
         AdumbraType::Texture => c"texture2d",
@@ -219,7 +220,7 @@ impl ProgramInterface {
         inputs
             .clone()
             .for_each(|port| add_types(&port.ty, &mut types));
-        let mut globals = in_a_row(members.clone().map(|m| (m.name(), m.ty())));
+        let mut globals = with_offsets(members.clone().map(|m| (m.name(), m.ty())));
         for (global, member) in globals.iter_mut().zip(members) {
             global.is_read = program.reads(member.name());
         }
@@ -231,12 +232,12 @@ impl ProgramInterface {
         });
         let arguments = program.closures().iter().map(|shape| {
             let unnamed = shape.params.iter().map(|ty| ("", ty));
-            in_a_row(unnamed)
+            with_offsets(unnamed)
         });
         ProgramInterface {
             lists: [
-                in_a_row(outputs.map(|output| (output.name.as_str(), &output.ty))),
-                in_a_row(inputs.map(|input| (input.name.as_str(), &input.ty))),
+                with_offsets(outputs.map(|output| (output.name.as_str(), &output.ty))),
+                with_offsets(inputs.map(|input| (input.name.as_str(), &input.ty))),
                 globals,
                 names(textures, AdumbraType::Texture),
                 names(closures, AdumbraType::Closure),
@@ -256,7 +257,7 @@ impl ProgramInterface {
         Ok(variable.ok_or(AdumbraStatus::Index)?.shown())
     }
 
-    /// What a path names: in outputs and parameters, members of structs, too.
+    /// The variable that a path names: in outputs and parameters, members of structs, too.
     pub(crate) fn find(
         &self,
         program: &Program,
@@ -286,7 +287,7 @@ impl ProgramInterface {
         })
     }
 
-    /// What a path means that names nothing, if anything is near; itself, if it names something.
+    /// The name that an unknown path probably means, if any is near; a known path itself.
     pub(crate) fn closest(
         &self,
         program: &Program,
@@ -335,7 +336,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_and_their_numbers_are_one_to_one() {
+    fn type_numbers_are_one_to_one() {
         for number in 0..=11 {
             assert_eq!(number_of(&type_from_number(number).unwrap()) as u32, number);
         }
@@ -347,14 +348,14 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_numbered_as_they_are_kept() {
+    fn list_numbers_are_their_positions() {
         for (number, list) in LISTS.into_iter().enumerate() {
             assert_eq!(list as usize, number);
         }
     }
 
     #[test]
-    fn texts_for_c_end_where_they_should() {
+    fn nul_in_c_string_is_dropped() {
         assert_eq!(c_string("a\0b").as_bytes(), b"ab");
     }
 }

@@ -1,4 +1,5 @@
-//! Handles are freed in any order, and then nothing is left of them; evaluating through C allocates nothing. Counted by the allocator.
+//! Handles are freed in any order without leaks, and evaluation through C allocates nothing:
+//! counted by the allocator.
 
 #![allow(unsafe_code)]
 
@@ -52,7 +53,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Makes one of everything, uses it, and frees what was made from before what it was made of, or the other way round.
+/// Makes one of everything, uses it, and frees what was made from before what it was made of, or
+/// the other way round.
 fn use_all(round: usize) {
     let compiler = hit_compiler();
     let shader =
@@ -108,7 +110,7 @@ fn use_all(round: usize) {
 }
 
 #[test]
-fn nothing_is_left_of_what_is_freed() {
+fn freed_handles_leave_no_memory() {
     // The first one may leave what the standard library keeps for the thread.
     use_all(1);
     let before = LIVE.get();

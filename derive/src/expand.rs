@@ -1,4 +1,4 @@
-//! From a struct to its implementation of `ShaderGlobals`, or to errors that stand where they belong, all of them at once.
+//! Expansion of a struct to its implementation of `ShaderGlobals`, or to all errors at their spans.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -9,8 +9,8 @@ use syn::{Data, DeriveInput, Error, Field, Fields, LitStr, Result};
 /// The implementation of `ShaderGlobals` for a struct.
 ///
 /// # Errors
-/// What keeps it from being a set of globals: no struct with named fields, generic, laid out otherwise than `repr(C)` does, an attribute that is not
-/// known, a name that is no word or is taken.
+/// An error that keeps a struct from being globals: no named fields, generic, not `repr(C)`, an
+/// unknown attribute, a name that is invalid or taken.
 pub(crate) fn shader_globals(input: &DeriveInput) -> Result<TokenStream> {
     let fields = fields(input)?;
     let mut errors = Errors::default();
@@ -40,7 +40,7 @@ pub(crate) fn shader_globals(input: &DeriveInput) -> Result<TokenStream> {
         }
         names.push(name.value());
         let ty = &field.ty;
-        // An error about the type stands at the type, whoever wrote it.
+        // An error about the type has the type's span, also in code of a macro.
         let place = ty.span().resolved_at(Span::call_site());
         members.extend(quote_spanned! { place =>
             ::adumbra::globals::MemberVisitor::member::<#ty>(visitor, #name, |globals| &globals.#ident);
@@ -59,7 +59,7 @@ pub(crate) fn shader_globals(input: &DeriveInput) -> Result<TokenStream> {
 
         const _: () = assert!(
             ::core::mem::size_of::<#struct_name>() == 0 #(+ ::core::mem::size_of::<#types>())*,
-            "globals have no room between or behind their members",
+            "globals have no padding between or after their members",
         );
     })
 }
@@ -81,7 +81,7 @@ fn fields(input: &DeriveInput) -> Result<&syn::punctuated::Punctuated<Field, syn
     }
 }
 
-/// Whether the fields keep their order, one behind the other.
+/// Whether the fields keep their order.
 fn is_repr_c(input: &DeriveInput) -> Result<()> {
     const HELP: &str =
         "globals lie in memory as declared: write `#[repr(C)]`, and nothing else of that kind";
@@ -132,7 +132,7 @@ fn name(field: &Field) -> Result<LitStr> {
     Ok(name)
 }
 
-/// Errors that are told together.
+/// Errors that are reported together.
 #[derive(Default)]
 struct Errors(Option<Error>);
 
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_listed_in_order_under_their_names() {
+    fn members_are_listed_in_order() {
         let text = "#[repr(C)] struct Hit {
             /// Documented.
             uvw: Dual<[f32; 3]>,
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_globals_is_refused() {
+    fn invalid_derive_inputs_are_refused() {
         for (text, message) in [
             ("enum E { A }", "only a struct"),
             ("union U { a: u32 }", "only a struct"),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn all_errors_are_told_at_once() {
+    fn all_errors_are_reported_together() {
         let text = "struct S<T> { #[globals(name = \"-\")] a: Dual<T>, #[globals(x)] b: Dual<T> }";
         assert_eq!(errors(text).len(), 4);
     }

@@ -1,14 +1,16 @@
-//! `#[derive(ShaderGlobals)]`, for the root crate, which exports it beside the trait and documents both there.
+//! `#[derive(ShaderGlobals)]`, for the root crate, which exports it beside the trait and documents
+//! both there.
 //!
-//! What it writes is safe code: a list of the members, each with its name and the way to it. That the list is true is checked where
-//! memory is read, so this crate need not be trusted.
+//! The generated code is safe: a list of the members, each with its name and an accessor. The
+//! facade checks the list where memory is read, so this crate need not be trusted.
 
 mod expand;
 
 use proc_macro::TokenStream;
 
-/// Makes a struct the globals of a shader: implements `ShaderGlobals` for a `#[repr(C)]` struct whose fields are `Dual<T>`, or `T` where there are no derivatives,
-/// with T a value that globals can have.
+/// Makes a struct the globals of a shader: implements `ShaderGlobals` for a `#[repr(C)]` struct
+/// whose fields are `Dual<T>`, or `T` where there are no derivatives, with T a value that globals
+/// can have.
 ///
 /// A field is the global of its name; `#[globals(name = "N")]` gives it another.
 #[proc_macro_derive(ShaderGlobals, attributes(globals))]

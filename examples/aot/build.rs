@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let name = format!("{}-{}", arch?, system?);
     let platform = Platform::of_name(&name).ok_or(format!("no objects are made for {name}"))?;
     let mut file = ObjectFile::new(platform);
-    // Pictures have one time for all of their pixels.
+    // An image has one time for all of its pixels.
     file.add("ripple", &program, &["time".to_owned()])?;
     let object = Path::new(&env::var("OUT_DIR")?).join("ripple.o");
     fs::write(&object, file.to_bytes()?)?;

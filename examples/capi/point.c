@@ -18,7 +18,7 @@ typedef struct {
 static void check(AdumbraStatus status)
 {
     if (status != ADUMBRA_STATUS_OK) {
-        fprintf(stderr, "point: %s\n", adumbra_status_text(status));
+        fprintf(stderr, "point: %s\n", adumbra_status_message(status));
         exit(1);
     }
 }
@@ -42,7 +42,7 @@ int main(void)
     options.size = sizeof options;
     options.output_derivatives = 1;
     check(adumbra_compiler_new(layout, &options, &compiler));
-    check(adumbra_compile_text(compiler, "wave.adu", SHADER, ADUMBRA_TO_NUL, &program, NULL));
+    check(adumbra_compile_source(compiler, "wave.adu", SHADER, ADUMBRA_TO_NUL, &program, NULL));
     check(adumbra_instance_new(program, &instance));
     check(adumbra_instance_set(instance, "height", ADUMBRA_TYPE_FLOAT, &height, 1));
     check(adumbra_evaluator_new(instance, NULL, &evaluator));

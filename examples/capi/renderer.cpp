@@ -1,5 +1,5 @@
-// A renderer in C++ that shades a tiled floor, hundreds of pixels at a time, and writes it as a PPM file: `renderer floor.ppm`.
-// How to build it stands in docs/c-api.md.
+// A renderer in C++ that shades a tiled floor, hundreds of pixels at a time, and writes it as a PPM
+// file: `renderer floor.ppm`. docs/c-api.md says how to build it.
 
 #include "adumbra.h"
 
@@ -28,7 +28,7 @@ const int WIDTH = 160, HEIGHT = 90;
 static void check(AdumbraStatus status)
 {
     if (status != ADUMBRA_STATUS_OK) {
-        std::fprintf(stderr, "renderer: %s\n", adumbra_status_text(status));
+        std::fprintf(stderr, "renderer: %s\n", adumbra_status_message(status));
         std::exit(1);
     }
 }
@@ -85,7 +85,7 @@ struct MipMap {
     }
 };
 
-// Adumbra asks for all pixels of a chunk at once.
+// Adumbra requests all pixels of a chunk at once.
 static void sample_many(void *user, const AdumbraSampleBatch *batch, float *texels, uint8_t *)
 {
     const MipMap &map = *static_cast<const MipMap *>(user);
@@ -97,7 +97,7 @@ static void sample_many(void *user, const AdumbraSampleBatch *batch, float *texe
 
 int main(int argc, char **argv)
 {
-    // Once for each host: what it knows of a point.
+    // Once for each host: the globals of a point.
     AdumbraLayout *layout_made;
     check(adumbra_layout_new(&layout_made));
     Handle<AdumbraLayout, adumbra_layout_free> layout(layout_made);
@@ -107,17 +107,17 @@ int main(int argc, char **argv)
     check(adumbra_compiler_new(layout.get(), nullptr, &compiler_made));
     Handle<AdumbraCompiler, adumbra_compiler_free> compiler(compiler_made);
 
-    // Once for each shader, with what is wrong with it.
+    // Once for each shader, with its diagnostics.
     AdumbraProgram *program_made;
-    AdumbraFindings *findings_made;
-    AdumbraStatus compiled = adumbra_compile_text(compiler.get(), "floor.adu", SHADER, ADUMBRA_TO_NUL, &program_made, &findings_made);
+    AdumbraDiagnostics *diagnostics_made;
+    AdumbraStatus compiled = adumbra_compile_source(compiler.get(), "floor.adu", SHADER, ADUMBRA_TO_NUL, &program_made, &diagnostics_made);
     Handle<AdumbraProgram, adumbra_program_free> program(program_made);
-    Handle<AdumbraFindings, adumbra_findings_free> findings(findings_made);
-    if (findings) {
+    Handle<AdumbraDiagnostics, adumbra_diagnostics_free> diagnostics(diagnostics_made);
+    if (diagnostics) {
         size_t length = 0;
-        adumbra_findings_text(findings.get(), ADUMBRA_FORMAT_TEXT, nullptr, 0, &length);
+        adumbra_diagnostics_render(diagnostics.get(), ADUMBRA_FORMAT_TEXT, nullptr, 0, &length);
         std::string report(length, '\0');
-        check(adumbra_findings_text(findings.get(), ADUMBRA_FORMAT_TEXT, &report[0], length, nullptr));
+        check(adumbra_diagnostics_render(diagnostics.get(), ADUMBRA_FORMAT_TEXT, &report[0], length, nullptr));
         std::fputs(report.c_str(), stderr);
     }
     check(compiled);
@@ -132,7 +132,8 @@ int main(int argc, char **argv)
     check(adumbra_batch_evaluator_new(instance.get(), nullptr, &evaluator_made));
     Handle<AdumbraBatchEvaluator, adumbra_batch_evaluator_free> evaluator(evaluator_made);
 
-    // The floor lies one below the eye: where each pixel sees it, and how that moves from pixel to pixel.
+    // The floor lies one below the eye: where each pixel sees it, and how that moves from pixel to
+    // pixel.
     const size_t pixels = size_t(WIDTH) * HEIGHT;
     std::vector<float> x(pixels), z(pixels), x_dx(pixels), x_dy(pixels), z_dy(pixels);
     for (size_t i = 0; i < pixels; i++) {
@@ -156,7 +157,7 @@ int main(int argc, char **argv)
     plane("ground", ADUMBRA_PART_DDY, 1, z_dy);
     plane("distance", ADUMBRA_PART_VALUE, 0, z);
 
-    // Chunk by chunk, straight into the picture.
+    // Chunk by chunk, straight into the image.
     MipMap map(64);
     AdumbraHost host = {};
     host.size = sizeof host;
@@ -165,14 +166,14 @@ int main(int argc, char **argv)
     AdumbraVariable color = {};
     color.size = sizeof color;
     check(adumbra_program_find(program.get(), ADUMBRA_LIST_OUTPUTS, "c", &color));
-    std::vector<float> picture(3 * pixels);
+    std::vector<float> image(3 * pixels);
     size_t width = 0;
     check(adumbra_batch_evaluator_width(evaluator.get(), &width));
     for (size_t first = 0; first < pixels; first += width) {
         size_t points = std::min(width, pixels - first);
         check(adumbra_batch_evaluator_evaluate(evaluator.get(), globals.get(), first, points, nullptr, &host));
         for (size_t i = 0; i < 3; i++) {
-            float *to = &picture[3 * first + i];
+            float *to = &image[3 * first + i];
             check(adumbra_batch_evaluator_copy(evaluator.get(), ADUMBRA_PART_VALUE, color.first + i, to, 3 * points - i, 3));
         }
     }
@@ -184,7 +185,7 @@ int main(int argc, char **argv)
         return 1;
     }
     std::fprintf(file, "P6\n%d %d\n255\n", WIDTH, HEIGHT);
-    for (float value : picture)
+    for (float value : image)
         std::fputc(int(std::min(std::max(value, 0.0f), 1.0f) * 255.0f + 0.5f), file);
     return std::fclose(file) == 0 ? 0 : 1;
 }

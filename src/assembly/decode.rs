@@ -1,4 +1,4 @@
-//! Instructions as text. The libraries that know the notations are used here alone.
+//! The disassembler: machine instructions as text, by libraries that are used here alone.
 
 use super::MachineInstruction;
 use adumbra_aot::Target;
@@ -6,7 +6,7 @@ use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
 use yaxpeax_arch::{Arch, Decoder as _, U8Reader};
 use yaxpeax_arm::armv8::a64::{ARMv8, Operand};
 
-/// The instructions that these bytes are, the first of which stands at an address.
+/// The instructions of these bytes, the first of which is at `address`.
 pub(super) fn decode(target: Target, code: &[u8], address: usize) -> Vec<MachineInstruction> {
     match target {
         Target::X86_64 => x86_64(code, address),
@@ -50,7 +50,7 @@ fn aarch64(code: &[u8], start: usize) -> Vec<MachineInstruction> {
                     _ => None,
                 });
                 match (distance.next_back(), text.rsplit_once('$')) {
-                    // The distance to a place is shown as the place.
+                    // A branch distance is shown as the target's address.
                     (Some(distance), Some((before, _))) => {
                         format!("{before}0x{:x}", (address as i64).wrapping_add(distance))
                     }

@@ -1,4 +1,4 @@
-//! Machine code as a listing: what is not an instruction stands behind a semicolon.
+//! The listing of machine code; all but the instructions is in comments after a semicolon.
 
 use super::{Assembly, CodePart, Kernel, KernelPurpose, Listing, SourceLine};
 use std::fmt;
@@ -12,7 +12,7 @@ impl fmt::Display for Assembly {
     }
 }
 
-/// Code, whose kernels are called so, one or many.
+/// Code and its kernels, under a title for one or many.
 fn code(f: &mut fmt::Formatter<'_>, code: &Listing, [one, many]: [&str; 2]) -> fmt::Result {
     let count = code.kernels.len();
     let kernels = if count == 1 { one } else { many };
@@ -57,12 +57,15 @@ impl fmt::Display for Kernel {
         match self.purpose {
             KernelPurpose::Arithmetic {
                 is_loop,
-                rows,
+                instructions,
                 positions: [first, last],
             } => {
                 let of = if is_loop { "a loop of " } else { "" };
-                let plural = if rows == 1 { "" } else { "s" };
-                write!(f, "{of}{rows} row{plural}, bytecode {first} to {last}; ")?;
+                let plural = if instructions == 1 { "" } else { "s" };
+                write!(
+                    f,
+                    "{of}{instructions} instruction{plural}, bytecode {first} to {last}; "
+                )?;
             }
             KernelPurpose::Entry { position } => write!(f, "bytecode {position}; ")?,
         }
@@ -77,7 +80,7 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// Parts, each below what it is for. A line of source text is shown where it differs from the one before.
+/// Parts, each after its purpose. A line of source is shown where it differs from the one before.
 fn parts(f: &mut fmt::Formatter<'_>, parts: &[CodePart]) -> fmt::Result {
     let mut shown: Option<&SourceLine> = None;
     for part in parts {

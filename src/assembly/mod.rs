@@ -1,4 +1,4 @@
-//! The machine code of a program, for people: its instructions beside the bytecode and the lines of source text that they were made for.
+//! The disassembly of a program's machine code, beside its bytecode and source lines.
 
 mod decode;
 mod display;
@@ -12,69 +12,74 @@ use adumbra_vm::{Bytecode, FloatEnvironment, batch, lower, point_cfgs};
 use decode::decode;
 use serde::{Serialize, Serializer};
 
-/// Bytes of the longest line of source text that is shown whole, and characters of a longer one that are shown: a text may be one line.
+/// Bytes of the longest source line that is shown whole, and characters shown of a longer one: a
+/// source may be one line.
 pub const MAX_LINE_SHOWN: usize = 120;
 
-/// The machine code of a program. As text it is a listing.
+/// The machine code of a program. `Display` prints a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Assembly {
     /// The processor that it is for.
     #[serde(serialize_with = "as_name")]
     pub target: Target,
-    /// What evaluators of many points at once run: a kernel computes rows of the bytecode that follow one another, or a loop.
+    /// The kernels of batch evaluators: each computes a segment of instructions of the bytecode, or
+    /// a loop.
     #[serde(flatten)]
     pub batches: Listing,
-    /// What evaluators of single points run: a kernel is entered behind what the interpreter does, and goes on as far as there are rows and jumps.
+    /// The kernels of single points: each is entered after an instruction that the interpreter
+    /// executes, and continues as long as the point CFG has code.
     pub points: Listing,
 }
 
-/// Code that stands in one piece. Addresses count from its beginning.
+/// Code of one allocation. Addresses count from its beginning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Listing {
     /// Bytes of all of it, constants included.
     pub bytes: usize,
-    /// What the engine calls, in the order of the bytecode.
+    /// The kernels that the engine calls, in the order of the bytecode.
     pub kernels: Vec<Kernel>,
-    /// What kernels share: routines for rare ways, and calls.
+    /// Code that kernels share: routines of slow paths, and libcalls.
     pub shared: Vec<CodePart>,
-    /// What instructions read: constants and tables.
+    /// The data that instructions read: constants and tables.
     pub data: Vec<ConstantRun>,
 }
 
 /// A kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Kernel {
-    /// What it is for.
+    /// Its purpose.
     #[serde(flatten)]
     pub purpose: KernelPurpose,
-    /// Where its code is; nothing if there is none, and what it is for is interpreted: its frame would be too large.
+    /// The extent of its code; `None` if its frame would be too large, so that the interpreter
+    /// computes it.
     pub code: Option<CodeExtent>,
     /// Its code.
     pub parts: Vec<CodePart>,
 }
 
-/// What a kernel is for. Positions are those of instructions in the bytecode.
+/// The purpose of a kernel. Positions are those of instructions in the bytecode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum KernelPurpose {
-    /// It computes rows for many points at once.
+    /// It computes arithmetic instructions for many points at once.
     Arithmetic {
         /// Whether it runs a loop until the last point has left it.
         #[serde(rename = "loop")]
         is_loop: bool,
-        /// How many rows it computes.
-        rows: usize,
+        /// The number of arithmetic instructions that it computes.
+        #[serde(rename = "rows")]
+        instructions: usize,
         /// The first and the last of its instructions.
         positions: [u32; 2],
     },
-    /// Control of a single point comes in here.
+    /// A single point enters machine code here.
     Entry {
-        /// The instruction that it goes on with.
+        /// The first instruction that it computes.
         position: u32,
     },
 }
 
-/// Where the code of a kernel is.
+/// The extent of a kernel's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CodeExtent {
     /// The address of its first instruction.
@@ -88,11 +93,14 @@ pub struct CodeExtent {
 /// Instructions that follow one another and serve one purpose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CodePart {
-    /// What they are for: `compute` what an instruction of the bytecode gives, or what several have in common and the first of them wanted; `store` it where
-    /// later ones find it; `rare way` and `routine` are for points whose operands want another way than the usual one. In code for single points, control parts at a
-    /// `branch`, takes a `step` of the budget, and may `leave`, with what changed put into the register file. The others are the frame around them.
+    /// Their purpose. `compute` is for the result of an instruction of the bytecode, or for what
+    /// several instructions share and the first of them needs. `store` writes the result to where
+    /// later instructions read it. `rare way` and `routine` are the slow paths of points whose
+    /// operands the fast path excludes. In code for single points, control flow diverges at a
+    /// `branch`, takes a `step` of the budget, and may `leave`, with changed values written to the
+    /// register file. The others are the frame around them.
     pub purpose: &'static str,
-    /// The instruction of the bytecode that they are for.
+    /// The instruction of the bytecode that they implement.
     pub op: Option<BytecodeOrigin>,
     /// The instructions.
     pub instructions: Vec<MachineInstruction>,
@@ -105,25 +113,27 @@ pub struct BytecodeOrigin {
     pub position: u32,
     /// As the listing of the bytecode shows it.
     pub text: String,
-    /// Where it comes from; nothing of functions of the standard library, and of a program that was loaded.
+    /// Its source line; `None` for functions of the standard library, and for a program that was
+    /// loaded.
     pub line: Option<SourceLine>,
 }
 
-/// A line of a source text.
+/// A line of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SourceLine {
-    /// The text's name.
+    /// The source's name.
     pub file: String,
     /// Its number, from 1.
     pub line: u32,
-    /// The line without space around it; of a longer one, [`MAX_LINE_SHOWN`] characters from where the instruction comes from.
+    /// The line without space around it; of a longer one, [`MAX_LINE_SHOWN`] characters from the
+    /// instruction's span on.
     pub text: String,
 }
 
 /// An instruction of a processor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MachineInstruction {
-    /// Where it begins.
+    /// Its address.
     pub address: usize,
     /// Its bytes; in JSON, hexadecimal digits.
     #[serde(serialize_with = "as_digits")]
@@ -132,14 +142,14 @@ pub struct MachineInstruction {
     pub text: String,
 }
 
-/// Words that follow one another and are the same.
+/// A run of equal words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ConstantRun {
-    /// Where they begin.
+    /// The address of the first.
     pub address: usize,
     /// Their bits.
     pub word: u32,
-    /// How many there are.
+    /// Their number.
     pub count: usize,
 }
 
@@ -153,12 +163,13 @@ fn as_digits<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Err
 }
 
 impl Program {
-    /// The machine code that [`Tier::Native`](crate::batch::Tier::NativeCompiler) runs on a processor, which need not be this host's: where no globals are said to be uniform.
+    /// The machine code that [`Tier::Native`](crate::batch::Tier::Native) runs on a processor,
+    /// which need not be this host's, if no globals are uniform.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, object::Target};
-    /// let text = "shader s(out float o) { float x = global_value<uvw>.x;\n o = sqrt(x) * x; }";
-    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "shader s(out float o) { float x = global_value<uvw>.x;\n o = sqrt(x) * x; }";
+    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", source))?;
     ///
     /// let assembly = program.assembly(Target::Aarch64);
     /// let parts = assembly.batches.kernels.iter().flat_map(|kernel| &kernel.parts);
@@ -171,12 +182,12 @@ impl Program {
     ///
     /// let listing = program.assembly(Target::X86_64).to_string();
     /// assert!(listing.contains("vsqrtps ymm") && listing.contains("o = sqrt(x) * x; }"));
-    /// // A single point stands in half a vector.
+    /// // A single point is in half a vector.
     /// assert!(listing.contains("single points: 1 entry") && listing.contains("vsqrtps xmm"));
-    /// # Ok::<(), adumbra::Findings>(())
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     pub fn assembly(&self, target: Target) -> Assembly {
-        // Constants are worked out, and floats written.
+        // Constants are folded, and floats are stored.
         let _mode = FloatEnvironment::enter();
         let bytecode = &**self.bytecode();
         let places = self
@@ -193,47 +204,56 @@ impl Program {
         let entries = cfgs.iter().flat_map(entries);
         Assembly {
             target,
-            batches: lines.code(target, batches, units.iter().map(rows)),
+            batches: lines.code(target, batches, units.iter().map(unit_purpose)),
             points: lines.code(target, points, entries),
         }
     }
 }
 
-/// What the kernel of a unit is for.
-fn rows(unit: &CompileUnit) -> KernelPurpose {
-    let (is_loop, rows, positions): (_, _, Vec<u32>) = match unit {
-        CompileUnit::Segment(stretch) => {
-            let positions = stretch.instructions.iter().map(|row| row.position);
-            (false, stretch.instructions.len(), positions.collect())
+/// The purpose of a unit's kernel.
+fn unit_purpose(unit: &CompileUnit) -> KernelPurpose {
+    let (is_loop, instructions, positions): (_, _, Vec<u32>) = match unit {
+        CompileUnit::Segment(segment) => {
+            let positions = segment
+                .instructions
+                .iter()
+                .map(|instruction| instruction.position);
+            (false, segment.instructions.len(), positions.collect())
         }
-        CompileUnit::Loop(region) => {
-            let rows = region.blocks.iter().flat_map(|block| &block.instructions);
-            let ends = region.blocks.iter().map(|block| block.position);
-            let positions = rows.clone().map(|row| row.position).chain(ends);
-            (true, rows.count(), positions.collect())
+        CompileUnit::Loop(compiled) => {
+            let instructions = compiled.blocks.iter().flat_map(|block| &block.instructions);
+            let ends = compiled.blocks.iter().map(|block| block.position);
+            let positions = instructions
+                .clone()
+                .map(|instruction| instruction.position)
+                .chain(ends);
+            (true, instructions.count(), positions.collect())
         }
     };
     let first = positions.iter().min().copied().unwrap_or_default();
     let last = positions.iter().max().copied().unwrap_or_default();
     KernelPurpose::Arithmetic {
         is_loop,
-        rows,
+        instructions,
         positions: [first, last],
     }
 }
 
-/// What the kernels of a flow are for.
-fn entries(flow: &PointCfg) -> impl Iterator<Item = KernelPurpose> {
-    flow.entries.iter().map(|entry| {
-        let piece = &flow.blocks[entry.block as usize];
-        let first = piece.instructions.first().map(|row| row.position);
+/// The purposes of the kernels of a point CFG.
+fn entries(cfg: &PointCfg) -> impl Iterator<Item = KernelPurpose> {
+    cfg.entries.iter().map(|entry| {
+        let block = &cfg.blocks[entry.block as usize];
+        let first = block
+            .instructions
+            .first()
+            .map(|instruction| instruction.position);
         KernelPurpose::Entry {
-            position: first.unwrap_or(piece.position),
+            position: first.unwrap_or(block.position),
         }
     })
 }
 
-/// What instructions read, behind all of them.
+/// The data that instructions read, after all of them.
 fn data(code: &MachineCode) -> Vec<ConstantRun> {
     let mut data: Vec<ConstantRun> = Vec::new();
     let words = code.bytes[code.data_start..].chunks(4);
@@ -252,7 +272,7 @@ fn data(code: &MachineCode) -> Vec<ConstantRun> {
     data
 }
 
-/// What a part is for, and the instruction of the bytecode that it is for.
+/// The printed name of a part's purpose, and the instruction of the bytecode that it is for.
 fn purpose(part: aot::KernelPart) -> (&'static str, Option<u32>) {
     match part {
         aot::KernelPart::Pool => ("pool", None),
@@ -277,7 +297,7 @@ fn purpose(part: aot::KernelPart) -> (&'static str, Option<u32>) {
     }
 }
 
-/// Where the instructions of a program come from.
+/// The source lines of a program's instructions.
 struct Lines<'p> {
     bytecode: &'p Bytecode,
     sources: Option<&'p Sources>,
@@ -286,7 +306,8 @@ struct Lines<'p> {
 }
 
 impl Lines<'_> {
-    /// Code whose kernels are for these purposes, in this order; nothing was compiled if it is too long for its own jumps.
+    /// Code whose kernels have these purposes, in this order. Nothing was compiled if it is too
+    /// long for its own jumps.
     fn code(
         &self,
         target: Target,
@@ -326,7 +347,7 @@ impl Lines<'_> {
         }
     }
 
-    /// The parts of code, each with where it begins.
+    /// The parts of code, each with its first address.
     fn parts<'l>(
         &'l self,
         target: Target,
@@ -372,7 +393,7 @@ impl Lines<'_> {
         let line = file.line_of(span.start);
         let range = file.line_range(line);
         let start = file.text().floor_char_boundary(span.start as usize);
-        // It is not looked through again for each of many instructions in one long line.
+        // The prefix of a long line is not scanned again for each of its instructions.
         let shown = match range.len() <= MAX_LINE_SHOWN {
             true => file.text()[range].trim(),
             false => &file.text()[start..range.end.max(start)],

@@ -1,4 +1,4 @@
-//! The globals of many points: planes of the host, read where they stand.
+//! The globals of many points: planes of the host, read in place.
 
 use crate::access::{AccessError, find, find_typed};
 use crate::dual::Dual;
@@ -10,7 +10,7 @@ use adumbra_vm::words::{Words, as_words};
 /// Value, ddx or ddy of a global or an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// What it is.
+    /// The value itself.
     Value = 0,
     /// Its change per pixel along x.
     Ddx = 1,
@@ -23,21 +23,21 @@ impl Part {
     pub const ALL: [Part; 3] = [Part::Value, Part::Ddx, Part::Ddy];
 }
 
-/// The globals of a batch: of every scalar of every member its values, and those of its ddx and ddy, either the same for all points or from a
-/// plane of the host, which it borrows. Zero for all points until set.
+/// The globals of a batch. Every scalar of a member, and of its ddx and ddy, is uniform or comes
+/// from a plane of the host, which it borrows. All are zero until set.
 ///
 /// ```
 /// use adumbra::{GlobalsLayout, Type, batch::{BatchGlobals, Part}};
 /// let layout = GlobalsLayout::new().with("uv", Type::Vector(2))?.with("time", Type::FLOAT)?;
-/// // Planes of a host: u one behind the other, v in the second half of pairs.
+/// // Planes of a host: u contiguous, v in the second half of pairs.
 /// let (u, pairs) = ([0.0_f32, 0.25, 0.5, 0.75], [[9.0_f32, 0.0]; 4]);
 /// let mut globals = BatchGlobals::new(&layout);
 /// globals.plane("uv", Part::Value, 0, &u, 1)?;
 /// globals.plane("uv", Part::Value, 1, &pairs.as_flattened()[1..], 2)?;
 /// // The same for all points: the time, and how u and v change from pixel to pixel.
-/// globals.same("time", 2.5_f32, 0.0, 0.0)?;
-/// globals.same_part("uv", Part::Ddx, [0.25_f32, 0.0])?;
-/// globals.same_part("uv", Part::Ddy, [0.0_f32, 0.25])?;
+/// globals.uniform("time", 2.5_f32, 0.0, 0.0)?;
+/// globals.uniform_part("uv", Part::Ddx, [0.25_f32, 0.0])?;
+/// globals.uniform_part("uv", Part::Ddy, [0.0_f32, 0.25])?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ pub struct BatchGlobals<'a> {
 }
 
 impl<'a> BatchGlobals<'a> {
-    /// All members zero at all points, without derivatives.
+    /// Globals that are zero at all points, without derivatives.
     pub fn new(layout: &GlobalsLayout) -> BatchGlobals<'a> {
         BatchGlobals {
             layout: layout.clone(),
@@ -56,13 +56,13 @@ impl<'a> BatchGlobals<'a> {
         }
     }
 
-    /// Those of one point, the same for all points.
+    /// The globals of one point for all points.
     ///
     /// ```
     /// use adumbra::{Globals, GlobalsLayout, batch::{BatchGlobals, Part}};
     /// let mut here = Globals::new(&GlobalsLayout::hit());
     /// here.set("normal", [0.0, 0.0, 1.0], [0.0; 3], [0.0; 3])?;
-    /// let mut globals = BatchGlobals::same_as(&here);
+    /// let mut globals = BatchGlobals::uniform_from(&here);
     /// globals.plane("uvw", Part::Value, 0, &[0.25_f32, 0.5, 0.75], 1)?;
     /// # Ok::<(), adumbra::access::AccessError>(())
     /// ```
@@ -77,7 +77,8 @@ impl<'a> BatchGlobals<'a> {
         }
     }
 
-    /// The globals of points one behind the other, each as the layout says: what [`Globals::words`](crate::Globals::words) gives.
+    /// Takes the globals of all points from one contiguous array, each point in the order of the
+    /// layout: [`Globals::words`](crate::Globals::words) gives it.
     pub fn interleaved(layout: &GlobalsLayout, words: &'a [u32]) -> BatchGlobals<'a> {
         let stride = layout.size() / 4;
         let plane = |first| GlobalSource::Varying {
@@ -90,8 +91,10 @@ impl<'a> BatchGlobals<'a> {
         }
     }
 
-    /// Takes all members from structs of the host, one for each point, where they stand: the first is the first point's. Those of members without room
-    /// for derivatives are zero. Nothing is copied or allocated; with [`without_planes`](BatchGlobals::without_planes), the same memory serves other structs.
+    /// Takes all members from structs of the host, one for each point, in place: the first is the
+    /// first point's. The derivatives of members without memory for them are zero. Nothing is
+    /// copied or allocated; with [`without_planes`](BatchGlobals::without_planes), the same memory
+    /// serves other structs.
     ///
     /// ```
     /// use adumbra::{Compiler, Dual, GlobalsLayout, Instance, NoTextures, Options, ShaderGlobals, Sources, batch::{BatchEvaluator, BatchGlobals}};
@@ -103,10 +106,10 @@ impl<'a> BatchGlobals<'a> {
     ///     time: f32,
     /// }
     ///
-    /// let text = "shader s(out float o) { float2 p = global_value<uv>; o = p.x * p.y + global_value<time>; }";
+    /// let source = "shader s(out float o) { float2 p = global_value<uv>; o = p.x * p.y + global_value<time>; }";
     /// let options = Options { output_derivatives: true, ..Options::default() };
     /// let compiler = Compiler::new(GlobalsLayout::of::<Hit>()).with_options(options);
-    /// let program = compiler.compile(&Sources::new("s.adu", text))?;
+    /// let program = compiler.compile(&Sources::new("s.adu", source))?;
     ///
     /// let hits: Vec<Hit> = (0..100).map(|i| Hit {
     ///     uv: Dual { value: [i as f32, 2.0], ddx: [1.0, 0.0], ddy: [0.0, 1.0] },
@@ -120,7 +123,8 @@ impl<'a> BatchGlobals<'a> {
     /// ```
     ///
     /// # Panics
-    /// If the layout has other members than the struct, or a trait that was implemented by hand does not list all of the struct's memory in order.
+    /// If the layout has other members than the struct, or a trait that was implemented by hand
+    /// does not list all of the struct's memory in order.
     pub fn structs<S: ShaderGlobals>(&mut self, points: &'a [S]) {
         assert!(
             self.layout.is_of::<S>(),
@@ -129,7 +133,7 @@ impl<'a> BatchGlobals<'a> {
         columns(points, &mut self.sources);
     }
 
-    /// What members there are.
+    /// The members of its layout.
     pub fn layout(&self) -> &GlobalsLayout {
         &self.layout
     }
@@ -138,7 +142,7 @@ impl<'a> BatchGlobals<'a> {
         &self.sources
     }
 
-    /// Sets a member and its derivatives, the same for all points.
+    /// Sets a member and its derivatives for all points.
     ///
     /// # Errors
     /// If there is no such member or it has another type.
@@ -156,7 +160,7 @@ impl<'a> BatchGlobals<'a> {
         Ok(())
     }
 
-    /// Sets value, ddx or ddy of a member, the same for all points.
+    /// Sets value, ddx or ddy of a member for all points.
     ///
     /// # Errors
     /// If there is no such member or it has another type.
@@ -179,7 +183,7 @@ impl<'a> BatchGlobals<'a> {
         Ok(())
     }
 
-    /// Sets one word of the layout, the same for all points.
+    /// Sets one word of the layout for all points.
     ///
     /// # Panics
     /// If the layout has no such word.
@@ -187,8 +191,9 @@ impl<'a> BatchGlobals<'a> {
         self.sources[word] = GlobalSource::Uniform(value);
     }
 
-    /// Sets one word of the layout, counted as its members' offsets are but in words, from a plane of the host: what [`plane`](BatchGlobals::plane) does
-    /// without looking for a name. With [`without_planes`](BatchGlobals::without_planes) one such memory serves planes that come and go.
+    /// Sets one word of the layout, counted as its members' offsets are but in words, from a plane
+    /// of the host. It does what [`plane`](BatchGlobals::plane) does without a search by name. With
+    /// [`without_planes`](BatchGlobals::without_planes) the same memory serves later planes.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type, batch::{BatchEvaluator, BatchGlobals}};
@@ -218,7 +223,7 @@ impl<'a> BatchGlobals<'a> {
         };
     }
 
-    /// All members zero at all points again, and no plane borrowed, in the same memory.
+    /// Makes all members zero at all points again, and releases all planes, in the same memory.
     pub fn without_planes(self) -> BatchGlobals<'static> {
         let sources = self.sources.into_iter();
         BatchGlobals {
@@ -227,8 +232,9 @@ impl<'a> BatchGlobals<'a> {
         }
     }
 
-    /// Sets value, ddx or ddy of one scalar of a member from a plane of the host: that of the first point, then every `stride`th one. Floats go
-    /// as `f32`, ints as `i32`, uints and bools (0 or 1) as `u32`.
+    /// Sets value, ddx or ddy of one scalar of a member from a plane of the host: that of the first
+    /// point, then every `stride`th one. Floats go as `f32`, ints as `i32`, uints and bools (0 or
+    /// 1) as `u32`.
     ///
     /// # Errors
     /// If there is no such member, or it has no such scalar.
@@ -252,7 +258,7 @@ impl<'a> BatchGlobals<'a> {
 }
 
 impl<'a, S: ShaderGlobals> From<&'a [S]> for BatchGlobals<'a> {
-    /// Those of structs of the host, as [`structs`](BatchGlobals::structs) takes them.
+    /// The columns of structs of the host, as [`structs`](BatchGlobals::structs) takes them.
     fn from(points: &'a [S]) -> BatchGlobals<'a> {
         let mut globals = BatchGlobals::new(&GlobalsLayout::of::<S>());
         globals.structs(points);

@@ -1,4 +1,4 @@
-//! Evaluation of many points at once.
+//! The batch evaluator: many points at once.
 
 pub use crate::engine::{SimdError, Tier};
 pub use crate::tier::{CompileWhen, HOT_POINTS, TierUp};
@@ -29,29 +29,34 @@ use std::sync::Arc;
 pub(crate) mod globals;
 mod simd_level;
 
-/// How a [`BatchEvaluator`] is to be.
+/// Options of a [`BatchEvaluator`].
 #[derive(Clone, Debug, Default)]
 pub struct BatchSetup {
-    /// What bounds each point.
+    /// The limits of each point.
     pub limits: Limits,
-    /// Points of a chunk, 1 to [`MAX_WIDTH`]; if nothing, what suits the program. A program with very large arrays
-    /// has fewer; where points stand in quads, the quads are whole.
+    /// Points of a chunk, 1 to [`MAX_WIDTH`]; `None` for a width that suits the program. A program
+    /// with very large arrays has fewer; where points are evaluated in quads, the quads are whole.
     pub width: Option<usize>,
-    /// The instructions to use; if nothing, those that the environment names in [`SIMD_VARIABLE`], else the best.
+    /// The SIMD level; if `None`, the one that the environment names in [`SIMD_VARIABLE`], else the
+    /// best.
     pub simd: Option<SimdLevel>,
-    /// Globals whose values are the same for all points of a chunk, whatever they are: what is computed from them alone is computed once for
-    /// each chunk. Of those given from planes, the first point's value counts.
+    /// Globals whose values are the same for all points of a chunk: values that depend on them
+    /// alone are computed once for each chunk. Of those given from planes, the first point's value
+    /// counts.
     pub uniform: Vec<String>,
-    /// Who computes rows.
+    /// The tier that computes arithmetic.
     pub tier: Tier,
     /// With [`Tier::Auto`]: when the program is compiled.
     pub tier_up: TierUp,
 }
 
-/// One thread's means to evaluate an instance at many points at once: a *chunk* of hundreds of points runs through the program together. Every
-/// point shows, to the bit, what it shows in an [`Evaluator`](crate::Evaluator). It owns the memory that this takes; evaluating allocates none, but
-/// where points have faults, make closures or wait for textures as never before. With [`Tier::Auto`] a second machine is made by the thread that compiles,
-/// and has such points as never before once more; with [`CompileWhen::AtOnce`] it is made by one of the evaluations.
+/// Evaluates an instance at many points at once, on one thread: a *chunk* of hundreds of points
+/// runs through the program together. Every point has, to the bit, its results of an
+/// [`Evaluator`](crate::Evaluator).
+///
+/// It owns its memory. Evaluating allocates none, but where points have more faults, closures or
+/// suspended points than before. With [`Tier::Auto`] the compile thread makes a second machine,
+/// which grows in the same way; with [`CompileWhen::AtOnce`] one of the evaluations makes it.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, batch::{BatchEvaluator, BatchGlobals, Part}};
@@ -64,7 +69,7 @@ pub struct BatchSetup {
 /// let x: Vec<f32> = (0..1000).map(|pixel| pixel as f32).collect();
 /// let mut globals = BatchGlobals::new(program.globals());
 /// globals.plane("x", Part::Value, 0, &x, 1)?;
-/// globals.same_part("x", Part::Ddx, 1.0_f32)?;
+/// globals.uniform_part("x", Part::Ddx, 1.0_f32)?;
 ///
 /// let mut evaluator = BatchEvaluator::new(&Instance::new(&program))?;
 /// let (mut values, mut slopes) = (vec![0.0_f32; 1000], vec![0.0_f32; 1000]);
@@ -79,12 +84,12 @@ pub struct BatchSetup {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct BatchEvaluator {
-    home: Arc<EvaluatorContext>,
+    context: Arc<EvaluatorContext>,
     signature: Fingerprint,
     machine: BatchMachine,
     tier: Tier,
-    /// If it may rise to machine code.
-    climb: Option<Box<TierUpState>>,
+    /// The state of tier-up, if it may use machine code.
+    tier_up: Option<Box<TierUpState>>,
 }
 
 impl fmt::Debug for BatchEvaluator {
@@ -96,15 +101,15 @@ impl fmt::Debug for BatchEvaluator {
     }
 }
 
-/// The machine for an instance; one that may rise to machine code begins as an interpreter.
+/// The machine for an instance; one that may tier up begins as an interpreter.
 ///
 /// # Errors
-/// If the level that is asked for is not there.
+/// If this processor lacks the level.
 pub(crate) fn batch_machine(
     program: &Program,
     setup: &BatchSetup,
 ) -> Result<BatchMachine, EngineError> {
-    // Machine code has constants worked out.
+    // Machine code has folded constants.
     let _mode = FloatEnvironment::enter();
     let level = simd_level::choose_level(setup.simd).map_err(EngineError::Simd)?;
     let native: Option<Arc<dyn NativeBackend>> = match setup.tier {
@@ -130,7 +135,7 @@ pub(crate) fn batch_machine(
 }
 
 impl AccessError {
-    /// A scalar that the value of that name lacks.
+    /// The error of a scalar that the value of that name lacks.
     fn no_scalar(name: &str, scalar: usize) -> AccessError {
         AccessError::Unknown {
             name: format!("{name}, scalar {scalar}"),
@@ -151,42 +156,42 @@ pub(crate) fn uniform_words(layout: &GlobalsLayout, names: &[String]) -> Vec<boo
 }
 
 impl BatchEvaluator {
-    /// Within the usual limits, with chunks of a width that suits the program, and the best instructions that the processor has, or those that
-    /// the environment names.
+    /// An evaluator within the default limits, with chunks of a width that suits the program. It
+    /// uses the best instructions that the processor has, or those that the environment names.
     ///
     /// # Errors
-    /// If the environment names instructions that are not there.
+    /// If the environment names instructions that this processor lacks.
     pub fn new(instance: &Instance) -> Result<BatchEvaluator, EngineError> {
         BatchEvaluator::with(instance, &BatchSetup::default())
     }
 
-    /// As you wish.
+    /// An evaluator with the given options.
     ///
     /// # Errors
-    /// If instructions or machine code are asked for that are not there.
+    /// If instructions or machine code are unavailable.
     ///
     /// # Panics
-    /// If the width is 0 or more than there is.
+    /// If the width is 0 or more than [`MAX_WIDTH`].
     pub fn with(instance: &Instance, setup: &BatchSetup) -> Result<BatchEvaluator, EngineError> {
         let program = instance.program();
         let mut machine = batch_machine(program, setup)?;
-        let climb = (setup.tier == Tier::Auto).then(|| {
+        let tier_up = (setup.tier == Tier::Auto).then(|| {
             let uniform = uniform_words(program.globals(), &setup.uniform);
             TierUpState::new(program, &mut machine, &uniform, setup.limits, setup.tier_up)
         });
         Ok(BatchEvaluator {
-            // Points that wait go on in evaluators of single points.
-            home: EvaluatorContext::new(instance, Engine::Point, setup.limits),
+            // Suspended points resume in evaluators of single points.
+            context: EvaluatorContext::new(instance, Engine::Point, setup.limits),
             signature: Fingerprint::of(program.outputs()),
             machine,
             tier: setup.tier,
-            climb: climb.flatten().map(Box::new),
+            tier_up: tier_up.flatten().map(Box::new),
         })
     }
 
-    /// What it evaluates.
+    /// The instance that it evaluates.
     pub fn instance(&self) -> &Instance {
-        &self.home.instance
+        &self.context.instance
     }
 
     /// The most points that it evaluates at once.
@@ -199,7 +204,8 @@ impl BatchEvaluator {
         self.machine.level()
     }
 
-    /// Who computed the rows of the last evaluation, or will compute those of the first: with [`Tier::Auto`] the interpreter or machine code.
+    /// The tier that computed the last evaluation, or will compute the first: with [`Tier::Auto`]
+    /// the interpreter or machine code.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type, batch::{BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, SimdLevel, Tier, TierUp}};
@@ -216,7 +222,7 @@ impl BatchEvaluator {
     ///     evaluator.evaluate(&globals, 0, 100, &mut NoTextures);
     ///     tiers.push(evaluator.tier());
     /// }
-    /// // Both are tried in turn, where there is machine code; some time later the faster one stays.
+    /// // Both run alternately, where there is machine code; some time later the faster one stays.
     /// let both = [Tier::Interpreter, Tier::Native, Tier::Native, Tier::Interpreter];
     /// let expected = if Tier::Native.is_available() { both } else { [Tier::Interpreter; 4] };
     /// # let expected = if evaluator.simd() == SimdLevel::Baseline && cfg!(target_arch = "x86_64") { [Tier::Interpreter; 4] } else { expected };
@@ -224,31 +230,33 @@ impl BatchEvaluator {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn tier(&self) -> Tier {
-        match (&self.climb, self.tier) {
-            (Some(climb), _) => climb.tier(),
+        match (&self.tier_up, self.tier) {
+            (Some(tier_up), _) => tier_up.tier(),
             (None, Tier::Native) => Tier::Native,
             (None, _) => Tier::Interpreter,
         }
     }
 
-    /// Waits for the machine code that it has asked for by [`CompileWhen::Background`], if it has asked for any and it is not there
-    /// yet: for those who measure. The next evaluation may use it.
+    /// Waits for the machine code that it has requested by [`CompileWhen::Background`], if any is
+    /// pending, for the sake of measurements. The next evaluation may use it.
     pub fn wait_for_code(&self) {
-        if let Some(climb) = &self.climb {
-            climb.wait();
+        if let Some(tier_up) = &self.tier_up {
+            tier_up.wait();
         }
     }
 
-    /// Evaluates points `first` to `first + points` of a batch. Requests of each sample go to the host together
-    /// ([`Host::sample_batch`]), with the numbers of the points in the batch; each point's requests and messages come in the order in which it
-    /// executes them. What comes out stays readable until the next evaluation. Points that wait here are given up.
+    /// Evaluates points `first` to `first + points` of a batch. Requests of each sample go to the
+    /// host together ([`Host::sample_batch`]), with the numbers of the points in the batch. Each
+    /// point's requests and messages come in the order in which it executes them. Results stay
+    /// readable until the next evaluation. Points that are suspended here are given up.
     ///
-    /// Where derivatives come from quads ([`Derivatives::Quad`](crate::Derivatives::Quad)), each four points are one, in the order of
-    /// [`Corner::ALL`](crate::derivatives::Corner::ALL).
+    /// Where derivatives come from quads ([`Derivatives::Quad`](crate::Derivatives::Quad)), each
+    /// four points are a quad, in the order of [`Corner::ALL`](crate::derivatives::Corner::ALL).
     ///
     /// # Panics
-    /// If there are more points than the [`width`](BatchEvaluator::width), quads that are not whole, the globals are laid out otherwise than the
-    /// program's, or a plane does not reach so far. No points are evaluated wherever the first of them would be.
+    /// If there are more points than the [`width`](BatchEvaluator::width), quads that are not
+    /// whole, the globals have another layout than the program's, or a plane is too short. No
+    /// points are evaluated wherever the first of them would be.
     pub fn evaluate(
         &mut self,
         globals: &globals::BatchGlobals<'_>,
@@ -262,17 +270,18 @@ impl BatchEvaluator {
         });
     }
 
-    /// Has a batch of so many points run by the machine whose turn it is.
+    /// Runs a batch of `points` points by the machine of the current tier.
     fn run(&mut self, points: usize, run: impl FnOnce(&mut BatchMachine, &[u32])) {
-        let inputs = self.home.instance.inputs();
-        match &mut self.climb {
-            Some(climb) => climb.run(&mut self.machine, points, |machine| run(machine, inputs)),
+        let inputs = self.context.instance.inputs();
+        match &mut self.tier_up {
+            Some(tier_up) => tier_up.run(&mut self.machine, points, |machine| run(machine, inputs)),
             None => run(&mut self.machine, inputs),
         }
     }
 
-    /// The same for quads at an edge: of the points from `first` on, as many as `helpers` tells of, those are evaluated for their neighbours alone. The
-    /// host answers what they sample by [`Host::sample_for_helper`], and gets none of their messages.
+    /// Evaluates quads at an edge: the points from `first` on, one for each of `helpers`. Points
+    /// whose helper is set are evaluated for their neighbours alone. The host answers what they
+    /// sample by [`Host::sample_for_helper`], and gets none of their messages.
     ///
     /// ```
     /// use adumbra::{Compiler, Derivatives, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, batch::{BatchEvaluator, BatchGlobals, Part}, derivatives::Quad};
@@ -281,7 +290,7 @@ impl BatchEvaluator {
     /// let sources = Sources::new("square.adu", "shader square(out float o) { float x = global_value<x>; o = x * x; }");
     /// let program = Compiler::new(layout).with_options(options).compile(&sources)?;
     ///
-    /// // A picture of three pixels: two quads, of which the second lies half beyond its edge, and all below.
+    /// // An image of three pixels: two quads, of which the second lies half beyond its edge, and all below.
     /// let x: [f32; 8] = [8.5, 9.5, 8.5, 9.5, 10.5, 11.5, 10.5, 11.5];
     /// let helpers = [false, false, true, true, false, true, true, true];
     /// let mut globals = BatchGlobals::new(program.globals());
@@ -294,7 +303,8 @@ impl BatchEvaluator {
     /// ```
     ///
     /// # Panics
-    /// As for [`evaluate`](BatchEvaluator::evaluate); if the program's points are not evaluated in quads.
+    /// As for [`evaluate`](BatchEvaluator::evaluate); if the program's points are not evaluated in
+    /// quads.
     pub fn evaluate_quads(
         &mut self,
         globals: &globals::BatchGlobals<'_>,
@@ -309,7 +319,7 @@ impl BatchEvaluator {
     }
 
     /// # Panics
-    /// If the globals are laid out otherwise than the program's.
+    /// If the globals have another layout than the program's.
     fn sources<'g, 'a>(&self, globals: &'g globals::BatchGlobals<'a>) -> &'g [GlobalSource<'a>] {
         assert!(
             globals.layout() == self.instance().program().globals(),
@@ -323,7 +333,7 @@ impl BatchEvaluator {
         self.machine.outcomes()
     }
 
-    /// What went wrong at a point of the last evaluation, numbered from its first one.
+    /// The faults of a point of the last evaluation, numbered from its first one.
     ///
     /// # Panics
     /// If there is no such point.
@@ -331,8 +341,9 @@ impl BatchEvaluator {
         self.machine.faults(point)
     }
 
-    /// An output, or a member of one that is a struct (`ray.origin`), with its derivatives, at a point of the last evaluation. They are zero
-    /// unless the program was compiled with [`output_derivatives`](crate::EvalOptions::output_derivatives).
+    /// An output, or a member of one that is a struct (`ray.origin`), with its derivatives, at a
+    /// point of the last evaluation. They are zero unless the program was compiled with
+    /// [`output_derivatives`](crate::Options::output_derivatives).
     ///
     /// # Errors
     /// If there is no such output or it has another type.
@@ -344,7 +355,8 @@ impl BatchEvaluator {
         Ok(self.read_at(find_typed(outputs, path, &T::ty())?, point))
     }
 
-    /// An output with its derivatives, as [`get`](BatchEvaluator::get) gives it, without looking for its name.
+    /// An output with its derivatives, as [`get`](BatchEvaluator::get) gives it, without looking
+    /// for its name.
     ///
     /// # Panics
     /// If the slot was found in a program with other outputs, or there is no such point.
@@ -352,7 +364,7 @@ impl BatchEvaluator {
         self.read_at(slot.offset(self.signature), point)
     }
 
-    /// The output that stands behind so many scalars.
+    /// The output that begins at a scalar.
     fn read_at<T: HostValue>(&self, before: usize, point: usize) -> Dual<T> {
         let count = T::ty().scalar_count();
         let mut words = [0; MAX_HOST_SCALARS];
@@ -364,8 +376,9 @@ impl BatchEvaluator {
         })
     }
 
-    /// Copies value, ddx or ddy of one scalar of an output, for all points of the last evaluation, to a plane of the host: every `stride`th of its
-    /// words. Floats go to `f32`, ints to `i32`, uints and bools to `u32`.
+    /// Copies value, ddx or ddy of one scalar of an output, for all points of the last evaluation,
+    /// to a plane of the host: every `stride`th of its words. Floats go to `f32`, ints to `i32`,
+    /// uints and bools to `u32`.
     ///
     /// # Errors
     /// If there is no such output, or it has no such scalar.
@@ -386,8 +399,9 @@ impl BatchEvaluator {
         Ok(())
     }
 
-    /// Copies value, ddx or ddy of one scalar of an output, as [`copy`](BatchEvaluator::copy) does, to a plane that need not have been set before: new
-    /// memory, or that of a host in another language. What is between the words that are written stays as it is.
+    /// Copies value, ddx or ddy of one scalar of an output, as [`copy`](BatchEvaluator::copy) does,
+    /// to a plane that may be uninitialised: new memory, or that of a host in another language. The
+    /// words between stay.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, batch::{BatchEvaluator, BatchGlobals, Part}};
@@ -432,7 +446,8 @@ impl BatchEvaluator {
         }
     }
 
-    /// Copies value, ddx or ddy of one scalar of an output, as [`copy`](BatchEvaluator::copy) does, without looking for its name.
+    /// Copies value, ddx or ddy of one scalar of an output, as [`copy`](BatchEvaluator::copy) does,
+    /// without looking for its name.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Options, Sources, Type, batch::{BatchEvaluator, BatchGlobals, Part}};
@@ -445,7 +460,7 @@ impl BatchEvaluator {
     /// let x = [1.0_f32, 2.0, 3.0];
     /// let mut globals = BatchGlobals::new(program.globals());
     /// globals.plane("x", Part::Value, 0, &x, 1)?;
-    /// globals.same_part("x", Part::Ddx, 1.0_f32)?;
+    /// globals.uniform_part("x", Part::Ddx, 1.0_f32)?;
     /// let mut evaluator = BatchEvaluator::new(&Instance::new(&program))?;
     /// evaluator.evaluate(&globals, 0, 3, &mut NoTextures);
     /// let mut slopes = [0.0_f32; 3];
@@ -455,7 +470,8 @@ impl BatchEvaluator {
     /// ```
     ///
     /// # Panics
-    /// If the slot was found in a program with other outputs, its type has no such scalar, or the plane is too short.
+    /// If the slot was found in a program with other outputs, its type has no such scalar, or the
+    /// plane is too short.
     pub fn copy_slot<T: HostValue, W: AnyWords>(
         &self,
         slot: OutputSlot<T>,
@@ -470,7 +486,8 @@ impl BatchEvaluator {
             .copy_output(scalar, part as usize, as_words_mut(to), stride);
     }
 
-    /// The outputs of a point of the last evaluation as bits: of each scalar of each output, in order, its value, ddx and ddy.
+    /// The outputs of a point of the last evaluation as bits: of each scalar of each output, in
+    /// order, its value, ddx and ddy.
     ///
     /// # Panics
     /// If there is no such point.
@@ -480,19 +497,20 @@ impl BatchEvaluator {
         (0..3 * scalars).map(move |at| self.machine.output(at / 3, at % 3, point))
     }
 
-    /// Every output of a point of the last evaluation, in order. Its bits are put into `room`, which can be used again and again.
+    /// Every output of a point of the last evaluation, in order. Its bits are put into `buffer`,
+    /// which can be reused.
     ///
     /// # Panics
     /// If there is no such point.
     pub fn outputs<'a>(
         &'a self,
         point: usize,
-        room: &'a mut Vec<u32>,
+        buffer: &'a mut Vec<u32>,
     ) -> impl Iterator<Item = OutputView<'a>> {
-        room.clear();
-        room.extend(self.words(point));
+        buffer.clear();
+        buffer.extend(self.words(point));
         let arena = self.machine.closures(point);
-        output_views(self.instance().program(), room, arena)
+        output_views(self.instance().program(), buffer, arena)
     }
 
     /// An output of type closure at a point of the last evaluation.
@@ -504,7 +522,8 @@ impl BatchEvaluator {
         self.numbered_closure(self.machine.output(scalar, 0, point), point)
     }
 
-    /// A closure of a point of the last evaluation by its [number](ClosureView::number); one that there is not is empty.
+    /// A closure of a point of the last evaluation by its [number](ClosureView::number); one that
+    /// there is not is empty.
     pub fn numbered_closure(&self, number: u32, point: usize) -> ClosureView<'_> {
         let interface = self.instance().program().interface();
         ClosureView {
@@ -515,36 +534,39 @@ impl BatchEvaluator {
         }
     }
 
-    /// The points of the last evaluation that wait, because the host answered [`Pending`](crate::Sampled::Pending), each with what it asks. While
-    /// one of a quad does, none of its four has an [outcome](BatchEvaluator::outcomes).
+    /// The suspended points of the last evaluation, for which the host answered
+    /// [`Pending`](crate::Sampled::Pending), each with its request. While one point of a quad is
+    /// suspended, none of its four has an [outcome](BatchEvaluator::outcomes).
     pub fn suspended(&self) -> impl Iterator<Item = (usize, &SampleRequest)> {
         let waiting = self.machine.suspended().iter();
         waiting.filter_map(|(point, parked)| Some((*point, parked.request()?)))
     }
 
-    /// Goes on with a point that waits here, alone or with its quad. The answer is red, green, blue, alpha; all that follows has the bits that it
-    /// would have had if the host had answered at once.
+    /// Resumes a suspended point, alone or with its quad. The answer is red, green, blue, alpha.
+    /// All that follows has the bits of an evaluation whose host answers at once.
     ///
     /// # Panics
-    /// If the point does not wait.
+    /// If the point is not suspended.
     pub fn answer(&mut self, point: usize, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
         self.machine.answer(point, texel, host)
     }
 
-    /// Moves a point that waits out of the evaluator, so that it can wait beyond the next evaluation. It goes on in any
-    /// [`Evaluator`](crate::Evaluator) of the same instance and limits, with the engine [`Point`](Engine::Point). Of a quad all four points go
-    /// along; there, [`show`](crate::Evaluator::show) says which of them is read.
+    /// Moves a suspended point out of the evaluator, so that it can wait beyond the next
+    /// evaluation. It resumes in any [`Evaluator`](crate::Evaluator) of the same instance and
+    /// limits, with the engine [`Point`](Engine::Point). All four points of a quad go along; there,
+    /// [`show`](crate::Evaluator::show) selects the one that is read.
     ///
     /// # Errors
-    /// If a limit on parked points is met; the point then still waits here.
+    /// If a limit on parked points is met; the point then is still suspended here.
     ///
     /// # Panics
-    /// If the point does not wait.
+    /// If the point is not suspended.
     pub fn park(&mut self, point: usize) -> Result<ParkedPoint, ParkError> {
-        ParkedPoint::from_batch(&self.home, &mut self.machine, point)
+        ParkedPoint::from_batch(&self.context, &mut self.machine, point)
     }
 
-    /// Parks all points that wait here, each with its number in the last evaluation; of a quad one stands for all four.
+    /// Parks all points that are suspended here, each with its number in the last evaluation; one
+    /// point of a quad represents all four.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources, batch::{BatchEvaluator, BatchGlobals}};
@@ -556,8 +578,8 @@ impl BatchEvaluator {
     ///     }
     /// }
     ///
-    /// let text = "texture2d wood; shader s(out color c) { c = texture2d_sample<wood>(0.5, 0.5); }";
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "texture2d wood; shader s(out color c) { c = texture2d_sample<wood>(0.5, 0.5); }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
     /// let material = Instance::new(&program);
     /// let mut batch = BatchEvaluator::new(&material)?;
     /// batch.evaluate(&BatchGlobals::new(program.globals()), 0, 10, &mut Disk);
@@ -575,7 +597,8 @@ impl BatchEvaluator {
     /// ```
     ///
     /// # Errors
-    /// If a limit on parked points is met; those that are not in `parked` then still wait here.
+    /// If a limit on parked points is met; those that are not in `parked` then are still suspended
+    /// here.
     pub fn park_all(&mut self, parked: &mut Vec<(usize, ParkedPoint)>) -> Result<(), ParkError> {
         let first =
             |evaluator: &BatchEvaluator| evaluator.suspended().map(|(point, _)| point).next();
@@ -585,24 +608,25 @@ impl BatchEvaluator {
         Ok(())
     }
 
-    /// Bytes that it takes, its own included, beside instance and program. It grows with the most faults, the largest closures and the most points
-    /// that waited so far.
+    /// Bytes that it takes, its own included, beside instance and program. It grows with the most
+    /// faults, the largest closures and the most points that waited so far.
     pub fn memory(&self) -> usize {
-        let climb = self.climb.as_ref();
-        let climb = climb.map_or(0, |climb| size_of::<TierUpState>() + climb.heap());
+        let tier_up = self.tier_up.as_ref();
+        let tier_up = tier_up.map_or(0, |tier_up| size_of::<TierUpState>() + tier_up.heap());
         size_of::<BatchEvaluator>() - size_of::<BatchMachine>()
             + self.machine.memory()
-            + self.home.memory()
-            + climb
+            + self.context.memory()
+            + tier_up
     }
 
-    /// The figures of its program, with the memory of the instance and of itself, and what is known of machine code.
+    /// The statistics of its program, with the memory of the instance and of itself, and those of
+    /// machine code.
     pub fn stats(&self) -> Stats {
         let may_be_native = self.tier != Tier::Interpreter;
         let tier = Some(self.tier());
         let mut stats = Stats::of_evaluator(self.instance(), self.memory(), tier, may_be_native);
-        if let (Some(native), Some(climb)) = (&mut stats.native, &self.climb) {
-            native.speedup = climb.speedup();
+        if let (Some(native), Some(tier_up)) = (&mut stats.native, &self.tier_up) {
+            native.speedup = tier_up.speedup();
         }
         stats
     }

@@ -1,4 +1,4 @@
-//! Which of the processor's instructions the batch engine uses.
+//! The SIMD level that the batch engine uses.
 
 use crate::engine::SimdError;
 use adumbra_vm::SimdLevel;
@@ -6,10 +6,10 @@ use adumbra_vm::SimdLevel;
 /// The environment variable that names the level for batches, where the host does not.
 pub const SIMD_VARIABLE: &str = "ADUMBRA_SIMD";
 
-/// The level that is given, else the one that the environment names, else the best.
+/// The given level, else the one that the environment names, else the best.
 ///
 /// # Errors
-/// If the environment names none that there is, or the processor lacks the level.
+/// If the environment names no level, or one that the processor lacks.
 pub(super) fn choose_level(given: Option<SimdLevel>) -> Result<SimdLevel, SimdError> {
     let named = || match std::env::var(SIMD_VARIABLE) {
         Ok(name) => SimdLevel::from_name(&name)

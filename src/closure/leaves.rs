@@ -1,7 +1,8 @@
-//! The closure of a point as a flat list: its leaves, each with the weights on the way to it multiplied out.
+//! The closure of a point as a flat list of leaves, each with the product of the weights above it.
 //!
-//! Nodes are numbered as they were made, children before parents. So one pass from the root downwards gives each node the sum of the weights of all ways that lead to it, and a
-//! sum of a closure with itself, which has more ways than any machine has memory, takes no longer than others.
+//! Nodes are numbered as they were made, children before parents. So one pass from the root
+//! downwards gives each node the sum of the weights of all paths to it. A sum of a closure with
+//! itself, which has more paths than any machine has memory, takes no longer than others.
 
 use super::{ClosureLeaf, ClosureView};
 use crate::access::{Fingerprint, Named, find_typed};
@@ -24,7 +25,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClosureKind {
     index: u32,
-    /// Of the registry.
+    /// The shape's number in the registry.
     signature: Fingerprint,
 }
 
@@ -35,7 +36,8 @@ impl ClosureKind {
     }
 }
 
-/// Where a parameter of type `T` stands among the arguments of a registered closure: [`ClosureRegistry::slot`].
+/// The location of a parameter of type `T` among the arguments of a registered closure:
+/// [`ClosureRegistry::slot`].
 pub struct ArgumentSlot<T> {
     kind: ClosureKind,
     /// First of its words, and how many there are.
@@ -72,7 +74,7 @@ impl Named for (String, Type) {
     }
 }
 
-/// Tells registries apart.
+/// A fingerprint of a registry.
 fn signature(registry: &ClosureRegistry) -> Fingerprint {
     let closures = registry.closures().iter();
     Fingerprint::of_hashes(closures.map(|closure| (&closure.name, &closure.params)))
@@ -133,10 +135,11 @@ impl ClosureRegistry {
         })
     }
 
-    /// What reads the closures of a program's points.
+    /// The reader of the closures of a program's points.
     ///
     /// # Errors
-    /// If the program makes closures that are not registered, or with other arguments: it was compiled without the registry.
+    /// If the program makes closures that are not registered, or with other arguments: it was
+    /// compiled without the registry.
     pub fn reader(&self, program: &Arc<Program>) -> Result<ClosureReader, RegistryError> {
         let signature = signature(self);
         let kind = |shape: &ClosureShape| {
@@ -162,7 +165,8 @@ impl ClosureRegistry {
     }
 }
 
-/// Gives the closures of a program's points as flat lists, to hosts with a [`ClosureRegistry`]. Threads can share it.
+/// Gives the closures of a program's points as flat lists, to hosts with a [`ClosureRegistry`].
+/// Threads can share it.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Instance, NoTextures, Sources, Type, batch::{BatchEvaluator, BatchGlobals}, closure::ClosureRegistry};
@@ -170,12 +174,12 @@ impl ClosureRegistry {
 ///     .with("diffuse", &[("normal", Type::Vector(3))])?
 ///     .with("glossy", &[("normal", Type::Vector(3)), ("roughness", Type::FLOAT)])?;
 /// let roughness = registry.slot::<f32>("glossy", "roughness")?;
-/// let text = "shader s(out closure c) {
+/// let source = "shader s(out closure c) {
 ///     float3 n = float3(0, 1, 0);
 ///     c = 0.5 * (color(0.2, 0.4, 0.8) * make_closure<diffuse>(n) + make_closure<glossy>(n, 0.25));
 /// }";
 /// let compiler = Compiler::new(GlobalsLayout::new()).with_closures(registry.clone());
-/// let program = compiler.compile(&Sources::new("s.adu", text))?;
+/// let program = compiler.compile(&Sources::new("s.adu", source))?;
 /// let reader = registry.reader(&program)?;
 /// let surface = program.closure_slot("c")?;
 ///
@@ -195,14 +199,15 @@ impl ClosureRegistry {
 #[derive(Clone, Debug)]
 pub struct ClosureReader {
     program: Arc<Program>,
-    /// Of each shape of the program.
+    /// The registered shape of each shape of the program.
     kinds: Vec<ClosureKind>,
 }
 
-/// What `make_closure` made, and what it is multiplied by.
+/// A leaf, which `make_closure` made, and its weight.
 #[derive(Clone, Copy, Debug)]
 pub struct WeightedLeaf<'a> {
-    /// The product of all numbers and colours on the way to it; their sum, if it is reached along several ways.
+    /// The product of all numbers and colours on the way to it; their sum, if it is reached along
+    /// several ways.
     pub weight: [f32; 3],
     /// Which of the registered closures it is.
     pub kind: ClosureKind,
@@ -210,8 +215,8 @@ pub struct WeightedLeaf<'a> {
 }
 
 impl ClosureReader {
-    /// The leaves of a closure, each once, in the order in which they were made. What is multiplied by 0 is left out. It takes `weights` for memory, whatever is in it, and allocates
-    /// nothing else.
+    /// The leaves of a closure, each once, in the order in which they were made. Leaves with weight
+    /// 0 are left out. `weights` is scratch memory, and nothing else is allocated.
     ///
     /// # Panics
     /// If the closure is one of another program.
@@ -234,8 +239,8 @@ impl ClosureReader {
 }
 
 impl<'a> ClosureView<'a> {
-    /// The leaves of a closure as [`ClosureReader::leaves`] gives them, with the product of all numbers and colours on the way to each, for hosts without
-    /// a [`ClosureRegistry`].
+    /// The leaves of a closure as [`ClosureReader::leaves`] gives them, with the product of all
+    /// numbers and colours on the way to each, for hosts without a [`ClosureRegistry`].
     pub fn leaves(
         self,
         weights: &'a mut Vec<[f32; 3]>,
@@ -268,7 +273,7 @@ fn weigh(closure: &ClosureView<'_>, weights: &mut Vec<[f32; 3]>) {
             }
         };
         match closure.arena.node(ClosureRef::from_word(number)) {
-            // What nothing leads to has no say, not even by 0 times infinity.
+            // A node that no path reaches has no weight, not even 0 times infinity.
             _ if weight == [0.0; 3] => {}
             None | Some(ClosureNode::Leaf { .. }) => {}
             Some(ClosureNode::Add(a, b)) => {

@@ -1,4 +1,4 @@
-//! The closures that a host knows, for the compiler to hold shaders to.
+//! The closures that a host knows, which the compiler checks shaders against.
 
 use adumbra_frontend::check::RegisteredClosure;
 use adumbra_ir::Type;
@@ -6,9 +6,11 @@ use std::fmt;
 
 /// The closures that a host knows: a name each, with names and types of the parameters.
 ///
-/// A compiler that has one ([`Compiler::with_closures`](crate::Compiler::with_closures)) refuses other closures, with the name that was
-/// probably meant, and arguments that do not fit; an int given for a float is converted. So every leaf of a tree has the arguments that the
-/// registry says. A [`ClosureReader`](crate::closure::ClosureReader) gives the leaves of a point, and slots their arguments.
+/// A compiler that has one ([`Compiler::with_closures`](crate::Compiler::with_closures)) refuses
+/// other closures, with the name that was probably meant, and arguments that do not fit; an int
+/// given for a float is converted. So every leaf of a tree has the arguments that the registry
+/// says. A [`ClosureReader`](crate::closure::ClosureReader) gives the leaves of a point, and slots
+/// their arguments.
 ///
 /// ```
 /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, Type, closure::ClosureRegistry};
@@ -18,8 +20,8 @@ use std::fmt;
 /// let strength = registry.slot::<f32>("glow", "strength")?;
 /// let compiler = Compiler::new(GlobalsLayout::new()).with_closures(registry.clone());
 ///
-/// let text = "shader s(out closure c) { c = make_closure<glow>(color(1, 0.5, 0), 2); }";
-/// let program = compiler.compile(&Sources::new("s.adu", text))?;
+/// let source = "shader s(out closure c) { c = make_closure<glow>(color(1, 0.5, 0), 2); }";
+/// let program = compiler.compile(&Sources::new("s.adu", source))?;
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
 /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
 /// let mut weights = Vec::new();
@@ -29,8 +31,8 @@ use std::fmt;
 /// }
 ///
 /// let wrong = Sources::new("w.adu", "shader w(out closure c) { c = make_closure<Lambart>(float3(0, 1, 0)); }");
-/// let findings = compiler.compile(&wrong).unwrap_err();
-/// assert_eq!(findings.diagnostics[0].help.as_deref(), Some("did you mean `Lambert`?"));
+/// let diagnostics = compiler.compile(&wrong).unwrap_err();
+/// assert_eq!(diagnostics.diagnostics[0].help.as_deref(), Some("did you mean `Lambert`?"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -81,7 +83,8 @@ impl ClosureRegistry {
     /// One closure more, with its parameters in order.
     ///
     /// # Errors
-    /// If the name is there already, two parameters have one name, or one is of a type that closures cannot take.
+    /// If the name is there already, two parameters have one name, or one is of a type that
+    /// closures cannot take.
     pub fn with(
         mut self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Lowered module to program: passes, then bytecode.
+//! The backend: from a lowered module by passes to bytecode.
 
 use crate::program::PreparedModule;
 use crate::stats::{PhaseClock, Phases, micros};
@@ -6,11 +6,11 @@ use adumbra_ir::passes::{self, PassOptions};
 use adumbra_ir::{Code, Diagnostic, Module, Span};
 use adumbra_vm::Bytecode;
 
-/// What came out of the passes and the machine's lowering.
+/// The result of the passes and of the machine's lowering.
 pub(crate) struct BackendOutput {
     pub(crate) module: Module,
     pub(crate) bytecode: Bytecode,
-    /// What can be made anew with inputs as constants; `None` without inputs.
+    /// The module that can be folded with inputs as constants; `None` without inputs.
     pub(crate) prepared: Option<PreparedModule>,
     /// Those before are 0.
     pub(crate) phases: Phases,
@@ -49,8 +49,8 @@ pub(crate) fn run_backend(
     })
 }
 
-/// The host reads the derivatives of all outputs: a zero that stands for one of second order is no silent one. `places` are those of the
-/// outputs, as far as they have any in the text.
+/// The host reads the derivatives of all outputs, so a zero in place of a second-order one is not
+/// silent. `spans` are those of the outputs, as far as they have any in the source.
 pub(super) fn second_order_warnings(
     module: &Module,
     places: &[Span],

@@ -1,4 +1,4 @@
-//! Text to lowered module: what a compilation does before the passes.
+//! The frontend: from sources to a lowered module, before the passes.
 
 use super::Compiler;
 use crate::closure::registry::ClosureRegistry;
@@ -13,30 +13,30 @@ use adumbra_frontend::{Interner, ReplParse, lower, lower_observed, parse_express
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Span};
 use bumpalo::Bump;
 
-/// What the texts' first one is.
+/// The grammar of the first source.
 #[derive(Clone, Copy)]
 pub(crate) enum MainSource {
     /// A file with shaders.
     File,
     /// One expression, whose bare names are globals.
     Expression,
-    /// What was typed into a session; one entry of it.
+    /// A session's source; one entry of it.
     Entry(usize),
 }
 
-/// What came out of the frontend.
+/// The result of the frontend.
 pub(crate) struct FrontendOutput {
     pub(crate) module: Module,
-    /// Where the outputs are declared; empty where no text declares them.
+    /// The spans of the outputs' declarations; empty where no source declares them.
     pub(crate) outputs: Vec<Span>,
     pub(crate) given: Vec<SessionOutput>,
-    /// What each message stands for; empty unless points are observed.
+    /// The observation of each message; empty unless points are observed.
     pub(crate) observations: Vec<Option<Observation>>,
     pub(crate) warnings: Vec<Diagnostic>,
     pub(crate) phases: Phases,
 }
 
-/// The parsed texts.
+/// The parsed sources.
 pub(super) struct ParsedSources<'a> {
     files: Vec<ast::AstFile<'a>>,
     entry: Option<ReplEntry<'a>>,
@@ -44,17 +44,17 @@ pub(super) struct ParsedSources<'a> {
 }
 
 impl Compiler {
-    /// Text to lowered module. The shader is the one named, or the only one.
+    /// Sources to a lowered module. The shader is the one named, or the only one.
     pub(crate) fn run_frontend(
         &self,
-        texts: SourceSlice<'_>,
+        sources: SourceSlice<'_>,
         main: MainSource,
         shader: Option<&str>,
     ) -> Result<FrontendOutput, Vec<Diagnostic>> {
         let (arena, mut interner) = (self.arenas.take(), Interner::new());
         let mut phases = Phases::default();
         let mut clock = PhaseClock::start();
-        let parsed = parse_sources(&arena, &mut interner, texts, main);
+        let parsed = parse_sources(&arena, &mut interner, sources, main);
         phases.parse = clock.lap();
         let checked = self.check_parsed(&arena, &mut interner, parsed);
         phases.check = clock.lap();
@@ -62,7 +62,7 @@ impl Compiler {
         let (entry, given) = match checked.entry {
             Some((entry, given)) => (Ok(entry), given),
             None => (
-                choose(&checked.program, &interner, texts.main(), shader),
+                choose(&checked.program, &interner, sources.main(), shader),
                 Vec::new(),
             ),
         };
@@ -93,7 +93,7 @@ impl Compiler {
         }
     }
 
-    /// Names and types. Does nothing where the texts could not even be read.
+    /// Resolves names and types. Does nothing if a source has errors of syntax.
     pub(super) fn check_parsed<'a>(
         &self,
         arena: &'a Bump,
@@ -112,7 +112,7 @@ impl Compiler {
         };
         let mut checked = check::check(arena, interner, request);
         if parsed.diagnostics.iter().any(Diagnostic::is_error) {
-            // What could not be read may be what makes warnings go away.
+            // A part with errors of syntax may be what makes warnings go away.
             checked.diagnostics.retain(Diagnostic::is_error);
         }
         checked.diagnostics.splice(0..0, parsed.diagnostics);
@@ -127,7 +127,8 @@ fn outputs(program: &check::typed_tree::TypedProgram<'_>, shader: FunctionId) ->
     outputs.map(|param| param.span).collect()
 }
 
-/// The shader that was named; or the only one; or the only one of the first text, though others come with what it includes.
+/// The shader that was named; or the only one; or the only one of the first source, though others
+/// come with what it includes.
 fn choose(
     program: &check::typed_tree::TypedProgram<'_>,
     interner: &Interner,
@@ -152,9 +153,9 @@ fn choose(
         (_, []) => Err(Diagnostic::new(
             Code::UnknownShader,
             end,
-            "there is no shader in this text, only what shaders may use",
+            "there is no shader in this source, only what shaders may use",
         )
-        .here("here one could stand")
+        .here("one could be here")
         .help("write one: `shader name(out float result) { result = 1.0; }`")),
         (None, [_, (_, _, second), ..]) => Err(Diagnostic::new(
             Code::ShaderChoice,
@@ -173,35 +174,35 @@ fn choose(
                     end,
                     format!("there is no shader `{wanted}`"),
                 )
-                .here("not in this text")
+                .here("not in this source")
                 .help(format!("there is {}", listed()))
             }),
     }
 }
 
-/// Reads all texts; the first one as `main` says.
+/// Parses all sources; the first one as `main` says.
 pub(super) fn parse_sources<'a>(
     arena: &'a Bump,
     interner: &mut Interner,
-    texts: SourceSlice<'_>,
+    sources: SourceSlice<'_>,
     main: MainSource,
 ) -> ParsedSources<'a> {
     let mut parsed = ParsedSources {
-        files: Vec::with_capacity(texts.iter().len()),
+        files: Vec::with_capacity(sources.iter().len()),
         entry: None,
         diagnostics: Vec::new(),
     };
-    for (id, source) in texts.included_first() {
+    for (id, source) in sources.included_first() {
         if source.included().is_none() {
             parsed.diagnostics.extend(not_gathered(id, source.text()));
         }
         match main {
-            MainSource::Expression if id == texts.main() => {
+            MainSource::Expression if id == sources.main() => {
                 let (expr, diagnostics) = parse_expression(arena, interner, id, source.text());
                 parsed.entry = Some(session::expression_entry(expr, arena));
                 parsed.diagnostics.extend(diagnostics);
             }
-            MainSource::Entry(index) if id == texts.main() => {
+            MainSource::Entry(index) if id == sources.main() => {
                 if let ReplParse::Complete(entries) = parse_repl(arena, interner, id, source.text())
                 {
                     parsed.entry = entries.get(index).copied();
@@ -218,14 +219,16 @@ pub(super) fn parse_sources<'a>(
     parsed
 }
 
-/// What a text includes although nobody said where included texts come from.
+/// Reports the includes of a source where no loader was given.
 fn not_gathered(id: FileId, text: &str) -> impl Iterator<Item = Diagnostic> {
     let includes = adumbra_frontend::find_includes(id, text).into_iter();
     includes.map(|include| {
         let message = format!("`{}` was not loaded", include.path);
         Diagnostic::new(Code::IncludeNotFound, include.span, message)
             .here("included here")
-            .help("the host loads what texts include, by `Sources::including`, before it compiles them")
+            .help(
+                "the host loads included sources, by `Sources::including`, before it compiles them",
+            )
     })
 }
 

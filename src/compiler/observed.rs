@@ -1,4 +1,5 @@
-//! Programs whose points tell what they do. The way is the same as ever; lowering alone adds messages.
+//! Programs that report each step of their points. The stages are the default ones; lowering alone
+//! adds messages.
 
 use super::{Compiler, Diagnostics, MainSource, OutputShadows};
 use crate::program::Program;
@@ -9,15 +10,16 @@ use adumbra_vm::FloatEnvironment;
 use std::sync::Arc;
 
 impl Compiler {
-    /// Makes a program whose points tell by messages what they do: what each variable becomes, and which way is taken. It computes what
-    /// [`compile`](Compiler::compile) has it compute, more slowly; the derivatives of outputs are wanted. Nothing is warned of.
+    /// Makes a program whose points report by messages what they do: the value of each variable,
+    /// and the arm of each branch. It computes the results of [`compile`](Compiler::compile), more
+    /// slowly; the derivatives of outputs are required. It gives no warnings.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources, Type};
     /// use adumbra::{host::MessageId, inspect::{Event, Observation}};
-    /// let text = "shader s(out float o) { float y = 2 * global_value<x>; o = y > 1 ? y : 0; }";
+    /// let source = "shader s(out float o) { float y = 2 * global_value<x>; o = y > 1 ? y : 0; }";
     /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
-    /// let (program, observations) = Compiler::new(layout).compile_observed(&Sources::new("s.adu", text))?;
+    /// let (program, observations) = Compiler::new(layout).compile_observed(&Sources::new("s.adu", source))?;
     ///
     /// struct Log(Vec<Option<Observation>>, Vec<f32>);
     /// impl Host for Log {
@@ -40,8 +42,9 @@ impl Compiler {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// With derivatives from quads, or without any, values alone are told. Set the inputs of such a program; folding them in
-    /// ([`Instance::fold`](crate::Instance::fold)) numbers its messages anew.
+    /// With derivatives from quads, or without any, only values are reported. Set the inputs of
+    /// such a program; folding them in ([`Instance::fold`](crate::Instance::fold)) renumbers its
+    /// messages.
     ///
     /// # Errors
     /// As [`compile`](Compiler::compile).

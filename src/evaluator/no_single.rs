@@ -1,7 +1,8 @@
-//! Stands in for `single.rs` where the feature `batch` is off: there is no such evaluator, and asking for one says why.
+//! The substitute for `single.rs` where the feature `batch` is off: there is no such evaluator, and
+//! its construction reports why.
 
-use super::NoEngine;
-use super::parked::{Home, ParkedPoint, ParkedQuad, TooManyParked};
+use super::EngineError;
+use super::parked::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad};
 use crate::program::Instance;
 use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest};
 use adumbra_ir::quad::Corner;
@@ -9,11 +10,11 @@ use adumbra_vm::{Outcome, Parked};
 use std::sync::Arc;
 
 /// The batch engine for single points: there is none.
-pub(super) enum Single {}
+pub(super) enum SinglePointBatch {}
 
-impl Single {
-    pub(super) fn new(_: &Instance, _: Limits) -> Result<Box<Single>, NoEngine> {
-        Err(NoEngine::NotBuilt {
+impl SinglePointBatch {
+    pub(super) fn new(_: &Instance, _: Limits) -> Result<Box<SinglePointBatch>, EngineError> {
+        Err(EngineError::NotBuilt {
             what: "batches",
             feature: "batch",
         })
@@ -41,7 +42,7 @@ impl Single {
         match *self {}
     }
 
-    pub(super) fn park(&mut self, _: &Arc<Home>) -> Result<ParkedPoint, TooManyParked> {
+    pub(super) fn park(&mut self, _: &Arc<EvaluatorContext>) -> Result<ParkedPoint, ParkError> {
         match *self {}
     }
 

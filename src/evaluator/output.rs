@@ -1,4 +1,4 @@
-//! An output of the last evaluation, of whatever type.
+//! An output of the last evaluation, of any type.
 
 use crate::closure::ClosureView;
 use crate::dual::Dual;
@@ -18,7 +18,8 @@ pub struct OutputView<'a> {
     pub(super) second_order: bool,
 }
 
-/// Every output of a program, in order, of value, ddx and ddy of each scalar, and the closures that they name.
+/// Every output of a program, in order, of value, ddx and ddy of each scalar, and the closures that
+/// they name.
 pub(crate) fn output_views<'a>(
     program: &'a Program,
     words: &'a [u32],
@@ -59,7 +60,8 @@ impl<'a> OutputView<'a> {
         &self.output.ty
     }
 
-    /// Its value and its derivatives per pixel, which are zero where they were not asked for.
+    /// Its value and its derivatives per pixel, which are zero if the program does not compute
+    /// them.
     pub fn view(&self) -> Dual<ValueView<'a>> {
         Dual::of_parts(|part| {
             let words = self.words.get(part..).unwrap_or_default();
@@ -72,18 +74,18 @@ impl<'a> OutputView<'a> {
         self.view().value
     }
 
-    /// Its derivative along x, per pixel; zero where it was not asked for.
+    /// Its derivative along x, per pixel; zero if the program does not compute it.
     pub fn ddx(&self) -> ValueView<'a> {
         self.view().ddx
     }
 
-    /// Its derivative along y, per pixel; zero where it was not asked for.
+    /// Its derivative along y, per pixel; zero if the program does not compute it.
     pub fn ddy(&self) -> ValueView<'a> {
         self.view().ddy
     }
 
-    /// Whether it depends on a derivative, so that its own derivatives, which are given as zero, are of second order. Not known of programs
-    /// that were loaded.
+    /// Whether it depends on a derivative, so that its own derivatives, which are given as zero,
+    /// are of second order. Not known of programs that were loaded.
     pub fn is_second_order(&self) -> bool {
         self.second_order
     }

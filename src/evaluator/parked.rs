@@ -1,7 +1,8 @@
 //! Points that wait for a texture apart from any evaluator, and the memory that they wait in.
 //!
-//! An evaluator and the points parked from it share a *lot*: how many there are, how many bytes they hold, and memory that earlier ones left
-//! for later ones. So parking allocates only until there was once as much at a time, and what is spare counts against the limit as well.
+//! An evaluator and the points parked from it share a *parking pool*: the number of parked points,
+//! their bytes, and the memory that earlier points left for later ones. So parking allocates only
+//! until there was once as much at a time, and spare memory counts against the limit as well.
 
 use super::quad::QuadMachine;
 use super::reference::ReferenceMachine;
@@ -16,19 +17,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(feature = "batch")]
 mod batch;
 
-/// A point that waits for a texture, made by [`Evaluator::park`](super::Evaluator::park). It keeps what it needs, its globals too, and can be sent to another thread.
-/// Dropping it gives the point up.
+/// A point that waits for a texture, made by [`Evaluator::park`](super::Evaluator::park). It keeps
+/// what it needs, its globals too, and can be sent to another thread. Dropping it gives the point
+/// up.
 pub struct ParkedPoint {
-    home: Arc<EvaluatorContext>,
-    /// Nothing once it was resumed.
+    context: Arc<EvaluatorContext>,
+    /// `None` once it was resumed.
     state: Option<SuspendedState>,
 }
 
-/// The state of a point that waits, by engine.
+/// The state of a suspended point, by engine.
 pub(super) enum SuspendedState {
     Point(Box<Parked>),
     Reference(Box<SuspendedPoint>),
-    /// With the machines of its neighbours. Their lock lets threads share the parked point, and what carries it: errors, too.
+    /// With the machines of its neighbours. Their lock lets threads share the parked point, and
+    /// what carries it: errors, too.
     Quad {
         machine: Mutex<Box<QuadMachine>>,
         request: SampleRequest,
@@ -62,25 +65,26 @@ impl SuspendedState {
     }
 }
 
-/// What an evaluator and the points parked from it share.
+/// The state that an evaluator and the points parked from it share.
 pub(crate) struct EvaluatorContext {
     pub(crate) instance: Instance,
     pub(super) engine: Engine,
     pub(super) limits: Limits,
-    lot: Mutex<Lot>,
+    pool: Mutex<ParkingPool>,
 }
 
 /// The points parked from one evaluator.
 #[derive(Default)]
-struct Lot {
+struct ParkingPool {
     points: u32,
-    /// What all of them and the spare memory take.
+    /// The bytes of all of them and of the spare memory.
     bytes: usize,
     #[expect(clippy::vec_box, reason = "the boxes go to points and come back")]
     spare: Vec<Box<Parked>>,
 }
 
-/// Too many points are parked from the evaluator. The one that could not be parked still waits in it.
+/// Too many points are parked from the evaluator. The one that could not be parked still waits in
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParkError {
     /// There are as many as [`Limits::parked`] allows.
@@ -127,16 +131,16 @@ impl EvaluatorContext {
             instance: instance.clone(),
             engine,
             limits,
-            lot: Mutex::default(),
+            pool: Mutex::default(),
         })
     }
 
-    /// What is in the lot is whole between any two statements, whoever panicked.
-    fn lot(&self) -> MutexGuard<'_, Lot> {
-        self.lot.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The pool is consistent between any two statements, also after a panic.
+    fn pool(&self) -> MutexGuard<'_, ParkingPool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a point parked from the other may go on here.
+    /// Whether a point parked from the other context may resume here.
     fn is_like(&self, other: &EvaluatorContext) -> bool {
         let (a, b) = (&self.instance, &other.instance);
         Arc::ptr_eq(a.program(), b.program())
@@ -147,31 +151,31 @@ impl EvaluatorContext {
 
     /// Bytes that it takes: a copy of the instance, parked points and spare memory.
     pub(crate) fn memory(&self) -> usize {
-        let lot = self.lot();
+        let pool = self.pool();
         let beside = size_of::<EvaluatorContext>() - size_of::<Instance>();
-        let list = lot.spare.capacity() * size_of::<Box<Parked>>();
-        ARC_OVERHEAD + beside + self.instance.memory() + list + lot.bytes
+        let list = pool.spare.capacity() * size_of::<Box<Parked>>();
+        ARC_OVERHEAD + beside + self.instance.memory() + list + pool.bytes
     }
 
     pub(super) fn parked_count(&self) -> u32 {
-        self.lot().points
+        self.pool().points
     }
 
-    /// Moves the point that waits out of the machine.
+    /// Moves the suspended point out of the machine.
     pub(super) fn park_point(
         &self,
         machine: &mut PointMachine,
     ) -> Result<SuspendedState, ParkError> {
-        let mut lot = self.lot();
-        lot.check_points(&self.limits)?;
-        let mut memory = lot.take_spare().unwrap_or_default();
+        let mut pool = self.pool();
+        pool.check_points(&self.limits)?;
+        let mut memory = pool.take_spare().unwrap_or_default();
         loop {
             let wanted = machine.parked_memory(&memory);
-            if lot.bytes + wanted <= self.limits.parked_bytes {
+            if pool.bytes + wanted <= self.limits.parked_bytes {
                 break;
             }
-            // Spare memory makes way first, then what this memory has too much.
-            if lot.take_spare().is_some() {
+            // Spare memory makes way first, then the surplus capacity of this memory.
+            if pool.take_spare().is_some() {
                 continue;
             }
             if wanted == machine.parked_memory(&Parked::default()) {
@@ -180,29 +184,29 @@ impl EvaluatorContext {
             memory = Box::default();
         }
         machine.park(&mut memory);
-        lot.points += 1;
-        lot.bytes += memory.memory();
+        pool.points += 1;
+        pool.bytes += memory.memory();
         Ok(SuspendedState::Point(memory))
     }
 
-    /// Moves the point that waits out of the reference engine.
+    /// Moves the suspended point out of the reference engine.
     pub(super) fn park_reference(
         &self,
         reference: &mut ReferenceMachine,
     ) -> Result<SuspendedState, ParkError> {
-        let mut lot = self.lot();
-        lot.check_points(&self.limits)?;
+        let mut pool = self.pool();
+        pool.check_points(&self.limits)?;
         let waiting = reference.suspended.as_ref().expect("a point waits");
-        let bytes = lot.bytes + waiting.memory();
+        let bytes = pool.bytes + waiting.memory();
         if bytes > self.limits.parked_bytes {
             return Err(ParkError::Bytes(self.limits.parked_bytes));
         }
-        lot.points += 1;
-        lot.bytes = bytes;
+        pool.points += 1;
+        pool.bytes = bytes;
         Ok(SuspendedState::Reference(reference.park()))
     }
 
-    /// Moves the quad that waits out of an evaluator, which gets another in its place.
+    /// Moves the suspended quad out of an evaluator, which gets another in exchange.
     pub(super) fn park_quad(
         &self,
         machine: &mut Box<QuadMachine>,
@@ -211,10 +215,10 @@ impl EvaluatorContext {
         self.reserve(machine.memory())?;
         let fresh = QuadMachine::new(&self.instance, machine.rule, self.limits, self.engine);
         let quad = std::mem::replace(machine, Box::new(fresh));
-        let mut lot = self.lot();
-        lot.points += 1;
+        let mut pool = self.pool();
+        pool.points += 1;
         let memory = quad.memory();
-        lot.bytes += memory;
+        pool.bytes += memory;
         Ok(SuspendedState::Quad {
             machine: Mutex::new(quad),
             request,
@@ -222,12 +226,12 @@ impl EvaluatorContext {
         })
     }
 
-    /// Makes sure that one more point of so many bytes may be parked: spare memory makes way.
+    /// Makes sure that one more point of `bytes` bytes may be parked: spare memory makes way.
     pub(crate) fn reserve(&self, bytes: usize) -> Result<(), ParkError> {
-        let mut lot = self.lot();
-        lot.check_points(&self.limits)?;
-        while lot.bytes + bytes > self.limits.parked_bytes {
-            if lot.take_spare().is_none() {
+        let mut pool = self.pool();
+        pool.check_points(&self.limits)?;
+        while pool.bytes + bytes > self.limits.parked_bytes {
+            if pool.take_spare().is_none() {
                 return Err(ParkError::Bytes(self.limits.parked_bytes));
             }
         }
@@ -237,13 +241,13 @@ impl EvaluatorContext {
     /// Keeps memory for the next point.
     pub(super) fn recycle(&self, mut memory: Box<Parked>) {
         memory.clear();
-        let mut lot = self.lot();
-        lot.bytes += memory.memory();
-        lot.spare.push(memory);
+        let mut pool = self.pool();
+        pool.bytes += memory.memory();
+        pool.spare.push(memory);
     }
 }
 
-impl Lot {
+impl ParkingPool {
     fn check_points(&self, limits: &Limits) -> Result<(), ParkError> {
         match self.points < limits.parked {
             true => Ok(()),
@@ -259,14 +263,14 @@ impl Lot {
 }
 
 impl ParkedPoint {
-    pub(super) fn new(home: &Arc<EvaluatorContext>, state: SuspendedState) -> ParkedPoint {
+    pub(super) fn new(context: &Arc<EvaluatorContext>, state: SuspendedState) -> ParkedPoint {
         ParkedPoint {
-            home: home.clone(),
+            context: context.clone(),
             state: Some(state),
         }
     }
 
-    /// What it waits for.
+    /// The request that it waits for.
     pub fn request(&self) -> &SampleRequest {
         let request = match &self.state {
             Some(SuspendedState::Point(parked)) => parked.request(),
@@ -283,19 +287,19 @@ impl ParkedPoint {
         self.state.as_ref().map_or(0, SuspendedState::memory)
     }
 
-    /// Puts it into the machine of an evaluator, to wait there.
+    /// Puts it into the machine of an evaluator, suspended there.
     pub(super) fn unpark(
         mut self,
-        home: &EvaluatorContext,
+        context: &EvaluatorContext,
         machine: &mut Machine,
     ) -> Result<(), ResumeError> {
-        if !home.is_like(&self.home) {
+        if !context.is_like(&self.context) {
             return Err(ResumeError(self));
         }
         match (machine, self.leave()) {
             (Machine::Point(machine), Some(SuspendedState::Point(mut memory))) => {
                 machine.unpark(&mut memory);
-                self.home.recycle(memory);
+                self.context.recycle(memory);
             }
             (Machine::Batch(single), Some(SuspendedState::Point(memory))) => single.unpark(memory),
             (Machine::Quad(machine), Some(SuspendedState::Quad { machine: quad, .. })) => {
@@ -305,7 +309,7 @@ impl ParkedPoint {
                 let memory = machine.unpark(*quad);
                 memory
                     .into_iter()
-                    .for_each(|memory| self.home.recycle(memory));
+                    .for_each(|memory| self.context.recycle(memory));
             }
             (Machine::Batch(single), Some(SuspendedState::BatchQuad(quad))) => {
                 single.unpark_quad(*quad)
@@ -318,12 +322,12 @@ impl ParkedPoint {
         Ok(())
     }
 
-    /// Takes the state out, and the point off the lot.
+    /// Takes the state out, and the point out of the pool.
     fn leave(&mut self) -> Option<SuspendedState> {
         let state = self.state.take()?;
-        let mut lot = self.home.lot();
-        lot.points -= 1;
-        lot.bytes -= state.memory();
+        let mut pool = self.context.pool();
+        pool.points -= 1;
+        pool.bytes -= state.memory();
         Some(state)
     }
 }
@@ -331,10 +335,10 @@ impl ParkedPoint {
 impl Drop for ParkedPoint {
     fn drop(&mut self) {
         match self.leave() {
-            Some(SuspendedState::Point(memory)) => self.home.recycle(memory),
+            Some(SuspendedState::Point(memory)) => self.context.recycle(memory),
             Some(SuspendedState::BatchQuad(quad)) => {
                 let memory = quad.points.into_iter();
-                memory.for_each(|memory| self.home.recycle(memory));
+                memory.for_each(|memory| self.context.recycle(memory));
             }
             Some(SuspendedState::Reference(_) | SuspendedState::Quad { .. }) | None => {}
         }

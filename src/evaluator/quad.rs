@@ -1,7 +1,8 @@
-//! The points of a quad as an evaluator sees them: four of one engine, which go on in lockstep.
+//! The points of a quad in an evaluator: four of one engine, which run in lockstep.
 //!
-//! Engines know a quad by one instruction, at which a point waits for the others; here they are joined, by the one rule that there is
-//! ([`advance`]). When all are done, the differences of what came out are its derivatives.
+//! Engines know a quad by one instruction, at which a point waits for the others. Here they are
+//! joined, by one rule ([`advance`]). When all are done, the differences of their results are its
+//! derivatives.
 
 use super::parked::ParkedQuad;
 use super::quad_neighbours::{LONE_POINT_HELPERS, QuadNeighbours};
@@ -13,22 +14,22 @@ use adumbra_ir::quad::{Corner, Lockstep, Quad, QuadPause, advance, with_host};
 use adumbra_ir::{Direction, Lanes};
 use adumbra_vm::{FloatEnvironment, Outcome, Parked, PointMachine};
 
-/// One of the four.
+/// The machine of one of the four.
 enum Lane {
     Reference(Box<ReferenceMachine>),
     Point(Box<PointMachine>),
 }
 
-/// All four, with what they gave.
+/// All four, with their results.
 pub(super) struct QuadMachine {
     pub(super) rule: Quad,
     points: [Lane; 4],
     outcomes: [Outcome; 4],
-    /// Which are evaluated for their neighbours alone.
+    /// The points that are evaluated for their neighbours alone.
     helpers: [bool; 4],
-    /// For a point that comes without.
+    /// The neighbours of a lone point.
     neighbours: QuadNeighbours,
-    /// By scalar of the outputs: the derivatives that are wanted.
+    /// The demanded derivatives of each scalar of the outputs.
     differ: Box<[Lanes]>,
     /// By point, value, ddx and ddy of each scalar of the outputs.
     outputs: [Box<[u32]>; 4],
@@ -37,7 +38,8 @@ pub(super) struct QuadMachine {
 }
 
 impl QuadMachine {
-    /// Of an instance whose points are evaluated in quads, which has a module if the reference engine is asked for.
+    /// A machine for an instance whose points are evaluated in quads, with a module for the
+    /// reference engine.
     pub(super) fn new(
         instance: &Instance,
         rule: Quad,
@@ -62,7 +64,8 @@ impl QuadMachine {
         }
     }
 
-    /// Evaluates one point. Its neighbours are helpers, whose globals follow from its own and their derivatives.
+    /// Evaluates one point. Its neighbours are helpers, whose globals follow from its own and their
+    /// derivatives.
     pub(super) fn run_alone(
         &mut self,
         instance: &Instance,
@@ -97,7 +100,7 @@ impl QuadMachine {
         self.go_on(instance.program(), host)
     }
 
-    /// Goes on with the point that waits for the host: the first one, if there are several.
+    /// Resumes the point that waits for the host: the first one, if there are several.
     pub(super) fn answer(
         &mut self,
         program: &Program,
@@ -116,7 +119,8 @@ impl QuadMachine {
         self.go_on(program, host)
     }
 
-    /// Puts a quad of the batch engine in place of what is here, which the point engine runs; gives its memory back.
+    /// Exchanges the machine here, which the point engine runs, for a quad of the batch engine;
+    /// gives its memory back.
     pub(super) fn unpark(&mut self, quad: ParkedQuad) -> [Box<Parked>; 4] {
         self.helpers = quad.helpers;
         self.selected = Corner::UpperLeft;
@@ -188,14 +192,14 @@ impl QuadMachine {
         }
     }
 
-    /// What the host is asked, if a point waits for it.
+    /// The host request of the point that waits for it, if any.
     pub(super) fn request(&self) -> Option<&SampleRequest> {
         self.points
             .iter()
             .find_map(|point| point.awaited()?.request())
     }
 
-    /// What the point that is shown gave.
+    /// The outputs of the selected point.
     pub(super) fn outputs(&self) -> &[u32] {
         &self.outputs[self.selected as usize]
     }

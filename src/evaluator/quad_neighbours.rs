@@ -1,4 +1,5 @@
-//! The points of a quad whose first one comes alone: the globals of the other three follow from its own and their derivatives.
+//! The neighbours of a lone point in its quad: their globals follow from its own and their
+//! derivatives.
 
 use crate::globals::GlobalsLayout;
 use adumbra_ir::quad::Corner;
@@ -8,7 +9,7 @@ use adumbra_vm::FloatEnvironment;
 /// The helpers of such a quad.
 pub(super) const LONE_POINT_HELPERS: [bool; 4] = [false, true, true, true];
 
-/// Room for the globals of three neighbours.
+/// Memory for the globals of three neighbours.
 #[derive(Default)]
 pub(crate) struct QuadNeighbours([Box<[u32]>; 3]);
 
@@ -39,7 +40,8 @@ impl QuadNeighbours {
     }
 }
 
-/// The globals of a neighbour of the upper left point: each float plus its derivative towards the right, plus that downwards.
+/// The globals of a neighbour of the upper left point: each float plus its derivative towards the
+/// right, plus that downwards.
 fn neighbour(layout: &GlobalsLayout, globals: &[u32], corner: Corner, words: &mut [u32]) {
     let towards = |direction| corner.neighbours(direction).1 == corner;
     words.fill(0);

@@ -1,4 +1,5 @@
-//! The reference engine as an evaluator sees it: the walk over the intermediate representation, from a host's words and back to them.
+//! The reference engine in an evaluator: the walk over the intermediate representation, from a
+//! host's words and back to them.
 
 use crate::program::{Instance, Program};
 use adumbra_ir::eval::{self, EvalPoint, EvalValue, Progress, SuspendedPoint};
@@ -6,19 +7,19 @@ use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, leaving, read_shadow}
 use adumbra_ir::{Direction, Module, Scalar};
 use adumbra_vm::{FloatEnvironment, Outcome};
 
-/// It keeps nothing between points but what came of the last one, or what that one still is.
+/// It keeps nothing between points but the results of the last one, or its state.
 pub(super) struct ReferenceMachine {
     limits: Limits,
     pub(super) faults: Faults,
     pub(super) closures: ClosureArena,
     /// Value, ddx and ddy of each scalar of the outputs.
     pub(super) outputs: Vec<u32>,
-    /// The last point, if it waits.
+    /// The last point, if it is suspended.
     pub(super) suspended: Option<Box<SuspendedPoint>>,
 }
 
 impl ReferenceMachine {
-    /// With outputs that are zero until something is evaluated.
+    /// A machine with outputs that are zero until a point is evaluated.
     pub(super) fn new(instance: &Instance, limits: Limits) -> ReferenceMachine {
         let outputs = instance.program().outputs().iter();
         let scalars: usize = outputs.map(|output| output.ty.scalar_count()).sum();
@@ -49,7 +50,7 @@ impl ReferenceMachine {
         self.give(program, progress)
     }
 
-    /// Goes on with the point that waits.
+    /// Resumes the suspended point.
     pub(super) fn answer(
         &mut self,
         program: &Program,
@@ -61,7 +62,7 @@ impl ReferenceMachine {
         })
     }
 
-    /// Goes on with the point that waits at a difference.
+    /// Resumes the point that waits at a difference.
     pub(super) fn join(
         &mut self,
         program: &Program,
@@ -92,13 +93,13 @@ impl ReferenceMachine {
         size_of::<ReferenceMachine>() + outputs + self.closures.memory() + waiting
     }
 
-    /// Takes out the point that waits.
+    /// Takes out the suspended point.
     pub(super) fn park(&mut self) -> Box<SuspendedPoint> {
         self.faults.clear();
         self.suspended.take().expect("a point waits")
     }
 
-    /// Lets a point wait here.
+    /// Suspends a point here.
     pub(super) fn unpark(&mut self, suspended: Box<SuspendedPoint>) {
         self.faults = suspended.faults().clone();
         self.closures.clear();
@@ -167,7 +168,7 @@ pub(crate) fn reference_point(globals: &[u32], instance: &Instance) -> EvalPoint
     }
 }
 
-/// Value, ddx and ddy of an output's scalar as they leave.
+/// Value, ddx and ddy of an output's scalar, with canonical NaNs.
 fn words_leaving(slot: &EvalValue, scalar: Scalar) -> [u32; 3] {
     if scalar != Scalar::F32 {
         return [slot.bits(scalar), 0, 0];

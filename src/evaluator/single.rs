@@ -1,4 +1,4 @@
-//! The batch engine as an evaluator of single points sees it: chunks of one point, or of one quad.
+//! The batch engine in an evaluator of single points: chunks of one point, or of one quad.
 
 use super::EngineError;
 use super::parked::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad};
@@ -12,13 +12,13 @@ use std::sync::Arc;
 
 pub(super) struct SinglePointBatch {
     machine: BatchMachine,
-    /// Where the globals are.
+    /// The sources of the globals.
     sources: Vec<GlobalSource<'static>>,
     /// The globals of a quad, point by point.
     words: Vec<u32>,
     /// If there are quads.
     neighbours: Option<QuadNeighbours>,
-    /// Value, ddx and ddy of each scalar of the outputs, of the point that is shown.
+    /// Value, ddx and ddy of each scalar of the outputs, of the selected point.
     outputs: Vec<u32>,
     shown: Corner,
     no_faults: Faults,
@@ -94,7 +94,7 @@ impl SinglePointBatch {
         }
         let inputs = instance.inputs();
         self.machine.run_quads(&sources, inputs, 0, &helpers, host);
-        // The same memory, without what was lent.
+        // The same memory, without the borrowed planes.
         self.sources = sources
             .into_iter()
             .map(|_| GlobalSource::Uniform(0))
@@ -102,7 +102,7 @@ impl SinglePointBatch {
         self.show(Corner::UpperLeft)
     }
 
-    /// What the point asks that waits, or the first one of a quad that does.
+    /// The request of the suspended point, or of the first one of a quad.
     pub(super) fn request(&self) -> Option<&SampleRequest> {
         Some(self.asking()?.1)
     }
@@ -119,20 +119,23 @@ impl SinglePointBatch {
         self.show(self.shown)
     }
 
-    /// Moves the point that waits out of it, with its quad if there are quads.
-    pub(super) fn park(&mut self, home: &Arc<EvaluatorContext>) -> Result<ParkedPoint, ParkError> {
+    /// Moves the suspended point out of it, with its quad if there are quads.
+    pub(super) fn park(
+        &mut self,
+        context: &Arc<EvaluatorContext>,
+    ) -> Result<ParkedPoint, ParkError> {
         assert!(self.request().is_some(), "a point waits");
-        ParkedPoint::from_batch(home, &mut self.machine, 0)
+        ParkedPoint::from_batch(context, &mut self.machine, 0)
     }
 
-    /// Lets a point wait here.
+    /// Suspends a point here.
     pub(super) fn unpark(&mut self, parked: Box<Parked>) {
         self.machine.drop_suspended();
         self.machine.suspend(0, parked, false);
         self.show(Corner::UpperLeft);
     }
 
-    /// Lets a quad wait here.
+    /// Suspends a quad here.
     pub(super) fn unpark_quad(&mut self, quad: ParkedQuad) {
         self.machine.drop_suspended();
         for (at, parked) in quad.points.into_iter().enumerate() {
@@ -146,7 +149,7 @@ impl SinglePointBatch {
         self.neighbours.is_some()
     }
 
-    /// From now on this point is read; gives how far it came.
+    /// Selects the point that is read; gives how far it came.
     pub(super) fn show(&mut self, corner: Corner) -> Outcome {
         self.shown = corner;
         let point = corner as usize;
@@ -159,12 +162,12 @@ impl SinglePointBatch {
         outcome
     }
 
-    /// Value, ddx and ddy of each scalar of the outputs, of the point that is shown.
+    /// Value, ddx and ddy of each scalar of the outputs, of the selected point.
     pub(super) fn outputs(&self) -> &[u32] {
         &self.outputs
     }
 
-    /// What went wrong in the last evaluation.
+    /// The faults of the last evaluation.
     pub(super) fn faults(&self) -> &Faults {
         match self.machine.points() {
             0 => &self.no_faults,

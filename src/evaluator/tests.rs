@@ -1,4 +1,4 @@
-//! What evaluators promise, on both engines.
+//! Tests of evaluators, on both engines.
 
 use super::*;
 use crate::{Compiler, Globals, GlobalsLayout, Options, Sources, evaluator::Engine};
@@ -18,7 +18,7 @@ fn evaluators(text: &str, layout: GlobalsLayout, limits: Limits) -> [Evaluator; 
 }
 
 #[test]
-fn engines_give_the_same_words_closures_and_faults() {
+fn engines_agree_on_words_closures_and_faults() {
     let text = "texture2d wood; struct pair { float a; int n; };
         shader s(int k = 3, out pair p, out closure c, out float3 v, out bool b) {
             float3 x = global_value<position>;
@@ -51,7 +51,7 @@ fn engines_give_the_same_words_closures_and_faults() {
 }
 
 #[test]
-fn outputs_are_read_by_name_and_type() {
+fn outputs_are_read_by_type() {
     let text = "shader s(out float a, out int n) { a = 0.5; n = 7; }";
     let [_, mut point] = evaluators(text, GlobalsLayout::new(), Limits::default());
     point.evaluate(&Globals::new(&GlobalsLayout::new()), &mut NoTextures);
@@ -66,7 +66,7 @@ fn outputs_are_read_by_name_and_type() {
     );
 }
 
-/// Loses patience when asked for the second time.
+/// Cancels when asked for the second time.
 struct Impatient(u32);
 
 impl Host for Impatient {
@@ -81,7 +81,7 @@ impl Host for Impatient {
 }
 
 #[test]
-fn a_host_can_cancel_a_point() {
+fn host_cancels_point() {
     let text = "shader s(out int n) { while (true) n += 1; }";
     let limits = Limits {
         steps: u64::MAX,
@@ -98,7 +98,7 @@ fn a_host_can_cancel_a_point() {
 }
 
 #[test]
-fn a_loaded_program_has_no_reference() {
+fn loaded_program_has_no_reference() {
     let text = "shader s(out int n) { n = 1; }";
     let [_, point] = evaluators(text, GlobalsLayout::new(), Limits::default());
     let bytes = point.instance().program().to_bytecode();

@@ -6,7 +6,7 @@ use adumbra_ir::Type;
 use adumbra_vm::GlobalSource;
 use adumbra_vm::words::all_as_words;
 
-/// For each word of the layout of a struct's members, its values among structs that stand one behind the other.
+/// For each word of the layout of a struct's members, its values in an array of structs.
 ///
 /// # Panics
 /// If a trait that was implemented by hand does not list all of the struct's memory in order.
@@ -20,7 +20,7 @@ pub(crate) fn columns<'a, S: ShaderGlobals>(points: &'a [S], sources: &mut [Glob
     });
 }
 
-/// Tells of each word of the layout where structs have it.
+/// Finds the offset of each word of the layout in a struct.
 struct Columns<'s, 'a> {
     /// All structs.
     words: &'a [u32],

@@ -1,6 +1,7 @@
-//! Structs that a host declares by names, types and offsets, as hosts in C do, compared with the globals that they are to be.
+//! Structs that a host declares by names, types and offsets, as in C, compared with the globals.
 //!
-//! Nothing is written or read by these offsets. They are what the host's compiler says, and what does not fit is said before the first point is shaded.
+//! No memory is written or read by these offsets. They are the host compiler's, and each mismatch
+//! is reported before the first point is shaded.
 
 use super::{GlobalMember, GlobalsLayout};
 use crate::compiler::Diagnostics;
@@ -9,10 +10,11 @@ use adumbra_frontend::closest_name;
 use adumbra_ir::{Code, Diagnostic, FileId, Span, Type};
 use std::collections::HashSet;
 
-/// The most members of a struct of the host that are compared; a struct with more is refused whole.
+/// The maximum number of members of a host struct that are compared; a struct with more is refused
+/// whole.
 pub const MAX_HOST_MEMBERS: usize = 4096;
 
-/// Characters of a member's name that a report shows.
+/// The maximum number of characters of a member's name in a report.
 const MAX_SHOWN_NAME: usize = 200;
 
 /// A member of a struct of the host that holds the globals of a point.
@@ -20,15 +22,15 @@ const MAX_SHOWN_NAME: usize = 200;
 pub struct HostMember<'a> {
     /// The global that it is to be.
     pub name: &'a str,
-    /// The type of its value, behind which ddx and ddy follow.
+    /// The type of its value, which ddx and ddy follow.
     pub ty: &'a Type,
     /// Bytes from the start of the struct to its value.
     pub offset: usize,
 }
 
 impl GlobalsLayout {
-    /// Compares a struct of the host, of so many bytes, with these globals: names, types, offsets and size. The order in which members are listed does
-    /// not matter.
+    /// Compares a struct of the host, of `bytes` bytes, with these globals: names, types, offsets
+    /// and size. The order in which members are listed does not matter.
     ///
     /// ```
     /// use adumbra::{GlobalsLayout, Type, globals::HostMember};
@@ -45,7 +47,7 @@ impl GlobalsLayout {
     /// ```
     ///
     /// # Errors
-    /// If anything differs: what, in a listing of the struct.
+    /// If anything differs, with diagnostics in a listing of the struct.
     pub fn check(&self, members: &[HostMember<'_>], bytes: usize) -> Result<(), Diagnostics> {
         let mut comparison = Comparison::default();
         match members.len() <= MAX_HOST_MEMBERS {
@@ -69,14 +71,14 @@ impl GlobalsLayout {
     }
 }
 
-/// What differs, and a listing of the struct to point at.
+/// The differences, and a listing of the struct to point at.
 #[derive(Default)]
 struct Comparison {
     listing: String,
     found: Vec<Diagnostic>,
 }
 
-/// A name as a listing and messages show it: in one line, and not for ever.
+/// A name as a listing and messages show it: in one line, and shortened.
 fn shown(name: &str) -> String {
     let one_line = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     name.chars().take(MAX_SHOWN_NAME).map(one_line).collect()
@@ -88,7 +90,7 @@ impl Comparison {
         self.found.push(found.help(help));
     }
 
-    /// Adds text to the listing, to be pointed at.
+    /// Adds a part to the listing, to be pointed at.
     fn list(&mut self, text: &str) -> Span {
         let start = self.listing.len() as u32;
         self.listing += text;
@@ -120,7 +122,7 @@ impl Comparison {
                 self.known(own, member, [ty, offset]);
                 continue;
             }
-            // What the host has already is not what it means.
+            // A global that the host has already is not the one that it means.
             let meant = closest_name(member.name, lacking.iter().map(|own| own.name()));
             misspelt.extend(meant);
             let help = match meant {
@@ -143,7 +145,7 @@ impl Comparison {
                 "the struct has {bytes} bytes, the globals have {}",
                 layout.size()
             );
-            let help = "globals stand one behind the other, each as value, ddx and ddy of four-byte numbers, without gaps";
+            let help = "globals follow each other without gaps, each as value, ddx and ddy of four-byte numbers";
             self.find(size, message, help.to_owned());
         }
     }
@@ -171,7 +173,7 @@ impl Comparison {
         }
         if own.value_offset() != given.offset {
             let message = format!(
-                "`{name}` stands at byte {}, not {}",
+                "`{name}` is at byte {}, not {}",
                 own.value_offset(),
                 given.offset
             );
@@ -232,7 +234,7 @@ mod tests {
             found,
             ["there is no global `nomral`: did you mean `normal`?"]
         );
-        // `uv` is near to it, but there already.
+        // `uv` is near to it, but a member already.
         let found = messages(&[UV, NORMAL, TIME, ("uw", Type::FLOAT, 72)], 84);
         let leave = "there is no global `uw`: leave it out, or declare it among the globals";
         assert_eq!(found[0], leave);
@@ -240,12 +242,12 @@ mod tests {
     }
 
     #[test]
-    fn each_difference_is_said_where_it_is() {
+    fn each_difference_is_reported_at_its_member() {
         let found = messages(&[UV, UV, ("normal", Type::Vector(4), 28)], 76);
         let starts = [
             "`uv` is there twice",
             "`normal` is of type `float3`, not `float4`: make it value, ddx and ddy of a `float3`",
-            "`normal` stands at byte 24, not 28",
+            "`normal` is at byte 24, not 28",
             "the struct lacks `time`: add `float time` at byte 60",
             "the struct has 76 bytes, the globals have 72",
         ];
@@ -256,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_numbers_of_members_may_be_anything() {
+    fn arbitrary_members_are_refused() {
         let long = "x\n".repeat(100_000);
         let found = messages(&[UV, NORMAL, TIME, (&long, Type::FLOAT, usize::MAX)], 72);
         assert!(found.len() == 1 && found[0].len() < 4 * MAX_SHOWN_NAME);

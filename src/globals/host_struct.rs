@@ -1,10 +1,11 @@
-//! Host structs as globals: filled in place, and read where they stand.
+//! Host structs as globals: filled in place, and read in place.
 //!
-//! A struct says what its members are and where they are found. Whether that is true is looked at when memory is read
+//! A struct lists its members and their accessors. The list is checked when memory is read
 //! ([`adumbra_vm::words`]), so the trait is safe to implement, by the derive macro or by hand.
 //!
-//! A layout has room for the derivatives of all members, and matrices row by row. Structs that lie in memory so are read where they stand; of others, points are copied
-//! one by one, and batches read the columns that there are.
+//! A layout has memory for the derivatives of all members, and matrices row by row. Structs that
+//! lie in memory in this way are read in place. Of others, points are copied one by one, and
+//! batches read the columns that there are.
 
 use super::{Globals, GlobalsLayout};
 use crate::dual::Dual;
@@ -13,9 +14,11 @@ use adumbra_vm::words::{MemberWords, Words};
 
 /// A struct of the host that is the globals of a shader: members in order, nothing between them.
 ///
-/// `#[derive(ShaderGlobals)]` implements it for a `#[repr(C)]` struct whose fields are `Dual<T>`, a value with its derivatives, or `T`, a value whose derivatives are zero.
-/// T is one of `f32`, `[f32; 2]` to `[f32; 4]`, `[[f32; 2]; 2]` to `[[f32; 4]; 4]`, `i32`, `u32` and [`Flag`], or of the types that the features `glam` and `mint` add.
-/// A field is the global of its name, or of the one that `#[globals(name = "…")]` gives.
+/// `#[derive(ShaderGlobals)]` implements it for a `#[repr(C)]` struct whose fields are `Dual<T>`, a
+/// value with its derivatives, or `T`, a value whose derivatives are zero. T is one of `f32`,
+/// `[f32; 2]` to `[f32; 4]`, `[[f32; 2]; 2]` to `[[f32; 4]; 4]`, `i32`, `u32` and [`Flag`], or of
+/// the types that the features `glam` and `mint` add. A field is the global of its name, or of the
+/// one that `#[globals(name = "…")]` gives.
 ///
 /// ```
 /// use adumbra::{Compiler, Dual, Evaluator, GlobalsLayout, Instance, NoTextures, ShaderGlobals, Sources};
@@ -29,8 +32,8 @@ use adumbra_vm::words::{MemberWords, Words};
 ///     bounce: i32,
 /// }
 ///
-/// let text = "shader s(out float slope) { slope = ddx(global_value<bounce> * dot(global_value<I>, global_value<I>)); }";
-/// let program = Compiler::new(GlobalsLayout::of::<Hit>()).compile(&Sources::new("s.adu", text))?;
+/// let source = "shader s(out float slope) { slope = ddx(global_value<bounce> * dot(global_value<I>, global_value<I>)); }";
+/// let program = Compiler::new(GlobalsLayout::of::<Hit>()).compile(&Sources::new("s.adu", source))?;
 /// let mut evaluator = Evaluator::new(&Instance::new(&program));
 ///
 /// let mut hit = Hit::default();
@@ -42,7 +45,7 @@ use adumbra_vm::words::{MemberWords, Words};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// What cannot be globals does not compile: a field of a type that globals cannot have,
+/// Structs that cannot be globals do not compile: a field of a type that globals cannot have,
 ///
 /// ```compile_fail
 /// #[derive(adumbra::ShaderGlobals)]
@@ -69,24 +72,24 @@ pub trait ShaderGlobals: Sized + 'static {
     fn members<V: MemberVisitor<Self>>(visitor: &mut V);
 }
 
-/// Is told the members of a [`ShaderGlobals`].
+/// Receives the members of a [`ShaderGlobals`].
 pub trait MemberVisitor<S> {
-    /// The next member: its name in `global_value<name>`, and where it is found.
+    /// The next member: its name in `global_value<name>`, and its accessor.
     fn member<M: Member>(&mut self, name: &str, place: impl Fn(&S) -> &M);
 }
 
-/// What members of globals are: values that globals can have, and [`Dual`]s of them.
+/// The types of members of globals: values that globals can have, and [`Dual`]s of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a member of globals",
     label = "neither a value of globals nor a `Dual<T>` of one",
     note = "members are T or Dual<T>, with T one of f32, [f32; N], [[f32; N]; N], i32, u32 and Flag, N from 2 to 4"
 )]
 pub trait Member: 'static {
-    /// What its value and its shadows are.
+    /// The type of its value and its shadows.
     type Value: GlobalValue;
-    /// Whether it has room for its shadows; if not, they are zero.
+    /// Whether it has memory for its shadows; if not, they are zero.
     const HAS_SHADOWS: bool;
-    /// The value, and the shadows along x and y, if it has room for them.
+    /// The value, and the shadows along x and y, if it has memory for them.
     fn parts(&self) -> (&Self::Value, Option<[&Self::Value; 2]>);
 }
 
@@ -115,13 +118,13 @@ impl<T: GlobalValue> Member for T {
     note = "they can be f32, [f32; N], [[f32; N]; N], i32, u32, N from 2 to 4, and Flag, which is a bool of four bytes"
 )]
 pub trait GlobalValue: HostValue + 'static {
-    /// What it consists of.
+    /// The scalars that it consists of.
     #[doc(hidden)]
     type Words: Words;
     /// Whether it is a matrix that lies in memory column by column; globals have them row by row.
     #[doc(hidden)]
     const COLUMN_MAJOR: bool = false;
-    /// As what it consists of.
+    /// Its scalars.
     #[doc(hidden)]
     fn words(&self) -> &Self::Words;
 }
@@ -172,23 +175,28 @@ impl GlobalValue for Flag {
     }
 }
 
-/// The globals of one point, whoever holds them: [`Globals`], or a struct of the host.
+/// The globals of one point: [`Globals`], or a struct of the host.
 pub trait PointGlobals {
-    /// The words of that layout, where they stand or put into `room`; `None` if the members are others.
-    fn words_as<'a>(&'a self, layout: &GlobalsLayout, room: &'a mut Vec<u32>) -> Option<&'a [u32]>;
+    /// The words of that layout, in place or put into `buffer`; `None` if the members are others.
+    fn words_as<'a>(
+        &'a self,
+        layout: &GlobalsLayout,
+        buffer: &'a mut Vec<u32>,
+    ) -> Option<&'a [u32]>;
 }
 
-/// The words of the globals of a point of a program with this layout, where they stand or put into `room`.
+/// The words of the globals of a point of a program with this layout, in place or put into
+/// `buffer`.
 ///
 /// # Panics
-/// If they are laid out otherwise.
+/// If they have another layout.
 #[inline]
 pub(crate) fn point_words<'g, G: PointGlobals>(
     globals: &'g G,
     layout: &GlobalsLayout,
-    room: &'g mut Vec<u32>,
+    buffer: &'g mut Vec<u32>,
 ) -> &'g [u32] {
-    let words = globals.words_as(layout, room);
+    let words = globals.words_as(layout, buffer);
     words.expect("the globals are laid out as the program's")
 }
 
@@ -201,7 +209,11 @@ impl PointGlobals for Globals {
 
 impl<S: ShaderGlobals> PointGlobals for S {
     #[inline]
-    fn words_as<'a>(&'a self, layout: &GlobalsLayout, room: &'a mut Vec<u32>) -> Option<&'a [u32]> {
+    fn words_as<'a>(
+        &'a self,
+        layout: &GlobalsLayout,
+        buffer: &'a mut Vec<u32>,
+    ) -> Option<&'a [u32]> {
         if !layout.is_of::<S>() {
             return None;
         }
@@ -210,25 +222,25 @@ impl<S: ShaderGlobals> PointGlobals for S {
         if is_layouts {
             return Some(words);
         }
-        room.clear();
+        buffer.clear();
         S::members(&mut Copying {
             globals: self,
-            words: room,
+            words: buffer,
         });
-        Some(room)
+        Some(buffer)
     }
 }
 
-/// The struct's memory, if it is what it says, and whether it is laid out as the layout of its members.
+/// The struct's memory, if its list is true, and whether its layout is that of its members.
 #[inline]
 pub(super) fn read_struct<S: ShaderGlobals>(globals: &S) -> (Option<&[u32]>, bool) {
     let mut reading = Reading {
         globals,
-        pieces: MemberWords::of(globals),
+        members: MemberWords::of(globals),
         is_layouts: true,
     };
     S::members(&mut reading);
-    (reading.pieces.words(), reading.is_layouts)
+    (reading.members.words(), reading.is_layouts)
 }
 
 impl<S: ShaderGlobals> From<&S> for Globals {
@@ -238,18 +250,18 @@ impl<S: ShaderGlobals> From<&S> for Globals {
     /// If a trait that was implemented by hand does not list all of the struct's memory in order.
     fn from(globals: &S) -> Globals {
         let mut copy = Globals::new(&GlobalsLayout::of::<S>());
-        let mut room = Vec::new();
-        let words = globals.words_as(&copy.layout, &mut room);
+        let mut buffer = Vec::new();
+        let words = globals.words_as(&copy.layout, &mut buffer);
         copy.words
             .copy_from_slice(words.expect("the members are the whole struct"));
         copy
     }
 }
 
-/// Lists where the parts of a struct's members stand.
+/// Lists the locations of the parts of a struct's members.
 struct Reading<'a, S> {
     globals: &'a S,
-    pieces: MemberWords<'a, S>,
+    members: MemberWords<'a, S>,
     is_layouts: bool,
 }
 
@@ -257,15 +269,15 @@ impl<S> MemberVisitor<S> for Reading<'_, S> {
     #[inline]
     fn member<M: Member>(&mut self, _: &str, place: impl Fn(&S) -> &M) {
         let (value, shadows) = place(self.globals).parts();
-        self.pieces.add(value.words());
+        self.members.add(value.words());
         for shadow in shadows.into_iter().flatten() {
-            self.pieces.add(shadow.words());
+            self.members.add(shadow.words());
         }
         self.is_layouts &= M::HAS_SHADOWS && !M::Value::COLUMN_MAJOR;
     }
 }
 
-/// Puts a struct's members behind each other as a layout has them.
+/// Reads a struct's members in the order of a layout.
 struct Copying<'a, S> {
     globals: &'a S,
     words: &'a mut Vec<u32>,
@@ -299,10 +311,10 @@ impl<S> MemberVisitor<S> for LayoutBuilder {
     }
 }
 
-/// Holds a struct's members against those of a layout.
+/// Compares a struct's members with those of a layout.
 pub(super) struct LayoutComparison<'a> {
     layout: &'a GlobalsLayout,
-    /// How many were there.
+    /// The number of members so far.
     members: usize,
     is_same: bool,
 }

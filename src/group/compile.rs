@@ -1,4 +1,5 @@
-//! From a group to a program: each distinct shader through the frontend once, then the linker, then what any program goes through.
+//! Compilation of a group: each distinct shader through the frontend once, then the linker, then
+//! the passes and lowering of any program.
 
 use super::{Group, plan};
 use crate::compiler::{Compiler, Diagnostics, FrontendOutput, MainSource, OutputShadows};
@@ -13,44 +14,48 @@ use adumbra_vm::FloatEnvironment;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Most texts of a group, its own description included. Units that share theirs count them once.
+/// The maximum number of sources of a group, its own description included. Units that share theirs
+/// count them once.
 pub const MAX_GROUP_SOURCES: usize = 1 << 15;
 
-/// Most instructions that the shaders of a group may have together, before any optimisation; a shader counts once for each unit that it is.
+/// The maximum number of instructions that the shaders of a group may have together, before any
+/// optimisation; a shader counts once for each unit that it is.
 pub const MAX_GROUP_INSTRUCTIONS: u64 = 1 << 21;
 
 impl Compiler {
-    /// Makes a program of a group. [`Options::shader`](crate::EvalOptions::shader) means nothing here: units say which shaders they are.
+    /// Makes a program of a group. [`Options::shader`](crate::Options::shader) means nothing
+    /// here: units say which shaders they are.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, group::Group};
     /// let twice = Sources::new("twice.adu", "shader twice(float x, out float y) { y = 2 * x; }");
     /// let mut group = Group::new();
     /// group.unit("a", &twice, None).connect(("a", "y"), ("b", "x"));
-    /// let findings = Compiler::new(GlobalsLayout::new()).compile_group(&group).unwrap_err();
-    /// assert_eq!(findings.diagnostics[0].message, "there is no unit `b`");
+    /// let diagnostics = Compiler::new(GlobalsLayout::new()).compile_group(&group).unwrap_err();
+    /// assert_eq!(diagnostics.diagnostics[0].message, "there is no unit `b`");
     /// ```
     ///
     /// # Errors
-    /// Everything that is wrong with the units' texts and with how they are wired, with warnings between.
+    /// All errors of the units' sources and of their wires, with warnings between.
     pub fn compile_group(&self, group: &Group) -> Result<Arc<Program>, Diagnostics> {
         let _mode = FloatEnvironment::enter();
         let (front, sources) = self.linked(group)?;
         self.finish(front, &sources, OutputShadows::FromOptions)
     }
 
-    /// Every error and warning of a group, with the texts that they speak of.
+    /// Every error and warning of a group, with the sources that they point into.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, group::Group};
-    /// let findings = Compiler::new(GlobalsLayout::new()).check_group(&Group::new());
-    /// assert_eq!(findings.diagnostics[0].code.to_string(), "E0531");
+    /// let diagnostics = Compiler::new(GlobalsLayout::new()).check_group(&Group::new());
+    /// assert_eq!(diagnostics.diagnostics[0].code.to_string(), "E0531");
     /// ```
     pub fn check_group(&self, group: &Group) -> Diagnostics {
         self.check_group_timed(group).0
     }
 
-    /// The same, with the time that it took to parse and check the units, and to lower and link them; nothing of a group that is wrong.
+    /// As [`check_group`](Compiler::check_group), with the time that it took to parse and check the
+    /// units, and to lower and link them; zero for a group with errors.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, group::Group};
@@ -58,8 +63,8 @@ impl Compiler {
     /// let mut group = Group::new();
     /// group.unit("a", &sources, None).expose_output("y", ("a", "y"));
     /// let compiler = Compiler::new(GlobalsLayout::new());
-    /// let (findings, phases) = compiler.check_group_timed(&group);
-    /// assert!(findings.diagnostics.is_empty() && phases.total > 0.0);
+    /// let (diagnostics, phases) = compiler.check_group_timed(&group);
+    /// assert!(diagnostics.diagnostics.is_empty() && phases.total > 0.0);
     /// ```
     pub fn check_group_timed(&self, group: &Group) -> (Diagnostics, Phases) {
         let _mode = FloatEnvironment::enter();
@@ -67,13 +72,13 @@ impl Compiler {
             Ok((front, sources)) => {
                 let mut diagnostics = front.warnings;
                 diagnostics.extend(self.derivative_diagnostics(&front.module));
-                let findings = Diagnostics {
+                let diagnostics = Diagnostics {
                     diagnostics,
                     sources,
                 };
-                (findings, front.phases)
+                (diagnostics, front.phases)
             }
-            Err(findings) => (findings, Phases::default()),
+            Err(diagnostics) => (diagnostics, Phases::default()),
         }
     }
 
@@ -115,7 +120,7 @@ impl Compiler {
         Ok(self.lineage_of(self.lowered_group(group)?))
     }
 
-    /// The group as one module before any pass, with all its texts.
+    /// The group as one module before any pass, with all its sources.
     fn linked(&self, group: &Group) -> Result<(FrontendOutput, Sources), Diagnostics> {
         let mut sources = Sources::new(group.name.clone(), group.text.clone());
         let mut fronts = Fronts::default();
@@ -132,7 +137,7 @@ impl Compiler {
             mut phases,
             ..
         } = fronts;
-        // Shaders of one text share what is to be said about it.
+        // Shaders of one source share its diagnostics.
         found.sort_by_key(|found| (found.span.file, found.span.start, found.code));
         found.dedup();
         let fail = |mut found: Vec<Diagnostic>, more: Vec<Diagnostic>| {
@@ -187,7 +192,7 @@ impl Compiler {
     }
 }
 
-/// Distinct shaders, and which of them each unit is.
+/// The distinct shaders, and the shader of each unit.
 #[derive(Default)]
 struct Fronts<'g> {
     /// `None` where there are errors.
@@ -195,7 +200,7 @@ struct Fronts<'g> {
     of_unit: Vec<usize>,
     found: Vec<Diagnostic>,
     phases: Phases,
-    texts: HashMap<Vec<(*const u8, *const u8)>, adumbra_ir::FileId>,
+    files: HashMap<Vec<(*const u8, *const u8)>, adumbra_ir::FileId>,
     known: HashMap<(adumbra_ir::FileId, Option<&'g str>), usize>,
 }
 
@@ -208,14 +213,14 @@ impl<'g> Fronts<'g> {
         sources: &mut Sources,
     ) -> Result<(), Diagnostic> {
         let count = unit.sources.iter().len();
-        let first = match self.texts.entry(unit.sources.identity()) {
+        let first = match self.files.entry(unit.sources.identity()) {
             std::collections::hash_map::Entry::Occupied(known) => *known.get(),
             std::collections::hash_map::Entry::Vacant(new) => {
                 if sources.iter().len() + count > MAX_GROUP_SOURCES {
                     return Err(Diagnostic::new(
                         Code::GroupTooLarge,
                         unit.span,
-                        format!("with the unit `{}` the group has too many texts", unit.name),
+                        format!("with the unit `{}` the group has too many sources", unit.name),
                     )
                     .help(format!(
                         "{MAX_GROUP_SOURCES} is the limit; units whose `Sources` are clones of each other share theirs"
@@ -229,8 +234,8 @@ impl<'g> Fronts<'g> {
             self.of_unit.push(known);
             return Ok(());
         }
-        let texts = sources.slice(first, count);
-        let module = match compiler.run_frontend(texts, MainSource::File, shader) {
+        let unit_sources = sources.slice(first, count);
+        let module = match compiler.run_frontend(unit_sources, MainSource::File, shader) {
             Ok(front) => {
                 self.found.extend(front.warnings);
                 self.phases = self.phases + front.phases;

@@ -1,7 +1,8 @@
-//! Groups from JSON files: what may be written is in `docs/groups.md`.
+//! Groups from JSON files: `docs/groups.md` describes the format.
 //!
-//! The file becomes the first text of the group's compilation, so that findings about units and wires point into it. Whatever is wrong with
-//! its form is reported at once; what it means is checked when the group is compiled.
+//! The file becomes the first source of the group's compilation, so that diagnostics about units
+//! and wires point into it. Errors of its form are reported at once; its meaning is checked when
+//! the group is compiled.
 
 use super::spanned_json::{self, JsonEntry, JsonObject};
 use super::{
@@ -15,12 +16,13 @@ use adumbra_vm::FloatEnvironment;
 use std::collections::HashMap;
 
 impl Group {
-    /// A group from the text of a JSON file. `name` is what findings call the file; `read` gives the text of a unit's file, by the path that stands in the
-    /// group's: what to call it, and its text, or why there is none.
+    /// A group from the text of a JSON file. `name` is the file's name in diagnostics. `read` gives
+    /// the source of a unit's file by its path in the group: its name and its text, or the reason
+    /// why there is none.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, group::Group};
-    /// let text = r#"{
+    /// let json = r#"{
     ///     "units": {
     ///         "half": { "source": "scale.adu", "set": { "by": 0.5 } },
     ///         "tenth": { "source": "scale.adu", "set": { "by": 0.1 } }
@@ -30,7 +32,7 @@ impl Group {
     ///     "outputs": { "y": "tenth.y" }
     /// }"#;
     /// let scale = "shader scale(float x, float by = 1.0, out float y) { y = x * by; }";
-    /// let group = Group::from_json("scales.json", text, |path| Ok((path.to_owned(), scale.to_owned())))?;
+    /// let group = Group::from_json("scales.json", json, |path| Ok((path.to_owned(), scale.to_owned())))?;
     /// let program = Compiler::new(GlobalsLayout::new()).compile_group(&group)?;
     /// assert_eq!((program.inputs()[0].name.as_str(), program.outputs()[0].name.as_str()), ("x", "y"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -47,7 +49,7 @@ impl Group {
         let mut reader = Reader {
             group: Group::described(name, text),
             read: &mut read,
-            texts: HashMap::new(),
+            sources: HashMap::new(),
             found: Vec::new(),
         };
         let whole = Span::new(FileId::MAIN, 0, text.len().min(u32::MAX as usize) as u32);
@@ -75,7 +77,8 @@ impl Group {
     }
 }
 
-/// The byte at a line and column as serde counts them: lines from 1, columns in bytes, 0 before the first.
+/// The byte at a line and column as serde counts them: lines from 1, columns in bytes, 0 before the
+/// first.
 fn offset(text: &str, line: usize, column: usize) -> u32 {
     let before = text.split_inclusive('\n').take(line.saturating_sub(1));
     let start: usize = before.map(str::len).sum();
@@ -88,8 +91,8 @@ type Read<'r> = dyn FnMut(&str) -> Result<(String, String), String> + 'r;
 struct Reader<'r> {
     group: Group,
     read: &'r mut Read<'r>,
-    /// What was read, by the paths in the file; `None` where it was reported.
-    texts: HashMap<Vec<String>, Option<Sources>>,
+    /// The sources that were read, by the paths in the file; `None` where an error was reported.
+    sources: HashMap<Vec<String>, Option<Sources>>,
     found: Vec<Diagnostic>,
 }
 
@@ -145,7 +148,7 @@ impl Reader<'_> {
     }
 
     fn twice(&mut self, entry: &JsonEntry<'_>) {
-        let message = format!("`{}` stands here a second time", entry.key);
+        let message = format!("`{}` is here a second time", entry.key);
         self.wrong(entry.key_span, message, "leave out one of the two");
     }
 
@@ -227,7 +230,7 @@ impl Reader<'_> {
                 r#"say which file its shader is in: `"source": "file.adu"`"#,
             );
         }
-        // Without its text a unit is taken for one whose errors were reported.
+        // Without its source a unit is treated as one whose errors were reported.
         self.group.units.push(GroupUnit {
             name,
             sources: sources.unwrap_or_else(|| Sources::new("", "")),
@@ -236,7 +239,7 @@ impl Reader<'_> {
         });
     }
 
-    /// The texts of a unit: one path, or several of which the first has the shader.
+    /// The sources of a unit: one path, or several of which the first has the shader.
     fn sources(&mut self, field: &JsonEntry<'_>) -> Option<Sources> {
         let parts = match spanned_json::elements(field.value, field.span) {
             Ok(parts) if !parts.is_empty() => parts,
@@ -246,7 +249,7 @@ impl Reader<'_> {
         for &(value, span) in &parts {
             paths.push(self.text("source", value, span)?);
         }
-        if let Some(known) = self.texts.get(&paths) {
+        if let Some(known) = self.sources.get(&paths) {
             return known.clone();
         }
         if paths.len() > MAX_GROUP_SOURCES {
@@ -280,7 +283,7 @@ impl Reader<'_> {
             }
         }
         let sources = sources.filter(|_| complete);
-        self.texts.insert(paths, sources.clone());
+        self.sources.insert(paths, sources.clone());
         sources
     }
 

@@ -1,9 +1,9 @@
 //! Shader groups: shaders wired output to input, compiled as one.
 //!
-//! A [`ActivePoints`] is a description, nothing more; whatever is wrong with it is found, all at once, when it is compiled.
+//! A [`Group`] is only a description; all of its errors are found, at once, when it is compiled.
 
-// `port` says what may be wired to what, `plan` resolves names and finds the order, `compile` joins frontend, linker and passes. `file` reads
-// descriptions from JSON.
+// `port` says what may be wired to what, `plan` resolves names and finds the order, `compile` joins
+// frontend, linker and passes. `file` reads descriptions from JSON.
 
 mod compile;
 mod json_file;
@@ -25,18 +25,24 @@ pub(crate) use setting_value::convert_value;
 
 pub use compile::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_SOURCES};
 
-/// Shaders, called units, that are wired output to input and compiled as one program, so that demand and folding see the whole graph.
+/// Shaders, called units, that are wired output to input and compiled as one program, so that
+/// demand and folding see the whole graph.
 ///
-/// - A unit has a name, texts, and which shader of them it is. The same shader can be used any number of times.
-/// - What a unit takes is set here ([`set`](ActivePoints::set)), comes from another unit ([`connect`](ActivePoints::connect)) or from the host
-///   ([`expose_input`](ActivePoints::expose_input)); else it is the shader's default.
-/// - What the host reads are the exposed outputs ([`expose_output`](ActivePoints::expose_output)). A unit that none of them depends on is no part of the
-///   program: it takes no steps, samples nothing and cannot fault.
-/// - Units run in the order in which they were added, as far as the wires allow. Running one takes no step of the budget.
-/// - A port is an input or an output, or a part of one: `"uv"`, `"uv.x"`, `"hit.normal"`. A connection converts as the language does implicitly
-///   (int to float), and a number becomes a vector of that number in all components. An array is wired as a whole.
-/// - Textures of one name are one texture for the host, whichever units sample it; [`bind_texture`](ActivePoints::bind_texture) gives
-///   a unit's texture another name.
+/// - A unit has a name, sources, and the name of its shader in them. The same shader can be used
+///   any number of times.
+/// - An input of a unit is set here ([`set`](Group::set)), comes from another unit
+///   ([`connect`](Group::connect)) or from the host ([`expose_input`](Group::expose_input)); else
+///   it is the shader's default.
+/// - The host reads the exposed outputs ([`expose_output`](Group::expose_output)). A unit that none
+///   of them depends on is no part of the program: it takes no steps, samples nothing and cannot
+///   fault.
+/// - Units run in the order in which they were added, as far as the wires allow. Running one takes
+///   no step of the budget.
+/// - A port is an input or an output, or a part of one: `"uv"`, `"uv.x"`, `"hit.normal"`. A
+///   connection converts as the language does implicitly (int to float), and a number becomes a
+///   vector of that number in all components. An array is wired as a whole.
+/// - Textures of one name are one texture for the host, whichever units sample it;
+///   [`bind_texture`](Group::bind_texture) gives a unit's texture another name.
 ///
 /// ```
 /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Options, Sources, group::Group};
@@ -61,7 +67,8 @@ pub use compile::{MAX_GROUP_INSTRUCTIONS, MAX_GROUP_SOURCES};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// What the description is called, and its text, if it was read from one: findings point into it.
+    /// The name of the description, and its text, if it was read from a file: diagnostics point
+    /// into it.
     name: Arc<str>,
     text: Arc<str>,
     units: Vec<GroupUnit>,
@@ -89,7 +96,7 @@ struct PortName {
     span: Span,
 }
 
-/// An input that is given a value.
+/// An input with a value.
 #[derive(Clone, Debug)]
 struct Setting {
     port: PortName,
@@ -99,9 +106,9 @@ struct Setting {
 /// A value that an input is given.
 #[derive(Clone, Debug)]
 enum SettingValue {
-    /// Of a type of its own.
+    /// A Rust value, of its own type.
     Typed(Type, Vec<u32>),
-    /// JSON, to be read by the input's type, and where it stands.
+    /// JSON, to be read by the input's type, and its span.
     Json(String, Span),
 }
 
@@ -122,7 +129,7 @@ struct Binding {
     span: Span,
 }
 
-/// Something that the host can set or read.
+/// An input or output of the group, under a name of its own.
 #[derive(Clone, Debug)]
 struct ExposedPort {
     name: String,
@@ -155,8 +162,9 @@ impl Group {
         }
     }
 
-    /// Adds a shader under a name: the one called `shader`, or the only one of the texts. Names have no dots. Units with the same
-    /// [`Sources`], or clones of them, share one run of the compiler's front.
+    /// Adds a shader under a name: the one called `shader`, or the only one of the sources. Names
+    /// have no dots. Units with the same [`Sources`], or clones of them, share one run of the
+    /// compiler's frontend.
     pub fn unit<'s>(
         &mut self,
         name: &str,
@@ -172,7 +180,7 @@ impl Group {
         self
     }
 
-    /// The same group, its units' texts with all that they include.
+    /// The same group, its units' sources with all that they include.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, group::Group, sources::Loader};
@@ -189,7 +197,7 @@ impl Group {
     /// let mut group = Group::new();
     /// group.unit("a", &unit, None).expose_output("y", ("a", "y"));
     /// Compiler::new(GlobalsLayout::new()).compile_group(&group.including(&Half)?)?;
-    /// # Ok::<(), adumbra::Findings>(())
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     ///
     /// # Errors
@@ -206,7 +214,8 @@ impl Group {
         Ok(self)
     }
 
-    /// Gives an input of a unit a value, which converts as a connection does. Setting what is also exposed sets the host's default.
+    /// Gives an input of a unit a value, which converts as a connection does. Setting what is also
+    /// exposed sets the host's default.
     pub fn set<T: HostValue>(&mut self, unit: &str, input: &str, value: T) -> &mut Group {
         let ty = T::ty();
         let mut words = vec![0; ty.scalar_count()];
@@ -214,7 +223,7 @@ impl Group {
         self.set_view(unit, input, ValueView::new(&ty, &words))
     }
 
-    /// Gives an input of a unit a value of whatever type.
+    /// Gives an input of a unit a value of any type.
     pub fn set_view(&mut self, unit: &str, input: &str, value: ValueView<'_>) -> &mut Group {
         let words = value.words().collect();
         self.settings.push(Setting {

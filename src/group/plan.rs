@@ -1,7 +1,7 @@
-//! Names resolved, types checked, order found: what the linker is given.
+//! The plan of a group, which the linker is given: names resolved, types checked, order found.
 //!
-//! All that is wrong is collected, up to [`MAX_DIAGNOSTICS`] findings; a unit whose shader has errors of its own is passed over in silence.
-//! Nothing recurses: a chain of units of any length is fine.
+//! All errors are collected, up to [`MAX_DIAGNOSTICS`]; a unit whose shader has errors of its own
+//! is passed over in silence. Nothing recurses: a chain of units of any length is fine.
 
 mod resolve;
 mod topological_order;
@@ -16,16 +16,16 @@ use adumbra_ir::{Code, Diagnostic, Module, Op, Span, Type};
 use resolve::list_names;
 use std::collections::HashMap;
 
-/// Most names that a help or message lists.
+/// The maximum number of names that a help or message lists.
 const MAX_LISTED: usize = 8;
 
 /// A group that can be linked.
 pub(super) struct Plan {
-    /// Those that outputs depend on, in the order in which they run.
+    /// The units that outputs depend on, in the order in which they run.
     pub(super) units: Vec<PlannedUnit>,
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
-    /// For each scalar of the outputs, its place among `units` and the scalar of its outputs.
+    /// For each scalar of the outputs, its position among `units` and the scalar of its outputs.
     pub(super) results: Vec<(usize, u32)>,
 }
 
@@ -33,13 +33,14 @@ pub(super) struct Plan {
 pub(super) struct PlannedUnit {
     /// Its number in the group.
     pub(super) number: usize,
-    /// What each scalar of its inputs is; units are counted as in [`Plan::units`].
+    /// The source of each scalar of its inputs; units are counted as in [`Plan::units`].
     pub(super) feeds: Vec<InputSource>,
-    /// What its textures are called.
+    /// The names of its textures.
     pub(super) textures: Vec<String>,
 }
 
-/// What is to be done with a group, if all is well with it. `modules` has the shader of each unit, `None` where there is none for its errors.
+/// The plan of a group, if it has no errors. `modules` has the shader of each unit, `None` where it
+/// has errors.
 pub(super) fn plan(group: &Group, modules: &[Option<&Module>]) -> Result<Plan, Vec<Diagnostic>> {
     let mut planner = Planner {
         group,
@@ -81,13 +82,13 @@ pub(super) fn plan(group: &Group, modules: &[Option<&Module>]) -> Result<Plan, V
 /// A scalar of a unit's inputs.
 #[derive(Clone, Copy)]
 struct InputScalar {
-    /// The default, or what was set.
+    /// Its default, or the value that was set.
     bits: u32,
     set: Option<Span>,
     fed: Option<(ScalarSource, Span)>,
 }
 
-/// What feeds a scalar.
+/// The source of a scalar.
 #[derive(Clone, Copy)]
 enum ScalarSource {
     Host(u32),
@@ -120,7 +121,7 @@ fn slots(module: Option<&Module>) -> Vec<InputScalar> {
     defaults.map(slot).collect()
 }
 
-/// Which side of a unit a port is on.
+/// The side of a unit that a port is on.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     In,
@@ -155,7 +156,7 @@ impl Side {
     }
 }
 
-/// A port that was found.
+/// A resolved port.
 struct ResolvedPort {
     unit: usize,
     /// Its input or output, of which it is all or a part.
@@ -169,7 +170,7 @@ struct Planner<'g> {
     modules: &'g [Option<&'g Module>],
     numbers: HashMap<&'g str, usize>,
     slots: Vec<Vec<InputScalar>>,
-    /// Connections that were found good: from which unit to which.
+    /// Valid connections: from which unit to which.
     wires: Vec<(usize, usize, Span)>,
     found: Vec<Diagnostic>,
 }
@@ -183,7 +184,7 @@ impl Planner<'_> {
                 self.found.push(
                     Diagnostic::new(Code::TooManyErrors, diagnostic.span, message)
                         .here("the next one")
-                        .help("mend the first ones; the others may follow from them"),
+                        .help("fix the first ones; the others may follow from them"),
                 );
             }
             _ => {}
@@ -194,7 +195,7 @@ impl Planner<'_> {
         self.found.len() > MAX_DIAGNOSTICS
     }
 
-    /// Something is said to be one thing and another, or the same twice.
+    /// Reports two contradictory or duplicate settings.
     fn twice(&mut self, message: String, span: Span, earlier: Span) {
         self.report(
             Diagnostic::new(Code::FedTwice, span, message)
@@ -212,7 +213,7 @@ impl Planner<'_> {
                 self.report(
                     Diagnostic::new(Code::UnitName, unit.span, message)
                         .here("this unit")
-                        .help("give it a name without dots: they stand between unit and port"),
+                        .help("give it a name without dots: they separate unit and port"),
                 );
             }
             if let Some(&first) = self.numbers.get(name) {
@@ -264,7 +265,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What the host may set.
+    /// The inputs that the host may set.
     fn expose_inputs(&mut self) -> Vec<Input> {
         let group = self.group;
         self.exposed_once(&group.inputs);
@@ -310,7 +311,7 @@ impl Planner<'_> {
         inputs
     }
 
-    /// Says what feeds scalars of an input, unless something does already.
+    /// Connects scalars of an input to their source, unless they have one.
     fn feed(
         &mut self,
         port: &PortName,
@@ -372,7 +373,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What each unit's textures are called.
+    /// The texture names of each unit.
     fn bind_textures(&mut self) -> Vec<Vec<String>> {
         let mut textures: Vec<Vec<String>> = (self.modules.iter())
             .map(|module| module.map_or_else(Vec::new, |module| module.textures.clone()))
@@ -418,7 +419,7 @@ impl Planner<'_> {
         textures
     }
 
-    /// What the host may read, and which unit gives each scalar of it.
+    /// The outputs that the host may read, and the unit of each of their scalars.
     fn expose_outputs(&mut self) -> (Vec<Output>, Vec<(usize, u32)>) {
         let group = self.group;
         self.exposed_once(&group.outputs);
@@ -490,7 +491,7 @@ impl Planner<'_> {
 }
 
 impl PortName {
-    /// What to call it.
+    /// Its name in messages.
     fn name(&self) -> String {
         format!("{}.{}", self.unit, self.path)
     }

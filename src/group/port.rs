@@ -1,4 +1,4 @@
-//! What a port is a part of, and what may be wired to what.
+//! Ports of units: the part of a value that a path names, and the conversions of a wire.
 
 use adumbra_frontend::check::implicit_conversion;
 use adumbra_ir::{Op, Scalar, Type};
@@ -10,10 +10,11 @@ pub(super) struct PortPart {
     pub(super) first: u32,
 }
 
-/// The part of a value that a path behind its name leads to: struct members, at last a component of a vector.
+/// The part of a value that the path after its name leads to: struct members, at last a component
+/// of a vector.
 ///
 /// # Errors
-/// How far the path leads (its bytes), and what is there.
+/// The bytes of the path that lead somewhere, and the type there.
 pub(super) fn find_part(ty: &Type, path: Option<&str>) -> Result<PortPart, (usize, Type)> {
     let mut part = PortPart {
         ty: ty.clone(),
@@ -46,7 +47,7 @@ fn component(name: &str, width: u8) -> Option<u32> {
     (at < width as usize).then_some(at as u32)
 }
 
-/// What may stand behind a dot, for people.
+/// The names that may follow a dot, for people.
 pub(super) fn part_names(ty: &Type) -> Vec<String> {
     match ty {
         Type::Struct(s) => s.members.iter().map(|(name, _)| name.clone()).collect(),
@@ -55,14 +56,14 @@ pub(super) fn part_names(ty: &Type) -> Vec<String> {
     }
 }
 
-/// Where a scalar of the receiver comes from: which scalar of the giver, and the rows that convert it.
+/// The source of a scalar of the receiver: the scalar of the giver, and the ops that convert it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Wire {
     pub(super) from: u32,
     pub(super) steps: &'static [Op],
 }
 
-/// How a value of one type becomes one of another, scalar by scalar; `None` if it cannot.
+/// The conversion of one type to another, scalar by scalar; `None` if there is none.
 pub(super) fn wires(from: &Type, to: &Type) -> Option<Vec<Wire>> {
     let straight = |from| Wire { from, steps: &[] };
     match (from, to) {
@@ -79,7 +80,7 @@ pub(super) fn wires(from: &Type, to: &Type) -> Option<Vec<Wire>> {
     }
 }
 
-/// How to mend a connection that [`wires`] refuses.
+/// The help for a connection that [`wires`] refuses.
 pub(super) fn conversion_help(from: &Type, to: &Type, port: &str) -> String {
     let is_number = |ty: &Type| match ty {
         Type::Scalar(scalar) => !scalar.is_handle(),
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_lead_to_members_and_components() {
+    fn paths_name_members_and_components() {
         let found = |path| find_part(&hit(), path).map(|part| (part.ty.to_string(), part.first));
         assert_eq!(found(None), Ok(("hit".to_owned(), 0)));
         assert_eq!(found(Some("n")), Ok(("int".to_owned(), 0)));
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_convert_as_in_the_language_and_fill_vectors() {
+    fn numbers_convert_and_fill_vectors() {
         let int = Type::Scalar(Scalar::I32);
         let count = |from: &Type, to: &Type| wires(from, to).map(|wires| wires.len());
         assert_eq!(wires(&int, &Type::FLOAT).unwrap()[0].steps, [Op::IToF]);

@@ -5,14 +5,14 @@ use super::port::{Wire, conversion_help, wires};
 use super::spanned_json::{JsonObject, elements};
 use adumbra_ir::{Scalar, Span, Type};
 
-/// What is wrong with a value: where, what, and the mend.
+/// An error of a value: location, message, and fix.
 pub(super) struct ValueError {
     pub(super) span: Span,
     pub(super) message: String,
     pub(super) help: String,
 }
 
-/// The words of a value for an input of that type. `place` is where it is set, `port` what to call it.
+/// The words of a value for an input of that type. `place` is where it is set, `port` its name.
 pub(super) fn value_words(
     value: &SettingValue,
     to: &Type,
@@ -35,8 +35,8 @@ pub(super) fn value_words(
     }
 }
 
-/// The words of a value as one of another type: what the language converts implicitly, a number as a vector of it, a float with a whole value as an integer. `None`
-/// if it is no such value.
+/// The words of a value as one of another type: what the language converts implicitly, a number as
+/// a vector of it, a float with a whole value as an integer. `None` if it is no such value.
 pub(crate) fn convert_value(from: &Type, words: &[u32], to: &Type) -> Option<Vec<u32>> {
     if let Some(wires) = wires(from, to) {
         let word = |wire: &Wire| {
@@ -62,8 +62,9 @@ fn whole(bits: u32, to: Scalar) -> Option<u32> {
     (back == number).then_some(word)
 }
 
-/// Reads JSON by type: numbers, `true` and `false`, arrays for vectors, matrices (rows) and arrays, objects for structs; a number
-/// alone fills a vector; `"nan"`, `"inf"` and `"-inf"` as results have them.
+/// Reads JSON by type: numbers, `true` and `false`, arrays for vectors, matrices (rows) and arrays,
+/// objects for structs. A number alone fills a vector; `"nan"`, `"inf"` and `"-inf"` are read as in
+/// results.
 fn read(
     text: &str,
     span: Span,
@@ -76,7 +77,7 @@ fn read(
         message: format!("`{port}` cannot be set to this: `{ty}` is wanted"),
         help,
     };
-    let row;
+    let row_type;
     let (element, count) = match ty {
         Type::Scalar(scalar) => {
             out.push(scalar_word(text, *scalar).map_err(wrong)?);
@@ -110,8 +111,8 @@ fn read(
             (&Type::FLOAT, usize::from(*n))
         }
         Type::Matrix(n) => {
-            row = Type::Vector(*n);
-            (&row, usize::from(*n))
+            row_type = Type::Vector(*n);
+            (&row_type, usize::from(*n))
         }
         Type::Array(element, n) => (&**element, *n as usize),
     };
@@ -148,7 +149,7 @@ fn scalar_word(text: &str, scalar: Scalar) -> Result<u32, String> {
         Scalar::Bool => text.parse::<bool>().ok().map(u32::from),
         Scalar::Closure => return Err("closures come from other units: connect one".to_owned()),
         Scalar::Resource => {
-            return Err("a resource is declared in the shader's text".to_owned());
+            return Err("a resource is declared in the shader's source".to_owned());
         }
     };
     word.ok_or_else(|| {

@@ -1,6 +1,7 @@
-//! JSON whose parts know where they stand, so that what is wrong with one can be pointed at.
+//! JSON whose parts keep their spans, so that errors can be pointed at.
 //!
-//! Objects keep the order and all of their keys. Nothing recurses: what is inside of a value is read when somebody asks for it.
+//! Objects keep the order and all of their keys. Nothing recurses: the inside of a value is read on
+//! demand.
 
 use adumbra_ir::Span;
 use serde::Deserialize;
@@ -19,7 +20,7 @@ pub(super) struct JsonObject<'a> {
 #[derive(Debug)]
 pub(super) struct JsonEntry<'a> {
     pub(super) key: Cow<'a, str>,
-    /// Of a key with escapes, the place of the value.
+    /// The span of the value, for a key with escapes.
     pub(super) key_span: Span,
     pub(super) value: &'a str,
     pub(super) span: Span,
@@ -54,7 +55,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
 }
 
 impl<'a> JsonObject<'a> {
-    /// The text as an object; `span` is where it stands.
+    /// The text as an object; `span` is that of the text.
     ///
     /// # Errors
     /// If it is something else, or no JSON at all.
@@ -79,7 +80,7 @@ impl<'a> JsonObject<'a> {
     }
 }
 
-/// The elements of an array, each with its place.
+/// The elements of an array, each with its span.
 ///
 /// # Errors
 /// If it is no array.
@@ -91,7 +92,7 @@ pub(super) fn elements(text: &str, span: Span) -> Result<Vec<(&str, Span)>, serd
         .collect())
 }
 
-/// The text of a string.
+/// The content of a string.
 ///
 /// # Errors
 /// If it is no string.
@@ -99,7 +100,7 @@ pub(super) fn string(text: &str) -> Result<Cow<'_, str>, serde_json::Error> {
     serde_json::from_str::<Key<'_>>(text).map(|Key(text)| text)
 }
 
-/// Where a part of a text stands, when the text stands at `span`.
+/// The span of a part of a text that has the span `span`.
 fn inside(text: &str, span: Span, part: &str) -> Span {
     let at = part.as_ptr().addr().saturating_sub(text.as_ptr().addr());
     let start = span.start + at.min(text.len()) as u32;
@@ -112,7 +113,7 @@ mod tests {
     use adumbra_ir::FileId;
 
     #[test]
-    fn parts_know_where_they_stand() {
+    fn json_parts_have_spans() {
         let text = r#"{ "a": [1, {"b" : "x"}], "\u0063": 2, "a": null }"#;
         let whole = Span::new(FileId(3), 100, 100 + text.len() as u32);
         let object = JsonObject::read(text, whole).unwrap();
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_is_no_danger() {
+    fn deep_nesting_does_not_recurse() {
         let text = format!("{{\"a\": {}1{}}}", "[".repeat(200_000), "]".repeat(200_000));
         // Whether it is taken or refused is the parser's business.
         let _ = JsonObject::read(&text, Span::default());

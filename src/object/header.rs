@@ -5,7 +5,8 @@ use adumbra_ir::{Scalar, Type};
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// The words that C and C++ up to their standards of 2023 keep for themselves, and GNU's `typeof`. A host may call a global as it likes, so those of the language are among them.
+/// The reserved words of C and C++ up to their standards of 2023, and GNU's `typeof`. A host may
+/// call a global by any of them.
 const KEYWORDS: [&str; 95] = [
     "alignas",
     "alignof",
@@ -104,10 +105,11 @@ const KEYWORDS: [&str; 95] = [
     "xor_eq",
 ];
 
-/// Macros that stand for something else: of the headers that are included, of `complex.h`, and those that GNU's compilers have before any.
+/// Names of macros: of the headers that are included, of `complex.h`, and those that GNU's
+/// compilers define.
 const MACROS: [&str; 5] = ["I", "NULL", "i386", "linux", "unix"];
 
-/// The types of members: in C++, a member of such a name hides the type from those behind it.
+/// The types of members: in C++, a member of such a name hides the type from the members after it.
 const TYPES: [&str; 2] = ["int32_t", "uint32_t"];
 
 /// The names of a scope.
@@ -115,7 +117,7 @@ const TYPES: [&str; 2] = ["int32_t", "uint32_t"];
 struct Names(HashSet<String>);
 
 impl Names {
-    /// A name that nobody else has there: this one, or with `_` behind it.
+    /// A name that is free: this one, or with `_` appended.
     fn take(&mut self, mut name: String) -> String {
         while !self.0.insert(name.clone()) {
             name.push('_');
@@ -124,7 +126,7 @@ impl Names {
     }
 }
 
-/// A text as a name of C: what else is in it becomes `_`. Hosts and groups call things as they like.
+/// A string as a name of C: other characters become `_`. Hosts and groups choose any names.
 fn identifier(text: &str) -> String {
     let is_of_names = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let name = text.replace(|c| !is_of_names(c), "_");
@@ -134,12 +136,12 @@ fn identifier(text: &str) -> String {
     }
 }
 
-/// A text that ends no comment.
+/// A string that ends no comment.
 fn remark(text: &str) -> String {
     text.replace("*/", "* /").replace(['\n', '\r'], " ")
 }
 
-/// The words behind a name that say how large it is.
+/// The name and the array suffix of a declaration of that size.
 fn dimensions(ty: &Type) -> String {
     match ty {
         Type::Vector(n) => format!("[{n}]"),
@@ -171,7 +173,7 @@ fn members<'a>(
     indent: usize,
 ) -> String {
     let (mut text, mut names) = (String::new(), Names::default());
-    // An array of none has no room, and C has no arrays of none.
+    // An empty array takes no memory, and C has no empty arrays.
     for (name, ty) in all.into_iter().filter(|(_, ty)| ty.scalar_count() > 0) {
         let (base, dimensions) = (base(ty, indent), dimensions(ty));
         let name = names.take(member(&identifier(name)));
@@ -180,7 +182,8 @@ fn members<'a>(
     text
 }
 
-/// A name that may be a member's: one that C, C++ or their headers keep for themselves gets a `_` behind it. So does one that would be the same then.
+/// A name that may be a member's: one that is reserved in C, C++ or their headers gets a `_`
+/// appended. So does one that would be the same then.
 fn member(name: &str) -> String {
     match is_kept(name.trim_end_matches('_')) {
         true => format!("{name}_"),
@@ -201,15 +204,16 @@ fn is_kept(name: &str) -> bool {
             .any(|list| list.contains(&name))
 }
 
-/// A header as it is written.
+/// A header under construction.
 struct Header {
     text: String,
-    /// What is declared so far.
+    /// The declarations so far.
     names: Names,
 }
 
 impl Header {
-    /// A struct, and that it has so many words; nothing of one without any. Gives its name.
+    /// A struct, and an assertion of its number of words; nothing for one without any. Gives its
+    /// name.
     fn declare(&mut self, name: String, what: &str, members: &str, words: usize) -> String {
         let name = self.names.take(name);
         if words > 0 {
@@ -313,7 +317,8 @@ fn shader(to: &mut Header, name: &str, program: &Program) {
     functions(to, name, (&globals, layout.size()), (&outputs, words));
 }
 
-/// What evaluates the shader: of globals of a type with so many bytes, and outputs of one with so many words.
+/// The functions that evaluate the shader: of globals of a type of `globals` bytes, and outputs of
+/// one of `outputs` words.
 fn functions(
     to: &mut Header,
     name: &str,
@@ -352,7 +357,7 @@ fn functions(
     }
     let _ = write!(
         to.text,
-        "\n/* What came out of so many points of the last evaluation: values, changes along x, along y; each may be NULL. */\n\
+        "\n/* Outputs of `points` points of the last evaluation: values, changes along x, along y; each may be NULL. */\n\
          static inline AdumbraStatus {read_batch}(const AdumbraBatchEvaluator *evaluator, size_t points, {outputs} *values, {outputs} *ddx, {outputs} *ddy)\n\
          {{\n    {outputs} *const parts[3] = {{values, ddx, ddy}};\n    AdumbraStatus status = ADUMBRA_STATUS_OK;\n    size_t scalar;\n    uint32_t part;\n    \
          for (part = 0; part < 3; part++)\n        for (scalar = 0; status == ADUMBRA_STATUS_OK && parts[part] != NULL && points > 0 && scalar < {words}; scalar++)\n            \

@@ -12,14 +12,15 @@ use adumbra_vm::{FloatEnvironment, compile_units, point_cfgs};
 use std::fmt;
 use std::sync::Arc;
 
-/// Shaders on their way into one object file. It has their bytecode and their machine code, for batches and single points; a program that the linker makes of it and
-/// of Adumbra's library compiles nothing, and needs no memory that is written and executed.
+/// The shaders of one object file. It has their bytecode and their machine code, for batches and
+/// single points. A program that the linker makes of it and of Adumbra's library compiles nothing,
+/// and needs no memory that is written and executed.
 ///
 /// ```
 /// use adumbra::{Compiler, GlobalsLayout, Sources, Type, object::{ObjectFile, Platform}};
 /// let layout = GlobalsLayout::new().with("uv", Type::Vector(2))?;
-/// let text = "shader wave(float height = 1.0, out float o) { o = height * sin(10.0 * global_value<uv>.x); }";
-/// let program = Compiler::new(layout).compile(&Sources::new("wave.adu", text))?;
+/// let source = "shader wave(float height = 1.0, out float o) { o = height * sin(10.0 * global_value<uv>.x); }";
+/// let program = Compiler::new(layout).compile(&Sources::new("wave.adu", source))?;
 ///
 /// let platform = Platform::of_name("aarch64-linux").unwrap();
 /// let mut file = ObjectFile::new(platform);
@@ -34,7 +35,7 @@ pub struct ObjectFile {
     shaders: Vec<(Arc<Program>, ShaderObject)>,
 }
 
-/// Why a shader cannot go into an object file.
+/// The reasons why a shader cannot go into an object file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObjectFileError {
     /// C knows no such name: it has letters, digits and `_`, and begins with no digit.
@@ -61,7 +62,7 @@ impl fmt::Display for ObjectFileError {
 impl std::error::Error for ObjectFileError {}
 
 impl ObjectFile {
-    /// One without shaders.
+    /// An object file without shaders.
     pub fn new(platform: Platform) -> ObjectFile {
         ObjectFile {
             platform,
@@ -69,11 +70,13 @@ impl ObjectFile {
         }
     }
 
-    /// Adds a shader, whose C variable becomes `adumbra_object_NAME`. There is code for batches whose globals all differ from point to point, and for
-    /// those that say as [`BatchSetup::uniform`](crate::batch::BatchSetup::uniform) does that these are the same; others are compiled when they run, or interpreted.
+    /// Adds a shader, whose C variable becomes `adumbra_object_NAME`. There is code for batches
+    /// whose globals all differ from point to point, and for those that say as
+    /// [`BatchSetup::uniform`](crate::batch::BatchSetup::uniform) does that these are the same;
+    /// others are compiled when they run, or interpreted.
     ///
     /// # Errors
-    /// If the name serves in no header, or the program has no such global.
+    /// If the name is no C name, or the program has no such global.
     pub fn add(
         &mut self,
         name: &str,
@@ -93,7 +96,7 @@ impl ObjectFile {
         if let Some(strange) = strange {
             return Err(ObjectFileError::Global(strange.clone()));
         }
-        // Units have constants worked out.
+        // Units have folded constants.
         let _mode = FloatEnvironment::enter();
         let mut sets = vec![uniform_words(layout, &[]), uniform_words(layout, same)];
         sets.dedup();
@@ -120,8 +123,9 @@ impl ObjectFile {
         write_object(self.platform, self.shaders.iter().map(|(_, shader)| shader))
     }
 
-    /// The header for C and C++ that goes with it, which will stand in a file of that name: for each shader its globals, outputs, textures, closures and
-    /// resources, and functions that evaluate points and batches. It includes `adumbra.h`.
+    /// The header for C and C++ that goes with it, to be saved under that name. It has, for each
+    /// shader, its globals, outputs, textures, closures and resources, and functions that evaluate
+    /// points and batches. It includes `adumbra.h`.
     pub fn header(&self, file: &str) -> String {
         let shaders = self.shaders.iter().map(|(own, it)| (&*it.name, &**own));
         header::header(file, shaders)
@@ -129,7 +133,8 @@ impl ObjectFile {
 }
 
 impl Program {
-    /// The program of a shader that was compiled ahead of time and linked, with the machine code that it was given.
+    /// The program of a shader that was compiled ahead of time and linked, with the machine code
+    /// that it was given.
     ///
     /// ```no_run
     /// use adumbra::{Program, object::ObjectShader};

@@ -1,4 +1,4 @@
-//! Inputs folded into a program: the passes run anew, on the module as it was before anything was known of shadows.
+//! Folding of inputs into a program: the passes run anew, on the module as it was before shadows.
 
 use super::{Instance, PreparedModule, Program};
 use crate::compiler::{BackendOutput, run_backend};
@@ -9,14 +9,15 @@ use adumbra_vm::FloatEnvironment;
 use std::fmt;
 use std::sync::Arc;
 
-/// Why inputs cannot be folded into a program.
+/// The reasons why inputs cannot be folded into a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FoldError {
-    /// The program was loaded: bytecode has nothing left to fold. Its inputs can be set all the same.
+    /// The program was loaded: bytecode has nothing left to fold. Its inputs can be set all the
+    /// same.
     Loaded,
     /// There is no input of this name.
     Unknown(String),
-    /// What came of it needs too much memory.
+    /// The folded program needs too much memory.
     TooLarge(Box<Diagnostic>),
 }
 
@@ -35,13 +36,14 @@ impl fmt::Display for FoldError {
 impl std::error::Error for FoldError {}
 
 impl Instance {
-    /// The same with all inputs folded in: an instance of a program of its own, in which they are constants. Whatever depends on nothing else is
-    /// computed at once, and what only one of their values reaches is gone. Results are the same to the bit.
+    /// The same instance with all inputs folded in, of a program of its own, in which they are
+    /// constants. Values that depend on nothing else are computed at once, and code that none of
+    /// the inputs' values reaches is removed. Results are the same to the bit.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Instance, Sources};
-    /// let text = "shader s(float scale = 2.0, float power = 1.0, out float o) { o = global_value<uvw>.x * pow(scale, power); }";
-    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "shader s(float scale = 2.0, float power = 1.0, out float o) { o = global_value<uvw>.x * pow(scale, power); }";
+    /// let program = Compiler::new(GlobalsLayout::hit()).compile(&Sources::new("s.adu", source))?;
     /// let mut material = Instance::new(&program);
     /// material.set("power", 3.0_f32)?;
     ///
@@ -61,7 +63,8 @@ impl Instance {
         self.fold_where(|_| true)
     }
 
-    /// The same with some inputs folded in, by name. The others stay inputs, with the values that they have here.
+    /// The same instance with some inputs folded in, by name. The others stay inputs, with the
+    /// values that they have here.
     ///
     /// # Errors
     /// If the program was loaded, or there is no such input.

@@ -1,4 +1,4 @@
-//! What of a program a host sees: inputs, outputs, textures, closures, messages.
+//! The interface of a program: inputs, outputs, textures, closures, messages.
 
 use super::Program;
 use crate::access::{AccessError, ClosureSlot, InputSlot, OutputSlot, Slot, find};
@@ -13,18 +13,18 @@ impl Program {
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
     /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", "shader one(out int o) { o = 1; }"))?;
     /// assert_eq!(program.name(), "one");
-    /// # Ok::<(), adumbra::Findings>(())
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     pub fn name(&self) -> &str {
         self.bytecode().shader_name()
     }
 
-    /// What the host may set, in order.
+    /// The inputs that the host may set, in order.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
-    /// let text = r#"shader s(float gain = 0.5 <<< label = "Gain", min = 0, max = 1.5, slider >>>, out float o) { o = gain; }"#;
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let source = r#"shader s(float gain = 0.5 <<< label = "Gain", min = 0, max = 1.5, slider >>>, out float o) { o = gain; }"#;
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
     /// let gain = &program.inputs()[0];
     /// assert_eq!((gain.name.as_str(), gain.default[0]), ("gain", 0.5_f32.to_bits()));
     /// assert_eq!(gain.says("label").and_then(|label| label.as_text()), Some("Gain"));
@@ -37,41 +37,43 @@ impl Program {
         &self.interface().inputs
     }
 
-    /// What comes out, in order.
+    /// The outputs, in order.
     pub fn outputs(&self) -> &[Output] {
         &self.interface().outputs
     }
 
-    /// What a path names among the inputs: how many scalars stand before it, and its type. For hosts that learn types only as they run.
+    /// The input that a path names: the number of scalars before it, and its type. For hosts that
+    /// learn types only as they run.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, Type};
-    /// let text = "struct lamp { float3 at; float power; }; shader s(int n, lamp l, out float o) { o = n * l.power; }";
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "struct lamp { float3 at; float power; }; shader s(int n, lamp l, out float o) { o = n * l.power; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
     /// assert_eq!(program.find_input("l.power"), Some((4, &Type::FLOAT)));
     /// assert_eq!(program.find_input("l.colour"), None);
-    /// # Ok::<(), adumbra::Findings>(())
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     pub fn find_input(&self, path: &str) -> Option<(usize, &Type)> {
         find(self.inputs(), path).ok()
     }
 
-    /// What a path names among the outputs: how many scalars stand before it, and its type. [`Evaluator::words`](crate::Evaluator::words)
-    /// counts scalars so.
+    /// The output that a path names: the number of scalars before it, and its type.
+    /// [`Evaluator::words`](crate::Evaluator::words) counts scalars in this way.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, Type};
-    /// let text = "struct hit { float t; int id; }; shader s(out float2 p, out hit h) { h.id = 7; }";
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "struct hit { float t; int id; }; shader s(out float2 p, out hit h) { h.id = 7; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
     /// assert_eq!(program.find_output("p"), Some((0, &Type::Vector(2))));
     /// assert_eq!(program.find_output("h.t"), Some((2, &Type::FLOAT)));
-    /// # Ok::<(), adumbra::Findings>(())
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     pub fn find_output(&self, path: &str) -> Option<(usize, &Type)> {
         find(self.outputs(), path).ok()
     }
 
-    /// Where an input stands, for hosts that set it often: by its name, or by a path to a member of a struct, as in `ray.origin`.
+    /// The location of an input, for hosts that set it often: by its name, or by a path to a member
+    /// of a struct, as in `ray.origin`.
     ///
     /// # Errors
     /// If there is no such input or it has another type.
@@ -79,12 +81,13 @@ impl Program {
         Slot::find(self.inputs(), path)
     }
 
-    /// Where an output stands, for hosts that read it at every point: by its name, or by a path to a member of a struct, as in `ray.origin`.
+    /// The location of an output, for hosts that read it at every point: by its name, or by a path
+    /// to a member of a struct, as in `ray.origin`.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
-    /// let text = "struct hit { float t; int id; }; shader s(float x, out hit h) { h.t = 2 * x; h.id = 7; }";
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "struct hit { float t; int id; }; shader s(float x, out hit h) { h.t = 2 * x; h.id = 7; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
     /// let (x, t) = (program.input_slot::<f32>("x")?, program.output_slot::<f32>("h.t")?);
     /// let globals = Globals::new(program.globals());
     /// let mut instance = Instance::new(&program);
@@ -103,12 +106,12 @@ impl Program {
         Slot::find(self.outputs(), path)
     }
 
-    /// Where an output of type closure stands.
+    /// The location of an output of type closure.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources};
-    /// let text = "shader s(out closure c) { c = make_closure<glow>(2.0); }";
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "shader s(out closure c) { c = make_closure<glow>(2.0); }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
     /// let slot = program.closure_slot("c")?;
     /// let mut evaluator = Evaluator::new(&Instance::new(&program));
     /// evaluator.evaluate(&Globals::new(program.globals()), &mut NoTextures);
@@ -127,13 +130,14 @@ impl Program {
         &self.interface().textures
     }
 
-    /// The closures that its points may make: names and types of the arguments, by the numbers that leaves have
-    /// ([`ClosureLeaf::shape`](crate::closure::ClosureLeaf::shape)). So a host looks for its own once for each program.
+    /// The closures that its points may make: names and types of the arguments, by the numbers that
+    /// leaves have ([`ClosureLeaf::shape`](crate::closure::ClosureLeaf::shape)). So a host searches
+    /// for its own once for each program.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Instance, NoTextures, Sources, closure::Closure};
-    /// let text = "shader s(out closure c) { c = make_closure<glow>(2.0); }";
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "shader s(out closure c) { c = make_closure<glow>(2.0); }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
     /// let glow = program.closures().iter().position(|shape| shape.name == "glow");
     ///
     /// let mut evaluator = Evaluator::new(&Instance::new(&program));
@@ -146,25 +150,27 @@ impl Program {
         &self.interface().closures
     }
 
-    /// Names of the host's resources that its closures are given, by the words that stand for them among a leaf's arguments.
+    /// Names of the host's resources that its closures are given, by their words among a leaf's
+    /// arguments.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
-    /// let text = "shader_resource table; shader s(out closure c) { c = make_closure<measured>(table); }";
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "shader_resource table; shader s(out closure c) { c = make_closure<measured>(table); }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
     /// assert_eq!(program.resources(), ["table"]);
-    /// # Ok::<(), adumbra::Findings>(())
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     pub fn resources(&self) -> &[String] {
         &self.interface().resources
     }
 
-    /// The messages that its points may give, by the numbers that [`Host::message`](crate::Host::message) is told.
+    /// The messages that its points may give, by the numbers that
+    /// [`Host::message`](crate::Host::message) receives.
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Program, SampleRequest, Sampled, Sources, host::MessageId};
-    /// let text = "shader s(int n = 2, out int o) { printf(\"n is %d\\n\", n); o = n; }";
-    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text))?;
+    /// let source = "shader s(int n = 2, out int o) { printf(\"n is %d\\n\", n); o = n; }";
+    /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
     ///
     /// struct Log<'p>(&'p Program, String);
     /// impl Host for Log<'_> {
@@ -172,13 +178,13 @@ impl Program {
     ///         Sampled::Ready([1.0; 4])
     ///     }
     ///     fn message(&mut self, message: MessageId, args: &[u32]) {
-    ///         self.1 += &self.0.messages()[message.index()].text(args);
+    ///         self.1 += &self.0.messages()[message.index()].render(args);
     ///     }
     /// }
     /// let mut log = Log(&program, String::new());
     /// Evaluator::new(&Instance::new(&program)).evaluate(&Globals::new(program.globals()), &mut log);
     /// assert_eq!(log.1, "n is 2\n");
-    /// # Ok::<(), adumbra::Findings>(())
+    /// # Ok::<(), adumbra::Diagnostics>(())
     /// ```
     pub fn messages(&self) -> &[Message] {
         &self.interface().messages

@@ -1,16 +1,18 @@
-//! Which of two machines is faster, from batches that they computed in turn.
+//! A/B timing: which of two machines is faster, from batches that they computed alternately.
 //!
-//! Batches are not alike: some points leave a shader early, some wait for the host. So in each turn the interpreter has the first and the last batch and
-//! code has the two between, which makes up for work that grows or falls steadily and for batches of two lengths, and what is looked at is the median of the
-//! turns' ratios: up to half of them may have been disturbed. The least time of each machine would come from whoever met the emptiest batch.
+//! Batches are not alike: some points leave a shader early, some wait for the host. So in each
+//! round the interpreter has the first and the last batch and code has the two between. This makes
+//! up for work that grows or falls steadily, and for batches of two lengths. The result is the
+//! median of the rounds' ratios, so up to half of them may have been disturbed. The least time of
+//! each machine would depend on which of them had the emptiest batch.
 
 use crate::engine::Tier;
 use std::time::Duration;
 
-/// Turns that count. An odd number has one in the middle.
-const TURNS: usize = 5;
+/// The rounds that count. An odd number has one in the middle.
+const ROUNDS: usize = 5;
 
-/// Who computes the batches of a turn.
+/// The tiers of the batches of a round.
 const ORDER: [Tier; 4] = [
     Tier::Interpreter,
     Tier::Native,
@@ -18,25 +20,27 @@ const ORDER: [Tier; 4] = [
     Tier::Interpreter,
 ];
 
-/// A trial on its way.
+/// An A/B timing in progress.
 #[derive(Debug, Default)]
 pub(super) struct AbTiming {
-    /// How many times as fast code was, in each turn that is over but the first, in which memory is touched for the first time.
-    ratios: [f64; TURNS],
-    turns: usize,
-    /// Batches of the turn that are over.
+    /// The speedup of code in each finished round but the first, in which memory is touched for the
+    /// first time.
+    ratios: [f64; ROUNDS],
+    rounds: usize,
+    /// Finished batches of the round.
     batches: usize,
-    /// Seconds and points of the turn, of the interpreter and of code.
+    /// Seconds and points of the round, of the interpreter and of code.
     spent: [(f64, f64); 2],
 }
 
 impl AbTiming {
-    /// Who computes the next batch.
+    /// The tier of the next batch.
     pub(super) fn next(&self) -> Tier {
         ORDER[self.batches]
     }
 
-    /// The next batch had so many points, and took so long. In the end: how many times as fast as the interpreter code is.
+    /// Records that the next batch had `points` points and took `took`. At the end it gives the
+    /// speedup of code over the interpreter.
     pub(super) fn record(&mut self, points: usize, took: Duration) -> Option<f64> {
         let spent = &mut self.spent[usize::from(self.next() == Tier::Native)];
         spent.0 += took.as_secs_f64();
@@ -48,13 +52,13 @@ impl AbTiming {
         self.batches = 0;
         let [interpreter, code] =
             std::mem::take(&mut self.spent).map(|(time, points)| time / points);
-        if self.turns > 0 {
-            self.ratios[self.turns - 1] = interpreter / code;
+        if self.rounds > 0 {
+            self.ratios[self.rounds - 1] = interpreter / code;
         }
-        self.turns += 1;
-        (self.turns > TURNS).then(|| {
+        self.rounds += 1;
+        (self.rounds > ROUNDS).then(|| {
             self.ratios.sort_unstable_by(f64::total_cmp);
-            self.ratios[TURNS / 2]
+            self.ratios[ROUNDS / 2]
         })
     }
 }
@@ -63,16 +67,17 @@ impl AbTiming {
 mod tests {
     use super::*;
 
-    /// What comes of a trial, and after how many batches. Told of each batch: its number, and whether it is code's turn; it says points and nanoseconds.
+    /// The result of a timing, and its number of batches. The closure gets each batch's number, and
+    /// whether code computes it; it gives points and nanoseconds.
     fn tried(mut batch: impl FnMut(usize, bool) -> (usize, u64)) -> (f64, usize) {
-        let mut trial = AbTiming::default();
+        let mut timing = AbTiming::default();
         for number in 0.. {
-            let (points, nanos) = batch(number, trial.next() == Tier::Native);
-            if let Some(ratio) = trial.record(points, Duration::from_nanos(nanos)) {
+            let (points, nanos) = batch(number, timing.next() == Tier::Native);
+            if let Some(ratio) = timing.record(points, Duration::from_nanos(nanos)) {
                 return (ratio, number + 1);
             }
         }
-        unreachable!("a trial ends")
+        unreachable!("a timing ends")
     }
 
     fn about(found: f64, expected: f64) -> bool {
@@ -80,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn each_has_half_of_the_batches_and_the_faster_is_found() {
+    fn ab_timing_finds_faster_machine() {
         let mut by_code = 0;
         let (ratio, batches) = tried(|_, is_code| {
             by_code += usize::from(is_code);
@@ -93,8 +98,8 @@ mod tests {
     }
 
     #[test]
-    fn the_first_turn_does_not_count() {
-        // With it, most of the turns would be disturbed.
+    fn first_round_is_ignored() {
+        // With it, most of the rounds would be disturbed.
         let cold = |number, is_code| match (number, is_code) {
             (0..12, true) => 1_000_000,
             (_, true) => 1_000,
@@ -105,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_turns_may_be_disturbed() {
+    fn median_survives_two_disturbed_rounds() {
         for disturbed in [[4, 8], [5, 9], [10, 13], [16, 22], [21, 22]] {
             let (ratio, _) = tried(|number, is_code| {
                 let more = if disturbed.contains(&number) {
@@ -120,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_grows_and_batches_of_two_lengths_mislead_nobody() {
+    fn growing_work_and_uneven_batches_do_not_mislead() {
         let (ratio, _) = tried(|number, is_code| {
             let work = 1_000 + 100 * number as u64;
             (512, work * if is_code { 10 } else { 12 })
@@ -136,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn one_empty_batch_does_not_decide() {
+    fn single_empty_batch_does_not_decide() {
         let (ratio, _) = tried(|number, is_code| {
             let work = if number == 9 { 10 } else { 10_000 };
             (512, work * if is_code { 3 } else { 2 })
@@ -145,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stands_still_does_not_speak_for_code() {
+    fn stopped_clock_does_not_prefer_code() {
         let (ratio, _) = tried(|_, _| (512, 0));
         assert!(ratio <= 1.0 || ratio.is_nan(), "{ratio}");
     }

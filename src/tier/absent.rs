@@ -1,14 +1,15 @@
-//! Stands in for the tiers where the feature `batch` is off: programs are evaluated point by point, and there is nothing to find out.
+//! The substitute for the tiers where the feature `batch` is off: programs are evaluated point by
+//! point, and nothing is timed.
 
 pub(crate) mod shared {
-    //! What the evaluators of a program share: nothing.
+    //! The state that evaluators of a program share: none.
 
-    /// What is known of a program's tiers: there are none.
+    /// The state of a program's tiers: there are none.
     #[derive(Debug, Default)]
-    pub(crate) struct Tiers;
+    pub(crate) struct TierState;
 
-    impl Tiers {
-        /// How often the compiler panicked on a thread of its own, which nobody begins.
+    impl TierState {
+        /// The number of panics of the compiler on its thread, which never starts.
         pub(crate) fn panicked(&self) -> usize {
             0
         }

@@ -1,4 +1,5 @@
-//! An order for a machine with code: placed by an evaluator, fulfilled by the thread that compiles, fetched by the evaluator between two batches.
+//! A job for a machine with code: an evaluator submits it, the compile thread runs it, the
+//! evaluator fetches the result between two batches.
 
 use super::compile_queue::QueuedWork;
 use super::shared::{TierState, TierVariant, Verdict};
@@ -9,7 +10,7 @@ use adumbra_vm::{BatchMachine, BatchOptions, Bytecode, FloatEnvironment};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What is to be made, and what was.
+/// The job's input and result.
 pub(super) struct CompileJob {
     bytecode: Arc<Bytecode>,
     native: Arc<dyn NativeBackend>,
@@ -17,16 +18,16 @@ pub(super) struct CompileJob {
     variant: Arc<TierVariant>,
     limits: Limits,
     width: usize,
-    /// What was made, until it is fetched. Locked for moments only.
+    /// The result, until it is fetched. Locked for moments only.
     made: Mutex<Option<CompiledMachine>>,
     is_made: Condvar,
 }
 
-/// What came of an order: nothing if there is no code.
+/// The result of a job: nothing if there is no code.
 pub(super) type CompiledMachine = Option<Box<BatchMachine>>;
 
 impl CompileJob {
-    /// For a machine that computes such chunks, within such limits.
+    /// A job for a machine that computes such chunks, within such limits.
     pub(super) fn new(
         program: &Program,
         native: Arc<dyn NativeBackend>,
@@ -57,7 +58,7 @@ impl CompileJob {
     /// A machine with code, if there is any.
     pub(super) fn make(&self) -> CompiledMachine {
         self.make_by(|| {
-            // Machine code has constants worked out.
+            // Machine code has folded constants.
             let _mode = FloatEnvironment::enter();
             let options = BatchOptions {
                 width: Some(self.width),
@@ -71,7 +72,7 @@ impl CompileJob {
     }
 
     fn make_by(&self, make: impl FnOnce() -> BatchMachine) -> CompiledMachine {
-        // What others see is whole between any two statements, whoever panicked.
+        // The shared state is consistent between any two statements, also after a panic.
         let made = catch_unwind(AssertUnwindSafe(make));
         if made.is_err() {
             self.tiers.count_panic();
@@ -84,12 +85,12 @@ impl CompileJob {
         machine.map(Box::new)
     }
 
-    /// Fetches what was made. Nothing if that is not there yet; nobody is waited for.
+    /// Fetches the result. `None` if it is not there yet; it does not block.
     pub(super) fn fetch(&self) -> Option<CompiledMachine> {
         self.made.try_lock().ok()?.take()
     }
 
-    /// Waits until something was made that was not fetched yet.
+    /// Waits until there is a result that was not fetched yet.
     pub(super) fn wait(&self) {
         let made = self.made();
         let waited = self.is_made.wait_while(made, |made| made.is_none());
@@ -97,7 +98,7 @@ impl CompileJob {
     }
 
     fn made(&self) -> MutexGuard<'_, Option<CompiledMachine>> {
-        // Nobody panics there.
+        // No code panics there.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -129,7 +130,7 @@ mod tests {
     use adumbra_vm::SimdLevel;
 
     #[test]
-    fn a_compiler_that_panics_leaves_the_program_to_the_interpreter() {
+    fn compiler_panic_leaves_interpreter() {
         let sources = Sources::new("s.adu", "shader s(out int o) { o = 1; }");
         let program = Compiler::new(GlobalsLayout::new()).compile(&sources);
         let program = program.expect("it is fine");
@@ -138,14 +139,14 @@ mod tests {
             return;
         };
         let native = Arc::new(native);
-        let order = CompileJob::new(&program, native, variant, Limits::default(), 1);
-        let made = order.make_by(|| panic!("as a compiler must not"));
+        let job = CompileJob::new(&program, native, variant, Limits::default(), 1);
+        let made = job.make_by(|| panic!("as a compiler must not"));
         assert!(made.is_none());
         assert_eq!(program.tiers.panicked(), 1);
-        assert_eq!(order.variant.verdict(), Some(Verdict::NoCode));
-        order.work();
-        order.wait();
-        assert!(matches!(order.fetch(), Some(None)));
-        assert!(order.fetch().is_none(), "it was fetched");
+        assert_eq!(job.variant.verdict(), Some(Verdict::NoCode));
+        job.work();
+        job.wait();
+        assert!(matches!(job.fetch(), Some(None)));
+        assert!(job.fetch().is_none(), "it was fetched");
     }
 }

@@ -1,35 +1,36 @@
-//! The thread that compiles, and the queue before it: one for the process.
+//! The compile thread and its queue: one for the process.
 //!
-//! It is global, as little else in the library: a thread for each program would be as many threads as programs. No result depends on it. The thread
-//! sleeps while there is no work, and ends with the process.
+//! It is one of the few globals of the library: a thread for each program would be as many threads
+//! as programs. No result depends on it. The thread sleeps while there is no work, and ends with
+//! the process.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{OnceLock, Weak};
 use std::thread;
 
-/// Work that may wait. Beyond that it is refused, and asked for again some time.
+/// Work that may wait. Beyond that it is refused, and submitted again later.
 const MAX_WAITING: usize = 256;
 
-/// What the thread does.
+/// The work of the thread.
 pub(super) trait QueuedWork: Send + Sync {
     /// Does not panic.
     fn work(&self);
 }
 
-/// What waits for a thread, and the way to it.
+/// The waiting work, and the signal that wakes the thread.
 pub(super) struct CompileQueue {
-    /// Nothing if the system gives no thread.
+    /// `None` if the system gives no thread.
     to: Option<SyncSender<Weak<dyn QueuedWork>>>,
 }
 
-/// The queue of the process. The thread begins with the first who asks for it.
+/// The queue of the process. The thread starts with its first use.
 pub(super) fn compile_queue() -> &'static CompileQueue {
     static QUEUE: OnceLock<CompileQueue> = OnceLock::new();
     QUEUE.get_or_init(CompileQueue::new)
 }
 
 impl CompileQueue {
-    /// With a thread of its own, which ends with it.
+    /// A queue with a thread of its own, which ends with it.
     fn new() -> CompileQueue {
         let (to, next) = sync_channel::<Weak<dyn QueuedWork>>(MAX_WAITING);
         let thread = thread::Builder::new().name("adumbra-compile".to_owned());
@@ -45,7 +46,8 @@ impl CompileQueue {
         }
     }
 
-    /// Has work done, unless nobody wants it any more when its turn comes. `false` if there is too much, or no thread.
+    /// Submits work, which is skipped if it is no longer needed when it would run. `false` if the
+    /// queue is full, or there is no thread.
     pub(super) fn submit(&self, work: Weak<dyn QueuedWork>) -> bool {
         let to = self.to.as_ref();
         to.is_some_and(|to| to.try_send(work).is_ok())
@@ -58,7 +60,7 @@ pub(super) mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
     use std::sync::{Arc, Mutex};
 
-    /// Work that lasts until it is told to end: it says that it has begun, and listens.
+    /// Work that lasts until its end is signalled: it reports that it has begun, and listens.
     pub(crate) struct Stop {
         begun: Mutex<Sender<()>>,
         end: Mutex<Receiver<()>>,
@@ -66,15 +68,21 @@ pub(super) mod tests {
 
     impl QueuedWork for Stop {
         fn work(&self) {
-            let begun = self.begun.lock().expect("nobody panics");
-            begun.send(()).expect("somebody listens");
-            let end = self.end.lock().expect("nobody panics");
-            // Whoever is gone wants no more.
+            let begun = self
+                .begun
+                .lock()
+                .expect("no code panics while it holds the lock");
+            begun.send(()).expect("the receiver lives");
+            let end = self
+                .end
+                .lock()
+                .expect("no code panics while it holds the lock");
+            // A receiver that is gone needs no more.
             let _ = end.recv();
         }
     }
 
-    /// Keeps the thread of a queue busy until what it gives is dropped.
+    /// Keeps the thread of a queue busy until the returned values are dropped.
     pub(crate) fn block_queue(queue: &CompileQueue) -> (Arc<Stop>, Sender<()>) {
         let (begun, is_begun) = channel();
         let (end, is_end) = channel();
@@ -90,17 +98,20 @@ pub(super) mod tests {
         (stop, end)
     }
 
-    /// Counts how often it was done.
+    /// Counts its runs.
     struct Count(Mutex<u32>);
 
     impl QueuedWork for Count {
         fn work(&self) {
-            *self.0.lock().expect("nobody panics") += 1;
+            *self
+                .0
+                .lock()
+                .expect("no code panics while it holds the lock") += 1;
         }
     }
 
     #[test]
-    fn work_is_done_in_order_if_wanted_and_never_more_than_may_wait() {
+    fn queue_is_bounded_and_skips_dropped_work() {
         let queue = CompileQueue::new();
         let stopped = block_queue(&queue);
         let count = Arc::new(Count(Mutex::new(0)));
@@ -111,10 +122,19 @@ pub(super) mod tests {
         let tried = 0..2 * MAX_WAITING;
         let accepted = tried.filter(|_| queue.submit(Arc::downgrade(&work)));
         assert_eq!(accepted.count(), MAX_WAITING - 1);
-        assert_eq!(*count.0.lock().expect("nobody panics"), 0);
+        assert_eq!(
+            *count
+                .0
+                .lock()
+                .expect("no code panics while it holds the lock"),
+            0
+        );
         drop(stopped);
         let last = block_queue(&queue);
-        let done = *count.0.lock().expect("nobody panics");
+        let done = *count
+            .0
+            .lock()
+            .expect("no code panics while it holds the lock");
         assert_eq!(done as usize, MAX_WAITING - 1);
         drop(last);
     }

@@ -1,4 +1,5 @@
-//! What the evaluators of a program share: how many points they evaluated, and whether machine code is worth while.
+//! The state that the evaluators of a program share: the number of evaluated points, and the
+//! verdict on machine code.
 
 use crate::program::ARC_OVERHEAD;
 use adumbra_vm::SimdLevel;
@@ -6,7 +7,7 @@ use adumbra_vm::native::MAX_UNIFORMITY_VARIANTS;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// What is known of a program's tiers.
+/// The state of a program's tiers.
 #[derive(Debug, Default)]
 pub(crate) struct TierState {
     points: AtomicU64,
@@ -14,49 +15,50 @@ pub(crate) struct TierState {
     variants: Mutex<Vec<Arc<TierVariant>>>,
 }
 
-/// A way in which a program is evaluated, of which there is one verdict.
+/// A variant of a program's code, which has one verdict.
 #[derive(Debug)]
 pub(crate) struct TierVariant {
     level: SimdLevel,
-    /// Which words among the globals are the same for all points.
+    /// The words of the globals that are uniform.
     uniform: Box<[bool]>,
-    /// Once there is one, it stays.
+    /// It never changes once it is there.
     verdict: OnceLock<Verdict>,
 }
 
-/// What is known of machine code.
+/// The verdict on machine code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Verdict {
-    /// It is so many times as fast as the interpreter.
+    /// Its speedup over the interpreter.
     Measured(f64),
-    /// There is none: no row wants any, there was no memory for it, or compiling failed.
+    /// There is none: no instruction needs any, there was no memory for it, or compiling failed.
     NoCode,
 }
 
 impl Verdict {
-    /// Whether code is to be taken.
+    /// Whether code is faster than the interpreter.
     pub(crate) fn prefers_code(self) -> bool {
         matches!(self, Verdict::Measured(speedup) if speedup > 1.0)
     }
 }
 
 impl TierState {
-    /// Counts points that are evaluated; gives how many there were before.
+    /// Counts evaluated points; gives the number before.
     pub(super) fn count(&self, points: usize) -> u64 {
         self.points.fetch_add(points as u64, Ordering::Relaxed)
     }
 
-    /// The compiler panicked.
+    /// Records a panic of the compiler.
     pub(super) fn count_panic(&self) {
         self.panicked.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often the compiler panicked.
+    /// The number of panics of the compiler.
     pub(crate) fn panicked(&self) -> usize {
         self.panicked.load(Ordering::Relaxed)
     }
 
-    /// What is shared by all who evaluate in this way. So many are kept as there are variants of code; beyond, the oldest goes with its last evaluator.
+    /// The state of one variant, shared by all its evaluators. As many are kept as there are
+    /// variants of code; beyond, the oldest goes with its last evaluator.
     pub(super) fn variant(&self, level: SimdLevel, uniform: &[bool]) -> Arc<TierVariant> {
         let mut variants = self.variants();
         let is = |own: &&Arc<TierVariant>| own.level == level && *own.uniform == *uniform;
@@ -85,7 +87,7 @@ impl TierState {
     }
 
     fn variants(&self) -> MutexGuard<'_, Vec<Arc<TierVariant>>> {
-        // Nobody panics here.
+        // No code panics here.
         self.variants.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -99,14 +101,14 @@ impl TierVariant {
         &self.uniform
     }
 
-    /// What somebody found out, if anybody did.
+    /// The verdict, if an evaluator has reached one.
     pub(crate) fn verdict(&self) -> Option<Verdict> {
         self.verdict.get().copied()
     }
 
-    /// Somebody found something out; whoever was first is right.
+    /// Records a verdict; the first one wins.
     pub(super) fn decide(&self, verdict: Verdict) {
-        // It is no loss: evaluators ask what holds.
+        // A later verdict is dropped: evaluators read the one that holds.
         let _ = self.verdict.set(verdict);
     }
 }

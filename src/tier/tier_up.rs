@@ -1,7 +1,8 @@
-//! An evaluator's way from the interpreter to machine code, or back.
+//! An evaluator's tier-up from the interpreter to machine code, or its way back.
 //!
-//! Steps are taken between batches alone: machines change places before a batch, when points of the last one that wait are given up anyway, and who computed a batch
-//! shows what came of it until the next. So a machine never meets what another has begun.
+//! The tier changes only between batches: machines are exchanged before a batch, when suspended
+//! points of the last one are given up anyway. The machine of a batch gives its results until the
+//! next. So a machine never continues a point of another.
 
 use super::ab_timing::AbTiming;
 use super::compile_job::{CompileJob, CompiledMachine};
@@ -16,11 +17,11 @@ use std::mem::swap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Where an evaluator is on its way.
+/// The stage of an evaluator's tier-up.
 pub(crate) struct TierUpState {
-    order: Arc<CompileJob>,
+    job: Arc<CompileJob>,
     up: TierUp,
-    /// Who computes, or computed, the current batch.
+    /// The tier that computes, or computed, the current batch.
     tier: Tier,
     stage: Stage,
 }
@@ -28,16 +29,17 @@ pub(crate) struct TierUpState {
 enum Stage {
     /// There are too few points yet.
     Cold,
-    /// A machine is ordered.
-    Ordered,
+    /// A machine with code is being compiled.
+    Requested,
     /// Both machines compute batches; the other one waits here.
     Trying(Box<BatchMachine>, AbTiming),
-    /// It stays as it is.
+    /// The verdict has been reached.
     Settled,
 }
 
 impl TierUpState {
-    /// The way of an evaluator that begins with this machine, an interpreter; that is another if code is known to be faster. Nothing if there can be no code.
+    /// The state of an evaluator that begins with this machine, an interpreter. The machine is
+    /// exchanged if code is known to be faster. `None` if there can be no code.
     pub(crate) fn new(
         program: &Program,
         machine: &mut BatchMachine,
@@ -51,38 +53,38 @@ impl TierUpState {
         }
         let native = program.native_backend()?;
         let variant = program.tiers.variant(level, uniform);
-        let order = CompileJob::new(program, native, variant, limits, machine.width());
-        let mut climb = TierUpState {
-            order: Arc::new(order),
+        let job = CompileJob::new(program, native, variant, limits, machine.width());
+        let mut state = TierUpState {
+            job: Arc::new(job),
             up,
             tier: Tier::Interpreter,
             stage: Stage::Cold,
         };
-        match climb.variant().verdict() {
+        match state.variant().verdict() {
             Some(verdict) => {
                 if verdict.prefers_code()
-                    && let Some(made) = climb.order.make()
+                    && let Some(made) = state.job.make()
                 {
                     *machine = *made;
-                    climb.tier = Tier::Native;
+                    state.tier = Tier::Native;
                 }
-                climb.stage = Stage::Settled;
+                state.stage = Stage::Settled;
             }
-            // The thread is there before it is wanted, so that no batch begins it.
+            // The thread starts here, so that no batch starts it.
             None if up.when == CompileWhen::Background => {
                 compile_queue();
             }
             None => {}
         }
-        Some(climb)
+        Some(state)
     }
 
-    /// Who computed the last batch, or will compute the first.
+    /// The tier that computed the last batch, or will compute the first.
     pub(crate) fn tier(&self) -> Tier {
         self.tier
     }
 
-    /// How many times as fast as the interpreter code is, if that was measured.
+    /// The speedup of code over the interpreter, if it was measured.
     pub(crate) fn speedup(&self) -> Option<f64> {
         match self.variant().verdict()? {
             Verdict::Measured(speedup) => Some(speedup),
@@ -91,10 +93,10 @@ impl TierUpState {
     }
 
     fn variant(&self) -> &TierVariant {
-        self.order.variant()
+        self.job.variant()
     }
 
-    /// Runs a batch of so many points.
+    /// Runs a batch of `points` points.
     pub(crate) fn run(
         &mut self,
         machine: &mut BatchMachine,
@@ -114,22 +116,22 @@ impl TierUpState {
         }
     }
 
-    /// A batch of so many points comes.
+    /// Prepares for a batch of `points` points.
     fn before(&mut self, machine: &mut BatchMachine, points: usize) {
         if let Stage::Cold = self.stage
-            && self.order.tiers().count(points) >= self.up.after
+            && self.job.tiers().count(points) >= self.up.after
         {
-            self.place_order();
+            self.request_compilation();
         }
-        if let Stage::Ordered = self.stage
-            && let Some(made) = self.order.fetch()
+        if let Stage::Requested = self.stage
+            && let Some(made) = self.job.fetch()
         {
             self.take(made);
         }
-        if let Stage::Trying(other, trial) = &mut self.stage {
-            let verdict = self.order.variant().verdict();
+        if let Stage::Trying(other, timing) = &mut self.stage {
+            let verdict = self.job.variant().verdict();
             let next = match verdict {
-                None => trial.next(),
+                None => timing.next(),
                 Some(verdict) if verdict.prefers_code() => Tier::Native,
                 Some(_) => Tier::Interpreter,
             };
@@ -143,33 +145,33 @@ impl TierUpState {
         }
     }
 
-    /// A batch of so many points took so long.
+    /// Records that a batch of `points` points took `took`.
     fn after(&mut self, points: usize, took: Duration) {
-        if let Stage::Trying(_, trial) = &mut self.stage
+        if let Stage::Trying(_, timing) = &mut self.stage
             && let Some(speedup) = {
-                // Whatever the host has set exceptions to.
+                // The host may have unmasked floating-point exceptions.
                 let _mode = FloatEnvironment::enter();
-                trial.record(points, took)
+                timing.record(points, took)
             }
         {
             self.variant().decide(Verdict::Measured(speedup));
         }
     }
 
-    fn place_order(&mut self) {
+    fn request_compilation(&mut self) {
         let verdict = self.variant().verdict();
         match self.up.when {
-            // Others found out.
+            // Another evaluator has reached a verdict.
             _ if verdict.is_some_and(|verdict| !verdict.prefers_code()) => self.take(None),
             CompileWhen::Never => {}
             CompileWhen::AtOnce => {
-                let made = self.order.make();
+                let made = self.job.make();
                 self.take(made);
             }
             CompileWhen::Background => {
-                let work: Arc<dyn QueuedWork> = self.order.clone();
+                let work: Arc<dyn QueuedWork> = self.job.clone();
                 if compile_queue().submit(Arc::downgrade(&work)) {
-                    self.stage = Stage::Ordered;
+                    self.stage = Stage::Requested;
                 }
             }
         }
@@ -182,10 +184,10 @@ impl TierUpState {
         };
     }
 
-    /// Waits for what is ordered.
+    /// Waits for the result of the job.
     pub(crate) fn wait(&self) {
-        if let Stage::Ordered = self.stage {
-            self.order.wait();
+        if let Stage::Requested = self.stage {
+            self.job.wait();
         }
     }
 
@@ -195,7 +197,7 @@ impl TierUpState {
             Stage::Trying(other, _) => other.memory(),
             _ => 0,
         };
-        self.order.memory() + other
+        self.job.memory() + other
     }
 }
 
@@ -223,7 +225,7 @@ mod tests {
             .expect("it is fine")
     }
 
-    /// From the first point on.
+    /// An evaluator whose program is compiled after its first point.
     fn evaluator(program: &Arc<Program>, when: CompileWhen) -> BatchEvaluator {
         let setup = BatchSetup {
             tier: Tier::Auto,
@@ -233,7 +235,7 @@ mod tests {
         BatchEvaluator::with(&Instance::new(program), &setup).expect("it is there")
     }
 
-    /// Whether there is machine code for this processor; says so if not.
+    /// Whether there is machine code for this processor; prints a note if not.
     fn is_there(program: &Program) -> bool {
         let machine = crate::batch::batch_machine(program, &BatchSetup::default());
         let is = NativeCompiler::is_available()
@@ -244,7 +246,7 @@ mod tests {
         is
     }
 
-    /// A batch; gives the outputs' bits and who computed them.
+    /// A batch; gives the outputs' bits and the tier that computed them.
     fn batch(evaluator: &mut BatchEvaluator) -> (Vec<u32>, Tier) {
         let x: Vec<f32> = (0..POINTS).map(|i| i as f32 * 0.1).collect();
         let program = evaluator.instance().program().clone();
@@ -256,7 +258,7 @@ mod tests {
         (bits.collect(), evaluator.tier())
     }
 
-    /// The climb of a machine, by batches that take as long as is said; gives who computes in the end.
+    /// The tier-up of a machine, by batches with given times; gives the tier at the end.
     fn climbed(nanos: impl Fn(Tier) -> u64) -> Tier {
         let program = program();
         let setup = BatchSetup::default();
@@ -265,23 +267,23 @@ mod tests {
             when: CompileWhen::AtOnce,
             after: 0,
         };
-        let climb = TierUpState::new(&program, &mut machine, &[false; 3], setup.limits, up);
-        let mut climb = climb.expect("there is code");
+        let state = TierUpState::new(&program, &mut machine, &[false; 3], setup.limits, up);
+        let mut state = state.expect("there is code");
         for _ in 0..100 {
-            climb.before(&mut machine, POINTS);
-            assert_eq!(machine.has_machine_code(), climb.tier() == Tier::Native);
-            climb.after(POINTS, Duration::from_nanos(nanos(climb.tier())));
+            state.before(&mut machine, POINTS);
+            assert_eq!(machine.has_machine_code(), state.tier() == Tier::Native);
+            state.after(POINTS, Duration::from_nanos(nanos(state.tier())));
         }
-        assert!(matches!(climb.stage, Stage::Settled));
+        assert!(matches!(state.stage, Stage::Settled));
         let again = TierUpState::new(&program, &mut machine, &[false; 3], setup.limits, up);
         let again = again.expect("there is code");
-        assert_eq!(again.tier(), climb.tier(), "others begin where it ended");
-        assert_eq!(machine.has_machine_code(), climb.tier() == Tier::Native);
-        climb.tier()
+        assert_eq!(again.tier(), state.tier(), "others begin where it ended");
+        assert_eq!(machine.has_machine_code(), state.tier() == Tier::Native);
+        state.tier()
     }
 
     #[test]
-    fn the_faster_machine_stays() {
+    fn faster_machine_is_kept() {
         if !is_there(&program()) {
             return;
         }
@@ -292,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_while_the_thread_that_compiles_is_busy() {
+    fn evaluators_do_not_block_on_compile_thread() {
         let program = program();
         if !is_there(&program) {
             return;
@@ -317,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn an_evaluator_that_is_gone_gets_nothing_and_a_program_that_is_gone_harms_nobody() {
+    fn dropped_evaluator_or_program_is_skipped() {
         let (gone, other) = (program(), program());
         if !is_there(&gone) {
             return;
@@ -338,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn evaluators_of_a_program_count_together() {
+    fn program_evaluators_share_point_count() {
         let program = program();
         if !is_there(&program) {
             return;
@@ -366,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn without_leave_or_means_nothing_is_compiled() {
+    fn no_compilation_without_option_or_backend() {
         let program = program();
         let never = evaluator(&program, CompileWhen::Never);
         let baseline = BatchSetup {

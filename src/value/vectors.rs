@@ -1,13 +1,14 @@
-//! Vectors and matrices of the crates `glam` and `mint` as values of globals, inputs and outputs, each by the feature of its name.
+//! Vectors and matrices of the crates `glam` and `mint` as values, each by the feature of its name.
 //!
-//! The language's matrices are rows of vectors, `m[row][column]`, and a matrix of these crates becomes the matrix that does the same: its columns are transposed.
+//! The language's matrices are rows of vectors, `m[row][column]`, and a matrix of these crates
+//! becomes the matrix that does the same: its columns are transposed.
 
 use super::{HostValue, sealed};
 use crate::dual::Dual;
 use crate::globals::GlobalValue;
 use adumbra_ir::Type;
 
-/// Types that convert to the array that stands for them and back, and the array that they are in memory.
+/// Types that convert to their array and back, and the array that they are in memory.
 macro_rules! vectors {
     ($($ty:ty: $array:ty, $words:ty, $column_major:literal, $to:expr, $from:expr;)*) => { $(
         impl sealed::Sealed for $ty {}

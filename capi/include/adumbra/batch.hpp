@@ -14,12 +14,12 @@
 
 namespace adumbra {
 
-/// The globals of a batch: of every scalar its values and derivatives, the same for all points or from planes of the host, which are
-/// not copied. Zero for all points until set.
+/// The globals of a batch: every scalar, and its derivatives, is uniform or comes from a plane of
+/// the host, which is not copied. All are zero until set.
 class BatchGlobals {
     Program program_;
     detail::Handle<AdumbraBatchGlobals, adumbra_batch_globals_free> handle_;
-    detail::Compared compared_;
+    detail::LayoutCheck layout_check_;
 
     void check(AdumbraStatus status, std::string_view name) const
     {
@@ -40,8 +40,8 @@ public:
           handle_(detail::made<decltype(handle_)>([&](auto to) { return adumbra_batch_globals_new(program.get(), to); }))
     {
     }
-    /// Takes value, ddx or ddy of one scalar of a global from a plane of numbers of four bytes: the first point's, then every
-    /// `stride`th one.
+    /// Takes value, ddx or ddy of one scalar of a global from a plane of numbers of four bytes: the
+    /// first point's, then every `stride`th one.
     template <class T>
     BatchGlobals &plane(std::string_view name, AdumbraPart part, std::size_t scalar, Span<const T> plane, std::size_t stride = 1)
     {
@@ -56,23 +56,25 @@ public:
         using T = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(values))>>;
         return plane<T>(name, part, scalar, Span<const T>(values), stride);
     }
-    /// Sets value, ddx or ddy of a global, the same for all points.
-    template <class T> BatchGlobals &same(std::string_view name, AdumbraPart part, const T &value)
+    /// Sets value, ddx or ddy of a global for all points.
+    template <class T> BatchGlobals &uniform(std::string_view name, AdumbraPart part, const T &value)
     {
         static_assert(detail::is_plain<T>());
-        check(adumbra_batch_globals_same(get(), detail::Name(name), part, &value, TypeOf<T>::scalars), name);
+        check(adumbra_batch_globals_uniform(get(), detail::Name(name), part, &value, TypeOf<T>::scalars), name);
         return *this;
     }
-    /// Takes all globals from an array of structs that hold them and nothing else, compared as Evaluator::evaluate does.
+    /// Takes all globals from an array of structs that hold them and nothing else, compared as
+    /// Evaluator::evaluate does.
     template <class S> BatchGlobals &points(Span<const S> points)
     {
-        compared_.check<S>(program_);
+        layout_check_.check<S>(program_);
         if (sizeof(S) != program_.layout().bytes())
             detail::fail(ADUMBRA_STATUS_WRONG_GLOBALS);
         detail::check(adumbra_batch_globals_points(get(), points.data(), points.size()));
         return *this;
     }
-    /// Takes globals from an array of structs that may have other members besides: those that HostStruct names, in any order.
+    /// Takes globals from an array of structs that may have other members besides: those that
+    /// HostStruct names, in any order.
     template <class S> BatchGlobals &structs(Span<const S> structs)
     {
         static_assert(std::is_standard_layout_v<S> && sizeof(S) % 4 == 0 && alignof(S) >= 4, "structs consist of words");
@@ -98,32 +100,35 @@ public:
     AdumbraBatchGlobals *get() const noexcept { return handle_.get(); }
 };
 
-/// Whether a tier is there for this processor.
+/// Whether this processor has a tier.
 inline bool is_available(AdumbraTier tier)
 {
     return detail::got<std::uint32_t>([&](auto to) { return adumbra_tier_is_available(tier, to); }) != 0;
 }
 
-/// How a batch evaluator is to be.
+/// Options of a batch evaluator.
 struct BatchOptions {
     /// The most points at once, up to 1024; 0 for what suits the program.
     std::uint32_t width = 0;
-    /// What bounds each point.
+    /// The limits of each point.
     Limits limits{};
-    /// `baseline`, `avx2` or `avx512`; empty for what the environment names in ADUMBRA_SIMD, else the best.
+    /// `baseline`, `avx2` or `avx512`; empty for what the environment names in ADUMBRA_SIMD, else
+    /// the best.
     std::string simd{};
-    /// Names of globals whose values are the same for all points of a call.
+    /// Names of globals that are uniform in each call.
     std::vector<std::string> uniform{};
-    /// What computes arithmetic: the interpreter, machine code, or first the one and then the other.
+    /// The tier that computes arithmetic: the interpreter, machine code, or first the one and then
+    /// the other.
     AdumbraTier tier = ADUMBRA_TIER_INTERPRETER;
-    /// With ADUMBRA_TIER_AUTO: which thread compiles.
+    /// With ADUMBRA_TIER_AUTO: the thread that compiles.
     AdumbraCompileWhen compile_when = ADUMBRA_COMPILE_WHEN_BACKGROUND;
-    /// With ADUMBRA_TIER_AUTO: after how many points the program is compiled; 0 for the default number.
+    /// With ADUMBRA_TIER_AUTO: the number of evaluated points after which the program is compiled;
+    /// 0 for the default.
     std::uint64_t compile_after = 0;
 };
 
-/// One thread's means to evaluate an instance at hundreds of points at once, each to the bits that it has alone. What came out can be
-/// read until the next evaluation.
+/// Evaluates an instance at hundreds of points at once, on one thread, each to the bits that it has
+/// alone. Results can be read until the next evaluation.
 class BatchEvaluator {
     Program program_;
     detail::Handle<AdumbraBatchEvaluator, adumbra_batch_evaluator_free> handle_;
@@ -131,7 +136,7 @@ class BatchEvaluator {
 
     void evaluate(const BatchGlobals &globals, std::size_t first, std::size_t points, const std::uint8_t *helpers, Host *host)
     {
-        detail::Lent(host).call([&](const AdumbraHost *c) {
+        detail::HostBridge(host).call([&](const AdumbraHost *c) {
             return adumbra_batch_evaluator_evaluate(get(), globals.get(), first, points, helpers, c);
         });
     }
@@ -166,24 +171,27 @@ public:
     {
         return detail::got<std::size_t>([&](auto to) { return adumbra_batch_evaluator_width(get(), to); });
     }
-    /// What computed the last evaluation, or will compute the first: the interpreter or machine code.
+    /// The tier of the last evaluation, or of the first one before it: the interpreter or machine
+    /// code.
     AdumbraTier tier() const
     {
         return static_cast<AdumbraTier>(
             detail::got<std::uint32_t>([&](auto to) { return adumbra_batch_evaluator_tier(get(), to); }));
     }
-    /// The name of the instructions that it uses.
+    /// The name of its SIMD level.
     std::string_view simd() const
     {
         return detail::view(detail::got<const char *>([&](auto to) { return adumbra_batch_evaluator_simd(get(), to); }));
     }
 
-    /// Evaluates points `first` to `first + points` of a batch, no more than the width. Points that wait here are given up.
+    /// Evaluates points `first` to `first + points` of a batch, no more than the width. Points that
+    /// are suspended here are given up.
     void evaluate(const BatchGlobals &globals, std::size_t first, std::size_t points, Host *host = nullptr)
     {
         evaluate(globals, first, points, nullptr, host);
     }
-    /// Evaluates as many points from `first` on as there are helpers, in quads; those whose helper is not 0 for their neighbours alone.
+    /// Evaluates as many points from `first` on as there are helpers, in quads. Points whose helper
+    /// is not 0 are evaluated for their neighbours alone.
     void evaluate_quads(const BatchGlobals &globals, std::size_t first, Span<const std::uint8_t> helpers, Host *host = nullptr)
     {
         evaluate(globals, first, helpers.size(), helpers.data(), host);
@@ -194,7 +202,8 @@ public:
         return detail::list<AdumbraOutcome>([&](auto... to) { return adumbra_batch_evaluator_outcomes(get(), to...); });
     }
 
-    /// Copies value, ddx or ddy of an output for all points of the last evaluation to an array of the host, one T for each point.
+    /// Copies value, ddx or ddy of an output for all points of the last evaluation to an array of
+    /// the host, one T for each point.
     template <class T> void copy(const Variable &output, Span<T> to, AdumbraPart part = ADUMBRA_PART_VALUE) const
     {
         detail::check_type<T>(output);
@@ -202,29 +211,31 @@ public:
             copy_words(output.first + i, reinterpret_cast<char *>(to.data()) + 4 * i, to.empty() ? 0 : to.size() * output.scalars - i,
                        output.scalars, part);
     }
-    /// Copies value, ddx or ddy of one scalar of the outputs for all points of the last evaluation to every `stride`th number of a plane
-    /// with `capacity` numbers of four bytes. What is between them stays.
+    /// Copies value, ddx or ddy of one scalar of the outputs for all points of the last evaluation.
+    /// They go to every `stride`th number of a plane with `capacity` numbers of four bytes. The
+    /// numbers between them stay.
     void copy_words(std::size_t scalar, void *plane, std::size_t capacity, std::size_t stride = 1,
                     AdumbraPart part = ADUMBRA_PART_VALUE) const
     {
         detail::check(adumbra_batch_evaluator_copy(get(), part, scalar, plane, capacity, stride));
     }
 
-    /// The points of the last evaluation at which something went wrong.
+    /// The points of the last evaluation that have faults.
     std::vector<std::size_t> faulty() const
     {
         return detail::list<std::size_t>([&](auto... to) { return adumbra_batch_evaluator_faulty(get(), to...); });
     }
-    /// What went wrong at a point of the last evaluation, numbered from its first one.
+    /// The faults of a point of the last evaluation, numbered from its first one.
     Diagnostics faults(std::size_t point) const
     {
-        AdumbraFindings *found = nullptr;
+        AdumbraDiagnostics *found = nullptr;
         detail::check(adumbra_batch_evaluator_faults(get(), point, &found));
         return Diagnostics(found);
     }
 
-    /// The leaves of a point's closure by its number, as a flat list, each with all that it is multiplied by. The list lives until leaves
-    /// are asked for again, or the next evaluation. Numbers of an output are copied as std::uint32_t, by copy_words.
+    /// The leaves of a point's closure by its number, as a flat list, each with the product of the
+    /// weights above it. The list lives until the next call for leaves, or the next evaluation.
+    /// Numbers of an output are copied as std::uint32_t, by copy_words.
     Span<const AdumbraLeaf> leaves(std::size_t point, std::uint32_t number) const
     {
         std::size_t count = detail::listed(
@@ -243,31 +254,31 @@ public:
         return detail::list<std::uint32_t>(
             [&](auto... to) { return adumbra_batch_evaluator_closure_arguments(get(), point, number, to...); });
     }
-    /// A whole closure tree of a point as the language would write it, or as JSON.
-    std::string closure_text(std::size_t point, std::uint32_t number, AdumbraFormat format = ADUMBRA_FORMAT_TEXT) const
+    /// A whole closure tree of a point in the syntax of the language, or as JSON.
+    std::string closure_render(std::size_t point, std::uint32_t number, AdumbraFormat format = ADUMBRA_FORMAT_TEXT) const
     {
-        return detail::text(
-            [&](auto... to) { return adumbra_batch_evaluator_closure_text(get(), point, number, format, to...); });
+        return detail::string(
+            [&](auto... to) { return adumbra_batch_evaluator_closure_render(get(), point, number, format, to...); });
     }
 
-    /// The points of the last evaluation that wait for textures.
-    std::vector<std::size_t> waiting() const
+    /// The suspended points of the last evaluation.
+    std::vector<std::size_t> suspended() const
     {
-        return detail::list<std::size_t>([&](auto... to) { return adumbra_batch_evaluator_waiting(get(), to...); });
+        return detail::list<std::size_t>([&](auto... to) { return adumbra_batch_evaluator_suspended(get(), to...); });
     }
-    /// What a point asks that waits, numbered from the first one of the evaluation.
+    /// The request of a suspended point, numbered from the first one of the evaluation.
     SampleRequest request(std::size_t point) const
     {
         return detail::shown<SampleRequest>([&](auto to) { return adumbra_batch_evaluator_request(get(), point, to); });
     }
-    /// Goes on with a point that waits, alone or with its quad.
+    /// Resumes a suspended point, alone or with its quad.
     AdumbraOutcome answer(std::size_t point, const Texel &texel, Host *host = nullptr)
     {
-        return detail::Lent::outcome(
+        return detail::HostBridge::outcome(
             host, [&](auto... to) { return adumbra_batch_evaluator_answer(get(), point, texel.data(), to...); });
     }
-    /// Moves a point that waits out of the evaluator. It goes on in any Evaluator of the same instance and limits, with the engine
-    /// ADUMBRA_ENGINE_POINT.
+    /// Moves a suspended point out of the evaluator. It resumes in any Evaluator of the same
+    /// instance and limits, with the engine ADUMBRA_ENGINE_POINT.
     ParkedPoint park(std::size_t point)
     {
         AdumbraParkedPoint *parked = nullptr;

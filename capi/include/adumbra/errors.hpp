@@ -16,7 +16,7 @@
 
 namespace adumbra {
 
-/// Why something was not done: a status, and in what() a sentence for people.
+/// An error: a status, and in what() a sentence for people.
 class Error : public std::runtime_error {
     AdumbraStatus status_;
 
@@ -38,9 +38,9 @@ template <class T, void (*FREE)(T *)> using Handle = std::unique_ptr<T, Free<T, 
 
 [[noreturn]] inline void fail(AdumbraStatus status, std::string_view what = {})
 {
-    std::string text = "adumbra: ";
-    text += what.empty() ? adumbra_status_text(status) : what;
-    throw Error(status, text);
+    std::string message = "adumbra: ";
+    message += what.empty() ? adumbra_status_message(status) : what;
+    throw Error(status, message);
 }
 
 inline void check(AdumbraStatus status)
@@ -49,7 +49,7 @@ inline void check(AdumbraStatus status)
         fail(status);
 }
 
-/// Makes a handle by a function that is given where to put it.
+/// Makes a handle by a function that takes a pointer for it.
 template <class H, class Call> H made(Call call)
 {
     typename H::pointer handle = nullptr;
@@ -57,7 +57,7 @@ template <class H, class Call> H made(Call call)
     return H(handle);
 }
 
-/// Reads a value by a function that is given where to put it.
+/// Reads a value by a function that takes a pointer for it.
 template <class T, class Call> T got(Call call)
 {
     T value{};
@@ -94,8 +94,8 @@ template <class T, class Call> std::vector<T> list(Call call)
     return all;
 }
 
-/// A text by a function that says how long it is, with the NUL that ends it.
-template <class Call> std::string text(Call call)
+/// A string by a function that gives its length, with the NUL that ends it.
+template <class Call> std::string string(Call call)
 {
     std::size_t needed = 0;
     AdumbraStatus status = call(static_cast<char *>(nullptr), std::size_t(0), &needed);
@@ -107,7 +107,7 @@ template <class Call> std::string text(Call call)
     return all;
 }
 
-/// A name as C wants it, which a NUL inside would cut short.
+/// A name as a C string; a NUL inside would cut it short.
 class Name {
     std::string text_;
 
@@ -125,63 +125,63 @@ inline std::string_view view(const char *text) noexcept
     return text ? std::string_view(text) : std::string_view();
 }
 
-/// Fails for a name that is none, with the name that was probably meant; `closest` asks for it as the C API does.
+/// Fails for an unknown name, with the name that was probably meant, which `closest` gives.
 template <class Call> [[noreturn]] void unknown(const char *kind, std::string_view name, Call closest)
 {
     std::string what = std::string("there is no ") + kind + " `" + std::string(name) + "`";
     std::size_t needed = 0;
     if (closest(static_cast<char *>(nullptr), std::size_t(0), &needed) == ADUMBRA_STATUS_BUFFER_TOO_SMALL)
-        what += "; did you mean `" + text(closest) + "`?";
+        what += "; did you mean `" + string(closest) + "`?";
     fail(ADUMBRA_STATUS_UNKNOWN_NAME, what);
 }
 
 } // namespace detail
 
-/// One error, warning or fault. Its texts live as long as the Diagnostics that it is of.
+/// One error, warning or fault. Its strings live as long as its Diagnostics.
 struct Diagnostic {
     /// Whether it is an error, and no warning.
     bool is_error;
     /// Its code, as in `E0201`.
     std::string_view code;
-    /// What is wrong, in one sentence.
+    /// The message, one sentence.
     std::string_view message;
     /// How to fix it; empty if it does not say.
     std::string_view help;
-    /// The name of the text that it speaks of.
+    /// The name of the source that it points into.
     std::string_view file;
-    /// The first byte of the place in the text.
+    /// The first byte of the span in the source.
     std::uint32_t start;
-    /// The first byte behind it.
+    /// The first byte after the span.
     std::uint32_t end;
-    /// Its line, counted from 1; 0 if the text is not known.
+    /// Its line, counted from 1; 0 if the source is not known.
     std::uint32_t line;
-    /// Its column in characters, counted from 1; 0 if the text is not known.
+    /// Its column in characters, counted from 1; 0 if the source is not known.
     std::uint32_t column;
 };
 
 /// Errors and warnings of a compilation, or faults of a point; possibly none.
 class Diagnostics {
-    detail::Handle<AdumbraFindings, adumbra_findings_free> handle_;
+    detail::Handle<AdumbraDiagnostics, adumbra_diagnostics_free> handle_;
 
 public:
     /// None.
     Diagnostics() = default;
     /// Takes over a handle of the C API, which may be NULL.
-    explicit Diagnostics(AdumbraFindings *handle) noexcept : handle_(handle) {}
+    explicit Diagnostics(AdumbraDiagnostics *handle) noexcept : handle_(handle) {}
 
     /// How many there are.
     std::size_t size() const
     {
         if (!handle_)
             return 0;
-        return detail::got<std::size_t>([&](auto to) { return adumbra_findings_count(handle_.get(), to); });
+        return detail::got<std::size_t>([&](auto to) { return adumbra_diagnostics_count(handle_.get(), to); });
     }
     /// Whether there are none.
     bool empty() const { return size() == 0; }
     /// One of them, in the order found.
     Diagnostic operator[](std::size_t index) const
     {
-        auto found = detail::shown<AdumbraFinding>([&](auto to) { return adumbra_findings_get(handle_.get(), index, to); });
+        auto found = detail::shown<AdumbraDiagnostic>([&](auto to) { return adumbra_diagnostics_get(handle_.get(), index, to); });
         return {found.severity == ADUMBRA_SEVERITY_ERROR, detail::view(found.code), detail::view(found.message),
                 detail::view(found.help), detail::view(found.file), found.start, found.end, found.line, found.column};
     }
@@ -195,35 +195,35 @@ private:
     {
         if (!handle_)
             return {};
-        return detail::text([&](auto... to) { return adumbra_findings_text(handle_.get(), format, to...); });
+        return detail::string([&](auto... to) { return adumbra_diagnostics_render(handle_.get(), format, to...); });
     }
 };
 
-/// What the library refuses with reasons: a shader that does not compile, bytecode that is damaged, a struct that does not fit. The
-/// report is in what().
-class Refused : public Error {
+/// An error with diagnostics: a shader that does not compile, bytecode that is damaged, a struct
+/// that does not fit. The report is in what().
+class RefusedError : public Error {
     std::shared_ptr<const Diagnostics> diagnostics_;
 
 public:
     /// An error of that status, with its diagnostics.
-    Refused(AdumbraStatus status, Diagnostics &&diagnostics)
+    RefusedError(AdumbraStatus status, Diagnostics &&diagnostics)
         : Error(status, diagnostics.text()), diagnostics_(std::make_shared<const Diagnostics>(std::move(diagnostics)))
     {
     }
-    /// What is wrong, as data. It lives as long as the exception or a copy of it.
+    /// The diagnostics. They live as long as the exception or a copy of it.
     const Diagnostics &diagnostics() const noexcept { return *diagnostics_; }
 };
 
 namespace detail {
 
-/// Makes a call that may give diagnostics. What they say when it fails is thrown; what they say when it does not goes to `warnings`.
+/// Makes a call that may give diagnostics. If it fails they are thrown; else they go to `warnings`.
 template <class Call> void explained(Diagnostics *warnings, Call call)
 {
-    AdumbraFindings *found = nullptr;
+    AdumbraDiagnostics *found = nullptr;
     AdumbraStatus status = call(&found);
     Diagnostics diagnostics(found);
     if (status != ADUMBRA_STATUS_OK && found)
-        throw Refused(status, std::move(diagnostics));
+        throw RefusedError(status, std::move(diagnostics));
     check(status);
     if (warnings)
         *warnings = std::move(diagnostics);

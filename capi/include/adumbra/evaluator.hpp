@@ -13,7 +13,8 @@
 
 namespace adumbra {
 
-/// How far points may go before they are stopped, and how many may wait for textures. Zero is the default limit.
+/// The limits of a point's work, and of the points that may be suspended. Zero is the default
+/// limit.
 struct Limits {
     /// Functions that may be active at once.
     std::uint32_t call_depth = 0;
@@ -42,7 +43,7 @@ class ParkedPoint {
 public:
     /// Takes over a handle of the C API.
     explicit ParkedPoint(AdumbraParkedPoint *handle) noexcept : handle_(handle) {}
-    /// What the point waits for.
+    /// The request that the point waits for.
     SampleRequest request() const
     {
         return detail::shown<SampleRequest>([&](auto to) { return adumbra_parked_point_request(get(), to); });
@@ -53,19 +54,20 @@ public:
     AdumbraParkedPoint *release() noexcept { return handle_.release(); }
 };
 
-/// How an evaluator of single points is to be.
+/// Options of an evaluator of single points.
 struct EvaluatorOptions {
-    /// What evaluates. All engines give the same bits.
+    /// The engine. All engines give the same bits.
     AdumbraEngine engine = ADUMBRA_ENGINE_POINT;
-    /// What bounds points.
+    /// The limits of points.
     Limits limits{};
 };
 
-/// One thread's means to evaluate an instance at single points. What came out can be read until the next evaluation.
+/// Evaluates an instance at single points, on one thread. Results can be read until the next
+/// evaluation.
 class Evaluator {
     Program program_;
     detail::Handle<AdumbraEvaluator, adumbra_evaluator_free> handle_;
-    detail::Compared compared_;
+    detail::LayoutCheck layout_check_;
     mutable std::vector<AdumbraLeaf> leaves_;
 
 public:
@@ -80,35 +82,38 @@ public:
         handle_ = detail::made<decltype(handle_)>([&](auto to) { return adumbra_evaluator_new(instance.get(), &c, to); });
     }
 
-    /// Evaluates one point, whose globals are a struct of the host. A struct with a HostStruct is compared with the program's globals
-    /// first, and one that does not fit throws a Refused that says what differs. A point that waits here is given up.
+    /// Evaluates one point, whose globals are a struct of the host. A struct with a HostStruct is
+    /// compared with the program's globals first, and one that does not fit throws a RefusedError
+    /// with the differences. A point that is suspended here is given up.
     template <class S> AdumbraOutcome evaluate(const S &globals, Host *host = nullptr)
     {
-        compared_.check<S>(program_);
+        layout_check_.check<S>(program_);
         return evaluate_bytes(&globals, sizeof globals, host);
     }
-    /// Evaluates one point, whose globals stand in so many bytes as Layout::bytes says.
+    /// Evaluates one point, whose globals are `bytes` bytes in the order of the layout.
     AdumbraOutcome evaluate_bytes(const void *globals, std::size_t bytes, Host *host = nullptr)
     {
-        return detail::Lent::outcome(
+        return detail::HostBridge::outcome(
             host, [&](auto... to) { return adumbra_evaluator_evaluate(get(), globals, bytes, to...); });
     }
-    /// Evaluates the four points of a quad, row by row from the upper left; `helpers` are four numbers, other than 0 for points that
-    /// are evaluated for their neighbours alone, or none. The outcome is that of the first; show says which of them is read.
+    /// Evaluates the four points of a quad: upper left, upper right, lower left, lower right.
+    /// `helpers` are four numbers, other than 0 for points that are evaluated for their neighbours
+    /// alone, or none. The outcome is that of the first; select selects the one that is read.
     template <class S> AdumbraOutcome evaluate_quad(const S (&globals)[4], Span<const std::uint8_t> helpers = {}, Host *host = nullptr)
     {
-        compared_.check<S>(program_);
+        layout_check_.check<S>(program_);
         if (!helpers.empty() && helpers.size() != 4)
             detail::fail(ADUMBRA_STATUS_SIZE, "a quad has four points");
         const void *all[4] = {&globals[0], &globals[1], &globals[2], &globals[3]};
-        return detail::Lent::outcome(host, [&](auto... to) {
+        return detail::HostBridge::outcome(host, [&](auto... to) {
             return adumbra_evaluator_evaluate_quad(get(), all, sizeof(S), helpers.data(), to...);
         });
     }
-    /// Says of which point of the quad is read from here on until the next evaluation, and gives how far it came.
-    AdumbraOutcome show(AdumbraCorner corner)
+    /// Selects the point of the quad that is read until the next evaluation, and gives how far it
+    /// came.
+    AdumbraOutcome select(AdumbraCorner corner)
     {
-        return detail::got<AdumbraOutcome>([&](auto to) { return adumbra_evaluator_show(get(), corner, to); });
+        return detail::got<AdumbraOutcome>([&](auto to) { return adumbra_evaluator_select(get(), corner, to); });
     }
 
     /// Reads value, ddx or ddy of an output.
@@ -119,34 +124,37 @@ public:
         read_words(output.first, output.scalars, &value, part);
         return value;
     }
-    /// Reads an output with both derivatives, which are 0 unless the compiler was asked for output_derivatives.
+    /// Reads an output with both derivatives, which are 0 unless the compiler has
+    /// output_derivatives.
     template <class T> Dual<T> read_dual(const Variable &output) const
     {
         return {read<T>(output), read<T>(output, ADUMBRA_PART_DDX), read<T>(output, ADUMBRA_PART_DDY)};
     }
-    /// Reads an output with both derivatives by its name; Program::output finds it once for many points.
+    /// Reads an output with both derivatives by its name; Program::output finds it once for many
+    /// points.
     template <class T> Dual<T> get(std::string_view path) const { return read_dual<T>(program_.output(path)); }
-    /// Reads value, ddx or ddy of `count` scalars of the outputs from the one numbered `first` on: numbers of four bytes.
+    /// Reads value, ddx or ddy of `count` scalars of the outputs from the one numbered `first` on:
+    /// numbers of four bytes.
     void read_words(std::size_t first, std::size_t count, void *to, AdumbraPart part = ADUMBRA_PART_VALUE) const
     {
         detail::check(adumbra_evaluator_read(get(), part, first, count, to));
     }
 
-    /// How many different things went wrong in the last evaluation.
+    /// The number of different faults of the last evaluation.
     std::size_t fault_count() const
     {
         return detail::got<std::size_t>([&](auto to) { return adumbra_evaluator_fault_count(get(), to); });
     }
-    /// What went wrong in the last evaluation.
+    /// The faults of the last evaluation.
     Diagnostics faults() const
     {
-        AdumbraFindings *found = nullptr;
+        AdumbraDiagnostics *found = nullptr;
         detail::check(adumbra_evaluator_faults(get(), &found));
         return Diagnostics(found);
     }
 
-    /// The leaves of an output of type closure as a flat list, each with all that it is multiplied by. The list lives until leaves are
-    /// asked for again, or the next evaluation.
+    /// The leaves of an output of type closure as a flat list, each with the product of the weights
+    /// above it. The list lives until the next call for leaves, or the next evaluation.
     Span<const AdumbraLeaf> leaves(const Variable &output) const { return leaves(closure_number(output)); }
     /// The leaves of a closure by its number, as a flat list.
     Span<const AdumbraLeaf> leaves(std::uint32_t number) const
@@ -175,35 +183,36 @@ public:
         return detail::list<std::uint32_t>(
             [&](auto... to) { return adumbra_evaluator_closure_arguments(get(), number, to...); });
     }
-    /// A whole closure tree as the language would write it, or as JSON.
-    std::string closure_text(std::uint32_t number, AdumbraFormat format = ADUMBRA_FORMAT_TEXT) const
+    /// A whole closure tree in the syntax of the language, or as JSON.
+    std::string closure_render(std::uint32_t number, AdumbraFormat format = ADUMBRA_FORMAT_TEXT) const
     {
-        return detail::text([&](auto... to) { return adumbra_evaluator_closure_text(get(), number, format, to...); });
+        return detail::string([&](auto... to) { return adumbra_evaluator_closure_render(get(), number, format, to...); });
     }
 
-    /// What the point asks that waits here.
+    /// The request of the point that is suspended here.
     SampleRequest request() const
     {
         return detail::shown<SampleRequest>([&](auto to) { return adumbra_evaluator_request(get(), to); });
     }
-    /// Goes on with the point that waits here. What follows has the bits that it would have had without waiting.
+    /// Resumes the point that is suspended here. What follows has the bits of an evaluation that
+    /// was not suspended.
     AdumbraOutcome answer(const Texel &texel, Host *host = nullptr)
     {
-        return detail::Lent::outcome(host,
+        return detail::HostBridge::outcome(host,
                                      [&](auto... to) { return adumbra_evaluator_answer(get(), texel.data(), to...); });
     }
-    /// Moves the point that waits out of the evaluator, which is then free for other points.
+    /// Moves the suspended point out of the evaluator, which is then free for other points.
     ParkedPoint park()
     {
         AdumbraParkedPoint *parked = nullptr;
         detail::check(adumbra_evaluator_park(get(), &parked));
         return ParkedPoint(parked);
     }
-    /// Goes on with a parked point, on any evaluator of the same instance, engine and limits. It is used up, unless an Error says why
-    /// not; then it waits as before.
+    /// Resumes a parked point, on any evaluator of the same instance, engine and limits. It is used
+    /// up, unless an Error says why not; then it stays parked.
     AdumbraOutcome resume(ParkedPoint &parked, const Texel &texel, Host *host = nullptr)
     {
-        return detail::Lent::outcome(host, [&](auto... to) {
+        return detail::HostBridge::outcome(host, [&](auto... to) {
             AdumbraStatus status = adumbra_evaluator_resume(get(), parked.get(), texel.data(), to...);
             if (status == ADUMBRA_STATUS_OK)
                 static_cast<void>(parked.release());

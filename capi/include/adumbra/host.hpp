@@ -1,4 +1,4 @@
-// Part of adumbra.hpp: what an evaluation asks its host, and the options that evaluators share.
+// Part of adumbra.hpp: the host's callbacks, as a class.
 
 #ifndef ADUMBRA_HOST_HPP
 #define ADUMBRA_HOST_HPP
@@ -15,24 +15,26 @@
 
 namespace adumbra {
 
-/// What a point wants from a texture: u and v, and in dudx, dudy, dvdx and dvdy how both change towards the next pixel.
+/// A texture request: u and v, and in dudx, dudy, dvdx and dvdy how both change towards the next
+/// pixel.
 using SampleRequest = AdumbraSampleRequest;
 
-/// What many points want from a texture at one place of the shader, and where the answers go. It lives for the call.
+/// The requests that many points make at one call of the shader, and memory for the answers. It
+/// lives for the call.
 class SampleBatch {
     const AdumbraSampleBatch *c_;
     Texel *texels_;
     std::uint8_t *answers_;
 
 public:
-    /// What the C API gives to a callback.
+    /// The C arguments of the callback.
     SampleBatch(const AdumbraSampleBatch &c, float *texels, std::uint8_t *answers) noexcept
         : c_(&c), texels_(reinterpret_cast<Texel *>(texels)), answers_(answers)
     {
     }
     /// Which texture, by its number among the program's.
     std::uint32_t texture() const noexcept { return c_->texture; }
-    /// How many points ask.
+    /// The number of points.
     std::size_t size() const noexcept { return c_->count; }
     /// The numbers of these points in the batch, rising.
     Span<const std::size_t> points() const noexcept { return {c_->points, size()}; }
@@ -50,11 +52,11 @@ public:
     Span<const float> dvdy() const noexcept { return {c_->dvdy, size()}; }
     /// The levels of detail that the shader asks for itself; empty if it does not.
     Span<const float> level() const noexcept { return {c_->level, c_->level ? size() : 0}; }
-    /// Where the texels go, which are white before.
+    /// Memory for the texels, which are white before.
     Span<Texel> texels() const noexcept { return {texels_, size()}; }
-    /// Has a point wait for its texel.
+    /// Suspends a point until its texel is there.
     void wait(std::size_t at) const noexcept { answers_[at] = ADUMBRA_ANSWER_PENDING; }
-    /// What one of the points wants.
+    /// The request of one of the points.
     SampleRequest operator[](std::size_t at) const noexcept
     {
         SampleRequest request = {};
@@ -73,13 +75,15 @@ public:
     }
 };
 
-/// What an evaluation asks its host: textures, where messages go, whether it has been too long. Derive from it.
+/// The callbacks of an evaluation: textures, messages, cancellation. Derive from it.
 ///
-/// What a function throws comes out of the call that evaluates, once the evaluation has ended; until then nothing else is asked.
+/// An exception of a callback comes out of the call that evaluates, once the evaluation has ended;
+/// until then no other callback is called.
 class Host {
 public:
     virtual ~Host() = default;
-    /// Answers one request: sets the texel, which is white before, and gives true; or false, and the point waits.
+    /// Answers one request: sets the texel, which is white before, and gives true; or false, and
+    /// the point waits.
     virtual bool sample(const SampleRequest &request, Texel &texel)
     {
         static_cast<void>(request);
@@ -99,7 +103,7 @@ public:
         static_cast<void>(point);
         static_cast<void>(text);
     }
-    /// Whether the point is to be stopped. It is asked every thousand steps or so.
+    /// Whether the point is to be stopped. It is called about every thousand steps.
     virtual bool is_cancelled() { return false; }
 };
 
@@ -118,21 +122,22 @@ public:
     }
 };
 
-/// A host whose textures are a function of a request, as a lambda: `[&](const adumbra::SampleRequest &r) { return …; }`.
+/// A host whose textures are a function of a request, as a lambda: `[&](const
+/// adumbra::SampleRequest &r) { return …; }`.
 template <class F> SampleFunction<F> sampled_by(F sample) { return SampleFunction<F>(std::move(sample)); }
 
 namespace detail {
 
-/// Lends a host to one call of the C API, which no exception may cross.
-class Lent {
+/// Bridges a host to one call of the C API, which no exception may cross.
+class HostBridge {
     Host *host_;
     AdumbraHost c_ = {};
     std::exception_ptr thrown_;
 
-    /// Asks the host, unless it has thrown in this call already.
+    /// Calls the host, unless it has thrown in this call already.
     template <class Ask> static void ask(void *user, Ask ask) noexcept
     {
-        Lent &self = *static_cast<Lent *>(user);
+        HostBridge &self = *static_cast<HostBridge *>(user);
         if (self.thrown_)
             return;
         try {
@@ -163,11 +168,11 @@ class Lent {
     {
         bool is_cancelled = false;
         ask(user, [&](Host &host) { is_cancelled = host.is_cancelled(); });
-        return is_cancelled || static_cast<Lent *>(user)->thrown_;
+        return is_cancelled || static_cast<HostBridge *>(user)->thrown_;
     }
 
 public:
-    explicit Lent(Host *host) noexcept : host_(host)
+    explicit HostBridge(Host *host) noexcept : host_(host)
     {
         c_.size = sizeof c_;
         c_.user = this;
@@ -188,20 +193,21 @@ public:
     template <class Call> static AdumbraOutcome outcome(Host *host, Call call)
     {
         AdumbraOutcome outcome = ADUMBRA_OUTCOME_FINISHED;
-        Lent(host).call([&](const AdumbraHost *c) { return call(c, &outcome); });
+        HostBridge(host).call([&](const AdumbraHost *c) { return call(c, &outcome); });
         return outcome;
     }
 };
 
 /// Remembers with which type of struct a program's globals were compared last.
-class Compared {
+class LayoutCheck {
     const void *with_ = nullptr;
 
     template <class S, class = void> struct IsSaid : std::false_type {};
     template <class S> struct IsSaid<S, std::void_t<decltype(HostStruct<S>::members)>> : std::true_type {};
 
 public:
-    /// Compares them, unless it was done; a struct without HostStruct is compared by its size alone, which the C API does.
+    /// Compares them, unless it was done; a struct without HostStruct is compared by its size
+    /// alone, which the C API does.
     template <class S> void check(const Program &program)
     {
         static_assert(std::is_trivially_copyable_v<S> && std::is_standard_layout_v<S>, "globals are plain memory");

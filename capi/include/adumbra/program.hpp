@@ -16,7 +16,7 @@
 
 namespace adumbra {
 
-/// Something named of a program. Its texts live as long as the program.
+/// A named thing of a program. Its strings live as long as the program.
 struct Variable {
     /// Its type.
     AdumbraType type;
@@ -24,11 +24,11 @@ struct Variable {
     std::string_view name;
     /// Its type as the language writes it.
     std::string_view type_name;
-    /// How many scalars stand before it in its list.
+    /// The number of scalars before it in its list.
     std::size_t first;
     /// How many scalars it has; of a closure, those of all its arguments.
     std::size_t scalars;
-    /// Of globals, whether the program reads it; true for others.
+    /// Whether the program reads a global; true for other lists.
     bool is_read;
 };
 
@@ -40,7 +40,7 @@ template <class Call> Variable variable(Call call)
     return {static_cast<AdumbraType>(c.type), view(c.name), view(c.type_name), c.first, c.scalars, c.is_read != 0};
 }
 
-/// Fails unless values of T are what a variable holds.
+/// Fails unless values of T are those of a variable.
 template <class T> void check_type(const Variable &variable)
 {
     static_assert(is_plain<T>());
@@ -63,11 +63,11 @@ constexpr const char *kind_of(AdumbraList list) noexcept
 
 } // namespace detail
 
-/// Where an argument of type T stands in the leaves of one closure: Program::argument.
+/// The position of an argument of type T in the leaves of one closure: Program::argument.
 template <class T> struct Argument {
     /// The number of the closure in ADUMBRA_LIST_CLOSURES.
     std::uint32_t shape;
-    /// How many scalars stand before it.
+    /// The number of scalars before it.
     std::size_t first;
 
     /// Whether a leaf is of its closure.
@@ -83,21 +83,24 @@ template <class T> struct Argument {
     }
 };
 
-/// A compiled shader. It never changes, copies share it, and any number of threads may use it at once.
+/// A compiled shader. It never changes, copies share it, and any number of threads may use it at
+/// once.
 class Program {
     std::shared_ptr<AdumbraProgram> handle_;
 
 public:
     /// Takes over a handle of the C API.
     explicit Program(AdumbraProgram *handle) : handle_(handle, adumbra_program_free) {}
-    /// Makes a program of what save gave. Any bytes may be given: they are checked in full, and refused by a Refused.
+    /// Makes a program of the bytes of save. Any bytes may be passed: they are checked in full, and
+    /// a RefusedError reports invalid ones.
     static Program load(Span<const std::uint8_t> bytes)
     {
         AdumbraProgram *program = nullptr;
         detail::explained(nullptr, [&](auto found) { return adumbra_program_load(bytes.data(), bytes.size(), &program, found); });
         return Program(program);
     }
-    /// Makes a program of a shader that was compiled ahead of time, which has to stay for as long as the process.
+    /// Makes a program of a shader that was compiled ahead of time, which has to stay for as long
+    /// as the process.
     static Program from_object(const AdumbraObjectShader &shader)
     {
         AdumbraProgram *program = nullptr;
@@ -110,17 +113,18 @@ public:
         return detail::list<std::uint8_t>([&](auto... to) { return adumbra_program_save(get(), to...); });
     }
 
-    /// How many there are in a list of the program.
+    /// The length of a list of the program.
     std::size_t count(AdumbraList list) const
     {
         return detail::got<std::size_t>([&](auto to) { return adumbra_program_count(get(), list, to); });
     }
-    /// One of a list of the program, by its number.
+    /// An entry of a list of the program, by its number.
     Variable variable(AdumbraList list, std::size_t index) const
     {
         return detail::variable([&](auto to) { return adumbra_program_variable(get(), list, index, to); });
     }
-    /// One of a list of the program by its name; in outputs and parameters also a member of a struct, as in `ray.origin`.
+    /// An entry of a list of the program by its name; in outputs and parameters also a member of a
+    /// struct, as in `ray.origin`.
     Variable find(AdumbraList list, std::string_view path) const
     {
         detail::Name name(path);
@@ -139,12 +143,13 @@ public:
     std::uint32_t texture(std::string_view name) const { return number(ADUMBRA_LIST_TEXTURES, name); }
     /// The number of a closure in leaves.
     std::uint32_t closure(std::string_view name) const { return number(ADUMBRA_LIST_CLOSURES, name); }
-    /// A parameter of a closure; its name is empty, its `first` counts the scalars before it among the arguments.
+    /// A parameter of a closure; its name is empty, its `first` counts the scalars before it among
+    /// the arguments.
     Variable closure_parameter(std::size_t closure, std::size_t index) const
     {
         return detail::variable([&](auto to) { return adumbra_program_closure_parameter(get(), closure, index, to); });
     }
-    /// Where the argument of that position stands in the leaves of a closure.
+    /// The position of the argument of that number in the leaves of a closure.
     template <class T> Argument<T> argument(std::string_view closure, std::size_t index) const
     {
         std::uint32_t shape = this->closure(closure);
@@ -152,7 +157,8 @@ public:
         detail::check_type<T>(parameter);
         return {shape, parameter.first};
     }
-    /// The globals that it has, to compare a struct with them or to compile other shaders for the same globals.
+    /// The globals that it has, to compare a struct with them or to compile other shaders for the
+    /// same globals.
     Layout layout() const
     {
         AdumbraLayout *layout = nullptr;
@@ -162,14 +168,14 @@ public:
     /// Inputs, outputs and textures as the JSON that `adumbra info --json` prints.
     std::string json() const
     {
-        return detail::text([&](auto... to) { return adumbra_program_json(get(), to...); });
+        return detail::string([&](auto... to) { return adumbra_program_json(get(), to...); });
     }
-    /// The figures of the program. Asking costs about as much as saving it.
+    /// The statistics of the program. This call costs about as much as saving it.
     AdumbraStats stats() const
     {
         return detail::shown<AdumbraStats>([&](auto to) { return adumbra_program_stats(get(), to); });
     }
-    /// Throws an Error that says that a list has no such path, and which one was probably meant.
+    /// Throws an Error for a path that a list lacks, with the one that was probably meant.
     [[noreturn]] void unknown(AdumbraList list, std::string_view path) const
     {
         detail::Name name(path);
@@ -189,23 +195,24 @@ private:
     }
 };
 
-/// What a compiler is asked for.
+/// Options of a compiler.
 struct CompilerOptions {
-    /// Where derivatives come from.
+    /// The source of derivatives.
     AdumbraDerivatives derivatives = ADUMBRA_DERIVATIVES_DUAL;
-    /// What becomes of derivatives from quads in non-uniform control flow.
+    /// The treatment of derivatives from quads in non-uniform control flow.
     AdumbraAtDivergence at_divergence = ADUMBRA_AT_DIVERGENCE_REFUSE;
-    /// Whether the host reads the derivatives of outputs. Else none is computed for its sake, and they read as 0.
+    /// Whether the host reads the derivatives of outputs. Else none is computed for the host, and
+    /// they read as 0.
     bool output_derivatives = false;
-    /// Whether each function has one body, whoever calls it.
+    /// Whether each function has one body, for all its callers.
     bool merge_demand = false;
-    /// The name of the shader, if texts have several; else empty.
+    /// The name of the shader, if sources have several; else empty.
     std::string shader{};
     /// The closures that the host knows; none to let shaders make any.
     const Closures *closures = nullptr;
 };
 
-/// Compiles texts for a host with certain globals. Several threads may compile with it at once.
+/// Compiles sources for a host with certain globals. Several threads may compile with it at once.
 class Compiler {
     detail::Handle<AdumbraCompiler, adumbra_compiler_free> handle_;
 
@@ -231,22 +238,25 @@ public:
         c.closures = options.closures ? options.closures->get() : nullptr;
         handle_ = detail::made<decltype(handle_)>([&](auto to) { return adumbra_compiler_new(layout.get(), &c, to); });
     }
-    /// Makes a program of a shader, or throws a Refused with the errors. Warnings go to `warnings`.
+    /// Makes a program of a shader, or throws a RefusedError with the errors. Warnings go to
+    /// `warnings`.
     Program compile(const Sources &sources, Diagnostics *warnings = nullptr) const
     {
         return compiled(warnings, [&](auto... to) { return adumbra_compile(get(), sources.get(), to...); });
     }
-    /// Makes a program of one text, or throws a Refused with the errors. Warnings go to `warnings`.
-    Program compile(std::string_view name, std::string_view text, Diagnostics *warnings = nullptr) const
+    /// Makes a program of one source, or throws a RefusedError with the errors. Warnings go to
+    /// `warnings`.
+    Program compile(std::string_view name, std::string_view source, Diagnostics *warnings = nullptr) const
     {
         detail::Name called(name);
-        return compiled(warnings, [&](auto... to) { return adumbra_compile_text(get(), called, text.data(), text.size(), to...); });
+        return compiled(warnings, [&](auto... to) { return adumbra_compile_source(get(), called, source.data(), source.size(), to...); });
     }
     /// The handle of the C API.
     AdumbraCompiler *get() const noexcept { return handle_.get(); }
 };
 
-/// A program with values for its parameters: a material. Evaluators take a copy, so what is set later does not reach them.
+/// A program with values for its parameters: a material. Evaluators take a copy, so what is set
+/// later does not reach them.
 class Instance {
     Program program_;
     detail::Handle<AdumbraInstance, adumbra_instance_free> handle_;
@@ -269,13 +279,14 @@ class Instance {
     }
 
 public:
-    /// Every parameter has the shader's default, or is zero.
+    /// An instance whose parameters have the shader's defaults, or are zero.
     explicit Instance(const Program &program)
         : program_(program),
           handle_(detail::made<decltype(handle_)>([&](auto to) { return adumbra_instance_new(program.get(), to); }))
     {
     }
-    /// Sets a parameter, or a member of one that is a struct, as in `ray.origin`. A number of any type sets a float.
+    /// Sets a parameter, or a member of one that is a struct, as in `ray.origin`. A number of any
+    /// type sets a float.
     template <class T> Instance &set(std::string_view path, const T &value)
     {
         if constexpr (std::is_arithmetic_v<T>) {
@@ -295,8 +306,8 @@ public:
             return set_words(path, scalar<T>(), &value, TypeOf<T>::scalars);
         }
     }
-    /// Sets a parameter that is an array, or a struct of numbers of one type, from all its scalars: float, std::int32_t or
-    /// std::uint32_t.
+    /// Sets a parameter that is an array, or a struct of numbers of one type, from all its scalars:
+    /// float, std::int32_t or std::uint32_t.
     template <class T> Instance &set_all(std::string_view path, Span<const T> scalars)
     {
         static_assert(TypeOf<T>::scalars == 1);

@@ -1,4 +1,4 @@
-// Part of adumbra.hpp: what a compiler is given: globals, closures, texts.
+// Part of adumbra.hpp: the input of a compiler: globals, closures, sources.
 
 #ifndef ADUMBRA_SOURCES_HPP
 #define ADUMBRA_SOURCES_HPP
@@ -19,11 +19,12 @@ class Layout {
     detail::Handle<AdumbraLayout, adumbra_layout_free> handle_;
 
 public:
-    /// No globals.
+    /// A layout without globals.
     Layout() : Layout(detail::made<decltype(handle_)>(adumbra_layout_new).release()) {}
     /// Takes over a handle of the C API.
     explicit Layout(AdumbraLayout *handle) noexcept : handle_(handle) {}
-    /// The six float3 that a renderer knows of a hit point: uvw, position, normal, gnormal, I, tangent.
+    /// The six float3 that a renderer knows of a hit point: uvw, position, normal, gnormal, I,
+    /// tangent.
     static Layout hit() { return Layout(detail::made<decltype(handle_)>(adumbra_layout_new_hit).release()); }
     /// The globals that a struct of the host holds, as its HostStruct says.
     template <class S> static Layout of()
@@ -35,18 +36,20 @@ public:
         return layout;
     }
 
-    /// Adds a global behind the others: a number, a vector or a matrix. Compilers that were made before do not see it.
+    /// Adds a global after the others: a number, a vector or a matrix. Compilers that were made
+    /// before do not see it.
     Layout &add(std::string_view name, AdumbraType type)
     {
         AdumbraStatus status = adumbra_layout_add(get(), detail::Name(name), type);
-        if (status == ADUMBRA_STATUS_TWICE)
+        if (status == ADUMBRA_STATUS_DUPLICATE)
             detail::fail(status, "the global `" + std::string(name) + "` is declared twice");
         detail::check(status);
         return *this;
     }
-    /// Adds a global behind the others, of the type that T stands for.
+    /// Adds a global after the others, of the shading type of T.
     template <class T> Layout &add(std::string_view name) { return add(name, TypeOf<T>::type); }
-    /// Says that the derivatives of a global are never set: they stay 0, and a shader that asks for one is warned.
+    /// Declares that the derivatives of a global are never set: they stay 0, and a shader that asks
+    /// for one gets a warning.
     Layout &shadowless(std::string_view name)
     {
         detail::Name known(name);
@@ -61,14 +64,16 @@ public:
     {
         return detail::got<std::size_t>([&](auto to) { return adumbra_layout_bytes(get(), to); });
     }
-    /// Throws a Refused unless a struct of the host, of so many bytes, has these globals where they have to be.
+    /// Throws a RefusedError unless a struct of the host, of `bytes` bytes, has these globals at
+    /// their offsets.
     void check(Span<const AdumbraMember> members, std::size_t bytes) const
     {
         detail::explained(nullptr, [&](auto found) {
             return adumbra_layout_check(get(), members.data(), members.size(), bytes, found);
         });
     }
-    /// Throws a Refused unless a struct of the host, by its HostStruct, has these globals where they have to be.
+    /// Throws a RefusedError unless a struct of the host, by its HostStruct, has these globals at
+    /// their offsets.
     template <class S> void check() const { check(HostStruct<S>::members, sizeof(S)); }
     /// The handle of the C API.
     AdumbraLayout *get() const noexcept { return handle_.get(); }
@@ -82,12 +87,13 @@ struct Parameter {
     AdumbraType type;
 };
 
-/// The closures that a host knows. A compiler that has such a list refuses shaders that make others.
+/// The closures that a host knows. A compiler that has such a list refuses shaders that make
+/// others.
 class Closures {
     detail::Handle<AdumbraClosures, adumbra_closures_free> handle_;
 
 public:
-    /// No closures.
+    /// A list without closures.
     Closures() : handle_(detail::made<decltype(handle_)>(adumbra_closures_new)) {}
     /// Adds a closure with its parameters, in order.
     Closures &add(std::string_view name, Span<const Parameter> parameters)
@@ -106,36 +112,36 @@ public:
     AdumbraClosures *get() const noexcept { return handle_.get(); }
 };
 
-/// Where included texts come from. What a function throws stands in the report as the reason.
+/// The loader of included sources. An exception of a function is the reason in the report.
 class Loader {
 public:
     virtual ~Loader() = default;
-    /// What the text is called that `from` includes as `name`: the same for the same text.
+    /// The name of the source that `from` includes as `name`: the same name for the same source.
     virtual std::string resolve(std::string_view name, std::string_view from)
     {
         static_cast<void>(from);
         return std::string(name);
     }
-    /// The text of that name.
+    /// The source of that name.
     virtual std::string load(std::string_view name) = 0;
 };
 
-/// The texts of one compilation: the first holds the shader, the others what it may use.
+/// The sources of one compilation: the first holds the shader, the others what it may use.
 class Sources {
     detail::Handle<AdumbraSources, adumbra_sources_free> handle_;
 
     template <class Ask> static std::uint32_t ask(AdumbraReply *reply, Ask ask) noexcept
     {
         try {
-            std::string text;
+            std::string source;
             std::uint32_t failed = 0;
             try {
-                text = ask();
+                source = ask();
             } catch (const std::exception &error) {
-                text = error.what();
+                source = error.what();
                 failed = 1;
             }
-            return adumbra_reply(reply, text.data(), text.size()) == ADUMBRA_STATUS_OK ? failed : 1;
+            return adumbra_reply(reply, source.data(), source.size()) == ADUMBRA_STATUS_OK ? failed : 1;
         } catch (...) {
             return 1;
         }
@@ -150,20 +156,21 @@ class Sources {
     }
 
 public:
-    /// A compilation of one text; `name` is what diagnostics call it.
-    Sources(std::string_view name, std::string_view text)
+    /// The sources of a compilation from one source; diagnostics refer to it by `name`.
+    Sources(std::string_view name, std::string_view source)
     {
         detail::Name called(name);
         handle_ = detail::made<decltype(handle_)>(
-            [&](auto to) { return adumbra_sources_new(called, text.data(), text.size(), to); });
+            [&](auto to) { return adumbra_sources_new(called, source.data(), source.size(), to); });
     }
-    /// Adds a text whose functions, structs and constants the first may use.
-    Sources &add(std::string_view name, std::string_view text)
+    /// Adds a source whose functions, structs and constants the first may use.
+    Sources &add(std::string_view name, std::string_view source)
     {
-        detail::check(adumbra_sources_add(get(), detail::Name(name), text.data(), text.size()));
+        detail::check(adumbra_sources_add(get(), detail::Name(name), source.data(), source.size()));
         return *this;
     }
-    /// Adds all texts that these include. If one cannot be loaded it throws a Refused that says which, and nothing is added.
+    /// Adds all sources that these include. If one cannot be loaded it throws a RefusedError that
+    /// names it, and nothing is added.
     Sources &include(Loader &loader)
     {
         AdumbraLoader c = {};

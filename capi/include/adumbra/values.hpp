@@ -28,7 +28,7 @@ public:
     constexpr Span() noexcept = default;
     /// A view of `size` values from an address on.
     constexpr Span(T *data, std::size_t size) noexcept : data_(data), size_(size) {}
-    /// A view of an array, a vector, or whatever else std::data and std::size know.
+    /// A view of an array, a vector, or any other container of std::data and std::size.
     template <class C, class = IfMine<std::remove_pointer_t<decltype(std::data(std::declval<C &>()))>>>
     constexpr Span(C &&values) noexcept : data_(std::data(values)), size_(std::size(values))
     {
@@ -44,11 +44,11 @@ public:
     constexpr T *data() const noexcept { return data_; }
     /// How many values there are.
     constexpr std::size_t size() const noexcept { return size_; }
-    /// Whether there are none.
+    /// Whether it is empty.
     constexpr bool empty() const noexcept { return size_ == 0; }
     /// The first value.
     constexpr T *begin() const noexcept { return data_; }
-    /// Behind the last value.
+    /// The end, one after the last value.
     constexpr T *end() const noexcept { return data_ + size_; }
     /// The value of that number, which must be there.
     constexpr T &operator[](std::size_t at) const noexcept { return data_[at]; }
@@ -70,7 +70,7 @@ using Float2x2 = std::array<Float2, 2>;
 using Float3x3 = std::array<Float3, 3>;
 /// A float4x4 of the shading language, row by row.
 using Float4x4 = std::array<Float4, 4>;
-/// What a texture gives: red, green, blue, alpha.
+/// The texel that a texture gives: red, green, blue, alpha.
 using Texel = Float4;
 
 /// A bool of the shading language: 0 or 1 in four bytes.
@@ -83,7 +83,7 @@ struct Flag {
 
 /// A value with its changes towards the next pixel along x and along y.
 template <class T> struct Dual {
-    /// What it is.
+    /// The value itself.
     T value{};
     /// Its change per pixel along x.
     T ddx{};
@@ -91,7 +91,8 @@ template <class T> struct Dual {
     T ddy{};
 };
 
-/// How many numbers of four bytes a value of a type has: a number, a vector or a matrix; 0 for other types.
+/// The number of four-byte numbers of a value of a type: a number, a vector or a matrix; 0 for
+/// other types.
 constexpr std::size_t scalars_of(AdumbraType type) noexcept
 {
     switch (type) {
@@ -109,16 +110,17 @@ constexpr std::size_t scalars_of(AdumbraType type) noexcept
     }
 }
 
-/// Base of TypeOf: says that a C++ type is that type of the shading language.
+/// Base of TypeOf: the shading type of a C++ type.
 template <AdumbraType TYPE> struct Is {
     /// The type.
     static constexpr AdumbraType type = TYPE;
-    /// How many numbers of four bytes it has.
+    /// The number of its four-byte numbers.
     static constexpr std::size_t scalars = scalars_of(TYPE);
 };
 
-/// The type of the shading language that a C++ type stands for. Specialise it for vectors of your own, which hold their numbers side
-/// by side and nothing else: `template <> struct adumbra::TypeOf<Vec3> : adumbra::Is<ADUMBRA_TYPE_FLOAT3> {};`.
+/// The shading type of a C++ type. Specialise it for vectors of your own, which hold their numbers
+/// side by side and nothing else: `template <> struct adumbra::TypeOf<Vec3> :
+/// adumbra::Is<ADUMBRA_TYPE_FLOAT3> {};`.
 template <class T> struct TypeOf;
 template <> struct TypeOf<Flag> : Is<ADUMBRA_TYPE_BOOL> {};
 template <> struct TypeOf<std::int32_t> : Is<ADUMBRA_TYPE_INT> {};
@@ -139,7 +141,7 @@ template <> struct TypeOf<Float4x4> : Is<ADUMBRA_TYPE_FLOAT4X4> {};
 
 namespace detail {
 
-/// What a member of a struct of globals is a value, ddx and ddy of.
+/// The shading type whose value, ddx and ddy a member of a struct of globals is.
 template <class T> struct PartOf;
 template <class T> struct PartOf<Dual<T>> { using type = T; };
 template <class T> struct PartOf<T[3]> { using type = T; };
@@ -155,7 +157,8 @@ template <class T> constexpr bool is_plain()
 
 } // namespace detail
 
-/// Says which globals a struct of the host holds. Specialise it for yours, with a list of its members:
+/// The globals that a struct of the host holds. Specialise it for yours, with a list of its
+/// members:
 ///
 ///     struct Hit {
 ///         adumbra::Dual<adumbra::Float2> uv; // or float uv[3][2]: value, ddx, ddy
@@ -188,7 +191,8 @@ constexpr bool names_differ(Span<const AdumbraMember> members) noexcept
     return true;
 }
 
-/// Whether members stand in order and without gaps, and fill a struct of so many bytes, checked while compiling.
+/// Whether members are in order and without gaps, and fill a struct of `bytes` bytes, checked while
+/// compiling.
 constexpr bool fill(Span<const AdumbraMember> members, std::size_t bytes) noexcept
 {
     std::size_t filled = 0;
@@ -200,13 +204,13 @@ constexpr bool fill(Span<const AdumbraMember> members, std::size_t bytes) noexce
     return filled == bytes;
 }
 
-/// Whether a struct can be read as globals where it stands: its members have different names, are in order, and fill it. One that
-/// cannot does not compile.
+/// Whether a struct can be read as globals without a copy: its members have different names, are in
+/// order, and fill it. One that cannot does not compile.
 template <class S> constexpr bool is_globals()
 {
     static_assert(std::is_trivially_copyable_v<S> && std::is_standard_layout_v<S>, "globals are plain memory");
     static_assert(names_differ(HostStruct<S>::members), "two members have one name");
-    static_assert(fill(HostStruct<S>::members, sizeof(S)), "members stand in order, without gaps, and fill the struct");
+    static_assert(fill(HostStruct<S>::members, sizeof(S)), "members are in order, without gaps, and fill the struct");
     return true;
 }
 

@@ -1,4 +1,4 @@
-//! Textures that are asked for many points at once, and answer late.
+//! Texture requests of whole batches, and answers that come late.
 
 use crate::batches::{POINTS, SHADER, of_the_chunk, of_the_facade};
 use crate::common::{compile, hit, hit_compiler, rust_compiler, sized};
@@ -20,7 +20,7 @@ impl adumbra::Host for Places {
     }
 }
 
-/// How often a host was asked, and which points it keeps waiting: every so many, none if 0.
+/// The number of calls to a host, and the points that it suspends: every `late`th one, none if 0.
 #[derive(Default)]
 struct Asked {
     batches: usize,
@@ -31,7 +31,7 @@ struct Asked {
 /// # Safety
 /// The user's pointer is that of an `Asked`.
 unsafe fn asked<'a>(user: *mut c_void) -> &'a mut Asked {
-    // SAFETY: as promised; nobody else looks at it while a call runs.
+    // SAFETY: `user` points at this host, and no other reference to it is used while a call runs.
     unsafe { &mut *user.cast::<Asked>() }
 }
 
@@ -41,14 +41,15 @@ unsafe extern "C" fn sample_many(
     texels: *mut f32,
     answers: *mut u8,
 ) {
-    // SAFETY: the library gives a batch, whose rows are as long as it says, and room for as many texels and answers.
+    // SAFETY: the library passes a batch whose columns have `count` elements, and memory for as
+    // many texels and answers.
     unsafe {
         let (asked, batch) = (asked(user), &*batch);
         asked.batches += 1;
         assert_eq!(batch.size as usize, size_of::<AdumbraSampleBatch>());
         assert!(batch.level.is_null());
-        let row = |start: *const f32| std::slice::from_raw_parts(start, batch.count);
-        let [u, v, dudx, dvdy] = [batch.u, batch.v, batch.dudx, batch.dvdy].map(row);
+        let column = |start: *const f32| std::slice::from_raw_parts(start, batch.count);
+        let [u, v, dudx, dvdy] = [batch.u, batch.v, batch.dudx, batch.dvdy].map(column);
         for at in 0..batch.count {
             let point = *batch.points.add(at);
             asked.points.push(point);
@@ -67,7 +68,7 @@ unsafe extern "C" fn sample(
     request: *const AdumbraSampleRequest,
     to: *mut f32,
 ) -> u32 {
-    // SAFETY: the library gives a request, and room for four numbers.
+    // SAFETY: the library passes a request, and memory for four numbers.
     unsafe {
         let r = &*request;
         asked(user).points.push(r.point);
@@ -77,7 +78,7 @@ unsafe extern "C" fn sample(
 }
 
 #[test]
-fn textures_are_asked_for_many_points_and_answer_late() {
+fn batch_texture_requests_resume_late() {
     let program = rust_compiler()
         .compile(&Sources::new("s.adu", SHADER))
         .unwrap();

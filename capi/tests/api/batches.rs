@@ -1,4 +1,4 @@
-//! Batches: what single points show, to the bit, from planes of any stride to planes of any stride.
+//! Batches give the bits of single points, from planes of any stride to planes of any stride.
 
 use crate::common::{
     compile, hit, hit_compiler, instance, native_is_there, rust_compiler, rust_hit, sized, text,
@@ -42,13 +42,13 @@ pub(crate) fn of_the_chunk(
     let mut planes = vec![vec![0x5555_5555_u32; points * 3]; 12];
     for (at, plane) in planes.iter_mut().enumerate() {
         let (part, scalar) = ((at % 3) as u32, at / 3);
-        let room = 3 * (points - 1) + 1;
+        let capacity = 3 * (points - 1) + 1;
         ok!(adumbra_batch_evaluator_copy(
             evaluator,
             part,
             scalar,
             plane.as_mut_ptr().cast(),
-            room,
+            capacity,
             3
         ));
         assert!(plane.chunks(3).all(|words| words[1..] == [0x5555_5555; 2]));
@@ -64,7 +64,7 @@ fn width(evaluator: *const AdumbraBatchEvaluator) -> usize {
 }
 
 #[test]
-fn batches_show_what_points_show() {
+fn batches_give_bits_of_points() {
     let program = rust_compiler()
         .compile(&Sources::new("s.adu", SHADER))
         .unwrap();
@@ -151,7 +151,7 @@ fn batches_show_what_points_show() {
 }
 
 #[test]
-fn planes_come_and_go_between_calls() {
+fn planes_are_replaced_between_calls() {
     let compiler = hit_compiler();
     let shader =
         "shader s(out float o) { o = global_value<uvw>.y + 10 * global_value<position>.x; }";
@@ -319,7 +319,7 @@ fn planes_come_and_go_between_calls() {
 }
 
 #[test]
-fn setups_are_looked_at() {
+fn invalid_batch_options_are_refused() {
     let instance = instance("shader s(out float o) { o = global_value<uvw>.x; }");
     let with = |options: AdumbraBatchOptions| {
         let mut evaluator = null_mut();
@@ -393,7 +393,7 @@ fn setups_are_looked_at() {
     };
     assert_eq!(when(AdumbraCompileWhen::Never as u32), AdumbraStatus::Ok);
     assert_eq!(when(3), AdumbraStatus::InvalidValue);
-    // The first version had no tier, so what stands there is not the library's.
+    // The first version had no tier, so the bytes after its end are not the library's.
     let first = AdumbraBatchOptions {
         size: offset_of!(AdumbraBatchOptions, tier) as u32,
         tier: 3,

@@ -1,4 +1,4 @@
-//! Closure trees, node by node, of points and of batches.
+//! Closure trees of points and of batches, node by node.
 
 use crate::common::{
     compile, evaluate, hit, hit_compiler, report, rust_hit, sized, text, words, written,
@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 
 #[test]
-fn closures_are_read_node_by_node() {
+fn closure_nodes_are_read() {
     let shader = "shader s(out closure c, out closure none) {
         closure half = 0.5 * make_closure<glossy>(global_value<normal>, 3);
         c = half + color(0.1, 0.2, 0.3) * (half + make_closure<coat>(half));
@@ -178,7 +178,7 @@ fn closures_are_read_node_by_node() {
     ] {
         assert_eq!((leaf.number, leaf.weight), (number, weight));
         assert_eq!((leaf.shape, leaf.count), (node.shape, node.arguments));
-        // SAFETY: so many words stand there until the next evaluation.
+        // SAFETY: the library wrote as many words there, which live until the next evaluation.
         let words = unsafe { std::slice::from_raw_parts(leaf.arguments, leaf.count as usize) };
         let count = words.len();
         ok!(adumbra_evaluator_closure_arguments(
@@ -208,9 +208,9 @@ fn closures_are_read_node_by_node() {
     expected.evaluate(&rust_hit(&rust, 3), &mut NoTextures);
     let tree = expected.closure(rust.closure_slot("c").unwrap());
     for (format, says) in [(0, tree.text().unwrap()), (1, tree.json().unwrap())] {
-        let said = written(|to, room, needed| {
+        let said = written(|to, capacity, needed| {
             call!(adumbra_evaluator_closure_render(
-                evaluator, roots[0], format, to, room, needed
+                evaluator, roots[0], format, to, capacity, needed
             ))
         });
         assert_eq!(said, says);
@@ -224,7 +224,7 @@ fn closures_are_read_node_by_node() {
 }
 
 #[test]
-fn closures_and_faults_are_each_points_own() {
+fn batch_closures_and_faults_are_per_point() {
     let compiler = hit_compiler();
     let shader = "shader s(out closure k) {
         float3 p = global_value<position>;
@@ -273,14 +273,14 @@ fn closures_and_faults_are_each_points_own() {
     assert!(lit.len() > 10 && lit.len() < 40);
     assert_eq!(faulty[..count], lit);
     for point in 0..50 {
-        let findings = made!(adumbra_batch_evaluator_faults(evaluator, point));
+        let diagnostics = made!(adumbra_batch_evaluator_faults(evaluator, point));
         let mut faults = 0;
-        ok!(adumbra_diagnostics_count(findings, &raw mut faults));
+        ok!(adumbra_diagnostics_count(diagnostics, &raw mut faults));
         assert_eq!(faults > 0, is_lit[point]);
         if is_lit[point] {
-            assert!(report(findings).starts_with("[W0801] Warning"));
+            assert!(report(diagnostics).starts_with("[W0801] Warning"));
         }
-        call!(adumbra_diagnostics_free(findings));
+        call!(adumbra_diagnostics_free(diagnostics));
 
         let mut node: AdumbraClosure = sized();
         ok!(adumbra_batch_evaluator_closure(
@@ -329,14 +329,14 @@ fn closures_and_faults_are_each_points_own() {
         let weight = if is_lit[point] { hit(point)[9] } else { 1.0 };
         assert_eq!(first.weight, [weight; 3]);
         assert!(!is_lit[point] || arguments[0] == hit(point)[9]);
-        let says = written(|to, room, needed| {
+        let says = written(|to, capacity, needed| {
             call!(adumbra_batch_evaluator_closure_render(
                 evaluator,
                 point,
                 roots[point],
                 1,
                 to,
-                room,
+                capacity,
                 needed
             ))
         });
@@ -345,11 +345,11 @@ fn closures_and_faults_are_each_points_own() {
             "{says}"
         );
     }
-    let mut findings = null_mut();
+    let mut diagnostics = null_mut();
     let beyond = call!(adumbra_batch_evaluator_faults(
         evaluator,
         50,
-        &raw mut findings
+        &raw mut diagnostics
     ));
     assert_eq!(beyond, AdumbraStatus::Index);
     let beyond = call!(adumbra_batch_evaluator_leaves(

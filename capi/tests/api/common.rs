@@ -1,4 +1,4 @@
-//! What the suites share: calls as C makes them, and points.
+//! Helpers of the API tests: calls as C makes them, and points.
 
 use adumbra::{Compiler, Globals, GlobalsLayout, Options, Program};
 use adumbra_capi::{
@@ -11,7 +11,8 @@ use std::ptr::null_mut;
 /// Calls a function of the crate as C would.
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {{
-        // SAFETY: what tests point at lives while they call and is as long as they say, or is wrong in a way that the function sees.
+        // SAFETY: what tests point at lives while they call and is as long as they say, or is wrong
+        // in a way that the function sees.
         #[allow(unused_unsafe, clippy::allow_attributes, reason = "some functions take no pointer")]
         unsafe { adumbra_capi::$function($($argument),*) }
     }};
@@ -24,21 +25,22 @@ macro_rules! ok {
     };
 }
 
-/// Calls a function that makes a handle: its arguments before the handle's place and, behind a semicolon, those after it.
+/// Calls a function that makes a handle: the arguments before the handle's pointer and, after a
+/// semicolon, those after it.
 macro_rules! made {
-    ($function:ident($($argument:expr),* ; $($behind:expr),*)) => {{
+    ($function:ident($($argument:expr),* ; $($after:expr),*)) => {{
         let mut handle = std::ptr::null_mut();
-        ok!($function($($argument,)* &raw mut handle $(, $behind)*));
+        ok!($function($($argument,)* &raw mut handle $(, $after)*));
         assert!(!handle.is_null());
         handle
     }};
     ($function:ident($($argument:expr),*)) => { made!($function($($argument),* ;)) };
 }
 
-/// What a text of C says.
+/// The content of a C string.
 pub(crate) fn text<'a>(pointer: *const c_char) -> &'a str {
     assert!(!pointer.is_null());
-    // SAFETY: the library's texts end with NUL, and tests read them while their handle lives.
+    // SAFETY: the library's strings end with NUL, and tests read them while their handle lives.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_str().expect("UTF-8")
 }
@@ -68,7 +70,7 @@ pub(crate) fn sized<T>() -> T {
     }
 }
 
-/// A text that is asked for twice: how long it is, and what it says.
+/// A string that is requested twice: first its length, then its bytes.
 pub(crate) fn written(write: impl Fn(*mut c_char, usize, *mut usize) -> AdumbraStatus) -> String {
     let mut needed = 0;
     let short = write(std::ptr::null_mut(), 0, &raw mut needed);
@@ -104,30 +106,38 @@ pub(crate) fn rust_compiler() -> Compiler {
     })
 }
 
-/// A program of a text, which has to be right.
+/// A program of a source, which has to compile.
 pub(crate) fn compile(compiler: *const AdumbraCompiler, shader: &str) -> *mut AdumbraProgram {
-    let (mut program, mut findings) = (null_mut(), null_mut());
+    let (mut program, mut diagnostics) = (null_mut(), null_mut());
     let status = call!(adumbra_compile_source(
         compiler,
         c"s.adu".as_ptr(),
         shader.as_ptr().cast(),
         shader.len(),
         &raw mut program,
-        &raw mut findings
+        &raw mut diagnostics
     ));
     if status != AdumbraStatus::Ok {
-        panic!("{}", report(findings));
+        panic!("{}", report(diagnostics));
     }
-    call!(adumbra_diagnostics_free(findings));
+    call!(adumbra_diagnostics_free(diagnostics));
     program
 }
 
-/// What findings say to people.
-pub(crate) fn report(findings: *const AdumbraDiagnostics) -> String {
-    written(|to, room, needed| call!(adumbra_diagnostics_render(findings, 0, to, room, needed)))
+/// The report of diagnostics for people.
+pub(crate) fn report(diagnostics: *const AdumbraDiagnostics) -> String {
+    written(|to, capacity, needed| {
+        call!(adumbra_diagnostics_render(
+            diagnostics,
+            0,
+            to,
+            capacity,
+            needed
+        ))
+    })
 }
 
-/// An instance of a text with the usual values, for hit points.
+/// An instance of a source with default values, for hit points.
 pub(crate) fn instance(shader: &str) -> *mut AdumbraInstance {
     let compiler = hit_compiler();
     let program = compile(compiler, shader);

@@ -1,4 +1,4 @@
-//! The caller's floating-point mode: given back as it was, and without a say in any bit.
+//! The caller's floating-point environment is restored, and changes no bit of a result.
 
 use crate::common::{compile, hit_compiler, native_is_there, sized};
 use adumbra_capi::*;
@@ -19,8 +19,8 @@ const SHADER: &str = "texture2d t;
 /// All exceptions masked, and nothing else.
 const STANDARD: u32 = 0x1f80;
 
-/// Denormal operands are zero; denormal results are zero; rounding downwards, upwards, towards zero; all that can be together; no exception masked, alone and
-/// with all the rest.
+/// Denormal operands are zero; denormal results are zero; rounding downwards, upwards, towards
+/// zero; all that can be together; no exception masked, alone and with all the rest.
 const MODES: [u32; 10] = [
     STANDARD,
     STANDARD | 0x0040,
@@ -34,7 +34,7 @@ const MODES: [u32; 10] = [
     0xe040,
 ];
 
-/// What is not a flag that arithmetic leaves behind.
+/// Control bits, as opposed to the flags that arithmetic sets.
 const CONTROL: u32 = !0x3f;
 
 fn mode() -> u32 {
@@ -67,7 +67,7 @@ unsafe extern "C" fn sample(
     request: *const AdumbraSampleRequest,
     texel: *mut f32,
 ) -> u32 {
-    // SAFETY: the library gives a request, and room for four numbers.
+    // SAFETY: the library passes a request, and memory for four numbers.
     unsafe { *texel.add(3) = (*request).u / 3.0 };
     assert_eq!(mode() & CONTROL, STANDARD & CONTROL);
     0
@@ -169,9 +169,9 @@ fn bits(word: u32) -> Vec<u32> {
             all.push(plane[0]);
         }
     }
-    let listing = crate::common::written(|to, room, needed| {
+    let listing = crate::common::written(|to, capacity, needed| {
         in_mode(word, || {
-            call!(adumbra_program_json(program, to, room, needed))
+            call!(adumbra_program_json(program, to, capacity, needed))
         })
     });
     all.extend(listing.bytes().map(u32::from));
@@ -189,7 +189,7 @@ fn bits(word: u32) -> Vec<u32> {
 }
 
 #[test]
-fn modes_are_given_back_and_change_no_bit() {
+fn floating_point_modes_are_restored_and_change_no_bit() {
     let expected = bits(STANDARD);
     // Denormals there are, and they came through.
     assert!(

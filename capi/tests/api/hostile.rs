@@ -1,11 +1,13 @@
-//! What no host should do, and some will: null and misaligned pointers, sizes from nowhere, texts that are none.
+//! Invalid arguments of hosts: null and misaligned pointers, wild sizes, strings that are not
+//! UTF-8.
 
 use crate::common::{hit, hit_compiler, instance, sized, text};
 use adumbra_capi::*;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{null, null_mut, without_provenance_mut};
 
-/// Calls every function, with `bad` for handles and places of results, `t` for texts, and 0 or nothing for the rest; and says what each gave.
+/// Calls every function with `bad` for handles and results, `t` for strings, and 0 or NULL for the
+/// rest, and collects what each gave.
 macro_rules! every {
     ($bad:expr, $t:expr; $($function:ident($($argument:tt),*);)*) => {
         vec![$((stringify!($function), call!($function($(every!(@ $argument $bad, $t)),*)))),*]
@@ -16,7 +18,8 @@ macro_rules! every {
     (@ o $bad:expr, $t:expr) => { null_mut() };
 }
 
-/// Every function that gives a status: `h` a handle or a place, `t` a text, `n` a number, `o` what may be missing.
+/// Every function that gives a status: `h` a handle or a result, `t` a string, `n` a number, `o` an
+/// optional pointer.
 fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
     every! { bad, t;
         adumbra_layout_new(h);
@@ -94,11 +97,11 @@ fn every(bad: usize, t: *const c_char) -> Vec<(&'static str, AdumbraStatus)> {
     }
 }
 
-/// An address that nothing but bytes can stand at.
+/// An address at which only bytes are aligned.
 const ODD: usize = 0x1001;
 
 #[test]
-fn null_and_misaligned_pointers_are_refused_by_every_function() {
+fn null_and_misaligned_pointers_are_refused() {
     for (bad, status) in [(0, AdumbraStatus::Null), (ODD, AdumbraStatus::Misaligned)] {
         for (function, gave) in every(bad, c"x".as_ptr()) {
             assert_eq!(gave, status, "{function}");
@@ -110,7 +113,7 @@ fn null_and_misaligned_pointers_are_refused_by_every_function() {
 }
 
 #[test]
-fn freeing_nothing_is_nothing_and_no_function_is_forgotten() {
+fn free_ignores_invalid_pointers_and_all_functions_are_called() {
     for bad in [0, ODD] {
         call!(adumbra_layout_free(without_provenance_mut(bad)));
         call!(adumbra_closures_free(without_provenance_mut(bad)));
@@ -124,7 +127,7 @@ fn freeing_nothing_is_nothing_and_no_function_is_forgotten() {
         call!(adumbra_batch_globals_free(without_provenance_mut(bad)));
         call!(adumbra_batch_evaluator_free(without_provenance_mut(bad)));
     }
-    let constants = ["adumbra_version", "adumbra_api", "adumbra_status_text"];
+    let constants = ["adumbra_version", "adumbra_api", "adumbra_status_message"];
     let called: Vec<&str> = every(0, null()).into_iter().map(|(name, _)| name).collect();
     let mut freed = 0;
     let header =
@@ -150,22 +153,22 @@ fn freeing_nothing_is_nothing_and_no_function_is_forgotten() {
 }
 
 #[test]
-fn texts_may_be_anything() {
+fn invalid_sources_are_refused() {
     let compiler = hit_compiler();
     let compiled = |name: *const c_char, text: *const c_char, length| {
-        let (mut program, mut findings) = (null_mut(), null_mut());
+        let (mut program, mut diagnostics) = (null_mut(), null_mut());
         let status = call!(adumbra_compile_source(
             compiler,
             name,
             text,
             length,
             &raw mut program,
-            &raw mut findings
+            &raw mut diagnostics
         ));
         assert_eq!(program.is_null(), status != AdumbraStatus::Ok);
-        assert_eq!(findings.is_null(), status != AdumbraStatus::Refused);
+        assert_eq!(diagnostics.is_null(), status != AdumbraStatus::Refused);
         call!(adumbra_program_free(program));
-        call!(adumbra_diagnostics_free(findings));
+        call!(adumbra_diagnostics_free(diagnostics));
         status
     };
     let name = c"s".as_ptr();
@@ -202,7 +205,7 @@ fn texts_may_be_anything() {
 }
 
 #[test]
-fn sizes_and_numbers_may_be_anything() {
+fn invalid_sizes_and_numbers_are_refused() {
     let layout = made!(adumbra_layout_new_hit());
     let mut compiler = null_mut();
     for size in [

@@ -1,4 +1,5 @@
-//! Names, types and offsets that a host gives, compared with the globals, and what was probably meant by those that are none.
+//! Names, types and offsets of a host's struct against the globals, and suggestions for unknown
+//! names.
 
 use crate::common::{compile, hit_compiler, report, text, written};
 use adumbra_capi::*;
@@ -22,20 +23,20 @@ fn member(name: &'static CStr, ty: AdumbraType, offset: usize) -> AdumbraMember 
     }
 }
 
-/// What a comparison came to, and the report.
+/// The status of a comparison, and its report.
 fn checked(
     layout: *const AdumbraLayout,
     members: &[AdumbraMember],
     bytes: usize,
 ) -> (AdumbraStatus, String) {
-    let mut findings = null_mut();
+    let mut diagnostics = null_mut();
     let (start, count) = (members.as_ptr(), members.len());
     let status = call!(adumbra_layout_check(
         layout,
         start,
         count,
         bytes,
-        &raw mut findings
+        &raw mut diagnostics
     ));
     // A host that does not want to know gets the same status.
     let unasked = call!(adumbra_layout_check(
@@ -46,16 +47,16 @@ fn checked(
         null_mut()
     ));
     assert_eq!(unasked, status);
-    if findings.is_null() {
+    if diagnostics.is_null() {
         return (status, String::new());
     }
-    let said = report(findings);
-    call!(adumbra_diagnostics_free(findings));
+    let said = report(diagnostics);
+    call!(adumbra_diagnostics_free(diagnostics));
     (status, said)
 }
 
 #[test]
-fn struct_that_does_not_fit_is_refused_with_reasons() {
+fn struct_mismatch_is_refused_with_reasons() {
     let layout = layout();
     let uv = member(c"uv", AdumbraType::Float2, 0);
     let time = member(c"time", AdumbraType::Float, 24);
@@ -77,7 +78,7 @@ fn struct_that_does_not_fit_is_refused_with_reasons() {
         (
             &[uv, member(c"time", AdumbraType::Float, 32)],
             44,
-            &["`time` stands at byte 24, not 32", "44 bytes"],
+            &["`time` is at byte 24, not 32", "44 bytes"],
         ),
         (
             &[uv],
@@ -112,7 +113,7 @@ fn struct_that_does_not_fit_is_refused_with_reasons() {
 }
 
 #[test]
-fn layout_of_a_program_is_that_of_its_compiler() {
+fn program_layout_equals_compiler_layout() {
     let compiler = hit_compiler();
     let program = compile(compiler, "shader s(out float o) { o = 1.0; }");
     let layout = made!(adumbra_program_layout(program));
@@ -132,7 +133,7 @@ fn layout_of_a_program_is_that_of_its_compiler() {
 }
 
 #[test]
-fn unknown_names_have_a_closest_one() {
+fn unknown_names_have_suggestions() {
     let compiler = hit_compiler();
     let shader = "struct ray { float3 origin; };
         texture2d wood;
@@ -154,9 +155,9 @@ fn unknown_names_have_a_closest_one() {
         ));
         match status {
             AdumbraStatus::UnknownName => None,
-            _ => Some(written(|to, room, needed| {
+            _ => Some(written(|to, capacity, needed| {
                 call!(adumbra_program_closest(
-                    program, list, path, to, room, needed
+                    program, list, path, to, capacity, needed
                 ))
             })),
         }
@@ -190,9 +191,9 @@ fn unknown_names_have_a_closest_one() {
     call!(adumbra_compiler_free(compiler));
 
     let layout = layout();
-    let near = written(|to, room, needed| {
+    let near = written(|to, capacity, needed| {
         let name = c"tme".as_ptr();
-        call!(adumbra_layout_closest(layout, name, to, room, needed))
+        call!(adumbra_layout_closest(layout, name, to, capacity, needed))
     });
     assert_eq!(near, "time");
     let none = call!(adumbra_layout_closest(

@@ -1,4 +1,4 @@
-//! Single points: what the facade gives, to the bit, by every engine; parameters, faults, limits.
+//! Single points by every engine against the facade, to the bit; parameters, faults, limits.
 
 use crate::common::{
     evaluate, hit, instance, native_is_there, rust_compiler, rust_hit, sized, text, words,
@@ -8,16 +8,17 @@ use adumbra_capi::*;
 use std::ptr::null;
 
 /// Derivatives through noise, branches and a loop.
-pub(crate) const NOISY: &str = "shader s(float gain = 2.0, int turns = 3, out color c, out int n) {
+pub(crate) const NOISY: &str =
+    "shader s(float gain = 2.0, int octaves = 3, out color c, out int n) {
     float3 p = global_value<position> * gain;
     float sum = 0;
-    for (int i = 0; i < turns; i++) sum += noise(p * (i + 1.0)) / (i + 1.0);
+    for (int i = 0; i < octaves; i++) sum += noise(p * (i + 1.0)) / (i + 1.0);
     c = p.x > 0 ? color(sum, sin(sum), ddx(sum)) : global_value<uvw> * sum;
     n = (int)(10 * sum);
 }";
 
 #[test]
-fn points_are_those_of_the_facade_by_every_engine() {
+fn engines_give_bits_of_facade() {
     let program = rust_compiler()
         .compile(&Sources::new("s.adu", NOISY))
         .unwrap();
@@ -61,7 +62,7 @@ fn points_are_those_of_the_facade_by_every_engine() {
 }
 
 #[test]
-fn parameters_are_set_by_path_and_scalar_type() {
+fn parameters_are_set_by_path_and_type() {
     let shader = "struct lamp { float3 at; bool on; };
         shader s(lamp l, int n, uint u, float w[2], out float4 o) {
             o = float4(l.on ? l.at.y : -1, n, u, w[1]);
@@ -116,7 +117,7 @@ fn parameters_are_set_by_path_and_scalar_type() {
     );
 
     let evaluator = made!(adumbra_evaluator_new(instance, null()));
-    // What is set later is for later evaluators.
+    // Parameters that are set later hold for later evaluators.
     assert_eq!(set(c"n", AdumbraType::Int, &[5]), AdumbraStatus::Ok);
     evaluate(evaluator, &hit(0), null());
     let o: Vec<f32> = words(evaluator, 4)
@@ -129,7 +130,7 @@ fn parameters_are_set_by_path_and_scalar_type() {
 }
 
 #[test]
-fn faults_are_findings_and_limits_stop() {
+fn faults_are_diagnostics_and_limits_stop() {
     let instance = instance(
         "shader s(int n = 5, out float o) { float w[3]; o = w[n] + 1 / (n - 5); while (true) o += 1; }",
     );
@@ -150,13 +151,17 @@ fn faults_are_findings_and_limits_stop() {
     let mut count = 0;
     ok!(adumbra_evaluator_fault_count(evaluator, &raw mut count));
     assert_eq!(count, 3);
-    let findings = made!(adumbra_evaluator_faults(evaluator));
+    let diagnostics = made!(adumbra_evaluator_faults(evaluator));
     let codes: Vec<&str> = (0..3)
         .map(|index| {
-            let mut finding: AdumbraDiagnostic = sized();
-            ok!(adumbra_diagnostics_get(findings, index, &raw mut finding));
-            assert_eq!((finding.line, text(finding.file)), (1, "s.adu"));
-            text(finding.code)
+            let mut diagnostic: AdumbraDiagnostic = sized();
+            ok!(adumbra_diagnostics_get(
+                diagnostics,
+                index,
+                &raw mut diagnostic
+            ));
+            assert_eq!((diagnostic.line, text(diagnostic.file)), (1, "s.adu"));
+            text(diagnostic.code)
         })
         .collect();
     let mut other: Vec<String> = Vec::new();
@@ -172,7 +177,7 @@ fn faults_are_findings_and_limits_stop() {
             .map(|fault| fault.kind.code().to_string()),
     );
     assert_eq!(codes, other);
-    call!(adumbra_diagnostics_free(findings));
+    call!(adumbra_diagnostics_free(diagnostics));
     call!(adumbra_evaluator_free(evaluator));
     call!(adumbra_instance_free(instance));
 }

@@ -1,4 +1,4 @@
-//! Programs: what they take and give, what is wrong with their texts, where texts come from, files.
+//! Programs: their interface, diagnostics of sources, includes, files.
 
 use crate::common::{
     compile, evaluate, hit, hit_compiler, report, rust_compiler, sized, text, words, written,
@@ -10,7 +10,7 @@ use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
 
 #[test]
-fn a_program_says_what_it_takes_and_gives() {
+fn program_lists_its_interface() {
     let shader = "texture2d wood; shader_resource table;
         struct lamp { float3 at; bool on; };
         shader s(lamp l, float w[3], out closure surface, out lamp next) {
@@ -91,7 +91,8 @@ fn a_program_says_what_it_takes_and_gives() {
         assert_eq!(find(list, path), Err(AdumbraStatus::UnknownName));
     }
 
-    let json = written(|to, room, needed| call!(adumbra_program_json(program, to, room, needed)));
+    let json =
+        written(|to, capacity, needed| call!(adumbra_program_json(program, to, capacity, needed)));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["inputs"][1]["type"], "float[3]");
     assert_eq!(json["textures"][0], "wood");
@@ -104,50 +105,58 @@ fn a_program_says_what_it_takes_and_gives() {
 }
 
 #[test]
-fn findings_are_data_and_reports() {
+fn diagnostics_are_data_and_reports() {
     let compiler = hit_compiler();
     let shader = "shader s(out float o) {\n  o = hlaf(1.0);\n  o = nothing;\n}";
-    let (mut program, mut findings) = (null_mut(), null_mut());
+    let (mut program, mut diagnostics) = (null_mut(), null_mut());
     let status = call!(adumbra_compile_source(
         compiler,
         c"wrong.adu".as_ptr(),
         shader.as_ptr().cast(),
         shader.len(),
         &raw mut program,
-        &raw mut findings
+        &raw mut diagnostics
     ));
     assert_eq!((status, program.is_null()), (AdumbraStatus::Refused, true));
     let sources = Sources::new("wrong.adu", shader);
     let expected = rust_compiler().compile(&sources).unwrap_err();
     let mut count = 0;
-    ok!(adumbra_diagnostics_count(findings, &raw mut count));
+    ok!(adumbra_diagnostics_count(diagnostics, &raw mut count));
     assert_eq!(count, expected.diagnostics.len());
     assert!(count >= 2);
-    for (index, diagnostic) in expected.diagnostics.iter().enumerate() {
-        let mut finding: AdumbraDiagnostic = sized();
-        ok!(adumbra_diagnostics_get(findings, index, &raw mut finding));
-        assert_eq!(text(finding.code), diagnostic.code.to_string());
-        assert_eq!(text(finding.message), diagnostic.message);
-        assert_eq!(text(finding.file), "wrong.adu");
+    for (index, expected) in expected.diagnostics.iter().enumerate() {
+        let mut diagnostic: AdumbraDiagnostic = sized();
+        ok!(adumbra_diagnostics_get(
+            diagnostics,
+            index,
+            &raw mut diagnostic
+        ));
+        assert_eq!(text(diagnostic.code), expected.code.to_string());
+        assert_eq!(text(diagnostic.message), expected.message);
+        assert_eq!(text(diagnostic.file), "wrong.adu");
         assert_eq!(
-            (finding.start, finding.end),
-            (diagnostic.span.start, diagnostic.span.end)
+            (diagnostic.start, diagnostic.end),
+            (expected.span.start, expected.span.end)
         );
         assert_eq!(
-            (finding.severity, finding.line),
+            (diagnostic.severity, diagnostic.line),
             (AdumbraSeverity::Error as u32, 2 + index as u32)
         );
     }
-    let mut finding: AdumbraDiagnostic = sized();
-    let beyond = call!(adumbra_diagnostics_get(findings, count, &raw mut finding));
+    let mut diagnostic: AdumbraDiagnostic = sized();
+    let beyond = call!(adumbra_diagnostics_get(
+        diagnostics,
+        count,
+        &raw mut diagnostic
+    ));
     assert_eq!(beyond, AdumbraStatus::Index);
     let say = |format: AdumbraFormat| {
-        written(|to, room, needed| {
+        written(|to, capacity, needed| {
             call!(adumbra_diagnostics_render(
-                findings,
+                diagnostics,
                 format as u32,
                 to,
-                room,
+                capacity,
                 needed
             ))
         })
@@ -155,9 +164,9 @@ fn findings_are_data_and_reports() {
     assert_eq!(say(AdumbraFormat::Text), expected.to_string());
     let json: serde_json::Value = serde_json::from_str(&say(AdumbraFormat::Json)).unwrap();
     assert_eq!(json[0]["span"]["column"], 7);
-    call!(adumbra_diagnostics_free(findings));
+    call!(adumbra_diagnostics_free(diagnostics));
 
-    // A warning stands beside a program; nothing to say is no findings.
+    // A warning comes beside a program; no diagnostics is NULL.
     let layout = made!(adumbra_layout_new_hit());
     ok!(adumbra_layout_add(
         layout,
@@ -169,9 +178,9 @@ fn findings_are_data_and_reports() {
     for (shader, warnings) in [("ddx(global_value<time>)", 1), ("global_value<time>", 0)] {
         let shader = format!("shader s(out float o) {{ o = {shader}; }}");
         let (name, length) = (c"time.adu".as_ptr(), shader.len());
-        let program = made!(adumbra_compile_source(timed, name, shader.as_ptr().cast(), length; &raw mut findings));
-        assert_eq!(findings.is_null(), warnings == 0);
-        call!(adumbra_diagnostics_free(findings));
+        let program = made!(adumbra_compile_source(timed, name, shader.as_ptr().cast(), length; &raw mut diagnostics));
+        assert_eq!(diagnostics.is_null(), warnings == 0);
+        call!(adumbra_diagnostics_free(diagnostics));
         call!(adumbra_program_free(program));
     }
     call!(adumbra_compiler_free(timed));
@@ -179,7 +188,7 @@ fn findings_are_data_and_reports() {
     call!(adumbra_compiler_free(compiler));
 }
 
-/// A library of two texts, of which one is not there.
+/// A library of two sources, one of which is missing.
 unsafe extern "C" fn load(
     user: *mut c_void,
     name: *const c_char,
@@ -211,20 +220,20 @@ unsafe extern "C" fn resolve(
 }
 
 #[test]
-fn there_are_so_many_texts_and_no_more() {
+fn source_count_is_bounded() {
     let empty = c"".as_ptr();
     let sources = made!(adumbra_sources_new(empty, empty, 0));
     for _ in 1..adumbra::sources::MAX_SOURCE_COUNT {
         ok!(adumbra_sources_add(sources, empty, empty, 0));
     }
-    // SAFETY: the handle and the texts live.
+    // SAFETY: the handle and the strings live.
     let more = unsafe { adumbra_sources_add(sources, empty, empty, 0) };
     assert_eq!(more, AdumbraStatus::Size);
     call!(adumbra_sources_free(sources));
 }
 
 #[test]
-fn texts_include_what_the_host_loads() {
+fn includes_are_loaded_by_host() {
     let compiler = hit_compiler();
     let mut loads = 0_u32;
     let loader = AdumbraLoader {
@@ -262,28 +271,28 @@ fn texts_include_what_the_host_loads() {
             ..loader
         },
     ] {
-        let mut findings = null_mut();
+        let mut diagnostics = null_mut();
         let status = call!(adumbra_sources_include(
             bad,
             &raw const missing,
-            &raw mut findings
+            &raw mut diagnostics
         ));
         assert_eq!(status, AdumbraStatus::Refused);
-        let why = report(findings);
+        let why = report(diagnostics);
         let reason = if missing.load.is_some() {
             "the library is closed"
         } else {
-            "the host loads no texts"
+            "the host loads no sources"
         };
         assert!(why.contains(reason), "{why}");
-        call!(adumbra_diagnostics_free(findings));
+        call!(adumbra_diagnostics_free(diagnostics));
     }
     call!(adumbra_sources_free(bad));
     call!(adumbra_compiler_free(compiler));
 }
 
 #[test]
-fn programs_go_through_files() {
+fn programs_round_trip_through_files() {
     let compiler = hit_compiler();
     let program = compile(compiler, NOISY);
     let mut needed = 0;
@@ -331,17 +340,17 @@ fn programs_go_through_files() {
 
     for at in 0..bytes.len() {
         bytes[at] ^= 0x55;
-        let (mut refused, mut findings) = (null_mut(), null_mut());
+        let (mut refused, mut diagnostics) = (null_mut(), null_mut());
         let status = call!(adumbra_program_load(
             bytes.as_ptr(),
             bytes.len(),
             &raw mut refused,
-            &raw mut findings
+            &raw mut diagnostics
         ));
         assert_eq!((status, refused.is_null()), (AdumbraStatus::Refused, true));
-        let why = report(findings);
+        let why = report(diagnostics);
         assert!(why.starts_with("[E07"), "{why}");
-        call!(adumbra_diagnostics_free(findings));
+        call!(adumbra_diagnostics_free(diagnostics));
         bytes[at] ^= 0x55;
     }
     for handle in [program, loaded] {

@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 #[test]
-fn quads_are_those_of_the_facade() {
+fn quads_give_bits_of_facade() {
     let layout = made!(adumbra_layout_new());
     ok!(adumbra_layout_add(
         layout,
@@ -113,7 +113,7 @@ fn quads_are_those_of_the_facade() {
 }
 
 #[test]
-fn quads_have_helpers_and_are_whole() {
+fn incomplete_quads_are_refused() {
     let layout = made!(adumbra_layout_new());
     ok!(adumbra_layout_add(
         layout,

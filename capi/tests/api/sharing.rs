@@ -1,4 +1,4 @@
-//! Handles in use: by callbacks of their own evaluation, and by other threads.
+//! Handles in use by callbacks of their own evaluation, and by other threads.
 
 use crate::common::{compile, hit, hit_compiler, sized};
 use adumbra_capi::*;
@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::thread;
 
-/// What a callback finds that uses, and frees, what calls it.
+/// The statuses that a callback gets which uses, and frees, its own evaluator.
 struct Meddler {
     evaluator: *mut AdumbraEvaluator,
     batch: *mut AdumbraBatchEvaluator,
@@ -15,7 +15,7 @@ struct Meddler {
 }
 
 unsafe extern "C" fn meddle(user: *mut c_void, _: *const AdumbraSampleRequest, _: *mut f32) -> u32 {
-    // SAFETY: the user is the test's meddler, which nobody else looks at meanwhile.
+    // SAFETY: the user is the test's meddler, to which no other reference is used meanwhile.
     let meddler = unsafe { &mut *user.cast::<Meddler>() };
     let point = hit(0);
     let mut word = 0_u32;
@@ -47,7 +47,7 @@ unsafe extern "C" fn meddle(user: *mut c_void, _: *const AdumbraSampleRequest, _
 }
 
 #[test]
-fn callbacks_that_meddle_find_the_door_closed() {
+fn callback_on_own_evaluator_gets_busy() {
     let compiler = hit_compiler();
     let program = compile(
         compiler,
@@ -116,7 +116,8 @@ struct Shared<T>(*mut T);
 
 // SAFETY: handles may be used by any thread; that is what is tested.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above.
+// SAFETY: the handles live until the threads were joined, and each call is one that threads may
+// share.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
@@ -126,7 +127,7 @@ impl<T> Shared<T> {
 }
 
 #[test]
-fn threads_share_what_never_changes_and_take_turns_at_the_rest() {
+fn shared_handles_serialise_or_report_busy() {
     let compiler = Shared(hit_compiler());
     let shader = "shader s(float x = 1, out float o) { float sum = 0; for (int i = 0; i < 200; i++) sum += sin(x * i + global_value<uvw>.x); o = sum; }";
     let program = Shared(compile(compiler.get(), shader));

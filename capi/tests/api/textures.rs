@@ -1,4 +1,4 @@
-//! What single points ask of their host: textures, also late ones, messages, patience.
+//! Host callbacks of single points: textures, also late ones, messages, cancellation.
 
 use crate::common::{
     evaluate, hit, instance, native_is_there, rust_compiler, rust_hit, sized, text, words,
@@ -8,13 +8,13 @@ use adumbra_capi::*;
 use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
 
-/// What a host of this suite sees and says.
+/// The record of a host of this suite, and its answers.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) requests: Vec<AdumbraSampleRequest>,
     messages: Vec<(usize, String)>,
     late: bool,
-    patience: u32,
+    polls_left: u32,
 }
 
 impl Seen {
@@ -32,7 +32,7 @@ impl Seen {
 /// # Safety
 /// The user's pointer is that of `Seen::host`.
 unsafe fn seen<'a>(user: *mut c_void) -> &'a mut Seen {
-    // SAFETY: as promised; nobody else looks at it while a call runs.
+    // SAFETY: `user` points at this record, and no other reference to it is used while a call runs.
     unsafe { &mut *user.cast::<Seen>() }
 }
 
@@ -45,7 +45,7 @@ unsafe extern "C" fn sample(
     request: *const AdumbraSampleRequest,
     to: *mut f32,
 ) -> u32 {
-    // SAFETY: the library gives a request, and room for four numbers.
+    // SAFETY: the library passes a request, and memory for four numbers.
     let (seen, request, to) = unsafe { (seen(user), *request, &mut *to.cast::<[f32; 4]>()) };
     seen.requests.push(request);
     assert_eq!(*to, [1.0; 4]);
@@ -66,8 +66,8 @@ unsafe extern "C" fn message(user: *mut c_void, point: usize, says: *const c_cha
 unsafe extern "C" fn is_cancelled(user: *mut c_void) -> u32 {
     // SAFETY: it is the user's.
     let seen = unsafe { seen(user) };
-    seen.patience = seen.patience.wrapping_sub(1);
-    u32::from(seen.patience == 0)
+    seen.polls_left = seen.polls_left.wrapping_sub(1);
+    u32::from(seen.polls_left == 0)
 }
 
 pub(crate) struct Slopes;
@@ -87,7 +87,7 @@ const TEXTURED: &str = "texture2d a; texture2d b;
     }";
 
 #[test]
-fn textures_messages_and_patience_are_the_hosts() {
+fn callbacks_get_textures_messages_and_cancellation() {
     let program = rust_compiler()
         .compile(&Sources::new("s.adu", TEXTURED))
         .unwrap();
@@ -127,19 +127,19 @@ fn textures_messages_and_patience_are_the_hosts() {
 
     let endless = crate::common::instance("shader s(out int n) { while (true) n++; }");
     let evaluator = made!(adumbra_evaluator_new(endless, null()));
-    seen.patience = 3;
+    seen.polls_left = 3;
     let host = seen.host();
     assert_eq!(
         evaluate(evaluator, &hit(0), &raw const host),
         AdumbraOutcome::Stopped
     );
-    assert_eq!(seen.patience, 0);
+    assert_eq!(seen.polls_left, 0);
     call!(adumbra_evaluator_free(evaluator));
     call!(adumbra_instance_free(endless));
 }
 
 #[test]
-fn a_parked_point_goes_on_by_its_own_engine() {
+fn parked_point_resumes_by_own_engine() {
     if !native_is_there() {
         return;
     }
@@ -183,7 +183,7 @@ fn a_parked_point_goes_on_by_its_own_engine() {
 }
 
 #[test]
-fn points_wait_in_place_and_parked() {
+fn points_suspend_in_evaluator_and_parked() {
     let instance = instance(TEXTURED);
     let program = rust_compiler()
         .compile(&Sources::new("s.adu", TEXTURED))
@@ -202,16 +202,16 @@ fn points_wait_in_place_and_parked() {
 
     let mut request: AdumbraSampleRequest = sized();
     let mut outcome = AdumbraOutcome::Finished;
-    let nobody = call!(adumbra_evaluator_request(evaluators[0], &raw mut request));
+    let unsuspended = call!(adumbra_evaluator_request(evaluators[0], &raw mut request));
     let none = call!(adumbra_evaluator_answer(
         evaluators[0],
         [0.0; 4].as_ptr(),
         host,
         null_mut()
     ));
-    assert_eq!([nobody, none], [AdumbraStatus::NotSuspended; 2]);
+    assert_eq!([unsuspended, none], [AdumbraStatus::NotSuspended; 2]);
 
-    // In place.
+    // In the evaluator.
     assert_eq!(
         evaluate(evaluators[0], &hit(2), host),
         AdumbraOutcome::Pending
@@ -231,7 +231,7 @@ fn points_wait_in_place_and_parked() {
     expected.evaluate(&rust_hit(&program, 2), &mut Slopes);
     assert_eq!(words(evaluators[0], 4), expected.words());
 
-    // Parked by one, resumed by the other, in turns.
+    // Parked by one evaluator, resumed by the other, alternately.
     let mut parked: Vec<_> = (0..10)
         .map(|point| {
             assert_eq!(

@@ -1,16 +1,19 @@
-//! Places, and the compilers of this machine.
+//! Folders of the project, and the C compilers of this machine.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The folder of the crate.
-pub(crate) fn room() -> &'static Path {
+pub(crate) fn crate_dir() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// A file or folder of the project.
 pub(crate) fn project(path: &str) -> PathBuf {
-    room().parent().expect("the project's folder").join(path)
+    crate_dir()
+        .parent()
+        .expect("the project's folder")
+        .join(path)
 }
 
 /// An empty folder for a test.
@@ -20,7 +23,7 @@ pub(crate) fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// What a text is written in.
+/// The language of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
     C,
@@ -63,7 +66,8 @@ pub(crate) enum Library {
 }
 
 impl Library {
-    /// Its file, which is built beside the tests; shared ones are tried on Linux alone, where a program can say where they are.
+    /// Its file, which is built beside the tests; shared ones are tried on Linux alone, where a
+    /// program can say where they are.
     pub(crate) fn file(self) -> Option<PathBuf> {
         let name = match self {
             Library::Static => "libadumbra_capi.a",
@@ -80,7 +84,8 @@ impl Library {
     }
 }
 
-/// Builds a program of one file, without optimisations that change results; nothing without a compiler.
+/// Builds a program of one file, without optimisations that change results; nothing without a
+/// compiler.
 pub(crate) fn build(
     language: Language,
     source: &Path,
@@ -102,7 +107,7 @@ pub(crate) fn link(
     let program = folder.join(name);
     let mut command = compiler.to_command();
     command.args(language.strict()).arg("-ffp-contract=off");
-    command.arg("-I").arg(room().join("include"));
+    command.arg("-I").arg(crate_dir().join("include"));
     command.arg("-I").arg(folder);
     command.args(sources).arg(&library).arg("-o").arg(&program);
     command.args(["-lpthread", "-ldl", "-lm"]);

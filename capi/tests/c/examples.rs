@@ -1,4 +1,4 @@
-//! The examples in C and C++ are built against the static library, run, and show what the facade shows, to the bit.
+//! The examples in C and C++, built against the static library, give the facade's bits.
 
 use crate::compilers::{Language, Library, build, project, scratch};
 use adumbra::{
@@ -16,7 +16,7 @@ pub(crate) fn numbers(said: &str) -> Vec<u32> {
         .collect()
 }
 
-/// What the example in C prints, as bits, built against each library; none without a compiler.
+/// The output of the example in C, as bits, built against each library; none without a compiler.
 fn printed() -> Vec<Vec<u32>> {
     let source = project("examples/capi/point.c");
     let programs = [Library::Static, Library::Shared]
@@ -58,14 +58,14 @@ pub(crate) fn point() -> Vec<u32> {
 }
 
 #[test]
-fn the_point_of_the_c_example_is_that_of_the_facade() {
+fn c_example_gives_bits_of_facade() {
     for said in printed() {
         assert_eq!(said, point());
     }
 }
 
-/// What the toy draws, point by point through the facade, with its texture written once more.
-pub(crate) fn toy_picture() -> Vec<u8> {
+/// The toy's image, point by point through the facade, with its texture written once more.
+pub(crate) fn toy_image() -> Vec<u8> {
     const WIDTH: usize = 128;
     const HEIGHT: usize = 72;
     const LAST: u32 = 5;
@@ -126,12 +126,13 @@ pub(crate) fn toy_picture() -> Vec<u8> {
     bytes
 }
 
-/// Whether the toy, built by whatever means, draws what the facade gives: stripes near by, their mean far away.
+/// Whether the toy, built by whatever means, draws what the facade gives: stripes near by, their
+/// mean far away.
 pub(crate) fn assert_toy_draws(mut toy: Command, file: &std::path::Path) {
     let said = toy.arg(file).output().expect("the toy starts");
     let errors = String::from_utf8_lossy(&said.stderr);
     assert!(said.status.success() && errors.is_empty(), "{errors}");
-    let (drawn, expected) = (std::fs::read(file).expect("a picture"), toy_picture());
+    let (drawn, expected) = (std::fs::read(file).expect("an image"), toy_image());
     assert_eq!(drawn.len(), expected.len());
     let differ = drawn.iter().zip(&expected).position(|(a, b)| a != b);
     assert_eq!(differ, None, "the first byte that differs");
@@ -154,7 +155,7 @@ pub(crate) fn assert_toy_draws(mut toy: Command, file: &std::path::Path) {
 }
 
 #[test]
-fn toy_draws_what_the_facade_gives() {
+fn toy_draws_image_of_facade() {
     let source = project("examples/capi/toy/toy.cpp");
     let Some(program) = build(Language::Cpp, &source, "toy", Library::Static) else {
         return;
@@ -215,8 +216,8 @@ impl Host for MipMap {
     }
 }
 
-/// The picture, point by point through the facade.
-fn picture(shader: &str) -> Vec<u8> {
+/// The image, point by point through the facade.
+fn image(shader: &str) -> Vec<u8> {
     let layout = GlobalsLayout::new()
         .with("ground", Type::Vector(2))
         .and_then(|layout| layout.with("distance", Type::FLOAT))
@@ -251,7 +252,7 @@ fn picture(shader: &str) -> Vec<u8> {
 }
 
 #[test]
-fn the_picture_of_the_cpp_example_is_that_of_the_facade() {
+fn cpp_example_draws_image_of_facade() {
     let source = project("examples/capi/renderer.cpp");
     let Some(program) = build(Language::Cpp, &source, "renderer", Library::Static) else {
         return;
@@ -269,12 +270,13 @@ fn the_picture_of_the_cpp_example_is_that_of_the_facade() {
         .split("R\"(")
         .nth(1)
         .and_then(|rest| rest.split(")\";").next());
-    let expected = picture(shader.expect("its shader"));
-    let drawn = std::fs::read(&file).expect("the picture was written");
+    let expected = image(shader.expect("its shader"));
+    let drawn = std::fs::read(&file).expect("the image was written");
     assert_eq!(drawn.len(), expected.len());
     let differ = drawn.iter().zip(&expected).position(|(a, b)| a != b);
     assert_eq!(differ, None, "the first byte that differs");
-    // Far away the tiles are one grey, near by they are tiles, and in between all that the levels make of them.
+    // Far away the tiles are one grey, near by they are tiles, and in between all that the levels
+    // make of them.
     let start = drawn.len() - 3 * WIDTH * HEIGHT;
     let greys = |rows: std::ops::Range<usize>| {
         let bytes = drawn[start + 3 * WIDTH * rows.start..][..3 * WIDTH * rows.len()].iter();
@@ -288,7 +290,7 @@ fn the_picture_of_the_cpp_example_is_that_of_the_facade() {
 }
 
 #[test]
-fn the_examples_are_read_in_five_minutes() {
+fn examples_are_short() {
     for (file, lines) in [("renderer.cpp", 200), ("point.c", 70)] {
         let text =
             std::fs::read_to_string(project("examples/capi").join(file)).expect("it is there");

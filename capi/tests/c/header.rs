@@ -1,6 +1,6 @@
-//! The header is what cbindgen makes of the crate now, and both languages take it without a word.
+//! The header is what cbindgen generates now, and compiles as C and as C++ without warnings.
 
-use crate::compilers::{Language, compiler, room, scratch};
+use crate::compilers::{Language, compiler, crate_dir, scratch};
 use std::fs;
 
 /// The files with functions, in the order in which a reader of the header wants them.
@@ -11,7 +11,7 @@ const SUBJECTS: [&str; 16] = [
     "closures",
     "sources",
     "compiler",
-    "findings",
+    "diagnostics",
     "program",
     "object",
     "instance",
@@ -27,8 +27,8 @@ const SUBJECTS: [&str; 16] = [
 const TYPES: [&str; 4] = ["pointer", "options", "variable", "closure"];
 
 fn generated() -> String {
-    let source = |name: &&str| room().join("src").join(name).with_extension("rs");
-    let config = cbindgen::Config::from_file(room().join("cbindgen.toml"));
+    let source = |name: &&str| crate_dir().join("src").join(name).with_extension("rs");
+    let config = cbindgen::Config::from_file(crate_dir().join("cbindgen.toml"));
     let mut builder = cbindgen::Builder::new().with_config(config.expect("the settings are read"));
     for file in SUBJECTS.iter().chain(&TYPES).map(source) {
         builder = builder.with_src(file);
@@ -40,8 +40,8 @@ fn generated() -> String {
 }
 
 #[test]
-fn the_header_is_that_of_the_crate() {
-    let path = room().join("include/adumbra.h");
+fn header_is_generated_from_crate() {
+    let path = crate_dir().join("include/adumbra.h");
     let now = generated();
     if std::env::var_os("ADUMBRA_BLESS").is_some() {
         fs::write(&path, &now).expect("the header can be written");
@@ -56,10 +56,11 @@ fn the_header_is_that_of_the_crate() {
 }
 
 #[test]
-fn every_function_of_the_crate_stands_in_it() {
-    let header = fs::read_to_string(room().join("include/adumbra.h")).expect("the header is there");
+fn header_declares_every_function() {
+    let header =
+        fs::read_to_string(crate_dir().join("include/adumbra.h")).expect("the header is there");
     let mut functions = 0;
-    for entry in fs::read_dir(room().join("src")).expect("the crate is there") {
+    for entry in fs::read_dir(crate_dir().join("src")).expect("the crate is there") {
         let path = entry.expect("the crate is there").path();
         let text = fs::read_to_string(&path).expect("a source file");
         for after in text.split("#[unsafe(no_mangle)]\n").skip(1) {
@@ -80,10 +81,11 @@ fn every_function_of_the_crate_stands_in_it() {
 }
 
 #[test]
-fn memory_of_hosts_is_not_taken_for_set() {
-    // A slice to be written is made in one place, of what need not have been set. A second place could forget that.
+fn memory_of_hosts_is_maybe_uninit() {
+    // One function makes slices that may be written, of memory that need not be initialised. A
+    // second one could forget that.
     let mut found = Vec::new();
-    for entry in fs::read_dir(room().join("src")).expect("the crate is there") {
+    for entry in fs::read_dir(crate_dir().join("src")).expect("the crate is there") {
         let path = entry.expect("the crate is there").path();
         let text = fs::read_to_string(&path).expect("a source file");
         let makes = text
@@ -95,13 +97,13 @@ fn memory_of_hosts_is_not_taken_for_set() {
         found.len() == 1 && found[0].contains("pointer.rs"),
         "{found:#?}"
     );
-    let pointer = fs::read_to_string(room().join("src/pointer.rs")).expect("a source file");
+    let pointer = fs::read_to_string(crate_dir().join("src/pointer.rs")).expect("a source file");
     assert!(pointer.contains(") -> Result<&'a mut [MaybeUninit<T>]> {"));
     assert!(!pointer.contains("&'a mut [T]"));
 }
 
 #[test]
-fn both_languages_take_it_without_a_word() {
+fn header_compiles_as_c_and_cpp() {
     let twice = "#include \"adumbra.h\"\n#include \"adumbra.h\"\nint main(void) { return 0; }\n";
     for (language, name) in [(Language::C, "both.c"), (Language::Cpp, "both.cpp")] {
         let Some(compiler) = compiler(language) else {
@@ -111,7 +113,10 @@ fn both_languages_take_it_without_a_word() {
         fs::write(&file, twice).expect("the folder can be written");
         let mut command = compiler.to_command();
         command.args(language.strict()).arg("-fsyntax-only");
-        command.arg("-I").arg(room().join("include")).arg(&file);
+        command
+            .arg("-I")
+            .arg(crate_dir().join("include"))
+            .arg(&file);
         let said = command.output().expect("the compiler starts");
         let errors = String::from_utf8_lossy(&said.stderr);
         assert!(

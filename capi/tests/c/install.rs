@@ -1,7 +1,9 @@
-//! What `capi/install.sh` installs is what C and C++ build against: by pkg-config and by CMake, with the static library and the shared one, from a prefix with
-//! blanks in it. Parts that need a program which is not there are skipped, and say so.
+//! C and C++ build against what `capi/install.sh` installs.
+//!
+//! They use pkg-config and CMake, the static library and the shared one, from a prefix with blanks
+//! in it. Parts that need a missing program are skipped, and say so.
 
-use crate::compilers::{Language, Library, compiler, project, room, scratch};
+use crate::compilers::{Language, Library, compiler, crate_dir, project, scratch};
 use crate::examples::{assert_toy_draws, numbers, point};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,11 +27,11 @@ fn run(command: &mut Command) -> String {
 }
 
 fn all_of(said: &Output) -> String {
-    let texts = [&said.stdout, &said.stderr];
-    texts.map(|text| String::from_utf8_lossy(text)).join("\n")
+    let outputs = [&said.stdout, &said.stderr];
+    outputs.map(|text| String::from_utf8_lossy(text)).join("\n")
 }
 
-/// The script, told to take the libraries that are beside the tests.
+/// The script, with the libraries that are beside the tests.
 fn script(prefix: &Path) -> Option<Command> {
     if cfg!(windows) || !is_there("sh") && !Path::new("/bin/sh").exists() {
         println!("skipped: there is no shell");
@@ -37,7 +39,7 @@ fn script(prefix: &Path) -> Option<Command> {
     }
     let libraries = Library::Static.file()?;
     let mut command = Command::new("sh");
-    command.arg(room().join("install.sh"));
+    command.arg(crate_dir().join("install.sh"));
     command.arg("--prefix").arg(prefix);
     command
         .arg("--from")
@@ -64,7 +66,7 @@ fn installed(name: &str) -> Option<PathBuf> {
 /// The folders of libraries, for programs that look for the shared one when they start.
 const PATHS: [&str; 2] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"];
 
-/// What pkg-config says, as a shell takes it.
+/// The output of pkg-config, as a shell reads it.
 fn pkg_config(folder: &Path, arguments: &str) -> String {
     let mut command = Command::new("pkg-config");
     command.args(arguments.split(' '));
@@ -150,7 +152,7 @@ fn cmake(project: &Path, build: &Path, prefix: &Path, arguments: &[&str]) -> Out
 }
 
 #[test]
-fn cmake_builds_the_toy_and_c_against_both_libraries() {
+fn cmake_builds_examples_against_both_libraries() {
     let Some(prefix) = installed("cmake") else {
         return;
     };
@@ -224,7 +226,7 @@ fn cmake_builds_the_toy_and_c_against_both_libraries() {
 }
 
 #[test]
-fn packages_are_staged_below_destdir() {
+fn destdir_stages_packages() {
     let stage = empty("staged").join("stage of a package");
     let Some(mut script) = script(Path::new("/opt/adumbra")) else {
         return;
@@ -240,38 +242,38 @@ fn packages_are_staged_below_destdir() {
         "include/adumbra/values.hpp",
     ] {
         let staged = fs::read(prefix.join(file)).expect("a header is staged");
-        assert!(staged == fs::read(room().join(file)).expect("the header is there"));
+        assert!(staged == fs::read(crate_dir().join(file)).expect("the header is there"));
     }
     let parts = |folder: &Path| fs::read_dir(folder).expect("a folder").count();
     assert_eq!(
         parts(&prefix.join("include/adumbra")),
-        parts(&room().join("include/adumbra"))
+        parts(&crate_dir().join("include/adumbra"))
     );
     assert!(lib.join("libadumbra_capi.a").exists());
-    let mut texts = Vec::new();
+    let mut outputs = Vec::new();
     for file in [
         "pkgconfig/adumbra.pc",
         "pkgconfig/adumbra-static.pc",
         "cmake/adumbra/adumbraConfig.cmake",
         "cmake/adumbra/adumbraConfigVersion.cmake",
     ] {
-        texts.push(fs::read_to_string(lib.join(file)).expect("a file for builds"));
+        outputs.push(fs::read_to_string(lib.join(file)).expect("a file for builds"));
     }
-    for text in &texts {
+    for text in &outputs {
         let filled = text.split('@').all(|word| {
             word.is_empty() || !word.chars().all(|c| c.is_ascii_uppercase() || c == '_')
         });
         assert!(filled && !text.contains("stage of a package"), "{text}");
     }
     assert!(
-        texts[0].starts_with("prefix=/opt/adumbra\nlibdir=${prefix}/lib/some-linux\n"),
+        outputs[0].starts_with("prefix=/opt/adumbra\nlibdir=${prefix}/lib/some-linux\n"),
         "{}",
-        texts[0]
+        outputs[0]
     );
     let version = env!("CARGO_PKG_VERSION");
-    assert!(texts[0].contains(&format!("\nVersion: {version}\n")));
-    assert!(texts[1].contains(&format!("\nVersion: {version}\n")));
-    assert!(texts[3].contains(&format!("set(PACKAGE_VERSION \"{version}\")")));
+    assert!(outputs[0].contains(&format!("\nVersion: {version}\n")));
+    assert!(outputs[1].contains(&format!("\nVersion: {version}\n")));
+    assert!(outputs[3].contains(&format!("set(PACKAGE_VERSION \"{version}\")")));
 
     if is_there("cmake") {
         // The prefix is three folders above the CMake files in most installations, and four here.
@@ -289,7 +291,7 @@ fn packages_are_staged_below_destdir() {
 }
 
 #[test]
-fn script_refuses_what_it_cannot_do() {
+fn install_script_refuses_bad_arguments() {
     let folder = empty("refused");
     let Some(_) = script(&folder) else {
         return;
@@ -314,14 +316,14 @@ fn script_refuses_what_it_cannot_do() {
         (&["--prefix", prefix, "--from", nowhere], "there is neither"),
     ] {
         let mut script = Command::new("sh");
-        script.arg(room().join("install.sh")).args(arguments);
+        script.arg(crate_dir().join("install.sh")).args(arguments);
         let said = script.output().expect("the script starts");
         assert_eq!(said.status.code(), Some(2), "{arguments:?}");
         assert!(all_of(&said).contains(says), "{says}: {}", all_of(&said));
     }
     assert!(!folder.join("include").exists(), "nothing was done");
     let help = run(Command::new("sh")
-        .arg(room().join("install.sh"))
+        .arg(crate_dir().join("install.sh"))
         .arg("--help"));
     for option in [
         "--prefix", "--libdir", "--target", "--from", "--strip", "DESTDIR",

@@ -1,4 +1,5 @@
-//! The C API as C and C++ see it: the header, the examples, the page, and shaders that were compiled ahead of time.
+//! The C API from C and C++: the header, the examples, the page, and shaders compiled ahead of
+//! time.
 
 #![allow(unsafe_code)]
 

@@ -1,6 +1,8 @@
-//! Shaders that were compiled ahead of time: the example is linked and shows what the facade shows; headers are C and C++; the linker's code is what runs.
+//! Shaders compiled ahead of time: the linked example gives the facade's bits.
+//!
+//! Headers are C and C++, and the linker's code is the code that runs.
 
-use crate::compilers::{Language, Library, compiler, link, project, room, scratch};
+use crate::compilers::{Language, Library, compiler, crate_dir, link, project, scratch};
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, Options, Program,
     SampleRequest, Sampled, Scalar, Sources, Type,
@@ -59,7 +61,7 @@ impl Host for Footprint {
     }
 }
 
-/// What the points of the example show: value, ddx and ddy of each scalar.
+/// The outputs of the example's points: value, ddx and ddy of each scalar.
 fn shown(program: &Arc<Program>, tier: Tier) -> Vec<[[f32; 4]; 3]> {
     let mut instance = Instance::new(program);
     instance.set("rings", 9.0_f32).unwrap();
@@ -92,7 +94,7 @@ fn shown(program: &Arc<Program>, tier: Tier) -> Vec<[[f32; 4]; 3]> {
 }
 
 #[test]
-fn the_example_shows_what_the_facade_shows() {
+fn linked_example_gives_bits_of_facade() {
     let folder = scratch("aot_example");
     let program = ripple();
     let object = write(&folder, &program, &[]);
@@ -121,7 +123,7 @@ fn the_example_shows_what_the_facade_shows() {
 
 /// Shaders with all that a header speaks of, and with nothing of it.
 #[test]
-fn headers_are_c_and_cpp() {
+fn object_headers_are_c_and_cpp() {
     let everything = "struct hit { float t; int id; };\n\
         struct nested { hit first; float3x3 frame; bool is; };\n\
         texture2d paint; texture2d wood; shader_resource table;\n\
@@ -161,7 +163,10 @@ fn assert_compiles(folder: &Path, name: &str, others: &[(Language, &str)]) {
         command.args(language.strict()).arg("-Wno-unused-function");
         command.arg(standard).arg("-fsyntax-only");
         command.arg("-I").arg(folder);
-        command.arg("-I").arg(room().join("include")).arg(&source);
+        command
+            .arg("-I")
+            .arg(crate_dir().join("include"))
+            .arg(&source);
         let said = command.output().expect("the compiler starts");
         let errors = String::from_utf8_lossy(&said.stderr);
         assert!(said.status.success(), "{standard}: {errors}");
@@ -170,7 +175,7 @@ fn assert_compiles(folder: &Path, name: &str, others: &[(Language, &str)]) {
 
 /// Words of C and C++, macros, types: no name of a global breaks a header, and no two become one.
 #[test]
-fn names_that_c_keeps_get_others() {
+fn names_reserved_in_c_are_renamed() {
     let names = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class class_ class__ compl \
         concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double \
         dynamic_cast else enum explicit export extern false float for friend goto if inline int int32_t long mutable namespace new noexcept \
@@ -198,9 +203,9 @@ fn names_that_c_keeps_get_others() {
     }
 }
 
-/// What hosts call things that are no names in C, and names of one shader that are another's.
+/// Host names that are no names in C, and names of one shader that are another's.
 #[test]
-fn names_that_are_none_in_c_and_names_met_twice_get_others() {
+fn invalid_and_duplicate_c_names_are_renamed() {
     let names = ["a b", "a-b", "a_b", "0", "", "é", "x */ int y;", "x\ny"];
     let layout = names
         .into_iter()
@@ -229,7 +234,8 @@ unsafe extern "C" {
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// The shader in a shared library that is made of an object alone: it asks the linker for nothing. Nothing without a compiler.
+/// The shader in a shared library that is made of an object alone: it asks the linker for nothing.
+/// Nothing without a compiler.
 fn loaded(folder: &Path, object: &Path, name: &str) -> Option<&'static ObjectShader> {
     const NOW: c_int = 2;
     let library = folder.join(format!("lib{name}.so"));
@@ -242,7 +248,8 @@ fn loaded(folder: &Path, object: &Path, name: &str) -> Option<&'static ObjectSha
     let text = |text: String| CString::new(text).unwrap();
     let file = text(library.to_str().expect("UTF-8").to_owned());
     let symbol = text(format!("adumbra_object_{name}"));
-    // SAFETY: both are texts; the library is an object file of this version, and is never closed.
+    // SAFETY: both are strings that end with NUL; the library is an object file of this version,
+    // and is never closed.
     unsafe {
         let library = dlopen(file.as_ptr(), NOW);
         assert!(!library.is_null());
@@ -253,7 +260,7 @@ fn loaded(folder: &Path, object: &Path, name: &str) -> Option<&'static ObjectSha
 
 #[test]
 #[cfg(target_os = "linux")]
-fn linked_code_is_what_runs() {
+fn linked_code_is_executed() {
     let folder = scratch("aot_linked");
     let program = ripple();
     let object = write(&folder, &program, &[]);

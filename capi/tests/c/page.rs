@@ -1,5 +1,7 @@
-//! The snippets of `docs/c-api.md`, which are one program in each language: what stands in `c top` or `cpp top` blocks, then `main` with what stands in `c` or
-//! `cpp` blocks, one behind the other.
+//! The snippets of `docs/c-api.md`, one program in each language.
+//!
+//! The program has the `c top` or `cpp top` blocks first, then `main` with the `c` or `cpp` blocks
+//! in their order.
 
 use crate::compilers::{Language, Library, build, project, scratch};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
@@ -28,7 +30,7 @@ fn program(page: &str, language: &str) -> String {
 }
 
 #[test]
-fn what_the_page_shows_compiles_and_holds() {
+fn page_snippets_compile_and_run() {
     let page = std::fs::read_to_string(project("docs/c-api.md")).expect("the page is there");
     for (language, ending) in [(Language::C, "c"), (Language::Cpp, "cpp")] {
         let name = format!("page_{ending}");

@@ -1,5 +1,5 @@
-// What adumbra.hpp says, tried: run by the test `wrapper`, which builds it as C++17 with all warnings as errors. It ends by abort where something does not
-// hold, and says where.
+// Checks of adumbra.hpp. The test `wrapper` builds it as C++17 with all warnings as errors. It
+// aborts where a check fails, and prints the line.
 
 #include "adumbra.hpp"
 
@@ -118,11 +118,11 @@ Hit hit(int point)
     return {{{0.25f + t, 0.5f}, {0.125f, 0}, {0, 0.0625f * t}}, {{0, t, 1}, {1, 0, 0}, {0, 1, 0}}, {point, 0, 0}};
 }
 
-/// A texel that tells which request it is for.
+/// A texel that encodes its request.
 Texel telling(const SampleRequest &r) { return {r.u + r.v, r.dudx + r.dudy, r.dvdx + r.dvdy, 1.0f}; }
 
-/// A host that does what it is told.
-struct Told : Host {
+/// A host with settable answers.
+struct ScriptedHost : Host {
     bool is_late = false;
     bool throws = false;
     std::vector<SampleRequest> requests{};
@@ -151,7 +151,7 @@ struct Impatient : Host {
 void errors_and_names()
 {
     Compiler compiler(Layout::of<Hit>());
-    auto refused = thrown<Refused>([&] { compiler.compile("half.adu", "shader half(out float o) { o = hlaf(1.0); }"); });
+    auto refused = thrown<RefusedError>([&] { compiler.compile("half.adu", "shader half(out float o) { o = hlaf(1.0); }"); });
     HOLDS(std::string_view(refused.what()).find("[E0202] Error") == 0);
     HOLDS(refused.status() == ADUMBRA_STATUS_REFUSED && refused.diagnostics().size() == 1);
     Diagnostic first = refused.diagnostics()[0];
@@ -166,7 +166,7 @@ void errors_and_names()
     compiler.compile(Sources("s.adu", "shader s(out float o) { o = 1.0; }"), &warnings);
     HOLDS(warnings.empty());
 
-    HOLDS(fails(ADUMBRA_STATUS_TWICE, "`uvw` is declared twice", [] { Layout::hit().add<float>("uvw"); }));
+    HOLDS(fails(ADUMBRA_STATUS_DUPLICATE, "`uvw` is declared twice", [] { Layout::hit().add<float>("uvw"); }));
     HOLDS(fails(ADUMBRA_STATUS_WRONG_TYPE, "type", [] { Layout().add("k", ADUMBRA_TYPE_CLOSURE); }));
     HOLDS(fails(ADUMBRA_STATUS_UNKNOWN_NAME, "no global `uwv`; did you mean `uvw`?", [] { Layout::hit().shadowless("uwv"); }));
     Layout::hit().shadowless("tangent");
@@ -184,7 +184,7 @@ void errors_and_names()
     HOLDS(fails(ADUMBRA_STATUS_WRONG_TYPE, "`n` is of type `int`", [&] { material.set("n", 0.5); }));
     HOLDS(fails(ADUMBRA_STATUS_SIZE, "`tint` is of type `float3`", [&] { material.set("tint", Float2{}); }));
 
-    // What was moved from is refused, and does no harm.
+    // An object that was moved from is refused, and does no harm.
     Layout gone = Layout::hit();
     Layout kept = std::move(gone);
     HOLDS(kept.bytes() == 216 && hit_bytes() == 216);
@@ -199,17 +199,17 @@ void structs_that_do_not_fit()
     program.layout().check<Hit>();
     Instance material(program);
     Evaluator evaluator(material);
-    auto refused = thrown<Refused>([&] { evaluator.evaluate(Misspelt{}); });
+    auto refused = thrown<RefusedError>([&] { evaluator.evaluate(Misspelt{}); });
     HOLDS(refused.status() == ADUMBRA_STATUS_WRONG_GLOBALS && refused.diagnostics()[0].code == "E0544");
     std::string_view what = refused.what();
     HOLDS(what.find("there is no global `nomral`") != what.npos && what.find("did you mean `normal`?") != what.npos);
     BatchGlobals globals(program);
-    thrown<Refused>([&] { globals.points<Misspelt>({Misspelt{}}); });
+    thrown<RefusedError>([&] { globals.points<Misspelt>({Misspelt{}}); });
     HOLDS(fails(ADUMBRA_STATUS_UNKNOWN_NAME, "`normal`", [&] { globals.structs<Misspelt>({Misspelt{}}); }));
     HOLDS(fails(ADUMBRA_STATUS_SIZE, "", [&] { globals.structs(Span<const Ray>()); }));
     HOLDS(fails(ADUMBRA_STATUS_WRONG_GLOBALS, "", [&] { evaluator.evaluate(1.0f); }));
     HOLDS(fails(ADUMBRA_STATUS_WRONG_GLOBALS, "", [&] { globals.points<float>({1.0f}); }));
-    // A struct that nobody described is taken by its size.
+    // A struct without a HostStruct is taken by its size.
     struct Bare {
         float words[18];
     };
@@ -227,7 +227,7 @@ void single_points()
     const float list[2] = {0.5f, 2.0f};
     material.set("scale", 2).set("n", 1).set("is", true).set("tint", Vec3{1, 2, 3}).set_all<float>("list", list);
     Evaluator evaluator(material);
-    Told host;
+    ScriptedHost host;
     HOLDS(evaluator.evaluate(hit(1), &host) == ADUMBRA_OUTCOME_FINISHED);
     HOLDS(host.requests.size() == 1 && host.requests[0].u == 2.5f && host.requests[0].dudx == 0.25f && host.requests[0].texture == 0);
     Texel texel = telling(host.requests[0]);
@@ -257,8 +257,8 @@ void single_points()
     }
     std::uint32_t root = evaluator.closure_number(program.output("surface"));
     HOLDS(seen == 2 && evaluator.closure(root).kind == ADUMBRA_CLOSURE_KIND_ADD);
-    HOLDS(evaluator.closure_text(root).find("0.1 * glossy(8.0, 1)") != std::string::npos);
-    HOLDS(evaluator.closure_text(root, ADUMBRA_FORMAT_JSON)[0] == '{');
+    HOLDS(evaluator.closure_render(root).find("0.1 * glossy(8.0, 1)") != std::string::npos);
+    HOLDS(evaluator.closure_render(root, ADUMBRA_FORMAT_JSON)[0] == '{');
 
     // A lambda is a host; so is none.
     auto grey = sampled_by([](const SampleRequest &) { return Texel{0.5f, 0.5f, 0.5f, 1.0f}; });
@@ -267,7 +267,7 @@ void single_points()
     evaluator.evaluate(hit(1));
     HOLDS(evaluator.get<Float3>("c").value == Float3{4.0f, 5.0f, 6.0f});
 
-    // What a host throws comes out, and leaves the evaluator as good as before.
+    // An exception of the host comes out, and leaves the evaluator as good as before.
     host.throws = true;
     auto lost = thrown<std::runtime_error>([&] { evaluator.evaluate(hit(1), &host); });
     HOLDS(std::string_view(lost.what()) == "a texture is lost");
@@ -298,11 +298,11 @@ void points_that_wait()
     Evaluator stranger{Instance(program)};
     evaluator.evaluate(hit(2));
     Float3 white = evaluator.get<Float3>("c").value;
-    Told late;
+    ScriptedHost late;
     late.is_late = true;
     HOLDS(evaluator.evaluate(hit(2), &late) == ADUMBRA_OUTCOME_PENDING && evaluator.request().u == 2.25f);
     HOLDS(evaluator.answer({1, 1, 1, 1}) == ADUMBRA_OUTCOME_FINISHED && evaluator.get<Float3>("c").value == white);
-    HOLDS(fails(ADUMBRA_STATUS_NOT_WAITING, "waits", [&] { evaluator.park(); }));
+    HOLDS(fails(ADUMBRA_STATUS_NOT_SUSPENDED, "waits", [&] { evaluator.park(); }));
 
     evaluator.evaluate(hit(2), &late);
     ParkedPoint parked = evaluator.park();
@@ -343,7 +343,7 @@ void batches()
     from_rays.structs<Ray>(rays);
     Variable c = program.output("c");
     for (BatchGlobals *given : {&globals, &from_rays}) {
-        Told host;
+        ScriptedHost host;
         batch.evaluate(*given, 0, POINTS, &host);
         HOLDS(host.requests.size() == POINTS && host.requests[3].point == 3);
         std::vector<Float3> colors(POINTS);
@@ -358,7 +358,7 @@ void batches()
             Span<const AdumbraLeaf> leaves = batch.leaves(point, roots[point]);
             HOLDS(leaves.size() == 2 && batch.closure_arguments(point, leaves[0].number).size() == leaves[0].count);
         }
-        HOLDS(batch.closure(3, roots[3]).kind == ADUMBRA_CLOSURE_KIND_ADD && batch.closure_text(3, roots[3])[0] == '(');
+        HOLDS(batch.closure(3, roots[3]).kind == ADUMBRA_CLOSURE_KIND_ADD && batch.closure_render(3, roots[3])[0] == '(');
     }
     HOLDS(fails(ADUMBRA_STATUS_SIZE, "", [&] {
         std::vector<Float3> small(POINTS - 1);
@@ -369,9 +369,9 @@ void batches()
     // Planes, and the same for all.
     std::vector<float> u(POINTS, 0.75f);
     BatchGlobals planes(program);
-    planes.plane("uv", ADUMBRA_PART_VALUE, 0, u).same("uv", ADUMBRA_PART_DDX, Float2{0.5f, 0});
+    planes.plane("uv", ADUMBRA_PART_VALUE, 0, u).uniform("uv", ADUMBRA_PART_DDX, Float2{0.5f, 0});
     HOLDS(fails(ADUMBRA_STATUS_UNKNOWN_NAME, "no global `normel`; did you mean `normal`?", [&] { planes.plane("normel", ADUMBRA_PART_VALUE, 0, u); }));
-    HOLDS(fails(ADUMBRA_STATUS_UNKNOWN_NAME, "did you mean `uv`?", [&] { planes.same("uw", ADUMBRA_PART_VALUE, Float2{}); }));
+    HOLDS(fails(ADUMBRA_STATUS_UNKNOWN_NAME, "did you mean `uv`?", [&] { planes.uniform("uw", ADUMBRA_PART_VALUE, Float2{}); }));
     HOLDS(fails(ADUMBRA_STATUS_INDEX, "", [&] { planes.plane("uv", ADUMBRA_PART_VALUE, 2, u); }));
     BatchOptions options;
     options.uniform = {"nomral"};
@@ -381,21 +381,21 @@ void batches()
     options.tier = is_available(ADUMBRA_TIER_NATIVE) ? ADUMBRA_TIER_NATIVE : ADUMBRA_TIER_AUTO;
     BatchEvaluator narrow(material, options);
     HOLDS(narrow.width() == 64);
-    Told host;
+    ScriptedHost host;
     narrow.evaluate(planes, 10, 50, &host);
     HOLDS(host.requests.size() == 50 && host.requests[0].point == 10 && host.requests[0].u == 0.375f && host.requests[0].dudx == 0.25f);
 
-    // What a host throws comes out of a batch, too.
+    // An exception of the host comes out of a batch, too.
     host.throws = true;
     std::size_t before = host.requests.size();
     thrown<std::runtime_error>([&] { narrow.evaluate(planes, 0, 50, &host); });
     HOLDS(host.requests.size() == before + 1);
 
     // Points that wait, all at once.
-    Told late;
+    ScriptedHost late;
     late.is_late = true;
     batch.evaluate(globals, 5, 3, &late);
-    HOLDS(batch.waiting() == std::vector<std::size_t>{0, 1, 2} && batch.request(1).point == 6);
+    HOLDS(batch.suspended() == std::vector<std::size_t>{0, 1, 2} && batch.request(1).point == 6);
     HOLDS(batch.answer(1, telling(batch.request(1))) == ADUMBRA_OUTCOME_FINISHED);
     ParkedPoint parked = batch.park(2);
     one.resume(parked, telling(parked.request()));
@@ -419,7 +419,7 @@ void bytecode_and_quads()
     Program loaded = Program::load(bytes);
     HOLDS(loaded.save() == bytes && loaded.layout().bytes() == sizeof(Hit));
     bytes.resize(bytes.size() / 2);
-    HOLDS(thrown<Refused>([&] { Program::load(bytes); }).diagnostics()[0].file == "<bytecode>");
+    HOLDS(thrown<RefusedError>([&] { Program::load(bytes); }).diagnostics()[0].file == "<bytecode>");
     Program (*from_object)(const AdumbraObjectShader &) = Program::from_object;
     HOLDS(from_object != nullptr);
 
@@ -430,7 +430,7 @@ void bytecode_and_quads()
     Evaluator evaluator{Instance(quads)};
     HOLDS(evaluator.evaluate_quad(corners, {0, 0, 1, 1}) == ADUMBRA_OUTCOME_FINISHED);
     HOLDS(evaluator.get<float>("o").ddx == 2.25f * 2.25f - 1.25f * 1.25f);
-    HOLDS(evaluator.show(ADUMBRA_CORNER_LOWER_LEFT) == ADUMBRA_OUTCOME_FINISHED && evaluator.get<float>("o").value == 3.25f * 3.25f);
+    HOLDS(evaluator.select(ADUMBRA_CORNER_LOWER_LEFT) == ADUMBRA_OUTCOME_FINISHED && evaluator.get<float>("o").value == 3.25f * 3.25f);
     HOLDS(fails(ADUMBRA_STATUS_SIZE, "four", [&] { evaluator.evaluate_quad(corners, {0, 1}); }));
     BatchEvaluator batch{Instance(quads)};
     BatchGlobals globals(quads);
@@ -451,7 +451,7 @@ struct Library : Loader {
     }
 };
 
-void texts_and_closures()
+void sources_and_closures()
 {
     Library library;
     Sources sources("main.adu", "#include \"twice.adu\"\nshader m(out float o) { o = twice(thrice(1.0)); }");
@@ -461,16 +461,16 @@ void texts_and_closures()
     evaluator.evaluate_bytes(nullptr, 0);
     HOLDS(evaluator.get<float>("o").value == 6.0f);
     Sources lost("main.adu", "#include \"gone.adu\"\nshader m(out float o) { o = 1.0; }");
-    HOLDS(std::string_view(thrown<Refused>([&] { lost.include(library); }).what()).find("the shelf is empty") != std::string_view::npos);
+    HOLDS(std::string_view(thrown<RefusedError>([&] { lost.include(library); }).what()).find("the shelf is empty") != std::string_view::npos);
 
     Closures closures;
     closures.add("glossy", {{"exponent", ADUMBRA_TYPE_FLOAT}, {"bounce", ADUMBRA_TYPE_INT}}).add("dark", {});
-    HOLDS(fails(ADUMBRA_STATUS_TWICE, "", [&] { closures.add("dark", {}); }));
+    HOLDS(fails(ADUMBRA_STATUS_DUPLICATE, "", [&] { closures.add("dark", {}); }));
     CompilerOptions options;
     options.closures = &closures;
     options.shader = "s";
     Compiler compiler(Layout(), options);
-    auto refused = thrown<Refused>([&] { compiler.compile("c.adu", "shader s(out closure c) { c = make_closure<glosy>(1.0, 2); }"); });
+    auto refused = thrown<RefusedError>([&] { compiler.compile("c.adu", "shader s(out closure c) { c = make_closure<glosy>(1.0, 2); }"); });
     HOLDS(refused.diagnostics()[0].help == "did you mean `glossy`?");
     compiler.compile("c.adu", "shader r(out float o) { o = 1.0; } shader s(out closure c) { c = make_closure<glossy>(1.0, 2); }");
 }
@@ -485,5 +485,5 @@ int main()
     points_that_wait();
     batches();
     bytecode_and_quads();
-    texts_and_closures();
+    sources_and_closures();
 }

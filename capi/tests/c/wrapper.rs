@@ -1,17 +1,20 @@
-//! `adumbra.hpp`: what it says holds, it leaves no macros, every function of the C API is in it, and structs that do not fit do not compile.
+//! `adumbra.hpp`: its claims hold, it defines no macros, and wraps every function of the C API.
+//!
+//! Structs that do not fit do not compile.
 
-use crate::compilers::{Language, Library, compiler, link, project, room, scratch};
+use crate::compilers::{Language, Library, compiler, crate_dir, link, project, scratch};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Functions of the C API that the wrapper does without, each with the reason. There is none at present.
+/// Functions of the C API that the wrapper does without, each with the reason. There is none at
+/// present.
 const LEFT_OUT: [(&str, &str); 0] = [];
 
 /// The files of the wrapper.
 fn headers() -> Vec<PathBuf> {
-    let include = room().join("include");
+    let include = crate_dir().join("include");
     let parts = fs::read_dir(include.join("adumbra")).expect("the wrapper has parts");
     let parts = parts.map(|entry| entry.expect("the folder can be read").path());
     let mut all: Vec<PathBuf> = parts.collect();
@@ -19,16 +22,16 @@ fn headers() -> Vec<PathBuf> {
     all
 }
 
-/// The text of all these files, without comments.
+/// All these files without comments.
 fn code() -> String {
-    let texts = headers().into_iter().map(|file| {
+    let sources = headers().into_iter().map(|file| {
         let text = fs::read_to_string(file).expect("the header is there");
         let lines = text
             .lines()
             .map(|line| line.split("//").next().unwrap_or_default());
         lines.collect::<Vec<_>>().join("\n")
     });
-    texts.collect::<Vec<_>>().join("\n")
+    sources.collect::<Vec<_>>().join("\n")
 }
 
 /// The functions of a header of C or of what uses them, without comments.
@@ -40,8 +43,9 @@ fn functions(code: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn every_function_of_the_c_api_is_wrapped() {
-    let header = fs::read_to_string(room().join("include/adumbra.h")).expect("the header is there");
+fn wrapper_calls_every_c_function() {
+    let header =
+        fs::read_to_string(crate_dir().join("include/adumbra.h")).expect("the header is there");
     let declared: String = header
         .lines()
         .filter(|line| !line.starts_with("///") && !line.starts_with(" *"))
@@ -116,7 +120,7 @@ fn undocumented(text: &str) -> Vec<(usize, &str)> {
 }
 
 #[test]
-fn every_public_name_is_documented() {
+fn public_names_are_documented() {
     let mut bare = Vec::new();
     for file in headers() {
         let text = fs::read_to_string(&file).expect("the header is there");
@@ -138,9 +142,9 @@ fn every_public_name_is_documented() {
 }
 
 #[test]
-fn wrapper_holds_what_it_says() {
+fn wrapper_checks_pass() {
     for library in [Library::Static, Library::Shared] {
-        let here = room().join("tests/c");
+        let here = crate_dir().join("tests/c");
         let sources = [here.join("wrapper.cpp"), here.join("wrapper_other.cpp")];
         let sources = sources.each_ref().map(PathBuf::as_path);
         let name = format!("wrapper_{library:?}");
@@ -154,7 +158,7 @@ fn wrapper_holds_what_it_says() {
     }
 }
 
-/// What the preprocessor knows after a file; nothing without a compiler that can tell.
+/// The macros that are defined after a file; none without a compiler that can list them.
 fn macros(include: &str) -> Option<BTreeSet<String>> {
     let compiler = compiler(Language::Cpp)?;
     if compiler.is_like_msvc() {
@@ -166,7 +170,7 @@ fn macros(include: &str) -> Option<BTreeSet<String>> {
     let mut command = compiler.to_command();
     command.args(["-std=c++17", "-dM", "-E", "-I"]);
     let said = command
-        .arg(room().join("include"))
+        .arg(crate_dir().join("include"))
         .arg(&file)
         .output()
         .expect("the compiler starts");
@@ -179,7 +183,7 @@ fn macros(include: &str) -> Option<BTreeSet<String>> {
 }
 
 #[test]
-fn wrapper_leaves_no_macros_but_its_guards() {
+fn wrapper_defines_only_include_guards() {
     let text = code();
     let standard: BTreeSet<&str> = text
         .lines()
@@ -198,7 +202,8 @@ fn wrapper_leaves_no_macros_but_its_guards() {
     assert_eq!(left.len(), guards, "{left:?}");
 }
 
-/// A file with a struct of globals, compiled alone: what the compiler says, or nothing if it takes it.
+/// A file with a struct of globals, compiled alone: what the compiler says, or nothing if it takes
+/// it.
 fn refused(members: &str, table: &str) -> Option<String> {
     let compiler = compiler(Language::Cpp)?;
     let file = scratch("fits").join("fits.cpp");
@@ -211,7 +216,7 @@ fn refused(members: &str, table: &str) -> Option<String> {
     command.args(Language::Cpp.strict()).arg("-fsyntax-only");
     command
         .arg("-I")
-        .arg(room().join("include"))
+        .arg(crate_dir().join("include"))
         .arg(Path::new(&file));
     let said = command.output().expect("the compiler starts");
     let errors = String::from_utf8_lossy(&said.stderr).into_owned();
@@ -219,7 +224,7 @@ fn refused(members: &str, table: &str) -> Option<String> {
 }
 
 #[test]
-fn structs_that_do_not_fit_do_not_compile() {
+fn mismatched_structs_do_not_compile() {
     if compiler(Language::Cpp).is_none() {
         return;
     }

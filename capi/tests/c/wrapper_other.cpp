@@ -1,4 +1,5 @@
-// The other file of the program of wrapper.cpp: the header is in both, and each function is there once.
+// The other file of the program of wrapper.cpp: the header is in both, and each function is there
+// once.
 
 #include "adumbra.hpp"
 

@@ -1,4 +1,6 @@
-//! A host of a shader that was compiled ahead of time. It makes no machine code, and says of how much it found.
+//! A host of a shader that was compiled ahead of time.
+//!
+//! It makes no machine code, and prints how much linked code it found.
 
 use adumbra::{Evaluator, Globals, Instance, Limits, NoTextures, Program, batch::{BatchEvaluator, BatchGlobals, BatchSetup, Part, Tier}, evaluator::Engine, object::ObjectShader};
 use std::error::Error;
@@ -17,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut globals = BatchGlobals::new(program.globals());
     globals.plane("uv", Part::Value, 0, &u, 1)?;
-    globals.same_part("time", Part::Value, 0.5_f32)?;
+    globals.uniform_part("time", Part::Value, 0.5_f32)?;
     let setup = BatchSetup {
         tier: Tier::Native,
         uniform: vec!["time".to_owned()],

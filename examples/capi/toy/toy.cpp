@@ -1,4 +1,4 @@
-// A toy renderer in C++: a plane of procedural stripes from a texture with mip levels, in batches. `toy toy.ppm` writes the picture.
+// A toy renderer in C++: mip-mapped stripes on a plane, in batches. `toy toy.ppm` writes the image.
 #include <adumbra.hpp>
 #include <algorithm>
 #include <cmath>
@@ -43,15 +43,15 @@ try {
     adumbra::BatchGlobals globals(program);
     globals.points<Hit>(hits);
     auto textures = adumbra::sampled_by(sample);
-    std::vector<adumbra::Float3> picture(hits.size());
+    std::vector<adumbra::Float3> image(hits.size());
     for (std::size_t first = 0, points; first < hits.size(); first += points) {
         points = std::min(evaluator.width(), hits.size() - first);
         evaluator.evaluate(globals, first, points, &textures);
-        evaluator.copy(program.output("c"), adumbra::Span(&picture[first], points));
+        evaluator.copy(program.output("c"), adumbra::Span(&image[first], points));
     }
     std::ofstream file(argc > 1 ? argv[1] : "toy.ppm", std::ios::binary);
     file << "P6\n" << WIDTH << " " << HEIGHT << "\n255\n";
-    for (const adumbra::Float3 &color : picture)
+    for (const adumbra::Float3 &color : image)
         std::for_each(color.begin(), color.end(), [&](float value) { file.put(char(int(value * 255.0f + 0.5f))); });
     return file.flush() ? 0 : 1;
 } catch (const std::exception &error) {

@@ -1,13 +1,14 @@
-//! Points that wait in batches, on their way out.
+//! Parking of points that are suspended in batches.
 
 use super::{EvaluatorContext, ParkError, ParkedPoint, ParkedQuad, SuspendedState};
 use adumbra_vm::BatchMachine;
 use std::sync::Arc;
 
 impl ParkedPoint {
-    /// A point that waits in a machine for batches, which must be so; with its quad, if it stands in one.
+    /// Parks a point that is suspended in a batch machine, which must be so; with its quad, if it
+    /// is in one.
     pub(crate) fn from_batch(
-        home: &Arc<EvaluatorContext>,
+        context: &Arc<EvaluatorContext>,
         machine: &mut BatchMachine,
         point: usize,
     ) -> Result<ParkedPoint, ParkError> {
@@ -19,7 +20,7 @@ impl ParkedPoint {
         let waiting = machine.suspended().iter();
         let waiting = waiting.filter(|(point, _)| which.contains(point));
         let bytes: usize = waiting.map(|(_, parked)| parked.memory()).sum();
-        home.reserve(own + bytes)?;
+        context.reserve(own + bytes)?;
         let helpers = std::array::from_fn(|at| machine.is_helper(first + at));
         let mut take = |point| machine.take_suspended(point).expect("the point waits");
         let state = match own {
@@ -29,10 +30,10 @@ impl ParkedPoint {
                 helpers,
             })),
         };
-        let mut lot = home.lot();
-        lot.points += 1;
-        lot.bytes += state.memory();
-        drop(lot);
-        Ok(ParkedPoint::new(home, state))
+        let mut pool = context.pool();
+        pool.points += 1;
+        pool.bytes += state.memory();
+        drop(pool);
+        Ok(ParkedPoint::new(context, state))
     }
 }

@@ -1,4 +1,4 @@
-//! The ports that names mean, and what is said where they mean none.
+//! The resolution of port names, and the diagnostics of unknown ones.
 
 use super::{MAX_LISTED, Planner, ResolvedPort, Side};
 use crate::group::PortName;
@@ -29,7 +29,8 @@ impl Planner<'_> {
         None
     }
 
-    /// The port that a name means; reported if there is none. `None` as well if its unit has errors of its own.
+    /// The port that a name means; reported if there is none. `None` as well if its unit has errors
+    /// of its own.
     pub(super) fn resolve(&mut self, port: &PortName, side: Side) -> Option<ResolvedPort> {
         let unit = self.unit(&port.unit, port.span)?;
         let module = self.modules[unit]?;

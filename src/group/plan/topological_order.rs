@@ -1,4 +1,5 @@
-//! The order in which units run, and circles, in which none can.
+//! The topological order in which units run, and the report of cycles, which have none. (Kahn,
+//! "Topological sorting of large networks", 1962.)
 
 use super::{MAX_LISTED, Planner};
 use adumbra_ir::{Code, Diagnostic};
@@ -6,7 +7,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 impl Planner<'_> {
-    /// The units that results depend on, each behind those that feed it; else as they were added. Circles are reported, also among other units.
+    /// The units that results depend on, each after those that feed it; else as they were added.
+    /// Cycles are reported, also among other units.
     pub(super) fn order(&mut self, results: &[(usize, u32)]) -> Vec<usize> {
         let count = self.modules.len();
         let mut takers = vec![Vec::new(); count];
@@ -29,7 +31,7 @@ impl Planner<'_> {
             }
         }
         if order.len() < count {
-            self.circles(&waits, &givers);
+            self.cycles(&waits, &givers);
         }
 
         let mut needed = vec![false; count];
@@ -43,9 +45,9 @@ impl Planner<'_> {
         order
     }
 
-    /// Reports circles among the units that wait for one another. Each of them is fed by another one of them, so that
-    /// following the wires backwards ends in a circle.
-    fn circles(&mut self, waits: &[usize], givers: &[Vec<(usize, usize)>]) {
+    /// Reports cycles among the units that wait for one another. Each of them is fed by another one
+    /// of them, so following the wires backwards ends in a cycle.
+    fn cycles(&mut self, waits: &[usize], givers: &[Vec<(usize, usize)>]) {
         let mut seen = HashSet::new();
         for start in (0..waits.len()).filter(|&unit| waits[unit] > 0) {
             let mut path: Vec<(usize, usize)> = Vec::new();
@@ -61,29 +63,29 @@ impl Planner<'_> {
             let Some(&first) = places.get(&unit) else {
                 continue;
             };
-            let mut circle = path.split_off(first);
-            circle.reverse();
-            self.circle(&circle);
+            let mut cycle = path.split_off(first);
+            cycle.reverse();
+            self.cycle(&cycle);
         }
     }
 
-    /// Each unit of a circle in the order of the wires, with the wire that feeds it.
-    fn circle(&mut self, circle: &[(usize, usize)]) {
+    /// Each unit of a cycle in the order of the wires, with the wire that feeds it.
+    fn cycle(&mut self, cycle: &[(usize, usize)]) {
         let name = |&(unit, _): &(usize, usize)| format!("`{}`", self.group.units[unit].name);
-        let mut names: Vec<String> = circle.iter().take(MAX_LISTED).map(name).collect();
-        if circle.len() > MAX_LISTED {
-            names.push(format!("{} more", circle.len() - MAX_LISTED));
+        let mut names: Vec<String> = cycle.iter().take(MAX_LISTED).map(name).collect();
+        if cycle.len() > MAX_LISTED {
+            names.push(format!("{} more", cycle.len() - MAX_LISTED));
         }
-        names.push(name(&circle[0]));
-        let message = match circle {
+        names.push(name(&cycle[0]));
+        let message = match cycle {
             [(unit, _)] => format!("the unit `{}` feeds itself", self.group.units[*unit].name),
-            _ => format!("units feed each other in a circle: {}", names.join(" → ")),
+            _ => format!("units feed each other in a cycle: {}", names.join(" → ")),
         };
         let span = |&(_, wire): &(usize, usize)| self.wires[wire].2;
-        let mut diagnostic = Diagnostic::new(Code::UnitCycle, span(&circle[0]), message)
-            .here("closes the circle")
+        let mut diagnostic = Diagnostic::new(Code::UnitCycle, span(&cycle[0]), message)
+            .here("closes the cycle")
             .help("leave out one of these connections");
-        for wire in circle.iter().skip(1).take(MAX_LISTED) {
+        for wire in cycle.iter().skip(1).take(MAX_LISTED) {
             diagnostic = diagnostic.label(span(wire), "part of it");
         }
         self.report(diagnostic);

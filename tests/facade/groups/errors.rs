@@ -52,7 +52,7 @@ fn names_of_units() {
         let mut group = good();
         group.unit(name, &sources(SCALE), None);
         let message = format!("a unit cannot be called `{name}`");
-        let help = "give it a name without dots: they stand between unit and port";
+        let help = "give it a name without dots: they separate unit and port";
         only(&group, "E0532", &message, help);
     }
     let mut group = good();
@@ -213,7 +213,7 @@ fn circles() {
     let help = "leave out one of these connections";
     let mut group = good();
     group.connect(("b", "y"), ("a", "x"));
-    let message = "units feed each other in a circle: `b` → `a` → `b`";
+    let message = "units feed each other in a cycle: `b` → `a` → `b`";
     only(&group, "E0537", message, help);
     let mut group = good();
     group.connect(("a", "y"), ("a", "x"));

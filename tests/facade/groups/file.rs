@@ -86,7 +86,7 @@ fn what_is_no_group_is_pointed_at() {
         (r#"{"nodes": {}}"#, "E0539 1:3 a group has no `nodes`"),
         (
             r#"{"units": {}, "units": {}}"#,
-            "E0539 1:16 `units` stands here a second time",
+            "E0539 1:16 `units` is here a second time",
         ),
         (
             r#"{"units": {"a": 1}}"#,

@@ -136,7 +136,7 @@ fn machine_code_stands_beside_bytecode_and_source_on_any_host() {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
         let text = &ran.stdout;
         assert!(text.starts_with(&format!("; {target}: 3 kernels, ")));
-        assert!(text.contains("\n; kernel 0: 3 rows") && text.contains("\n; kernel 2: a loop of "));
+        assert!(text.contains("\n; kernel 0: 3 instructions") && text.contains("\n; kernel 2: a loop of "));
         // The root stands below its instruction and its line, and above the next of these.
         let line = format!("; {file}:6: y = sqrt(y + float(i));\n");
         let behind = text.split(&line).nth(1).expect("the line is there");
