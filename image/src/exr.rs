@@ -1,4 +1,4 @@
-//! OpenEXR files: floats as they are.
+//! Reads and writes OpenEXR files, whose floats stay as they are.
 
 use crate::error::ImageError;
 use crate::image::Image;
@@ -8,10 +8,11 @@ use exr::meta::header::Header;
 use exr::prelude::*;
 use std::io::{BufRead, Seek, Write};
 
-/// How each EXR file begins.
+/// The signature of an EXR file.
 pub(crate) const SIGNATURE: &[u8] = b"\x76\x2f\x31\x01";
 
-/// Writes an EXR file of 32-bit floats, without loss: one channel is `Y`; two to four are `R`, `G`, `B`, `A`.
+/// Writes an EXR file of 32-bit floats, without loss: one channel is `Y`; two to four are `R`, `G`,
+/// `B`, `A`.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -99,7 +100,7 @@ pub(crate) fn read_exr(mut file: impl BufRead + Seek) -> std::result::Result<Ima
     Err(ImageError::Malformed(why.to_owned()))
 }
 
-/// Pixels on the way in.
+/// Pixels that are being read.
 struct Pixels {
     size: Vec2<usize>,
     pixels: Vec<[f32; 4]>,

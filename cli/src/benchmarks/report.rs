@@ -1,17 +1,17 @@
-//! What was measured: absolute figures, and ratios named `a_over_b`.
+//! Reports measurements: absolute times, and ratios named `a_over_b`.
 
 use super::timing::Timing;
 use serde_json::{Map, Value, json};
 use std::fmt;
 
-/// Figures in the order measured. It shows as text for people.
+/// A report of measurements in the order taken. It shows as text for people.
 ///
 /// ```
-/// use adumbra_cli::benchmarks::{Goal, Report, Sample};
-/// let mut report = Report::default();
+/// use adumbra_cli::benchmarks::{BenchReport, RatioGoal, Timing};
+/// let mut report = BenchReport::default();
 /// report.title("w1: nanoseconds a point");
-/// report.figure("w1_batch", "ns", Sample { min: 1.5, median: 1.75 });
-/// report.ratio("w1_batch_over_c", 1.25, Some(Goal::AtMost(1.5)));
+/// report.timing("w1_batch", "ns", Timing { min: 1.5, median: 1.75 });
+/// report.ratio("w1_batch_over_c", 1.25, Some(RatioGoal::AtMost(1.5)));
 /// assert_eq!(
 ///     report.json().to_string(),
 ///     r#"{"w1_batch_median_ns":1.75,"w1_batch_min_ns":1.5,"w1_batch_over_c":1.25}"#
@@ -24,7 +24,7 @@ pub struct BenchReport {
     notices: Vec<String>,
 }
 
-/// What a ratio should be.
+/// The bound that a ratio should meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RatioGoal {
     /// No more than this.
@@ -46,17 +46,17 @@ enum Row {
 }
 
 impl BenchReport {
-    /// Starts a group of figures.
+    /// Starts a group of measurements.
     pub fn title(&mut self, title: impl Into<String>) {
         self.rows.push(Row::Title(title.into()));
     }
 
-    /// Says something that the figures do not.
+    /// Adds a note for people.
     pub fn note(&mut self, notice: impl Into<String>) {
         self.notices.push(notice.into());
     }
 
-    /// Adds an absolute figure.
+    /// Adds an absolute time.
     pub fn timing(&mut self, name: impl Into<String>, unit: &'static str, sample: Timing) {
         self.rows.push(Row::Figure(name.into(), unit, sample));
     }
@@ -66,12 +66,12 @@ impl BenchReport {
         self.rows.push(Row::Ratio(name.into(), ratio, goal));
     }
 
-    /// Adds something that holds or not.
+    /// Adds a fact that holds or does not.
     pub fn fact(&mut self, name: impl Into<String>, holds: bool) {
         self.rows.push(Row::Fact(name.into(), holds));
     }
 
-    /// For programs: one flat object.
+    /// The report for programs: one flat object.
     pub fn json(&self) -> Value {
         let mut object = Map::new();
         for row in &self.rows {

@@ -1,4 +1,4 @@
-//! The commands of the REPL: `:help` and its like. [`help::COMMANDS`] lists them.
+//! The commands of the REPL, such as `:help`. [`help::COMMANDS`] lists them.
 
 use super::session::{CompiledEntry, ReplSession};
 use super::{NextAction, failed, help, plot};
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// How long `:time` evaluates.
 const TIMED: Duration = Duration::from_millis(50);
 
-/// Does what a line that begins with `:` says. A line holds `width` characters.
+/// Executes a line that begins with `:`. Lines of output hold `width` characters.
 ///
 /// # Errors
 /// If there is no such command, or what it was given is at fault.
@@ -47,7 +47,7 @@ pub fn execute(session: &mut ReplSession, line: &str, width: usize) -> CliResult
             print(&own.map(lanes_text).collect::<Vec<_>>().join("\n"))?;
         }
         "ir" => print(&ir_text(session, rest)?)?,
-        // With escapes for colours, which go where they are wanted.
+        // With escapes for colours, which the stream strips where they are not supported.
         "plot" => {
             anstream::stdout().write_all(plot::plot_text(session, rest, width)?.as_bytes())?
         }
@@ -64,7 +64,7 @@ pub fn execute(session: &mut ReplSession, line: &str, width: usize) -> CliResult
     Ok(NextAction::Continue)
 }
 
-/// What `adumbra image` does with these words. Ctrl-C ends it, and not the session.
+/// Runs `adumbra image` with these words. Ctrl-C ends it, and not the session.
 fn draw(session: &ReplSession, words: &str) -> CliResult {
     let words = shlex::split(words).ok_or_else(|| CliError::usage("a quote is open"))?;
     let line = ["adumbra", "image"].map(str::to_owned).into_iter();
@@ -91,14 +91,14 @@ fn from_file(path: &Path) -> CliResult<&Path> {
     }
 }
 
-/// What is wrong with the words, without the usage of the whole command.
+/// The error of the words, without the usage of the whole command.
 fn clap_message(error: &clap::Error) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     first.strip_prefix("error: ").unwrap_or(first).to_owned()
 }
 
-/// Whether a line is a command that there is. `: u`, the rest of a `? :`, is none.
+/// Whether a line is a known command. `: u`, the rest of a `? :`, is none.
 pub fn is_known_command(line: &str) -> bool {
     line.trim_start().strip_prefix(':').is_some_and(|line| {
         let name = line.split(char::is_whitespace).next().unwrap_or_default();
@@ -106,7 +106,8 @@ pub fn is_known_command(line: &str) -> bool {
     })
 }
 
-/// What to type for a word that ends or explains other sessions, if that is what somebody typed. The word may be a name here.
+/// The command to type, for a word that ends or explains other REPLs; none if the word is a name
+/// here.
 pub fn command_without_colon(session: &ReplSession, item: &str) -> Option<CliError> {
     let mut words = item.split_whitespace();
     let (word, rest, None) = (words.next()?, words.next(), words.next()) else {
@@ -153,7 +154,7 @@ fn help_text(session: &ReplSession, topic: &str) -> CliResult<String> {
     if let Some(page) = help::COMMANDS.iter().find(|page| page.name == topic) {
         return Ok(page.text());
     }
-    // What was declared here hides what is built in.
+    // A declaration of the session hides a built-in.
     let own = session.signatures(topic);
     if !own.is_empty() {
         return Ok(own.join("\n") + "\n");
@@ -168,7 +169,7 @@ fn help_text(session: &ReplSession, topic: &str) -> CliResult<String> {
     }))
 }
 
-/// What a command is about: what stands behind it or, if nothing does, what was evaluated last.
+/// The subject of a command: its argument or, without one, the item that was evaluated last.
 fn subject<'a>(session: &'a ReplSession, command: &str, text: &'a str) -> CliResult<&'a str> {
     match (text, &session.last) {
         ("", Some(last)) => Ok(last),
@@ -179,10 +180,10 @@ fn subject<'a>(session: &'a ReplSession, command: &str, text: &'a str) -> CliRes
 
 fn expression(session: &ReplSession, command: &str, text: &str) -> CliResult<CompiledEntry> {
     let compiled = session.compile_expression(subject(session, command, text)?, session.globals());
-    compiled.map_err(|findings| failed(&findings))
+    compiled.map_err(|diagnostics| failed(&diagnostics))
 }
 
-/// `[--after PASS] [EXPR]`
+/// Executes `:ir [--after PASS] [EXPR]`.
 fn ir_text(session: &ReplSession, text: &str) -> CliResult<String> {
     let Some(rest) = text.strip_prefix("--after") else {
         let compiled = expression(session, "ir", text)?;
@@ -199,7 +200,7 @@ fn ir_text(session: &ReplSession, text: &str) -> CliResult<String> {
         )));
     }
     let ir = session.ir_after(subject(session, "ir", text.trim())?, pass);
-    let ir = ir.map_err(|findings| failed(&findings))?;
+    let ir = ir.map_err(|diagnostics| failed(&diagnostics))?;
     ir.ok_or_else(|| CliError::usage(format!("the pass `{pass}` has nothing to do here")))
 }
 
@@ -233,7 +234,7 @@ fn globals_text(session: &ReplSession) -> String {
     show::table(&rows)
 }
 
-/// Automatic derivatives beside central differences, scalar by scalar.
+/// Compares automatic derivatives with central differences, scalar by scalar.
 fn differences_text(session: &ReplSession, text: &str) -> CliResult<String> {
     let compiled = expression(session, "fd", text)?;
     let mut evaluator = session.evaluator(&compiled)?;
@@ -304,7 +305,7 @@ fn time_text(session: &ReplSession, text: &str) -> CliResult<String> {
         }
         let lap = lap.elapsed();
         best = best.min(lap.as_nanos() as f64 / f64::from(turns));
-        // Long enough that looking at the clock does not count.
+        // A lap is long enough that reading the clock does not count.
         if lap < TIMED / 50 {
             turns = turns.saturating_mul(2);
         }

@@ -1,4 +1,5 @@
-//! `:help` on the words of the language that are not called: types, statements and qualifiers. The language reference says the rest.
+//! `:help` on keywords that are not called: types, statements and qualifiers. The language
+//! reference has the rest.
 
 use super::help::{HelpPage, help_page};
 
@@ -163,7 +164,7 @@ pub const KEYWORDS: &[HelpPage] = &[
     help_page("false", "false", "the truth value that does not hold"),
 ];
 
-/// The word that is explained where this one is asked for: types have several names.
+/// The keyword whose page explains this one: types have several names.
 pub fn canonical_keyword(word: &str) -> &str {
     match word {
         "vec2" => "float2",

@@ -1,8 +1,10 @@
-//! The state of a session: variables with their derivatives, and the texts whose functions are in scope.
+//! The state of a session: variables with their derivatives, and the sources whose functions are in
+//! scope.
 //!
-//! Variables are globals of the host, so an expression compiles as it would in a renderer. Every typed text that declares something, and every
-//! file brought in, stays among the sources of later compilations. Redefinition blanks the earlier declaration where it stands: lengths
-//! stay, so spans into the text stay right.
+//! Variables are globals of the host, so an expression compiles as it would in a renderer. Each
+//! typed source with a declaration, and each loaded file, stays among the sources of later
+//! compilations. A redefinition blanks the earlier declaration in its source: lengths stay, so
+//! spans into it stay right.
 
 use super::failed;
 use crate::blank::blanked;
@@ -30,7 +32,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Whether an item wants further lines.
+/// Whether an item needs further lines.
 pub fn is_unfinished(text: &str) -> bool {
     !is_command(text) && matches!(parse_entries(text), SessionEntries::Incomplete(_))
 }
@@ -53,23 +55,23 @@ struct UnrunnableShader {
     globals: Vec<String>,
 }
 
-/// See the head of the file.
+/// The state of a session: variables, and sources in scope.
 pub struct ReplSession {
     setup: Setup,
     /// The files that the session began with.
     with: Vec<PathBuf>,
     texts: Vec<Text>,
     globals: Globals,
-    /// Variables whose derivatives nobody gave and that depend on none which has any.
+    /// Variables that were set without derivatives, and that depend on none which has any.
     shadowless: BTreeSet<String>,
-    /// How many texts were typed.
+    /// How many sources were typed.
     typed: usize,
     /// The expression or statement evaluated last.
     pub last: Option<String>,
     interrupt: Interrupt,
 }
 
-/// Something that was compiled and can be evaluated.
+/// A compiled entry, which can be evaluated.
 pub struct CompiledEntry {
     pub instance: Instance,
     pub given: Vec<SessionOutput>,
@@ -82,7 +84,7 @@ impl CompiledEntry {
     }
 }
 
-/// Names that texts declare.
+/// The names that sources declare.
 #[derive(Debug, Default)]
 pub struct DeclaredNames {
     pub functions: Vec<String>,
@@ -124,7 +126,7 @@ impl DeclaredNames {
 }
 
 impl ReplSession {
-    /// As a session begins: `u` and `v` change by a pixel of 512 along x and along y.
+    /// A new session: `u` and `v` change by a pixel of 512 along x and along y.
     ///
     /// # Errors
     /// If a file of `--with` is at fault; it was reported.
@@ -143,7 +145,7 @@ impl ReplSession {
         Ok(session)
     }
 
-    /// Forgets everything but how the session began.
+    /// Forgets everything but the files and options that the session began with.
     ///
     /// # Errors
     /// If a file of `--with` is at fault by now; it was reported.
@@ -172,13 +174,13 @@ impl ReplSession {
             .try_for_each(|path| self.load(path))
     }
 
-    /// A texture for one evaluation, which Ctrl-C cancels.
+    /// A texture host for one evaluation, which Ctrl-C cancels.
     pub fn host(&self) -> CheckerboardHost {
         self.interrupt.clear();
         CheckerboardHost::new(&self.interrupt)
     }
 
-    /// An evaluator for something compiled.
+    /// An evaluator for a compiled entry.
     ///
     /// # Errors
     /// If the engine cannot run it.
@@ -191,14 +193,14 @@ impl ReplSession {
         &self.globals
     }
 
-    /// Brings a file into scope; a second time it replaces what it brought before. Shaders that read globals which the session does not
-    /// have are left out, and that is said.
+    /// Brings a file into scope; a second time it replaces its earlier version. Shaders that read
+    /// globals which the session lacks are left out, with a note.
     ///
     /// # Errors
     /// If it cannot be read, which is bad usage, or is at fault, which was reported.
     pub fn load(&mut self, path: &Path) -> CliResult {
         let (name, bytes) = input::read_bytes(path)?;
-        let text = input::decode_source(&name, bytes).map_err(|findings| failed(&findings))?;
+        let text = input::decode_source(&name, bytes).map_err(|diagnostics| failed(&diagnostics))?;
         let before = self.texts.clone();
         self.texts
             .retain(|text| !files::is_same_file(&text.name, &name));
@@ -218,7 +220,8 @@ impl ReplSession {
         Ok(())
     }
 
-    /// The shaders of a file that are all that is wrong with it, because they read globals that are not there.
+    /// The shaders of a file that are its only errors, because they read globals that the session
+    /// lacks.
     fn shaders_without_globals(&self, name: &str, text: &str) -> Vec<UnrunnableShader> {
         let Ok(sources) = self.sources(name, text) else {
             return Vec::new();
@@ -257,18 +260,18 @@ impl ReplSession {
         shaders
     }
 
-    /// What Ctrl-C is told to.
+    /// The flag that Ctrl-C sets.
     pub fn interrupt(&self) -> &Interrupt {
         &self.interrupt
     }
 
-    /// A name for the next typed text.
+    /// A name for the next typed source.
     pub fn next_source_name(&mut self) -> String {
         self.typed += 1;
         format!("<input {}>", self.typed)
     }
 
-    /// The texts of a compilation whose first one is this, with all that they include.
+    /// The sources of a compilation whose first one is this, with all that they include.
     ///
     /// # Errors
     /// What cannot be included.
@@ -280,21 +283,24 @@ impl ReplSession {
         files::with_includes(sources)
     }
 
-    /// Keeps a declaration out of a typed text. What is declared with it, spans included, is as if the rest were blank.
+    /// Keeps a declaration out of a typed source. The rest of the source is blanked, so that spans
+    /// stay right.
     ///
     /// # Errors
-    /// If something is wrong with it, or with earlier declarations once it is there, which was reported; then nothing changes.
+    /// If it is wrong, or makes an earlier declaration wrong, which was reported; then nothing
+    /// changes.
     pub fn declare(&mut self, name: &str, text: &str, item: Range<usize>) -> CliResult {
         let mut kept = blanked(text, 0..item.start);
         kept.truncate(item.end);
-        // A session does without the last one; a file does not. On a line of its own no report quotes it.
+        // A session does without the last `;`; a file does not. On a line of its own no report
+        // quotes it.
         if !kept.ends_with(';') {
             kept.push_str("\n;");
         }
         self.add(name.to_owned(), kept, text)
     }
 
-    /// Keeps a text, of which reports about it show what was typed.
+    /// Adds a source; reports about it quote what was typed.
     fn add(&mut self, name: String, text: String, typed: &str) -> CliResult {
         input::check_source_count(self.texts.len())?;
         let before = self.texts.clone();
@@ -302,9 +308,9 @@ impl ReplSession {
         loop {
             let sources = match self.sources(&name, &text) {
                 Ok(sources) => sources,
-                Err(findings) => {
+                Err(diagnostics) => {
                     self.texts = before;
-                    return Err(failed(&findings));
+                    return Err(failed(&diagnostics));
                 }
             };
             let diagnostics = compiler.check(&sources);
@@ -326,7 +332,7 @@ impl ReplSession {
         }
     }
 
-    /// The earlier declaration, as text and bytes, that a new one would replace.
+    /// The earlier declaration, by its source and bytes, that a new one would replace.
     fn replaced(&self, diagnostic: &Diagnostic) -> Option<(usize, Range<usize>)> {
         let span = diagnostic.span;
         if diagnostic.code != Code::Redeclared || span.file == FileId::MAIN {
@@ -337,7 +343,8 @@ impl ReplSession {
         Some((older, item))
     }
 
-    /// The intermediate representation of an expression as a pass left it; `None` if the pass did not run.
+    /// The intermediate representation of an expression as a pass left it; `None` if the pass did
+    /// not run.
     ///
     /// # Errors
     /// What is wrong with the expression.
@@ -358,14 +365,14 @@ impl ReplSession {
         members.map(|member| member.name().to_owned()).collect()
     }
 
-    /// What the texts declare.
+    /// The names that the sources declare.
     pub fn declared(&self) -> DeclaredNames {
         let mut declared = DeclaredNames::default();
         self.texts.iter().for_each(|text| declared.add(&text.text));
         declared
     }
 
-    /// The functions of that name, as they are declared in the texts.
+    /// The signatures of the functions of that name, as the sources declare them.
     pub fn signatures(&self, name: &str) -> Vec<String> {
         let mut found = Vec::new();
         for Text { text, .. } in &self.texts {
@@ -387,7 +394,7 @@ impl ReplSession {
         Compiler::new(globals.layout().clone()).with_options(self.setup.options.clone())
     }
 
-    /// Compiles an entry of a typed text.
+    /// Compiles an entry of a typed source.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -411,7 +418,7 @@ impl ReplSession {
         })
     }
 
-    /// Compiles the text of a command, which is one expression over these variables.
+    /// Compiles the argument of a command, which is one expression over these variables.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -429,10 +436,11 @@ impl ReplSession {
         })
     }
 
-    /// Sets a variable that was assigned: if its value has no derivatives, asking for them is worth a warning.
+    /// Sets a variable that was assigned; a value without derivatives makes asking for them worth a
+    /// warning.
     ///
     /// # Errors
-    /// As for [`set`](Session::set).
+    /// As for [`set`](ReplSession::set).
     pub fn assign(&mut self, name: &str, value: Dual<ValueView<'_>>) -> Result<(), LayoutError> {
         self.set(name, value)?;
         let is_zero = |view: ValueView<'_>| view.words().all(|word| f32::from_bits(word) == 0.0);
@@ -442,7 +450,7 @@ impl ReplSession {
         Ok(())
     }
 
-    /// Sets a variable, which becomes one, or becomes of another type, if need be.
+    /// Sets a variable; declares it, or changes its type, if need be.
     ///
     /// # Errors
     /// If variables cannot be of that type.
@@ -473,7 +481,7 @@ impl ReplSession {
         Ok(())
     }
 
-    /// What a typed text holds.
+    /// The entries of a typed source.
     pub fn entries(&self, text: &str) -> Result<Vec<SessionEntry>, Vec<Diagnostic>> {
         match parse_entries(text) {
             SessionEntries::Complete(entries) => Ok(entries),

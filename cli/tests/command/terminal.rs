@@ -1,4 +1,4 @@
-//! A session on a terminal: what is pasted, and what is typed.
+//! A session on a terminal: pasted and typed input.
 
 use rexpect::session::{PtySession, spawn_command};
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 /// How long a session may be silent, in milliseconds.
 const PATIENCE: u64 = 20_000;
 
-/// Around a paste, terminals send these.
+/// Terminals send these around a paste.
 const PASTE: [&str; 2] = ["\x1b[200~", "\x1b[201~"];
 
 fn session() -> PtySession {
@@ -44,7 +44,7 @@ fn pasted_lines_are_evaluated_one_by_one() {
 }
 
 #[test]
-fn unfinished_paste_goes_on_with_what_is_typed() {
+fn unfinished_paste_continues_with_typed_lines() {
     let mut session = session();
     paste(&mut session, "1 + 1\n(2 +");
     session.exp_string("value  2").expect("the first line");

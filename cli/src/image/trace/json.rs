@@ -1,4 +1,4 @@
-//! What a pixel did, for programs: one object.
+//! Prints the trace of a pixel for programs: one object.
 
 use super::PixelTrace;
 use super::record::{
@@ -42,7 +42,7 @@ impl Serialize for Named<'_> {
     }
 }
 
-/// A place in a text.
+/// A location in a source.
 #[derive(Serialize)]
 struct JsonPlace<'a> {
     file: &'a str,
@@ -108,7 +108,7 @@ enum Detail<'a> {
     },
 }
 
-/// What a branch was decided by.
+/// The condition of a branch.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum JsonWord {
@@ -138,7 +138,7 @@ struct JsonBirth<'a> {
     text: &'a str,
 }
 
-/// All of it.
+/// The whole trace of a pixel.
 pub fn to_json<'a>(followed: &'a PixelTrace<'_>) -> JsonPixel<'a> {
     let globals = read_globals(followed).map(|(name, ty, words)| {
         let [value, ddx, ddy] = words.map(|words| ValueView::new(ty, words));

@@ -13,7 +13,8 @@ struct Asked {
     filter: String,
 }
 
-/// What the commands ask for that have a filter; `… FILTER` is of the target of the command before.
+/// The tests that the commands with a filter ask for; `… FILTER` is of the target of the command
+/// before.
 fn asked(page: &str) -> Vec<Asked> {
     let mut all: Vec<Asked> = Vec::new();
     let mut target = PathBuf::new();

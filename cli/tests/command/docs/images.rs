@@ -1,9 +1,10 @@
-//! The pictures of a page are what its commands draw, to the byte.
+//! The images of a page are those that its commands draw, to the byte.
 
 use super::{blesses, name, page};
 use std::path::Path;
 
-/// What is wrong with the pictures of a page whose commands were run in a folder. Those that an illustration draws only have to be there.
+/// Problems of the images of a page whose commands were run in a folder. An image that an
+/// illustration draws only has to exist.
 pub(crate) fn problems(path: &Path, text: &str, folder: &Path) -> Vec<String> {
     let mut wrong = Vec::new();
     for link in page::images(text) {
