@@ -1,5 +1,5 @@
 //! The command line of `adumbra`: commands, options and their values. Doc comments of items are the
-//! help texts.
+//! help.
 
 use crate::image::ImageArgs;
 use crate::image_globals;
@@ -323,7 +323,7 @@ impl CompileArgs {
 
     /// Whether the global of that name has a value by a set of `--globals`.
     pub fn has_value(&self, name: &str) -> bool {
-        self.globals.contains(&GlobalSet::Picture)
+        self.globals.contains(&GlobalSet::Image)
             && image_globals::IMAGE_GLOBALS
                 .iter()
                 .any(|global| global.name == name)
@@ -336,7 +336,8 @@ pub enum GlobalSet {
     Hit,
     /// uv, pixel, resolution, time, as `image` has them: until set, those of pixel 256,256 of
     /// 512x512
-    Picture,
+    #[value(name = "picture")]
+    Image,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -66,7 +66,7 @@ pub fn emit(args: EmitArgs) -> CliResult {
     let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);
     let input = match args.group {
         true => input::read_group(&args.file, &name, &text).map(Input::Group),
-        false => files::with_includes(Sources::new(name, text)).map(Input::Texts),
+        false => files::with_includes(Sources::new(name, text)).map(Input::Sources),
     };
     let bytes = input
         .and_then(|input| stage(&args, &compiler, &input))
@@ -85,7 +85,7 @@ pub fn emit(args: EmitArgs) -> CliResult {
 
 /// The input of the compiler.
 enum Input {
-    Texts(Sources),
+    Sources(Sources),
     Group(Group),
 }
 
@@ -101,7 +101,7 @@ fn stage(
         )));
     }
     let program = match (args.stage, input) {
-        (Stage::Ast, Input::Texts(sources)) => {
+        (Stage::Ast, Input::Sources(sources)) => {
             return Ok(Ok(text_of(args, "ast", compiler.syntax_tree(sources)?)));
         }
         (Stage::Ast, Input::Group(_)) => {
@@ -109,13 +109,13 @@ fn stage(
                 "a group has no syntax tree: give a unit's file",
             )));
         }
-        (Stage::Lineage, Input::Texts(sources)) => {
+        (Stage::Lineage, Input::Sources(sources)) => {
             return Ok(Ok(lanes_of(args, &compiler.lineage(sources)?)));
         }
         (Stage::Lineage, Input::Group(group)) => {
             return Ok(Ok(lanes_of(args, &compiler.lineage_group(group)?)));
         }
-        (_, Input::Texts(sources)) => compiler.compile(sources)?,
+        (_, Input::Sources(sources)) => compiler.compile(sources)?,
         (_, Input::Group(group)) => compiler.compile_group(group)?,
     };
     Ok(

@@ -22,16 +22,18 @@ use std::path::PathBuf;
 pub fn eval(args: EvalArgs) -> CliResult {
     let setup = Setup::new(&args.compile)?;
     let format = OutputFormat::of(args.json);
-    let text = Text::of(args.expr).map_err(|diagnostics| report_diagnostics(&diagnostics, format))?;
+    let input = EvalInput::parse(args.expr)
+        .map_err(|diagnostics| report_diagnostics(&diagnostics, format))?;
     let sources = |parts: [&str; 2]| {
         let mut sources = Sources::new(EXPRESSION, parts[0]);
         sources.add(DECLARATIONS, parts[1]);
         add_files(&mut sources, &args.with, format)?;
-        files::with_includes(sources).map_err(|diagnostics| report_diagnostics(&diagnostics, format))
+        files::with_includes(sources)
+            .map_err(|diagnostics| report_diagnostics(&diagnostics, format))
     };
-    let compiled_from = sources([&text.expression, &text.declarations])?;
+    let compiled_from = sources([&input.expression, &input.declarations])?;
     // Reports quote the expression as it was typed.
-    let sources = sources([&text.typed; 2])?;
+    let sources = sources([&input.typed; 2])?;
 
     let compiler = Compiler::new(setup.layout.clone()).with_options(setup.options.clone());
     let compiled = compiler.compile_expression(&compiled_from);
@@ -78,36 +80,37 @@ const EXPRESSION: &str = "<expression>";
 const DECLARATIONS: &str = "<declarations>";
 
 /// An argument of `eval`: declarations, and one expression after them.
-struct Text {
+struct EvalInput {
     typed: String,
     /// The expression, with blanks where the declarations are.
     expression: String,
     declarations: String,
 }
 
-impl Text {
+impl EvalInput {
     /// # Errors
     /// If there are declarations, and not all of it can be read.
-    fn of(typed: String) -> Result<Text, Diagnostics> {
-        let mut text = Text {
+    fn parse(typed: String) -> Result<EvalInput, Diagnostics> {
+        let mut input = EvalInput {
             expression: typed.clone(),
             declarations: blanked(&typed, 0..typed.len()),
             typed,
         };
-        match parse_entries(&text.typed) {
+        match parse_entries(&input.typed) {
             SessionEntries::Complete(entries) => {
                 for entry in entries {
                     if let SessionEntry::Item(bytes) = entry {
-                        text.declarations
-                            .replace_range(bytes.clone(), &text.typed[bytes.clone()]);
-                        text.expression = blanked(&text.expression, bytes);
+                        input
+                            .declarations
+                            .replace_range(bytes.clone(), &input.typed[bytes.clone()]);
+                        input.expression = blanked(&input.expression, bytes);
                     }
                 }
-                Ok(text)
+                Ok(input)
             }
             SessionEntries::Invalid(diagnostics) | SessionEntries::Incomplete(diagnostics) => {
                 Err(Diagnostics {
-                    sources: Sources::new(EXPRESSION, text.typed),
+                    sources: Sources::new(EXPRESSION, input.typed),
                     diagnostics,
                 })
             }

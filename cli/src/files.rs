@@ -28,12 +28,12 @@ impl FileLoader {
     /// The name of a file: `name`, unless it has one already.
     pub fn register(&self, path: &Path, name: &str) -> String {
         // A missing file is reported when it is read.
-        let Ok(place) = path.canonicalize() else {
+        let Ok(canonical) = path.canonicalize() else {
             return name.to_owned();
         };
         let mut names = self.names.borrow_mut();
         names
-            .entry(place)
+            .entry(canonical)
             .or_insert_with(|| name.to_owned())
             .clone()
     }
@@ -86,8 +86,8 @@ fn plain(path: &Path) -> PathBuf {
 
 /// Whether two names are of one file.
 pub fn is_same_file(a: &str, b: &str) -> bool {
-    let place = |name| Path::new(name).canonicalize();
-    a == b || matches!((place(a), place(b)), (Ok(a), Ok(b)) if a == b)
+    let canonical = |name| Path::new(name).canonicalize();
+    a == b || matches!((canonical(a), canonical(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 /// The sources with all files that they include.

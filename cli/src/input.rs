@@ -75,11 +75,11 @@ pub fn read_group(path: &Path, name: &str, text: &str) -> Result<Group, Diagnost
 ///
 /// # Errors
 /// If there are as many as may be.
-pub fn check_source_count(texts: usize) -> CliResult {
-    match texts < MAX_SOURCE_FILES {
+pub fn check_source_count(count: usize) -> CliResult {
+    match count < MAX_SOURCE_FILES {
         true => Ok(()),
         false => Err(CliError::usage(format!(
-            "there are {texts} texts in scope already; put several into one file"
+            "there are {count} sources in scope already; put several into one file"
         ))),
     }
 }

@@ -33,20 +33,20 @@ impl MessageBuffer {
     /// The first messages, formatted, and the number of further ones.
     pub fn formatted(&self, program: &Program) -> (Vec<String>, usize) {
         let mut bytes = 0;
-        let texts = self.kept.iter().map(|(message, args)| {
+        let strings = self.kept.iter().map(|(message, args)| {
             let text = program.messages()[message.index()].render(args);
             bytes += text.len();
             (bytes <= MAX_FORMATTED_BYTES).then_some(text)
         });
-        let texts: Vec<String> = texts.map_while(|text| text).collect();
-        let more = self.more + self.kept.len() - texts.len();
-        (texts, more)
+        let strings: Vec<String> = strings.map_while(|text| text).collect();
+        let more = self.more + self.kept.len() - strings.len();
+        (strings, more)
     }
 
     /// All messages for people, with a line feed after the last.
     pub fn to_text(&self, program: &Program) -> String {
-        let (texts, more) = self.formatted(program);
-        let mut all = texts.concat();
+        let (strings, more) = self.formatted(program);
+        let mut all = strings.concat();
         if !all.is_empty() && !all.ends_with('\n') {
             all.push('\n');
         }
@@ -89,9 +89,9 @@ mod tests {
         for _ in 0..MAX_MESSAGES {
             messages.add(MessageId(0), &[]);
         }
-        let (texts, more) = messages.formatted(&program);
-        assert_eq!(texts.len(), MAX_FORMATTED_BYTES / long.len());
-        assert_eq!(texts.len() + more, MAX_MESSAGES);
+        let (strings, more) = messages.formatted(&program);
+        assert_eq!(strings.len(), MAX_FORMATTED_BYTES / long.len());
+        assert_eq!(strings.len() + more, MAX_MESSAGES);
         let end = format!("… and {more} more messages\n");
         assert!(messages.to_text(&program).ends_with(&end));
     }

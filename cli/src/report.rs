@@ -85,7 +85,7 @@ fn said(severity: &str, text: &str, format: OutputFormat) {
         severity,
         message: text,
     };
-    let line = serde_json::to_string(&line).expect("texts serialise");
+    let line = serde_json::to_string(&line).expect("strings serialise");
     // There is nowhere to report a failure of standard error to.
     let _ = writeln!(anstream::stderr(), "{line}");
 }
@@ -108,7 +108,7 @@ pub fn fault_diagnostics(evaluator: &Evaluator) -> Vec<Diagnostic> {
         diagnostics.last_mut(),
         faults.stopped().map(|fault| fault.kind),
     ) {
-        last.help = Some("somebody pressed Ctrl-C".to_owned());
+        last.help = Some("Ctrl-C was pressed".to_owned());
     }
     diagnostics
 }
@@ -198,7 +198,7 @@ pub fn stats_to_stderr(stats: &Stats, format: OutputFormat) {
     let sizes = sizes.map(|(name, size)| vec![name.to_owned(), format!("{size:>10}")]);
     let tier = stats
         .tier
-        .map(|tier| vec!["rows by".to_owned(), self::tier(tier, stats.native)]);
+        .map(|tier| vec!["arithmetic by".to_owned(), self::tier(tier, stats.native)]);
     let rows: Vec<_> = times.chain(sizes).chain(tier).collect();
     // There is nowhere to report a failure of standard error to.
     let _ = anstream::stderr().write_all(show::table(&rows).as_bytes());
@@ -257,6 +257,6 @@ mod tests {
         assert!(help.starts_with("let the loop"), "{help}");
         interrupt.press();
         let (code, help) = stops(&interrupt);
-        assert_eq!((code, &*help), (Code::Cancelled, "somebody pressed Ctrl-C"));
+        assert_eq!((code, &*help), (Code::Cancelled, "Ctrl-C was pressed"));
     }
 }

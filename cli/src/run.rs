@@ -87,7 +87,7 @@ fn check_bytecode(args: &RunArgs, setup: &Setup, program: &Program) -> CliResult
     if let Some(missing) = globals.find(|global| declared.member(global.name()).is_none()) {
         let name = missing.name();
         return Err(CliError::usage(format!(
-            "the bytecode was made for a host with the global `{name}`: declare it with `-g {name}=…`, or with `--globals hit` or `picture` if it is one of a hit or a picture"
+            "the bytecode was made for a host with the global `{name}`: declare it with `-g {name}=…`, or with `--globals hit` or `picture` if it is one of a hit or an image"
         )));
     }
     if args.derivs && program.stats().lanes == 0 && program.quad().is_none() {

@@ -86,7 +86,7 @@ impl Setup {
         let mut layout = globals.layout().clone();
         let shadowless = args.global_settings.iter().filter(|s| s.is_shadowless);
         let mut shadowless: Vec<String> = shadowless.map(|s| s.name.clone()).collect();
-        if args.globals.contains(&GlobalSet::Picture) {
+        if args.globals.contains(&GlobalSet::Image) {
             let still = image_globals::IMAGE_GLOBALS
                 .iter()
                 .filter(|global| !global.is_varying);
@@ -188,11 +188,11 @@ fn globals(args: &CompileArgs) -> CliResult<Globals> {
         true => GlobalsLayout::hit(),
         false => GlobalsLayout::new(),
     };
-    let of_picture = match args.globals.contains(&GlobalSet::Picture) {
+    let of_image = match args.globals.contains(&GlobalSet::Image) {
         true => &image_globals::IMAGE_GLOBALS[..],
         false => &[],
     };
-    for global in of_picture {
+    for global in of_image {
         layout = layout
             .with(global.name, global.ty())
             .map_err(CliError::usage)?;
@@ -217,7 +217,7 @@ fn globals(args: &CompileArgs) -> CliResult<Globals> {
         let given = globals.set_view(name, Dual { value, ddx, ddy });
         given.map_err(CliError::usage)
     };
-    for global in of_picture {
+    for global in of_image {
         let words = global.at_centre();
         set(global.name, &global.ty(), words.each_ref().map(|w| &w[..]))?;
     }

@@ -23,7 +23,7 @@ impl fmt::Display for ImageError {
             ImageError::Io(error) => error.fmt(f),
             ImageError::UnknownFormat => f.write_str("it is neither a PNG nor an EXR file"),
             ImageError::Size(error) => error.fmt(f),
-            ImageError::Malformed(why) => write!(f, "the picture cannot be read: {why}"),
+            ImageError::Malformed(why) => write!(f, "the image cannot be read: {why}"),
         }
     }
 }

@@ -96,10 +96,10 @@ fn bilinear(image: &Image, at: [f32; 2]) -> [f32; 4] {
     let (width, height) = (image.size().width(), image.size().height());
     let axis = |coordinate: f32, side: u32| {
         let coordinate = f64::from(coordinate);
-        let place = (coordinate - coordinate.floor()) * f64::from(side) - 0.5;
-        let (side, before) = (i64::from(side), place.floor());
+        let texel = (coordinate - coordinate.floor()) * f64::from(side) - 0.5;
+        let (side, before) = (i64::from(side), texel.floor());
         let index = |i: i64| i.rem_euclid(side) as usize;
-        let between = place - before;
+        let between = texel - before;
         (index(before as i64), index(before as i64 + 1), between)
     };
     let (left, right, x) = axis(at[0], width);

@@ -91,10 +91,7 @@ fn png_files_become_linear() {
     );
     let image = read_image(&path).unwrap();
     assert_eq!(image.channels(), 3);
-    assert_eq!(
-        image.pixels(),
-        [[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]
-    );
+    assert_eq!(image.pixels(), [[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]);
 }
 
 /// A PNG file of one row, of any colour type.
@@ -158,7 +155,7 @@ fn malformed_images_are_refused() {
         Err(ImageError::Io(_))
     ));
     for (name, bytes) in [
-        ("text.png", &b"not a picture at all"[..]),
+        ("text.png", &b"not an image at all"[..]),
         ("empty.exr", b""),
     ] {
         let refused = read_image(&scratch(name, bytes));

@@ -48,11 +48,11 @@ pub(super) fn run(rounds: usize, report: &mut BenchReport) {
     let mut both = |name: &str, text: &str, most: f64| {
         let [value, _] = [("value", false), ("dual", true)].map(|(what, derivatives)| {
             let [all, translation] = time(&program(text, derivatives), TIMES * rounds);
-            let figure = format!("native_compile_{name}_{what}");
-            report.timing(&figure, "us", all);
-            report.timing(format!("{figure}_translation"), "us", translation);
+            let timing = format!("native_compile_{name}_{what}");
+            report.timing(&timing, "us", all);
+            report.timing(format!("{timing}_translation"), "us", translation);
             let goal = Some(RatioGoal::AtMost(1.0));
-            report.ratio(format!("{figure}_over_{most}_us"), all.min / most, goal);
+            report.ratio(format!("{timing}_over_{most}_us"), all.min / most, goal);
             all.min
         });
         value

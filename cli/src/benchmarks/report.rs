@@ -20,7 +20,7 @@ use std::fmt;
 /// ```
 #[derive(Debug, Default)]
 pub struct BenchReport {
-    rows: Vec<Row>,
+    entries: Vec<ReportEntry>,
     notices: Vec<String>,
 }
 
@@ -34,11 +34,11 @@ pub enum RatioGoal {
 }
 
 #[derive(Debug)]
-enum Row {
+enum ReportEntry {
     /// A heading for people.
     Title(String),
     /// Name, unit, minimum and median.
-    Figure(String, &'static str, Timing),
+    Time(String, &'static str, Timing),
     /// Name, ratio, and what it should be.
     Ratio(String, f64, Option<RatioGoal>),
     /// Whether something holds.
@@ -48,7 +48,7 @@ enum Row {
 impl BenchReport {
     /// Starts a group of measurements.
     pub fn title(&mut self, title: impl Into<String>) {
-        self.rows.push(Row::Title(title.into()));
+        self.entries.push(ReportEntry::Title(title.into()));
     }
 
     /// Adds a note for people.
@@ -58,33 +58,35 @@ impl BenchReport {
 
     /// Adds an absolute time.
     pub fn timing(&mut self, name: impl Into<String>, unit: &'static str, sample: Timing) {
-        self.rows.push(Row::Figure(name.into(), unit, sample));
+        self.entries
+            .push(ReportEntry::Time(name.into(), unit, sample));
     }
 
     /// Adds a ratio, with its goal if there is one.
     pub fn ratio(&mut self, name: impl Into<String>, ratio: f64, goal: Option<RatioGoal>) {
-        self.rows.push(Row::Ratio(name.into(), ratio, goal));
+        self.entries
+            .push(ReportEntry::Ratio(name.into(), ratio, goal));
     }
 
     /// Adds a fact that holds or does not.
     pub fn fact(&mut self, name: impl Into<String>, holds: bool) {
-        self.rows.push(Row::Fact(name.into(), holds));
+        self.entries.push(ReportEntry::Fact(name.into(), holds));
     }
 
     /// The report for programs: one flat object.
     pub fn json(&self) -> Value {
         let mut object = Map::new();
-        for row in &self.rows {
-            match row {
-                Row::Title(_) => {}
-                Row::Figure(name, unit, sample) => {
+        for entry in &self.entries {
+            match entry {
+                ReportEntry::Title(_) => {}
+                ReportEntry::Time(name, unit, sample) => {
                     object.insert(format!("{name}_min_{unit}"), json!(sample.min));
                     object.insert(format!("{name}_median_{unit}"), json!(sample.median));
                 }
-                Row::Ratio(name, ratio, _) => {
+                ReportEntry::Ratio(name, ratio, _) => {
                     object.insert(name.clone(), json!(ratio));
                 }
-                Row::Fact(name, holds) => {
+                ReportEntry::Fact(name, holds) => {
                     object.insert(name.clone(), json!(holds));
                 }
             }
@@ -95,14 +97,14 @@ impl BenchReport {
 
 impl fmt::Display for BenchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for row in &self.rows {
-            match row {
-                Row::Title(title) => writeln!(f, "\n{title}")?,
-                Row::Figure(name, unit, sample) => {
+        for entry in &self.entries {
+            match entry {
+                ReportEntry::Title(title) => writeln!(f, "\n{title}")?,
+                ReportEntry::Time(name, unit, sample) => {
                     let (min, median) = (sample.min, sample.median);
                     writeln!(f, "  {name:<44} {min:>12.2} {unit}   median {median:.2}")?;
                 }
-                Row::Ratio(name, ratio, goal) => {
+                ReportEntry::Ratio(name, ratio, goal) => {
                     write!(f, "  {name:<44} {ratio:>12.2} x")?;
                     match goal {
                         Some(RatioGoal::AtMost(goal)) => writeln!(f, "   goal: at most {goal}")?,
@@ -110,7 +112,7 @@ impl fmt::Display for BenchReport {
                         None => writeln!(f)?,
                     }
                 }
-                Row::Fact(name, holds) => {
+                ReportEntry::Fact(name, holds) => {
                     let holds = if *holds { "yes" } else { "no" };
                     writeln!(f, "  {name:<44} {holds:>12}")?;
                 }

@@ -1,4 +1,4 @@
-//! The command line of `adumbra image`. Doc comments of items are the help texts.
+//! The command line of `adumbra image`. Doc comments of items are the help.
 
 use super::textures::TextureFile;
 use crate::args::CompileArgs;
@@ -140,9 +140,9 @@ impl FromStr for PixelPosition {
 
     fn from_str(text: &str) -> Result<PixelPosition, String> {
         let number = |text: &str| text.trim().parse::<u64>().ok();
-        let place = text.split_once(',');
-        let place = place.and_then(|(x, y)| Some(PixelPosition([number(x)?, number(y)?])));
-        place.ok_or(format!(
+        let position = text.split_once(',');
+        let position = position.and_then(|(x, y)| Some(PixelPosition([number(x)?, number(y)?])));
+        position.ok_or(format!(
             "`{text}` is no pixel: `0,0` is the first one, `3,1` is in the fourth column of the second row"
         ))
     }
@@ -154,7 +154,7 @@ pub const MAX_FRAMES: u32 = 10_000;
 fn frames(text: &str) -> Result<u32, String> {
     let frames = text.parse().ok();
     let frames = frames.filter(|frames| (1..=MAX_FRAMES).contains(frames));
-    frames.ok_or(format!("1 to {MAX_FRAMES} pictures can be drawn"))
+    frames.ok_or(format!("1 to {MAX_FRAMES} images can be drawn"))
 }
 
 /// Most points along a side of a pixel.

@@ -166,14 +166,14 @@ impl<'a> Brush<'a> {
     fn mean(&mut self, tile: &Tile) -> DrawnImage {
         let side = self.job.samples;
         let middle = |index: u32| (f64::from(index) + 0.5) / f64::from(side);
-        let place = |sample: u32| [middle(sample % side), middle(sample / side)];
-        let mut all = self.draw(tile, place(0));
+        let position = |sample: u32| [middle(sample % side), middle(sample / side)];
+        let mut all = self.draw(tile, position(0));
         if side == 1 {
             return all;
         }
         let mut sums: Vec<[f64; 4]> = all.pixels.iter().map(|seen| seen.map(f64::from)).collect();
         for sample in 1..side * side {
-            let drawn = self.draw(tile, place(sample));
+            let drawn = self.draw(tile, position(sample));
             for (sum, seen) in sums.iter_mut().zip(drawn.pixels) {
                 *sum = std::array::from_fn(|channel| sum[channel] + f64::from(seen[channel]));
             }
@@ -347,7 +347,7 @@ mod tests {
                 samples: 1,
                 threads: 3,
             };
-            let drawn = draw_image(&job, tile).expect("nobody interrupts");
+            let drawn = draw_image(&job, tile).expect("nothing interrupts");
             assert!(drawn.stats.is_some());
             drawn
                 .pixels

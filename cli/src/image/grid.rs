@@ -220,9 +220,9 @@ impl PixelGrid {
 
     /// The varying words at one point of each pixel at these positions, which may lie beyond the
     /// image. The point is `right` and `down` from the pixel's upper left corner.
-    pub fn planes(&self, places: &[[usize; 2]], [right, down]: [f64; 2]) -> GlobalPlanes {
-        let mut planes: GlobalPlanes = vec![Vec::with_capacity(places.len()); self.moving.len()];
-        for &[column, row] in places {
+    pub fn planes(&self, positions: &[[usize; 2]], [right, down]: [f64; 2]) -> GlobalPlanes {
+        let mut planes: GlobalPlanes = vec![Vec::with_capacity(positions.len()); self.moving.len()];
+        for &[column, row] in positions {
             let [x, y] = [column as f64 + right, row as f64 + down];
             let hit = self.surface.as_ref().map(|surface| surface.hit(x, y));
             for (moving, plane) in self.moving.iter().zip(&mut planes) {

@@ -55,10 +55,10 @@ pub fn image(args: ImageArgs) -> CliResult {
 pub fn image_with_interrupt(args: ImageArgs, interrupt: &Interrupt) -> CliResult {
     let out = args.out.as_deref().map(OutputFile::new).transpose()?;
     check_options(&args)?;
-    for image in out.iter().flat_map(|out| pictures(&args, out)) {
+    for path in out.iter().flat_map(|out| image_paths(&args, out)) {
         let textures = args.textures.iter().map(|texture| &*texture.file);
         let read = textures.chain([&*args.file]);
-        files::check_no_overwrite([&*image].into_iter(), read)?;
+        files::check_no_overwrite([&*path].into_iter(), read)?;
     }
     let is_whole = match args.at {
         Some(pixel) => trace::trace_pixel(&args, pixel, interrupt)?,
@@ -92,12 +92,12 @@ impl OutputFile<'_> {
 fn check_options(args: &ImageArgs) -> CliResult {
     let is_over = matches!(args.time, Some(FrameTimes::Range(..)));
     let message = match args.frames {
-        None if is_over => "`--time A..B` is for several pictures: say how many by `--frames N`",
-        Some(_) if !is_over => "`--frames N` draws pictures over `--time A..B`",
-        Some(_) if args.watch => "`--watch` draws one picture, and `--frames` several",
+        None if is_over => "`--time A..B` is for several images: say how many by `--frames N`",
+        Some(_) if !is_over => "`--frames N` draws images over `--time A..B`",
+        Some(_) if args.watch => "`--watch` draws one image, and `--frames` several",
         _ if args.at.is_some() && args.watch => "`--at` follows a pixel once: leave `--watch` out",
         Some(_) if args.at.is_some() => {
-            "`--at` follows a pixel of one picture: give its time by `--time T`, without `--frames`"
+            "`--at` follows a pixel of one image: give its time by `--time T`, without `--frames`"
         }
         _ if args.at.is_some() && args.group => {
             "`--at` follows a pixel of one shader: draw its group without it"
@@ -114,7 +114,7 @@ fn check_options(args: &ImageArgs) -> CliResult {
 }
 
 /// The files that are written: OUT, or with `--frames` OUT_0001 and so on.
-fn pictures(args: &ImageArgs, out: &OutputFile<'_>) -> Vec<PathBuf> {
+fn image_paths(args: &ImageArgs, out: &OutputFile<'_>) -> Vec<PathBuf> {
     let Some(frames) = args.frames else {
         return vec![out.path.to_owned()];
     };
@@ -139,7 +139,7 @@ impl ImageSetup {
     fn new(args: &ImageArgs, derivs: bool) -> CliResult<ImageSetup> {
         let mut compile = args.compile.clone();
         // An image has its own globals at each pixel.
-        compile.globals.retain(|&set| set != GlobalSet::Picture);
+        compile.globals.retain(|&set| set != GlobalSet::Image);
         let mut setup = Setup::new(&compile)?;
         let first = times(args)?.at_frame(0, args.frames.unwrap_or(1));
         let grid = PixelGrid::new(&mut setup, args.size, first, args.surface)?;
@@ -200,7 +200,7 @@ fn render(
         OutputFormat::Text,
     );
     note_replaced_globals(&compile, &program, OutputFormat::Text);
-    let files = pictures(args, out);
+    let files = image_paths(args, out);
     let mut stopped = false;
     for (frame, file) in (0..).zip(&files) {
         let time = times.at_frame(frame, files.len() as u32);
@@ -251,7 +251,7 @@ fn one(
     io::stdout().write_all(legend.as_bytes())?;
     drawn.faults.report(sources, width);
     if args.view == ViewName::Value {
-        tell_of_nan(&drawn.pixels);
+        note_nan_pixels(&drawn.pixels);
     }
     if args.compile.stats {
         let stats = drawn.stats.unwrap_or_else(|| program.stats());
@@ -285,9 +285,9 @@ fn note_replaced_globals(args: &CompileArgs, program: &Program, format: OutputFo
         let name = global.name;
         let effect = match setting.is_shadowless {
             true => {
-                "is the same at all pixels: without `-g` it moves over the picture, with `:DDX:DDY` as these say"
+                "is the same at all pixels: without `-g` it moves over the image, with `:DDX:DDY` as these say"
             }
-            false => "moves over the picture by these derivatives, from its upper left corner",
+            false => "moves over the image by these derivatives, from its upper left corner",
         };
         let text = format!("`{name}` is what `-g` says, and {effect}");
         report::note(&text, format);
@@ -295,7 +295,7 @@ fn note_replaced_globals(args: &CompileArgs, program: &Program, format: OutputFo
 }
 
 /// Notes how many pixels are NaN, which an image does not show.
-fn tell_of_nan(pixels: &[[f32; 4]]) {
+fn note_nan_pixels(pixels: &[[f32; 4]]) {
     let is_nan = |pixel: &&[f32; 4]| pixel.iter().any(|x| x.is_nan());
     let count = pixels.iter().filter(is_nan).count();
     if count > 0 {

@@ -62,7 +62,7 @@ pub fn choose_output(program: &Program, wanted: Option<&str>) -> CliResult<Shown
     }
     if !others.is_empty() {
         why.push_str(&format!(
-            "; a picture shows numbers, truth values and vectors, and {}",
+            "; an image shows numbers, booleans and vectors, and {}",
             others.join(", ")
         ));
     }

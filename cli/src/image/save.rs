@@ -35,7 +35,7 @@ impl ImageFormat {
     }
 }
 
-/// Writes a file beside its place, then moves it there.
+/// Writes a file beside its final path, then renames it.
 ///
 /// # Errors
 /// If it cannot be written; what was there before is then still there.

@@ -97,11 +97,11 @@ mod tests {
         for (px, py) in [(0.5, 0.5), (31.5, 23.5), (63.5, 10.5)] {
             let SurfaceHit(here) = surface.hit(px, py);
             for (direction, [dx, dy]) in [[STEP, 0.0], [0.0, STEP]].into_iter().enumerate() {
-                let (SurfaceHit(ahead), SurfaceHit(behind)) =
+                let (SurfaceHit(after), SurfaceHit(before)) =
                     (surface.hit(px + dx, py + dy), surface.hit(px - dx, py - dy));
                 for (member, name) in SurfaceHit::NAMES.into_iter().enumerate() {
                     for i in 0..3 {
-                        let slope = (ahead[member][0][i] - behind[member][0][i]) / (2.0 * STEP);
+                        let slope = (after[member][0][i] - before[member][0][i]) / (2.0 * STEP);
                         let shadow = here[member][1 + direction][i];
                         assert!((slope - shadow).abs() < 1e-8, "{name} {i} {slope} {shadow}");
                     }

@@ -49,10 +49,10 @@ impl Tile {
     /// The quad of a pixel, or the pixel alone, and which of these points it is.
     pub fn around(size: ImageSize, pixel: usize, in_quads: bool) -> (Tile, usize) {
         let width = size.width() as usize;
-        let place = [pixel % width, pixel / width];
+        let position = [pixel % width, pixel / width];
         let (first, side) = match in_quads {
-            true => (place.map(|i| i / 2 * 2), 2),
-            false => (place, 1),
+            true => (position.map(|i| i / 2 * 2), 2),
+            false => (position, 1),
         };
         let tile = Tile::new(size, first, side, in_quads);
         let at = tile.pixels.iter().position(|other| *other == Some(pixel));

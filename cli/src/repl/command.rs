@@ -34,7 +34,7 @@ pub fn execute(session: &mut ReplSession, line: &str, width: usize) -> CliResult
     let rest = rest.trim();
     match name {
         "globals" | "reset" | "quit" | "q" | "exit" if !rest.is_empty() => {
-            return Err(CliError::usage(format!(":{name} wants nothing behind it")));
+            return Err(CliError::usage(format!(":{name} needs nothing after it")));
         }
         "help" | "h" | "?" => print(&help_text(session, rest)?)?,
         "type" => print(&type_text(session, rest)?)?,
@@ -53,9 +53,9 @@ pub fn execute(session: &mut ReplSession, line: &str, width: usize) -> CliResult
         }
         "bytecode" => print(&expression(session, name, rest)?.program().listing())?,
         "globals" => print(&globals_text(session))?,
-        "image" if rest.is_empty() => return Err(wants("image", "FILE -o OUT")),
+        "image" if rest.is_empty() => return Err(needs("image", "FILE -o OUT")),
         "image" => draw(session, rest)?,
-        "load" if rest.is_empty() => return Err(wants("load", "a file")),
+        "load" if rest.is_empty() => return Err(needs("load", "a file")),
         "load" => session.load(from_file(Path::new(rest))?)?,
         "reset" => session.reset()?,
         "quit" | "q" | "exit" => return Ok(NextAction::Quit),
@@ -71,7 +71,7 @@ fn draw(session: &ReplSession, words: &str) -> CliResult {
     let parsed = Cli::try_parse_from(line.chain(words));
     let cli = parsed.map_err(|error| CliError::usage(clap_message(&error)))?;
     let Some(Command::Image(args)) = cli.command else {
-        return Err(wants("image", "FILE -o OUT"));
+        return Err(needs("image", "FILE -o OUT"));
     };
     from_file(&args.file)?;
     session.interrupt().clear();
@@ -114,7 +114,7 @@ pub fn command_without_colon(session: &ReplSession, item: &str) -> Option<CliErr
         return None;
     };
     let word = word.trim_end_matches("()");
-    let mend = match (word, rest) {
+    let fix = match (word, rest) {
         ("quit" | "exit" | "q", None) => "leave by `:quit`, or Ctrl-D".to_owned(),
         ("help" | "?" | "h", None) => "`:help` lists what there is".to_owned(),
         ("help" | "?", Some(topic)) => format!("write `:help {topic}`"),
@@ -127,15 +127,15 @@ pub fn command_without_colon(session: &ReplSession, item: &str) -> Option<CliErr
             .iter()
             .chain(&declared.others)
             .any(|name| name == word);
-    (!is_name).then(|| CliError::usage(format!("commands begin with `:`; {mend}")))
+    (!is_name).then(|| CliError::usage(format!("commands begin with `:`; {fix}")))
 }
 
 fn print(text: &str) -> CliResult {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }
 
-fn wants(name: &str, what: &str) -> CliError {
-    CliError::usage(format!(":{name} wants {what} behind it"))
+fn needs(name: &str, what: &str) -> CliError {
+    CliError::usage(format!(":{name} needs {what} after it"))
 }
 
 fn unknown(name: &str) -> CliError {
@@ -173,7 +173,7 @@ fn help_text(session: &ReplSession, topic: &str) -> CliResult<String> {
 fn subject<'a>(session: &'a ReplSession, command: &str, text: &'a str) -> CliResult<&'a str> {
     match (text, &session.last) {
         ("", Some(last)) => Ok(last),
-        ("", None) => Err(wants(command, "an expression")),
+        ("", None) => Err(needs(command, "an expression")),
         _ => Ok(text),
     }
 }

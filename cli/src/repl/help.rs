@@ -34,7 +34,7 @@ pub const COMMANDS: &[HelpPage] = &[
     help_page(
         "help",
         ":help [NAME]",
-        "this list, or what an op, a function or a command does, and how it is differentiated; of a code such as E0205, why it is found and the mend",
+        "this list, or what an op, a function or a command does, and how it is differentiated; of a code such as E0205, why it is reported and the fix",
     ),
     help_page("type", ":type EXPR", "the type of an expression"),
     help_page(
@@ -80,7 +80,7 @@ pub const COMMANDS: &[HelpPage] = &[
     help_page(
         "image",
         ":image FILE -o OUT [--size WxH] …",
-        "draw a shader into a picture, as `adumbra image` with the same options",
+        "draw a shader into an image, as `adumbra image` with the same options",
     ),
     help_page(
         "reset",
@@ -167,11 +167,7 @@ pub fn overview() -> String {
         .collect();
     builtins.sort_unstable();
     list("built in", builtins, &mut out);
-    list(
-        "words of the language",
-        KEYWORDS.iter().map(|page| page.name),
-        &mut out,
-    );
+    list("keywords", KEYWORDS.iter().map(|page| page.name), &mut out);
     for subject in adumbra_stdlib::files() {
         list(
             &subject.title_and_summary().0,

@@ -109,7 +109,7 @@ fn enter(session: &mut ReplSession, text: &str, stats: bool) -> CliResult {
             SessionEntry::Item(item) => session.declare(&name, text, item)?,
             SessionEntry::Run(bytes) => {
                 let compiled = session.compile(&name, text, index);
-                let compiled = compiled.map_err(|findings| failed(&findings))?;
+                let compiled = compiled.map_err(|diagnostics| failed(&diagnostics))?;
                 session.last = Some(text[bytes].to_owned());
                 run(session, &compiled)?;
                 if stats {
@@ -121,8 +121,8 @@ fn enter(session: &mut ReplSession, text: &str, stats: bool) -> CliResult {
     Ok(())
 }
 
-fn failed(findings: &Diagnostics) -> CliError {
-    crate::report::report_diagnostics(findings, OutputFormat::Text)
+fn failed(diagnostics: &Diagnostics) -> CliError {
+    crate::report::report_diagnostics(diagnostics, OutputFormat::Text)
 }
 
 /// Evaluates an entry: prints its value, keeps its variables.

@@ -28,7 +28,8 @@ const MARGIN: usize = 18;
 /// Rows of a canvas.
 const ROWS: usize = 6;
 
-const USAGE: &str = ":plot wants an expression, and a variable with a range behind it: `:plot sin(u) for u in 0..1`";
+const USAGE: &str =
+    ":plot needs an expression, and a variable with a range after it: `:plot sin(u) for u in 0..1`";
 
 /// A parsed request for a plot.
 #[derive(Debug, PartialEq)]
@@ -96,13 +97,13 @@ pub fn plot_text(session: &ReplSession, asked: &str, width: usize) -> CliResult<
             .clamp(*COLUMNS.start(), *COLUMNS.end()),
         rows: ROWS,
     };
-    let places = Places {
+    let points = PlotPoints {
         variable: request.variable,
         from,
         to,
         count: size.sample_count(),
     };
-    let curves = sample(session, &compiled, globals, &places)?;
+    let curves = sample(session, &compiled, globals, &points)?;
     let mut out = String::new();
     let margin = curves
         .iter()
@@ -169,14 +170,14 @@ fn with_variable(session: &ReplSession, name: &str) -> CliResult<Globals> {
 }
 
 /// The points at which an expression is evaluated.
-struct Places<'a> {
+struct PlotPoints<'a> {
     variable: &'a str,
     from: f32,
     to: f32,
     count: usize,
 }
 
-impl Places<'_> {
+impl PlotPoints<'_> {
     /// From the one end to the other, both included.
     fn iter(&self) -> impl Iterator<Item = f32> {
         let (from, to) = (f64::from(self.from), f64::from(self.to));
@@ -190,7 +191,7 @@ fn sample(
     session: &ReplSession,
     compiled: &CompiledEntry,
     mut globals: Globals,
-    places: &Places<'_>,
+    points: &PlotPoints<'_>,
 ) -> CliResult<Vec<Vec<Curve>>> {
     let mut evaluator = session.evaluator(compiled)?;
     let mut checker = session.host();
@@ -204,24 +205,24 @@ fn sample(
     };
     let empty = |component| Curve {
         name: show::component_suffix(&ty, component),
-        values: Vec::with_capacity(places.count),
+        values: Vec::with_capacity(points.count),
     };
     let components = || (0..ty.scalar_count()).map(empty).collect::<Vec<Curve>>();
     let mut curves = vec![components(), components(), components()];
-    let mut told: Vec<Diagnostic> = Vec::new();
+    let mut reported: Vec<Diagnostic> = Vec::new();
     let mut more: u32 = 0;
     let slot = globals
         .layout()
-        .slot::<f32>(places.variable)
+        .slot::<f32>(points.variable)
         .map_err(CliError::usage)?;
     let seeds = globals.read(slot);
-    for value in places.iter() {
+    for value in points.iter() {
         globals.write(slot, Dual { value, ..seeds });
         checker.requests.clear();
         evaluator.evaluate(&globals, &mut checker);
         for fault in report::fault_diagnostics(&evaluator) {
-            if !told.contains(&fault) {
-                told.push(fault);
+            if !reported.contains(&fault) {
+                reported.push(fault);
             }
         }
         more = more.saturating_add(evaluator.faults().omitted_count());
@@ -239,7 +240,7 @@ fn sample(
             }
         }
     }
-    report::diagnostics_to_stderr(&told, &compiled.sources, OutputFormat::Text);
+    report::diagnostics_to_stderr(&reported, &compiled.sources, OutputFormat::Text);
     report::note_omitted_faults(more);
     match evaluator.faults().stopped() {
         None => Ok(curves),
@@ -304,12 +305,12 @@ mod tests {
 
     #[test]
     fn plot_points_include_both_ends() {
-        let places = Places {
+        let points = PlotPoints {
             variable: "t",
             from: 2.0,
             to: -1.0,
             count: 4,
         };
-        assert_eq!(places.iter().collect::<Vec<_>>(), [2.0, 1.0, 0.0, -1.0]);
+        assert_eq!(points.iter().collect::<Vec<_>>(), [2.0, 1.0, 0.0, -1.0]);
     }
 }

@@ -43,7 +43,7 @@ pub fn is_command(text: &str) -> bool {
 }
 
 #[derive(Clone)]
-struct Text {
+struct ScopeSource {
     name: String,
     text: String,
 }
@@ -51,7 +51,7 @@ struct Text {
 /// A shader of a file, and the globals that it lacks.
 struct UnrunnableShader {
     name: String,
-    place: Range<usize>,
+    bytes: Range<usize>,
     globals: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ pub struct ReplSession {
     setup: Setup,
     /// The files that the session began with.
     with: Vec<PathBuf>,
-    texts: Vec<Text>,
+    sources_in_scope: Vec<ScopeSource>,
     globals: Globals,
     /// Variables that were set without derivatives, and that depend on none which has any.
     shadowless: BTreeSet<String>,
@@ -135,7 +135,7 @@ impl ReplSession {
             globals: setup.globals.clone(),
             setup,
             with,
-            texts: Vec::new(),
+            sources_in_scope: Vec::new(),
             shadowless: BTreeSet::new(),
             typed: 0,
             last: None,
@@ -150,7 +150,7 @@ impl ReplSession {
     /// # Errors
     /// If a file of `--with` is at fault by now; it was reported.
     pub fn reset(&mut self) -> CliResult {
-        self.texts.clear();
+        self.sources_in_scope.clear();
         self.begin()
     }
 
@@ -200,16 +200,17 @@ impl ReplSession {
     /// If it cannot be read, which is bad usage, or is at fault, which was reported.
     pub fn load(&mut self, path: &Path) -> CliResult {
         let (name, bytes) = input::read_bytes(path)?;
-        let text = input::decode_source(&name, bytes).map_err(|diagnostics| failed(&diagnostics))?;
-        let before = self.texts.clone();
-        self.texts
+        let text =
+            input::decode_source(&name, bytes).map_err(|diagnostics| failed(&diagnostics))?;
+        let before = self.sources_in_scope.clone();
+        self.sources_in_scope
             .retain(|text| !files::is_same_file(&text.name, &name));
         let shaders = self.shaders_without_globals(&name, &text);
         let runnable = (shaders.iter()).fold(text.clone(), |text, shader| {
-            blanked(&text, shader.place.clone())
+            blanked(&text, shader.bytes.clone())
         });
         let added = self.add(name, runnable, &text);
-        added.inspect_err(|_| self.texts = before)?;
+        added.inspect_err(|_| self.sources_in_scope = before)?;
         for shader in shaders {
             let globals = shader.globals.join(", ");
             report::message(&format!(
@@ -232,7 +233,7 @@ impl ReplSession {
         let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
         for found in diagnostics.iter().filter(|found| found.is_error()) {
             let is_around =
-                |place: Span| place.start <= found.span.start && found.span.end <= place.end;
+                |around: Span| around.start <= found.span.start && found.span.end <= around.end;
             let is_global = found.code == Code::UnknownGlobal && found.span.file == FileId::MAIN;
             let shader = file.items.iter().find_map(|item| match item.kind {
                 ItemKind::Function(function) if function.is_shader() && is_around(item.span) => {
@@ -240,7 +241,7 @@ impl ReplSession {
                 }
                 _ => None,
             });
-            let (true, Some((name, place))) = (is_global, shader) else {
+            let (true, Some((name, span))) = (is_global, shader) else {
                 return Vec::new();
             };
             let global = format!(
@@ -252,7 +253,7 @@ impl ReplSession {
                 Some(shader) => shader.globals.push(global),
                 None => shaders.push(UnrunnableShader {
                     name: name.to_owned(),
-                    place: place.start as usize..place.end as usize,
+                    bytes: span.start as usize..span.end as usize,
                     globals: vec![global],
                 }),
             }
@@ -277,7 +278,7 @@ impl ReplSession {
     /// What cannot be included.
     pub fn sources(&self, name: &str, text: &str) -> Result<Sources, Diagnostics> {
         let mut sources = Sources::new(name, text);
-        for other in &self.texts {
+        for other in &self.sources_in_scope {
             sources.add(&*other.name, &*other.text);
         }
         files::with_includes(sources)
@@ -302,32 +303,34 @@ impl ReplSession {
 
     /// Adds a source; reports about it quote what was typed.
     fn add(&mut self, name: String, text: String, typed: &str) -> CliResult {
-        input::check_source_count(self.texts.len())?;
-        let before = self.texts.clone();
+        input::check_source_count(self.sources_in_scope.len())?;
+        let before = self.sources_in_scope.clone();
         let compiler = self.compiler(&self.globals);
         loop {
             let sources = match self.sources(&name, &text) {
                 Ok(sources) => sources,
                 Err(diagnostics) => {
-                    self.texts = before;
+                    self.sources_in_scope = before;
                     return Err(failed(&diagnostics));
                 }
             };
             let diagnostics = compiler.check(&sources);
             if let Some((older, item)) = diagnostics.iter().find_map(|d| self.replaced(d)) {
-                self.texts[older].text = blanked(&self.texts[older].text, item);
+                self.sources_in_scope[older].text =
+                    blanked(&self.sources_in_scope[older].text, item);
                 continue;
             }
             if diagnostics.iter().any(Diagnostic::is_error) {
                 let sources = self.sources(&name, typed).unwrap_or(sources);
-                self.texts = before;
+                self.sources_in_scope = before;
                 return Err(failed(&Diagnostics {
                     diagnostics,
                     sources,
                 }));
             }
-            self.texts.retain(|text| !text.text.trim().is_empty());
-            self.texts.push(Text { name, text });
+            self.sources_in_scope
+                .retain(|text| !text.text.trim().is_empty());
+            self.sources_in_scope.push(ScopeSource { name, text });
             return Ok(());
         }
     }
@@ -339,7 +342,7 @@ impl ReplSession {
             return None;
         }
         let older = span.file.0 as usize - 1;
-        let item = item_at(&self.texts.get(older)?.text, span.start)?;
+        let item = item_at(&self.sources_in_scope.get(older)?.text, span.start)?;
         Some((older, item))
     }
 
@@ -368,14 +371,16 @@ impl ReplSession {
     /// The names that the sources declare.
     pub fn declared(&self) -> DeclaredNames {
         let mut declared = DeclaredNames::default();
-        self.texts.iter().for_each(|text| declared.add(&text.text));
+        self.sources_in_scope
+            .iter()
+            .for_each(|text| declared.add(&text.text));
         declared
     }
 
     /// The signatures of the functions of that name, as the sources declare them.
     pub fn signatures(&self, name: &str) -> Vec<String> {
         let mut found = Vec::new();
-        for Text { text, .. } in &self.texts {
+        for ScopeSource { text, .. } in &self.sources_in_scope {
             let (arena, mut interner) = (Bump::new(), Interner::new());
             let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
             for item in file.items {

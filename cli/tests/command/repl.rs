@@ -148,7 +148,7 @@ fn unfinished_item_can_always_be_left() {
 
 #[test]
 fn words_of_other_repls_name_the_command() {
-    for (word, mend) in [
+    for (word, fix) in [
         ("quit", "`:quit`"),
         ("exit()", "`:quit`"),
         ("help", "`:help`"),
@@ -157,7 +157,7 @@ fn words_of_other_repls_name_the_command() {
     ] {
         let ran = session(word);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{word}: {ran:?}");
-        assert!(ran.stderr.contains(mend), "{word}: {ran:?}");
+        assert!(ran.stderr.contains(fix), "{word}: {ran:?}");
     }
     assert_eq!(said("exit = 0.25 : 1.0/512 : 0\nexit"), QUARTER);
 }
@@ -288,7 +288,7 @@ fn load_and_reset_change_the_scope() {
     assert_eq!(said("u = 7\n:reset\nu"), QUARTER);
     let ran = session("u = 7\n:reset u\nu + 0\n:quit now\nu + 1");
     assert!(
-        ran.stderr.contains(":reset wants nothing behind it"),
+        ran.stderr.contains(":reset needs nothing after it"),
         "{ran:?}"
     );
     assert!(
@@ -347,7 +347,7 @@ fn session_sources_are_bounded() {
     }
     let ran = session(&text);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
-    assert_eq!(ran.stderr.matches("texts in scope").count(), 1, "{ran:?}");
+    assert_eq!(ran.stderr.matches("sources in scope").count(), 1, "{ran:?}");
 }
 
 #[test]
@@ -523,7 +523,7 @@ fn image_draws_from_a_session() {
     let png = std::fs::read(&out).expect("it was written");
     assert_eq!(png[16..24], [0, 0, 0, 8, 0, 0, 0, 4]);
     for (words, expected) in [
-        ("", ":image wants FILE -o OUT behind it"),
+        ("", ":image needs FILE -o OUT after it"),
         ("x.adu", "-o"),
         ("'x.adu", "a quote is open"),
         ("x.adu -o x.png --size 0x1", "0x1"),

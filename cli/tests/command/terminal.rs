@@ -4,7 +4,7 @@ use rexpect::session::{PtySession, spawn_command};
 use std::process::Command;
 
 /// How long a session may be silent, in milliseconds.
-const PATIENCE: u64 = 20_000;
+const TIMEOUT_MS: u64 = 20_000;
 
 /// Terminals send these around a paste.
 const PASTE: [&str; 2] = ["\x1b[200~", "\x1b[201~"];
@@ -13,7 +13,7 @@ fn session() -> PtySession {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adumbra"));
     command.env("TERM", "xterm").env("NO_COLOR", "1");
     command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
-    let mut session = spawn_command(command, Some(PATIENCE)).expect("there is a terminal");
+    let mut session = spawn_command(command, Some(TIMEOUT_MS)).expect("there is a terminal");
     session.exp_string("Ctrl-D leaves").expect("a banner");
     session.exp_string("> ").expect("a prompt");
     session

@@ -66,8 +66,8 @@ fn texture(width: u64, height: u64, red: &[f32]) -> MipPyramid {
     ))
 }
 
-fn reds(picture: &Image) -> Vec<f32> {
-    picture.pixels().iter().map(|texel| texel[0]).collect()
+fn reds(image: &Image) -> Vec<f32> {
+    image.pixels().iter().map(|texel| texel[0]).collect()
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn lookups_lie_between_levels() {
     assert_eq!([at(0.0), at(0.5), at(1.0), at(7.0)], [0.0, 0.25, 0.5, 0.5]);
     assert_eq!([at(-3.0), at(f32::NAN), at(f32::INFINITY)], [0.0, 0.0, 0.5]);
     assert_eq!(pyramid.sample([0.25, 0.25], [1.0, 0.0], [0.0, 0.5])[0], 0.5);
-    for place in [[f32::NAN, 0.0], [0.0, f32::INFINITY]] {
-        assert_eq!(pyramid.sample_level(place, 0.0), [0.0; 4]);
+    for position in [[f32::NAN, 0.0], [0.0, f32::INFINITY]] {
+        assert_eq!(pyramid.sample_level(position, 0.0), [0.0; 4]);
     }
     // An infinite texel does not spoil the middle of its neighbour.
     let pyramid = texture(2, 1, &[0.5, f32::INFINITY]);

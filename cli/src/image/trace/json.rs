@@ -44,7 +44,7 @@ impl Serialize for Named<'_> {
 
 /// A location in a source.
 #[derive(Serialize)]
-struct JsonPlace<'a> {
+struct JsonLocation<'a> {
     file: &'a str,
     line: u32,
     column: u32,
@@ -55,7 +55,7 @@ struct JsonStep<'a> {
     event: &'static str,
     depth: usize,
     #[serde(flatten)]
-    place: Option<JsonPlace<'a>>,
+    location: Option<JsonLocation<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     function: Option<&'a str>,
     #[serde(flatten)]
@@ -125,7 +125,7 @@ struct JsonFirst<'a> {
     part: &'a str,
     function: &'a str,
     #[serde(flatten)]
-    place: Option<JsonPlace<'a>>,
+    location: Option<JsonLocation<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     born: Option<JsonBirth<'a>>,
 }
@@ -134,7 +134,7 @@ struct JsonFirst<'a> {
 #[derive(Serialize)]
 struct JsonBirth<'a> {
     #[serde(flatten)]
-    place: JsonPlace<'a>,
+    location: JsonLocation<'a>,
     text: &'a str,
 }
 
@@ -173,13 +173,13 @@ pub fn to_json<'a>(followed: &'a PixelTrace<'_>) -> JsonPixel<'a> {
 }
 
 impl<'a> PixelTrace<'a> {
-    fn place(&self, span: Span) -> Option<JsonPlace<'_>> {
+    fn location(&self, span: Span) -> Option<JsonLocation<'_>> {
         let file = self.sources.get(span.file)?;
-        let place = file.line_column(span.start);
-        Some(JsonPlace {
+        let position = file.line_column(span.start);
+        Some(JsonLocation {
             file: file.name(),
-            line: place.line,
-            column: place.column,
+            line: position.line,
+            column: position.column,
         })
     }
 
@@ -194,7 +194,7 @@ impl<'a> PixelTrace<'a> {
             let text = self.sources.get(span.file)?.text();
             let text = text.get(span.start as usize..span.end as usize)?;
             Some(JsonBirth {
-                place: self.place(span)?,
+                location: self.location(span)?,
                 text,
             })
         });
@@ -203,7 +203,7 @@ impl<'a> PixelTrace<'a> {
             name: &first.name,
             part: first.part,
             function: &observation.function,
-            place: self.place(observation.span),
+            location: self.location(observation.span),
             born,
         }
     }
@@ -287,7 +287,7 @@ impl<'a> PixelTrace<'a> {
         JsonStep {
             event,
             depth: step.depth,
-            place: observation.and_then(|observation| self.place(observation.span)),
+            location: observation.and_then(|observation| self.location(observation.span)),
             function: observation.map(|observation| &*observation.function),
             detail,
         }

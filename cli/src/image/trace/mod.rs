@@ -57,7 +57,7 @@ pub fn trace_pixel(
     if at.iter().zip(sides).any(|(&at, side)| at >= side) {
         let ([x, y], [width, height]) = (at, sides);
         return Err(CliError::usage(format!(
-            "pixel {x},{y} is not in a picture of {width}x{height}: its last one is {},{}",
+            "pixel {x},{y} is not in an image of {width}x{height}: its last one is {},{}",
             width - 1,
             height - 1
         )));

@@ -133,7 +133,7 @@ impl PointTrace {
             is_loop,
             iterations: 0,
         };
-        let told = |name: &str| {
+        let observed = |name: &str| {
             let bytes = name.len() + 12 * args.len();
             (
                 TraceEventKind::Observed(number, observation.read(args)),
@@ -142,7 +142,7 @@ impl PointTrace {
         };
         match &observation.event {
             ObservedEvent::Call(name) => {
-                let (what, bytes) = told(name);
+                let (what, bytes) = observed(name);
                 self.add(what, bytes);
                 self.open.push(open(false));
             }
@@ -152,7 +152,7 @@ impl PointTrace {
                 while self.open.last().is_some_and(|open| open.is_loop) {
                     self.leave_loop();
                 }
-                let (what, bytes) = told("");
+                let (what, bytes) = observed("");
                 self.add(what, bytes);
                 // The call that returns, if it is not the shader's own.
                 self.open.pop();
@@ -160,11 +160,11 @@ impl PointTrace {
             ObservedEvent::Assign { place, .. } => {
                 self.note_nonfinite(number, observation, args);
                 let bytes: usize = place.iter().map(String::len).sum();
-                let (what, more) = told("");
+                let (what, more) = observed("");
                 self.add(what, bytes + more);
             }
             ObservedEvent::Condition(..) => {
-                let (what, bytes) = told("");
+                let (what, bytes) = observed("");
                 self.add(what, bytes);
             }
             ObservedEvent::LoopBegins => self.open.push(open(true)),
@@ -244,12 +244,12 @@ pub fn assigned_name(observation: &Observation, observed: &ObservedArguments) ->
     };
     let mut indices = observed.indices.iter();
     let mut text = String::new();
-    for (at, piece) in place.iter().enumerate() {
+    for (at, part) in place.iter().enumerate() {
         if at > 0 {
             let index = indices.next().copied().unwrap_or_default();
             text.push_str(&format!("[{index}]"));
         }
-        text.push_str(piece);
+        text.push_str(part);
     }
     text
 }

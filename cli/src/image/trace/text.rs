@@ -150,12 +150,12 @@ impl PixelTrace<'_> {
                 let r = &sample.request;
                 let name = &self.program.textures()[r.texture.index()];
                 let pair = |u: f32, v: f32| format!("({}, {})", HumanFloat(u), HumanFloat(v));
-                let place = vec![pair(r.u, r.v), pair(r.dudx, r.dvdx), pair(r.dudy, r.dvdy)];
+                let coordinates = vec![pair(r.u, r.v), pair(r.dudx, r.dvdx), pair(r.dudy, r.dvdy)];
                 let [red, green, blue, alpha] = sample.color.map(HumanFloat);
                 let color = vec![format!("({red}, {green}, {blue}, {alpha})")];
                 let level = HumanFloat(sample.level);
                 vec![
-                    row(*number, format!("sample {name}: u, v"), place),
+                    row(*number, format!("sample {name}: u, v"), coordinates),
                     row(*number, format!("sample {name}: level {level}"), color),
                 ]
             }

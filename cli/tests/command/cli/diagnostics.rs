@@ -82,8 +82,8 @@ fn bad_usage_is_2_bad_input_1() {
     }
     let ran = adumbra([&*two]);
     assert_eq!(ran.code, 2);
-    let mend = format!("to run a shader: `adumbra run {two}`");
-    assert!(ran.stderr.contains(&mend), "{ran:?}");
+    let fix = format!("to run a shader: `adumbra run {two}`");
+    assert!(ran.stderr.contains(&fix), "{ran:?}");
     let ran = adumbra(["run", &two, "--steps", "-1"]);
     assert!(ran.stderr.contains("'-1' for '--steps <N>'"), "{ran:?}");
     let ran = adumbra(["run", &two, "--shader", "b", "--json"]);

@@ -137,13 +137,16 @@ fn assembly_is_listed_beside_bytecode_and_source() {
         let text = &ran.stdout;
         assert!(text.starts_with(&format!("; {target}: 3 kernels, ")));
         assert!(text.contains("\n; kernel 0: 3 rows") && text.contains("\n; kernel 2: a loop of "));
-        // The root is listed below its instruction and its line, and above the next of these.
+        // The root stands below its instruction and its line, and above the next of these.
         let line = format!("; {file}:6: y = sqrt(y + float(i));\n");
-        let behind = text.split(&line).nth(1).expect("the line is there");
-        let op = behind
+        let after = text.split(&line).nth(1).expect("the line is there");
+        let op = after
             .split(";   compute ")
             .find(|op| op.contains(": sqrt  "));
-        assert!(op.expect("the row is there").contains(root), "{text}");
+        assert!(
+            op.expect("the instruction is there").contains(root),
+            "{text}"
+        );
         assert!(text.contains(";   rare way ") && text.contains(";   routine "));
         // The listing has code for batches, and code for single points.
         let (many, one) = text
@@ -201,8 +204,8 @@ fn assembly_json_covers_all_code() {
         }
         let is_root = |part: &&Value| {
             let instructions = list(part, "instructions");
-            let mut texts = instructions.iter().map(|i| i["text"].as_str().unwrap());
-            texts.any(|text| text.starts_with(root))
+            let mut strings = instructions.iter().map(|i| i["text"].as_str().unwrap());
+            strings.any(|text| text.starts_with(root))
         };
         let parts = parts(&assembly);
         let op = &parts.iter().find(is_root).unwrap()["op"];

@@ -247,12 +247,12 @@ fn misspelt_global_is_noted() {
 fn bench_json_is_one_flat_object() {
     let ran = adumbra(["bench", "--rounds", "1", "--json"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    let Value::Object(figures) = json_of(&ran) else {
+    let Value::Object(measurements) = json_of(&ran) else {
         panic!("not an object: {ran:?}");
     };
-    for (name, figure) in &figures {
-        let is_flat = figure.is_boolean() || figure.as_f64().is_some_and(|x| x > 0.0);
-        assert!(is_flat, "{name}: {figure}");
+    for (name, measurement) in &measurements {
+        let is_flat = measurement.is_boolean() || measurement.as_f64().is_some_and(|x| x > 0.0);
+        assert!(is_flat, "{name}: {measurement}");
     }
     for name in [
         "w1_point_dual_min_ns",
@@ -260,11 +260,11 @@ fn bench_json_is_one_flat_object() {
         "compile_w1_min_us",
         "table_d_batch_run_over_off",
     ] {
-        assert!(figures.contains_key(name), "{name} is missing");
+        assert!(measurements.contains_key(name), "{name} is missing");
     }
     let is_native = adumbra::batch::Tier::Native.is_available();
     assert_eq!(
-        figures.contains_key("native_compile_w1_value_min_us"),
+        measurements.contains_key("native_compile_w1_value_min_us"),
         is_native
     );
     // The factors that the post reports of its shaders.
@@ -276,7 +276,7 @@ fn bench_json_is_one_flat_object() {
         ('e', true),
     ] {
         let name = format!("table_{letter}_bytecode_is_that_of_off");
-        assert_eq!(figures[&name], json!(same), "{name}");
+        assert_eq!(measurements[&name], json!(same), "{name}");
     }
     assert_eq!(adumbra(["bench", "--rounds", "0"]).code, 2);
 }
@@ -330,12 +330,15 @@ fn debugger_knows_machine_code_by_name() {
         let said = [output.stdout, output.stderr].concat();
         String::from_utf8_lossy(&said).into_owned()
     };
-    let [told, untold] = [&["--gdb"][..], &[]].map(debugged);
-    if !untold.contains("0.17684335") {
-        println!("skipped: gdb may not run programs here\n{untold}");
+    let [registered, unregistered] = [&["--gdb"][..], &[]].map(debugged);
+    if !unregistered.contains("0.17684335") {
+        println!("skipped: gdb may not run programs here\n{unregistered}");
         return;
     }
-    assert!(told.contains("main::entry0 in section .text"), "{told}");
-    assert!(told.contains("0.17684335"), "{told}");
-    assert!(!untold.contains("in section .text"), "{untold}");
+    assert!(
+        registered.contains("main::entry0 in section .text"),
+        "{registered}"
+    );
+    assert!(registered.contains("0.17684335"), "{registered}");
+    assert!(!unregistered.contains("in section .text"), "{unregistered}");
 }

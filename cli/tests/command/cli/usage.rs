@@ -158,7 +158,7 @@ fn replaced_image_globals_are_noted() {
     );
     let moving = ran("image FILE -o OUT --size 4x4 -g uv=0,0:0.1,0:0,0.1").stderr;
     assert!(
-        moving.contains("moves over the picture by these derivatives"),
+        moving.contains("moves over the image by these derivatives"),
         "{moving}"
     );
 }

@@ -15,7 +15,7 @@ fn block<'a, 'p>(blocks: &'a [CodeBlock<'p>], file: &str) -> Option<&'a CodeBloc
 
 /// Whether a source gives a diagnostic of that code.
 fn finds(code: Code, text: &str) -> bool {
-    let found = Compiler::new(GlobalsLayout::hit()).check(&Sources::new("mended.adu", text));
+    let found = Compiler::new(GlobalsLayout::hit()).check(&Sources::new("fixed.adu", text));
     found.iter().any(|diagnostic| diagnostic.code == code)
 }
 
@@ -35,9 +35,9 @@ fn complaint(code: Code) -> Option<&'static str> {
     if !blocks.iter().any(shows) {
         return Some("has a page that does not show it");
     }
-    match (block(&blocks, "wrong.adu"), block(&blocks, "mended.adu")) {
-        (Some(_), None) => Some("has a page without the mend, `mended.adu`"),
-        (_, Some(mended)) if finds(code, mended.body) => Some("is still found in `mended.adu`"),
+    match (block(&blocks, "wrong.adu"), block(&blocks, "fixed.adu")) {
+        (Some(_), None) => Some("has a page without the fix, `fixed.adu`"),
+        (_, Some(fixed)) if finds(code, fixed.body) => Some("is still found in `fixed.adu`"),
         _ => None,
     }
 }
@@ -54,7 +54,7 @@ fn every_code_has_a_page_with_its_fix() {
 /// The page that lists all codes.
 fn index() -> String {
     let mut text = String::from(
-        "# Errors and warnings\n\nEach diagnostic has a code, each code a page: why it is wrong, an example, its report, and the mend. \
+        "# Errors and warnings\n\nEach diagnostic has a code, each code a page: why it is wrong, an example, its report, and the fix. \
          `E` is an error, `W` a warning.\n",
     );
     let mut last = None;

@@ -9,10 +9,10 @@ pub(crate) fn problems(path: &Path, text: &str, folder: &Path) -> Vec<String> {
     let mut wrong = Vec::new();
     for link in page::images(text) {
         let kept = path.parent().expect("a folder").join(&link);
-        let file = kept.file_name().expect("a picture has a name");
+        let file = kept.file_name().expect("an image has a name");
         let drawn = std::fs::read(folder.join(file)).ok();
         if let (true, Some(drawn)) = (blesses(), &drawn) {
-            std::fs::write(&kept, drawn).expect("the picture can be written");
+            std::fs::write(&kept, drawn).expect("the image can be written");
         }
         let is_illustrated = || {
             let out = format!("-o {}", file.to_string_lossy());

@@ -90,7 +90,7 @@ fn traced_outputs_have_the_pixels_bits() {
         ("moved", "-g uv=0.2,0.1:0.05,0:0.01,0.06 --time 2"),
     ] {
         let size = "--size 11x7";
-        let pictures = ["reference", "point", "batch", "native", "auto"].map(|engine| {
+        let images = ["reference", "point", "batch", "native", "auto"].map(|engine| {
             let name = format!("at_{name}_{engine}");
             floats(&name, &text, &format!("{size} {args} --engine {engine}")).0
         });
@@ -98,7 +98,7 @@ fn traced_outputs_have_the_pixels_bits() {
             let (x, y) = (pixel % 11, pixel / 11);
             let followed = json(name, &text, &format!("{size} {args} --at {x},{y}"));
             let shown = flat(&followed["outputs"]["c"]["value"]);
-            for image in &pictures {
+            for image in &images {
                 let drawn = image.pixels()[pixel].map(|x| match x.is_nan() {
                     true => f32::NAN.to_bits(),
                     false => x.to_bits(),
@@ -341,10 +341,10 @@ fn pixel_outside_of_image_is_bad_usage() {
     for (place, expected) in [
         (
             "4,0",
-            "pixel 4,0 is not in a picture of 4x3: its last one is 3,2",
+            "pixel 4,0 is not in an image of 4x3: its last one is 3,2",
         ),
-        ("0,3", "not in a picture"),
-        ("18446744073709551615,0", "not in a picture"),
+        ("0,3", "not in an image"),
+        ("18446744073709551615,0", "not in an image"),
         ("-1,0", "`-1,0` is no pixel"),
         ("0,-1", "is no pixel"),
         ("99999999999999999999999,0", "is no pixel"),

@@ -147,11 +147,11 @@ fn image_format_follows_the_file_ending() {
 fn failed_drawing_keeps_the_old_image() {
     let (ran, file) = draw("last.png", FINE, "--size 4x4");
     assert_eq!(ran.code, 0);
-    let before = std::fs::read(&file).expect("a picture");
+    let before = std::fs::read(&file).expect("an image");
     let source = scratch("image_last.adu", "shader s(out float o) { o = ; }");
     let ran = adumbra(["image", &source, "-o", file.to_str().expect("text")]);
     assert_eq!(ran.code, 1);
-    assert_eq!(std::fs::read(&file).expect("a picture"), before);
+    assert_eq!(std::fs::read(&file).expect("an image"), before);
     assert_eq!(listing(file.parent().expect("a folder")), ["last.png"]);
 }
 

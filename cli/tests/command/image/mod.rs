@@ -41,7 +41,7 @@ fn draw(name: &str, text: &str, args: &str) -> (CommandOutput, PathBuf) {
 fn floats(name: &str, text: &str, args: &str) -> (Image, String) {
     let (ran, file) = draw(&format!("{name}.exr"), text, args);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    (read_image(&file).expect("a picture"), ran.stdout)
+    (read_image(&file).expect("an image"), ran.stdout)
 }
 
 /// The bytes of a PNG image, and the printed output.
@@ -52,7 +52,7 @@ fn bytes(name: &str, text: &str, args: &str) -> (Vec<[u8; 4]>, String) {
 }
 
 fn bytes_of(file: &Path) -> Vec<[u8; 4]> {
-    let image = read_image(file).expect("a picture");
+    let image = read_image(file).expect("an image");
     let byte = |x: f64| (255.0 * x).round() as u8;
     let pixels = image.pixels().iter().map(|&[r, g, b, a]| {
         let [r, g, b] = [r, g, b].map(|x| byte(srgb::from_linear(x.into())));

@@ -107,7 +107,7 @@ fn threads_and_engines_change_no_bit() {
             &format!("--size 150x70 --steps 40 {args}"),
         );
         assert_eq!(ran.code, 1, "{}", ran.stderr);
-        (std::fs::read(file).expect("a picture"), ran.stderr)
+        (std::fs::read(file).expect("an image"), ran.stderr)
     };
     let one = file("--threads 1");
     assert!(one.1.contains("pixels, the first (") && one.1.contains("pixels were stopped"));
@@ -132,19 +132,19 @@ fn tier_changes_no_bit_of_large_image() {
         let (ran, file) = draw("large.exr", text, &args);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let mut lines = ran.stderr.lines();
-        let line = lines.find(|line| line.starts_with("rows by"));
-        let rows = line.expect("it says who").to_owned();
-        (std::fs::read(file).expect("a picture"), rows)
+        let line = lines.find(|line| line.starts_with("arithmetic by"));
+        let tier = line.expect("it reports the tier").to_owned();
+        (std::fs::read(file).expect("an image"), tier)
     };
-    let (expected, rows) = of("--engine batch");
-    assert!(rows.ends_with(" the interpreter"), "{rows}");
-    let (found, rows) = of("");
-    assert!(found == expected, "{rows}");
+    let (expected, tier) = of("--engine batch");
+    assert!(tier.ends_with(" the interpreter"), "{tier}");
+    let (found, tier) = of("");
+    assert!(found == expected, "{tier}");
     if adumbra::batch::Tier::Native.is_available() {
-        let (found, rows) = of("--engine native");
+        let (found, tier) = of("--engine native");
         assert!(
-            found == expected && rows.ends_with(" machine code"),
-            "{rows}"
+            found == expected && tier.ends_with(" machine code"),
+            "{tier}"
         );
     }
 }
@@ -195,8 +195,8 @@ fn pixels_that_are_nan_are_counted() {
     let text = |c: &str| format!("shader s(out color c) {{ c = color({c}); }}");
     let root = text("sqrt(global_value<pixel>.x - 3.5)");
     let (ran, _) = draw("nan.png", &root, "--size 5x2");
-    let told = "6 of 10 pixels are NaN: `--view nan` shows where";
-    assert!(ran.code == 0 && ran.stderr.contains(told), "{ran:?}");
+    let note = "6 of 10 pixels are NaN: `--view nan` shows where";
+    assert!(ran.code == 0 && ran.stderr.contains(note), "{ran:?}");
     let (ran, _) = draw("no_nan.png", &text("global_value<pixel>.x"), "--size 5x2");
     assert_eq!(ran.stderr, "");
 }
@@ -235,11 +235,7 @@ fn every_material_draws_an_image() {
             "{name} is one colour"
         );
         assert!(
-            image
-                .pixels()
-                .as_flattened()
-                .iter()
-                .all(|x| x.is_finite()),
+            image.pixels().as_flattened().iter().all(|x| x.is_finite()),
             "{name}"
         );
     }
@@ -259,7 +255,7 @@ fn bytecode_may_lack_image_globals() {
     let out = out.to_str().expect("a path that is text");
     let ran = adumbra(["image", &bytecode, "-o", out, "--size", "2x1", "--surface"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    let drawn = read_image(Path::new(out)).expect("a picture");
+    let drawn = read_image(Path::new(out)).expect("an image");
     let red: Vec<f32> = drawn.pixels().iter().map(|pixel| pixel[0]).collect();
     assert_eq!(red, [0.125, 0.375]);
 

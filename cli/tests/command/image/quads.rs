@@ -75,12 +75,8 @@ fn every_engine_draws_the_same_quads() {
             );
             let (ran, file) = draw(&format!("engine_{view}.exr"), text, &args);
             assert_eq!(ran.code, 0, "{}", ran.stderr);
-            let image = read_image(&file).expect("a picture");
-            let bits: Vec<_> = image
-                .pixels()
-                .iter()
-                .map(|p| p.map(f32::to_bits))
-                .collect();
+            let image = read_image(&file).expect("an image");
+            let bits: Vec<_> = image.pixels().iter().map(|p| p.map(f32::to_bits)).collect();
             (bits, ran.stdout, ran.stderr)
         };
         let expected = of("reference");
@@ -103,7 +99,7 @@ fn quads_keep_shaders_without_derivatives() {
         let args = format!("--size 33x17 --derivatives {derivatives}");
         let (ran, file) = draw(&format!("plain_{derivatives}.png"), text, &args);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        std::fs::read(file).expect("a picture")
+        std::fs::read(file).expect("an image")
     };
     assert_eq!(of("quad-fine"), of("dual"));
     assert_eq!(of("quad-coarse"), of("dual"));

@@ -51,7 +51,7 @@ fn frames_are_images_of_their_times() {
     assert_eq!(listing(folder), names);
     for (name, time) in names.into_iter().zip(["-1", "0", "1", "2"]) {
         let (single, _) = floats("single", text, &format!("--size 4x4 --time {time}"));
-        let frame = read_image(&folder.join(name)).expect("a picture");
+        let frame = read_image(&folder.join(name)).expect("an image");
         assert_eq!(frame.pixels(), single.pixels(), "{name}");
     }
 }
@@ -64,9 +64,9 @@ fn conflicting_options_are_refused() {
         ("--time 2 --frames 3", "over `--time A..B`"),
         (
             "--time 0..1 --frames 3 --watch",
-            "`--watch` draws one picture",
+            "`--watch` draws one image",
         ),
-        ("--time 0..1 --frames 0", "1 to 10000 pictures"),
+        ("--time 0..1 --frames 0", "1 to 10000 images"),
         ("--time 0..1 --frames 3 -g time=1", "given twice"),
         ("--time 0..x --frames 3", "`x` is not a number"),
         ("--samples 0", "1 to 16 points"),

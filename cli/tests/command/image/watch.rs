@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// Long enough for any machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A command that watches; it is killed when the test ends.
 struct Watching {
@@ -40,7 +40,7 @@ impl Watching {
     /// Waits for a line that contains this.
     fn says(&self, text: &str) {
         loop {
-            let line = self.lines.recv_timeout(PATIENCE);
+            let line = self.lines.recv_timeout(TIMEOUT);
             let line = line.unwrap_or_else(|_| panic!("nothing said `{text}`"));
             if line.contains(text) {
                 return;

@@ -9,10 +9,10 @@ use super::support::{header, json_lines, programs};
 use crate::command::adumbra;
 
 /// Line, code, and the source that the span covers.
-type Finding = (usize, String, Option<String>);
+type Expected = (usize, String, Option<String>);
 
 /// The diagnostics that a program expects, each with a part of its help.
-fn expected(text: &str) -> (Vec<Finding>, Vec<Option<&str>>) {
+fn expected(text: &str) -> (Vec<Expected>, Vec<Option<&str>>) {
     let (mut diagnostics, mut helps) = (Vec::new(), Vec::new());
     for (number, line) in text.lines().enumerate() {
         for note in line.split("//~").skip(1) {
@@ -26,8 +26,8 @@ fn expected(text: &str) -> (Vec<Finding>, Vec<Option<&str>>) {
             };
             let mut parts = note.trim().splitn(2, ' ');
             let code = parts.next().expect("a code").to_string();
-            let place = parts.next().map(|p| p.trim_matches('`').to_string());
-            diagnostics.push((number + 1 - above, code, place));
+            let source = parts.next().map(|p| p.trim_matches('`').to_string());
+            diagnostics.push((number + 1 - above, code, source));
             helps.push(help);
         }
     }
@@ -49,22 +49,24 @@ fn wrong_programs_get_code_location_and_fix() {
         // Errors of syntax are found before those of meaning.
         lines.sort_by_key(|line| line["span"]["start"].as_u64());
         let (expected, helps) = expected(&text);
-        let mut found: Vec<Finding> = Vec::new();
+        let mut found: Vec<Expected> = Vec::new();
         for (i, diagnostic) in lines.iter().enumerate() {
             let span = &diagnostic["span"];
             let at = |key: &str| span[key].as_u64().expect("a number") as usize;
             let code = diagnostic["code"].as_str().expect("a code").to_string();
-            let place = &text[at("start")..at("end")];
-            let wants_place = expected.get(i).is_none_or(|e| e.2.is_some());
+            let source = &text[at("start")..at("end")];
+            let has_source = expected.get(i).is_none_or(|e| e.2.is_some());
             found.push((
                 at("line"),
                 code.clone(),
-                wants_place.then(|| place.to_string()),
+                has_source.then(|| source.to_string()),
             ));
             let help = diagnostic["help"].as_str().unwrap_or_default();
             let part = helps.get(i).copied().flatten();
             if help.is_empty() || part.is_some_and(|part| !help.contains(part)) {
-                wrong.push(format!("{name}: {code} does not say the mend: {diagnostic}"));
+                wrong.push(format!(
+                    "{name}: {code} does not name the fix: {diagnostic}"
+                ));
             }
         }
         if found != expected {
@@ -75,7 +77,7 @@ fn wrong_programs_get_code_location_and_fix() {
         for (_, code, _) in &expected {
             if !report.contains(&format!("[{code}]")) || !report.contains("Help: ") {
                 wrong.push(format!(
-                    "{name}: the report lacks {code} or the mend:\n{report}"
+                    "{name}: the report lacks {code} or the fix:\n{report}"
                 ));
             }
         }

@@ -283,7 +283,7 @@ const REFUSED: &[(&str, &[&str])] = &[
         &["derivative_of_texture", "second_order"],
     ),
     (
-        "a derivative from neighbours that may have gone another way",
+        "a derivative from neighbours that may have diverged",
         &["quad_divergent"],
     ),
     (
@@ -323,7 +323,7 @@ const REFUSED: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "texts that are not of the grammar",
+        "sources that are not of the grammar",
         &[
             "bad_number",
             "uint_literal_too_large",
