@@ -1,4 +1,4 @@
-//! `adumbra aot FILE… -o OUT.o --header OUT.h`: shaders compiled ahead of time, for a linker.
+//! `adumbra aot FILE… -o OUT.o --header OUT.h` compiles shaders ahead of time, for a linker.
 
 use crate::args::AotArgs;
 use crate::error::{CliError, CliResult};
@@ -47,7 +47,7 @@ pub fn aot(args: AotArgs) -> CliResult {
         }
     }
     let bytes = file.to_bytes().map_err(CliError::usage)?;
-    // The object last: who sees a new one has its header.
+    // The object last: when a new one is there, its header is too.
     if let Some(path) = &args.header {
         files::write_file(path, file.header(&name(path)).as_bytes())?;
     }
@@ -60,7 +60,7 @@ fn name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// The one that is asked for, or this host's.
+/// The platform that is asked for, or this host's.
 fn platform(name: Option<&str>) -> CliResult<Platform> {
     let all = || Platform::ALL.map(Platform::name).join(", ");
     match name {

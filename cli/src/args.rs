@@ -1,4 +1,5 @@
-//! The command line: what may be written and what it means. `docs` of each item are the help texts.
+//! The command line of `adumbra`: commands, options and their values. Doc comments of items are the
+//! help.
 
 use crate::image::ImageArgs;
 use crate::image_globals;
@@ -30,7 +31,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// For whom the command writes.
+    /// The output format that the command writes.
     pub fn format(&self) -> OutputFormat {
         let json = match &self.command {
             Some(Command::Eval(args)) => args.json,
@@ -109,7 +110,8 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "shader")]
     pub group: bool,
 
-    /// Set an input of the shader, read by its declared type: `gain=2`, `axis=0,1,0`; it is folded into the program
+    /// Set an input of the shader, read by its declared type: `gain=2`, `axis=0,1,0`; it is folded
+    /// into the program
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<InputSetting>,
 
@@ -127,7 +129,7 @@ pub struct RunArgs {
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// Source texts; `-` reads standard input
+    /// Sources; `-` reads standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
 
@@ -135,7 +137,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub group: bool,
 
-    /// Print one JSON object for each finding
+    /// Print one JSON object for each diagnostic
     #[arg(long)]
     pub json: bool,
 
@@ -181,7 +183,8 @@ pub struct EmitArgs {
     #[arg(long, conflicts_with = "shader")]
     pub group: bool,
 
-    /// Fold an input of the shader into the program, read by its declared type: `gain=2`, `axis=0,1,0`
+    /// Fold an input of the shader into the program, read by its declared type: `gain=2`,
+    /// `axis=0,1,0`
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<InputSetting>,
 
@@ -207,7 +210,7 @@ pub struct EmitArgs {
 
 #[derive(Debug, Args)]
 pub struct AotArgs {
-    /// Source texts or serialised bytecode; `-` reads standard input
+    /// Sources or serialised bytecode; `-` reads standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
 
@@ -250,7 +253,7 @@ pub struct BenchArgs {
     pub json: bool,
 }
 
-/// Common to all that compile.
+/// Options that every compiling command takes.
 #[derive(Clone, Debug, Args)]
 pub struct CompileArgs {
     /// Declare a global and set its value and its derivatives per pixel
@@ -276,11 +279,13 @@ pub struct CompileArgs {
     #[arg(long, value_enum, default_value = "dual")]
     pub derivatives: DerivativesName,
 
-    /// The corner whose row and column serve a whole quad with quad-coarse; upper-left if nothing is said
+    /// The corner whose row and column serve a whole quad with quad-coarse; upper-left if nothing
+    /// is said
     #[arg(long, value_enum, value_name = "CORNER")]
     pub coarse: Option<CornerName>,
 
-    /// What to do, in quads, with a derivative where their points may have parted; it is refused if nothing is said
+    /// What to do, in quads, with a derivative where their points may have diverged; it is refused
+    /// if nothing is said
     #[arg(long, value_enum, value_name = "WHAT")]
     pub divergent: Option<DivergentName>,
 
@@ -288,9 +293,10 @@ pub struct CompileArgs {
     #[arg(long)]
     pub merge_demand: bool,
 
-    /// How many loop turns and function entries a point may take before it is stopped
+    /// How many loop iterations and function entries a point may take before it is stopped
     ///
-    /// 1048576 if nothing is said; less for a program of more than 2,048 instructions, so that no point goes on for minutes.
+    /// 1048576 if nothing is said; less for a program of more than 2,048 instructions, so that no
+    /// point goes on for minutes.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub steps: Option<u64>,
 
@@ -302,7 +308,7 @@ pub struct CompileArgs {
     #[arg(long)]
     pub perf_map: bool,
 
-    /// Tell GDB and LLDB of the machine code that runs, so that they know kernels by name
+    /// Register the machine code that runs with GDB and LLDB, so that they know kernels by name
     #[arg(long)]
     pub gdb: bool,
 }
@@ -317,7 +323,7 @@ impl CompileArgs {
 
     /// Whether the global of that name has a value by a set of `--globals`.
     pub fn has_value(&self, name: &str) -> bool {
-        self.globals.contains(&GlobalSet::Picture)
+        self.globals.contains(&GlobalSet::Image)
             && image_globals::IMAGE_GLOBALS
                 .iter()
                 .any(|global| global.name == name)
@@ -328,8 +334,10 @@ impl CompileArgs {
 pub enum GlobalSet {
     /// uvw, position, normal, gnormal, I, tangent, each a float3, zero until set
     Hit,
-    /// uv, pixel, resolution, time, as `image` has them: until set, those of pixel 256,256 of 512x512
-    Picture,
+    /// uv, pixel, resolution, time, as `image` has them: until set, those of pixel 256,256 of
+    /// 512x512
+    #[value(name = "picture")]
+    Image,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -386,7 +394,8 @@ pub enum Stage {
     Demand,
     /// The register machine's instructions
     Bytecode,
-    /// The machine code for `--engine native`, beside the instructions and lines that it was made for
+    /// The machine code for `--engine native`, beside the instructions and lines that it was made
+    /// for
     Asm,
 }
 
@@ -404,12 +413,12 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_is_consistent() {
+    fn command_line_is_consistent() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn an_expression_may_start_with_a_minus() {
+    fn expression_starting_with_minus_is_read() {
         let cli = Cli::try_parse_from(["adumbra", "eval", "-x * 2", "--json", "-g", "x=-1"]);
         let Some(Command::Eval(eval)) = cli.unwrap().command else {
             panic!("eval is a command");

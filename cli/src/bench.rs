@@ -1,4 +1,4 @@
-//! `adumbra bench`: what our engines cost on this machine.
+//! `adumbra bench` measures our engines on this machine.
 
 use crate::args::BenchArgs;
 use crate::error::CliResult;

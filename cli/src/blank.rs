@@ -1,8 +1,8 @@
-//! Texts of which parts are blank, so that every place in the rest stays where it is.
+//! Blanks parts of a source, so that each location in the rest keeps its byte offset.
 
 use std::ops::Range;
 
-/// The text with these bytes replaced by as many spaces, but for line feeds.
+/// The source with these bytes replaced by as many spaces, but for line feeds.
 pub fn blanked(text: &str, bytes: Range<usize>) -> String {
     let blank = |byte: u8| if byte == b'\n' { '\n' } else { ' ' };
     let mut out = String::with_capacity(text.len());
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blanking_keeps_every_place() {
+    fn blanking_keeps_byte_offsets() {
         assert_eq!(blanked("aé\nb c", 1..5), "a  \n  c");
         assert_eq!(blanked("aé\nb", 0..5).len(), 5);
     }

@@ -1,4 +1,4 @@
-//! `adumbra check FILE…`: errors and warnings, nothing else.
+//! `adumbra check FILE…` reports errors and warnings, nothing else.
 
 use crate::args::CheckArgs;
 use crate::error::{CliError, CliResult};
@@ -32,16 +32,16 @@ pub fn check(args: CheckArgs) -> CliResult {
                 false => {
                     let sources = files::with_includes(Sources::new(name, text))?;
                     let (diagnostics, phases) = compiler.check_timed(&sources);
-                    let findings = Diagnostics {
+                    let diagnostics = Diagnostics {
                         sources,
                         diagnostics,
                     };
-                    (findings, phases)
+                    (diagnostics, phases)
                 }
             })
         });
-        let findings = match checked {
-            Ok((findings, phases_us)) => {
+        let diagnostics = match checked {
+            Ok((diagnostics, phases_us)) => {
                 if args.compile.stats {
                     let stats = Stats {
                         phases_us,
@@ -49,18 +49,18 @@ pub fn check(args: CheckArgs) -> CliResult {
                     };
                     report::stats_to_stderr(&stats, OutputFormat::of(args.json));
                 }
-                findings
+                diagnostics
             }
-            Err(findings) => findings,
+            Err(diagnostics) => diagnostics,
         };
-        failed |= findings.diagnostics.iter().any(|d| d.is_error());
+        failed |= diagnostics.diagnostics.iter().any(|d| d.is_error());
         if args.json {
             let mut stdout = io::stdout().lock();
-            report::json_lines(&findings.diagnostics, &findings.sources, &mut stdout)?;
+            report::json_lines(&diagnostics.diagnostics, &diagnostics.sources, &mut stdout)?;
         } else {
             report::diagnostics_to_stderr(
-                &findings.diagnostics,
-                &findings.sources,
+                &diagnostics.diagnostics,
+                &diagnostics.sources,
                 OutputFormat::Text,
             );
         }

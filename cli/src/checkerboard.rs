@@ -1,4 +1,5 @@
-//! The texture of a command without a renderer: a checker, and a record of what was asked of it.
+//! The texture host of commands without a renderer: it answers a checkerboard and records each
+//! request.
 
 use crate::messages::MessageBuffer;
 use adumbra::{Host, SampleRequest, Sampled, host::MessageId, value::JsonFloat};
@@ -9,8 +10,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Every texture is a checker of 8 by 8 fields: 1 where floor(8u) + floor(8v) is even, else 0; alpha 1.
-/// Requests are kept in the order executed.
+/// A host whose every texture is a checkerboard of 8 by 8 fields: 1 where floor(8u) + floor(8v) is
+/// even, else 0; alpha 1. It keeps requests in the order executed.
 #[derive(Debug, Default)]
 pub struct CheckerboardHost {
     pub requests: Vec<SampleRequest>,
@@ -18,7 +19,7 @@ pub struct CheckerboardHost {
     interrupt: Interrupt,
 }
 
-/// Whether somebody pressed Ctrl-C; never, unless a session listens.
+/// Whether Ctrl-C was pressed; never, unless a session listens.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -33,20 +34,21 @@ impl Interrupt {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// As if it were pressed.
+    /// Acts as if Ctrl-C were pressed.
     #[cfg(test)]
     pub fn press(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was pressed.
+    /// Whether Ctrl-C was pressed.
     pub fn is_pressed(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 impl CheckerboardHost {
-    /// One whose evaluations are cancelled by Ctrl-C, and by nothing else: a clock would stop other points on a busy machine.
+    /// A host whose evaluations are cancelled by Ctrl-C, and by nothing else: a clock would stop
+    /// other points on a busy machine.
     pub fn new(interrupt: &Interrupt) -> CheckerboardHost {
         CheckerboardHost {
             interrupt: interrupt.clone(),
@@ -74,7 +76,7 @@ impl Host for CheckerboardHost {
     }
 }
 
-/// For differences in f64, whose requests nobody asked for.
+/// Differences in f64 sample too; their requests are not recorded.
 impl Host<f64> for CheckerboardHost {
     fn sample(&mut self, request: &SampleRequest<f64>) -> Sampled {
         Sampled::Ready(checkerboard_colour(request.u, request.v))
@@ -85,7 +87,7 @@ impl Host<f64> for CheckerboardHost {
     }
 }
 
-/// The colour of the checker.
+/// The colour of the checkerboard.
 pub fn checkerboard_colour(u: f64, v: f64) -> [f32; 4] {
     // NaN and infinity are in no field; the remainder is then NaN.
     let is_even = ((8.0 * u).floor() + (8.0 * v).floor()).rem_euclid(2.0) == 0.0;
@@ -125,7 +127,7 @@ impl<'a> JsonSample<'a> {
 }
 
 impl CheckerboardHost {
-    /// The requests with the names of their textures.
+    /// The requests with the names of their textures, for JSON.
     pub fn json_samples<'a>(&self, textures: &'a [String]) -> Vec<JsonSample<'a>> {
         let sample = |request| JsonSample::new(request, textures);
         self.requests.iter().map(sample).collect()
@@ -137,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checker_has_eight_by_eight_fields() {
+    fn checkerboard_has_eight_by_eight_fields() {
         let mut checker = CheckerboardHost::default();
         let mut at = |u, v| {
             let request = SampleRequest {

@@ -1,4 +1,4 @@
-//! `adumbra emit FILE --stage STAGE`: what a stage of the compiler makes of a shader.
+//! `adumbra emit FILE --stage STAGE` prints a shader as a stage of the compiler leaves it.
 
 use crate::args::{EmitArgs, Stage, TargetName};
 use crate::error::{CliError, CliResult};
@@ -17,14 +17,14 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// A stage's text for programs.
+/// A stage's listing, for JSON.
 #[derive(Serialize)]
 struct JsonStage<'a> {
     stage: &'a str,
     text: &'a str,
 }
 
-/// Machine code for programs.
+/// A listing of machine code, for JSON.
 #[derive(Serialize)]
 struct JsonAssembly<'a> {
     stage: &'a str,
@@ -32,7 +32,7 @@ struct JsonAssembly<'a> {
     assembly: &'a Assembly,
 }
 
-/// A function's values for programs.
+/// A function's values, for JSON.
 #[derive(Serialize)]
 struct JsonFunction<'a> {
     function: &'a str,
@@ -57,7 +57,7 @@ pub fn emit(args: EmitArgs) -> CliResult {
     let setup = Setup::new(&args.compile)?;
     let (name, bytes) = input::read_bytes(&args.file)?;
     let text = input::decode_source(&name, bytes)
-        .map_err(|findings| report_diagnostics(&findings, OutputFormat::of(args.json)))?;
+        .map_err(|diagnostics| report_diagnostics(&diagnostics, OutputFormat::of(args.json)))?;
     let options = Options {
         shader: args.shader.clone(),
         output_derivatives: args.derivs,
@@ -66,13 +66,13 @@ pub fn emit(args: EmitArgs) -> CliResult {
     let compiler = Compiler::new(setup.globals.layout().clone()).with_options(options);
     let input = match args.group {
         true => input::read_group(&args.file, &name, &text).map(Input::Group),
-        false => files::with_includes(Sources::new(name, text)).map(Input::Texts),
+        false => files::with_includes(Sources::new(name, text)).map(Input::Sources),
     };
     let bytes = input
         .and_then(|input| stage(&args, &compiler, &input))
-        .map_err(|findings| {
+        .map_err(|diagnostics| {
             report_compile_error(
-                findings,
+                diagnostics,
                 args.shader.as_deref(),
                 OutputFormat::of(args.json),
             )
@@ -83,13 +83,13 @@ pub fn emit(args: EmitArgs) -> CliResult {
     }
 }
 
-/// What is compiled.
+/// The input of the compiler.
 enum Input {
-    Texts(Sources),
+    Sources(Sources),
     Group(Group),
 }
 
-/// What the stage makes of it.
+/// The stage's listing, as bytes.
 fn stage(
     args: &EmitArgs,
     compiler: &Compiler,
@@ -101,7 +101,7 @@ fn stage(
         )));
     }
     let program = match (args.stage, input) {
-        (Stage::Ast, Input::Texts(sources)) => {
+        (Stage::Ast, Input::Sources(sources)) => {
             return Ok(Ok(text_of(args, "ast", compiler.syntax_tree(sources)?)));
         }
         (Stage::Ast, Input::Group(_)) => {
@@ -109,13 +109,13 @@ fn stage(
                 "a group has no syntax tree: give a unit's file",
             )));
         }
-        (Stage::Lineage, Input::Texts(sources)) => {
+        (Stage::Lineage, Input::Sources(sources)) => {
             return Ok(Ok(lanes_of(args, &compiler.lineage(sources)?)));
         }
         (Stage::Lineage, Input::Group(group)) => {
             return Ok(Ok(lanes_of(args, &compiler.lineage_group(group)?)));
         }
-        (_, Input::Texts(sources)) => compiler.compile(sources)?,
+        (_, Input::Sources(sources)) => compiler.compile(sources)?,
         (_, Input::Group(group)) => compiler.compile_group(group)?,
     };
     Ok(

@@ -1,9 +1,9 @@
-//! How a command can end.
+//! The ways a command can end.
 
 use std::fmt;
 use std::io;
 
-/// The end of a command.
+/// The result of a command.
 pub type CliResult<T = ()> = Result<T, CliError>;
 
 /// Why a command did not do what was asked.
@@ -17,7 +17,7 @@ pub enum CliError {
     Usage(String),
     /// The output could not be written.
     Output(io::Error),
-    /// Somebody pressed Ctrl-C, and what had to be cleared away is.
+    /// Ctrl-C was pressed, and temporary state is cleared away.
     Interrupted,
 }
 
@@ -28,7 +28,7 @@ impl CliError {
     }
 }
 
-/// Only output is written with `?`: reading says more than the error alone.
+/// Only output is written with `?`; errors of reading carry the file's name.
 impl From<io::Error> for CliError {
     fn from(error: io::Error) -> CliError {
         CliError::Output(error)

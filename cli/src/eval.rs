@@ -1,4 +1,4 @@
-//! `adumbra eval EXPR`: one expression, its value, ddx and ddy; functions and structs may be declared before it.
+//! `adumbra eval EXPR` prints an expression's value, ddx and ddy; declarations may precede it.
 
 use crate::args::EvalArgs;
 use crate::blank::blanked;
@@ -22,25 +22,27 @@ use std::path::PathBuf;
 pub fn eval(args: EvalArgs) -> CliResult {
     let setup = Setup::new(&args.compile)?;
     let format = OutputFormat::of(args.json);
-    let text = Text::of(args.expr).map_err(|findings| report_diagnostics(&findings, format))?;
+    let input = EvalInput::parse(args.expr)
+        .map_err(|diagnostics| report_diagnostics(&diagnostics, format))?;
     let sources = |parts: [&str; 2]| {
         let mut sources = Sources::new(EXPRESSION, parts[0]);
         sources.add(DECLARATIONS, parts[1]);
         add_files(&mut sources, &args.with, format)?;
-        files::with_includes(sources).map_err(|findings| report_diagnostics(&findings, format))
+        files::with_includes(sources)
+            .map_err(|diagnostics| report_diagnostics(&diagnostics, format))
     };
-    let compiled_from = sources([&text.expression, &text.declarations])?;
-    // What is reported is shown as it was typed.
-    let sources = sources([&text.typed; 2])?;
+    let compiled_from = sources([&input.expression, &input.declarations])?;
+    // Reports quote the expression as it was typed.
+    let sources = sources([&input.typed; 2])?;
 
     let compiler = Compiler::new(setup.layout.clone()).with_options(setup.options.clone());
     let compiled = compiler.compile_expression(&compiled_from);
-    let program = compiled.map_err(|findings| {
+    let program = compiled.map_err(|diagnostics| {
         let sources = sources.clone();
         report_diagnostics(
             &Diagnostics {
                 sources,
-                ..findings
+                ..diagnostics
             },
             format,
         )
@@ -67,47 +69,48 @@ pub fn eval(args: EvalArgs) -> CliResult {
         (Some(output), OutputFormat::Text) => {
             point.print_text(&show::value_lines(&output, derivatives))
         }
-        // Of a call of something void there is nothing to show but what it says.
+        // A void call has no value; only its messages are shown.
         (None, OutputFormat::Json) => point.print_json(NoOutputs {}),
         (None, OutputFormat::Text) => point.print_text(""),
     }
 }
 
-/// How reports call the expression, and what was declared before it.
+/// The name of the expression, and of the declarations before it, in reports.
 const EXPRESSION: &str = "<expression>";
 const DECLARATIONS: &str = "<declarations>";
 
-/// What was given to evaluate: declarations, and one expression behind them.
-struct Text {
+/// An argument of `eval`: declarations, and one expression after them.
+struct EvalInput {
     typed: String,
-    /// It, and blanks where the declarations are.
+    /// The expression, with blanks where the declarations are.
     expression: String,
     declarations: String,
 }
 
-impl Text {
+impl EvalInput {
     /// # Errors
     /// If there are declarations, and not all of it can be read.
-    fn of(typed: String) -> Result<Text, Diagnostics> {
-        let mut text = Text {
+    fn parse(typed: String) -> Result<EvalInput, Diagnostics> {
+        let mut input = EvalInput {
             expression: typed.clone(),
             declarations: blanked(&typed, 0..typed.len()),
             typed,
         };
-        match parse_entries(&text.typed) {
+        match parse_entries(&input.typed) {
             SessionEntries::Complete(entries) => {
                 for entry in entries {
                     if let SessionEntry::Item(bytes) = entry {
-                        text.declarations
-                            .replace_range(bytes.clone(), &text.typed[bytes.clone()]);
-                        text.expression = blanked(&text.expression, bytes);
+                        input
+                            .declarations
+                            .replace_range(bytes.clone(), &input.typed[bytes.clone()]);
+                        input.expression = blanked(&input.expression, bytes);
                     }
                 }
-                Ok(text)
+                Ok(input)
             }
             SessionEntries::Invalid(diagnostics) | SessionEntries::Incomplete(diagnostics) => {
                 Err(Diagnostics {
-                    sources: Sources::new(EXPRESSION, text.typed),
+                    sources: Sources::new(EXPRESSION, input.typed),
                     diagnostics,
                 })
             }
@@ -127,7 +130,7 @@ pub fn add_files(sources: &mut Sources, paths: &[PathBuf], format: OutputFormat)
             continue;
         }
         let text = input::decode_source(&name, bytes)
-            .map_err(|findings| report_diagnostics(&findings, format))?;
+            .map_err(|diagnostics| report_diagnostics(&diagnostics, format))?;
         sources.add(name, text);
     }
     Ok(())

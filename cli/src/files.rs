@@ -1,4 +1,5 @@
-//! Files by name: included ones stand relative to the file that includes them, and one file is one text, however it is spelled. What is written is written here, too.
+//! Loads and writes files by name. Included paths are relative to the including file; one file is
+//! one source, however it is spelled.
 
 use crate::error::{CliError, CliResult};
 use crate::input;
@@ -7,15 +8,15 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-/// The file system, with the names that files have got so far.
+/// A file loader over the file system, with the names that files have got so far.
 #[derive(Debug, Default)]
 pub struct FileLoader {
-    /// By where the file really is.
+    /// Names by canonical path.
     names: RefCell<HashMap<PathBuf, String>>,
 }
 
 impl FileLoader {
-    /// The file system, for texts that have their names already.
+    /// A loader for sources that have their names already.
     pub fn with_names_of(sources: &Sources) -> FileLoader {
         let files = FileLoader::default();
         for (_, file) in sources.iter() {
@@ -24,15 +25,15 @@ impl FileLoader {
         files
     }
 
-    /// What a file is called: `name`, unless it has a name.
+    /// The name of a file: `name`, unless it has one already.
     pub fn register(&self, path: &Path, name: &str) -> String {
-        // What is not there is found missing when it is read.
-        let Ok(place) = path.canonicalize() else {
+        // A missing file is reported when it is read.
+        let Ok(canonical) = path.canonicalize() else {
             return name.to_owned();
         };
         let mut names = self.names.borrow_mut();
         names
-            .entry(place)
+            .entry(canonical)
             .or_insert_with(|| name.to_owned())
             .clone()
     }
@@ -67,7 +68,7 @@ impl Loader for FileLoader {
     }
 }
 
-/// The path without detours: `a/../b` and `./b` are `b`.
+/// The path in its shortest form: `a/../b` and `./b` are `b`.
 fn plain(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -86,11 +87,11 @@ fn plain(path: &Path) -> PathBuf {
 
 /// Whether two names are of one file.
 pub fn is_same_file(a: &str, b: &str) -> bool {
-    let place = |name| Path::new(name).canonicalize();
-    a == b || matches!((place(a), place(b)), (Ok(a), Ok(b)) if a == b)
+    let canonical = |name| Path::new(name).canonicalize();
+    a == b || matches!((canonical(a), canonical(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-/// The texts with all files that they include.
+/// The sources with all files that they include.
 ///
 /// # Errors
 /// What cannot be included.
@@ -98,7 +99,7 @@ pub fn with_includes(sources: Sources) -> Result<Sources, Diagnostics> {
     sources.including(&FileLoader::with_names_of(&sources))
 }
 
-/// Sees to it that what is written replaces nothing that is read, or written as well.
+/// Checks that no written file replaces one that is read, or is written twice.
 ///
 /// # Errors
 /// If a file of the one list is in the other, or twice in the first.
@@ -139,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_begin_where_the_including_file_is() {
+    fn include_path_is_relative_to_includer() {
         let files = FileLoader::default();
         let resolve = |path, from| files.resolve(path, from);
         assert_eq!(resolve("b.adu", "a.adu").unwrap(), "b.adu");
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_one_name_however_it_is_spelled() {
+    fn spellings_of_a_file_share_one_name() {
         let sources = Sources::new("./src/lib.rs", "");
         let files = FileLoader::with_names_of(&sources);
         for (path, from) in [

@@ -1,20 +1,22 @@
-//! Slips about globals on the command line that are no errors: a `-g` that nothing reads, globals that are read and were never set.
+//! Notes on globals of the command line: a `-g` that nothing reads, a global that is read but
+//! unset.
 
 use crate::args::CompileArgs;
 use crate::report::{self, OutputFormat};
 use adumbra::{Program, globals::GlobalMember};
 use adumbra_frontend::closest_name;
 
-/// Which unread `-g` are slips.
+/// Which unread `-g` are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnreadGlobals {
-    /// All: they were given for this one text.
+    /// All: they were given for this one source.
     All,
-    /// Those that nearly have the name of a global that is read and was not set. Others may be there for other shaders.
+    /// Those that nearly have the name of a global that is read and was not set. Others may be
+    /// there for other shaders.
     Misspelt,
 }
 
-/// Says what a point will be evaluated with that was hardly meant.
+/// Notes each unread `-g` and each global that is read without a value.
 pub fn note_unread_and_unset(
     args: &CompileArgs,
     program: &Program,

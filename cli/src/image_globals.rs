@@ -1,19 +1,20 @@
-//! The globals that each picture has, and how they move over it. `image` gives them at each pixel, `--globals picture` at one.
+//! The globals that each image has, and how they vary over it. `image` sets them at each pixel,
+//! `--globals picture` at one.
 
 use adumbra::Type;
 
-/// The side of the picture that a point of `--globals picture` is in.
+/// The side of the image that a point of `--globals picture` is in.
 const SIDE: f64 = 512.0;
 
 /// The column and row of its pixel.
 const MIDDLE: f64 = 256.0;
 
-/// A global of a picture.
+/// A global of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageGlobal {
     pub name: &'static str,
     floats: u8,
-    /// Whether it is another at each pixel.
+    /// Whether it differs from pixel to pixel.
     pub is_varying: bool,
 }
 
@@ -25,7 +26,7 @@ const fn global(name: &'static str, floats: u8, moves: bool) -> ImageGlobal {
     }
 }
 
-/// All of them.
+/// All globals of an image.
 pub const IMAGE_GLOBALS: [ImageGlobal; 4] = [
     global("uv", 2, true),
     global("pixel", 2, true),
@@ -42,7 +43,7 @@ impl ImageGlobal {
         }
     }
 
-    /// A scalar of it at the picture's corner, and its steps along x and y.
+    /// A scalar of it at the image's corner, and its slopes along x and y.
     pub fn corner_and_slopes(self, scalar: usize, sides: [f64; 2], time: f32) -> [f64; 3] {
         let along = |step: f64| match scalar {
             0 => [0.0, step, 0.0],
@@ -56,7 +57,7 @@ impl ImageGlobal {
         }
     }
 
-    /// The words of value, ddx and ddy right in the middle of a picture of the usual size.
+    /// The words of value, ddx and ddy in the middle of an image of the default size.
     pub fn at_centre(self) -> [Vec<u32>; 3] {
         let mut words: [Vec<u32>; 3] = Default::default();
         for scalar in 0..usize::from(self.floats) {

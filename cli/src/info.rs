@@ -1,4 +1,4 @@
-//! `adumbra info FILE`: what a host may set and read, with what the shader says about it, and the textures that it samples.
+//! `adumbra info FILE` lists a shader's inputs, outputs and textures, with their metadata.
 
 use crate::args::InfoArgs;
 use crate::error::CliResult;
@@ -41,7 +41,7 @@ pub fn info(args: InfoArgs) -> CliResult {
     Ok(())
 }
 
-/// A line each, for people.
+/// The listing for people, one line an item.
 fn text(program: &Program) -> String {
     let row = |kind: &str, name: &str, ty: &Type, default: String, said: &[Metadata]| {
         let said: Vec<String> = (said.iter())

@@ -1,4 +1,4 @@
-//! Reading the files that a command is given.
+//! Reads the files that a command is given.
 
 use crate::error::{CliError, CliResult};
 use crate::files::FileLoader;
@@ -11,13 +11,15 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Most bytes that are read of one file. A text may have fewer still; serialised bytecode is larger than its source.
+/// Most bytes that are read of one file. A source may have fewer still; serialised bytecode is
+/// larger than its source.
 pub const MAX_FILE_BYTES: u64 = 1 << 26;
 
-/// Most texts that a compilation joins. Each compilation of a session reads all of them.
+/// Most sources that a compilation joins. Each compilation of a session reads all of them.
 pub const MAX_SOURCE_FILES: usize = 1_000;
 
-/// A file's bytes with the name to call it by; `-` is standard input. Of one beyond [`MAX_FILE_BYTES`] there is one byte more.
+/// A file's bytes with the name to call it by; `-` is standard input. A file beyond
+/// [`MAX_FILE_BYTES`] gives one byte more.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -55,7 +57,8 @@ fn limited(from: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The group that a file describes, with all that its units include. Paths in it are relative to its folder; in one from standard input, to the current one.
+/// The group that a file describes, with all files that its units include. Paths are relative to
+/// its folder, or to the current one for standard input.
 ///
 /// # Errors
 /// What is wrong with its form, and which of the units' files cannot be read.
@@ -73,23 +76,23 @@ pub fn read_group(path: &Path, name: &str, text: &str) -> Result<Group, Diagnost
     .including(&files)
 }
 
-/// Refuses one text too many.
+/// Refuses a source beyond [`MAX_SOURCE_FILES`].
 ///
 /// # Errors
 /// If there are as many as may be.
-pub fn check_source_count(texts: usize) -> CliResult {
-    match texts < MAX_SOURCE_FILES {
+pub fn check_source_count(count: usize) -> CliResult {
+    match count < MAX_SOURCE_FILES {
         true => Ok(()),
         false => Err(CliError::usage(format!(
-            "there are {texts} texts in scope already; put several into one file"
+            "there are {count} sources in scope already; put several into one file"
         ))),
     }
 }
 
-/// The bytes as text, without a byte order mark at its beginning.
+/// The bytes as a source, without a byte order mark at its beginning.
 ///
 /// # Errors
-/// A finding at the first byte that is not UTF-8.
+/// A diagnostic at the first byte that is not UTF-8.
 pub fn decode_source(name: &str, bytes: Vec<u8>) -> Result<String, Diagnostics> {
     let without_mark = |text: String| match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),

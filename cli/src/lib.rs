@@ -1,3 +1,4 @@
-//! The benchmark programs of Adumbra, with a clock and a report, as the command `adumbra bench` and the crate `adumbra-bench` use them.
+//! The benchmark programs of Adumbra, their timing and their report, for `adumbra bench` and the
+//! crate `adumbra-bench`.
 
 pub mod benchmarks;

@@ -1,4 +1,4 @@
-//! A program from a file: source text, a group, or serialised bytecode.
+//! Loads a program from a file: a source, a group, or serialised bytecode.
 
 use crate::args::{CompileArgs, DerivativesName, EngineName};
 use crate::error::{CliError, CliResult};
@@ -10,7 +10,7 @@ use adumbra::{Compiler, Diagnostic, Diagnostics, Options, Program, Sources, diag
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a command line says about the program that it wants.
+/// The program that a command line asks for.
 pub struct ProgramRequest<'a> {
     pub file: &'a Path,
     pub group: bool,
@@ -19,19 +19,19 @@ pub struct ProgramRequest<'a> {
     pub derivs: bool,
     /// Whether it is for a point with the globals as they are set.
     pub is_evaluated: bool,
-    /// Whether findings are for programs.
+    /// Whether diagnostics are for programs.
     pub format: OutputFormat,
     pub compile: &'a CompileArgs,
 }
 
-/// The program of a file, which is bytecode if it begins as bytecode does. Its warnings are the caller's to give, once the usage is known to be
-/// right.
+/// The program of a file, which is bytecode if it begins as bytecode does. The caller reports its
+/// warnings, once the usage is known to be right.
 ///
 /// # Errors
 /// If the file cannot be read or has errors, which are reported.
 pub fn load(wanted: &ProgramRequest, setup: &Setup) -> CliResult<(Arc<Program>, Sources)> {
     let (name, bytes) = input::read_bytes(wanted.file)?;
-    let refused = |findings: Diagnostics| report_diagnostics(&findings, wanted.format);
+    let refused = |diagnostics: Diagnostics| report_diagnostics(&diagnostics, wanted.format);
     if Program::is_bytecode(&bytes) && !wanted.group {
         refuse_for_bytecode(wanted)?;
         let sources = Sources::new(name, "");
@@ -61,26 +61,26 @@ pub fn load(wanted: &ProgramRequest, setup: &Setup) -> CliResult<(Arc<Program>, 
             .and_then(|sources| compiler.compile(&sources)),
     };
     let program = compiled
-        .map_err(|findings| report_compile_error(findings, wanted.shader, wanted.format))?;
+        .map_err(|diagnostics| report_compile_error(diagnostics, wanted.shader, wanted.format))?;
     let sources = program.sources().expect("it was compiled").clone();
     Ok((program, sources))
 }
 
-/// Reports why there is no program. A shader that is named on the command line, and not there, is bad usage as any other name there is.
+/// Reports why there is no program. An unknown shader named on the command line is bad usage.
 pub fn report_compile_error(
-    findings: Diagnostics,
+    diagnostics: Diagnostics,
     shader: Option<&str>,
     format: OutputFormat,
 ) -> CliError {
     let is_unknown = |found: &Diagnostic| found.code == Code::UnknownShader;
-    let is_misused = shader.is_some() && findings.diagnostics.iter().any(is_unknown);
-    match (report_diagnostics(&findings, format), is_misused) {
+    let is_misused = shader.is_some() && diagnostics.diagnostics.iter().any(is_unknown);
+    match (report_diagnostics(&diagnostics, format), is_misused) {
         (CliError::Reported, true) => CliError::UsageReported,
         (failure, _) => failure,
     }
 }
 
-/// Options that say how to compile mean nothing for what is compiled already.
+/// Refuses options of compilation for a program that is compiled already.
 fn refuse_for_bytecode(wanted: &ProgramRequest) -> CliResult {
     let compile = wanted.compile;
     let meant = [

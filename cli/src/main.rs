@@ -1,5 +1,5 @@
-//! The `adumbra` command. Each command is a file of its own; this one chooses, and turns the outcome into an exit status:
-//! 0 fine, 1 the input is at fault, 2 the usage is.
+//! The `adumbra` command. Each command is a file of its own; this one dispatches, and maps the
+//! result to an exit status: 0 fine, 1 the input is at fault, 2 the usage is.
 
 #![expect(unreachable_pub, reason = "nothing is outside of a binary")]
 
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
                 let written = error.print().and_then(|()| io::stdout().flush());
                 return ended(written.map_err(CliError::Output), OutputFormat::Text);
             }
-            // Nobody is left to be told when this cannot be written.
+            // There is nowhere to report a failure of this write to.
             let _ = error.print();
             if let Some(file) = shader_in_place_of_command(&error) {
                 report::message(&format!("to run a shader: `adumbra run {file}`"));
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     ended(outcome, format)
 }
 
-/// The exit status, once what is still to be said was said.
+/// The exit status, after all pending reports are printed.
 fn ended(outcome: CliResult, format: OutputFormat) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -70,7 +70,7 @@ fn ended(outcome: CliResult, format: OutputFormat) -> ExitCode {
             report::error(&message, format);
             ExitCode::from(2)
         }
-        // Whoever reads our output has seen enough.
+        // The reader of our output closed it: it has seen enough.
         Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
@@ -79,14 +79,15 @@ fn ended(outcome: CliResult, format: OutputFormat) -> ExitCode {
             ExitCode::from(2)
         }
         Err(CliError::Interrupted) => {
-            // Who started the command sees that it was ended by the signal, as if nobody had listened. Where that cannot be, by the usual number.
+            // The parent process sees an end by the signal, as without a handler. If the handler
+            // returns, the status is the shell's, 128 + 2.
             let _ = emulate_default_handler(SIGINT);
             ExitCode::from(130)
         }
     }
 }
 
-/// What stands where a command should, if it is called like a shader's file.
+/// The first argument, if it names a shader's file where a command should be.
 fn shader_in_place_of_command(error: &clap::Error) -> Option<&str> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;

@@ -1,12 +1,12 @@
-//! What a point said with `printf`, kept until the point is done.
+//! Buffers the `printf` messages of a point until the point is done.
 
 use adumbra::{Program, host::MessageId};
 
 /// Most messages that are kept of one point; further ones are counted.
 pub const MAX_MESSAGES: usize = 1_000;
-/// Most words that their arguments may have together.
+/// Most words of the arguments of all messages together.
 pub const MAX_ARGUMENT_WORDS: usize = 1 << 16;
-/// Most bytes of their texts together.
+/// Most bytes of the formatted messages together.
 pub const MAX_FORMATTED_BYTES: usize = 1 << 20;
 
 /// The messages of one point, in the order given.
@@ -18,7 +18,7 @@ pub struct MessageBuffer {
 }
 
 impl MessageBuffer {
-    /// Takes a message, or counts it.
+    /// Adds a message, or counts it.
     pub fn add(&mut self, message: MessageId, args: &[u32]) {
         let is_full =
             self.kept.len() == MAX_MESSAGES || self.words + args.len() > MAX_ARGUMENT_WORDS;
@@ -30,23 +30,23 @@ impl MessageBuffer {
         self.kept.push((message, args.into()));
     }
 
-    /// The texts of the first ones, and how many there were beyond.
+    /// The first messages, formatted, and the number of further ones.
     pub fn formatted(&self, program: &Program) -> (Vec<String>, usize) {
         let mut bytes = 0;
-        let texts = self.kept.iter().map(|(message, args)| {
+        let strings = self.kept.iter().map(|(message, args)| {
             let text = program.messages()[message.index()].render(args);
             bytes += text.len();
             (bytes <= MAX_FORMATTED_BYTES).then_some(text)
         });
-        let texts: Vec<String> = texts.map_while(|text| text).collect();
-        let more = self.more + self.kept.len() - texts.len();
-        (texts, more)
+        let strings: Vec<String> = strings.map_while(|text| text).collect();
+        let more = self.more + self.kept.len() - strings.len();
+        (strings, more)
     }
 
-    /// All of it for people: the texts as they are, the end of a line behind the last.
+    /// All messages for people, with a line feed after the last.
     pub fn to_text(&self, program: &Program) -> String {
-        let (texts, more) = self.formatted(program);
-        let mut all = texts.concat();
+        let (strings, more) = self.formatted(program);
+        let mut all = strings.concat();
         if !all.is_empty() && !all.ends_with('\n') {
             all.push('\n');
         }
@@ -63,7 +63,7 @@ mod tests {
     use adumbra::{Compiler, GlobalsLayout, Sources};
 
     #[test]
-    fn messages_beyond_the_number_or_the_words_are_counted() {
+    fn messages_beyond_limits_are_counted() {
         let mut messages = MessageBuffer::default();
         for _ in 0..MAX_MESSAGES + 3 {
             messages.add(MessageId(0), &[]);
@@ -73,25 +73,25 @@ mod tests {
         let mut messages = MessageBuffer::default();
         messages.add(MessageId(0), &[0; MAX_ARGUMENT_WORDS]);
         messages.add(MessageId(0), &[0]);
-        // What comes after something that is missing is missing too.
+        // All that follows an omitted message is omitted too.
         messages.add(MessageId(0), &[]);
         assert_eq!((messages.kept.len(), messages.more), (1, 2));
     }
 
     #[test]
-    fn texts_end_where_they_have_enough_bytes() {
+    fn formatted_messages_are_bounded_in_bytes() {
         let long = "a".repeat(2 * MAX_FORMATTED_BYTES / MAX_MESSAGES);
         let text = format!("shader s() {{ printf(\"{long}\"); }}");
         let sources = Sources::new("long.adu", text);
         let compiled = Compiler::new(GlobalsLayout::new()).compile(&sources);
-        let program = compiled.unwrap_or_else(|findings| panic!("{findings}"));
+        let program = compiled.unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         let mut messages = MessageBuffer::default();
         for _ in 0..MAX_MESSAGES {
             messages.add(MessageId(0), &[]);
         }
-        let (texts, more) = messages.formatted(&program);
-        assert_eq!(texts.len(), MAX_FORMATTED_BYTES / long.len());
-        assert_eq!(texts.len() + more, MAX_MESSAGES);
+        let (strings, more) = messages.formatted(&program);
+        assert_eq!(strings.len(), MAX_FORMATTED_BYTES / long.len());
+        assert_eq!(strings.len() + more, MAX_MESSAGES);
         let end = format!("… and {more} more messages\n");
         assert!(messages.to_text(&program).ends_with(&end));
     }

@@ -1,4 +1,5 @@
-//! One evaluated point on its way out, for `eval` and `run`: the outputs, in the shape that each of them gives, and all that is said beside them.
+//! Prints one evaluated point, for `eval` and `run`: its outputs, requests, messages, faults and
+//! statistics.
 
 use crate::checkerboard::{CheckerboardHost, JsonSample};
 use crate::error::{CliError, CliResult};
@@ -7,16 +8,16 @@ use adumbra::{Evaluator, Sources, inspect::Stats};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// What came of a point, and what it came from.
+/// An evaluated point, with its program and sources.
 pub struct PointReport<'a> {
     pub evaluator: &'a Evaluator,
     pub checker: &'a CheckerboardHost,
     pub sources: &'a Sources,
-    /// Whether the figures of the compilation are asked for.
+    /// Whether the statistics of the compilation are asked for.
     pub stats: bool,
 }
 
-/// The object of `--json`: what the command puts out, then what both of them say.
+/// The object of `--json`: the command's outputs, then the fields that both commands have.
 #[derive(Serialize)]
 struct JsonPoint<'a, T> {
     #[serde(flatten)]
@@ -41,7 +42,7 @@ fn is_zero<N: Default + PartialEq>(count: &N) -> bool {
     *count == N::default()
 }
 
-/// Of a point that gives nothing.
+/// The outputs of a point that has none.
 #[derive(Serialize)]
 pub struct NoOutputs {}
 
@@ -76,7 +77,7 @@ impl PointReport<'_> {
         let program = self.evaluator.instance().program();
         let mut stdout = io::stdout().lock();
         let messages = self.checker.messages.to_text(program);
-        // Zeros that nobody should take for results.
+        // A stopped point has zeros that must not be taken for results.
         let stopped = match self.evaluator.faults().stopped() {
             Some(_) => "the point was stopped, so all outputs are zero\n",
             None => "",

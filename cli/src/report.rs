@@ -1,4 +1,4 @@
-//! Findings and faults on their way out: reports for people, one JSON object a line for programs.
+//! Prints diagnostics and faults: reports for people, one JSON object a line for programs.
 
 use crate::error::CliError;
 use crate::show;
@@ -13,7 +13,7 @@ use adumbra::{
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Whom the command writes for.
+/// The reader that the command writes for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputFormat {
     /// People.
@@ -23,7 +23,7 @@ pub enum OutputFormat {
 }
 
 impl OutputFormat {
-    /// What `--json` says.
+    /// The format that `--json` selects.
     pub fn of(json: bool) -> OutputFormat {
         if json {
             OutputFormat::Json
@@ -33,7 +33,7 @@ impl OutputFormat {
     }
 }
 
-/// Tells people, or programs, on standard error. Standard output belongs to results.
+/// Reports diagnostics on standard error. Standard output belongs to results.
 pub fn diagnostics_to_stderr(diagnostics: &[Diagnostic], sources: &Sources, format: OutputFormat) {
     let mut stderr = anstream::stderr();
     // There is nowhere to report a failure of standard error to.
@@ -46,13 +46,13 @@ pub fn diagnostics_to_stderr(diagnostics: &[Diagnostic], sources: &Sources, form
     };
 }
 
-/// Reports why there is no program.
-pub fn report_diagnostics(findings: &Diagnostics, format: OutputFormat) -> CliError {
-    diagnostics_to_stderr(&findings.diagnostics, &findings.sources, format);
+/// Reports the diagnostics that prevent a program.
+pub fn report_diagnostics(diagnostics: &Diagnostics, format: OutputFormat) -> CliError {
+    diagnostics_to_stderr(&diagnostics.diagnostics, &diagnostics.sources, format);
     CliError::Reported
 }
 
-/// One object a line.
+/// Writes one JSON object a line.
 pub fn json_lines(
     diagnostics: &[Diagnostic],
     sources: &Sources,
@@ -67,11 +67,11 @@ pub fn json_lines(
 
 /// A message of the command itself.
 pub fn message(message: &str) {
-    // As above.
+    // There is nowhere to report a failure of standard error to.
     let _ = writeln!(anstream::stderr(), "adumbra: {}", render::harmless(message));
 }
 
-/// A message of the command itself, which for programs is an object of that severity.
+/// Prints a message of the command itself; for programs, as an object of that severity.
 fn said(severity: &str, text: &str, format: OutputFormat) {
     #[derive(Serialize)]
     struct Line<'a> {
@@ -85,51 +85,51 @@ fn said(severity: &str, text: &str, format: OutputFormat) {
         severity,
         message: text,
     };
-    let line = serde_json::to_string(&line).expect("texts serialise");
-    // As above.
+    let line = serde_json::to_string(&line).expect("strings serialise");
+    // There is nowhere to report a failure of standard error to.
     let _ = writeln!(anstream::stderr(), "{line}");
 }
 
-/// Something to know that is no finding.
+/// Prints a note that is no diagnostic.
 pub fn note(text: &str, format: OutputFormat) {
     said("note", text, format);
 }
 
-/// Why the command did not do what was asked, if it is no finding.
+/// Prints an error of the command that is no diagnostic.
 pub fn error(text: &str, format: OutputFormat) {
     said("error", text, format);
 }
 
-/// The faults of the last evaluation, as findings.
+/// The faults of the last evaluation, as diagnostics.
 pub fn fault_diagnostics(evaluator: &Evaluator) -> Vec<Diagnostic> {
     let faults = evaluator.faults();
-    let mut findings: Vec<Diagnostic> = faults.iter().map(fault_diagnostic).collect();
+    let mut diagnostics: Vec<Diagnostic> = faults.iter().map(fault_diagnostic).collect();
     if let (Some(last), Some(FaultKind::Cancelled)) = (
-        findings.last_mut(),
+        diagnostics.last_mut(),
         faults.stopped().map(|fault| fault.kind),
     ) {
-        last.help = Some("somebody pressed Ctrl-C".to_owned());
+        last.help = Some("Ctrl-C was pressed".to_owned());
     }
-    findings
+    diagnostics
 }
 
-/// The same for people, and how many there were beyond those that are kept.
+/// Reports faults to people, and how many there were beyond those that are kept.
 pub fn faults_to_stderr(evaluator: &Evaluator, sources: &Sources) {
     diagnostics_to_stderr(&fault_diagnostics(evaluator), sources, OutputFormat::Text);
     note_omitted_faults(evaluator.faults().omitted_count());
 }
 
-/// Says how many faults are not listed, if there are any.
+/// Prints how many faults are not listed, if there are any.
 pub fn note_omitted_faults(more: u32) {
     if more > 0 {
         message(&format!("… and {more} more faults"));
     }
 }
 
-/// A fault as programs see it.
+/// A fault, for JSON.
 #[derive(Debug, Serialize)]
 pub struct JsonFault {
-    /// The text that the place is in, if it is known.
+    /// The source that the location is in, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
     code: String,
@@ -138,7 +138,7 @@ pub struct JsonFault {
 }
 
 impl JsonFault {
-    /// Each fault with its place.
+    /// Each fault with its location.
     pub fn all(faults: &[Diagnostic], sources: &Sources) -> Vec<JsonFault> {
         let fault = |fault: &Diagnostic| JsonFault {
             file: (sources.get(fault.span.file)).map(|file| file.name().to_owned()),
@@ -150,7 +150,7 @@ impl JsonFault {
     }
 }
 
-/// The figures of a compilation.
+/// Prints the statistics of a compilation.
 pub fn stats_to_stderr(stats: &Stats, format: OutputFormat) {
     #[derive(Serialize)]
     struct Line<'a> {
@@ -158,7 +158,7 @@ pub fn stats_to_stderr(stats: &Stats, format: OutputFormat) {
     }
     if format == OutputFormat::Json {
         let line = serde_json::to_string(&Line { stats }).expect("numbers serialise");
-        // As above.
+        // There is nowhere to report a failure of standard error to.
         let _ = writeln!(anstream::stderr(), "{line}");
         return;
     }
@@ -198,13 +198,13 @@ pub fn stats_to_stderr(stats: &Stats, format: OutputFormat) {
     let sizes = sizes.map(|(name, size)| vec![name.to_owned(), format!("{size:>10}")]);
     let tier = stats
         .tier
-        .map(|tier| vec!["rows by".to_owned(), self::tier(tier, stats.native)]);
+        .map(|tier| vec!["arithmetic by".to_owned(), self::tier(tier, stats.native)]);
     let rows: Vec<_> = times.chain(sizes).chain(tier).collect();
-    // As above.
+    // There is nowhere to report a failure of standard error to.
     let _ = anstream::stderr().write_all(show::table(&rows).as_bytes());
 }
 
-/// Who computes rows, and why.
+/// The tier that computes arithmetic instructions, and why.
 fn tier(tier: Tier, native: Option<NativeStats>) -> String {
     let name = match tier {
         Tier::Interpreter => "the interpreter",
@@ -238,11 +238,11 @@ mod tests {
     use adumbra::{Compiler, Globals, GlobalsLayout, Instance, diagnostics::Code};
 
     #[test]
-    fn stopped_points_are_told_why() {
+    fn stopped_point_reports_its_reason() {
         let text = "shader s(out int o) { for (;;) o++; }";
         let sources = Sources::new("endless.adu", text);
         let compiled = Compiler::new(GlobalsLayout::new()).compile(&sources);
-        let program = compiled.unwrap_or_else(|findings| panic!("{findings}"));
+        let program = compiled.unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         let mut evaluator = Evaluator::new(&Instance::new(&program));
         let mut stops = |interrupt: &Interrupt| {
             let mut checker = CheckerboardHost::new(interrupt);
@@ -257,6 +257,6 @@ mod tests {
         assert!(help.starts_with("let the loop"), "{help}");
         interrupt.press();
         let (code, help) = stops(&interrupt);
-        assert_eq!((code, &*help), (Code::Cancelled, "somebody pressed Ctrl-C"));
+        assert_eq!((code, &*help), (Code::Cancelled, "Ctrl-C was pressed"));
     }
 }

@@ -1,4 +1,4 @@
-//! `adumbra run FILE`: a shader at one point, from source or from serialised bytecode.
+//! `adumbra run FILE` runs a shader at one point, from source or from serialised bytecode.
 
 use crate::args::RunArgs;
 use crate::checkerboard::CheckerboardHost;
@@ -22,7 +22,7 @@ struct JsonRun<'a> {
     outputs: JsonOutputs<'a>,
 }
 
-/// The outputs by name, in the order declared.
+/// The outputs by name, in the order declared, for JSON.
 struct JsonOutputs<'a>(Vec<(&'a str, JsonValue<'a>)>);
 
 impl Serialize for JsonOutputs<'_> {
@@ -79,14 +79,15 @@ pub fn run(args: RunArgs) -> CliResult {
     })
 }
 
-/// What a compiler would have said: a global that the host lacks is refused, derivatives that were left out are no silent zeros.
+/// Checks bytecode as a compiler would: a global that the host lacks is refused, derivatives that
+/// were left out are no silent zeros.
 fn check_bytecode(args: &RunArgs, setup: &Setup, program: &Program) -> CliResult {
     let declared = setup.globals.layout();
     let mut globals = program.globals().members().iter();
     if let Some(missing) = globals.find(|global| declared.member(global.name()).is_none()) {
         let name = missing.name();
         return Err(CliError::usage(format!(
-            "the bytecode was made for a host with the global `{name}`: declare it with `-g {name}=…`, or with `--globals hit` or `picture` if it is one of a hit or a picture"
+            "the bytecode was made for a host with the global `{name}`: declare it with `-g {name}=…`, or with `--globals hit` or `picture` if it is one of a hit or an image"
         )));
     }
     if args.derivs && program.stats().lanes == 0 && program.quad().is_none() {
@@ -145,7 +146,7 @@ pub fn unfolded_instance(
     Ok(instance)
 }
 
-/// The outputs and the texture requests for people.
+/// The outputs and the texture requests, for people.
 fn text(evaluator: &Evaluator, checker: &CheckerboardHost, derivs: bool) -> String {
     let mut rows = Vec::new();
     if derivs {

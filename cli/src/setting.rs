@@ -1,4 +1,5 @@
-//! `-g NAME=VALUE[:DDX[:DDY]]` and `--arg NAME=VALUE`: literals for values, without an expression language.
+//! Parses `-g NAME=VALUE[:DDX[:DDY]]` and `--arg NAME=VALUE`: literals, without an expression
+//! language.
 
 use adumbra::{Scalar, Type};
 use std::str::FromStr;
@@ -15,7 +16,7 @@ pub struct GlobalSetting {
     pub is_shadowless: bool,
 }
 
-/// An input of the shader: its text is read when the type is known.
+/// An input of the shader; its literal is read when the type is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputSetting {
     pub name: String,
@@ -122,7 +123,8 @@ fn split_name(text: &str) -> Result<(String, &str), String> {
     }
 }
 
-/// The type follows the shape: a number is a float, `3i` an int, `true` a bool, 2 to 4 numbers a vector.
+/// A value whose type follows its shape: a number is a float, `3i` an int, `true` a bool, 2 to 4
+/// numbers a vector.
 fn value_by_shape(text: &str) -> Result<(Type, Vec<u32>), String> {
     let text = text.trim();
     if let Some(value) = boolean(text) {
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_type_follows_the_shape() {
+    fn literal_shape_selects_the_type() {
         let read = |text: &str| text.parse::<GlobalSetting>().unwrap();
         let x1 = read("x1=1.5:1");
         assert_eq!((x1.name.as_str(), &x1.ty), ("x1", &Type::FLOAT));
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_refused() {
+    fn malformed_literals_are_refused() {
         for text in [
             "x",
             "=1",
@@ -228,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_read_by_the_declared_type() {
+    fn arguments_are_read_by_declared_type() {
         let words = |text: &str, ty: Type| text.parse::<InputSetting>().unwrap().words(&ty);
         assert_eq!(
             words("m=1,2,3,4", Type::Matrix(2)),

@@ -1,4 +1,5 @@
-//! From the options that all commands share to what the library wants. What has a name but no code yet is refused here.
+//! Maps the options that all commands share to the library's. Options that are not built yet are
+//! refused here.
 
 use crate::args::{CompileArgs, CornerName, DerivativesName, DivergentName, EngineName, GlobalSet};
 use crate::error::{CliError, CliResult};
@@ -14,27 +15,29 @@ use adumbra::{
 use std::fs::OpenOptions;
 use std::io::Write;
 
-/// Instructions that a point may execute, about, if `--steps` does not say how many steps it may take. Steps alone do not bound its work, since a shader of many
-/// lines does much in each. A clock would, and stop another point on a busy machine.
+/// Most instructions that a point executes, about, if `--steps` does not set its step budget. The
+/// budget alone does not bound the work, since an iteration of a long shader does much. A clock
+/// would, and stop other points on a busy machine.
 pub const MAX_INSTRUCTIONS_RUN: u64 = 1 << 31;
 
-/// What a compilation and an evaluation need beside the text.
+/// Options of a compilation and an evaluation, beside the source.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub options: Options,
     pub globals: Globals,
-    /// Of the globals, as they are set: those given as values alone are known to have no derivatives.
+    /// The layout of the globals as they are set: those given as values alone are known to have no
+    /// derivatives.
     pub layout: GlobalsLayout,
-    /// Their names.
+    /// The names of the globals that were set without derivatives.
     pub shadowless: Vec<String>,
     /// The names of the globals that `-g` sets.
     given: Vec<String>,
     pub engine: Engine,
-    /// What `--steps` says.
+    /// The step budget that `--steps` sets.
     steps: Option<u64>,
-    /// Whether `perf` is to know the machine code that ran.
+    /// Whether to write a map of the machine code for `perf`.
     perf_map: bool,
-    /// Whether debuggers are told of it.
+    /// Whether to register the machine code with debuggers.
     gdb: bool,
 }
 
@@ -83,7 +86,7 @@ impl Setup {
         let mut layout = globals.layout().clone();
         let shadowless = args.global_settings.iter().filter(|s| s.is_shadowless);
         let mut shadowless: Vec<String> = shadowless.map(|s| s.name.clone()).collect();
-        if args.globals.contains(&GlobalSet::Picture) {
+        if args.globals.contains(&GlobalSet::Image) {
             let still = image_globals::IMAGE_GLOBALS
                 .iter()
                 .filter(|global| !global.is_varying);
@@ -115,7 +118,8 @@ impl Setup {
         })
     }
 
-    /// The globals laid out for a program. A program that was compiled elsewhere may lack those that `-g` does not name.
+    /// Lays out the globals for a program. A program that was compiled elsewhere may lack those
+    /// that `-g` does not name.
     ///
     /// # Errors
     /// If it lacks others, or has them with another type.
@@ -132,7 +136,9 @@ impl Setup {
         Ok(adopted)
     }
 
-    /// What a point of a program may do: the steps that were asked for, or else the default; fewer in a program whose steps can do more than [`MAX_INSTRUCTIONS_RUN`] together.
+    /// The limits of a point of a program: the step budget that was asked for, or else the default.
+    /// It is lower in a program whose iterations can execute more than [`MAX_INSTRUCTIONS_RUN`]
+    /// instructions together.
     pub fn limits(&self, program: &Program) -> Limits {
         let instructions = program.stats().bytecode_ops.max(1) as u64;
         let default = DEFAULT_STEPS.min(MAX_INSTRUCTIONS_RUN / instructions);
@@ -150,7 +156,7 @@ impl Setup {
         self.evaluator_within(instance, self.limits(instance.program()))
     }
 
-    /// The same within other limits.
+    /// An evaluator with the engine that was asked for, within other limits.
     ///
     /// # Errors
     /// As for [`evaluator`](Setup::evaluator).
@@ -162,10 +168,10 @@ impl Setup {
         Evaluator::with(instance, self.engine, limits).map_err(CliError::usage)
     }
 
-    /// Tells `perf` of the machine code that ran, if it is to know.
+    /// Writes a map of the machine code that ran for `perf`, if it was asked for.
     ///
     /// # Errors
-    /// If it cannot be told.
+    /// If it cannot be written.
     pub fn write_perf_map(&self, program: &Program) -> CliResult {
         if !self.perf_map {
             return Ok(());
@@ -182,11 +188,11 @@ fn globals(args: &CompileArgs) -> CliResult<Globals> {
         true => GlobalsLayout::hit(),
         false => GlobalsLayout::new(),
     };
-    let of_picture = match args.globals.contains(&GlobalSet::Picture) {
+    let of_image = match args.globals.contains(&GlobalSet::Image) {
         true => &image_globals::IMAGE_GLOBALS[..],
         false => &[],
     };
-    for global in of_picture {
+    for global in of_image {
         layout = layout
             .with(global.name, global.ty())
             .map_err(CliError::usage)?;
@@ -211,7 +217,7 @@ fn globals(args: &CompileArgs) -> CliResult<Globals> {
         let given = globals.set_view(name, Dual { value, ddx, ddy });
         given.map_err(CliError::usage)
     };
-    for global in of_picture {
+    for global in of_image {
         let words = global.at_centre();
         set(global.name, &global.ty(), words.each_ref().map(|w| &w[..]))?;
     }
@@ -246,13 +252,13 @@ mod tests {
         Setup::new(&args.compile).expect("the options fit together")
     }
 
-    /// A shader of a loop with so many statements in it.
+    /// A shader of a loop with this number of statements in it.
     fn program(statements: usize) -> Arc<Program> {
         let body = "x = sin(x) * 1.5;".repeat(statements);
         let text =
             format!("shader s(out float o) {{ float x = 1; while (x != 0) {{ {body} }} o = x; }}");
         let compiled = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", text));
-        compiled.unwrap_or_else(|findings| panic!("{findings}"))
+        compiled.unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
     }
 
     #[test]
@@ -270,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn step_budget_that_was_asked_for_holds() {
+    fn requested_step_budget_holds() {
         let large = program(10_000);
         for steps in ["7", "1048576", "99999999999"] {
             let limits = setup(&["--steps", steps]).limits(&large);

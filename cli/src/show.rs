@@ -1,4 +1,4 @@
-//! Values on their way out: one JSON shape for programs, aligned lines for people.
+//! Formats values: one JSON shape for programs, aligned lines for people.
 
 use adumbra::{Scalar, Type, evaluator::OutputView, value::ValueView};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::ser::Serializer;
 use serde_json::value::RawValue;
 use std::fmt::Write;
 
-/// A value as programs see it.
+/// A value, for JSON.
 #[derive(Debug, Serialize)]
 pub struct JsonValue<'a> {
     #[serde(rename = "type", serialize_with = "as_text")]
@@ -29,7 +29,7 @@ enum Shown<'a> {
     },
 }
 
-/// In JSON, as the language writes it.
+/// Serialises a type as the language writes it.
 fn as_text<S: Serializer>(ty: &Type, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(ty)
 }
@@ -50,8 +50,8 @@ impl<'a> JsonValue<'a> {
         }
     }
 
-    /// The value, and its derivatives if asked for and if its type has any. In place of a closure that is too
-    /// large to be printed stands `{"error": …}`.
+    /// The value, and its derivatives if asked for and if its type has any. A closure that is too
+    /// large to be printed becomes `{"error": …}`.
     pub fn new(output: &OutputView<'a>, derivatives: bool) -> JsonValue<'a> {
         let value = match output.closure() {
             Some(closure) => match closure.json() {
@@ -81,7 +81,7 @@ pub fn has_floats(ty: &Type) -> bool {
     any
 }
 
-/// What is written behind a value for one of its scalars: nothing for a float, `.x` for a vector's.
+/// The suffix that names one of a value's scalars: none for a float, `.x` for a vector's.
 pub fn component_suffix(ty: &Type, index: usize) -> String {
     match ty {
         Type::Scalar(Scalar::F32) => String::new(),
@@ -102,7 +102,7 @@ pub fn value_text(output: &OutputView<'_>) -> String {
     }
 }
 
-/// Value, ddx and ddy for people, a line each; the signs stand in a column of their own.
+/// Value, ddx and ddy for people, a line each; the signs are in a column of their own.
 pub fn value_lines(output: &OutputView<'_>, derivatives: bool) -> String {
     let mut rows = vec![("value", value_text(output))];
     if derivatives && has_floats(output.ty()) {
@@ -117,7 +117,8 @@ pub fn value_lines(output: &OutputView<'_>, derivatives: bool) -> String {
     out
 }
 
-/// Rows of a table for people: columns as wide as their widest cell, two spaces between them, none at the end of a line.
+/// Rows of a table for people: columns as wide as their widest cell, two spaces between them, none
+/// at the end of a line.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_align_and_leave_no_trailing_space() {
+    fn tables_align_without_trailing_space() {
         let row = |cells: &[&str]| cells.iter().map(|c| c.to_string()).collect::<Vec<_>>();
         let rows = [row(&["a", "bcd", ""]), row(&["éé", "1", "2"])];
         assert_eq!(table(&rows), "a   bcd\néé  1    2\n");

@@ -1,19 +1,19 @@
-//! Why a picture cannot be read or written.
+//! Errors of reading and writing images.
 
 use crate::size::SizeError;
 use std::fmt;
 use std::io;
 
-/// Why a picture cannot be read or written.
+/// Why an image cannot be read or written.
 #[derive(Debug)]
 pub enum ImageError {
     /// The file cannot be read or written.
     Io(io::Error),
     /// It is neither PNG nor EXR.
     UnknownFormat,
-    /// It has a size that no picture may have.
+    /// It has a size that no image may have.
     Size(SizeError),
-    /// It says what it should not, ends early, or has what is not supported: why, in words.
+    /// It is malformed, ends early, or has what is not supported: why, in words.
     Malformed(String),
 }
 
@@ -23,7 +23,7 @@ impl fmt::Display for ImageError {
             ImageError::Io(error) => error.fmt(f),
             ImageError::UnknownFormat => f.write_str("it is neither a PNG nor an EXR file"),
             ImageError::Size(error) => error.fmt(f),
-            ImageError::Malformed(why) => write!(f, "the picture cannot be read: {why}"),
+            ImageError::Malformed(why) => write!(f, "the image cannot be read: {why}"),
         }
     }
 }

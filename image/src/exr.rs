@@ -1,4 +1,4 @@
-//! OpenEXR files: floats as they are.
+//! Reads and writes OpenEXR files, whose floats stay as they are.
 
 use crate::error::ImageError;
 use crate::image::Image;
@@ -8,20 +8,21 @@ use exr::meta::header::Header;
 use exr::prelude::*;
 use std::io::{BufRead, Seek, Write};
 
-/// How each EXR file begins.
+/// The signature of an EXR file.
 pub(crate) const SIGNATURE: &[u8] = b"\x76\x2f\x31\x01";
 
-/// Writes an EXR file of 32-bit floats, without loss: one channel is `Y`; two to four are `R`, `G`, `B`, `A`.
+/// Writes an EXR file of 32-bit floats, without loss: one channel is `Y`; two to four are `R`, `G`,
+/// `B`, `A`.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_exr(picture: &Image, out: impl Write + Seek) -> std::result::Result<(), ImageError> {
-    let names = match picture.channels() {
+pub fn write_exr(image: &Image, out: impl Write + Seek) -> std::result::Result<(), ImageError> {
+    let names = match image.channels() {
         1 => &["Y"][..],
         n => &["R", "G", "B", "A"][..n],
     };
     let channels = names.iter().enumerate().map(|(channel, name)| {
-        let samples = picture.pixels().iter().map(|pixel| pixel[channel]);
+        let samples = image.pixels().iter().map(|pixel| pixel[channel]);
         AnyChannel::new(*name, FlatSamples::F32(samples.collect()))
     });
     let encoding = Encoding {
@@ -29,7 +30,7 @@ pub fn write_exr(picture: &Image, out: impl Write + Seek) -> std::result::Result
         blocks: Blocks::ScanLines,
         line_order: LineOrder::Increasing,
     };
-    let size = picture.size();
+    let size = image.size();
     let image = exr::image::Image::from_encoded_channels(
         (size.width() as usize, size.height() as usize),
         encoding,
@@ -78,7 +79,7 @@ pub(crate) fn read_exr(mut file: impl BufRead + Seek) -> std::result::Result<Ima
             .map_err(broken)?;
         let has_alpha = meta.headers.iter().any(|header| has(header, &["A"]));
         let channels = if has_alpha { 4 } else { 3 };
-        return image.layer_data.channel_data.pixels.picture(channels);
+        return image.layer_data.channel_data.pixels.into_image(channels);
     }
     if meta.headers.iter().any(|header| has(header, &["Y"])) {
         let image = read
@@ -93,13 +94,13 @@ pub(crate) fn read_exr(mut file: impl BufRead + Seek) -> std::result::Result<Ima
             .non_parallel()
             .from_buffered(file)
             .map_err(broken)?;
-        return image.layer_data.channel_data.pixels.picture(3);
+        return image.layer_data.channel_data.pixels.into_image(3);
     }
     let why = "no layer has channels `R`, `G`, `B` or `Y`";
     Err(ImageError::Malformed(why.to_owned()))
 }
 
-/// Pixels on the way in.
+/// Pixels that are being read.
 struct Pixels {
     size: Vec2<usize>,
     pixels: Vec<[f32; 4]>,
@@ -117,7 +118,7 @@ impl Pixels {
         self.pixels[at.flat_index_for_size(self.size)] = pixel;
     }
 
-    fn picture(self, channels: usize) -> std::result::Result<Image, ImageError> {
+    fn into_image(self, channels: usize) -> std::result::Result<Image, ImageError> {
         let size = ImageSize::new(self.size.x() as u64, self.size.y() as u64)?;
         Ok(Image::from_pixels(size, channels, self.pixels))
     }

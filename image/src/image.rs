@@ -1,4 +1,4 @@
-//! A picture: up to four floats a pixel, row by row from the top.
+//! An image: up to four floats a pixel, row by row from the top.
 
 use crate::error::ImageError;
 use crate::size::ImageSize;
@@ -7,7 +7,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
-/// Linear red, green, blue and alpha of each pixel, row by row from the top, and how many of these mean something.
+/// Linear red, green, blue and alpha of each pixel, row by row from the top; the first `channels`
+/// of them mean something.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
     size: ImageSize,
@@ -16,7 +17,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// One of zeros.
+    /// An image of zeros.
     ///
     /// # Panics
     /// If there are not 1 to 4 channels.
@@ -24,7 +25,7 @@ impl Image {
         Image::from_pixels(size, channels, vec![[0.0; 4]; size.pixels()])
     }
 
-    /// These pixels.
+    /// An image of these pixels.
     ///
     /// # Panics
     /// If there are not 1 to 4 channels, or not as many pixels as the size says.
@@ -59,8 +60,11 @@ impl Image {
     }
 }
 
-/// Reads a PNG or an EXR file, whichever it is by its first bytes. PNG: 1 to 16 bits, grey or colour, taken as sRGB and made linear. EXR: the
-/// first layer that has `R`, `G`, `B`, and `A` if there is one, or `Y`, as it is. What has no alpha has alpha 1; grey is red, green and blue alike.
+/// Reads a PNG or an EXR file, told apart by its first bytes.
+///
+/// PNG: 1 to 16 bits, grey or colour, taken as sRGB and made linear. EXR: the first layer that has
+/// `R`, `G`, `B`, and `A` if there is one, or `Y`, as it is. Without an alpha channel alpha is 1;
+/// grey is red, green and blue alike.
 ///
 /// # Errors
 /// If it cannot be read, or is no such file, or is larger than [`MAX_PIXELS`](crate::MAX_PIXELS).

@@ -1,16 +1,18 @@
-//! Pictures in floats, for renderers and for the command: what is read from PNG and EXR files and written to them, and textures as mip
-//! pyramids, looked up at the level that derivatives ask for.
+//! Images in floats, for renderers and for the command: PNG and EXR files, and mip pyramids, looked
+//! up at the level that derivatives ask for.
 //!
-//! It knows nothing of shaders. Everything is computed by the same arithmetic on every machine, and what a file says is believed only after it is checked.
+//! The crate is independent of shaders. Everything is computed by the same arithmetic on every
+//! machine. The contents of a file are checked before they are used.
 //!
 //! ```
-//! use adumbra_image::{Picture, Pyramid, Size};
-//! let mut stripes = Picture::new(Size::new(4, 4)?, 1);
+//! use adumbra_image::{Image, ImageSize, MipPyramid};
+//! let mut stripes = Image::new(ImageSize::new(4, 4)?, 1);
 //! for (i, pixel) in stripes.pixels_mut().iter_mut().enumerate() {
 //!     *pixel = if i % 2 == 0 { [1.0, 1.0, 1.0, 1.0] } else { [0.0, 0.0, 0.0, 1.0] };
 //! }
-//! let texture = Pyramid::new(stripes);
-//! // u moves by 1/4, one texel, from pixel to pixel; then by 2 texels, which is level 1, where the stripes are grey.
+//! let texture = MipPyramid::new(stripes);
+//! // u moves by 1/4, one texel, from pixel to pixel; then by 2 texels, which is level 1, where the
+//! // stripes are grey.
 //! let at = |du| texture.sample([0.125, 0.125], [du, 0.0], [0.0, du])[0];
 //! assert_eq!((at(0.25), at(0.5)), (1.0, 0.5));
 //! # Ok::<(), adumbra_image::SizeError>(())

@@ -1,23 +1,27 @@
-//! Textures: a picture with all its reductions, and lookup by how coordinates change from pixel to pixel.
+//! Textures as mip pyramids, looked up by the changes of coordinates from pixel to pixel (Williams,
+//! Pyramidal Parametrics, SIGGRAPH 1983).
 
 use crate::image::Image;
 use crate::size::ImageSize;
 
-/// A texture: a picture, and what it is when seen at half the size, a quarter, … down to one texel. Coordinates 0 to 1 span it, `u` along its
-/// rows, `v` down from its first one; beyond, it repeats.
+/// A texture: an image and its reductions to half the size, a quarter, … down to one texel.
+/// Coordinates 0 to 1 span it, `u` along its rows, `v` down from its first one; beyond, it repeats.
 #[derive(Clone, Debug)]
 pub struct MipPyramid {
     levels: Vec<Image>,
 }
 
-/// The level at which a texture of that size is to be read, where coordinates change by `dx` = (∂u/∂x, ∂v/∂x) and by `dy` = (∂u/∂y, ∂v/∂y) from
-/// pixel to pixel: log₂ of the longer of the two steps in texels, from 0, the finest, to the last, which is one texel. That is the scale factor of
-/// OpenGL 4.6, section 8.14.1, in its exact form. Steps that are not numbers count as 0.
+/// The level at which a texture of that size is to be read, from 0, the finest, to the last, which
+/// is one texel.
+///
+/// Coordinates change by `dx` = (∂u/∂x, ∂v/∂x) and by `dy` = (∂u/∂y, ∂v/∂y) from pixel to pixel.
+/// The level is log₂ of the longer of the two steps in texels: the scale factor of OpenGL 4.6,
+/// section 8.14.1, in its exact form. Steps that are not numbers count as 0.
 ///
 /// ```
-/// use adumbra_image::{Size, level};
-/// let size = Size::new(256, 256)?;
-/// assert_eq!(level(size, [4.0 / 256.0, 0.0], [0.0, 1.0 / 256.0]), 2.0);
+/// use adumbra_image::{ImageSize, mip_level};
+/// let size = ImageSize::new(256, 256)?;
+/// assert_eq!(mip_level(size, [4.0 / 256.0, 0.0], [0.0, 1.0 / 256.0]), 2.0);
 /// # Ok::<(), adumbra_image::SizeError>(())
 /// ```
 pub fn mip_level(size: ImageSize, dx: [f32; 2], dy: [f32; 2]) -> f32 {
@@ -41,9 +45,10 @@ fn last_level(size: ImageSize) -> u32 {
 }
 
 impl MipPyramid {
-    /// A picture with its reductions: each level has half the width and height of the one before, rounded down, and a texel is the mean of what it covers.
-    pub fn new(picture: Image) -> MipPyramid {
-        let mut levels = vec![picture];
+    /// An image with its reductions: each level has half the width and height of the one before,
+    /// rounded down, and a texel is the mean of what it covers.
+    pub fn new(image: Image) -> MipPyramid {
+        let mut levels = vec![image];
         for _ in 0..last_level(levels[0].size()) {
             let finer = &levels[levels.len() - 1];
             levels.push(halved(finer));
@@ -61,13 +66,14 @@ impl MipPyramid {
         &self.levels
     }
 
-    /// The colour at a place, at the [`level`] for these steps.
+    /// The colour at a position, at the [`mip_level`] for these steps.
     pub fn sample(&self, at: [f32; 2], dx: [f32; 2], dy: [f32; 2]) -> [f32; 4] {
         self.sample_level(at, mip_level(self.size(), dx, dy))
     }
 
-    /// The colour at a place of that level: between four texels, and between two levels. A place that is not finite is black, without alpha; a level
-    /// that is no number is the finest.
+    /// The colour at a position of that level: between four texels, and between two levels. A
+    /// position that is not finite is black, without alpha; a level that is no number is the
+    /// finest.
     pub fn sample_level(&self, at: [f32; 2], level: f32) -> [f32; 4] {
         if !at.iter().all(|x| x.is_finite()) {
             return [0.0; 4];
@@ -85,21 +91,21 @@ impl MipPyramid {
     }
 }
 
-/// Between the four texels around a place.
-fn bilinear(picture: &Image, at: [f32; 2]) -> [f32; 4] {
-    let (width, height) = (picture.size().width(), picture.size().height());
+/// Interpolates the four texels around a position.
+fn bilinear(image: &Image, at: [f32; 2]) -> [f32; 4] {
+    let (width, height) = (image.size().width(), image.size().height());
     let axis = |coordinate: f32, side: u32| {
         let coordinate = f64::from(coordinate);
-        let place = (coordinate - coordinate.floor()) * f64::from(side) - 0.5;
-        let (side, before) = (i64::from(side), place.floor());
+        let texel = (coordinate - coordinate.floor()) * f64::from(side) - 0.5;
+        let (side, before) = (i64::from(side), texel.floor());
         let index = |i: i64| i.rem_euclid(side) as usize;
-        let between = place - before;
+        let between = texel - before;
         (index(before as i64), index(before as i64 + 1), between)
     };
     let (left, right, x) = axis(at[0], width);
     let (above, below, y) = axis(at[1], height);
     let row = |row: usize| {
-        let texels = &picture.pixels()[row * width as usize..][..width as usize];
+        let texels = &image.pixels()[row * width as usize..][..width as usize];
         mix(texels[left], texels[right], x)
     };
     mix(row(above), row(below), y)
@@ -116,7 +122,7 @@ fn mix(a: [f32; 4], b: [f32; 4], t: f64) -> [f32; 4] {
     })
 }
 
-/// The next level.
+/// The next coarser level.
 fn halved(finer: &Image) -> Image {
     let half = |side: u32| (side / 2).max(1);
     let (from, width) = (finer.size(), half(finer.size().width()));
@@ -142,7 +148,8 @@ fn halved(finer: &Image) -> Image {
     Image::from_pixels(size, finer.channels(), pixels)
 }
 
-/// For each texel along a side of the coarser level, the texels of the finer one that it covers, and the part of it that each is.
+/// For each texel along a side of the coarser level: the texels of the finer one that it covers,
+/// each with its weight.
 fn covers(finer: u32, coarser: u32) -> Vec<Vec<(usize, f64)>> {
     let (finer, coarser) = (u64::from(finer), u64::from(coarser));
     let covered = |i: u64| {

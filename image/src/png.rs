@@ -1,4 +1,4 @@
-//! PNG files.
+//! Reads and writes PNG files.
 
 use crate::error::ImageError;
 use crate::image::Image;
@@ -7,10 +7,10 @@ use crate::srgb;
 use png::{BitDepth, ColorType, Decoder, Encoder, SrgbRenderingIntent, Transformations};
 use std::io::{BufRead, Seek, Write};
 
-/// How each PNG file begins.
+/// The signature of a PNG file.
 pub(crate) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// What a PNG file of 8 bits a channel holds.
+/// The contents of a PNG file of 8 bits a channel.
 #[derive(Clone, Copy, Debug)]
 pub struct PngImage<'a> {
     /// Width and height.
@@ -19,7 +19,8 @@ pub struct PngImage<'a> {
     pub bytes: &'a [u8],
     /// Whether there is alpha.
     pub has_alpha: bool,
-    /// Whether the bytes are colours by the curve of sRGB; else what they mean is the writer's affair.
+    /// Whether the bytes are colours by the curve of sRGB; else their meaning is the writer's
+    /// affair.
     pub is_srgb: bool,
 }
 

@@ -1,9 +1,10 @@
-//! How wide and how high: never nothing, never more than there is room for.
+//! The size of an image: at least one pixel, at most [`MAX_PIXELS`].
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Most pixels of a picture, and most texels of a texture: those of 7680×4320, and a few more. In floats that is half a gigabyte.
+/// Most pixels of an image, and most texels of a texture: those of 7680×4320, and a few more. In
+/// floats that is half a gigabyte.
 pub const MAX_PIXELS: u64 = 1 << 25;
 
 /// Width and height, each at least 1, together at most [`MAX_PIXELS`].
@@ -13,7 +14,7 @@ pub struct ImageSize {
     height: u32,
 }
 
-/// Why a picture cannot have a size.
+/// Why an image cannot have a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SizeError {
     /// Not written as one.
@@ -42,7 +43,7 @@ impl fmt::Display for SizeError {
 impl std::error::Error for SizeError {}
 
 impl ImageSize {
-    /// A size with pixels, but not too many.
+    /// A size of at least one and at most [`MAX_PIXELS`] pixels.
     ///
     /// # Errors
     /// If there are none or more than [`MAX_PIXELS`].
@@ -79,7 +80,7 @@ impl fmt::Display for ImageSize {
     }
 }
 
-/// `640x480`.
+/// Parses `640x480`.
 impl FromStr for ImageSize {
     type Err = SizeError;
 
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_pixels_but_not_too_many() {
+    fn sizes_are_bounded_and_nonempty() {
         let read = |text: &str| text.parse::<ImageSize>();
         let size = read("640x480").unwrap();
         assert_eq!(

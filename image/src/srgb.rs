@@ -1,6 +1,6 @@
 //! The transfer curve of sRGB (IEC 61966-2-1), which PNG files store colours by. Computed in `f64`
-//! and rounded. Powers are those of the crate `libm`: the platform's differ in the last bit from one
-//! system to the next.
+//! and rounded. Powers are those of the crate `libm`: the platform's differ in the last bit from
+//! one system to the next.
 
 /// The linear value of a stored one, both 0 to 1.
 pub fn to_linear(stored: f64) -> f64 {
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_curve_goes_through_known_points_and_back() {
+    fn srgb_curve_inverts_at_known_points() {
         assert_eq!((to_linear(0.0), from_linear(0.0)), (0.0, 0.0));
         assert!((to_linear(1.0) - 1.0).abs() < 1e-12 && (from_linear(1.0) - 1.0).abs() < 1e-12);
         // Byte 128 and byte 188, by the standard's formula.

@@ -1,4 +1,5 @@
-//! Files: what is written is read again; what is broken, hostile or no picture is refused.
+//! Image files: written ones are read again; broken or hostile ones, and other formats, are
+//! refused.
 
 use adumbra_image::{
     Image, ImageError, ImageSize, MAX_PIXELS, PngImage, SizeError, read_image, srgb, write_exr,
@@ -17,9 +18,9 @@ fn size(width: u64, height: u64) -> ImageSize {
     ImageSize::new(width, height).unwrap()
 }
 
-fn exr(picture: &Image) -> Vec<u8> {
+fn exr(image: &Image) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
-    write_exr(picture, &mut bytes).unwrap();
+    write_exr(image, &mut bytes).unwrap();
     bytes.into_inner()
 }
 
@@ -49,8 +50,8 @@ fn exr_files_keep_every_bit() {
     ];
     for channels in 1..=4 {
         let pixels = (0..35).map(|i| std::array::from_fn(|c| odd[(i + 3 * c) % odd.len()]));
-        let picture = Image::from_pixels(size(7, 5), channels, pixels.collect());
-        let path = scratch(&format!("bits{channels}.exr"), &exr(&picture));
+        let image = Image::from_pixels(size(7, 5), channels, pixels.collect());
+        let path = scratch(&format!("bits{channels}.exr"), &exr(&image));
         if channels == 2 {
             let refused = read_image(&path).unwrap_err().to_string();
             assert!(refused.contains("`R`, `G`, `B` or `Y`"), "{refused}");
@@ -61,7 +62,7 @@ fn exr_files_keep_every_bit() {
             (again.size(), again.channels()),
             (size(7, 5), channels.max(3))
         );
-        for (pixel, read) in picture.pixels().iter().zip(again.pixels()) {
+        for (pixel, read) in image.pixels().iter().zip(again.pixels()) {
             let expected = match channels {
                 1 => [pixel[0], pixel[0], pixel[0], 1.0],
                 3 => [pixel[0], pixel[1], pixel[2], 1.0],
@@ -76,9 +77,9 @@ fn exr_files_keep_every_bit() {
 fn png_files_become_linear() {
     let bytes: Vec<u8> = (0..=255).flat_map(|i| [i, 255 - i, 0, i]).collect();
     let path = scratch("linear.png", &png(size(16, 16), &bytes, true));
-    let picture = read_image(&path).unwrap();
-    assert_eq!((picture.size(), picture.channels()), (size(16, 16), 4));
-    for (i, pixel) in picture.pixels().iter().enumerate() {
+    let image = read_image(&path).unwrap();
+    assert_eq!((image.size(), image.channels()), (size(16, 16), 4));
+    for (i, pixel) in image.pixels().iter().enumerate() {
         let part = i as f64 / 255.0;
         assert_eq!(pixel[0], srgb::to_linear(part) as f32);
         assert_eq!(pixel[1], srgb::to_linear((255 - i) as f64 / 255.0) as f32);
@@ -88,12 +89,9 @@ fn png_files_become_linear() {
         "plain.png",
         &png(size(1, 2), &[0, 255, 0, 255, 0, 0], false),
     );
-    let picture = read_image(&path).unwrap();
-    assert_eq!(picture.channels(), 3);
-    assert_eq!(
-        picture.pixels(),
-        [[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]
-    );
+    let image = read_image(&path).unwrap();
+    assert_eq!(image.channels(), 3);
+    assert_eq!(image.pixels(), [[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]);
 }
 
 /// A PNG file of one row, of any colour type.
@@ -147,7 +145,7 @@ fn with_size(mut bytes: Vec<u8>, width: u32, height: u32) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_no_picture_is_refused() {
+fn malformed_images_are_refused() {
     assert!(matches!(
         read_image("no/such.png".as_ref()),
         Err(ImageError::Io(_))
@@ -157,7 +155,7 @@ fn what_is_no_picture_is_refused() {
         Err(ImageError::Io(_))
     ));
     for (name, bytes) in [
-        ("text.png", &b"not a picture at all"[..]),
+        ("text.png", &b"not an image at all"[..]),
         ("empty.exr", b""),
     ] {
         let refused = read_image(&scratch(name, bytes));
@@ -179,8 +177,8 @@ fn what_is_no_picture_is_refused() {
     // More rows than there are.
     assert!(read_image(&scratch("short.png", &with_size(good.clone(), 4, 4000))).is_err());
 
-    let picture = Image::new(size(33, 17), 3);
-    let good_exr = exr(&picture);
+    let image = Image::new(size(33, 17), 3);
+    let good_exr = exr(&image);
     for (name, good) in [("cut.png", &good), ("cut.exr", &good_exr)] {
         // The last bytes only say that this is the end.
         for end in (8..good.len() - 24).step_by(1 + good.len() / 40) {
@@ -190,7 +188,7 @@ fn what_is_no_picture_is_refused() {
             );
         }
     }
-    // Any byte may be wrong; there is a picture or an error.
+    // Any byte may be wrong; the result is an image or an error.
     for at in 4..good_exr.len().min(600) {
         let mut bytes = good_exr.clone();
         bytes[at] ^= 0xff;

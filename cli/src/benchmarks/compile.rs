@@ -1,4 +1,4 @@
-//! Compile time, text to bytecode with both derivatives.
+//! Measures compile time, from source to bytecode with both derivatives.
 
 use super::programs::{compiler, w4, workloads};
 use super::report::{BenchReport, RatioGoal};
@@ -6,7 +6,8 @@ use super::timing::{BenchCandidate, Timing, time_round_robin};
 use adumbra::{Compiler, Sources};
 use std::hint::black_box;
 
-/// One run compiles a text so often that it takes a millisecond or so.
+/// Times a compilation. One run compiles a source `times` times, so that it takes about a
+/// millisecond.
 fn time(compiler: &Compiler, text: &str, times: usize, rounds: usize) -> Timing {
     let sources = Sources::new("bench.adu", text);
     let mut contenders = [BenchCandidate::new("compile", || {

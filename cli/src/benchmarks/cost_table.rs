@@ -1,5 +1,7 @@
-//! The cost table of *Procedural UV Derivatives Evaluation in SORT Renderer*: its five shaders with derivatives and without. The shaders, of which the
-//! post shows none, are ours; the tests hold them to what the post says of them.
+//! Measures the cost table of *Procedural UV Derivatives Evaluation in SORT Renderer*: its five
+//! shaders, with derivatives and without.
+//!
+//! The post shows no shader; these are ours, and tests hold them to what the post says of them.
 
 use super::report::{BenchReport, RatioGoal};
 use super::timing::{BenchCandidate, time_round_robin};
@@ -12,7 +14,8 @@ use adumbra::{
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// Letter, what it is, text, and what derivatives multiplied on LLVM in the post: compile time, instructions, run time.
+/// Letter, description and source, and the factors of derivatives on LLVM in the post: compile
+/// time, instructions, run time.
 const SHADERS: [(&str, &str, &str, [f64; 3]); 5] = [
     (
         "a",
@@ -49,7 +52,7 @@ const SHADERS: [(&str, &str, &str, [f64; 3]); 5] = [
 /// Points in a round.
 const POINTS: usize = 4096;
 
-/// What derivatives multiply, in shader by shader: time to compile, size, time to run.
+/// Measures the factors of derivatives, shader by shader: time to compile, size, time to run.
 pub(super) fn run(rounds: usize, report: &mut BenchReport) {
     for (letter, what, text, post) in SHADERS {
         let [compile, instructions, run] = post;
@@ -139,10 +142,10 @@ pub(super) fn run(rounds: usize, report: &mut BenchReport) {
     }
 }
 
-/// Makes what runs a program at all points, given how u and v change from pixel to pixel.
+/// Makes a closure that runs a program at all points, given how u and v change from pixel to pixel.
 type Prepare = fn(&Arc<Program>, f32) -> Box<dyn FnMut()>;
 
-/// Where on the surface a point is: u runs fast, v slowly.
+/// The surface coordinates of a point: u runs fast, v slowly.
 fn uvw(point: usize) -> [f32; 3] {
     let side = POINTS.isqrt();
     [
@@ -154,7 +157,8 @@ fn uvw(point: usize) -> [f32; 3] {
 
 /// How u and v change from pixel to pixel.
 const PIXEL: f32 = 0.01;
-/// The same, but so much that shadows of a long shader, whose steps shrink them, do not become denormal: many processors are slow on denormals.
+/// A change so large that shadows of a long shader, whose ops shrink them, do not become denormal:
+/// many processors are slow on denormals.
 const WIDE: f32 = 1e12;
 
 /// The shadows of uvw.
@@ -164,7 +168,7 @@ fn shadows(step: f32) -> [[f32; 3]; 2] {
 
 const NORMAL: [f32; 3] = [0.0, 0.0, 1.0];
 
-/// What runs a program's single points by machine code.
+/// An evaluator that runs a program's single points by machine code.
 fn native(program: &Arc<Program>) -> Evaluator {
     let evaluator = Evaluator::with(&Instance::new(program), Engine::Native, Limits::default());
     evaluator.expect("there is machine code for this processor")

@@ -1,4 +1,5 @@
-//! Our engines on the benchmark programs: one point at a time, and in batches at each SIMD level.
+//! Measures our engines on the benchmark programs: one point at a time, and in batches at each SIMD
+//! level.
 
 use super::programs::{self, PixelGlobals, Workload, program, workloads};
 use super::report::BenchReport;
@@ -33,13 +34,13 @@ impl PointRunner {
         }
     }
 
-    /// Evaluates one point, as a host does: its globals are read where they stand, and the one output is left where
-    /// [`result`](Points::result) finds it.
+    /// Evaluates one point, as a host does: the engine reads its globals in their memory.
+    /// [`result`](PointRunner::result) reads the output.
     pub fn run(&mut self, point: &PixelGlobals) {
         self.evaluator.evaluate(point, &mut NoTextures);
     }
 
-    /// What came out of the last point.
+    /// The result of the last point.
     pub fn result(&self) -> Dual<f32> {
         match *self.evaluator.words() {
             [value, ddx, ddy] => Dual { value, ddx, ddy }.map(f32::from_bits),
@@ -47,7 +48,7 @@ impl PointRunner {
         }
     }
 
-    /// What comes out of one point.
+    /// The result of one point.
     pub fn at(&mut self, point: &PixelGlobals) -> Dual<f32> {
         self.run(point);
         self.result()
@@ -60,7 +61,7 @@ pub struct BatchRunner {
     evaluator: BatchEvaluator,
     /// Its one output.
     output: OutputSlot<f32>,
-    /// How many parts come out: 1, or 3 where the program has derivatives.
+    /// How many planes come out: 1, or 3 where the program has derivatives.
     parts: usize,
     out: [Vec<f32>; 3],
 }
@@ -98,14 +99,16 @@ impl BatchRunner {
         }
     }
 
-    /// All points, seeded along x and y, chunk by chunk. Derivatives come out where the program has any.
+    /// Evaluates all points, seeded along x and y, chunk by chunk. Derivatives come out where the
+    /// program has any.
     pub fn run(&mut self) {
         let (planes, mut out) = (take(&mut self.planes), take(&mut self.out));
         self.run_on(&planes, &mut out);
         (self.planes, self.out) = (planes, out);
     }
 
-    /// The same with planes that others use as well, so that nobody has memory of his own to wait for.
+    /// Evaluates all points on planes that other candidates use as well, so that none waits for
+    /// memory of its own.
     pub fn run_on(&mut self, planes: &[Vec<f32>; 2], out: &mut [Vec<f32>; 3]) {
         let mut globals = BatchGlobals::new(self.evaluator.instance().program().globals());
         let seeds = [("x", Part::Ddx), ("y", Part::Ddy)];
@@ -126,7 +129,7 @@ impl BatchRunner {
         black_box(out);
     }
 
-    /// What came out at a point.
+    /// The result at a point.
     pub fn at(&self, point: usize) -> Dual<f32> {
         let [value, ddx, ddy] = [0, 1, 2].map(|part| self.out[part][point]);
         Dual { value, ddx, ddy }
@@ -138,20 +141,21 @@ impl BatchRunner {
     }
 }
 
-/// Who can compute rows at a level.
+/// The tiers that compute arithmetic instructions at a SIMD level.
 pub fn tiers(level: SimdLevel) -> impl Iterator<Item = Tier> {
     let is_native = level > SimdLevel::Baseline && Tier::Native.is_available();
     let native = is_native.then_some(Tier::Native);
     std::iter::once(Tier::Interpreter).chain(native)
 }
 
-/// The engines that run single points one by one: interpreted, and by machine code where there is any.
+/// The engines that run single points one by one: the interpreter, and machine code where it
+/// exists.
 pub fn point_engines() -> impl Iterator<Item = Engine> {
     let native = Tier::Native.is_available().then_some(Engine::Native);
     std::iter::once(Engine::Point).chain(native)
 }
 
-/// What the titles of an engine have behind them, by its tier.
+/// The suffix of an engine's titles, by its tier.
 pub fn tier_suffix(tier: Option<Tier>) -> &'static str {
     match tier {
         None | Some(Tier::Interpreter) => "",
@@ -160,7 +164,8 @@ pub fn tier_suffix(tier: Option<Tier>) -> &'static str {
     }
 }
 
-/// Sees whether at every SIMD level every point has, to the bit, what it has alone; by machine code too.
+/// Checks that each point of a batch has, to the bit, its value from the point engine, at every
+/// SIMD level and tier.
 ///
 /// # Panics
 /// If one has not.
@@ -215,7 +220,7 @@ const WHAT: [&str; 2] = ["value", "dual"];
 
 fn time(workload: &Workload, rounds: usize, report: &mut BenchReport) {
     let (name, points) = (workload.name, &workload.points);
-    // The same for all: a contender that came to memory of its own would wait for it.
+    // All candidates share these planes: one with memory of its own would wait for it.
     let planes = &programs::input_planes(points);
     let out = &RefCell::new(programs::output_planes(points.len()));
     let mut contenders = Vec::new();

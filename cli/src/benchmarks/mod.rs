@@ -1,21 +1,23 @@
-//! What the engines cost on this machine: the benchmark programs, a clock that compares, and a report. The command `adumbra bench` prints it; the
-//! crate `bench` of the project uses the same parts to stand our engines beside others.
+//! Measures the engines on this machine: the benchmark programs, their timing, and a report. The
+//! command `adumbra bench` prints it; the crate `bench` of the project compares our engines with
+//! baselines by the same parts.
 //!
-//! Every ratio is of two things measured in turn, in one run, on one thread, by the CPU time of that thread. What is measured was checked before: at
-//! every SIMD level a batch has the bits of single points.
+//! Every ratio is of two things measured alternately, in one run, on one thread, by the CPU time of
+//! that thread. Results are checked before: at every SIMD level a batch has the bits of single
+//! points.
 //!
 //! ```
-//! use adumbra_cli::benchmarks::{Batches, Points, grid, planes, program, w4};
+//! use adumbra_cli::benchmarks::{BatchRunner, PointRunner, grid, input_planes, program, w4};
 //! use adumbra::{batch::{SimdLevel, Tier}, evaluator::Engine};
 //!
 //! // The first 50 statements of W4, with both derivatives, at a part of the grid.
 //! let program = program(&w4(50), true);
 //! let points = grid(100);
-//! let mut batches = Batches::new(&program, SimdLevel::best(), Tier::Interpreter, &points);
+//! let mut batches = BatchRunner::new(&program, SimdLevel::best(), Tier::Interpreter, &points);
 //! batches.run();
-//! let mut alone = Points::new(&program, Engine::Point);
+//! let mut alone = PointRunner::new(&program, Engine::Point);
 //! assert_eq!(batches.at(7), alone.at(&points[7]));
-//! assert_eq!(planes(&points)[0].len(), points.len());
+//! assert_eq!(input_planes(&points)[0].len(), points.len());
 //! ```
 
 mod compile;
@@ -35,8 +37,9 @@ pub use programs::{
 pub use report::{BenchReport, RatioGoal};
 pub use timing::{BenchCandidate, ROUNDS, Timing, time_round_robin};
 
-/// Measures our engines on every benchmark program, the compilers to bytecode and to machine code, and the five shaders of the post's cost table. `rounds` is how often each thing
-/// is timed, warm each time: the least of them counts.
+/// Measures our engines on every benchmark program, the compilers to bytecode and to machine code,
+/// and the five shaders of the post's cost table. `rounds` is how often each thing is timed, warm
+/// each time: the least time counts.
 pub fn measure_engines(rounds: usize, report: &mut BenchReport) {
     engines::run(rounds, report);
     compile::run(rounds, report);

@@ -1,8 +1,10 @@
-//! How long machine code takes to make: from bytecode to kernels in pages that can be run.
+//! Measures how long machine code takes to make: from bytecode to kernels in executable pages.
 //!
-//! Counted is all that an evaluator does for it: finding blocks, what is read behind them, steps, stretches and loops (the units), and their translation. Not counted are the
-//! validation of the bytecode, which was before, and the memory that an evaluator has for itself. What statistics call the time of compilation is the translation alone, which
-//! has a figure of its own. In both the code is thrown away again.
+//! The time has all that an evaluator does for it: basic blocks, liveness, batch instructions,
+//! compile units and their translation. It has neither the validation of the bytecode, which comes
+//! before, nor the memory that an evaluator has for itself. The statistics' time of compilation is
+//! the translation alone, which has a measurement of its own. In both the code is thrown away
+//! again.
 
 use super::programs::{program, w4, workloads};
 use super::report::{BenchReport, RatioGoal};
@@ -13,7 +15,8 @@ use adumbra_vm::native::{CompileUnit, NativeBackend};
 use adumbra_vm::{Bytecode, compile_units};
 use std::hint::black_box;
 
-/// Each round has so many: what takes microseconds is soon disturbed, and the least of a hundred is not.
+/// Compilations a round: a time of microseconds is soon disturbed, and the least of a hundred is
+/// not.
 const TIMES: usize = 7;
 
 fn translate(units: &[CompileUnit]) {
@@ -21,7 +24,7 @@ fn translate(units: &[CompileUnit]) {
     black_box(native.translate(&[], units));
 }
 
-/// All of it, and the translation alone, in microseconds.
+/// The whole time, and that of the translation alone, in microseconds.
 fn time(program: &Program, rounds: usize) -> [Timing; 2] {
     let bytecode = Bytecode::from_bytes(&program.to_bytecode()).expect("what was written");
     let found = compile_units(&bytecode, &[]);
@@ -41,15 +44,15 @@ pub(super) fn run(rounds: usize, report: &mut BenchReport) {
     }
     let [w1, ..] = workloads();
     report.title("machine code, microseconds from bytecode to kernels");
-    // Gives what the value alone takes.
+    // Returns the time of the value alone.
     let mut both = |name: &str, text: &str, most: f64| {
         let [value, _] = [("value", false), ("dual", true)].map(|(what, derivatives)| {
             let [all, translation] = time(&program(text, derivatives), TIMES * rounds);
-            let figure = format!("native_compile_{name}_{what}");
-            report.timing(&figure, "us", all);
-            report.timing(format!("{figure}_translation"), "us", translation);
+            let timing = format!("native_compile_{name}_{what}");
+            report.timing(&timing, "us", all);
+            report.timing(format!("{timing}_translation"), "us", translation);
             let goal = Some(RatioGoal::AtMost(1.0));
-            report.ratio(format!("{figure}_over_{most}_us"), all.min / most, goal);
+            report.ratio(format!("{timing}_over_{most}_us"), all.min / most, goal);
             all.min
         });
         value

@@ -18,16 +18,17 @@ const W4: &str = include_str!("programs/w4.txt");
 pub struct Workload {
     /// Its name in reports: `w1` to `w4`.
     pub name: &'static str,
-    /// The text.
+    /// The source.
     pub source: String,
-    /// Where it is run.
+    /// The points that it runs on.
     pub points: Vec<PixelGlobals>,
-    /// How much more its derivatives should cost in batches than its value alone.
+    /// The goal of its time with derivatives over its time without, in batches.
     pub dual_over_value: Option<RatioGoal>,
 }
 
-/// W1 (equation 3 of the post), W2 (five octaves of gradient noise, written out), W3 (sphere tracing) and W4 (2,000 statements). W2 runs on every
-/// fourth row of the grid, W3 and W4, which take long, on every sixteenth.
+/// W1 (equation 3 of the post), W2 (five octaves of gradient noise, unrolled), W3 (sphere tracing)
+/// and W4 (2,000 statements). W2 runs on every fourth row of the grid; W3 and W4, which take long,
+/// on every sixteenth.
 pub fn workloads() -> [Workload; 4] {
     let of = |name, shader: &str, step, dual_over_value| Workload {
         name,
@@ -71,7 +72,7 @@ pub fn w4(statements: usize) -> String {
     text
 }
 
-/// The globals of a point. C has them in memory as they are here.
+/// The globals of a point, laid out as C has them in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct PixelGlobals {
@@ -110,14 +111,15 @@ pub fn compiler(derivatives: bool) -> Compiler {
 /// A benchmark program, compiled.
 ///
 /// # Panics
-/// If the text is wrong.
+/// If the source is wrong.
 pub fn program(text: &str, derivatives: bool) -> Arc<Program> {
     compiler(derivatives)
         .compile(&Sources::new("bench.adu", text))
-        .unwrap_or_else(|findings| panic!("a benchmark program is wrong:\n{findings}"))
+        .unwrap_or_else(|diagnostics| panic!("a benchmark program is wrong:\n{diagnostics}"))
 }
 
-/// Every `step`th row of a grid of 512×512 points over the unit square, row by row: x, seeded along x, and y, seeded along y.
+/// Every `step`th row of a grid of 512×512 points over the unit square, row by row: x, seeded along
+/// x, and y, seeded along y.
 pub fn grid(step: usize) -> Vec<PixelGlobals> {
     let at = |i: usize| (i as f32 + 0.5) / SIDE as f32;
     let point = |row, column| PixelGlobals::seeded(at(column), at(row));
@@ -126,12 +128,12 @@ pub fn grid(step: usize) -> Vec<PixelGlobals> {
         .collect()
 }
 
-/// Room for what comes out of so many points: values, ddx, ddy.
+/// Planes for the outputs of this number of points: values, ddx, ddy.
 pub fn output_planes(points: usize) -> [Vec<f32>; 3] {
     [(); 3].map(|()| vec![0.0; points])
 }
 
-/// The values of x and of y at these points, one behind the other.
+/// Planes of the values of x and of y at these points.
 pub fn input_planes(points: &[PixelGlobals]) -> [Vec<f32>; 2] {
     [|p: &PixelGlobals| p.x, |p: &PixelGlobals| p.y]
         .map(|global| points.iter().map(|p| global(p).value).collect())

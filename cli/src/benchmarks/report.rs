@@ -1,17 +1,17 @@
-//! What was measured: absolute figures, and ratios named `a_over_b`.
+//! Reports measurements: absolute times, and ratios named `a_over_b`.
 
 use super::timing::Timing;
 use serde_json::{Map, Value, json};
 use std::fmt;
 
-/// Figures in the order measured. It shows as text for people.
+/// A report of measurements in the order taken. It shows as text for people.
 ///
 /// ```
-/// use adumbra_cli::benchmarks::{Goal, Report, Sample};
-/// let mut report = Report::default();
+/// use adumbra_cli::benchmarks::{BenchReport, RatioGoal, Timing};
+/// let mut report = BenchReport::default();
 /// report.title("w1: nanoseconds a point");
-/// report.figure("w1_batch", "ns", Sample { min: 1.5, median: 1.75 });
-/// report.ratio("w1_batch_over_c", 1.25, Some(Goal::AtMost(1.5)));
+/// report.timing("w1_batch", "ns", Timing { min: 1.5, median: 1.75 });
+/// report.ratio("w1_batch_over_c", 1.25, Some(RatioGoal::AtMost(1.5)));
 /// assert_eq!(
 ///     report.json().to_string(),
 ///     r#"{"w1_batch_median_ns":1.75,"w1_batch_min_ns":1.5,"w1_batch_over_c":1.25}"#
@@ -20,11 +20,11 @@ use std::fmt;
 /// ```
 #[derive(Debug, Default)]
 pub struct BenchReport {
-    rows: Vec<Row>,
+    entries: Vec<ReportEntry>,
     notices: Vec<String>,
 }
 
-/// What a ratio should be.
+/// The bound that a ratio should meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RatioGoal {
     /// No more than this.
@@ -34,11 +34,11 @@ pub enum RatioGoal {
 }
 
 #[derive(Debug)]
-enum Row {
+enum ReportEntry {
     /// A heading for people.
     Title(String),
     /// Name, unit, minimum and median.
-    Figure(String, &'static str, Timing),
+    Time(String, &'static str, Timing),
     /// Name, ratio, and what it should be.
     Ratio(String, f64, Option<RatioGoal>),
     /// Whether something holds.
@@ -46,45 +46,47 @@ enum Row {
 }
 
 impl BenchReport {
-    /// Starts a group of figures.
+    /// Starts a group of measurements.
     pub fn title(&mut self, title: impl Into<String>) {
-        self.rows.push(Row::Title(title.into()));
+        self.entries.push(ReportEntry::Title(title.into()));
     }
 
-    /// Says something that the figures do not.
+    /// Adds a note for people.
     pub fn note(&mut self, notice: impl Into<String>) {
         self.notices.push(notice.into());
     }
 
-    /// Adds an absolute figure.
+    /// Adds an absolute time.
     pub fn timing(&mut self, name: impl Into<String>, unit: &'static str, sample: Timing) {
-        self.rows.push(Row::Figure(name.into(), unit, sample));
+        self.entries
+            .push(ReportEntry::Time(name.into(), unit, sample));
     }
 
     /// Adds a ratio, with its goal if there is one.
     pub fn ratio(&mut self, name: impl Into<String>, ratio: f64, goal: Option<RatioGoal>) {
-        self.rows.push(Row::Ratio(name.into(), ratio, goal));
+        self.entries
+            .push(ReportEntry::Ratio(name.into(), ratio, goal));
     }
 
-    /// Adds something that holds or not.
+    /// Adds a fact that holds or does not.
     pub fn fact(&mut self, name: impl Into<String>, holds: bool) {
-        self.rows.push(Row::Fact(name.into(), holds));
+        self.entries.push(ReportEntry::Fact(name.into(), holds));
     }
 
-    /// For programs: one flat object.
+    /// The report for programs: one flat object.
     pub fn json(&self) -> Value {
         let mut object = Map::new();
-        for row in &self.rows {
-            match row {
-                Row::Title(_) => {}
-                Row::Figure(name, unit, sample) => {
+        for entry in &self.entries {
+            match entry {
+                ReportEntry::Title(_) => {}
+                ReportEntry::Time(name, unit, sample) => {
                     object.insert(format!("{name}_min_{unit}"), json!(sample.min));
                     object.insert(format!("{name}_median_{unit}"), json!(sample.median));
                 }
-                Row::Ratio(name, ratio, _) => {
+                ReportEntry::Ratio(name, ratio, _) => {
                     object.insert(name.clone(), json!(ratio));
                 }
-                Row::Fact(name, holds) => {
+                ReportEntry::Fact(name, holds) => {
                     object.insert(name.clone(), json!(holds));
                 }
             }
@@ -95,14 +97,14 @@ impl BenchReport {
 
 impl fmt::Display for BenchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for row in &self.rows {
-            match row {
-                Row::Title(title) => writeln!(f, "\n{title}")?,
-                Row::Figure(name, unit, sample) => {
+        for entry in &self.entries {
+            match entry {
+                ReportEntry::Title(title) => writeln!(f, "\n{title}")?,
+                ReportEntry::Time(name, unit, sample) => {
                     let (min, median) = (sample.min, sample.median);
                     writeln!(f, "  {name:<44} {min:>12.2} {unit}   median {median:.2}")?;
                 }
-                Row::Ratio(name, ratio, goal) => {
+                ReportEntry::Ratio(name, ratio, goal) => {
                     write!(f, "  {name:<44} {ratio:>12.2} x")?;
                     match goal {
                         Some(RatioGoal::AtMost(goal)) => writeln!(f, "   goal: at most {goal}")?,
@@ -110,7 +112,7 @@ impl fmt::Display for BenchReport {
                         None => writeln!(f)?,
                     }
                 }
-                Row::Fact(name, holds) => {
+                ReportEntry::Fact(name, holds) => {
                     let holds = if *holds { "yes" } else { "no" };
                     writeln!(f, "  {name:<44} {holds:>12}")?;
                 }

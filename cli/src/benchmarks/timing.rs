@@ -1,17 +1,18 @@
-//! Timing contenders side by side: round-robin, thread CPU time, minimum and median.
+//! Times candidates side by side: round-robin, thread CPU time, minimum and median.
 
 use cpu_time::ThreadTime;
 use std::fmt;
 use std::time::Duration;
 
-/// How many rounds each contender gets unless one asks for others.
+/// Rounds of each candidate unless others are asked for.
 pub const ROUNDS: usize = 15;
 
-/// How long a contender works before it is timed. Processors give wide vectors their full speed only after a while: behind some ten
-/// milliseconds of scalar code, a Zen 5 takes up to half as long again for vectors, and it is one to three milliseconds until it does not.
+/// How long a candidate works before it is timed. Processors give wide vectors their full speed
+/// only after a while: after some ten milliseconds of scalar code, a Zen 5 takes up to half as long
+/// again for vectors, for one to three milliseconds.
 const WARM_UP: Duration = Duration::from_millis(3);
 
-/// What was measured of one contender, in nanoseconds per unit of work.
+/// The times of one candidate, in nanoseconds per unit of work.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
     /// The fastest round.
@@ -21,7 +22,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// In another unit: so many nanoseconds each.
+    /// The times in another unit, of this number of nanoseconds.
     pub fn in_units_of(self, nanoseconds: f64) -> Timing {
         Timing {
             min: self.min / nanoseconds,
@@ -39,7 +40,7 @@ pub struct BenchCandidate<'a> {
 }
 
 impl<'a> BenchCandidate<'a> {
-    /// A contender.
+    /// A candidate.
     pub fn new(name: impl Into<String>, run: impl FnMut() + 'a) -> BenchCandidate<'a> {
         BenchCandidate {
             name: name.into(),
@@ -50,21 +51,23 @@ impl<'a> BenchCandidate<'a> {
 
 impl fmt::Debug for BenchCandidate<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Contender").field(&self.name).finish()
+        f.debug_tuple("BenchCandidate").field(&self.name).finish()
     }
 }
 
-/// Runs every contender in every round, in turn, so that a change of the machine's speed meets all of them; each is warm when it is timed,
-/// whoever was before it.
-/// `units` is how many units of work (points, compilations) one run does.
+/// Runs every candidate in every round, so that a change of the machine's speed meets all of them.
+/// Each is warm when it is timed, whichever ran before it. `units` is how many units of work
+/// (points, compilations) one run does.
 ///
 /// ```
-/// use adumbra_cli::benchmarks::{Contender, race};
-/// let mut contenders = [
-///     Contender::new("sum", || assert!((0..1000_u64).map(std::hint::black_box).sum::<u64>() > 0)),
-///     Contender::new("nothing", || {}),
+/// use adumbra_cli::benchmarks::{BenchCandidate, time_round_robin};
+/// let mut candidates = [
+///     BenchCandidate::new("sum", || {
+///         std::hint::black_box((0..1000_u64).map(std::hint::black_box).sum::<u64>());
+///     }),
+///     BenchCandidate::new("nothing", || {}),
 /// ];
-/// let samples = race(&mut contenders, 5, 1000);
+/// let samples = time_round_robin(&mut candidates, 5, 1000);
 /// assert_eq!(samples[0].0, "sum");
 /// assert!(samples[0].1.min <= samples[0].1.median);
 /// ```

@@ -1,4 +1,4 @@
-//! The command line of `adumbra image`. `docs` of each item are the help texts.
+//! The command line of `adumbra image`. Doc comments of items are the help.
 
 use super::textures::TextureFile;
 use crate::args::CompileArgs;
@@ -13,11 +13,12 @@ pub struct ImageArgs {
     /// Source text or serialised bytecode; `-` reads standard input
     pub file: PathBuf,
 
-    /// The picture: a .png or .exr file
+    /// The image: a .png or .exr file
     #[arg(short, value_name = "OUT", required_unless_present = "at")]
     pub out: Option<PathBuf>,
 
-    /// Follow the pixel in that column and row: each variable's value and derivatives, each branch, each texture request; without -o, nothing is drawn
+    /// Follow the pixel in that column and row: each variable's value and derivatives, each branch,
+    /// each texture request; without -o, nothing is drawn
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true)]
     pub at: Option<PixelPosition>,
 
@@ -41,7 +42,8 @@ pub struct ImageArgs {
     #[arg(long, value_enum, default_value = "value")]
     pub view: ViewName,
 
-    /// Which output of the shader to show; if none is named, `color`, `c` or `o`, else the first that can be shown
+    /// Which output of the shader to show; if none is named, `color`, `c` or `o`, else the first
+    /// that can be shown
     #[arg(long, value_name = "NAME")]
     pub output: Option<String>,
 
@@ -49,15 +51,17 @@ pub struct ImageArgs {
     #[arg(long = "texture", value_name = "NAME=FILE")]
     pub textures: Vec<TextureFile>,
 
-    /// Set an input of the shader, read by its declared type: `gain=2`, `axis=0,1,0`; it is folded into the program
+    /// Set an input of the shader, read by its declared type: `gain=2`, `axis=0,1,0`; it is folded
+    /// into the program
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<InputSetting>,
 
-    /// The value of the global `time` (0 if not given); from A to short of B over the pictures of --frames
+    /// The value of the global `time` (0 if not given); from A to short of B over the images of
+    /// --frames
     #[arg(long, value_name = "T|A..B", allow_hyphen_values = true)]
     pub time: Option<FrameTimes>,
 
-    /// Draw so many pictures, OUT_0001.png and so on, while `time` goes from A towards B
+    /// Draw N images, OUT_0001.png and so on, while `time` goes from A towards B
     #[arg(long, value_name = "N", value_parser = frames, allow_negative_numbers = true)]
     pub frames: Option<u32>,
 
@@ -65,7 +69,7 @@ pub struct ImageArgs {
     #[arg(long, value_name = "N", value_parser = samples, default_value = "1", allow_negative_numbers = true)]
     pub samples: u32,
 
-    /// Draw on a curved piece of surface: declares the globals of a hit, with what they are at each pixel
+    /// Draw on a curved surface: declares the globals of a hit, with what they are at each pixel
     #[arg(long)]
     pub surface: bool,
 
@@ -73,7 +77,8 @@ pub struct ImageArgs {
     #[arg(long)]
     pub linear: bool,
 
-    /// The derivative that is white in PNG; if none is given, one that 99 % of the pixels are within
+    /// The derivative that is white in PNG; if none is given, one that 99 % of the pixels are
+    /// within
     #[arg(long, value_name = "S", value_parser = scale, allow_negative_numbers = true)]
     pub scale: Option<f32>,
 
@@ -81,7 +86,8 @@ pub struct ImageArgs {
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub threads: Option<u16>,
 
-    /// Draw again whenever a file changes, until Ctrl-C; what has errors leaves the last picture as it is
+    /// Draw again whenever a file changes, until Ctrl-C; a shader with errors leaves the last image
+    /// as it is
     #[arg(long)]
     pub watch: bool,
 
@@ -89,16 +95,16 @@ pub struct ImageArgs {
     pub compile: CompileArgs,
 }
 
-/// What `time` is in a picture, or in several.
+/// The value of `time`: one for an image, or a range over several.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FrameTimes {
     Fixed(f32),
-    /// From the first to short of the second, where the next round begins.
+    /// From the first to short of the second, where the next cycle begins.
     Range(f32, f32),
 }
 
 impl FrameTimes {
-    /// The time of a picture among so many.
+    /// The time of image number `frame` of `frames`.
     pub fn at_frame(self, frame: u32, frames: u32) -> f32 {
         match self {
             FrameTimes::Fixed(time) => time,
@@ -134,21 +140,21 @@ impl FromStr for PixelPosition {
 
     fn from_str(text: &str) -> Result<PixelPosition, String> {
         let number = |text: &str| text.trim().parse::<u64>().ok();
-        let place = text.split_once(',');
-        let place = place.and_then(|(x, y)| Some(PixelPosition([number(x)?, number(y)?])));
-        place.ok_or(format!(
+        let position = text.split_once(',');
+        let position = position.and_then(|(x, y)| Some(PixelPosition([number(x)?, number(y)?])));
+        position.ok_or(format!(
             "`{text}` is no pixel: `0,0` is the first one, `3,1` is in the fourth column of the second row"
         ))
     }
 }
 
-/// Most pictures of one run.
+/// Most images of one run.
 pub const MAX_FRAMES: u32 = 10_000;
 
 fn frames(text: &str) -> Result<u32, String> {
     let frames = text.parse().ok();
     let frames = frames.filter(|frames| (1..=MAX_FRAMES).contains(frames));
-    frames.ok_or(format!("1 to {MAX_FRAMES} pictures can be drawn"))
+    frames.ok_or(format!("1 to {MAX_FRAMES} images can be drawn"))
 }
 
 /// Most points along a side of a pixel.
@@ -162,7 +168,7 @@ fn samples(text: &str) -> Result<u32, String> {
     ))
 }
 
-/// Most threads that a picture is drawn by.
+/// Most threads that draw an image.
 pub const MAX_THREADS: u16 = 256;
 
 fn threads(text: &str) -> Result<u16, String> {

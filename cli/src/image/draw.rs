@@ -1,4 +1,5 @@
-//! Every pixel of a picture: tiles, shared out among threads. What comes out depends neither on the threads nor on the tiles.
+//! Draws every pixel of an image: tiles, shared out among threads. The result depends neither on
+//! the threads nor on the tiles.
 
 use super::args::ViewName;
 use super::grid::{GlobalPlanes, PixelGrid};
@@ -25,7 +26,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Pixels along the side of a tile.
 pub const TILE_SIDE: usize = 64;
 
-/// What is to be drawn.
+/// The inputs of a drawing.
 pub struct DrawJob<'a> {
     pub setup: &'a Setup,
     pub instance: &'a Instance,
@@ -40,16 +41,16 @@ pub struct DrawJob<'a> {
     pub threads: usize,
 }
 
-/// What was drawn.
+/// A drawn image, with its stopped pixels, messages and faults.
 #[derive(Debug, Default)]
 pub struct DrawnImage {
-    /// What is seen of each pixel, row by row.
+    /// The colour of each pixel, row by row.
     pub pixels: Vec<[f32; 4]>,
     /// Pixels whose points were stopped, rising.
     pub stopped: Vec<usize>,
     pub faults: FaultTally,
     pub messages: MessageTally,
-    /// The figures of one of the evaluators in the end.
+    /// The statistics of one of the evaluators in the end.
     pub stats: Option<Stats>,
 }
 
@@ -60,10 +61,10 @@ impl DrawJob<'_> {
     }
 }
 
-/// Draws all pixels, in tiles of so many to a side; one more, if quads would not be whole.
+/// Draws all pixels, in tiles of `tile` pixels a side; one more, if quads would not be whole.
 ///
 /// # Errors
-/// If the engine cannot run the program, or somebody pressed Ctrl-C.
+/// If the engine cannot run the program, or Ctrl-C was pressed.
 pub fn draw_image(job: &DrawJob<'_>, tile: usize) -> CliResult<DrawnImage> {
     let in_quads = job.is_in_quads();
     let tile = tile.next_multiple_of(if in_quads { 2 } else { 1 });
@@ -115,20 +116,21 @@ pub fn draw_image(job: &DrawJob<'_>, tile: usize) -> CliResult<DrawnImage> {
     Ok(drawn)
 }
 
-/// What one thread draws with.
+/// The state of one drawing thread.
 struct Brush<'a> {
     job: &'a DrawJob<'a>,
     engine: Means,
 }
 
-/// An engine, and the room for its points.
+/// An engine, and the memory for its points.
 enum Means {
     Batch(Box<BatchEvaluator>),
     /// The globals of one point, or of a quad.
     Single(Box<Evaluator>, Vec<Globals>),
 }
 
-/// What an engine says of the points of a tile: of the output that is shown, the words of value, ddx and ddy of each channel.
+/// The results of the points of a tile: of the shown output, the words of value, ddx and ddy of
+/// each channel.
 type Words = [[Vec<u32>; 4]; 3];
 
 impl<'a> Brush<'a> {
@@ -159,18 +161,19 @@ impl<'a> Brush<'a> {
         }
     }
 
-    /// Draws all points of these pixels: of each, the mean is seen. What they say is that of the first.
+    /// Draws all points of these pixels, and gives each pixel their mean. Messages are those of its
+    /// first point.
     fn mean(&mut self, tile: &Tile) -> DrawnImage {
         let side = self.job.samples;
         let middle = |index: u32| (f64::from(index) + 0.5) / f64::from(side);
-        let place = |sample: u32| [middle(sample % side), middle(sample / side)];
-        let mut all = self.draw(tile, place(0));
+        let position = |sample: u32| [middle(sample % side), middle(sample / side)];
+        let mut all = self.draw(tile, position(0));
         if side == 1 {
             return all;
         }
         let mut sums: Vec<[f64; 4]> = all.pixels.iter().map(|seen| seen.map(f64::from)).collect();
         for sample in 1..side * side {
-            let drawn = self.draw(tile, place(sample));
+            let drawn = self.draw(tile, position(sample));
             for (sum, seen) in sums.iter_mut().zip(drawn.pixels) {
                 *sum = std::array::from_fn(|channel| sum[channel] + f64::from(seen[channel]));
             }
@@ -186,7 +189,7 @@ impl<'a> Brush<'a> {
         all
     }
 
-    /// Draws a point of each of these pixels; what is seen of helpers counts for nothing.
+    /// Draws a point of each of these pixels; results of helpers are dropped.
     fn draw(&mut self, tile: &Tile, point: [f64; 2]) -> DrawnImage {
         let job = self.job;
         let pixels = &tile.pixels;
@@ -298,7 +301,7 @@ mod tests {
     use clap::Parser;
 
     #[test]
-    fn tiles_of_any_size_make_one_picture() {
+    fn tile_size_does_not_change_the_image() {
         for derivatives in [
             Derivatives::Dual,
             Derivatives::Quad(Quad::Fine),
@@ -344,7 +347,7 @@ mod tests {
                 samples: 1,
                 threads: 3,
             };
-            let drawn = draw_image(&job, tile).expect("nobody interrupts");
+            let drawn = draw_image(&job, tile).expect("nothing interrupts");
             assert!(drawn.stats.is_some());
             drawn
                 .pixels

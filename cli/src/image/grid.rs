@@ -1,7 +1,8 @@
-//! The pixels of a picture, and what the globals are at each of them.
+//! The pixels of an image, and the globals at each of them.
 //!
-//! A global moves from pixel to pixel by its derivatives: at the middle of the pixel in column x and row y it is value + (x + ½)·ddx + (y + ½)·ddy. So
-//! derivatives are true, whoever set them: `pixel` is nothing but (0, 0) with derivatives (1, 0) and (0, 1).
+//! A global varies from pixel to pixel by its derivatives: at the middle of the pixel in column x
+//! and row y it is value + (x + ½)·ddx + (y + ½)·ddy. So derivatives are true, whether an option or
+//! the image set them: `pixel` is (0, 0) with derivatives (1, 0) and (0, 1).
 
 use super::surface::{Surface, SurfaceHit};
 use crate::error::{CliError, CliResult};
@@ -13,44 +14,45 @@ use adumbra::{
 };
 use adumbra_image::ImageSize;
 
-/// What globals are at each pixel.
+/// A grid of pixels, with the globals at each.
 #[derive(Clone, Debug)]
 pub struct PixelGrid {
     size: ImageSize,
-    /// What is the same at all pixels; zero where something moves.
+    /// The globals that are the same at all pixels; zero where one varies.
     still: Globals,
     moving: Vec<Moving>,
     surface: Option<Surface>,
 }
 
-/// One word of the globals that is not the same at all pixels.
+/// One word of the globals that varies over the pixels.
 #[derive(Clone, Debug)]
 struct Moving {
     name: String,
     part: Part,
     scalar: usize,
-    /// Its place among the words.
+    /// Its index among the words.
     word: usize,
     by: By,
 }
 
-/// How it moves.
+/// How a word varies.
 #[derive(Clone, Copy, Debug)]
 enum By {
-    /// Evenly: the value at the picture's corner, and the steps along x and y.
+    /// Evenly: the value at the image's corner, and the slopes along x and y.
     Steps([f64; 3]),
-    /// With the place of the surface that is seen: that member of the hit.
+    /// With the point of the surface that is seen: that member of the hit.
     Surface(usize),
 }
 
-/// The values of moving words at some pixels.
+/// The values of varying words at some pixels.
 pub type GlobalPlanes = Vec<Vec<f32>>;
 
 /// The middle of a pixel.
 pub const PIXEL_CENTRE: [f64; 2] = [0.5, 0.5];
 
 impl PixelGrid {
-    /// Adds the globals of a picture to those that were set; what was set stays as it is. On a surface, they are also those of a hit.
+    /// Adds the globals of an image to those that were set, which stay as they are. On a surface,
+    /// it adds those of a hit, too.
     ///
     /// # Errors
     /// If there are too many.
@@ -128,7 +130,7 @@ impl PixelGrid {
         (offset / 4, member.ty().scalar_count())
     }
 
-    /// Gives a float or vector of the picture value and steps, unless it was set.
+    /// Gives a float or vector of the image its value and slopes, unless it was set.
     fn give(&mut self, name: &str, set: &Globals, steps: impl Fn(usize) -> [f64; 3]) {
         if set.layout().member(name).is_some() {
             return;
@@ -146,7 +148,7 @@ impl PixelGrid {
         }
     }
 
-    /// Lets a member that was set move as its derivatives say.
+    /// Makes a member that was set vary by its derivatives.
     fn move_by_its_derivatives(&mut self, name: &str) {
         let member = self.still.layout().member(name).expect("it was declared");
         let mut scalars = Vec::new();
@@ -188,7 +190,7 @@ impl PixelGrid {
         }
     }
 
-    /// The same for a program, which may have been compiled elsewhere, for some of these globals.
+    /// The grid for a program, which may have been compiled elsewhere, for some of these globals.
     ///
     /// # Errors
     /// If it lacks one that was set, or has one with another type.
@@ -207,7 +209,7 @@ impl PixelGrid {
         Ok(self)
     }
 
-    /// The same with the picture's own `time` as it is then.
+    /// The grid with the image's own `time` set to this one.
     pub fn at_time(mut self, time: f32) -> PixelGrid {
         if self.still.layout().member("time").is_some() {
             let (word, _) = self.words("time", Part::Value);
@@ -216,11 +218,11 @@ impl PixelGrid {
         self
     }
 
-    /// The moving words at a point of the pixels of these columns and rows, which may lie beyond the picture; the point is so far from the
-    /// pixel's upper left corner.
-    pub fn planes(&self, places: &[[usize; 2]], [right, down]: [f64; 2]) -> GlobalPlanes {
-        let mut planes: GlobalPlanes = vec![Vec::with_capacity(places.len()); self.moving.len()];
-        for &[column, row] in places {
+    /// The varying words at one point of each pixel at these positions, which may lie beyond the
+    /// image. The point is `right` and `down` from the pixel's upper left corner.
+    pub fn planes(&self, positions: &[[usize; 2]], [right, down]: [f64; 2]) -> GlobalPlanes {
+        let mut planes: GlobalPlanes = vec![Vec::with_capacity(positions.len()); self.moving.len()];
+        for &[column, row] in positions {
             let [x, y] = [column as f64 + right, row as f64 + down];
             let hit = self.surface.as_ref().map(|surface| surface.hit(x, y));
             for (moving, plane) in self.moving.iter().zip(&mut planes) {
@@ -236,7 +238,7 @@ impl PixelGrid {
         planes
     }
 
-    /// The globals of a batch of the pixels that planes were made for.
+    /// The globals of a batch of the pixels that the planes were made for.
     pub fn batch_globals<'p>(&self, planes: &'p GlobalPlanes) -> BatchGlobals<'p> {
         let mut globals = BatchGlobals::uniform_from(&self.still);
         for (moving, plane) in self.moving.iter().zip(planes) {
@@ -247,14 +249,14 @@ impl PixelGrid {
         globals
     }
 
-    /// The globals of one of the pixels that planes were made for.
+    /// The globals of one of the pixels that the planes were made for.
     pub fn fill_point(&self, planes: &GlobalPlanes, at: usize, globals: &mut Globals) {
         for (moving, plane) in self.moving.iter().zip(planes) {
             globals.words_mut()[moving.word] = plane[at].to_bits();
         }
     }
 
-    /// Globals for [`point`](PixelGrid::fill_point) to fill.
+    /// Globals for [`fill_point`](PixelGrid::fill_point) to fill.
     pub fn globals(&self) -> Globals {
         self.still.clone()
     }

@@ -1,4 +1,5 @@
-//! What answers the points of a picture: textures, and a record of the levels and messages that they asked for and gave.
+//! The host of an image's points: it samples textures, and records the levels of requests, and
+//! messages.
 
 use super::tally::MessageTally;
 use super::textures::Textures;
@@ -10,19 +11,19 @@ use adumbra::{Host, SampleRequest, Sampled, host::MessageId};
 pub struct TileHost<'a> {
     textures: &'a Textures,
     interrupt: &'a Interrupt,
-    /// The pixels of the tile, by the numbers of its points; nothing for helpers.
+    /// The pixels of the tile, by the numbers of its points; none for helpers.
     pixels: &'a [Option<usize>],
     /// The point that the engine calls its first one.
     first: usize,
-    /// The one that asks.
+    /// The point that makes the request.
     point: usize,
-    /// Of each point, the greatest level of its requests; less than 0 without any.
+    /// The greatest level of each point's requests; less than 0 without any.
     pub levels: Vec<f32>,
     pub messages: MessageTally,
 }
 
 impl<'a> TileHost<'a> {
-    /// For the pixels of a tile.
+    /// A host for the pixels of a tile.
     pub fn new(
         textures: &'a Textures,
         interrupt: &'a Interrupt,
@@ -39,7 +40,7 @@ impl<'a> TileHost<'a> {
         }
     }
 
-    /// That is the point that the engine calls its first from now on.
+    /// Sets which point of the tile is the first of the engine's next call.
     pub fn set_first_point(&mut self, first: usize) {
         (self.first, self.point) = (first, first);
     }

@@ -1,4 +1,4 @@
-//! `adumbra image FILE -o OUT`: a shader over a grid of pixels.
+//! `adumbra image FILE -o OUT` draws a shader over a grid of pixels.
 
 mod args;
 mod draw;
@@ -48,17 +48,17 @@ pub fn image(args: ImageArgs) -> CliResult {
     image_with_interrupt(args, &interrupt)
 }
 
-/// The same where somebody else listens to Ctrl-C.
+/// Draws an image where the caller listens to Ctrl-C.
 ///
 /// # Errors
 /// As for [`image`].
 pub fn image_with_interrupt(args: ImageArgs, interrupt: &Interrupt) -> CliResult {
     let out = args.out.as_deref().map(OutputFile::new).transpose()?;
     check_options(&args)?;
-    for picture in out.iter().flat_map(|out| pictures(&args, out)) {
+    for path in out.iter().flat_map(|out| image_paths(&args, out)) {
         let textures = args.textures.iter().map(|texture| &*texture.file);
         let read = textures.chain([&*args.file]);
-        files::check_no_overwrite([&*picture].into_iter(), read)?;
+        files::check_no_overwrite([&*path].into_iter(), read)?;
     }
     let is_whole = match args.at {
         Some(pixel) => trace::trace_pixel(&args, pixel, interrupt)?,
@@ -88,16 +88,16 @@ impl OutputFile<'_> {
     }
 }
 
-/// Options that mean nothing with, or without, others.
+/// Refuses options that mean nothing with, or without, others.
 fn check_options(args: &ImageArgs) -> CliResult {
     let is_over = matches!(args.time, Some(FrameTimes::Range(..)));
     let message = match args.frames {
-        None if is_over => "`--time A..B` is for several pictures: say how many by `--frames N`",
-        Some(_) if !is_over => "`--frames N` draws pictures over `--time A..B`",
-        Some(_) if args.watch => "`--watch` draws one picture, and `--frames` several",
+        None if is_over => "`--time A..B` is for several images: say how many by `--frames N`",
+        Some(_) if !is_over => "`--frames N` draws images over `--time A..B`",
+        Some(_) if args.watch => "`--watch` draws one image, and `--frames` several",
         _ if args.at.is_some() && args.watch => "`--at` follows a pixel once: leave `--watch` out",
         Some(_) if args.at.is_some() => {
-            "`--at` follows a pixel of one picture: give its time by `--time T`, without `--frames`"
+            "`--at` follows a pixel of one image: give its time by `--time T`, without `--frames`"
         }
         _ if args.at.is_some() && args.group => {
             "`--at` follows a pixel of one shader: draw its group without it"
@@ -114,7 +114,7 @@ fn check_options(args: &ImageArgs) -> CliResult {
 }
 
 /// The files that are written: OUT, or with `--frames` OUT_0001 and so on.
-fn pictures(args: &ImageArgs, out: &OutputFile<'_>) -> Vec<PathBuf> {
+fn image_paths(args: &ImageArgs, out: &OutputFile<'_>) -> Vec<PathBuf> {
     let Some(frames) = args.frames else {
         return vec![out.path.to_owned()];
     };
@@ -125,11 +125,11 @@ fn pictures(args: &ImageArgs, out: &OutputFile<'_>) -> Vec<PathBuf> {
     numbered.map(|name| out.path.with_file_name(name)).collect()
 }
 
-/// What the command line says, but for what is made of it.
+/// The setup of an image from the command line, with its program and grid.
 struct ImageSetup {
     compile: CompileArgs,
     setup: Setup,
-    /// Of all globals that there are, at the first time.
+    /// The grid of all globals, at the first time.
     grid: PixelGrid,
     program: Arc<Program>,
     sources: Sources,
@@ -138,8 +138,8 @@ struct ImageSetup {
 impl ImageSetup {
     fn new(args: &ImageArgs, derivs: bool) -> CliResult<ImageSetup> {
         let mut compile = args.compile.clone();
-        // A picture has its own at each pixel.
-        compile.globals.retain(|&set| set != GlobalSet::Picture);
+        // An image has its own globals at each pixel.
+        compile.globals.retain(|&set| set != GlobalSet::Image);
         let mut setup = Setup::new(&compile)?;
         let first = times(args)?.at_frame(0, args.frames.unwrap_or(1));
         let grid = PixelGrid::new(&mut setup, args.size, first, args.surface)?;
@@ -163,7 +163,8 @@ impl ImageSetup {
     }
 }
 
-/// Draws the picture, or each of several, once and writes it. Says in `read` which files it was made from, as far as it came.
+/// Draws the image, or each of several, once and writes it. Adds the files that it is made from to
+/// `read`, as far as it came.
 fn render(
     args: &ImageArgs,
     out: &OutputFile<'_>,
@@ -199,7 +200,7 @@ fn render(
         OutputFormat::Text,
     );
     note_replaced_globals(&compile, &program, OutputFormat::Text);
-    let files = pictures(args, out);
+    let files = image_paths(args, out);
     let mut stopped = false;
     for (frame, file) in (0..).zip(&files) {
         let time = times.at_frame(frame, files.len() as u32);
@@ -226,7 +227,7 @@ fn render(
     }
 }
 
-/// Draws a picture and writes it: whether no pixel of it was stopped.
+/// Draws an image and writes it. Returns whether no pixel of it was stopped.
 fn one(
     args: &ImageArgs,
     kind: ImageFormat,
@@ -250,7 +251,7 @@ fn one(
     io::stdout().write_all(legend.as_bytes())?;
     drawn.faults.report(sources, width);
     if args.view == ViewName::Value {
-        tell_of_nan(&drawn.pixels);
+        note_nan_pixels(&drawn.pixels);
     }
     if args.compile.stats {
         let stats = drawn.stats.unwrap_or_else(|| program.stats());
@@ -271,7 +272,7 @@ fn one(
     Ok(drawn.stopped.is_empty())
 }
 
-/// Says which globals of the picture are what `-g` says instead.
+/// Notes which globals of the image `-g` replaces.
 fn note_replaced_globals(args: &CompileArgs, program: &Program, format: OutputFormat) {
     let moving = image_globals::IMAGE_GLOBALS
         .iter()
@@ -284,17 +285,17 @@ fn note_replaced_globals(args: &CompileArgs, program: &Program, format: OutputFo
         let name = global.name;
         let effect = match setting.is_shadowless {
             true => {
-                "is the same at all pixels: without `-g` it moves over the picture, with `:DDX:DDY` as these say"
+                "is the same at all pixels: without `-g` it moves over the image, with `:DDX:DDY` as these say"
             }
-            false => "moves over the picture by these derivatives, from its upper left corner",
+            false => "moves over the image by these derivatives, from its upper left corner",
         };
         let text = format!("`{name}` is what `-g` says, and {effect}");
         report::note(&text, format);
     }
 }
 
-/// Says how many pixels are NaN, which a picture shows as nothing.
-fn tell_of_nan(pixels: &[[f32; 4]]) {
+/// Notes how many pixels are NaN, which an image does not show.
+fn note_nan_pixels(pixels: &[[f32; 4]]) {
     let is_nan = |pixel: &&[f32; 4]| pixel.iter().any(|x| x.is_nan());
     let count = pixels.iter().filter(is_nan).count();
     if count > 0 {
@@ -305,7 +306,7 @@ fn tell_of_nan(pixels: &[[f32; 4]]) {
     }
 }
 
-/// The times of `--time`; a global of that name has its own.
+/// The times of `--time`. A global `time` that `-g` sets has its own.
 fn times(args: &ImageArgs) -> CliResult<FrameTimes> {
     match args.time {
         Some(_) if args.compile.sets("time") => {
@@ -315,7 +316,7 @@ fn times(args: &ImageArgs) -> CliResult<FrameTimes> {
     }
 }
 
-/// Writes the file; gives the legend of what it shows.
+/// Writes the file and returns the legend of its view.
 fn write(
     args: &ImageArgs,
     kind: ImageFormat,
@@ -343,8 +344,8 @@ fn write(
             save_atomically(path, |file| write_png(&png, file))?;
         }
         ImageFormat::Exr => {
-            let picture = Image::from_pixels(size, channels, drawn.pixels.clone());
-            save_atomically(path, |file| write_exr(&picture, file))?;
+            let image = Image::from_pixels(size, channels, drawn.pixels.clone());
+            save_atomically(path, |file| write_exr(&image, file))?;
         }
     }
     Ok(colours.legend)

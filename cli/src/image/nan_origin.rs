@@ -1,4 +1,4 @@
-//! Where the first NaN of a picture comes from.
+//! Finds where the first NaN of an image comes from.
 
 use super::draw::DrawJob;
 use super::grid::PIXEL_CENTRE;
@@ -12,7 +12,8 @@ use adumbra::{
     inspect::{nan_origins, nan_origins_in_quad},
 };
 
-/// For the first pixel that is NaN, or whose derivative is: which part of the output it is, and the place in the text where it became NaN.
+/// The origin of the NaN of the first pixel that is NaN, or whose derivative is: its scalar of the
+/// output, and the location in the source where it became NaN.
 pub fn first_nan_origin(
     job: &DrawJob<'_>,
     sources: &Sources,
@@ -53,7 +54,7 @@ pub fn first_nan_origin(
     ))
 }
 
-/// The place of a span, and its text if that is one line.
+/// The location of a span, and its source if that is one line.
 pub(super) fn source_location(sources: &Sources, span: Span) -> Option<String> {
     let file = sources.get(span.file)?;
     let at = file.line_column(span.start);

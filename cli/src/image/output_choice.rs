@@ -1,4 +1,4 @@
-//! Which output a picture shows.
+//! Chooses the output that an image shows.
 
 use crate::error::{CliError, CliResult};
 use adumbra::{Program, Scalar, Type};
@@ -16,7 +16,8 @@ pub struct ShownOutput {
 /// Outputs of these names are shown first.
 const PREFERRED: [&str; 3] = ["color", "c", "o"];
 
-/// The output of that name; if none is given, the one that is called `color`, `c` or `o`, else the first that can be shown.
+/// The output of that name; without a name, the one that is called `color`, `c` or `o`, else the
+/// first that can be shown.
 ///
 /// # Errors
 /// If there is none.
@@ -61,14 +62,14 @@ pub fn choose_output(program: &Program, wanted: Option<&str>) -> CliResult<Shown
     }
     if !others.is_empty() {
         why.push_str(&format!(
-            "; a picture shows numbers, truth values and vectors, and {}",
+            "; an image shows numbers, booleans and vectors, and {}",
             others.join(", ")
         ));
     }
     Err(CliError::Usage(why))
 }
 
-/// What the scalars of a value are that can be shown.
+/// The kind of the scalars of a type that can be shown.
 fn kind(ty: &Type) -> Option<Scalar> {
     match ty {
         Type::Scalar(Scalar::Closure | Scalar::Resource) => None,
@@ -79,7 +80,7 @@ fn kind(ty: &Type) -> Option<Scalar> {
 }
 
 impl ShownOutput {
-    /// The number that a word stands for. Truth values are 0 and 1.
+    /// The number that a word encodes. Booleans are 0 and 1.
     pub fn number(&self, word: u32) -> f32 {
         match self.scalar {
             Scalar::F32 => f32::from_bits(word),

@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all.
+//! Writes a file as a whole or not at all.
 
 use crate::error::{CliError, CliResult};
 use adumbra_image::ImageError;
@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use tempfile::Builder;
 
-/// What a picture can be written as.
+/// The format that an image is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageFormat {
     Png,
@@ -35,7 +35,7 @@ impl ImageFormat {
     }
 }
 
-/// Writes a file beside its place, then moves it there.
+/// Writes a file beside its final path, then renames it.
 ///
 /// # Errors
 /// If it cannot be written; what was there before is then still there.
@@ -49,12 +49,12 @@ pub fn save_atomically(
     let name = format!(".{name}.");
     let mut draft = Builder::new();
     draft.prefix(&name).suffix(".part");
-    // As any new file, less what the user masks; temporary files are private otherwise.
+    // Permissions of any new file, less what the user masks; temporary files are private otherwise.
     #[cfg(unix)]
     draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let folder = path.parent().unwrap_or(Path::new(""));
     let draft = draft.tempfile_in(folder);
-    // The kind alone: nobody asked for a file of the draft's name.
+    // The kind alone: the draft's name means nothing to the user.
     let draft = draft.map_err(|error| failed(io::Error::from(error.kind()).into()))?;
     let mut file = BufWriter::new(draft.as_file());
     write(&mut file).map_err(failed)?;
@@ -94,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn failed_save_keeps_the_file_before() {
+    fn failed_save_keeps_the_old_file() {
         let folder = tempdir().unwrap();
         let path = folder.path().join("a.png");
         fs::write(&path, "old").unwrap();
         let failed = save_atomically(&path, |file| {
             file.write_all(b"half")?;
             file.flush()?;
-            // Nothing is seen of it before it is whole.
+            // The file is seen only when it is whole.
             assert_eq!(fs::read(&path)?, b"old");
             assert_eq!(names(folder.path()).len(), 2);
             Err(io::Error::other("the disk is full").into())

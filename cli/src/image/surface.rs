@@ -1,9 +1,9 @@
-//! A piece of surface to draw materials on: it bulges towards the eye and fills the picture. Its shorter side is 2 units long; x goes to the right, y up,
-//! z to the eye.
+//! A surface to draw materials on: it bulges towards the eye and fills the image. Its shorter side
+//! is 2 units long; x goes to the right, y up, z to the eye.
 
 use adumbra_image::ImageSize;
 
-/// A place in space.
+/// A vector in space.
 type Vector = [f64; 3];
 
 /// A vector with its changes per pixel along x and y.
@@ -14,7 +14,7 @@ const HEIGHT: f64 = 0.5;
 const BULGE: f64 = 0.25;
 const EYE: Vector = [0.0, 0.0, 4.0];
 
-/// The surface of a picture.
+/// The surface of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Surface {
     middle: [f64; 2],
@@ -22,7 +22,7 @@ pub struct Surface {
     step: f64,
 }
 
-/// What a renderer knows of the place that a pixel shows, in the order of [`NAMES`](SurfaceHit::NAMES).
+/// The hit of a pixel as a renderer computes it, in the order of [`NAMES`](SurfaceHit::NAMES).
 #[derive(Clone, Copy, Debug)]
 pub struct SurfaceHit(pub [Dual; 6]);
 
@@ -32,7 +32,7 @@ impl SurfaceHit {
 }
 
 impl Surface {
-    /// For a picture of that size.
+    /// The surface of an image of that size.
     pub fn new(size: ImageSize) -> Surface {
         let [width, height] = [size.width(), size.height()].map(f64::from);
         Surface {
@@ -41,7 +41,7 @@ impl Surface {
         }
     }
 
-    /// What is seen at that place of the picture, in pixels from its corner.
+    /// The hit at this position of the image, in pixels from its corner.
     pub fn hit(&self, px: f64, py: f64) -> SurfaceHit {
         let s = self.step;
         let (x, y) = (s * (px - self.middle[0]), s * (self.middle[1] - py));
@@ -75,7 +75,7 @@ fn dot(a: Vector, b: Vector) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// The vector at length 1: what of a change is along it is lost.
+/// The vector at length 1; the part of a change along the vector is lost.
 fn normalized([value, dx, dy]: Dual) -> Dual {
     let length = dot(value, value).sqrt();
     let unit = value.map(|v| v / length);
@@ -91,17 +91,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn derivatives_are_the_slopes_of_what_is_seen() {
+    fn hit_derivatives_are_central_differences() {
         let surface = Surface::new(ImageSize::new(64, 48).unwrap());
         const STEP: f64 = 1e-4;
         for (px, py) in [(0.5, 0.5), (31.5, 23.5), (63.5, 10.5)] {
             let SurfaceHit(here) = surface.hit(px, py);
             for (direction, [dx, dy]) in [[STEP, 0.0], [0.0, STEP]].into_iter().enumerate() {
-                let (SurfaceHit(ahead), SurfaceHit(behind)) =
+                let (SurfaceHit(after), SurfaceHit(before)) =
                     (surface.hit(px + dx, py + dy), surface.hit(px - dx, py - dy));
                 for (member, name) in SurfaceHit::NAMES.into_iter().enumerate() {
                     for i in 0..3 {
-                        let slope = (ahead[member][0][i] - behind[member][0][i]) / (2.0 * STEP);
+                        let slope = (after[member][0][i] - before[member][0][i]) / (2.0 * STEP);
                         let shadow = here[member][1 + direction][i];
                         assert!((slope - shadow).abs() < 1e-8, "{name} {i} {slope} {shadow}");
                     }

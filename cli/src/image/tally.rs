@@ -1,4 +1,4 @@
-//! What the pixels of a picture had to say: faults and messages, counted, and shown where they came first.
+//! Tallies the faults and messages of an image's pixels: counted, and shown where they came first.
 
 use crate::report;
 use adumbra::{
@@ -9,10 +9,10 @@ use adumbra::{
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Messages that are shown of a picture: those of its first pixels.
+/// Most messages that are shown of an image: those of its first pixels.
 pub const MAX_SHOWN_MESSAGES: usize = 100;
 
-/// How many pixels had a fault, and the first of them.
+/// The number of pixels that had a fault, and the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Met {
     pixels: usize,
@@ -28,7 +28,7 @@ pub struct FaultTally {
 }
 
 impl FaultTally {
-    /// Adds those of a pixel.
+    /// Adds the faults of a pixel.
     pub fn add(&mut self, pixel: usize, faults: &Faults) {
         for Fault { kind, span } in faults {
             self.join(
@@ -42,7 +42,7 @@ impl FaultTally {
         self.more += u64::from(faults.omitted_count());
     }
 
-    /// Adds those of another part of the picture.
+    /// Adds the faults of another part of the image.
     pub fn merge(&mut self, other: FaultTally) {
         for (fault, met) in other.met {
             self.join(fault, met);
@@ -50,7 +50,8 @@ impl FaultTally {
         self.more += other.more;
     }
 
-    /// Adds those of other points of the same pixels: of each fault, the point counts that has it in most.
+    /// Adds the faults of other points of the same pixels: each fault counts as in the point that
+    /// has it most often.
     pub fn merge_sample(&mut self, other: FaultTally) {
         for (fault, met) in other.met {
             let known = self.met.entry(fault).or_insert(met);
@@ -73,10 +74,10 @@ impl FaultTally {
     pub fn report(&self, sources: &Sources, width: usize) {
         let mut met: Vec<_> = self.met.iter().collect();
         met.sort_by_key(|(_, met)| met.first);
-        let findings: Vec<_> = met
+        let diagnostics: Vec<_> = met
             .into_iter()
             .map(|((kind, span), Met { pixels, first })| {
-                let mut finding = fault_diagnostic(Fault {
+                let mut diagnostic = fault_diagnostic(Fault {
                     kind: *kind,
                     span: *span,
                 });
@@ -85,11 +86,11 @@ impl FaultTally {
                     n => format!("at {n} pixels, the first"),
                 };
                 let (x, y) = (first % width, first / width);
-                finding.label = format!("{} {count} ({x}, {y})", finding.label);
-                finding
+                diagnostic.label = format!("{} {count} ({x}, {y})", diagnostic.label);
+                diagnostic
             })
             .collect();
-        report::diagnostics_to_stderr(&findings, sources, report::OutputFormat::Text);
+        report::diagnostics_to_stderr(&diagnostics, sources, report::OutputFormat::Text);
         if self.more > 0 {
             report::message(&format!("… and {} more faults", self.more));
         }
@@ -122,7 +123,7 @@ impl MessageTally {
         self.drop_last();
     }
 
-    /// Keeps no more than there may be.
+    /// Drops messages beyond [`MAX_SHOWN_MESSAGES`].
     fn drop_last(&mut self) {
         while self.kept > MAX_SHOWN_MESSAGES
             && let Some(mut last) = self.by_pixel.last_entry()
@@ -136,7 +137,7 @@ impl MessageTally {
         }
     }
 
-    /// Adds those of another part of the picture.
+    /// Adds the messages of another part of the image.
     pub fn merge(&mut self, other: MessageTally) {
         self.kept += other.kept;
         self.more += other.more;
@@ -144,7 +145,7 @@ impl MessageTally {
         self.drop_last();
     }
 
-    /// Prints them, each with its pixel, and how many there were beyond.
+    /// Prints the messages, each with its pixel, and how many there were beyond.
     ///
     /// # Errors
     /// If they cannot be written.

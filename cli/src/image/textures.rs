@@ -1,4 +1,4 @@
-//! The textures of a picture: files, or the checker.
+//! The textures of an image: files, or the checkerboard.
 
 use crate::checkerboard;
 use crate::error::{CliError, CliResult};
@@ -30,15 +30,16 @@ impl FromStr for TextureFile {
     }
 }
 
-/// One for each texture of a program.
+/// The textures of a program, one for each index.
 #[derive(Clone, Debug)]
 pub struct Textures(Vec<Option<Arc<MipPyramid>>>);
 
-/// The checker is as fine as you like; levels are chosen as if it had so many texels along each side.
+/// Texels along each side of the checkerboard, by which its levels are chosen; it is drawn without
+/// texels.
 pub const CHECKERBOARD_SIDE: u64 = 256;
 
 impl Textures {
-    /// The files that are given; every other texture is the checker.
+    /// Loads the files that are given; every other texture is the checkerboard.
     ///
     /// # Errors
     /// If the program has no texture of a name, a name is given twice, or a file cannot be read.
@@ -57,18 +58,18 @@ impl Textures {
                 let twice = format!("the texture `{name}` is given twice");
                 return Err(CliError::Usage(twice));
             }
-            let picture = adumbra_image::read_image(file).map_err(|error| {
+            let image = adumbra_image::read_image(file).map_err(|error| {
                 CliError::usage(format!(
                     "cannot read the texture {}: {error}",
                     file.display()
                 ))
             })?;
-            textures[at] = Some(Arc::new(MipPyramid::new(picture)));
+            textures[at] = Some(Arc::new(MipPyramid::new(image)));
         }
         Ok(Textures(textures))
     }
 
-    /// The colour that a request is answered with.
+    /// The colour that answers a request.
     pub fn sample(&self, request: &SampleRequest) -> [f32; 4] {
         let at = [request.u, request.v];
         match (&self.0[request.texture.index()], request.level) {
@@ -81,7 +82,7 @@ impl Textures {
         }
     }
 
-    /// The level that a request is answered from.
+    /// The level that answers a request.
     pub fn level(&self, request: &SampleRequest) -> f32 {
         let checker = ImageSize::new(CHECKERBOARD_SIDE, CHECKERBOARD_SIDE).expect("it has pixels");
         let size = match &self.0[request.texture.index()] {
@@ -89,7 +90,7 @@ impl Textures {
             None => checker,
         };
         match request.level {
-            // NaN is the finest.
+            // NaN is the finest level.
             Some(level) => level
                 .max(0.0)
                 .min(size.width().max(size.height()).ilog2() as f32),
@@ -101,7 +102,7 @@ impl Textures {
     }
 }
 
-/// How the place moves along x and along y.
+/// The changes of u and v along x and along y.
 fn steps(request: &SampleRequest) -> ([f32; 2], [f32; 2]) {
     ([request.dudx, request.dvdx], [request.dudy, request.dvdy])
 }

@@ -1,21 +1,24 @@
-//! The points of a part of a picture, in the order in which engines get them: row by row, or quad by quad.
+//! The points of a part of an image, in the order in which engines get them: row by row, or quad by
+//! quad.
 //!
-//! Quads begin at even columns and rows. Where the picture ends within one, points beyond its edge complete it, as helpers.
+//! Quads begin at even columns and rows. Where the image ends within one, points beyond its edge
+//! complete it, as helpers.
 
 use adumbra::derivatives::Corner;
 use adumbra_image::ImageSize;
 
-/// Points of a picture.
+/// Points of an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tile {
-    /// Column and row of each.
+    /// Column and row of each point.
     pub positions: Vec<[usize; 2]>,
-    /// The pixel that each is, numbered row by row; nothing for helpers.
+    /// The pixel of each point, numbered row by row; none for helpers.
     pub pixels: Vec<Option<usize>>,
 }
 
 impl Tile {
-    /// The square of that side whose first pixel stands there, as far as the picture goes. In quads, side and place are even.
+    /// The square of that side whose first pixel is at this position, cut at the image's edges. In
+    /// quads, side and position are even.
     pub fn new(size: ImageSize, [left, top]: [usize; 2], side: usize, in_quads: bool) -> Tile {
         let [width, height] = [size.width() as usize, size.height() as usize];
         let columns = left..width.min(left + side);
@@ -46,10 +49,10 @@ impl Tile {
     /// The quad of a pixel, or the pixel alone, and which of these points it is.
     pub fn around(size: ImageSize, pixel: usize, in_quads: bool) -> (Tile, usize) {
         let width = size.width() as usize;
-        let place = [pixel % width, pixel / width];
+        let position = [pixel % width, pixel / width];
         let (first, side) = match in_quads {
-            true => (place.map(|i| i / 2 * 2), 2),
-            false => (place, 1),
+            true => (position.map(|i| i / 2 * 2), 2),
+            false => (position, 1),
         };
         let tile = Tile::new(size, first, side, in_quads);
         let at = tile.pixels.iter().position(|other| *other == Some(pixel));

@@ -1,4 +1,4 @@
-//! What is seen of a pixel, and the colours that it gets in a PNG file. EXR files get the numbers as they are.
+//! The views of a pixel, and their colours in a PNG file. EXR files get the numbers as they are.
 
 use super::args::ViewName;
 use super::output_choice::ShownOutput;
@@ -6,19 +6,20 @@ use adumbra::{batch::Part, value::HumanFloat};
 use adumbra_image::{ImageSize, srgb};
 use std::fmt::Write;
 
-/// The level of a pixel that asked no texture.
+/// The level of a pixel that made no texture request.
 pub const NO_LEVEL: f32 = -1.0;
 
-/// The part of the pixels whose derivatives fit into the range of greys: the others are black or white, so that an edge does not make all else grey.
+/// The part of the pixels whose derivatives fit into the range of greys. The others are black or
+/// white, so that an edge does not make all else grey.
 const WITHIN: f64 = 0.99;
 
-/// What the view `nan` says of a pixel.
+/// Values of the view `nan`: finite.
 pub const FINITE: f32 = 0.0;
 pub const BAD_DERIVATIVE: f32 = 1.0;
 pub const INFINITE: f32 = 2.0;
 pub const NAN: f32 = 3.0;
 
-/// The colours of levels, from the finest on; the last stands for all beyond.
+/// The colours of levels, from the finest on; the last is that of all beyond.
 const LEVELS: [[u8; 3]; 9] = [
     [0x1b, 0x2f, 0x8f],
     [0x2a, 0x7f, 0xd4],
@@ -39,12 +40,12 @@ const NAN_COLOUR: [u8; 3] = [0xff, 0x00, 0x00];
 const INFINITE_COLOUR: [u8; 3] = [0xff, 0xd0, 0x00];
 const BAD_DERIVATIVE_COLOUR: [u8; 3] = [0x20, 0x60, 0xff];
 
-/// What is known of a pixel.
+/// The results of a pixel.
 pub struct PixelSample<'a, F> {
     pub output: &'a ShownOutput,
     /// The word of a part of a channel.
     pub word: F,
-    /// The greatest level of its texture requests.
+    /// The greatest level of the pixel's texture requests.
     pub level: f32,
 }
 
@@ -53,7 +54,7 @@ impl<F: Fn(Part, usize) -> u32> PixelSample<'_, F> {
         let word = (self.word)(part, channel);
         match part {
             Part::Value => self.output.number(word),
-            // What is no float has none, and its words are 0.
+            // Other types have no derivatives, and their words are 0.
             _ => f32::from_bits(word),
         }
     }
@@ -108,7 +109,7 @@ pub struct PngPixels {
     pub bytes: Vec<u8>,
     pub has_alpha: bool,
     pub is_srgb: bool,
-    /// What they mean, for people.
+    /// The legend of the colours, for people.
     pub legend: String,
 }
 
@@ -119,12 +120,12 @@ pub struct ToneMapping {
     pub channels: usize,
     /// Whether values are written as they are, not by the curve of sRGB.
     pub is_linear: bool,
-    /// The derivative that is white; if nothing, one that suits the picture.
+    /// The derivative that is white; if none, one that suits the image.
     pub scale: Option<f32>,
 }
 
 impl ToneMapping {
-    /// The colours of a picture.
+    /// The colours of an image.
     pub fn colours(&self, size: ImageSize, pixels: &[[f32; 4]], stopped: &[usize]) -> PngPixels {
         let scale = self.scale(pixels);
         let mut bytes: Vec<[u8; 4]> = pixels
@@ -158,7 +159,7 @@ impl ToneMapping {
             }
             let at = ((sizes.len() - 1) as f64 * WITHIN).ceil() as usize;
             let (_, &mut within, beyond) = sizes.select_nth_unstable_by(at, f32::total_cmp);
-            // Where most of a picture is flat, the little that is not counts.
+            // Where most of an image is flat, the rest counts alone.
             let scale = match within > 0.0 {
                 true => within,
                 false => beyond.iter().copied().fold(0.0, f32::max),
@@ -221,7 +222,7 @@ impl ToneMapping {
     }
 }
 
-/// The number moved into 0 to 1; 0 if it is none.
+/// The number clamped to 0 to 1; 0 if it is NaN.
 fn unit(x: f32) -> f64 {
     unit_of(x.into())
 }
@@ -234,7 +235,7 @@ fn byte(unit: f64) -> u8 {
     (unit * 255.0).round() as u8
 }
 
-/// Between the colours of the two whole levels.
+/// The colour of a level, interpolated between those of the two whole levels.
 fn of_level(level: f32) -> [u8; 3] {
     if level == NO_LEVEL {
         return WITHOUT_TEXTURE;
@@ -249,7 +250,7 @@ fn of_level(level: f32) -> [u8; 3] {
     })
 }
 
-/// So many pixels, in words.
+/// A number of pixels, in words.
 fn pixels_text(count: usize) -> String {
     match count {
         1 => "1 pixel".to_owned(),
@@ -284,7 +285,7 @@ fn level_legend(pixels: &[[f32; 4]]) -> String {
     legend
 }
 
-/// How many pixels are no numbers, and the first of each kind.
+/// The legend of `nan`: how many pixels are no numbers, and the first of each kind.
 fn nan_legend(size: ImageSize, pixels: &[[f32; 4]]) -> String {
     let mut legend = String::new();
     for (verdict, name) in [

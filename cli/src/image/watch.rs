@@ -1,4 +1,5 @@
-//! `--watch`: draws again whenever a file changes that the picture was made from. A picture that cannot be drawn leaves the last one as it is.
+//! `--watch` draws again whenever a file changes that the image was made from. A failed drawing
+//! leaves the last image as it is.
 
 use super::OutputFile;
 use super::args::ImageArgs;
@@ -14,13 +15,13 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// How long it waits before it looks again.
+/// The interval between two looks at the files.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// What tells one state of a file from the next.
+/// The stamp of a file: another one means another content.
 type Stamp = (SystemTime, u64);
 
-/// Draws until somebody presses Ctrl-C.
+/// Draws until Ctrl-C is pressed.
 ///
 /// # Errors
 /// If the usage is at fault before anything was drawn, or what is printed cannot be written.
@@ -28,11 +29,12 @@ pub fn watch(args: &ImageArgs, out: &OutputFile<'_>, interrupt: &Interrupt) -> C
     if args.file.as_os_str() == "-" {
         return Err(CliError::usage("standard input cannot be watched"));
     }
-    // All files that it was ever made from: one that is not included now may be tomorrow.
+    // All files that the image was ever made from: one that is not included now may be tomorrow.
     let mut seen: BTreeMap<PathBuf, Option<Stamp>> = BTreeMap::new();
     let mut is_first = true;
     loop {
-        // Before they are read, so that no change is missed while drawing.
+        // The stamps are taken before the files are read, so that no change is missed while
+        // drawing.
         for path in files_of(args) {
             seen.insert(path, None);
         }
@@ -43,7 +45,7 @@ pub fn watch(args: &ImageArgs, out: &OutputFile<'_>, interrupt: &Interrupt) -> C
             Err(CliError::Usage(why)) if !is_first => report::message(&why),
             Err(CliError::Reported) => {}
             Err(CliError::UsageReported) if !is_first => {}
-            // That is how a watch ends.
+            // Ctrl-C ends a watch.
             Err(CliError::Interrupted) => return Ok(()),
             Err(other) => return Err(other),
         }
@@ -52,7 +54,7 @@ pub fn watch(args: &ImageArgs, out: &OutputFile<'_>, interrupt: &Interrupt) -> C
             let stamp = stamp(&path);
             seen.entry(path).or_insert(stamp);
         }
-        // What is gone for a moment is being written.
+        // A file that is missing for a moment is being written.
         let is_changed = |(path, seen): (&PathBuf, &Option<Stamp>)| {
             stamp(path).is_some_and(|now| Some(now) != *seen)
         };

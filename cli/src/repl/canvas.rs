@@ -1,6 +1,6 @@
-//! Curves in braille: each character is a cell of two by four dots.
+//! Draws curves in braille: each character is a cell of two by four dots.
 //!
-//! What is not finite leaves a gap. A curve that does not change is a line in the middle.
+//! A value that is not finite leaves a gap. A curve that does not change is a line in the middle.
 
 use adumbra::value::HumanFloat;
 use std::fmt::Write;
@@ -14,14 +14,14 @@ const EMPTY: u32 = 0x2800;
 /// The colours of curves, as terminals number them; they begin again where there are more curves.
 const HUES: [u8; 4] = [36, 35, 33, 32];
 
-/// Curves over the same places, from left to right: one value for each column of dots.
+/// A curve, from left to right: one value for each column of dots.
 pub struct Curve {
-    /// What the legend calls it; may be empty if there is only one.
+    /// Its name in the legend; may be empty if there is only one.
     pub name: String,
     pub values: Vec<f32>,
 }
 
-/// How large a canvas is, in characters.
+/// The size of a canvas, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CanvasSize {
     pub columns: usize,
@@ -44,7 +44,7 @@ fn range<'c>(values: impl IntoIterator<Item = &'c f32>) -> Option<(f32, f32)> {
     })
 }
 
-/// How many characters the range takes that stands beside curves.
+/// The width of the labels beside curves, in characters.
 pub fn label_width(curves: &[Curve]) -> usize {
     let range = range(curves.iter().flat_map(|curve| &curve.values));
     range.map_or(0, |(least, greatest)| {
@@ -52,7 +52,8 @@ pub fn label_width(curves: &[Curve]) -> usize {
     })
 }
 
-/// The curves on one canvas, with the range at the left, in at least `margin` characters, and, if there are several, a legend in colour below.
+/// Draws curves on one canvas. The range is at the left, in at least `margin` characters; several
+/// curves have a legend in colour below.
 ///
 /// The first line bears the title.
 pub fn draw_curves(title: &str, curves: &[Curve], size: CanvasSize, margin: usize) -> String {
@@ -90,7 +91,7 @@ pub fn draw_curves(title: &str, curves: &[Curve], size: CanvasSize, margin: usiz
     out
 }
 
-/// A number beside an axis.
+/// Formats a number beside an axis.
 fn number(x: f32) -> String {
     HumanFloat(x).to_string()
 }
@@ -122,7 +123,8 @@ impl Canvas {
         (self.size.rows - 1) / 2
     }
 
-    /// What stands beside a row: the greatest value above, the least below; of a curve without a range, the one value in the middle.
+    /// The label of a row: the greatest value above, the least below; of a curve without a range,
+    /// the one value in the middle.
     fn label(&self, row: usize) -> String {
         let is_flat = self.least == self.greatest;
         let value = match row {
@@ -179,7 +181,7 @@ impl Canvas {
 
     fn print(&self, row: usize, in_colour: bool, out: &mut String) {
         let cells = &self.cells[row * self.size.columns..][..self.size.columns];
-        // What is empty at the end of a line is no part of it.
+        // Blanks at the end of a line are dropped.
         let used = cells
             .iter()
             .rposition(|(dots, _)| *dots != 0)
@@ -213,13 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn a_rising_line_goes_from_corner_to_corner() {
+    fn rising_line_joins_the_corners() {
         let rising: Vec<f32> = (0..8).map(|i| i as f32).collect();
         assert_eq!(one(&rising), "value\n  7.0 ┤⠀⠀⡠⠊\n  0.0 ┤⡠⠊\n");
     }
 
     #[test]
-    fn a_jump_is_joined_and_a_gap_is_not() {
+    fn jump_is_joined_but_gap_is_not() {
         let step = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0];
         assert_eq!(one(&step), "value\n  1.0 ┤⠀⠀⡏⠉\n  0.0 ┤⣀⣸\n");
         let gap = [0.0, 0.0, 0.0, f32::NAN, 1.0, 1.0, 1.0, f32::INFINITY];
@@ -230,25 +232,25 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_change_is_a_line_in_the_middle() {
+    fn constant_curve_is_a_middle_line() {
         assert_eq!(one(&[0.5; 8]), "value\n  0.5 ┤⠤⠤⠤⠤\n      ┤\n");
         assert_eq!(one(&[-0.0; 8]), "value\n  -0.0 ┤⠤⠤⠤⠤\n       ┤\n");
     }
 
     #[test]
-    fn nothing_finite_is_said_so() {
+    fn canvas_without_finite_values_says_so() {
         assert_eq!(one(&[f32::NAN; 8]), "value\n  nowhere finite\n");
         assert_eq!(one(&[]), "value\n  nowhere finite\n");
     }
 
     #[test]
-    fn the_widest_range_does_not_overflow() {
+    fn widest_range_does_not_overflow() {
         let ends = [f32::MIN, f32::MAX, f32::MIN, f32::MAX, 0.0, 0.0, 0.0, 0.0];
         assert!(one(&ends).contains("3.4028235e38 ┤"));
     }
 
     #[test]
-    fn several_curves_have_colours_and_a_legend() {
+    fn several_curves_have_colours_and_legend() {
         let curve = |name: &str, value: f32| Curve {
             name: name.to_owned(),
             values: vec![value; 8],

@@ -1,4 +1,4 @@
-//! The commands of the REPL: `:help` and its like. [`help::COMMANDS`] lists them.
+//! The commands of the REPL, such as `:help`. [`help::COMMANDS`] lists them.
 
 use super::session::{CompiledEntry, ReplSession};
 use super::{NextAction, failed, help, plot};
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// How long `:time` evaluates.
 const TIMED: Duration = Duration::from_millis(50);
 
-/// Does what a line that begins with `:` says. A line holds `width` characters.
+/// Executes a line that begins with `:`. Lines of output hold `width` characters.
 ///
 /// # Errors
 /// If there is no such command, or what it was given is at fault.
@@ -34,7 +34,7 @@ pub fn execute(session: &mut ReplSession, line: &str, width: usize) -> CliResult
     let rest = rest.trim();
     match name {
         "globals" | "reset" | "quit" | "q" | "exit" if !rest.is_empty() => {
-            return Err(CliError::usage(format!(":{name} wants nothing behind it")));
+            return Err(CliError::usage(format!(":{name} needs nothing after it")));
         }
         "help" | "h" | "?" => print(&help_text(session, rest)?)?,
         "type" => print(&type_text(session, rest)?)?,
@@ -47,15 +47,15 @@ pub fn execute(session: &mut ReplSession, line: &str, width: usize) -> CliResult
             print(&own.map(lanes_text).collect::<Vec<_>>().join("\n"))?;
         }
         "ir" => print(&ir_text(session, rest)?)?,
-        // With escapes for colours, which go where they are wanted.
+        // With escapes for colours, which the stream strips where they are not supported.
         "plot" => {
             anstream::stdout().write_all(plot::plot_text(session, rest, width)?.as_bytes())?
         }
         "bytecode" => print(&expression(session, name, rest)?.program().listing())?,
         "globals" => print(&globals_text(session))?,
-        "image" if rest.is_empty() => return Err(wants("image", "FILE -o OUT")),
+        "image" if rest.is_empty() => return Err(needs("image", "FILE -o OUT")),
         "image" => draw(session, rest)?,
-        "load" if rest.is_empty() => return Err(wants("load", "a file")),
+        "load" if rest.is_empty() => return Err(needs("load", "a file")),
         "load" => session.load(from_file(Path::new(rest))?)?,
         "reset" => session.reset()?,
         "quit" | "q" | "exit" => return Ok(NextAction::Quit),
@@ -64,14 +64,14 @@ pub fn execute(session: &mut ReplSession, line: &str, width: usize) -> CliResult
     Ok(NextAction::Continue)
 }
 
-/// What `adumbra image` does with these words. Ctrl-C ends it, and not the session.
+/// Runs `adumbra image` with these words. Ctrl-C ends it, and not the session.
 fn draw(session: &ReplSession, words: &str) -> CliResult {
     let words = shlex::split(words).ok_or_else(|| CliError::usage("a quote is open"))?;
     let line = ["adumbra", "image"].map(str::to_owned).into_iter();
     let parsed = Cli::try_parse_from(line.chain(words));
     let cli = parsed.map_err(|error| CliError::usage(clap_message(&error)))?;
     let Some(Command::Image(args)) = cli.command else {
-        return Err(wants("image", "FILE -o OUT"));
+        return Err(needs("image", "FILE -o OUT"));
     };
     from_file(&args.file)?;
     session.interrupt().clear();
@@ -91,14 +91,14 @@ fn from_file(path: &Path) -> CliResult<&Path> {
     }
 }
 
-/// What is wrong with the words, without the usage of the whole command.
+/// The error of the words, without the usage of the whole command.
 fn clap_message(error: &clap::Error) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     first.strip_prefix("error: ").unwrap_or(first).to_owned()
 }
 
-/// Whether a line is a command that there is. `: u`, the rest of a `? :`, is none.
+/// Whether a line is a known command. `: u`, the rest of a `? :`, is none.
 pub fn is_known_command(line: &str) -> bool {
     line.trim_start().strip_prefix(':').is_some_and(|line| {
         let name = line.split(char::is_whitespace).next().unwrap_or_default();
@@ -106,14 +106,15 @@ pub fn is_known_command(line: &str) -> bool {
     })
 }
 
-/// What to type for a word that ends or explains other sessions, if that is what somebody typed. The word may be a name here.
+/// The command to type, for a word that ends or explains other REPLs; none if the word is a name
+/// here.
 pub fn command_without_colon(session: &ReplSession, item: &str) -> Option<CliError> {
     let mut words = item.split_whitespace();
     let (word, rest, None) = (words.next()?, words.next(), words.next()) else {
         return None;
     };
     let word = word.trim_end_matches("()");
-    let mend = match (word, rest) {
+    let fix = match (word, rest) {
         ("quit" | "exit" | "q", None) => "leave by `:quit`, or Ctrl-D".to_owned(),
         ("help" | "?" | "h", None) => "`:help` lists what there is".to_owned(),
         ("help" | "?", Some(topic)) => format!("write `:help {topic}`"),
@@ -126,15 +127,15 @@ pub fn command_without_colon(session: &ReplSession, item: &str) -> Option<CliErr
             .iter()
             .chain(&declared.others)
             .any(|name| name == word);
-    (!is_name).then(|| CliError::usage(format!("commands begin with `:`; {mend}")))
+    (!is_name).then(|| CliError::usage(format!("commands begin with `:`; {fix}")))
 }
 
 fn print(text: &str) -> CliResult {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }
 
-fn wants(name: &str, what: &str) -> CliError {
-    CliError::usage(format!(":{name} wants {what} behind it"))
+fn needs(name: &str, what: &str) -> CliError {
+    CliError::usage(format!(":{name} needs {what} after it"))
 }
 
 fn unknown(name: &str) -> CliError {
@@ -153,7 +154,7 @@ fn help_text(session: &ReplSession, topic: &str) -> CliResult<String> {
     if let Some(page) = help::COMMANDS.iter().find(|page| page.name == topic) {
         return Ok(page.text());
     }
-    // What was declared here hides what is built in.
+    // A declaration of the session hides a built-in.
     let own = session.signatures(topic);
     if !own.is_empty() {
         return Ok(own.join("\n") + "\n");
@@ -168,21 +169,21 @@ fn help_text(session: &ReplSession, topic: &str) -> CliResult<String> {
     }))
 }
 
-/// What a command is about: what stands behind it or, if nothing does, what was evaluated last.
+/// The subject of a command: its argument or, without one, the item that was evaluated last.
 fn subject<'a>(session: &'a ReplSession, command: &str, text: &'a str) -> CliResult<&'a str> {
     match (text, &session.last) {
         ("", Some(last)) => Ok(last),
-        ("", None) => Err(wants(command, "an expression")),
+        ("", None) => Err(needs(command, "an expression")),
         _ => Ok(text),
     }
 }
 
 fn expression(session: &ReplSession, command: &str, text: &str) -> CliResult<CompiledEntry> {
     let compiled = session.compile_expression(subject(session, command, text)?, session.globals());
-    compiled.map_err(|findings| failed(&findings))
+    compiled.map_err(|diagnostics| failed(&diagnostics))
 }
 
-/// `[--after PASS] [EXPR]`
+/// Executes `:ir [--after PASS] [EXPR]`.
 fn ir_text(session: &ReplSession, text: &str) -> CliResult<String> {
     let Some(rest) = text.strip_prefix("--after") else {
         let compiled = expression(session, "ir", text)?;
@@ -199,7 +200,7 @@ fn ir_text(session: &ReplSession, text: &str) -> CliResult<String> {
         )));
     }
     let ir = session.ir_after(subject(session, "ir", text.trim())?, pass);
-    let ir = ir.map_err(|findings| failed(&findings))?;
+    let ir = ir.map_err(|diagnostics| failed(&diagnostics))?;
     ir.ok_or_else(|| CliError::usage(format!("the pass `{pass}` has nothing to do here")))
 }
 
@@ -233,7 +234,7 @@ fn globals_text(session: &ReplSession) -> String {
     show::table(&rows)
 }
 
-/// Automatic derivatives beside central differences, scalar by scalar.
+/// Compares automatic derivatives with central differences, scalar by scalar.
 fn differences_text(session: &ReplSession, text: &str) -> CliResult<String> {
     let compiled = expression(session, "fd", text)?;
     let mut evaluator = session.evaluator(&compiled)?;
@@ -304,7 +305,7 @@ fn time_text(session: &ReplSession, text: &str) -> CliResult<String> {
         }
         let lap = lap.elapsed();
         best = best.min(lap.as_nanos() as f64 / f64::from(turns));
-        // Long enough that looking at the clock does not count.
+        // A lap is long enough that reading the clock does not count.
         if lap < TIMED / 50 {
             turns = turns.saturating_mul(2);
         }

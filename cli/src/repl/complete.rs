@@ -1,4 +1,4 @@
-//! What Tab offers: it depends on what stands before the cursor, and on what the session knows.
+//! Completes words at Tab, from the tokens before the cursor and the names of the session.
 
 use super::help;
 use super::session::{ReplSession, is_command};
@@ -10,14 +10,14 @@ use adumbra_frontend::{Interner, limits::MAX_SOURCE_BYTES};
 use std::collections::BTreeSet;
 use std::path::{MAIN_SEPARATOR, Path};
 
-/// Where the word begins that is to be completed, and what it may become, in order.
+/// Where the word to complete begins, and its candidates, in order.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Completion {
     pub start: usize,
     pub words: Vec<String>,
 }
 
-/// What may stand at the end of a text.
+/// The candidates at the end of a source.
 pub fn complete(session: &ReplSession, text: &str) -> Completion {
     if !is_command(text) {
         return of_language(session, text);
@@ -53,7 +53,7 @@ pub fn complete(session: &ReplSession, text: &str) -> Completion {
     }
 }
 
-/// Those of the words that begin as the text does from `start` on.
+/// Those of the words that begin as the source does from `start` on.
 fn beginning_with(text: &str, start: usize, words: impl IntoIterator<Item = String>) -> Completion {
     let typed = &text[start..];
     let fitting = words.into_iter().filter(|word| word.starts_with(typed));
@@ -116,7 +116,7 @@ fn of_language(session: &ReplSession, text: &str) -> Completion {
     }
 }
 
-/// Whether a text ends in a comment or in a string, where there is nothing to complete.
+/// Whether a source ends in a comment or in a string, where there is nothing to complete.
 fn is_silent(text: &str) -> bool {
     let lexed = lex(&mut Interner::new(), FileId::MAIN, text);
     let last = lexed.tokens.tokens.last();
@@ -126,8 +126,8 @@ fn is_silent(text: &str) -> bool {
     lexed.open_comment || is_string || (last_line.contains("//") && !text.ends_with('\n'))
 }
 
-/// Everything that can be named: what the session declares, built-in functions and the library's, keywords, and what is declared or used
-/// in the text so far. Functions come with their parenthesis.
+/// All names in scope: the session's, built-in functions and the library's, keywords, and those
+/// that are declared or used in the source so far. Functions come with their parenthesis.
 fn names(session: &ReplSession, before: &str) -> BTreeSet<String> {
     let mut interner = Interner::new();
     let lexed = lex(&mut interner, FileId::MAIN, before);
@@ -151,7 +151,8 @@ fn names(session: &ReplSession, before: &str) -> BTreeSet<String> {
     names
 }
 
-/// The operand at the end of a text, which a `.` follows: names with members, indices and calls, or something in parentheses.
+/// The operand at the end of a source, which a `.` follows: names with members, indices and calls,
+/// or something in parentheses.
 fn receiver(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let is_word = |at: usize| bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_';
@@ -174,7 +175,7 @@ fn receiver(text: &str) -> Option<&str> {
     }
 }
 
-/// Where the bracket was opened that the text ends with.
+/// The position of the bracket that the last one closes.
 fn opener(bytes: &[u8]) -> Option<usize> {
     let mut open = 0;
     bytes.iter().rposition(|byte| {
@@ -187,7 +188,7 @@ fn opener(bytes: &[u8]) -> Option<usize> {
     })
 }
 
-/// What may follow the `.` behind a value.
+/// The members that may follow a value and `.`.
 fn members(ty: &Type) -> Vec<String> {
     match ty {
         Type::Vector(n) => ["xyzw", "rgba"]
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_have_their_own() {
+    fn command_arguments_are_completed_by_kind() {
         let session = session("");
         assert_eq!(offered(&session, ":l"), ["load"]);
         assert_eq!(complete(&session, "  :l").start, 3);

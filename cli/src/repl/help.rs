@@ -1,4 +1,5 @@
-//! `:help`: the commands, and the pages of ops, which are their rows in the op table, and of the standard library, which are its comments.
+//! `:help`: the list of commands, and the pages of ops, from the op table, and of the standard
+//! library, from its comments.
 
 use super::keywords::{self, KEYWORDS};
 use adumbra::{
@@ -9,7 +10,7 @@ use adumbra::{
 use adumbra_frontend::check::builtin;
 use std::fmt::Write;
 
-/// A command of the REPL, or a word that is called: how it is written and what it does.
+/// A command of the REPL, or a word that is called: its usage and its description.
 pub struct HelpPage {
     pub name: &'static str,
     pub usage: &'static str,
@@ -23,7 +24,7 @@ impl HelpPage {
     }
 }
 
-/// A page by its parts.
+/// Makes a page from its parts.
 pub const fn help_page(name: &'static str, usage: &'static str, doc: &'static str) -> HelpPage {
     HelpPage { name, usage, doc }
 }
@@ -33,7 +34,7 @@ pub const COMMANDS: &[HelpPage] = &[
     help_page(
         "help",
         ":help [NAME]",
-        "this list, or what an op, a function or a command does, and how it is differentiated; of a code such as E0205, why it is found and the mend",
+        "this list, or what an op, a function or a command does, and how it is differentiated; of a code such as E0205, why it is reported and the fix",
     ),
     help_page("type", ":type EXPR", "the type of an expression"),
     help_page(
@@ -79,7 +80,7 @@ pub const COMMANDS: &[HelpPage] = &[
     help_page(
         "image",
         ":image FILE -o OUT [--size WxH] …",
-        "draw a shader into a picture, as `adumbra image` with the same options",
+        "draw a shader into an image, as `adumbra image` with the same options",
     ),
     help_page(
         "reset",
@@ -89,7 +90,7 @@ pub const COMMANDS: &[HelpPage] = &[
     help_page("quit", ":quit", "leave (Ctrl-D does too)"),
 ];
 
-/// Words of the language that are called, but have no row and no entry.
+/// Keywords that are called like functions, but are neither ops nor library functions.
 const CALLED: &[HelpPage] = &[
     help_page(
         "global_value",
@@ -133,7 +134,7 @@ const CALLED: &[HelpPage] = &[
     ),
 ];
 
-/// The list of commands, and what else can be typed.
+/// The list of commands, and of the other inputs.
 pub fn overview() -> String {
     let mut rows: Vec<Vec<String>> = [
         (
@@ -166,11 +167,7 @@ pub fn overview() -> String {
         .collect();
     builtins.sort_unstable();
     list("built in", builtins, &mut out);
-    list(
-        "words of the language",
-        KEYWORDS.iter().map(|page| page.name),
-        &mut out,
-    );
+    list("keywords", KEYWORDS.iter().map(|page| page.name), &mut out);
     for subject in adumbra_stdlib::files() {
         list(
             &subject.title_and_summary().0,
@@ -196,15 +193,15 @@ fn list<'n>(title: &str, names: impl IntoIterator<Item = &'n str>, out: &mut Str
     out.push('\n');
 }
 
-/// The name of a row that is written as a call.
+/// The name of an op that is written as a call.
 fn intrinsic(info: &'static OpInfo) -> Option<&'static str> {
     let (name, _) = info.usage.split_once('(')?;
     let is_word = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     is_word.then_some(name)
 }
 
-/// The pages of what is called or written so: an op by its name, an alias or a sign (`+`), a function of the standard library, a derivative.
-/// Empty if there is none.
+/// The pages of a name: an op by its name, an alias or a sign (`+`), a function of the standard
+/// library, a derivative. Empty if there is none.
 pub fn pages(wanted: &str) -> String {
     let named = builtin::ops_of(wanted);
     let is_meant = |op: &Op| {
@@ -231,7 +228,7 @@ pub fn pages(wanted: &str) -> String {
     pages.join("\n")
 }
 
-/// A function of the standard library: its overloads and its comment.
+/// The page of a function of the standard library: its overloads and its comment.
 fn library(entry: &adumbra_stdlib::LibraryEntry) -> String {
     let mut out = String::new();
     let starts = |line: &&str| line.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -310,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn every_topic_has_a_page_and_every_name_a_place_in_the_overview() {
+    fn every_help_topic_is_in_the_overview() {
         let overview = overview();
         for topic in topics() {
             assert!(!pages(topic).is_empty(), "{topic}");

@@ -1,4 +1,4 @@
-//! Colours for what is typed: what a word is, the lexer says. The text stays as it is, so the cursor stays where it was.
+//! Highlights input by the lexer's tokens. It adds colours alone, so the cursor stays where it was.
 
 use super::session::is_command;
 use adumbra::diagnostics::FileId;
@@ -8,7 +8,7 @@ use adumbra_frontend::token_kind::Kind;
 use adumbra_frontend::{Interner, limits::MAX_SOURCE_BYTES};
 use std::fmt::Write;
 
-/// What is told apart, each with the number by which terminals know its colour.
+/// The classes of highlighted words, each with the number by which terminals know its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Plain = 0,
@@ -20,7 +20,7 @@ enum Class {
     Comment = 90,
 }
 
-/// The text with escapes that colour its words.
+/// The source with escapes that colour its words.
 pub fn highlighted(text: &str) -> String {
     let mut out = String::with_capacity(2 * text.len());
     let rest = match is_command(text) {
@@ -54,7 +54,7 @@ fn words(text: &str, out: &mut String) {
     between(&text[end..], out);
 }
 
-/// What stands between tokens: blanks, comments, and what could not be read.
+/// Highlights the gap between tokens: blanks, comments, and bytes that are no tokens.
 fn between(text: &str, out: &mut String) {
     let begin = text.trim_start();
     let is_comment = begin.starts_with("//") || begin.starts_with("/*");
@@ -99,7 +99,7 @@ fn put(text: &str, class: Class, out: &mut String) {
 mod tests {
     use super::*;
 
-    /// The text with the classes' initials in angle brackets instead of escapes.
+    /// The source with the classes' initials in angle brackets instead of escapes.
     fn marked(text: &str) -> String {
         let mut out = highlighted(text);
         for (class, letter) in [
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn words_have_the_colours_of_what_they_are() {
+    fn words_are_coloured_by_class() {
         assert_eq!(
             marked("float f(float x) { return sin(2.5 * x); } // twice"),
             "t[float] f(t[float] x) { k[return] f[sin](n[2.5] * x); }c[ // twice]"
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_escapes_is_added() {
+    fn highlighting_adds_only_escapes() {
         for text in [
             "a +\n b /* c",
             "\"open",

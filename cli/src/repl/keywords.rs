@@ -1,4 +1,5 @@
-//! `:help` on the words of the language that are not called: types, statements and qualifiers. The language reference says the rest.
+//! `:help` on keywords that are not called: types, statements and qualifiers. The language
+//! reference has the rest.
 
 use super::help::{HelpPage, help_page};
 
@@ -7,7 +8,7 @@ pub const KEYWORDS: &[HelpPage] = &[
     help_page(
         "bool",
         "bool b = true;",
-        "a truth value. It takes part in no arithmetic: `b ? 1.0 : 0.0`, or `(int)b`",
+        "a boolean. It takes part in no arithmetic: `b ? 1.0 : 0.0`, or `(int)b`",
     ),
     help_page(
         "int",
@@ -42,17 +43,17 @@ pub const KEYWORDS: &[HelpPage] = &[
     help_page(
         "float2x2",
         "float2x2 m = float2x2(a, b, c, d);  float2x2(1)",
-        "a matrix, row by row: `m[row][column]`, `mul(m, v)`. One number stands on the diagonal",
+        "a matrix, row by row: `m[row][column]`, `mul(m, v)`. One number fills the diagonal",
     ),
     help_page(
         "float3x3",
         "float3x3 m = float3x3(row0, row1, row2);  float3x3(1)",
-        "a matrix, row by row: `m[row][column]`, `mul(m, v)`. One number stands on the diagonal",
+        "a matrix, row by row: `m[row][column]`, `mul(m, v)`. One number fills the diagonal",
     ),
     help_page(
         "float4x4",
         "float4x4 m = float4x4(row0, row1, row2, row3);  float4x4(1)",
-        "a matrix, row by row: `m[row][column]`, `mul(m, v)`. One number stands on the diagonal",
+        "a matrix, row by row: `m[row][column]`, `mul(m, v)`. One number fills the diagonal",
     ),
     help_page(
         "closure",
@@ -67,7 +68,7 @@ pub const KEYWORDS: &[HelpPage] = &[
     help_page(
         "shader_resource",
         "shader_resource name;",
-        "something of the host's that is handed on to closures",
+        "an object of the host that is passed to closures",
     ),
     help_page(
         "void",
@@ -97,17 +98,17 @@ pub const KEYWORDS: &[HelpPage] = &[
     help_page(
         "for",
         "for (int i = 0; i < n; ++i) { … }",
-        "a loop; `break` leaves it, `continue` goes on with the next turn",
+        "a loop; `break` leaves it, `continue` goes on with the next iteration",
     ),
     help_page(
         "while",
         "while (condition) { … }",
-        "a loop that asks before each turn",
+        "a loop that tests its condition before each iteration",
     ),
     help_page(
         "do",
         "do { … } while (condition);",
-        "a loop that asks after each turn",
+        "a loop that tests its condition after each iteration",
     ),
     help_page(
         "switch",
@@ -132,7 +133,7 @@ pub const KEYWORDS: &[HelpPage] = &[
     help_page(
         "continue",
         "continue;",
-        "goes on with the next turn of the loop around it",
+        "goes on with the next iteration of the loop around it",
     ),
     help_page(
         "return",
@@ -159,11 +160,11 @@ pub const KEYWORDS: &[HelpPage] = &[
         "void f(inout float x)",
         "a parameter that is given and handed back",
     ),
-    help_page("true", "true", "the truth value that holds"),
-    help_page("false", "false", "the truth value that does not hold"),
+    help_page("true", "true", "the boolean that holds"),
+    help_page("false", "false", "the boolean that does not hold"),
 ];
 
-/// The word that is explained where this one is asked for: types have several names.
+/// The keyword whose page explains this one: types have several names.
 pub fn canonical_keyword(word: &str) -> &str {
     match word {
         "vec2" => "float2",

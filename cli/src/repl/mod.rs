@@ -1,4 +1,5 @@
-//! The REPL: on a terminal with a banner, history and editing; from a pipe item by item, plainly, with an exit status.
+//! The REPL: on a terminal with a banner, history and editing; from a pipe item by item, plainly,
+//! with an exit status.
 //!
 //! An error never ends the session. On a terminal Ctrl-C cancels the line, or the evaluation.
 
@@ -49,7 +50,7 @@ pub fn repl(args: ReplArgs) -> CliResult {
     let stats = args.compile.stats;
     let interrupt = Interrupt::default();
     let session = ReplSession::new(setup, args.with, interrupt.clone())?;
-    // The line editor looks into it while it waits for a line.
+    // The line editor reads the session while it waits for a line.
     let session = Rc::new(RefCell::new(session));
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut reader = match is_terminal {
@@ -94,7 +95,7 @@ pub fn repl(args: ReplArgs) -> CliResult {
     }
 }
 
-/// Takes in what was typed, entry by entry, up to the first that fails.
+/// Processes typed input, entry by entry, up to the first that fails.
 fn enter(session: &mut ReplSession, text: &str, stats: bool) -> CliResult {
     let name = session.next_source_name();
     let entries = session.entries(text).map_err(|diagnostics| {
@@ -108,7 +109,7 @@ fn enter(session: &mut ReplSession, text: &str, stats: bool) -> CliResult {
             SessionEntry::Item(item) => session.declare(&name, text, item)?,
             SessionEntry::Run(bytes) => {
                 let compiled = session.compile(&name, text, index);
-                let compiled = compiled.map_err(|findings| failed(&findings))?;
+                let compiled = compiled.map_err(|diagnostics| failed(&diagnostics))?;
                 session.last = Some(text[bytes].to_owned());
                 run(session, &compiled)?;
                 if stats {
@@ -120,8 +121,8 @@ fn enter(session: &mut ReplSession, text: &str, stats: bool) -> CliResult {
     Ok(())
 }
 
-fn failed(findings: &Diagnostics) -> CliError {
-    crate::report::report_diagnostics(findings, OutputFormat::Text)
+fn failed(diagnostics: &Diagnostics) -> CliError {
+    crate::report::report_diagnostics(diagnostics, OutputFormat::Text)
 }
 
 /// Evaluates an entry: prints its value, keeps its variables.

@@ -1,6 +1,8 @@
-//! `:plot`: an expression along a line, its value and both derivatives, each on a canvas of its own.
+//! `:plot` draws an expression along a line: its value and both derivatives, each on a canvas of
+//! its own.
 //!
-//! The variable keeps the derivatives that it has in the session; one that the session does not know changes by 1 per pixel along x.
+//! The variable keeps the derivatives that it has in the session. A variable that the session lacks
+//! changes by 1 per pixel along x.
 
 use super::canvas::{CanvasSize, Curve, draw_curves, label_width};
 use super::failed;
@@ -14,21 +16,22 @@ use adumbra::{
 };
 use std::fmt::Write;
 
-/// How wide a plot is where there is no terminal to ask.
+/// The width of a plot without a terminal to ask.
 pub const DEFAULT_WIDTH: usize = 80;
 
-/// How many columns canvases have, whatever the terminal.
+/// The limits of a canvas's columns, whatever the terminal.
 const COLUMNS: std::ops::RangeInclusive<usize> = 16..=160;
 
-/// What stands beside a canvas: numbers as long as they get, and the axis.
+/// The width of the labels and the axis beside a canvas: numbers as long as they get, and the axis.
 const MARGIN: usize = 18;
 
 /// Rows of a canvas.
 const ROWS: usize = 6;
 
-const USAGE: &str = ":plot wants an expression, and a variable with a range behind it: `:plot sin(u) for u in 0..1`";
+const USAGE: &str =
+    ":plot needs an expression, and a variable with a range after it: `:plot sin(u) for u in 0..1`";
 
-/// What a plot is asked for.
+/// A parsed request for a plot.
 #[derive(Debug, PartialEq)]
 struct Request<'a> {
     expression: &'a str,
@@ -38,7 +41,8 @@ struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Reads `EXPR for NAME in FROM..TO`. Without a range, `u` goes from 0 to 1. The expression may be empty.
+    /// Reads `EXPR for NAME in FROM..TO`. Without a range, `u` goes from 0 to 1. The expression may
+    /// be empty.
     fn parse(text: &'a str) -> Option<Request<'a>> {
         let alone = text.strip_prefix("for ").map(|line| ("", line));
         let Some((expression, line)) = alone.or_else(|| text.rsplit_once(" for ")) else {
@@ -64,10 +68,10 @@ impl<'a> Request<'a> {
     }
 }
 
-/// The plot that is asked for, at most so many characters wide.
+/// Plots the request, at most `width` characters wide.
 ///
 /// # Errors
-/// If there is something wrong with what is asked for, or a point was stopped.
+/// If the request is at fault, or a point was stopped.
 pub fn plot_text(session: &ReplSession, asked: &str, width: usize) -> CliResult<String> {
     let mut request = Request::parse(asked).ok_or_else(|| CliError::usage(USAGE))?;
     if request.expression.is_empty() {
@@ -86,20 +90,20 @@ pub fn plot_text(session: &ReplSession, asked: &str, width: usize) -> CliResult<
     let globals = with_variable(session, request.variable)?;
     let compiled = session
         .compile_expression(request.expression, &globals)
-        .map_err(|findings| failed(&findings))?;
+        .map_err(|diagnostics| failed(&diagnostics))?;
     let size = CanvasSize {
         columns: width
             .saturating_sub(MARGIN)
             .clamp(*COLUMNS.start(), *COLUMNS.end()),
         rows: ROWS,
     };
-    let places = Places {
+    let points = PlotPoints {
         variable: request.variable,
         from,
         to,
         count: size.sample_count(),
     };
-    let curves = sample(session, &compiled, globals, &places)?;
+    let curves = sample(session, &compiled, globals, &points)?;
     let mut out = String::new();
     let margin = curves
         .iter()
@@ -107,7 +111,7 @@ pub fn plot_text(session: &ReplSession, asked: &str, width: usize) -> CliResult<
         .max()
         .unwrap_or(0);
     for (title, curves) in ["value", "ddx", "ddy"].into_iter().zip(&curves) {
-        // A derivative that is zero everywhere is told, not drawn.
+        // A derivative that is zero everywhere is reported, not drawn.
         let mut values = curves.iter().flat_map(|curve| &curve.values);
         if title != "value" && values.all(|x| *x == 0.0) {
             let _ = writeln!(out, "{title} is 0 everywhere");
@@ -129,7 +133,7 @@ pub fn plot_text(session: &ReplSession, asked: &str, width: usize) -> CliResult<
 fn bound(session: &ReplSession, text: &str) -> CliResult<f32> {
     let compiled = session
         .compile_expression(text, session.globals())
-        .map_err(|findings| failed(&findings))?;
+        .map_err(|diagnostics| failed(&diagnostics))?;
     let mut evaluator = session.evaluator(&compiled)?;
     evaluator.evaluate(session.globals(), &mut session.host());
     let output = evaluator.outputs().next();
@@ -165,15 +169,15 @@ fn with_variable(session: &ReplSession, name: &str) -> CliResult<Globals> {
     }
 }
 
-/// Where an expression is evaluated.
-struct Places<'a> {
+/// The points at which an expression is evaluated.
+struct PlotPoints<'a> {
     variable: &'a str,
     from: f32,
     to: f32,
     count: usize,
 }
 
-impl Places<'_> {
+impl PlotPoints<'_> {
     /// From the one end to the other, both included.
     fn iter(&self) -> impl Iterator<Item = f32> {
         let (from, to) = (f64::from(self.from), f64::from(self.to));
@@ -187,7 +191,7 @@ fn sample(
     session: &ReplSession,
     compiled: &CompiledEntry,
     mut globals: Globals,
-    places: &Places<'_>,
+    points: &PlotPoints<'_>,
 ) -> CliResult<Vec<Vec<Curve>>> {
     let mut evaluator = session.evaluator(compiled)?;
     let mut checker = session.host();
@@ -201,24 +205,24 @@ fn sample(
     };
     let empty = |component| Curve {
         name: show::component_suffix(&ty, component),
-        values: Vec::with_capacity(places.count),
+        values: Vec::with_capacity(points.count),
     };
     let components = || (0..ty.scalar_count()).map(empty).collect::<Vec<Curve>>();
     let mut curves = vec![components(), components(), components()];
-    let mut told: Vec<Diagnostic> = Vec::new();
+    let mut reported: Vec<Diagnostic> = Vec::new();
     let mut more: u32 = 0;
     let slot = globals
         .layout()
-        .slot::<f32>(places.variable)
+        .slot::<f32>(points.variable)
         .map_err(CliError::usage)?;
     let seeds = globals.read(slot);
-    for value in places.iter() {
+    for value in points.iter() {
         globals.write(slot, Dual { value, ..seeds });
         checker.requests.clear();
         evaluator.evaluate(&globals, &mut checker);
         for fault in report::fault_diagnostics(&evaluator) {
-            if !told.contains(&fault) {
-                told.push(fault);
+            if !reported.contains(&fault) {
+                reported.push(fault);
             }
         }
         more = more.saturating_add(evaluator.faults().omitted_count());
@@ -236,7 +240,7 @@ fn sample(
             }
         }
     }
-    report::diagnostics_to_stderr(&told, &compiled.sources, OutputFormat::Text);
+    report::diagnostics_to_stderr(&reported, &compiled.sources, OutputFormat::Text);
     report::note_omitted_faults(more);
     match evaluator.faults().stopped() {
         None => Ok(curves),
@@ -266,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_read_from_the_end() {
+    fn plot_requests_are_parsed_from_the_end() {
         let request = |expression, variable, from, to| {
             Some(Request {
                 expression,
@@ -300,13 +304,13 @@ mod tests {
     }
 
     #[test]
-    fn places_begin_and_end_at_the_ends() {
-        let places = Places {
+    fn plot_points_include_both_ends() {
+        let points = PlotPoints {
             variable: "t",
             from: 2.0,
             to: -1.0,
             count: 4,
         };
-        assert_eq!(places.iter().collect::<Vec<_>>(), [2.0, 1.0, 0.0, -1.0]);
+        assert_eq!(points.iter().collect::<Vec<_>>(), [2.0, 1.0, 0.0, -1.0]);
     }
 }

@@ -1,7 +1,8 @@
-//! Where a session's items come from: a terminal with history, editing, completion and colours, or a pipe.
+//! Reads a session's items: from a terminal with history, editing, completion and colours, or from
+//! a pipe.
 //!
-//! An item goes on over as many lines as it needs. What ends one that would go on: outside of brackets an empty line, and anywhere a
-//! `:command`, so that nobody is caught in it.
+//! An item goes on over as many lines as it needs. An unfinished one ends outside of brackets at an
+//! empty line, and anywhere at a `:command`, so that there is always a way out.
 
 use super::command::is_known_command;
 use super::complete::complete;
@@ -20,13 +21,14 @@ use std::io::{self, BufRead, Read, StdinLock};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// The longest line that is read whole, in bytes. The rest of a longer one is dropped, and the item refused as too long.
+/// The longest line that is read whole, in bytes. The rest of a longer one is dropped, and the item
+/// refused as too long.
 pub const MAX_LINE: usize = adumbra::sources::MAX_SOURCE_BYTES + 1;
 
 /// How many items the history keeps.
 const HISTORY: usize = 10_000;
 
-/// What there was to read.
+/// The result of reading an item.
 #[derive(Debug, PartialEq)]
 pub enum ReadItem {
     /// An item, or what there is of it at the end of the input.
@@ -39,7 +41,7 @@ pub enum ReadItem {
     EndOfInput,
 }
 
-/// Helps who types: completes and colours words.
+/// The helper of the line editor: it completes and colours words.
 #[derive(Helper, Hinter, Validator)]
 pub struct Assistant {
     session: Rc<RefCell<ReplSession>>,
@@ -65,7 +67,7 @@ impl Highlighter for Assistant {
     }
 
     fn highlight_char(&self, _: &str, _: usize, kind: CmdKind) -> bool {
-        // Moving about changes no word.
+        // A move of the cursor changes no word.
         kind != CmdKind::MoveCursor
     }
 }
@@ -82,7 +84,7 @@ enum Lines {
     Terminal {
         editor: Box<Editor<Assistant, DefaultHistory>>,
         history: Option<PathBuf>,
-        /// Lines that were pasted together, or recalled, and are still to be taken in.
+        /// Lines that were pasted together, or recalled, and are still to be processed.
         pasted: VecDeque<String>,
     },
     /// Another program, or a file.
@@ -132,7 +134,7 @@ impl ItemReader {
             Lines::Pipe(stdin) => piped(stdin),
         })?;
         if let (Lines::Terminal { editor, .. }, ReadItem::Item(item)) = (&mut self.lines, &read) {
-            // An item is recalled as a whole. Without a history one goes on typing.
+            // An item is recalled as a whole. A failure leaves the session without history.
             let _ = editor.add_history_entry(item.trim_end());
         }
         Ok(read)
@@ -156,7 +158,7 @@ impl ItemReader {
         } = self.lines
         {
             if let Some(directory) = path.parent() {
-                // A session without a place to write to is a session without history.
+                // A session whose directory cannot be written has no history.
                 let _ = std::fs::create_dir_all(directory);
             }
             let _ = editor.save_history(&path);
@@ -164,7 +166,7 @@ impl ItemReader {
     }
 }
 
-/// `$XDG_STATE_HOME/adumbra/history`, or the same below `~/.local/state`.
+/// The history file: `$XDG_STATE_HOME/adumbra/history`, or the same below `~/.local/state`.
 fn history_file() -> Option<PathBuf> {
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
     let state = state.filter(|path| path.is_absolute());
@@ -172,8 +174,9 @@ fn history_file() -> Option<PathBuf> {
     Some(state.join("adumbra/history"))
 }
 
-/// An item of as many lines as it needs; `next` is the line that it begins with, if there is one, and afterwards the one that ended it. Is told, to
-/// get a line, whether it is the first.
+/// Reads an item of as many lines as it needs. `next` is the line that it begins with, if there is
+/// one, and afterwards the one that ended it. `line` gets a line; its argument is whether the line
+/// is the first.
 fn item(
     next: &mut Option<String>,
     mut line: impl FnMut(bool) -> io::Result<ReadItem>,
@@ -201,7 +204,8 @@ fn item(
         read.split_inclusive('\n')
             .for_each(|line| brackets.read(line));
         item.push_str(&read);
-        // Asking the parser is for where brackets do not answer: it reads the item from its beginning.
+        // Brackets answer most cases; the parser, which reads the item from its beginning, answers
+        // the others.
         let goes_on = brackets.are_open() || is_unfinished(&item);
         if !goes_on || item.len() > adumbra::sources::MAX_SOURCE_BYTES {
             return Ok(ReadItem::Item(item));
@@ -227,7 +231,8 @@ fn pasted_or_edited(
     Ok(ReadItem::Item(first))
 }
 
-/// What somebody types up to the end of a line; many lines, if they were pasted or are an item of the history.
+/// The input up to the end of a line; several lines, if they were pasted or are an item of the
+/// history.
 fn edited(editor: &mut Editor<Assistant, DefaultHistory>, prompt: &str) -> io::Result<ReadItem> {
     match editor.readline(prompt) {
         Ok(line) => Ok(ReadItem::Item(line + "\n")),
@@ -269,7 +274,8 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// Counts brackets line by line, so that an item of many lines is not parsed anew with each of them.
+/// Counts brackets line by line, so that an item of many lines is not parsed anew with each of
+/// them.
 #[derive(Debug, Default)]
 struct Brackets {
     open: i64,
@@ -325,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_item_goes_on_in_the_next_line() {
+    fn unfinished_item_continues_on_next_line() {
         let text = b"1 + 2\nfloat f(float x)\n{\n  return x; // }\n}\nf(1)";
         let function = "float f(float x)\n{\n  return x; // }\n}\n";
         let expected = [
@@ -343,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_caught_in_an_unfinished_item() {
+    fn unfinished_item_can_always_be_left() {
         let empty_line = [item("bad +\n"), item("3\n"), ReadItem::EndOfInput];
         assert_eq!(items(b"bad +\n \n3\n"), empty_line);
         for open in ["(1\n\n", "bad +\n", "float f() {\n\n", "/* \n"] {
@@ -369,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_continued_item_is_asked_for_as_such() {
+    fn continuation_line_has_its_own_prompt() {
         let mut given = ["u +", "u"].into_iter();
         let mut firsts = Vec::new();
         let read = super::item(&mut None, |is_first| {
@@ -408,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_text_costs_one_line() {
+    fn invalid_utf8_costs_one_line() {
         assert_eq!(
             items(b"\xff\xfe\n1\n"),
             [ReadItem::NotUtf8, item("1\n"), ReadItem::EndOfInput]
@@ -416,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_beyond_the_limit_is_cut() {
+    fn line_beyond_the_limit_is_cut() {
         let mut text = vec![b' '; 2 * MAX_LINE];
         text.extend(b"\n7\n");
         let items = items(&text);

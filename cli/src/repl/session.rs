@@ -1,8 +1,10 @@
-//! The state of a session: variables with their derivatives, and the texts whose functions are in scope.
+//! The state of a session: variables with their derivatives, and the sources whose functions are in
+//! scope.
 //!
-//! Variables are globals of the host, so an expression compiles as it would in a renderer. Every typed text that declares something, and every
-//! file brought in, stays among the sources of later compilations. Redefinition blanks the earlier declaration where it stands: lengths
-//! stay, so spans into the text stay right.
+//! Variables are globals of the host, so an expression compiles as it would in a renderer. Each
+//! typed source with a declaration, and each loaded file, stays among the sources of later
+//! compilations. A redefinition blanks the earlier declaration in its source: lengths stay, so
+//! spans into it stay right.
 
 use super::failed;
 use crate::blank::blanked;
@@ -30,7 +32,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Whether an item wants further lines.
+/// Whether an item needs further lines.
 pub fn is_unfinished(text: &str) -> bool {
     !is_command(text) && matches!(parse_entries(text), SessionEntries::Incomplete(_))
 }
@@ -41,7 +43,7 @@ pub fn is_command(text: &str) -> bool {
 }
 
 #[derive(Clone)]
-struct Text {
+struct ScopeSource {
     name: String,
     text: String,
 }
@@ -49,27 +51,27 @@ struct Text {
 /// A shader of a file, and the globals that it lacks.
 struct UnrunnableShader {
     name: String,
-    place: Range<usize>,
+    bytes: Range<usize>,
     globals: Vec<String>,
 }
 
-/// See the head of the file.
+/// The state of a session: variables, and sources in scope.
 pub struct ReplSession {
     setup: Setup,
     /// The files that the session began with.
     with: Vec<PathBuf>,
-    texts: Vec<Text>,
+    sources_in_scope: Vec<ScopeSource>,
     globals: Globals,
-    /// Variables whose derivatives nobody gave and that depend on none which has any.
+    /// Variables that were set without derivatives, and that depend on none which has any.
     shadowless: BTreeSet<String>,
-    /// How many texts were typed.
+    /// How many sources were typed.
     typed: usize,
     /// The expression or statement evaluated last.
     pub last: Option<String>,
     interrupt: Interrupt,
 }
 
-/// Something that was compiled and can be evaluated.
+/// A compiled entry, which can be evaluated.
 pub struct CompiledEntry {
     pub instance: Instance,
     pub given: Vec<SessionOutput>,
@@ -82,7 +84,7 @@ impl CompiledEntry {
     }
 }
 
-/// Names that texts declare.
+/// The names that sources declare.
 #[derive(Debug, Default)]
 pub struct DeclaredNames {
     pub functions: Vec<String>,
@@ -124,7 +126,7 @@ impl DeclaredNames {
 }
 
 impl ReplSession {
-    /// As a session begins: `u` and `v` change by a pixel of 512 along x and along y.
+    /// A new session: `u` and `v` change by a pixel of 512 along x and along y.
     ///
     /// # Errors
     /// If a file of `--with` is at fault; it was reported.
@@ -133,7 +135,7 @@ impl ReplSession {
             globals: setup.globals.clone(),
             setup,
             with,
-            texts: Vec::new(),
+            sources_in_scope: Vec::new(),
             shadowless: BTreeSet::new(),
             typed: 0,
             last: None,
@@ -143,12 +145,12 @@ impl ReplSession {
         Ok(session)
     }
 
-    /// Forgets everything but how the session began.
+    /// Forgets everything but the files and options that the session began with.
     ///
     /// # Errors
     /// If a file of `--with` is at fault by now; it was reported.
     pub fn reset(&mut self) -> CliResult {
-        self.texts.clear();
+        self.sources_in_scope.clear();
         self.begin()
     }
 
@@ -172,13 +174,13 @@ impl ReplSession {
             .try_for_each(|path| self.load(path))
     }
 
-    /// A texture for one evaluation, which Ctrl-C cancels.
+    /// A texture host for one evaluation, which Ctrl-C cancels.
     pub fn host(&self) -> CheckerboardHost {
         self.interrupt.clear();
         CheckerboardHost::new(&self.interrupt)
     }
 
-    /// An evaluator for something compiled.
+    /// An evaluator for a compiled entry.
     ///
     /// # Errors
     /// If the engine cannot run it.
@@ -191,23 +193,24 @@ impl ReplSession {
         &self.globals
     }
 
-    /// Brings a file into scope; a second time it replaces what it brought before. Shaders that read globals which the session does not
-    /// have are left out, and that is said.
+    /// Brings a file into scope; a second time it replaces its earlier version. Shaders that read
+    /// globals which the session lacks are left out, with a note.
     ///
     /// # Errors
     /// If it cannot be read, which is bad usage, or is at fault, which was reported.
     pub fn load(&mut self, path: &Path) -> CliResult {
         let (name, bytes) = input::read_bytes(path)?;
-        let text = input::decode_source(&name, bytes).map_err(|findings| failed(&findings))?;
-        let before = self.texts.clone();
-        self.texts
+        let text =
+            input::decode_source(&name, bytes).map_err(|diagnostics| failed(&diagnostics))?;
+        let before = self.sources_in_scope.clone();
+        self.sources_in_scope
             .retain(|text| !files::is_same_file(&text.name, &name));
         let shaders = self.shaders_without_globals(&name, &text);
         let runnable = (shaders.iter()).fold(text.clone(), |text, shader| {
-            blanked(&text, shader.place.clone())
+            blanked(&text, shader.bytes.clone())
         });
         let added = self.add(name, runnable, &text);
-        added.inspect_err(|_| self.texts = before)?;
+        added.inspect_err(|_| self.sources_in_scope = before)?;
         for shader in shaders {
             let globals = shader.globals.join(", ");
             report::message(&format!(
@@ -218,7 +221,8 @@ impl ReplSession {
         Ok(())
     }
 
-    /// The shaders of a file that are all that is wrong with it, because they read globals that are not there.
+    /// The shaders of a file that are its only errors, because they read globals that the session
+    /// lacks.
     fn shaders_without_globals(&self, name: &str, text: &str) -> Vec<UnrunnableShader> {
         let Ok(sources) = self.sources(name, text) else {
             return Vec::new();
@@ -229,7 +233,7 @@ impl ReplSession {
         let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
         for found in diagnostics.iter().filter(|found| found.is_error()) {
             let is_around =
-                |place: Span| place.start <= found.span.start && found.span.end <= place.end;
+                |around: Span| around.start <= found.span.start && found.span.end <= around.end;
             let is_global = found.code == Code::UnknownGlobal && found.span.file == FileId::MAIN;
             let shader = file.items.iter().find_map(|item| match item.kind {
                 ItemKind::Function(function) if function.is_shader() && is_around(item.span) => {
@@ -237,7 +241,7 @@ impl ReplSession {
                 }
                 _ => None,
             });
-            let (true, Some((name, place))) = (is_global, shader) else {
+            let (true, Some((name, span))) = (is_global, shader) else {
                 return Vec::new();
             };
             let global = format!(
@@ -249,7 +253,7 @@ impl ReplSession {
                 Some(shader) => shader.globals.push(global),
                 None => shaders.push(UnrunnableShader {
                     name: name.to_owned(),
-                    place: place.start as usize..place.end as usize,
+                    bytes: span.start as usize..span.end as usize,
                     globals: vec![global],
                 }),
             }
@@ -257,87 +261,93 @@ impl ReplSession {
         shaders
     }
 
-    /// What Ctrl-C is told to.
+    /// The flag that Ctrl-C sets.
     pub fn interrupt(&self) -> &Interrupt {
         &self.interrupt
     }
 
-    /// A name for the next typed text.
+    /// A name for the next typed source.
     pub fn next_source_name(&mut self) -> String {
         self.typed += 1;
         format!("<input {}>", self.typed)
     }
 
-    /// The texts of a compilation whose first one is this, with all that they include.
+    /// The sources of a compilation whose first one is this, with all that they include.
     ///
     /// # Errors
     /// What cannot be included.
     pub fn sources(&self, name: &str, text: &str) -> Result<Sources, Diagnostics> {
         let mut sources = Sources::new(name, text);
-        for other in &self.texts {
+        for other in &self.sources_in_scope {
             sources.add(&*other.name, &*other.text);
         }
         files::with_includes(sources)
     }
 
-    /// Keeps a declaration out of a typed text. What is declared with it, spans included, is as if the rest were blank.
+    /// Keeps a declaration out of a typed source. The rest of the source is blanked, so that spans
+    /// stay right.
     ///
     /// # Errors
-    /// If something is wrong with it, or with earlier declarations once it is there, which was reported; then nothing changes.
+    /// If it is wrong, or makes an earlier declaration wrong, which was reported; then nothing
+    /// changes.
     pub fn declare(&mut self, name: &str, text: &str, item: Range<usize>) -> CliResult {
         let mut kept = blanked(text, 0..item.start);
         kept.truncate(item.end);
-        // A session does without the last one; a file does not. On a line of its own no report quotes it.
+        // A session does without the last `;`; a file does not. On a line of its own no report
+        // quotes it.
         if !kept.ends_with(';') {
             kept.push_str("\n;");
         }
         self.add(name.to_owned(), kept, text)
     }
 
-    /// Keeps a text, of which reports about it show what was typed.
+    /// Adds a source; reports about it quote what was typed.
     fn add(&mut self, name: String, text: String, typed: &str) -> CliResult {
-        input::check_source_count(self.texts.len())?;
-        let before = self.texts.clone();
+        input::check_source_count(self.sources_in_scope.len())?;
+        let before = self.sources_in_scope.clone();
         let compiler = self.compiler(&self.globals);
         loop {
             let sources = match self.sources(&name, &text) {
                 Ok(sources) => sources,
-                Err(findings) => {
-                    self.texts = before;
-                    return Err(failed(&findings));
+                Err(diagnostics) => {
+                    self.sources_in_scope = before;
+                    return Err(failed(&diagnostics));
                 }
             };
             let diagnostics = compiler.check(&sources);
             if let Some((older, item)) = diagnostics.iter().find_map(|d| self.replaced(d)) {
-                self.texts[older].text = blanked(&self.texts[older].text, item);
+                self.sources_in_scope[older].text =
+                    blanked(&self.sources_in_scope[older].text, item);
                 continue;
             }
             if diagnostics.iter().any(Diagnostic::is_error) {
                 let sources = self.sources(&name, typed).unwrap_or(sources);
-                self.texts = before;
+                self.sources_in_scope = before;
                 return Err(failed(&Diagnostics {
                     diagnostics,
                     sources,
                 }));
             }
-            self.texts.retain(|text| !text.text.trim().is_empty());
-            self.texts.push(Text { name, text });
+            self.sources_in_scope
+                .retain(|text| !text.text.trim().is_empty());
+            self.sources_in_scope.push(ScopeSource { name, text });
             return Ok(());
         }
     }
 
-    /// The earlier declaration, as text and bytes, that a new one would replace.
+    /// The earlier declaration, by its source and bytes, that a new one would replace.
     fn replaced(&self, diagnostic: &Diagnostic) -> Option<(usize, Range<usize>)> {
         let span = diagnostic.span;
         if diagnostic.code != Code::Redeclared || span.file == FileId::MAIN {
             return None;
         }
         let older = span.file.0 as usize - 1;
-        let item = item_at(&self.texts.get(older)?.text, span.start)?;
+        let item = item_at(&self.sources_in_scope.get(older)?.text, span.start)?;
         Some((older, item))
     }
 
-    /// The intermediate representation of an expression as a pass left it; `None` if the pass did not run.
+    /// The intermediate representation of an expression as a pass left it; `None` if the pass did
+    /// not run.
     ///
     /// # Errors
     /// What is wrong with the expression.
@@ -358,17 +368,19 @@ impl ReplSession {
         members.map(|member| member.name().to_owned()).collect()
     }
 
-    /// What the texts declare.
+    /// The names that the sources declare.
     pub fn declared(&self) -> DeclaredNames {
         let mut declared = DeclaredNames::default();
-        self.texts.iter().for_each(|text| declared.add(&text.text));
+        self.sources_in_scope
+            .iter()
+            .for_each(|text| declared.add(&text.text));
         declared
     }
 
-    /// The functions of that name, as they are declared in the texts.
+    /// The signatures of the functions of that name, as the sources declare them.
     pub fn signatures(&self, name: &str) -> Vec<String> {
         let mut found = Vec::new();
-        for Text { text, .. } in &self.texts {
+        for ScopeSource { text, .. } in &self.sources_in_scope {
             let (arena, mut interner) = (Bump::new(), Interner::new());
             let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
             for item in file.items {
@@ -387,7 +399,7 @@ impl ReplSession {
         Compiler::new(globals.layout().clone()).with_options(self.setup.options.clone())
     }
 
-    /// Compiles an entry of a typed text.
+    /// Compiles an entry of a typed source.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -411,7 +423,7 @@ impl ReplSession {
         })
     }
 
-    /// Compiles the text of a command, which is one expression over these variables.
+    /// Compiles the argument of a command, which is one expression over these variables.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -429,10 +441,11 @@ impl ReplSession {
         })
     }
 
-    /// Sets a variable that was assigned: if its value has no derivatives, asking for them is worth a warning.
+    /// Sets a variable that was assigned; a value without derivatives makes asking for them worth a
+    /// warning.
     ///
     /// # Errors
-    /// As for [`set`](Session::set).
+    /// As for [`set`](ReplSession::set).
     pub fn assign(&mut self, name: &str, value: Dual<ValueView<'_>>) -> Result<(), LayoutError> {
         self.set(name, value)?;
         let is_zero = |view: ValueView<'_>| view.words().all(|word| f32::from_bits(word) == 0.0);
@@ -442,7 +455,7 @@ impl ReplSession {
         Ok(())
     }
 
-    /// Sets a variable, which becomes one, or becomes of another type, if need be.
+    /// Sets a variable; declares it, or changes its type, if need be.
     ///
     /// # Errors
     /// If variables cannot be of that type.
@@ -473,7 +486,7 @@ impl ReplSession {
         Ok(())
     }
 
-    /// What a typed text holds.
+    /// The entries of a typed source.
     pub fn entries(&self, text: &str) -> Result<Vec<SessionEntry>, Vec<Diagnostic>> {
         match parse_entries(text) {
             SessionEntries::Complete(entries) => Ok(entries),

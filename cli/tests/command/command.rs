@@ -1,10 +1,10 @@
-//! Runs the built command and keeps what it said.
+//! Runs the built command and keeps its output.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// What a run of the command left behind.
+/// The output and exit status of a run of the command.
 #[derive(Debug)]
 pub(crate) struct CommandOutput {
     pub(crate) code: i32,
@@ -36,7 +36,7 @@ pub(crate) fn start(command: &mut Command) -> Child {
 /// Gives a command that text on standard input, and waits until it ends.
 ///
 /// # Panics
-/// If the command ends by a signal, or prints what is not text.
+/// If the command ends by a signal, or prints bytes that are not UTF-8.
 pub(crate) fn finish(mut child: Child, input: impl AsRef<[u8]>) -> CommandOutput {
     let mut stdin = child.stdin.take().expect("standard input is a pipe");
     let input = input.as_ref().to_vec();

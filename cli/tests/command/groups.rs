@@ -1,4 +1,4 @@
-//! The command on the group in `examples/group`, and on groups that are wrong.
+//! The command on the group in `examples/group`, and on wrong groups.
 
 use crate::command::{adumbra, adumbra_with_input, scratch};
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn run(args: &[&str]) -> Value {
 }
 
 #[test]
-fn the_material_runs() {
+fn group_material_runs() {
     let json = run(&[
         "run", "--group", MATERIAL, "--arg", "tiles=2", "--json", "--derivs",
     ]);
@@ -58,7 +58,7 @@ fn the_material_runs() {
 }
 
 #[test]
-fn lanes_stand_on_the_path_into_the_sampler_alone() {
+fn only_the_sampler_path_has_lanes() {
     let demand = run(&["emit", "--group", MATERIAL, "--stage", "demand", "--json"]);
     let group = &demand[0];
     assert_eq!(group["function"], "group");
@@ -104,14 +104,14 @@ fn lanes_stand_on_the_path_into_the_sampler_alone() {
 }
 
 #[test]
-fn an_argument_is_folded_in() {
+fn group_argument_is_folded_in() {
     let ops = |args: &[&str]| {
         let json = run(&[&["run", "--group", MATERIAL, "--json", "--stats"], args].concat());
         json["stats"]["bytecode_ops"].as_u64().unwrap()
     };
     assert!(ops(&["--arg", "weight=1"]) < ops(&[]));
 
-    // A factor of 0 makes the coordinates constant: nothing has lanes.
+    // A factor of 0 makes the coordinates constant: no value has lanes.
     let demand = run(&[
         "emit", "--group", MATERIAL, "--stage", "demand", "--json", "--arg", "tiles=0",
     ]);
@@ -123,7 +123,7 @@ fn an_argument_is_folded_in() {
 }
 
 #[test]
-fn stages_and_bytecode_of_a_group() {
+fn group_stages_and_bytecode_are_emitted() {
     for stage in ["ir", "lineage", "bytecode"] {
         let ran = adumbra(
             ["emit", "--group", MATERIAL, "--stage", stage]
@@ -148,7 +148,7 @@ fn stages_and_bytecode_of_a_group() {
 }
 
 #[test]
-fn wrong_groups_are_reported_at_their_places() {
+fn wrong_groups_are_reported_at_locations() {
     let ran = adumbra(["check", "--group", MATERIAL].into_iter().chain(POINT));
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
 

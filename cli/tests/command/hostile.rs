@@ -1,16 +1,19 @@
-//! Hostile input to the command: it ends by itself, soon, with 0 or 1, and says something where it fails.
+//! Hostile input to the command: it ends by itself, soon, with 0 or 1, and reports each failure.
 //!
-//! Every run has a deadline, and on Linux a limit of memory: whoever passes one ends by a signal, which no run may.
+//! Every run has a deadline, and on Linux a limit of memory. A run beyond one ends by a signal,
+//! which fails the test.
 
 use crate::command::{CommandOutput, scratch};
 use std::process::{Child, Command};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Bytes that a run may have mapped, resident or not: what `docs/verification.md` says of memory. A debug build needs a quarter of it here.
+/// Bytes that a run may have mapped, resident or not: the limit of `docs/verification.md`. A debug
+/// build needs a quarter of it here.
 const SPACE: u64 = 1_000_000_000;
 
-/// When a run is killed. It should take a second; a busy machine and a debug build make more of that, and only a run without end a minute.
+/// The time after which a run is killed. It should take a second; a busy machine and a debug build
+/// make more of that, and only an endless run a minute.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The command, within [`SPACE`]. A shell sets the limit, since that is `unsafe` from here.
@@ -67,7 +70,7 @@ fn run(name: &str, text: impl AsRef<[u8]>) -> CommandOutput {
 }
 
 #[test]
-fn nested_parentheses() {
+fn deep_parentheses_end_in_order() {
     let text = format!(
         "shader s(out float o) {{ o = {}1{}; }}",
         "(".repeat(100_000),
@@ -80,7 +83,7 @@ fn nested_parentheses() {
 }
 
 #[test]
-fn a_million_terms() {
+fn million_terms_end_in_order() {
     let sum = vec!["1"; 1_000_000].join("+");
     let ran = run(
         "terms.adu",
@@ -91,7 +94,7 @@ fn a_million_terms() {
 }
 
 #[test]
-fn random_bytes() {
+fn random_bytes_are_refused() {
     let mut bytes = vec![0; 1 << 20];
     fastrand::Rng::with_seed(7).fill(&mut bytes);
     assert_eq!(run("random.adu", &bytes).code, 1);
@@ -100,13 +103,13 @@ fn random_bytes() {
     let file = scratch("random_check.adu", &bytes);
     let ran = adumbra(["check", "--json", &file]);
     assert_eq!(ran.code, 1);
-    let finding: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(finding["code"], "E0110");
+    let diagnostic: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(diagnostic["code"], "E0110");
     ends_in_order(&adumbra_with_input(["repl"], &ascii));
 }
 
 #[test]
-fn large_arrays() {
+fn large_arrays_end_in_order() {
     run(
         "array.adu",
         "shader s(out float o) { float w[1000000]; w[999999] = 1; o = w[999999]; }",
@@ -122,7 +125,7 @@ fn large_arrays() {
 }
 
 #[test]
-fn endless_loops_and_recursion() {
+fn endless_loops_and_recursion_are_stopped() {
     assert_eq!(
         run(
             "loop.adu",
@@ -148,7 +151,7 @@ fn endless_loops_and_recursion() {
 }
 
 #[test]
-fn forty_functions_that_call_the_one_before_three_times() {
+fn exponential_calls_end_in_order() {
     let mut text = "float f0(float x) { return sin(x); }\n".to_owned();
     for i in 1..40 {
         let j = i - 1;
@@ -162,7 +165,7 @@ fn forty_functions_that_call_the_one_before_three_times() {
 }
 
 #[test]
-fn globals_that_are_no_numbers() {
+fn nonfinite_globals_end_in_order() {
     let text = "shader s(out float o, out int n) { float x = global_value<x>; o = sin(x) + pow(x, x) / x; n = (int)x; }";
     let file = scratch("nan.adu", text);
     for x in ["nan", "inf", "-inf", "1e-45", "-0", "3.4028235e38"] {
@@ -180,7 +183,7 @@ fn globals_that_are_no_numbers() {
 }
 
 #[test]
-fn a_closure_that_doubles_in_each_turn() {
+fn closure_doubled_by_a_loop_ends() {
     let text = "shader s(out closure c) { c = make_closure<glow>(1.0); for (int i = 0; i < 90; i += 1) c = c + c; }";
     let ran = run("closure.adu", text);
     assert!(ran.stdout.contains("more than"), "{ran:?}");
@@ -192,7 +195,7 @@ fn a_closure_that_doubles_in_each_turn() {
 }
 
 #[test]
-fn a_closure_that_is_scaled_in_each_turn() {
+fn closure_scaled_by_a_loop_ends() {
     let text = "shader s(out closure c) { c = make_closure<glow>(1.0); for (int i = 0; i < 60000; i += 1) c = 0.5 * c; }";
     let ran = run("scaled.adu", text);
     assert_eq!(ran.code, 0);
@@ -200,7 +203,7 @@ fn a_closure_that_is_scaled_in_each_turn() {
 }
 
 #[test]
-fn very_many_errors_of_a_very_long_name() {
+fn many_errors_of_long_names_end() {
     let name = "n".repeat(20_000);
     let uses = "o = t; o = t.q; half a; ".repeat(100_000);
     let text =
@@ -209,7 +212,7 @@ fn very_many_errors_of_a_very_long_name() {
 }
 
 #[test]
-fn a_loop_that_hands_very_much_on() {
+fn loop_with_large_carried_values_ends() {
     const COUNT: usize = 100_000;
     let declared: String = (0..COUNT).map(|i| format!("int v{i} = 0; ")).collect();
     let moved: String = (1..COUNT)
@@ -224,7 +227,7 @@ fn a_loop_that_hands_very_much_on() {
 }
 
 #[test]
-fn functions_with_huge_arrays_that_call_one_another() {
+fn calls_with_huge_arrays_end_in_order() {
     let function = |i: u32| {
         let inner = i
             .checked_sub(1)
@@ -235,12 +238,12 @@ fn functions_with_huge_arrays_that_call_one_another() {
     let text =
         format!("{functions} shader s(out color c) {{ c = color(f61(global_value<uv>.x)); }}");
     let file = scratch("huge_arrays.adu", text);
-    let picture = scratch("huge_arrays.png", "");
+    let image = scratch("huge_arrays.png", "");
     let ran = adumbra([
         "image",
         &file,
         "-o",
-        &picture,
+        &image,
         "--size",
         "8x8",
         "--threads",
@@ -255,14 +258,14 @@ fn functions_with_huge_arrays_that_call_one_another() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_without_end() {
+fn endless_file_is_refused() {
     let ran = adumbra(["check", "/dev/zero"]);
     ends_in_order(&ran);
     assert!(ran.stderr.contains("E0601"), "{ran:?}");
 }
 
 #[test]
-fn broken_bytecode() {
+fn broken_bytecode_is_refused() {
     let source = scratch(
         "whole.adu",
         "float f(float x) { float w[4]; w[1] = x; return w[1] * sin(x); } shader s(out float o) { o = f(2.0) + f(3.0); }",
@@ -282,7 +285,7 @@ fn broken_bytecode() {
 }
 
 #[test]
-fn what_a_shader_says_never_commands_the_terminal() {
+fn printed_strings_never_control_the_terminal() {
     let ran = run(
         "escape.adu",
         "shader \x1b[2Js(out float o) { o = \"\x1b]0;title\x07\"; }",
@@ -293,10 +296,10 @@ fn what_a_shader_says_never_commands_the_terminal() {
     );
 }
 
-/// Whoever reads the output may close it at any time.
+/// The reader of the output may close it at any time.
 #[cfg(unix)]
 #[test]
-fn a_closed_output_is_no_panic() {
+fn closed_output_is_no_panic() {
     use std::io::Write;
     let mut child = crate::command::start(limited().arg("repl"));
     drop(child.stdout.take());

@@ -1,4 +1,4 @@
-//! The built command, suite by suite, and what the documentation shows of it.
+//! The built command, suite by suite, and the examples of the documentation.
 
 mod cli;
 mod command;

@@ -1,4 +1,4 @@
-//! The REPL as a pipe: sessions with what they print and how they end.
+//! The REPL on a pipe: the output and exit status of sessions.
 
 use crate::command::{CommandOutput, adumbra, adumbra_with_input, scratch};
 
@@ -6,7 +6,7 @@ fn session(text: &str) -> CommandOutput {
     adumbra_with_input([] as [&str; 0], text)
 }
 
-/// What a session printed that is to succeed without a word on standard error.
+/// The output of a session that is to succeed without a word on standard error.
 fn said(text: &str) -> String {
     let ran = session(text);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
@@ -16,7 +16,7 @@ fn said(text: &str) -> String {
 const QUARTER: &str = "value  0.25\nddx    0.001953125\nddy    0.0\n";
 
 #[test]
-fn a_fresh_session_has_u_and_v() {
+fn fresh_session_has_u_and_v() {
     assert_eq!(said("u"), QUARTER);
     assert_eq!(said("v\n"), "value  0.5\nddx    0.0\nddy    0.001953125\n");
     assert_eq!(said("u;"), QUARTER);
@@ -25,7 +25,7 @@ fn a_fresh_session_has_u_and_v() {
 }
 
 #[test]
-fn nothing_is_printed_for_nothing() {
+fn empty_input_prints_nothing() {
     for text in [
         "",
         "\n\n  \n",
@@ -49,7 +49,7 @@ fn variables_keep_value_and_derivatives() {
         said("p = float2(u, v) : float2(1, 0) : float2(0, 1)\np.y"),
         "value  0.5\nddx    0.0\nddy    1.0\n"
     );
-    // What is left out is zero, of whatever type.
+    // Parts that are left out are zero, of whatever type.
     assert_eq!(
         said("p = float2(u, v) : float2(1, 2)\np"),
         "value  (0.25, 0.5)\nddx    (1.0, 2.0)\nddy    (0.0, 0.0)\n"
@@ -67,7 +67,7 @@ fn variables_keep_value_and_derivatives() {
 }
 
 #[test]
-fn derivative_of_variable_without_derivatives_is_warned_of() {
+fn missing_derivatives_of_variable_are_warned_about() {
     for text in ["w = 0.5\nddx(w)", "w = 0.5 : 1\nw = 2\nddx(sin(w))"] {
         let ran = session(text);
         assert_eq!((ran.code, ran.stdout.as_str()), (0, "value  0.0\n"));
@@ -84,7 +84,7 @@ fn derivative_of_variable_without_derivatives_is_warned_of() {
 }
 
 #[test]
-fn reports_quote_what_was_typed_without_trailing_blanks() {
+fn reports_quote_typed_source_without_trailing_blanks() {
     let ran =
         session("a = 1; const float k = foo(2)\nconst float w = 1.0\nfloat w() { return x; }");
     let lines: Vec<&str> = ran.stderr.lines().collect();
@@ -95,7 +95,7 @@ fn reports_quote_what_was_typed_without_trailing_blanks() {
 }
 
 #[test]
-fn the_last_result_is_an_underscore() {
+fn underscore_is_the_last_result() {
     assert_eq!(
         said("u\n_ + _"),
         format!("{QUARTER}value  0.5\nddx    0.00390625\nddy    0.0\n")
@@ -103,7 +103,7 @@ fn the_last_result_is_an_underscore() {
 }
 
 #[test]
-fn functions_and_structs_can_be_defined_over_several_lines_and_again() {
+fn multiline_definitions_can_be_redefined() {
     let text =
         "float f(float x)\n{\n    return 2 * x;\n}\nf(u)\nfloat f(float x) { return 4 * x; }\nf(u)";
     assert_eq!(
@@ -112,7 +112,7 @@ fn functions_and_structs_can_be_defined_over_several_lines_and_again() {
     );
     let text = "struct s { float a; };\nfloat g() { s x; x.a = 3; return x.a; }\ng()";
     assert_eq!(said(text), "value  3.0\nddx    0.0\nddy    0.0\n");
-    // One that others still need in its old form stays.
+    // A declaration that others still need in its old form stays.
     let ran = session(
         "struct s { float a; };\nfloat g() { s x; x.a = 3; return x.a; }\nstruct s { float b; };\ng()",
     );
@@ -121,7 +121,7 @@ fn functions_and_structs_can_be_defined_over_several_lines_and_again() {
 }
 
 #[test]
-fn an_expression_goes_on_over_lines() {
+fn expression_continues_over_lines() {
     assert_eq!(
         said("(u +\n\n u)"),
         "value  0.5\nddx    0.00390625\nddy    0.0\n"
@@ -133,7 +133,7 @@ fn an_expression_goes_on_over_lines() {
 }
 
 #[test]
-fn nobody_is_caught_in_an_unfinished_item() {
+fn unfinished_item_can_always_be_left() {
     for open in ["bad +\n\n", "(1\n\n:help sin\n", "float f() {\n:help sin\n"] {
         let ran = session(&format!("{open}u\n"));
         assert_eq!(ran.code, 1, "{open}: {ran:?}");
@@ -147,8 +147,8 @@ fn nobody_is_caught_in_an_unfinished_item() {
 }
 
 #[test]
-fn words_of_other_sessions_are_told_the_command() {
-    for (word, mend) in [
+fn words_of_other_repls_name_the_command() {
+    for (word, fix) in [
         ("quit", "`:quit`"),
         ("exit()", "`:quit`"),
         ("help", "`:help`"),
@@ -157,13 +157,13 @@ fn words_of_other_sessions_are_told_the_command() {
     ] {
         let ran = session(word);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{word}: {ran:?}");
-        assert!(ran.stderr.contains(mend), "{word}: {ran:?}");
+        assert!(ran.stderr.contains(fix), "{word}: {ran:?}");
     }
     assert_eq!(said("exit = 0.25 : 1.0/512 : 0\nexit"), QUARTER);
 }
 
 #[test]
-fn help_knows_codes_and_what_was_declared() {
+fn help_shows_codes_and_declarations() {
     let page = said(":help e0205");
     assert!(
         page.starts_with("# E0205: a global that the host does not have\n"),
@@ -176,7 +176,7 @@ fn help_knows_codes_and_what_was_declared() {
 }
 
 #[test]
-fn errors_never_end_a_session_but_are_its_status() {
+fn errors_set_the_status_of_a_session() {
     for wrong in [
         "nope",
         "1 + )",
@@ -213,12 +213,12 @@ fn faults_are_shown_and_a_stopped_point_fails() {
 }
 
 #[test]
-fn a_derivative_shows_no_derivatives() {
+fn derivative_prints_no_derivatives() {
     assert_eq!(said("ddx(u * u)"), "value  0.0009765625\n");
 }
 
 #[test]
-fn help_comes_from_the_ops_rows() {
+fn help_prints_op_definitions() {
     let sine = said(":help sin");
     assert!(sine.contains("sin(t)") && sine.contains("cos(t)"), "{sine}");
     let all = said(":help");
@@ -253,7 +253,7 @@ fn commands_show_types_stages_and_variables() {
 }
 
 #[test]
-fn derivatives_stand_beside_differences() {
+fn diff_compares_derivatives_with_differences() {
     let table = said(":fd sin(8 * u) * v");
     let rows: Vec<Vec<&str>> = table
         .lines()
@@ -270,7 +270,7 @@ fn derivatives_stand_beside_differences() {
 }
 
 #[test]
-fn files_come_into_scope_and_sessions_begin_anew() {
+fn load_and_reset_change_the_scope() {
     let file = scratch("session.adu", "float thrice(float x) { return 3 * x; }");
     let ran = adumbra_with_input(["--with", &file], "thrice(u)");
     assert_eq!(
@@ -288,7 +288,7 @@ fn files_come_into_scope_and_sessions_begin_anew() {
     assert_eq!(said("u = 7\n:reset\nu"), QUARTER);
     let ran = session("u = 7\n:reset u\nu + 0\n:quit now\nu + 1");
     assert!(
-        ran.stderr.contains(":reset wants nothing behind it"),
+        ran.stderr.contains(":reset needs nothing after it"),
         "{ran:?}"
     );
     assert!(
@@ -312,7 +312,7 @@ fn options_reach_the_session() {
 }
 
 #[test]
-fn a_session_declares_textures_and_forgives_the_last_semicolon() {
+fn session_declares_textures_without_last_semicolon() {
     let white = "value  (1.0, 1.0, 1.0)\nddx    (0.0, 0.0, 0.0)\nddy    (0.0, 0.0, 0.0)\n";
     assert_eq!(said("texture2d wood\ntexture2d_sample<wood>(u, v)"), white);
     let text = "struct s { float a; }\nfloat g() { s x; x.a = 2; return x.a; }; g()";
@@ -321,7 +321,7 @@ fn a_session_declares_textures_and_forgives_the_last_semicolon() {
 }
 
 #[test]
-fn matrices_are_kept_with_their_shadows() {
+fn session_keeps_matrices_with_shadows() {
     let text = "x = 2 : 1\nm = float2x2(x, 0, 3, 4)\nm[0] = m[0] * x\nm\nmul(m, float2(1, 1))";
     assert_eq!(
         said(text),
@@ -331,7 +331,7 @@ fn matrices_are_kept_with_their_shadows() {
 }
 
 #[test]
-fn what_a_session_cannot_keep_is_refused() {
+fn values_a_session_cannot_keep_are_refused() {
     for text in ["struct s { float a; }\ns x\nu", "float w[3]\nu"] {
         let ran = session(text);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, QUARTER), "{ran:?}");
@@ -340,21 +340,22 @@ fn what_a_session_cannot_keep_is_refused() {
 }
 
 #[test]
-fn a_session_keeps_a_bounded_number_of_texts() {
+fn session_sources_are_bounded() {
     let mut text = String::new();
     for i in 0..1_001 {
         text += &format!("int f{i}() {{ return 1; }}\n");
     }
     let ran = session(&text);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
-    assert_eq!(ran.stderr.matches("texts in scope").count(), 1, "{ran:?}");
+    assert_eq!(ran.stderr.matches("sources in scope").count(), 1, "{ran:?}");
 }
 
 #[test]
-fn plots_show_value_and_derivatives_with_their_ranges() {
+fn plot_shows_value_derivatives_and_ranges() {
     let plot = said(":plot u * u for u in 0..1");
     let lines: Vec<&str> = plot.lines().collect();
-    // The value rises from 0 to 1; so does its derivative, by a pixel's share; along y nothing changes.
+    // The value rises from 0 to 1; so does its derivative, by a pixel's share; along y nothing
+    // changes.
     assert_eq!(lines[0], "value");
     assert!(lines[1].trim_start().starts_with("1.0 ┤"), "{plot}");
     assert!(lines[6].trim_start().starts_with("0.0 ┤⣀⣀"), "{plot}");
@@ -365,7 +366,7 @@ fn plots_show_value_and_derivatives_with_their_ranges() {
         lines[14..],
         ["ddy is 0 everywhere", "for u from 0.0 to 1.0"]
     );
-    // The axes stand below each other.
+    // The axes are in the same column.
     let axis = |line: &str| line.chars().position(|c| c == '┤');
     assert_eq!(axis(lines[1]), axis(lines[8]));
     assert!(
@@ -385,12 +386,12 @@ fn plots_show_value_and_derivatives_with_their_ranges() {
 
 #[test]
 fn plots_take_any_variable_component_and_range() {
-    // One that the session does not know changes by 1 along x.
+    // A variable that the session lacks changes by 1 along x.
     let plot = said(":plot float2(t, 2 * t) for t in -1..1 + 1");
     assert!(plot.contains(".x -1.0 … 2.0  .y -2.0 … 4.0\n"), "{plot}");
     assert!(plot.contains(".x 1.0 … 1.0  .y 2.0 … 2.0\n"), "{plot}");
     assert!(plot.contains("for t from -1.0 to 2.0"), "{plot}");
-    // What is not finite leaves gaps; ints and derivatives have no derivatives of their own.
+    // Values that are not finite leave gaps; ints and derivatives have no derivatives of their own.
     let plot = said(":plot 1 / t for t in 0..1");
     assert!(plot.contains("of 124 values are not finite"), "{plot}");
     let plot = said(":plot log(t) for t in -2..-1");
@@ -411,7 +412,7 @@ fn plots_take_any_variable_component_and_range() {
 }
 
 #[test]
-fn plots_that_cannot_be_drawn_say_why() {
+fn impossible_plots_say_why() {
     for (text, why) in [
         (":plot", ":plot wants an expression"),
         (":plot u for u in 0", ":plot wants"),
@@ -427,7 +428,7 @@ fn plots_that_cannot_be_drawn_say_why() {
         assert_eq!(ran.code, 1, "{text}: {ran:?}");
         assert!(ran.stderr.contains(why), "{text}: {ran:?}");
     }
-    // Faults that shading survives are told once.
+    // A fault that does not stop the point is reported once.
     let ran = session("n = 0\n:plot u + 7 / n");
     assert_eq!(
         (ran.code, ran.stderr.matches("W0802").count()),
@@ -437,7 +438,7 @@ fn plots_that_cannot_be_drawn_say_why() {
 }
 
 #[test]
-fn the_intermediate_representation_is_shown_after_each_pass() {
+fn ir_is_shown_after_each_pass() {
     let folded = said(":ir --after fold u * (1.0 + 2.0)");
     let optimised = said(":ir --after prune u * (1.0 + 2.0)");
     assert!(
@@ -465,7 +466,7 @@ fn the_intermediate_representation_is_shown_after_each_pass() {
 }
 
 #[test]
-fn suggestions_are_close_ones() {
+fn suggestions_are_close_names() {
     let stderr = |text| session(text).stderr;
     assert!(stderr(":help smothstep").contains("did you mean `smoothstep`?"));
     assert!(stderr(":hlep").contains("did you mean `:help`?"));
@@ -480,7 +481,7 @@ shader rings(out float o) { ring a; a.r = length(global_value<uv>) + global_valu
 shader plain(out float o) { o = 1; }";
 
 #[test]
-fn load_leaves_out_shaders_that_lack_globals() {
+fn load_skips_shaders_that_lack_globals() {
     let file = scratch("loaded_shader.adu", DRAWN);
     let ran = session(&format!(
         ":load {file}\nring q = {{ 0 }}; wave(q)\nring r; r.r = 0"
@@ -496,7 +497,7 @@ fn load_leaves_out_shaders_that_lack_globals() {
         (ran.code, ran.stdout.as_str()),
         (0, "value  0.0\nddx    0.0\nddy    0.0\n")
     );
-    // What else is wrong is said as ever, and nothing is taken in.
+    // Other errors are reported as ever, and no part is loaded.
     let wrong = scratch(
         "loaded_wrong.adu",
         format!("{DRAWN} float f() {{ return nowhere; }}"),
@@ -522,7 +523,7 @@ fn image_draws_from_a_session() {
     let png = std::fs::read(&out).expect("it was written");
     assert_eq!(png[16..24], [0, 0, 0, 8, 0, 0, 0, 4]);
     for (words, expected) in [
-        ("", ":image wants FILE -o OUT behind it"),
+        ("", ":image needs FILE -o OUT after it"),
         ("x.adu", "-o"),
         ("'x.adu", "a quote is open"),
         ("x.adu -o x.png --size 0x1", "0x1"),
@@ -540,7 +541,7 @@ fn image_draws_from_a_session() {
 }
 
 #[test]
-fn standard_input_is_not_loaded_into_its_session() {
+fn session_refuses_to_load_standard_input() {
     for command in [":load -", ":image - -o x.png"] {
         let ran = session(&format!("{command}\n1"));
         assert_eq!(

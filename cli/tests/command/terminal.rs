@@ -1,4 +1,4 @@
-//! The command on a terminal: what is pasted into a session and typed, and Ctrl-C.
+//! The command on a terminal: pasted and typed input, and Ctrl-C.
 
 use rexpect::process::{Signal, WaitStatus};
 use rexpect::session::{PtySession, spawn_command};
@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// How long a command may be silent, in milliseconds.
-const PATIENCE: u64 = 20_000;
+const TIMEOUT_MS: u64 = 20_000;
 
-/// Around a paste, terminals send these.
+/// Terminals send these around a paste.
 const PASTE: [&str; 2] = ["\x1b[200~", "\x1b[201~"];
 
 /// The command on a terminal of its own.
@@ -20,11 +20,8 @@ fn adumbra<'a>(args: impl IntoIterator<Item = &'a str>) -> PtySession {
     command.args(args);
     command.env("TERM", "xterm").env("NO_COLOR", "1");
     command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
-    spawn_command(command, Some(PATIENCE)).expect("there is a terminal")
-}
-
-fn session() -> PtySession {
-    let mut session = adumbra([]);
+/// How long a command may be silent, in milliseconds.
+const TIMEOUT_MS: u64 = 20_000;
     session.exp_string("Ctrl-D leaves").expect("a banner");
     session.exp_string("> ").expect("a prompt");
     session
@@ -55,7 +52,7 @@ fn pasted_lines_are_evaluated_one_by_one() {
 }
 
 #[test]
-fn unfinished_paste_goes_on_with_what_is_typed() {
+fn unfinished_paste_continues_with_typed_lines() {
     let mut session = session();
     paste(&mut session, "1 + 1\n(2 +");
     session.exp_string("value  2").expect("the first line");

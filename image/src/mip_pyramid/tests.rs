@@ -1,8 +1,9 @@
-//! Levels against an independent table, reductions and lookups against values worked out by hand.
+//! Compares levels to an independent table, reductions and lookups to values worked out by hand.
 
 use super::*;
 
-/// Texture sizes and derivatives with the level that each of ten rules gives, computed in double elsewhere. `gl_iso` is ours.
+/// Texture sizes and derivatives with the level that each of ten rules gives, computed in double
+/// elsewhere. `gl_iso` is ours.
 const TABLE: &str = include_str!("../../../tests/data/mip_table.csv");
 
 /// The fields of a line; a field in quotes may have commas.
@@ -20,7 +21,7 @@ fn fields(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn levels_are_those_of_the_table() {
+fn levels_match_the_table() {
     let mut lines = TABLE.lines();
     let header = fields(lines.next().unwrap());
     let mut rows = 0;
@@ -43,7 +44,7 @@ fn levels_are_those_of_the_table() {
 }
 
 #[test]
-fn hostile_steps_have_a_level_all_the_same() {
+fn hostile_steps_have_a_level() {
     let size = ImageSize::new(256, 64).unwrap();
     let at = |x: f32| mip_level(size, [x, 0.0], [0.0, x]);
     assert_eq!(at(f32::NAN), 0.0);
@@ -65,8 +66,8 @@ fn texture(width: u64, height: u64, red: &[f32]) -> MipPyramid {
     ))
 }
 
-fn reds(picture: &Image) -> Vec<f32> {
-    picture.pixels().iter().map(|texel| texel[0]).collect()
+fn reds(image: &Image) -> Vec<f32> {
+    image.pixels().iter().map(|texel| texel[0]).collect()
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn lookups_interpolate_and_repeat() {
         [0.0, 1.0, 0.5]
     );
     assert_eq!(at(0.25, 0.25), 0.5);
-    // Across the edge: the last texel of the row, the first of the next turn.
+    // Across the edge: the last texel of the row, the first of the next period.
     assert_eq!(at(0.0, 0.25), 0.125);
     for (u, v) in [
         (1.125, 0.25),
@@ -131,8 +132,8 @@ fn lookups_lie_between_levels() {
     assert_eq!([at(0.0), at(0.5), at(1.0), at(7.0)], [0.0, 0.25, 0.5, 0.5]);
     assert_eq!([at(-3.0), at(f32::NAN), at(f32::INFINITY)], [0.0, 0.0, 0.5]);
     assert_eq!(pyramid.sample([0.25, 0.25], [1.0, 0.0], [0.0, 0.5])[0], 0.5);
-    for place in [[f32::NAN, 0.0], [0.0, f32::INFINITY]] {
-        assert_eq!(pyramid.sample_level(place, 0.0), [0.0; 4]);
+    for position in [[f32::NAN, 0.0], [0.0, f32::INFINITY]] {
+        assert_eq!(pyramid.sample_level(position, 0.0), [0.0; 4]);
     }
     // An infinite texel does not spoil the middle of its neighbour.
     let pyramid = texture(2, 1, &[0.5, f32::INFINITY]);

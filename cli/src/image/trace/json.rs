@@ -1,4 +1,4 @@
-//! What a pixel did, for programs: one object.
+//! Prints the trace of a pixel for programs: one object.
 
 use super::PixelTrace;
 use super::record::{
@@ -43,9 +43,9 @@ impl Serialize for Named<'_> {
     }
 }
 
-/// A place in a text.
+/// A location in a source.
 #[derive(Serialize)]
-struct JsonPlace<'a> {
+struct JsonLocation<'a> {
     file: &'a str,
     line: u32,
     column: u32,
@@ -56,7 +56,7 @@ struct JsonStep<'a> {
     event: &'static str,
     depth: usize,
     #[serde(flatten)]
-    place: Option<JsonPlace<'a>>,
+    location: Option<JsonLocation<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     function: Option<&'a str>,
     #[serde(flatten)]
@@ -103,7 +103,7 @@ enum Detail<'a> {
     },
 }
 
-/// What a branch was decided by.
+/// The condition of a branch.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum JsonWord {
@@ -120,7 +120,7 @@ struct JsonFirst<'a> {
     part: &'a str,
     function: &'a str,
     #[serde(flatten)]
-    place: Option<JsonPlace<'a>>,
+    location: Option<JsonLocation<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     born: Option<JsonBirth<'a>>,
 }
@@ -129,11 +129,11 @@ struct JsonFirst<'a> {
 #[derive(Serialize)]
 struct JsonBirth<'a> {
     #[serde(flatten)]
-    place: JsonPlace<'a>,
+    location: JsonLocation<'a>,
     text: &'a str,
 }
 
-/// All of it.
+/// The whole trace of a pixel.
 pub fn to_json<'a>(followed: &'a PixelTrace<'_>) -> JsonPixel<'a> {
     let globals = read_globals(followed).map(|(name, ty, words)| {
         let [value, ddx, ddy] = words.map(|words| ValueView::new(ty, words));
@@ -168,13 +168,13 @@ pub fn to_json<'a>(followed: &'a PixelTrace<'_>) -> JsonPixel<'a> {
 }
 
 impl<'a> PixelTrace<'a> {
-    fn place(&self, span: Span) -> Option<JsonPlace<'_>> {
+    fn location(&self, span: Span) -> Option<JsonLocation<'_>> {
         let file = self.sources.get(span.file)?;
-        let place = file.line_column(span.start);
-        Some(JsonPlace {
+        let position = file.line_column(span.start);
+        Some(JsonLocation {
             file: file.name(),
-            line: place.line,
-            column: place.column,
+            line: position.line,
+            column: position.column,
         })
     }
 
@@ -189,7 +189,7 @@ impl<'a> PixelTrace<'a> {
             let text = self.sources.get(span.file)?.text();
             let text = text.get(span.start as usize..span.end as usize)?;
             Some(JsonBirth {
-                place: self.place(span)?,
+                location: self.location(span)?,
                 text,
             })
         });
@@ -198,7 +198,7 @@ impl<'a> PixelTrace<'a> {
             name: &first.name,
             part: first.part,
             function: &observation.function,
-            place: self.place(observation.span),
+            location: self.location(observation.span),
             born,
         }
     }
@@ -277,7 +277,7 @@ impl<'a> PixelTrace<'a> {
         JsonStep {
             event,
             depth: step.depth,
-            place: observation.and_then(|observation| self.place(observation.span)),
+            location: observation.and_then(|observation| self.location(observation.span)),
             function: observation.map(|observation| &*observation.function),
             detail,
         }

@@ -1,7 +1,8 @@
-//! `adumbra image FILE --at X,Y`: all that a shader does at one pixel.
+//! `adumbra image FILE --at X,Y` traces all that a shader does at one pixel.
 //!
-//! The program is compiled once more, so that it tells by messages what each variable becomes and which way is taken; the reference engine runs it with
-//! the globals, textures and limits of the pixel in the picture. It has the bits of every other engine, so what is told is what the picture is made of.
+//! The program is compiled once more, so that it reports by messages each variable's values and
+//! each branch. The reference engine runs it with the globals, textures and limits of the pixel in
+//! the image. It has the bits of every other engine, so the trace is what the image is made of.
 
 mod json;
 mod record;
@@ -25,24 +26,24 @@ use adumbra::{
 use record::{PointTrace, TraceHost};
 use std::io::{self, Write};
 
-/// What a pixel did.
+/// The trace of a pixel.
 struct PixelTrace<'a> {
     at: [usize; 2],
     size: [usize; 2],
     program: &'a Program,
     sources: &'a Sources,
     observations: &'a [Option<Observation>],
-    /// Of the pixel itself.
+    /// The globals of the pixel itself.
     globals: &'a Globals,
-    /// Which shows the point.
+    /// The evaluator that ran the point.
     evaluator: &'a Evaluator,
     trace: &'a PointTrace,
-    /// The place where the first NaN came from, as text with its place.
+    /// The origin of the first NaN.
     nan_origin: Option<adumbra::diagnostics::Span>,
     has_derivatives: bool,
 }
 
-/// Says what the shader does at the pixel; gives whether it came to its end.
+/// Prints what the shader does at the pixel. Returns whether the point came to its end.
 ///
 /// # Errors
 /// If the file is at fault, or the usage is.
@@ -56,12 +57,12 @@ pub fn trace_pixel(
     if at.iter().zip(sides).any(|(&at, side)| at >= side) {
         let ([x, y], [width, height]) = (at, sides);
         return Err(CliError::usage(format!(
-            "pixel {x},{y} is not in a picture of {width}x{height}: its last one is {},{}",
+            "pixel {x},{y} is not in an image of {width}x{height}: its last one is {},{}",
             width - 1,
             height - 1
         )));
     }
-    // As large as the picture's sides at most.
+    // At most as large as the image's sides.
     let at = at.map(|side| side as usize);
     let mut scene = ImageSetup::new(args, false)?;
     scene.setup.engine = Engine::Reference;
@@ -80,20 +81,20 @@ pub fn trace_pixel(
         choose_output(&scene.program, Some(name))?;
     }
     let observed = compiler.compile_observed(&scene.sources);
-    let (program, observations) = observed.map_err(|findings| {
-        // What a point tells of an arm it may not tell where all points evaluate the arm.
+    let (program, observations) = observed.map_err(|diagnostics| {
+        // A point cannot report on an arm which all points evaluate.
         match setup.options.at_divergence {
             AtDivergence::Flatten => CliError::usage(
                 "`--divergent live` has all points of a quad evaluate branches that `--at` cannot follow: move what assigns or calls out of them, or follow with `--derivatives dual`",
             ),
-            AtDivergence::Refuse => report_diagnostics(&findings, format),
+            AtDivergence::Refuse => report_diagnostics(&diagnostics, format),
         }
     })?;
     let grid = scene.grid.for_program(setup, &program)?;
     // Folding would number messages anew, and changes no result.
     let instance = unfolded_instance(&args.arguments, &program)?;
     let textures = Textures::load(&program, &args.textures)?;
-    // What is followed is as large as it is for being followed, and stops where the picture's program does.
+    // The observations make this program larger; its limits are those of the image's program.
     let limits = setup.limits(&scene.program);
     let mut evaluator = setup.evaluator_within(&instance, limits)?;
     if args.out.is_none() {
@@ -128,7 +129,7 @@ pub fn trace_pixel(
         report::note("interrupted", format);
         return Err(CliError::Interrupted);
     }
-    // Another run: marks in NaNs are dear, and few points have any.
+    // A second run: origins of NaNs are dear, and few points have any.
     let born = recorder.has_nan().then(|| {
         let mut host = new_tracer();
         match &globals[..] {
@@ -179,7 +180,7 @@ impl PixelTrace<'_> {
         observation.expect("the recorder took it for one")
     }
 
-    /// Where the first NaN was born, as `file:line:column: text`.
+    /// The origin of the first NaN, as `file:line:column: source`.
     fn birth(&self) -> Option<String> {
         nan_origin::source_location(self.sources, self.nan_origin?)
     }

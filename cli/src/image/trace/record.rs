@@ -1,4 +1,5 @@
-//! What a point does, as it does it. All of it is bounded: passes of each loop, steps, and bytes.
+//! Records the events of a point. Its memory is bounded: iterations of each loop, events, and
+//! bytes.
 
 use super::super::textures::Textures;
 use crate::checkerboard::Interrupt;
@@ -10,35 +11,35 @@ use adumbra::{
 };
 use std::collections::HashMap;
 
-/// Passes through each loop that are told of; the further ones are counted.
+/// Most iterations of each loop that are recorded; further ones are counted.
 pub const MAX_TRACED_ITERATIONS: u64 = 100;
-/// Steps that are told of.
+/// Most events that are recorded.
 pub const MAX_TRACE_EVENTS: usize = 10_000;
-/// Bytes of names, values and messages together.
+/// Most bytes of names, values and messages together.
 pub const MAX_TRACE_BYTES: usize = 1 << 22;
 
-/// Something that a point did.
+/// An event of a point.
 #[derive(Debug)]
 pub struct TraceEvent {
     pub kind: TraceEventKind,
     /// Calls that were open around it.
     pub depth: usize,
-    /// Of a value that is told of, its ddx and its ddy, if they are known.
+    /// The ddx and ddy of a reported value, if they are known.
     pub shadows: [Option<Vec<u32>>; 2],
 }
 
-/// What it did. Observations are numbered as messages are.
+/// The kind of an event. Observations are numbered as messages are.
 #[derive(Debug)]
 pub enum TraceEventKind {
-    /// A call, a return, an assignment, or a choice.
+    /// A call, a return, an assignment, or a condition.
     Observed(usize, ObservedArguments),
-    /// A pass through a loop begins, counted from 1.
+    /// An iteration of a loop begins, counted from 1.
     Iteration(usize, u64),
-    /// A loop was left after so many passes; or, in the end, it was not.
+    /// A loop ended after this number of iterations; or, in the end, it did not.
     Loop(usize, u64, bool),
-    /// A request, from a place that is known if it is in the text.
+    /// A request, by the observation of its location if it is in the source.
     Sample(Option<usize>, Box<TracedSample>),
-    /// What `printf` says.
+    /// A message of `printf`.
     Message(String),
 }
 
@@ -51,18 +52,18 @@ pub struct TracedSample {
     pub color: [f32; 4],
 }
 
-/// Which part of a value was no finite number.
+/// The first part of a value that was no finite number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstNonfinite {
-    /// Of which observation.
+    /// The observation of the value.
     pub observation: usize,
-    /// What the value was given to.
+    /// The name that the value was given to.
     pub name: String,
     /// `value`, `ddx` or `ddy`.
     pub part: &'static str,
 }
 
-/// What is open around a step: a loop or a call, by its observation, and the pass.
+/// What is open around an event: a loop or a call, by its observation, and the iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Open {
     observation: usize,
@@ -70,19 +71,20 @@ struct Open {
     iterations: u64,
 }
 
-/// One point's steps.
+/// The events of one point.
 #[derive(Debug, Default)]
 pub struct PointTrace {
     pub events: Vec<TraceEvent>,
-    /// Steps that found no room.
+    /// Events beyond the capacity.
     pub omitted_events: u64,
     pub first_nan: Option<FirstNonfinite>,
     pub first_infinity: Option<FirstNonfinite>,
     open: Vec<Open>,
     bytes: usize,
-    /// Where the next request is made.
+    /// The observation of the next request.
     sampling: Option<usize>,
-    /// The step of each observation by what was open around it: an observation is made once in each pass. Only for points of quads.
+    /// The event of each observation by what was open around it: an observation is made once in
+    /// each iteration. Only for points of quads.
     by_place: Option<HashMap<(Vec<Open>, usize), usize>>,
 }
 
@@ -94,12 +96,12 @@ impl PointTrace {
         }
     }
 
-    /// Whether some value or derivative that was told of is NaN.
+    /// Whether some reported value or derivative is NaN.
     pub fn has_nan(&self) -> bool {
         self.first_nan.is_some()
     }
 
-    /// Keeps a step, if it is in one of the first passes and there is room.
+    /// Adds an event, if its loops are within the recorded iterations and there is capacity.
     fn add(&mut self, what: TraceEventKind, bytes: usize) {
         if self
             .open
@@ -131,7 +133,7 @@ impl PointTrace {
             is_loop,
             iterations: 0,
         };
-        let told = |name: &str| {
+        let observed = |name: &str| {
             let bytes = name.len() + 12 * args.len();
             (
                 TraceEventKind::Observed(number, observation.read(args)),
@@ -140,29 +142,29 @@ impl PointTrace {
         };
         match &observation.event {
             ObservedEvent::Call(name) => {
-                let (what, bytes) = told(name);
+                let (what, bytes) = observed(name);
                 self.add(what, bytes);
                 self.open.push(open(false));
             }
             ObservedEvent::Return(_) => {
                 self.note_nonfinite(number, observation, args);
-                // Loops that it leaves, so that it is told of wherever it is.
+                // The loops that it leaves, so that their end is reported in any case.
                 while self.open.last().is_some_and(|open| open.is_loop) {
                     self.leave_loop();
                 }
-                let (what, bytes) = told("");
+                let (what, bytes) = observed("");
                 self.add(what, bytes);
-                // Its call, if it is not the shader's own.
+                // The call that returns, if it is not the shader's own.
                 self.open.pop();
             }
             ObservedEvent::Assign { place, .. } => {
                 self.note_nonfinite(number, observation, args);
                 let bytes: usize = place.iter().map(String::len).sum();
-                let (what, more) = told("");
+                let (what, more) = observed("");
                 self.add(what, bytes + more);
             }
             ObservedEvent::Condition(..) => {
-                let (what, bytes) = told("");
+                let (what, bytes) = observed("");
                 self.add(what, bytes);
             }
             ObservedEvent::LoopBegins => self.open.push(open(true)),
@@ -222,7 +224,7 @@ impl PointTrace {
         }
     }
 
-    /// The point is done, or was stopped: then loops are open.
+    /// Ends the trace. Loops of a point that was stopped are still open.
     fn finish(&mut self) {
         while let Some(open) = self.open.pop() {
             if open.is_loop {
@@ -235,24 +237,25 @@ impl PointTrace {
     }
 }
 
-/// The text of the place that was assigned to, with its indices.
+/// The source of the location that was assigned to, with its indices.
 pub fn assigned_name(observation: &Observation, observed: &ObservedArguments) -> String {
     let ObservedEvent::Assign { place, .. } = &observation.event else {
         return String::new();
     };
     let mut indices = observed.indices.iter();
     let mut text = String::new();
-    for (at, piece) in place.iter().enumerate() {
+    for (at, part) in place.iter().enumerate() {
         if at > 0 {
             let index = indices.next().copied().unwrap_or_default();
             text.push_str(&format!("[{index}]"));
         }
-        text.push_str(piece);
+        text.push_str(part);
     }
     text
 }
 
-/// Gives a point of a quad derivatives: differences between what its neighbours held at the same place, where both came by.
+/// Gives a point of a quad derivatives: differences between its neighbours' values of the same
+/// event, where both came by.
 pub fn add_quad_derivatives(rule: Quad, corner: Corner, recorders: &mut [PointTrace]) {
     let Some(by_place) = recorders[corner as usize].by_place.take() else {
         return;
@@ -287,7 +290,8 @@ pub fn add_quad_derivatives(rule: Quad, corner: Corner, recorders: &mut [PointTr
     }
 }
 
-/// The host of a point, or of the four of a quad: answers as the picture's does, and keeps what each of them says.
+/// The host of a point, or of the four of a quad: it answers as the image's host does, and records
+/// the events of each.
 pub struct TraceHost<'a> {
     observations: &'a [Option<Observation>],
     program: &'a Program,
@@ -316,7 +320,7 @@ impl<'a> TraceHost<'a> {
         }
     }
 
-    /// What each point did.
+    /// The events of each point.
     pub fn finish(mut self) -> Vec<PointTrace> {
         for recorder in &mut self.points {
             recorder.finish();

@@ -1,4 +1,4 @@
-//! What a pixel did, for people: tables of a line a step.
+//! Prints the trace of a pixel for people: tables of one line an event.
 
 use super::PixelTrace;
 use super::record::{MAX_TRACED_ITERATIONS, TraceEvent, TraceEventKind, assigned_name};
@@ -9,7 +9,7 @@ use adumbra::value::{HumanFloat, ValueView};
 
 type Row = Vec<String>;
 
-/// All of it.
+/// The whole trace of a pixel.
 pub fn to_text(followed: &PixelTrace<'_>) -> String {
     let ([x, y], [width, height]) = (followed.at, followed.size);
     let mut out = format!("pixel {x},{y} of {width}x{height}\n\n");
@@ -73,7 +73,7 @@ pub fn read_globals<'a>(
 }
 
 impl PixelTrace<'_> {
-    /// A step's lines.
+    /// The lines of an event.
     fn rows(&self, step: &TraceEvent) -> Vec<Row> {
         let indent = "  ".repeat(step.depth.min(MAX_INDENT));
         let row = |number: Option<usize>, what: String, values: Vec<String>| {
@@ -150,12 +150,12 @@ impl PixelTrace<'_> {
                 let r = &sample.request;
                 let name = &self.program.textures()[r.texture.index()];
                 let pair = |u: f32, v: f32| format!("({}, {})", HumanFloat(u), HumanFloat(v));
-                let place = vec![pair(r.u, r.v), pair(r.dudx, r.dvdx), pair(r.dudy, r.dvdy)];
+                let coordinates = vec![pair(r.u, r.v), pair(r.dudx, r.dvdx), pair(r.dudy, r.dvdy)];
                 let [red, green, blue, alpha] = sample.color.map(HumanFloat);
                 let color = vec![format!("({red}, {green}, {blue}, {alpha})")];
                 let level = HumanFloat(sample.level);
                 vec![
-                    row(*number, format!("sample {name}: u, v"), place),
+                    row(*number, format!("sample {name}: u, v"), coordinates),
                     row(*number, format!("sample {name}: level {level}"), color),
                 ]
             }
@@ -178,7 +178,7 @@ impl PixelTrace<'_> {
         }
     }
 
-    /// Where the first infinity and the first NaN came up.
+    /// The lines of the first infinity and the first NaN.
     fn nonfinite(&self) -> String {
         let mut out = String::new();
         let firsts = [
@@ -205,10 +205,10 @@ impl PixelTrace<'_> {
     }
 }
 
-/// Deeper calls are shown no further to the right.
+/// Greatest indent, in characters: deeper calls are shown no further to the right.
 const MAX_INDENT: usize = 32;
 
-/// The word that asks a condition.
+/// The keyword of a condition.
 pub fn branch_keyword(choice: ConditionKind) -> &'static str {
     match choice {
         ConditionKind::If => "if",

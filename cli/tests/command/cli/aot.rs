@@ -1,4 +1,5 @@
-//! `aot`: object files and headers, for every system's linker. That they can be linked and run is for the tests of `capi`.
+//! `aot` writes object files and headers for every system's linker. The tests of `capi` link and
+//! run them.
 
 use super::*;
 
@@ -38,7 +39,7 @@ fn objects_are_made_for_every_system() {
 }
 
 #[test]
-fn several_shaders_share_an_object_and_a_header() {
+fn several_shaders_share_object_and_header() {
     let both = scratch(
         "both.adu",
         "shader half(float x, out float o) { o = 0.5 * x; } shader twice(float x, out float o) { o = 2 * x; }",
@@ -77,7 +78,7 @@ fn several_shaders_share_an_object_and_a_header() {
 }
 
 #[test]
-fn what_cannot_be_made_is_refused_by_name() {
+fn unsupported_targets_are_refused_by_name() {
     let file = example("aot/ripple.adu");
     let out = scratch("refused.o", "");
     let aot = |more: &[&str]| {

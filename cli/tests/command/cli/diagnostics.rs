@@ -1,9 +1,9 @@
-//! Findings and bad usage: what is said, where, and the exit status.
+//! Diagnostics and bad usage: their messages, locations, and exit status.
 
 use super::*;
 
 #[test]
-fn check_prints_findings_for_people_and_programs() {
+fn check_prints_reports_and_json() {
     let good = scratch("good.adu", "float twice(float x) { return 2 * x; }");
     assert_eq!(adumbra(["check", &good]).code, 0);
 
@@ -15,16 +15,16 @@ fn check_prints_findings_for_people_and_programs() {
 
     let ran = adumbra(["check", "--json", &good, &bad]);
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{ran:?}");
-    let finding = json_of(&ran);
-    assert_eq!(finding["file"], bad);
-    assert_eq!(finding["severity"], "error");
-    assert!(finding["code"].as_str().unwrap().starts_with("E02"));
+    let diagnostic = json_of(&ran);
+    assert_eq!(diagnostic["file"], bad);
+    assert_eq!(diagnostic["severity"], "error");
+    assert!(diagnostic["code"].as_str().unwrap().starts_with("E02"));
     assert_eq!(
-        finding["span"],
+        diagnostic["span"],
         json!({"start": 38, "end": 39, "line": 3, "column": 16})
     );
-    assert!(finding["message"].as_str().unwrap().contains("`y`"));
-    assert!(finding["labels"].is_array());
+    assert!(diagnostic["message"].as_str().unwrap().contains("`y`"));
+    assert!(diagnostic["labels"].is_array());
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn several_errors_are_reported_in_one_run() {
 }
 
 #[test]
-fn bad_usage_is_2_and_bad_input_1() {
+fn bad_usage_is_2_bad_input_1() {
     let two = scratch(
         "two.adu",
         "shader a(out int o) { o = 1; } shader b(out int o) { o = 2; }",
@@ -82,8 +82,8 @@ fn bad_usage_is_2_and_bad_input_1() {
     }
     let ran = adumbra([&*two]);
     assert_eq!(ran.code, 2);
-    let mend = format!("to run a shader: `adumbra run {two}`");
-    assert!(ran.stderr.contains(&mend), "{ran:?}");
+    let fix = format!("to run a shader: `adumbra run {two}`");
+    assert!(ran.stderr.contains(&fix), "{ran:?}");
     let ran = adumbra(["run", &two, "--steps", "-1"]);
     assert!(ran.stderr.contains("'-1' for '--steps <N>'"), "{ran:?}");
     let ran = adumbra(["run", &two, "--shader", "b", "--json"]);
@@ -95,7 +95,7 @@ fn bad_usage_is_2_and_bad_input_1() {
 }
 
 #[test]
-fn a_warning_about_a_shared_function_comes_once() {
+fn shared_function_is_warned_about_once() {
     let file = scratch(
         "shared.adu",
         "float f(float x) { return ddx(ddx(x)); }\n\
@@ -108,7 +108,7 @@ fn a_warning_about_a_shared_function_comes_once() {
 }
 
 #[test]
-fn helps_know_what_the_host_offers() {
+fn helps_name_globals_of_the_host() {
     let check = |options: &[&str], text: &str| {
         let args = ["check", "-"].iter().chain(options).copied();
         adumbra_with_input(args, text).stderr
@@ -121,7 +121,7 @@ fn helps_know_what_the_host_offers() {
 }
 
 #[test]
-fn every_file_is_checked_though_one_is_missing() {
+fn missing_file_does_not_stop_check() {
     let ran = adumbra_with_input(["check", "no/such.adu", "-", "nor/such.adu"], "nonsense");
     assert_eq!(ran.code, 2, "{ran:?}");
     for part in ["no/such.adu", "nor/such.adu", "<stdin>"] {

@@ -1,4 +1,4 @@
-//! `emit` and `--stats`: what the stages of the compiler make.
+//! `emit` and `--stats` list the results of the compiler's stages.
 
 use super::*;
 
@@ -71,7 +71,7 @@ fn bytecode_is_written_and_run_again() {
 }
 
 #[test]
-fn stats_say_how_long_and_how_large() {
+fn stats_report_times_and_sizes() {
     let file = example("eval_practical.adu");
     let ran = adumbra(["run", &file, "--json", "--stats"].into_iter().chain(SEEDS));
     let stats = &json_of(&ran)["stats"];
@@ -111,7 +111,7 @@ fn stats_say_how_long_and_how_large() {
     assert!(line["stats"]["phases_us"]["parse"].as_f64().unwrap() > 0.0);
 }
 
-/// A row whose operands few points need a rare way for, and a loop.
+/// An arithmetic instruction with a slow path for the operands of few points, and a loop.
 const ROOTS: &str = "shader s(out float o) {
     float x = global_value<x>;
     float y = sin(x) * x;
@@ -126,7 +126,7 @@ const ROOTS: &str = "shader s(out float o) {
 const TARGETS: [(&str, &str); 2] = [("x86_64", "vsqrtps ymm"), ("aarch64", "fsqrt v")];
 
 #[test]
-fn machine_code_stands_beside_bytecode_and_source_on_any_host() {
+fn assembly_is_listed_beside_bytecode_and_source() {
     let file = scratch("roots.adu", ROOTS);
     for (target, root) in TARGETS {
         let emit = [
@@ -139,13 +139,16 @@ fn machine_code_stands_beside_bytecode_and_source_on_any_host() {
         assert!(text.contains("\n; kernel 0: 3 instructions") && text.contains("\n; kernel 2: a loop of "));
         // The root stands below its instruction and its line, and above the next of these.
         let line = format!("; {file}:6: y = sqrt(y + float(i));\n");
-        let behind = text.split(&line).nth(1).expect("the line is there");
-        let op = behind
+        let after = text.split(&line).nth(1).expect("the line is there");
+        let op = after
             .split(";   compute ")
             .find(|op| op.contains(": sqrt  "));
-        assert!(op.expect("the row is there").contains(root), "{text}");
+        assert!(
+            op.expect("the instruction is there").contains(root),
+            "{text}"
+        );
         assert!(text.contains(";   rare way ") && text.contains(";   routine "));
-        // Once for many points, and once for one.
+        // The listing has code for batches, and code for single points.
         let (many, one) = text
             .split_once("\n; single points: ")
             .expect("they have code");
@@ -159,7 +162,7 @@ fn machine_code_stands_beside_bytecode_and_source_on_any_host() {
 }
 
 #[test]
-fn machine_code_as_data_is_all_of_the_code() {
+fn assembly_json_covers_all_code() {
     let file = scratch("data.adu", ROOTS);
     for (target, root) in TARGETS {
         let ran = adumbra([
@@ -181,7 +184,7 @@ fn machine_code_as_data_is_all_of_the_code() {
             parts.chain(list(code, "shared")).collect::<Vec<Value>>()
         };
         for code in [&assembly, &assembly["points"]] {
-            // One behind the other.
+            // Addresses are contiguous.
             let mut at = 0;
             for part in parts(code) {
                 for instruction in list(&part, "instructions") {
@@ -201,8 +204,8 @@ fn machine_code_as_data_is_all_of_the_code() {
         }
         let is_root = |part: &&Value| {
             let instructions = list(part, "instructions");
-            let mut texts = instructions.iter().map(|i| i["text"].as_str().unwrap());
-            texts.any(|text| text.starts_with(root))
+            let mut strings = instructions.iter().map(|i| i["text"].as_str().unwrap());
+            strings.any(|text| text.starts_with(root))
         };
         let parts = parts(&assembly);
         let op = &parts.iter().find(is_root).unwrap()["op"];
@@ -213,9 +216,9 @@ fn machine_code_as_data_is_all_of_the_code() {
 }
 
 #[test]
-fn machine_code_of_next_to_nothing() {
+fn assembly_of_trivial_shaders_is_listed() {
     for (text, points) in [
-        // What comes out is given by code.
+        // The output is computed by code.
         ("shader s(out int o) { o = 1; }", "1 entry, "),
         (
             "shader s() {}",

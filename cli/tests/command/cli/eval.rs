@@ -1,9 +1,9 @@
-//! `eval`: values and derivatives of expressions.
+//! `eval` prints values and derivatives of expressions.
 
 use super::*;
 
 #[test]
-fn eval_gives_equation_3_with_both_derivatives() {
+fn equation_3_evaluates_with_both_derivatives() {
     let ran = adumbra(["eval", EQUATION, "--json"].into_iter().chain(SEEDS));
     assert_eq!(ran.code, 0, "{ran:?}");
     let json = json_of(&ran);
@@ -26,7 +26,7 @@ fn eval_prints_aligned_lines_for_people() {
 }
 
 #[test]
-fn both_engines_give_the_same_text() {
+fn engines_print_the_same_output() {
     for engine in ["reference", "point", "auto"] {
         let ran = adumbra(
             ["eval", EQUATION, "--json", "--engine", engine]
@@ -39,7 +39,7 @@ fn both_engines_give_the_same_text() {
 }
 
 #[test]
-fn a_value_without_derivatives_shows_none() {
+fn value_without_derivatives_prints_none() {
     let eval = |expr| {
         json_of(&adumbra([
             "eval",
@@ -87,7 +87,7 @@ fn floats_read_back_to_the_same_bits() {
 }
 
 #[test]
-fn eval_takes_the_functions_of_a_file() {
+fn eval_calls_functions_of_a_file() {
     let file = scratch("with.adu", "float twice(float x) { return 2 * x; }");
     let ran = adumbra([
         "eval", "twice(x)", "--with", &file, "-g", "x=2:1:0", "--json",

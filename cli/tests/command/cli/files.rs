@@ -1,4 +1,4 @@
-//! Files: what they include, what they are called, whose shader is meant.
+//! Files: includes, names of sources, and the shader that a command chooses.
 
 use super::*;
 use std::path::{Path, PathBuf};
@@ -30,21 +30,21 @@ fn files_include_files_beside_them() {
         "include_of_wrong.adu",
         "#include \"include_wrong.adu\"\nshader s() {}",
     );
-    let finding = json_of(&adumbra(["check", &wrong, "--json"]));
+    let diagnostic = json_of(&adumbra(["check", &wrong, "--json"]));
     assert!(
-        finding["file"]
+        diagnostic["file"]
             .as_str()
             .unwrap()
             .ends_with("include_wrong.adu"),
-        "{finding}"
+        "{diagnostic}"
     );
     let missing = scratch(
         "include_missing.adu",
         "\n#include \"no_such_file.adu\"\nshader s() {}",
     );
-    let finding = json_of(&adumbra(["check", &missing, "--json"]));
+    let diagnostic = json_of(&adumbra(["check", &missing, "--json"]));
     assert_eq!(
-        (&finding["code"], &finding["span"]["line"]),
+        (&diagnostic["code"], &diagnostic["span"]["line"]),
         (&json!("E0112"), &json!(2))
     );
     let absolute = scratch(
@@ -91,7 +91,7 @@ fn included_dash_is_a_file() {
 }
 
 #[test]
-fn a_file_is_one_text_however_it_is_spelled() {
+fn spellings_of_an_include_are_one_source() {
     let folder = folder("spellings");
     let path = |name: &str| folder.join(name).display().to_string();
     std::fs::create_dir_all(folder.join("sub")).expect("a folder can be made");
@@ -130,7 +130,7 @@ fn a_file_is_one_text_however_it_is_spelled() {
 }
 
 #[test]
-fn the_shader_of_the_file_itself_is_meant() {
+fn included_shader_is_not_the_default() {
     let folder = folder("own_shader");
     let path = |name: &str| folder.join(name).display().to_string();
     std::fs::write(folder.join("a.adu"), "shader a(out int o) { o = 1; }").expect("can be written");
@@ -146,9 +146,9 @@ fn the_shader_of_the_file_itself_is_meant() {
     assert!(ran.stderr.contains("E0208"), "{ran:?}");
 }
 
-/// Nobody loses what was read, or one output to another.
+/// An output replaces neither an input nor another output.
 #[test]
-fn nothing_is_written_over_what_is_read() {
+fn outputs_never_replace_inputs() {
     let text = "shader s(out float o) { o = 1; }";
     let file = scratch("kept.adu", text);
     let other = scratch("kept.o", "");
@@ -172,8 +172,8 @@ fn nothing_is_written_over_what_is_read() {
         adumbra(["aot", &file, "-o", "/dev/null", "--header", "/dev/null"]).code,
         0
     );
-    let picture = scratch("kept.png", "");
-    let texture = format!("wood={picture}");
-    let ran = adumbra(["image", &file, "--texture", &texture, "-o", &picture]);
+    let image = scratch("kept.png", "");
+    let texture = format!("wood={image}");
+    let ran = adumbra(["image", &file, "--texture", &texture, "-o", &image]);
     assert!(ran.code == 2 && ran.stderr.contains(read), "{ran:?}");
 }

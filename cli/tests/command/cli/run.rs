@@ -1,4 +1,4 @@
-//! `run`: outputs, requests, faults, messages.
+//! `run` prints outputs, requests, faults and messages.
 
 use super::*;
 use adumbra_ir::host::MAX_FAULTS;
@@ -54,7 +54,7 @@ fn run_lists_texture_requests_and_closures() {
 }
 
 #[test]
-fn arguments_are_read_by_the_declared_type() {
+fn arguments_are_read_by_declared_type() {
     let file = scratch(
         "inputs.adu",
         "shader s(float gain = 2.0, float3 axis, int n, bool flag, out float o, out int m) \
@@ -83,7 +83,7 @@ fn arguments_are_read_by_the_declared_type() {
 }
 
 #[test]
-fn faults_are_listed_and_only_a_stopped_point_fails() {
+fn only_stopped_points_fail_on_faults() {
     let file = scratch(
         "fault.adu",
         "shader s(int n, out int o) { int w[2]; o = w[n + 5] + 7 / n; }",
@@ -119,7 +119,7 @@ fn faults_are_listed_and_only_a_stopped_point_fails() {
 }
 
 #[test]
-fn faults_beyond_those_kept_are_counted_apart_from_any_mend() {
+fn omitted_faults_are_counted_outside_of_help() {
     let beyond = 4;
     let read = "o += w[n + 2];";
     let text = format!(
@@ -138,7 +138,7 @@ fn faults_beyond_those_kept_are_counted_apart_from_any_mend() {
 }
 
 #[test]
-fn standard_input_is_a_file() {
+fn standard_input_is_read_as_file() {
     let ran = adumbra_with_input(["run", "-", "--json"], "shader s(out int o) { o = 42; }");
     assert_eq!(json_of(&ran)["outputs"]["o"]["value"], 42, "{ran:?}");
     let ran = adumbra_with_input(["check", "-"], "shader s(out int o) { o = ; }");
@@ -149,7 +149,7 @@ fn standard_input_is_a_file() {
 }
 
 #[test]
-fn a_second_derivative_of_an_output_is_no_silent_zero() {
+fn second_derivative_of_output_is_refused() {
     let file = scratch(
         "second.adu",
         "shader s(out float o) { float x = global_value<x>; o = ddx(x * x); }",
@@ -186,7 +186,7 @@ fn messages_are_printed_and_listed() {
 
 /// Messages of one point are kept up to a limit, and counted beyond.
 #[test]
-fn messages_are_bounded() {
+fn messages_of_a_point_are_bounded() {
     let file = scratch(
         "many_messages.adu",
         "shader s(out int o) { for (; o < 1005; ++o) printf(\"%d\", o); }",
@@ -214,7 +214,7 @@ fn messages_are_bounded() {
 }
 
 #[test]
-fn a_level_is_listed_only_where_the_shader_chose_it() {
+fn only_explicit_levels_are_listed() {
     let file = scratch(
         "level.adu",
         "texture2d t; shader s(out float o) { o = texture2d_sample_alpha<t>(0, 1) + texture2d_sample_alpha_level<t>(0, 1, 2.5); }",
@@ -227,7 +227,7 @@ fn a_level_is_listed_only_where_the_shader_chose_it() {
 }
 
 #[test]
-fn a_slip_in_a_globals_name_is_told() {
+fn misspelt_global_is_noted() {
     let text = "shader s(out float o) { o = global_value<position>.x; }";
     let run =
         |global: &str| adumbra_with_input(["run", "-", "--globals", "hit", "-g", global], text);
@@ -244,15 +244,15 @@ fn a_slip_in_a_globals_name_is_told() {
 }
 
 #[test]
-fn bench_prints_one_flat_object_of_figures_and_ratios() {
+fn bench_json_is_one_flat_object() {
     let ran = adumbra(["bench", "--rounds", "1", "--json"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    let Value::Object(figures) = json_of(&ran) else {
+    let Value::Object(measurements) = json_of(&ran) else {
         panic!("not an object: {ran:?}");
     };
-    for (name, figure) in &figures {
-        let is_flat = figure.is_boolean() || figure.as_f64().is_some_and(|x| x > 0.0);
-        assert!(is_flat, "{name}: {figure}");
+    for (name, measurement) in &measurements {
+        let is_flat = measurement.is_boolean() || measurement.as_f64().is_some_and(|x| x > 0.0);
+        assert!(is_flat, "{name}: {measurement}");
     }
     for name in [
         "w1_point_dual_min_ns",
@@ -260,14 +260,14 @@ fn bench_prints_one_flat_object_of_figures_and_ratios() {
         "compile_w1_min_us",
         "table_d_batch_run_over_off",
     ] {
-        assert!(figures.contains_key(name), "{name} is missing");
+        assert!(measurements.contains_key(name), "{name} is missing");
     }
     let is_native = adumbra::batch::Tier::Native.is_available();
     assert_eq!(
-        figures.contains_key("native_compile_w1_value_min_us"),
+        measurements.contains_key("native_compile_w1_value_min_us"),
         is_native
     );
-    // What the post says of its shaders.
+    // The factors that the post reports of its shaders.
     for (letter, same) in [
         ('a', true),
         ('b', false),
@@ -276,7 +276,7 @@ fn bench_prints_one_flat_object_of_figures_and_ratios() {
         ('e', true),
     ] {
         let name = format!("table_{letter}_bytecode_is_that_of_off");
-        assert_eq!(figures[&name], json!(same), "{name}");
+        assert_eq!(measurements[&name], json!(same), "{name}");
     }
     assert_eq!(adumbra(["bench", "--rounds", "0"]).code, 2);
 }
@@ -284,7 +284,7 @@ fn bench_prints_one_flat_object_of_figures_and_ratios() {
 /// The file that `perf report` looks for.
 #[cfg(target_os = "linux")]
 #[test]
-fn machine_code_that_ran_is_named_for_perf() {
+fn perf_map_names_executed_code() {
     use std::process::{Command, Stdio};
     if !adumbra::batch::Tier::Native.is_available() {
         println!("skipped: there is no machine code for this processor");
@@ -311,7 +311,7 @@ fn machine_code_that_ran_is_named_for_perf() {
 /// A debugger stops where single points enter the code, and knows its name.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_debugger_knows_machine_code_by_name() {
+fn debugger_knows_machine_code_by_name() {
     use std::process::Command;
     let debugger = Command::new("gdb").arg("--version").output();
     if debugger.is_err() || !adumbra::batch::Tier::Native.is_available() {
@@ -330,12 +330,15 @@ fn a_debugger_knows_machine_code_by_name() {
         let said = [output.stdout, output.stderr].concat();
         String::from_utf8_lossy(&said).into_owned()
     };
-    let [told, untold] = [&["--gdb"][..], &[]].map(debugged);
-    if !untold.contains("0.17684335") {
-        println!("skipped: gdb may not run programs here\n{untold}");
+    let [registered, unregistered] = [&["--gdb"][..], &[]].map(debugged);
+    if !unregistered.contains("0.17684335") {
+        println!("skipped: gdb may not run programs here\n{unregistered}");
         return;
     }
-    assert!(told.contains("main::entry0 in section .text"), "{told}");
-    assert!(told.contains("0.17684335"), "{told}");
-    assert!(!untold.contains("in section .text"), "{untold}");
+    assert!(
+        registered.contains("main::entry0 in section .text"),
+        "{registered}"
+    );
+    assert!(registered.contains("0.17684335"), "{registered}");
+    assert!(!unregistered.contains("in section .text"), "{unregistered}");
 }

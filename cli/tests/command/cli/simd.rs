@@ -4,7 +4,7 @@ use adumbra::batch::{SIMD_VARIABLE, SimdLevel};
 use std::process::Command;
 
 #[test]
-fn instructions_are_chosen_by_name_or_refused() {
+fn simd_level_is_chosen_by_name() {
     let run = |simd: &str| {
         Command::new(env!("CARGO_BIN_EXE_adumbra"))
             .args(["eval", "sin(x) / 3", "-g", "x=0.5:1:0", "--engine", "batch"])

@@ -1,4 +1,5 @@
-//! Slips on the command line: what is said of them, and that the same slip ends in the same status everywhere.
+//! Slips on the command line: their messages, and the same exit status for the same slip in every
+//! command.
 
 use crate::command::{CommandOutput, adumbra, adumbra_with_input, scratch};
 
@@ -12,7 +13,7 @@ fn ran(args: &str) -> CommandOutput {
 }
 
 #[test]
-fn picture_globals_are_declared_for_every_command() {
+fn image_globals_are_declared_in_every_command() {
     for command in [
         "check FILE",
         "info FILE",
@@ -101,7 +102,7 @@ fn unwritable_output_is_bad_usage_in_every_command() {
 }
 
 #[test]
-fn warnings_come_after_usage_was_right() {
+fn bad_usage_suppresses_warnings() {
     let ran = ran("run FILE -g uv=1,2 --arg nope=1");
     assert!(!ran.stderr.contains("W0514"), "{}", ran.stderr);
     assert!(self::ran("run FILE -g uv=1,2").stderr.contains("W0514"));
@@ -149,7 +150,7 @@ fn notes_and_errors_for_programs_are_json() {
 }
 
 #[test]
-fn replaced_globals_of_a_picture_are_noted() {
+fn replaced_image_globals_are_noted() {
     let still = ran("image FILE -o OUT --size 4x4 -g uv=0.5,0.5").stderr;
     assert!(
         still.contains("`uv` is what `-g` says, and is the same at all pixels"),
@@ -157,13 +158,13 @@ fn replaced_globals_of_a_picture_are_noted() {
     );
     let moving = ran("image FILE -o OUT --size 4x4 -g uv=0,0:0.1,0:0,0.1").stderr;
     assert!(
-        moving.contains("moves over the picture by these derivatives"),
+        moving.contains("moves over the image by these derivatives"),
         "{moving}"
     );
 }
 
 #[test]
-fn eval_takes_declarations_before_the_expression() {
+fn eval_reads_declarations_before_the_expression() {
     let value = |text: &str| {
         let ran = adumbra(["eval", text]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{text}");

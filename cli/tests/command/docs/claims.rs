@@ -13,7 +13,8 @@ struct Asked {
     filter: String,
 }
 
-/// What the commands ask for that have a filter; `… FILTER` is of the target of the command before.
+/// The tests that the commands with a filter ask for; `… FILTER` is of the target of the command
+/// before.
 fn asked(page: &str) -> Vec<Asked> {
     let mut all: Vec<Asked> = Vec::new();
     let mut target = PathBuf::new();
@@ -27,13 +28,13 @@ fn asked(page: &str) -> Vec<Asked> {
             (None, Some(filter)) => filter.to_owned(),
             (None, None) => continue,
         };
-        let mut room = PathBuf::new();
+        let mut package = PathBuf::new();
         let mut words = rest.split_whitespace();
         while let Some(word) = words.next() {
             match word {
-                "-p" => room = words.next().map(in_room).expect("a package"),
-                "--lib" => target = room.join("src"),
-                "--test" => target = suite(&room, words.next().expect("a name")),
+                "-p" => package = words.next().map(package_folder).expect("a package"),
+                "--lib" => target = package.join("src"),
+                "--test" => target = suite(&package, words.next().expect("a name")),
                 "--bin" => (target, _) = (Path::new("cli/src").into(), words.next()),
                 "--features" => drop(words.next()),
                 option if option.starts_with('-') => {}
@@ -48,17 +49,17 @@ fn asked(page: &str) -> Vec<Asked> {
 }
 
 /// The folder of a suite; those of the command's package need not name that.
-fn suite(room: &Path, name: &str) -> PathBuf {
-    let room = if name == "command" {
+fn suite(package: &Path, name: &str) -> PathBuf {
+    let package = if name == "command" {
         Path::new("cli")
     } else {
-        room
+        package
     };
-    room.join("tests").join(name)
+    package.join("tests").join(name)
 }
 
 /// The folder of a package.
-fn in_room(package: &str) -> PathBuf {
+fn package_folder(package: &str) -> PathBuf {
     package.strip_prefix("adumbra-").unwrap_or(".").into()
 }
 

@@ -1,4 +1,5 @@
-//! The error pages: `docs/errors/CODE.md`, one for each code, with a wrong text, its report and its mend.
+//! The error pages: `docs/errors/CODE.md`, one for each code, with a wrong source, its report and
+//! its fix.
 
 use super::page::{CodeBlock, blocks};
 use adumbra::{Compiler, GlobalsLayout, Sources, diagnostics::Code};
@@ -12,13 +13,13 @@ fn block<'a, 'p>(blocks: &'a [CodeBlock<'p>], file: &str) -> Option<&'a CodeBloc
     blocks.iter().find(|block| block.file() == Some(file))
 }
 
-/// Whether a text gives a finding of that code.
+/// Whether a source gives a diagnostic of that code.
 fn finds(code: Code, text: &str) -> bool {
-    let found = Compiler::new(GlobalsLayout::hit()).check(&Sources::new("mended.adu", text));
-    found.iter().any(|finding| finding.code == code)
+    let found = Compiler::new(GlobalsLayout::hit()).check(&Sources::new("fixed.adu", text));
+    found.iter().any(|diagnostic| diagnostic.code == code)
 }
 
-/// What is wrong with a code's page.
+/// The problem of a code's page, if there is one.
 fn complaint(code: Code) -> Option<&'static str> {
     let Ok(page) = std::fs::read_to_string(path(code)) else {
         return Some("has no page");
@@ -34,15 +35,15 @@ fn complaint(code: Code) -> Option<&'static str> {
     if !blocks.iter().any(shows) {
         return Some("has a page that does not show it");
     }
-    match (block(&blocks, "wrong.adu"), block(&blocks, "mended.adu")) {
-        (Some(_), None) => Some("has a page without the mend, `mended.adu`"),
-        (_, Some(mended)) if finds(code, mended.body) => Some("is still found in `mended.adu`"),
+    match (block(&blocks, "wrong.adu"), block(&blocks, "fixed.adu")) {
+        (Some(_), None) => Some("has a page without the fix, `fixed.adu`"),
+        (_, Some(fixed)) if finds(code, fixed.body) => Some("is still found in `fixed.adu`"),
         _ => None,
     }
 }
 
 #[test]
-fn every_code_has_a_page_that_shows_it_and_its_mend() {
+fn every_code_has_a_page_with_its_fix() {
     let wrong = Code::ALL.iter().filter_map(|&code| {
         complaint(code).map(|complaint| format!("{code} ({}) {complaint}", code.title()))
     });
@@ -50,10 +51,10 @@ fn every_code_has_a_page_that_shows_it_and_its_mend() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The page that lists them all.
+/// The page that lists all codes.
 fn index() -> String {
     let mut text = String::from(
-        "# Errors and warnings\n\nEach finding has a code, each code a page: why it is wrong, an example, its report, and the mend. \
+        "# Errors and warnings\n\nEach diagnostic has a code, each code a page: why it is wrong, an example, its report, and the fix. \
          `E` is an error, `W` a warning.\n",
     );
     let mut last = None;
@@ -79,7 +80,7 @@ fn index() -> String {
 }
 
 #[test]
-fn the_index_lists_every_code() {
+fn index_lists_every_code() {
     let path = super::folder().join("errors/index.md");
     let mut text = std::fs::read_to_string(&path).expect("the page exists");
     if super::blesses() && text != index() {

@@ -1,4 +1,4 @@
-//! How the book highlights `adu` blocks: `docs/highlight/adu.js`, which is the keyword table for highlight.js.
+//! The book highlights `adu` blocks by `docs/highlight/adu.js`: the keyword table for highlight.js.
 
 use super::{blesses, folder, page};
 use adumbra_frontend::{check::predeclared_type_names, token_kind::Kind};

@@ -1,17 +1,18 @@
-//! The pictures of a page are what its commands draw, to the byte.
+//! The images of a page are those that its commands draw, to the byte.
 
 use super::{blesses, name, page};
 use std::path::Path;
 
-/// What is wrong with the pictures of a page whose commands were run in a folder. Those that an illustration draws only have to be there.
+/// Problems of the images of a page whose commands were run in a folder. An image that an
+/// illustration draws only has to exist.
 pub(crate) fn problems(path: &Path, text: &str, folder: &Path) -> Vec<String> {
     let mut wrong = Vec::new();
     for link in page::images(text) {
         let kept = path.parent().expect("a folder").join(&link);
-        let file = kept.file_name().expect("a picture has a name");
+        let file = kept.file_name().expect("an image has a name");
         let drawn = std::fs::read(folder.join(file)).ok();
         if let (true, Some(drawn)) = (blesses(), &drawn) {
-            std::fs::write(&kept, drawn).expect("the picture can be written");
+            std::fs::write(&kept, drawn).expect("the image can be written");
         }
         let is_illustrated = || {
             let out = format!("-o {}", file.to_string_lossy());

@@ -1,13 +1,15 @@
-//! The documentation under test: what a page shows is what happens.
+//! Runs the examples of the documentation, and compares them with what the pages show.
 //!
 //! A fenced block says by its first word what it is:
 //!
 //! ```text
-//! adu file=NAME    a text that later blocks of the page use by that name; without a name, a library that `check` finds nothing in
+//! adu file=NAME    a source that later blocks of the page use by that name; without a name, a
+//!                  library that `check` accepts
 //! json file=NAME   the same for a group or other data
-//! console          lines `$ adumbra …` or `$ cargo run --release -- …`, each followed by what it prints, run where the page's
-//!                  files are; paths that begin with `examples/` are the project's
-//! repl             lines `> …` typed into one session, each followed by what it prints
+//! console          lines `$ adumbra …` or `$ cargo run --release -- …`, each followed by its
+//!                  output, run where the page's files are; paths that begin with `examples/`
+//!                  are the project's
+//! repl             lines `> …` typed into one session, each followed by its output
 //! rust             an example; rustdoc runs it (`src/book.rs` lists the pages)
 //! c, c top         parts of the one program that the page is; the tests of `capi` build and run it
 //! cpp, cpp top     the same in C++
@@ -15,8 +17,9 @@
 //! cmake            the same
 //! ```
 //!
-//! In what is printed, `[..]` stands for anything in one line. A picture of the page is the file that one of its commands writes under that name.
-//! `ADUMBRA_BLESS=1 cargo test --test command docs::` writes down what happens.
+//! In output, `[..]` matches anything in one line. An image of the page is the file that one of its
+//! commands writes under that name. `ADUMBRA_BLESS=1 cargo test --test command docs::` writes the
+//! real output.
 
 mod built;
 mod claims;
@@ -64,7 +67,7 @@ fn blesses() -> bool {
 }
 
 #[test]
-fn what_pages_show_is_what_happens() {
+fn page_examples_show_real_output() {
     let mut wrong = Vec::new();
     for path in pages() {
         let text = std::fs::read_to_string(&path).expect("a page is text");

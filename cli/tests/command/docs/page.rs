@@ -1,20 +1,20 @@
-//! The fenced blocks of a page, and where they stand.
+//! Parses a page: its fenced blocks, links, anchors and images.
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::ops::Range;
 
 /// A fenced block.
 pub(crate) struct CodeBlock<'a> {
-    /// What stands behind the opening fence.
+    /// The info string after the opening fence.
     pub(crate) info: String,
-    /// What stands between the fences.
+    /// The content between the fences.
     pub(crate) body: &'a str,
     /// The bytes of the body in the page.
     pub(crate) range: Range<usize>,
 }
 
 impl CodeBlock<'_> {
-    /// The first word behind the fence: what kind of block it is.
+    /// The language: the first word of the info string.
     pub(crate) fn language(&self) -> &str {
         self.info.split_whitespace().next().unwrap_or_default()
     }
@@ -61,7 +61,7 @@ pub(crate) fn blocks(page: &str) -> Vec<CodeBlock<'_>> {
     found
 }
 
-/// A link of a page, but for those into the world.
+/// A link of a page, but for those to other sites.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Link {
     /// The file, as it is written; empty for the page itself.
@@ -70,7 +70,7 @@ pub(crate) struct Link {
     pub(crate) anchor: Option<String>,
 }
 
-/// The links of a page, but for those into the world.
+/// The links of a page, but for those to other sites.
 pub(crate) fn links(page: &str) -> Vec<Link> {
     let link = |event| match event {
         Event::Start(Tag::Link { dest_url, .. }) if !dest_url.contains("://") => {
@@ -120,16 +120,16 @@ fn slug(heading: &str) -> String {
     kept.flat_map(char::to_lowercase).collect()
 }
 
-/// Where the pictures of a page are.
+/// The paths of the images of a page.
 pub(crate) fn images(page: &str) -> Vec<String> {
-    let picture = |event| match event {
+    let image = |event| match event {
         Event::Start(Tag::Image { dest_url, .. }) => Some(dest_url.to_string()),
         _ => None,
     };
-    Parser::new(page).filter_map(picture).collect()
+    Parser::new(page).filter_map(image).collect()
 }
 
-/// Where two versions of a page part, for people.
+/// The first difference of two versions of a page, for people.
 pub(crate) fn difference(name: &str, now: &str, then: &str) -> Option<String> {
     let at = now
         .lines()
@@ -154,7 +154,7 @@ pub(crate) fn difference(name: &str, now: &str, then: &str) -> Option<String> {
 }
 
 #[test]
-fn blocks_are_found_with_their_places() {
+fn blocks_are_found_with_their_lines() {
     let page = "a\n\n```adu file=x.adu\nint a;\n\nint b;\n```\n\n- b\n\n```console\n```\n";
     let found = blocks(page);
     assert_eq!(found.len(), 2);

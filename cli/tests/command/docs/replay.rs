@@ -1,4 +1,4 @@
-//! Does what a page shows, and gives the page as it should be.
+//! Runs the examples of a page, and gives the page with their real output.
 
 use super::page::{CodeBlock, blocks};
 use std::io::{Read, Write};
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 pub(crate) struct ReplayedPage {
     /// The page with what was really printed.
     pub(crate) page: String,
-    /// What is wrong with it whatever is printed.
+    /// Problems of the page whatever its commands print.
     pub(crate) problems: Vec<String>,
     /// Where its commands were run, with what they wrote.
     pub(crate) folder: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) fn replay(name: &str, page: &str) -> ReplayedPage {
     }
 }
 
-/// What the block should hold.
+/// The content that the block should have.
 fn body(block: &CodeBlock, folder: &Path) -> Result<String, String> {
     match (block.language(), block.file()) {
         ("adu" | "json", Some(file)) => {
@@ -125,7 +125,7 @@ fn prompts<'a>(body: &'a str, prompt: &str) -> Result<Vec<(&'a str, String)>, St
     Ok(found)
 }
 
-/// What the page shows where it is right, wildcards included; else what was said.
+/// The lines of the page where they match, wildcards included; else the real ones.
 fn shown_or(shown: String, said: String) -> String {
     let said = said
         .lines()
@@ -139,7 +139,7 @@ fn shown_or(shown: String, said: String) -> String {
     if fits { shown } else { said }
 }
 
-/// Whether a line is as shown, `[..]` standing for anything.
+/// Whether a line matches, `[..]` standing for anything.
 fn fits(shown: &str, said: &str) -> bool {
     let mut parts = shown.split("[..]");
     let first = parts.next().unwrap_or_default();
@@ -205,7 +205,7 @@ fn wildcards_stand_for_anything_in_a_line() {
 }
 
 #[test]
-fn what_is_wrong_on_a_page_is_seen() {
+fn wrong_page_is_reported() {
     let page = "```console\n$ adumbra eval 1+1\n3\n```\n```bash\n```\n```adu\nint f() { }\n```\n";
     let replayed = replay("a page of this test", page);
     assert!(

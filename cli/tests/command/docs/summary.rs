@@ -1,4 +1,5 @@
-//! The outline of the book, `docs/SUMMARY.md`: it lists each page once, since mdBook builds listed pages alone.
+//! The outline of the book, `docs/SUMMARY.md`, lists each page once: mdBook builds listed pages
+//! alone.
 
 use super::{blesses, folder, name, page, pages};
 

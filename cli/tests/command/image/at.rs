@@ -1,9 +1,10 @@
-//! `--at X,Y`: what a pixel did is what its picture shows, bounded, and refused where it cannot be told.
+//! `--at X,Y` traces a pixel: the trace has the image's bits, is bounded, and is refused where it
+//! is impossible.
 
 use super::*;
 use serde_json::Value;
 
-/// Runs `image --at` on a shader; with `--json`, what it said must be JSON.
+/// Runs `image --at` on a shader; with `--json`, the output must be JSON.
 fn at(name: &str, text: &str, args: &str) -> CommandOutput {
     let source = scratch(&format!("at_{name}.adu"), text);
     adumbra(
@@ -78,7 +79,7 @@ shader s(float gain = 1.25, out float4 c)
 }";
 
 #[test]
-fn outputs_have_the_bits_of_the_pixel_in_the_picture() {
+fn traced_outputs_have_the_pixels_bits() {
     let spread = "float spread(float2 p) { return length(ddx(p)) + length(ddy(p)); }\n";
     let text = format!("{spread}{MATERIAL}");
     for (name, args) in [
@@ -89,7 +90,7 @@ fn outputs_have_the_bits_of_the_pixel_in_the_picture() {
         ("moved", "-g uv=0.2,0.1:0.05,0:0.01,0.06 --time 2"),
     ] {
         let size = "--size 11x7";
-        let pictures = ["reference", "point", "batch", "native", "auto"].map(|engine| {
+        let images = ["reference", "point", "batch", "native", "auto"].map(|engine| {
             let name = format!("at_{name}_{engine}");
             floats(&name, &text, &format!("{size} {args} --engine {engine}")).0
         });
@@ -97,14 +98,14 @@ fn outputs_have_the_bits_of_the_pixel_in_the_picture() {
             let (x, y) = (pixel % 11, pixel / 11);
             let followed = json(name, &text, &format!("{size} {args} --at {x},{y}"));
             let shown = flat(&followed["outputs"]["c"]["value"]);
-            for picture in &pictures {
-                let drawn = picture.pixels()[pixel].map(|x| match x.is_nan() {
+            for image in &images {
+                let drawn = image.pixels()[pixel].map(|x| match x.is_nan() {
                     true => f32::NAN.to_bits(),
                     false => x.to_bits(),
                 });
                 assert_eq!(shown, drawn, "{name} {x},{y}");
             }
-            // The last thing assigned is the output.
+            // The last assignment is the output's.
             let last = assigned(&followed).pop().expect("assignments");
             assert_eq!(last.0, "c.w");
             assert_eq!(last.1, followed["outputs"]["c"]["value"][3].to_string());
@@ -113,7 +114,7 @@ fn outputs_have_the_bits_of_the_pixel_in_the_picture() {
 }
 
 #[test]
-fn surfaces_textures_and_inputs_are_those_of_the_picture() {
+fn trace_has_surface_textures_and_inputs() {
     let text = "texture2d wood; shader s(out color c) {
         float3 n = global_value<normal>; float2 p = 3 * global_value<uvw>.xy;
         c = texture2d_sample<wood>(p) * dot(n, float3(0, 0, 1)) + texture2d_sample_level<wood>(p, 1.5); }";
@@ -129,10 +130,10 @@ fn surfaces_textures_and_inputs_are_those_of_the_picture() {
     adumbra_image::write_png(&png, &mut file).expect("memory");
     let file = scratch("at_wood.png", file);
     let args = format!("--size 9x8 --surface --texture wood={file}");
-    let (picture, _) = floats("at_surface", text, &args);
+    let (image, _) = floats("at_surface", text, &args);
     let followed = json("surface", text, &format!("{args} --at 5,2"));
     let shown = flat(&followed["outputs"]["c"]["value"]);
-    let drawn = picture.pixels()[2 * 9 + 5].map(f32::to_bits);
+    let drawn = image.pixels()[2 * 9 + 5].map(f32::to_bits);
     assert_eq!(shown, drawn[..3]);
     let trace = followed["trace"].as_array().expect("a list");
     let samples: Vec<&Value> = trace.iter().filter(|s| s["event"] == "sample").collect();
@@ -143,7 +144,8 @@ fn surfaces_textures_and_inputs_are_those_of_the_picture() {
         (first["texture"].as_str(), first["line"].as_u64()),
         (Some("wood"), Some(3))
     );
-    // The steps are three times those of the surface, whose shorter side is 8 pixels: four texels go by in 8/3 of them.
+    // The steps are three times those of the surface, whose shorter side is 8 pixels: four texels
+    // go by in 8/3 of them.
     let step = f32::from_bits(bits(&first["dudx"]));
     assert!((step - 3.0 / 8.0).abs() < 1e-6, "{step}");
     let level = f32::from_bits(bits(&first["level"]));
@@ -154,7 +156,7 @@ fn surfaces_textures_and_inputs_are_those_of_the_picture() {
 }
 
 #[test]
-fn derivatives_are_those_that_their_views_show() {
+fn traced_derivatives_match_their_views() {
     let text = "shader s(out float o) { float2 p = global_value<pixel>; float r = p.x * p.x * p.y; o = r; }";
     for (name, args) in [
         ("dual", ""),
@@ -164,11 +166,11 @@ fn derivatives_are_those_that_their_views_show() {
         for view in ["ddx", "ddy"] {
             let args = format!("--size 5x3 {args}");
             let drawn = format!("{args} --view {view}");
-            let (picture, _) = floats(&format!("at_{name}_{view}"), text, &drawn);
+            let (image, _) = floats(&format!("at_{name}_{view}"), text, &drawn);
             for pixel in 0..15 {
                 let place = format!("--at {},{}", pixel % 5, pixel / 5);
                 let followed = json(name, text, &format!("{args} {place}"));
-                let expected = picture.pixels()[pixel][0].to_bits();
+                let expected = image.pixels()[pixel][0].to_bits();
                 assert_eq!(bits(&followed["outputs"]["o"][view]), expected);
                 let trace = followed["trace"].as_array().expect("a list");
                 let r = trace.iter().find(|step| step["name"] == "r").expect("r");
@@ -182,7 +184,7 @@ fn derivatives_are_those_that_their_views_show() {
 }
 
 #[test]
-fn quads_have_no_derivative_where_a_neighbour_went_another_way() {
+fn diverged_neighbours_give_no_quad_derivative() {
     let text = "float twice(float x) { return 2 * x; }
 shader s(out float o) { float2 p = global_value<pixel>; o = 0;
     for (int i = 0; i < int(p.x); ++i) { o += twice(p.x); }
@@ -198,13 +200,13 @@ shader s(out float o) { float2 p = global_value<pixel>; o = 0;
         .find(|step| step["name"] == "low")
         .expect("low");
     assert_eq!((low["ddx"].as_f64(), low.get("ddy")), (Some(0.0), None));
-    // Only the pixel on the right comes into the loop; the one above does, too.
+    // Only the pixel on the right enters the loop, and the one above.
     let x = trace.iter().find(|step| step["name"] == "x").expect("x");
     assert_eq!((x.get("ddx"), x["ddy"].as_f64()), (None, Some(0.0)));
 }
 
 #[test]
-fn branches_that_all_points_evaluate_are_followed_or_refused() {
+fn flattened_branches_are_traced_or_refused() {
     let live = "--size 4x4 --at 1,1 --derivatives quad-fine --divergent live";
     let text =
         "shader s(out float o) { float x = global_value<pixel>.x; o = x > 1 ? ddx(x * x) : 0; }";
@@ -217,7 +219,7 @@ fn branches_that_all_points_evaluate_are_followed_or_refused() {
 }
 
 #[test]
-fn loops_are_told_up_to_a_limit_and_the_rest_is_counted() {
+fn traced_iterations_are_bounded_and_counted() {
     let text = "shader s(out float o) { for (int i = 0; i < 250; ++i) { float k = i; o += k; } }";
     let followed = json("loop", text, "--size 2x2 --at 0,1");
     let trace = followed["trace"].as_array().expect("a list");
@@ -249,7 +251,8 @@ fn loops_are_told_up_to_a_limit_and_the_rest_is_counted() {
     let nested = "shader s(out float o) { for (int i = 0; i < 90; ++i) for (int j = 0; j < 90; ++j) o += 1; }";
     let followed = json("nested", nested, "--size 2x2 --at 0,1");
     assert_eq!(followed["trace"].as_array().map(Vec::len), Some(10_000));
-    // Each inner pass has the condition, the pass, `o` and `j`; its loop `j = 0`, the last condition and its end. So has the outer one.
+    // Each inner iteration has the condition, the iteration, `o` and `j`; its loop `j = 0`, the
+    // last condition and its end. So has the outer one.
     let steps = 1 + 90 * (2 + (1 + 90 * 4 + 2) + 1) + 2 + 1;
     assert_eq!(followed["more_steps"], steps - 10_000);
     let said = at("nested", nested, "--size 2x2 --at 0,1").stdout;
@@ -257,7 +260,7 @@ fn loops_are_told_up_to_a_limit_and_the_rest_is_counted() {
 }
 
 #[test]
-fn stopped_points_say_so() {
+fn stopped_point_is_traced_as_stopped() {
     let text = "shader s(out float o) { for (;;) { o += 1; } }";
     let ran = at("stopped", text, "--size 2x2 --at 1,0 --steps 1000 --json");
     assert_eq!(ran.code, 1, "{}", ran.stderr);
@@ -280,7 +283,7 @@ fn stopped_points_say_so() {
 }
 
 #[test]
-fn first_nan_and_infinity_have_their_places() {
+fn first_nan_and_infinity_have_locations() {
     let text = "shader s(out float o) {
     float far = 1 / (global_value<pixel>.x - 0.5);
     float root = far * 0 + 1;
@@ -333,15 +336,15 @@ fn first_nan_and_infinity_have_their_places() {
 }
 
 #[test]
-fn pixels_outside_of_the_picture_are_bad_usage() {
+fn pixel_outside_of_image_is_bad_usage() {
     let text = "shader s(out float o) { o = 1; }";
     for (place, expected) in [
         (
             "4,0",
-            "pixel 4,0 is not in a picture of 4x3: its last one is 3,2",
+            "pixel 4,0 is not in an image of 4x3: its last one is 3,2",
         ),
-        ("0,3", "not in a picture"),
-        ("18446744073709551615,0", "not in a picture"),
+        ("0,3", "not in an image"),
+        ("18446744073709551615,0", "not in an image"),
         ("-1,0", "`-1,0` is no pixel"),
         ("0,-1", "is no pixel"),
         ("99999999999999999999999,0", "is no pixel"),
@@ -360,7 +363,7 @@ fn pixels_outside_of_the_picture_are_bad_usage() {
 }
 
 #[test]
-fn options_that_mean_nothing_with_a_pixel_are_refused() {
+fn options_meaningless_with_at_are_refused() {
     let text = "shader s(out float o) { o = global_value<time>; }";
     for (args, expected) in [
         ("--at 0,0 --samples 2", "the mean of others"),
@@ -396,7 +399,7 @@ fn options_that_mean_nothing_with_a_pixel_are_refused() {
 }
 
 #[test]
-fn nothing_is_drawn_without_a_file_and_both_with_one() {
+fn at_draws_only_with_a_file() {
     let text = "shader s(out closure k, out float o) { float x = 2; o = x; if (o < 1) x = unset; }";
     let ran = at("refused", text, "--at 0,0 --json");
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));

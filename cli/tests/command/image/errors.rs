@@ -1,11 +1,11 @@
-//! What is refused, and that nothing is left behind.
+//! Refused images, and that nothing remains of them.
 
 use super::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const FINE: &str = "texture2d wood; shader s(float gain = 1, out float o, out closure surface) { o = gain * texture2d_sample<wood>(global_value<uv>).x; surface = o * make_closure<glow>(); }";
 
-/// What is said when a shader cannot be drawn; nothing is written.
+/// The message for a shader that cannot be drawn; nothing is written.
 fn refused(text: &str, args: &str, code: i32) -> String {
     // A name for each, since tests run side by side.
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -77,7 +77,7 @@ fn options_are_checked() {
 }
 
 #[test]
-fn outputs_that_are_missing_are_told() {
+fn missing_outputs_are_reported() {
     let said = refused("shader s(float x) { }", "", 2);
     assert!(
         said.contains("no output can be shown: the shader has none"),
@@ -95,7 +95,7 @@ fn outputs_that_are_missing_are_told() {
 }
 
 #[test]
-fn shaders_with_errors_are_reported_as_ever() {
+fn shader_errors_are_reported_by_image() {
     let said = refused("shader s(out float o) { o = nothing; }", "", 1);
     assert!(said.contains("E0") && said.contains("nothing"), "{said}");
     let said = refused(
@@ -107,7 +107,7 @@ fn shaders_with_errors_are_reported_as_ever() {
 }
 
 #[test]
-fn a_picture_goes_to_a_file_that_says_what_it_is() {
+fn image_format_follows_the_file_ending() {
     let source = scratch("image_file.adu", FINE);
     let folder = place("file");
     let to = |name: &str| {
@@ -144,19 +144,19 @@ fn a_picture_goes_to_a_file_that_says_what_it_is() {
 }
 
 #[test]
-fn what_fails_leaves_the_last_picture() {
+fn failed_drawing_keeps_the_old_image() {
     let (ran, file) = draw("last.png", FINE, "--size 4x4");
     assert_eq!(ran.code, 0);
-    let before = std::fs::read(&file).expect("a picture");
+    let before = std::fs::read(&file).expect("an image");
     let source = scratch("image_last.adu", "shader s(out float o) { o = ; }");
     let ran = adumbra(["image", &source, "-o", file.to_str().expect("text")]);
     assert_eq!(ran.code, 1);
-    assert_eq!(std::fs::read(&file).expect("a picture"), before);
+    assert_eq!(std::fs::read(&file).expect("an image"), before);
     assert_eq!(listing(file.parent().expect("a folder")), ["last.png"]);
 }
 
 #[test]
-fn derivatives_of_outputs_that_are_not_shown_are_no_warning() {
+fn hidden_outputs_give_no_derivative_warning() {
     let text = "shader s(out float o, out float slope) { o = global_value<uv>.x; slope = ddx(o); }";
     let said = |args: &str| {
         let (ran, _) = draw("second.png", text, args);

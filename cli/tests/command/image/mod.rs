@@ -1,4 +1,5 @@
-//! `adumbra image`: pictures against numbers worked out here, their textures, what is refused, and drawing again on save.
+//! `adumbra image`: images against numbers worked out here, textures, refusals, and drawing again
+//! on save.
 
 mod at;
 mod errors;
@@ -13,7 +14,7 @@ use crate::command::{CommandOutput, adumbra, scratch};
 use adumbra_image::{Image, read_image, srgb};
 use std::path::{Path, PathBuf};
 
-/// Where a picture of a test goes, in a folder of its own; what was there is gone.
+/// The path of a test's image, in an empty folder of its own.
 fn place(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("image")
@@ -36,14 +37,14 @@ fn draw(name: &str, text: &str, args: &str) -> (CommandOutput, PathBuf) {
     (ran, file)
 }
 
-/// The picture of a shader, as floats, and what was printed.
+/// The image of a shader, as floats, and the printed output.
 fn floats(name: &str, text: &str, args: &str) -> (Image, String) {
     let (ran, file) = draw(&format!("{name}.exr"), text, args);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    (read_image(&file).expect("a picture"), ran.stdout)
+    (read_image(&file).expect("an image"), ran.stdout)
 }
 
-/// The bytes of a PNG picture, and what was printed.
+/// The bytes of a PNG image, and the printed output.
 fn bytes(name: &str, text: &str, args: &str) -> (Vec<[u8; 4]>, String) {
     let (ran, file) = draw(&format!("{name}.png"), text, args);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -51,16 +52,16 @@ fn bytes(name: &str, text: &str, args: &str) -> (Vec<[u8; 4]>, String) {
 }
 
 fn bytes_of(file: &Path) -> Vec<[u8; 4]> {
-    let picture = read_image(file).expect("a picture");
+    let image = read_image(file).expect("an image");
     let byte = |x: f64| (255.0 * x).round() as u8;
-    let pixels = picture.pixels().iter().map(|&[r, g, b, a]| {
+    let pixels = image.pixels().iter().map(|&[r, g, b, a]| {
         let [r, g, b] = [r, g, b].map(|x| byte(srgb::from_linear(x.into())));
         [r, g, b, byte(a.into())]
     });
     pixels.collect()
 }
 
-/// All that is in a folder, by name.
+/// All files of a folder, by name.
 fn listing(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("the folder can be read");
     let mut names: Vec<String> = entries

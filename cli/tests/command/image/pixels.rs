@@ -1,37 +1,37 @@
-//! Which pixel has which globals and shows which value; that neither threads nor engines change a bit.
+//! The globals and values of each pixel; neither threads nor engines change a bit.
 
 use super::*;
 
 #[test]
-fn globals_are_those_of_the_middles_of_pixels() {
+fn globals_are_sampled_at_pixel_centres() {
     let text = "shader s(out float4 o) { o = float4(global_value<uv>, global_value<pixel>); }";
-    let (picture, printed) = floats("globals", text, "--size 5x3");
+    let (image, printed) = floats("globals", text, "--size 5x3");
     assert_eq!(
-        (picture.size().to_string(), picture.channels()),
+        (image.size().to_string(), image.channels()),
         ("5x3".to_owned(), 4)
     );
     assert_eq!(printed, "");
-    for (i, pixel) in picture.pixels().iter().enumerate() {
+    for (i, pixel) in image.pixels().iter().enumerate() {
         let (x, y) = ((i % 5) as f64 + 0.5, (i / 5) as f64 + 0.5);
         assert_eq!(*pixel, [x / 5.0, y / 3.0, x, y].map(|x| x as f32));
     }
     let text = "shader s(out color o) { float2 r = global_value<resolution>; o = color(r.x, r.y, global_value<time>); }";
-    let (picture, _) = floats("still", text, "--size 5x3 --time 2.5");
-    assert!(picture.pixels().iter().all(|p| *p == [5.0, 3.0, 2.5, 1.0]));
+    let (image, _) = floats("still", text, "--size 5x3 --time 2.5");
+    assert!(image.pixels().iter().all(|p| *p == [5.0, 3.0, 2.5, 1.0]));
     assert_eq!(floats("size", text, "").0.size().to_string(), "512x512");
 }
 
 #[test]
-fn derivatives_of_globals_are_their_steps_from_pixel_to_pixel() {
+fn global_derivatives_are_pixel_differences() {
     for (view, step) in [
         ("ddx", [0.2, 0.0, 1.0, 0.0]),
         ("ddy", [0.0, 1.0 / 3.0, 0.0, 1.0]),
     ] {
         let text = "shader s(out float4 o) { o = float4(global_value<uv>, global_value<pixel>); }";
         let args = format!("--size 5x3 --view {view}");
-        let (picture, _) = floats(&format!("steps_{view}"), text, &args);
+        let (image, _) = floats(&format!("steps_{view}"), text, &args);
         assert!(
-            picture
+            image
                 .pixels()
                 .iter()
                 .all(|p| *p == step.map(|x: f64| x as f32))
@@ -40,12 +40,12 @@ fn derivatives_of_globals_are_their_steps_from_pixel_to_pixel() {
 }
 
 #[test]
-fn globals_that_are_set_move_by_their_derivatives() {
+fn set_globals_vary_by_their_derivatives() {
     let text =
         "shader s(out color o) { o = color(global_value<t>, global_value<k>, global_value<uv>); }";
     let args = "--size 4x4 -g t=1:0.5:-2 -g k=0.25 -g uv=7";
-    let (picture, _) = floats("moving", text, args);
-    for (i, pixel) in picture.pixels().iter().enumerate() {
+    let (image, _) = floats("moving", text, args);
+    for (i, pixel) in image.pixels().iter().enumerate() {
         let (x, y) = ((i % 4) as f32 + 0.5, (i / 4) as f32 + 0.5);
         assert_eq!(pixel[..3], [1.0 + 0.5 * x - 2.0 * y, 0.25, 7.0]);
     }
@@ -56,8 +56,8 @@ fn outputs_are_chosen_by_name_or_order() {
     let text = "shader s(out closure surface, out float first, out int n, out bool odd, out float2 o, out float3 c) {
         surface = make_closure<glow>(1.0); first = 0.25; n = -7; odd = true; o = float2(1, 2); c = float3(3, 4, 5); }";
     let shows = |args: &str| {
-        let (picture, _) = floats("chosen", text, &format!("--size 1x1 {args}"));
-        picture.pixels()[0][..3].to_vec()
+        let (image, _) = floats("chosen", text, &format!("--size 1x1 {args}"));
+        image.pixels()[0][..3].to_vec()
     };
     assert_eq!(shows(""), [3.0, 4.0, 5.0]);
     assert_eq!(shows("--output first"), [0.25; 3]);
@@ -66,12 +66,12 @@ fn outputs_are_chosen_by_name_or_order() {
     assert_eq!(shows("--output n --view ddx"), [0.0; 3]);
     let without_names = "shader s(out closure surface, out float first, out float second) {
         surface = make_closure<glow>(1.0); first = 0.25; second = 0.5; }";
-    let (picture, _) = floats("first", without_names, "--size 1x1");
-    assert_eq!(picture.pixels()[0][0], 0.25);
+    let (image, _) = floats("first", without_names, "--size 1x1");
+    assert_eq!(image.pixels()[0][0], 0.25);
 }
 
 #[test]
-fn colours_are_clamped_and_written_by_the_curve_of_srgb() {
+fn colours_are_clamped_and_encoded_as_srgb() {
     let text = "shader s(out color c) { float x = global_value<pixel>.x;
         c = x < 1 ? color(0, 0.5, 1) : x < 2 ? color(-1, 2, 0.0031308) : color(log(-x), 1 / (x - x), -1 / (x - x)); }";
     let (bytes_, _) = bytes("curve", text, "--size 3x1");
@@ -99,7 +99,7 @@ const DIVERGENT: &str = "
     }";
 
 #[test]
-fn neither_threads_nor_engines_change_a_bit() {
+fn threads_and_engines_change_no_bit() {
     let file = |args: &str| {
         let (ran, file) = draw(
             "same.exr",
@@ -107,7 +107,7 @@ fn neither_threads_nor_engines_change_a_bit() {
             &format!("--size 150x70 --steps 40 {args}"),
         );
         assert_eq!(ran.code, 1, "{}", ran.stderr);
-        (std::fs::read(file).expect("a picture"), ran.stderr)
+        (std::fs::read(file).expect("an image"), ran.stderr)
     };
     let one = file("--threads 1");
     assert!(one.1.contains("pixels, the first (") && one.1.contains("pixels were stopped"));
@@ -123,34 +123,34 @@ fn neither_threads_nor_engines_change_a_bit() {
     assert!(reference == one);
 }
 
-/// So many pixels that `auto`, the usual engine, compiles in their course.
+/// An image large enough that `auto`, the default engine, compiles while it draws.
 #[test]
-fn a_large_picture_has_the_same_bits_whoever_computed_its_rows_and_says_who() {
+fn tier_changes_no_bit_of_large_image() {
     let text = "shader s(out color c) { float2 p = global_value<pixel>; c = color(sin(p.x * 0.1) * exp(p.y * 0.01), fwidth(p.x * p.y), p.x); }";
     let of = |engine: &str| {
         let args = format!("--size 301x300 --threads 8 --stats {engine}");
         let (ran, file) = draw("large.exr", text, &args);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let mut lines = ran.stderr.lines();
-        let line = lines.find(|line| line.starts_with("rows by"));
-        let rows = line.expect("it says who").to_owned();
-        (std::fs::read(file).expect("a picture"), rows)
+        let line = lines.find(|line| line.starts_with("arithmetic by"));
+        let tier = line.expect("it reports the tier").to_owned();
+        (std::fs::read(file).expect("an image"), tier)
     };
-    let (expected, rows) = of("--engine batch");
-    assert!(rows.ends_with(" the interpreter"), "{rows}");
-    let (found, rows) = of("");
-    assert!(found == expected, "{rows}");
+    let (expected, tier) = of("--engine batch");
+    assert!(tier.ends_with(" the interpreter"), "{tier}");
+    let (found, tier) = of("");
+    assert!(found == expected, "{tier}");
     if adumbra::batch::Tier::Native.is_available() {
-        let (found, rows) = of("--engine native");
+        let (found, tier) = of("--engine native");
         assert!(
-            found == expected && rows.ends_with(" machine code"),
-            "{rows}"
+            found == expected && tier.ends_with(" machine code"),
+            "{tier}"
         );
     }
 }
 
 #[test]
-fn a_row_a_column_and_a_pixel_are_pictures() {
+fn one_pixel_wide_images_are_drawn() {
     let text = "shader s(out float2 o) { o = global_value<pixel>; }";
     for (size, last) in [
         ("1x1", [0.5, 0.5]),
@@ -162,14 +162,14 @@ fn a_row_a_column_and_a_pixel_are_pictures() {
             "o = global_value<pixel>",
             "float2 p = global_value<pixel>; o = color(p.x, p.y, 0)",
         );
-        let (picture, _) = floats("thin", &text, &format!("--size {size}"));
-        assert_eq!(picture.size().to_string(), size);
-        assert_eq!(picture.pixels().last().expect("one pixel")[..2], last);
+        let (image, _) = floats("thin", &text, &format!("--size {size}"));
+        assert_eq!(image.size().to_string(), size);
+        assert_eq!(image.pixels().last().expect("one pixel")[..2], last);
     }
 }
 
 #[test]
-fn stopped_pixels_are_marked_and_the_picture_is_written_all_the_same() {
+fn stopped_pixels_are_marked_in_the_image() {
     let text =
         "shader s(out color c) { c = color(0.5); for (; global_value<pixel>.x > 2;) c.x += 0; }";
     let (ran, file) = draw("stopped.png", text, "--size 4x2 --steps 1000");
@@ -195,8 +195,8 @@ fn pixels_that_are_nan_are_counted() {
     let text = |c: &str| format!("shader s(out color c) {{ c = color({c}); }}");
     let root = text("sqrt(global_value<pixel>.x - 3.5)");
     let (ran, _) = draw("nan.png", &root, "--size 5x2");
-    let told = "6 of 10 pixels are NaN: `--view nan` shows where";
-    assert!(ran.code == 0 && ran.stderr.contains(told), "{ran:?}");
+    let note = "6 of 10 pixels are NaN: `--view nan` shows where";
+    assert!(ran.code == 0 && ran.stderr.contains(note), "{ran:?}");
     let (ran, _) = draw("no_nan.png", &text("global_value<pixel>.x"), "--size 5x2");
     assert_eq!(ran.stderr, "");
 }
@@ -221,32 +221,28 @@ fn faults_and_messages_say_which_pixel() {
 }
 
 #[test]
-fn materials_make_pictures() {
+fn every_material_draws_an_image() {
     let folder = crate::command::project("examples/materials");
     let mut names = listing(&folder);
     names.retain(|name| name.ends_with(".adu"));
     assert!(names.len() >= 10);
     for name in names {
         let text = std::fs::read_to_string(folder.join(&name)).expect("a material");
-        let (picture, _) = floats("material", &text, "--size 32x32 --surface");
-        let first = picture.pixels()[0];
+        let (image, _) = floats("material", &text, "--size 32x32 --surface");
+        let first = image.pixels()[0];
         assert!(
-            picture.pixels().iter().any(|pixel| *pixel != first),
+            image.pixels().iter().any(|pixel| *pixel != first),
             "{name} is one colour"
         );
         assert!(
-            picture
-                .pixels()
-                .as_flattened()
-                .iter()
-                .all(|x| x.is_finite()),
+            image.pixels().as_flattened().iter().all(|x| x.is_finite()),
             "{name}"
         );
     }
 }
 
 #[test]
-fn bytecode_may_lack_globals_of_the_picture() {
+fn bytecode_may_lack_image_globals() {
     let source = scratch(
         "image_lacking.adu",
         "shader s(out float o) { o = 0.25 * global_value<pixel>.x; }",
@@ -259,7 +255,7 @@ fn bytecode_may_lack_globals_of_the_picture() {
     let out = out.to_str().expect("a path that is text");
     let ran = adumbra(["image", &bytecode, "-o", out, "--size", "2x1", "--surface"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    let drawn = read_image(Path::new(out)).expect("a picture");
+    let drawn = read_image(Path::new(out)).expect("an image");
     let red: Vec<f32> = drawn.pixels().iter().map(|pixel| pixel[0]).collect();
     assert_eq!(red, [0.125, 0.375]);
 
@@ -270,7 +266,7 @@ fn bytecode_may_lack_globals_of_the_picture() {
         "{}",
         ran.stderr
     );
-    // What somebody sets is there, or it is a mistake.
+    // A global that is set exists, or it is a mistake.
     for command in [&["image", &bytecode, "-o", out][..], &["run", &bytecode]] {
         let set = ["-g", "pixel=0,0:1,0:0,1", "-g", "gain=2"];
         let ran = adumbra(command.iter().copied().chain(set));

@@ -1,20 +1,21 @@
-//! Pictures whose derivatives come from neighbours: quads begin at even columns and rows, helpers complete them at the edges.
+//! Images with derivatives from neighbours: quads begin at even columns and rows, helpers complete
+//! them at the edges.
 
 use super::*;
 
-/// Columns of a row of a picture.
-fn row(picture: &Image, from: usize, count: usize) -> Vec<f32> {
-    let row = &picture.pixels()[from..][..count];
+/// Columns of a row of an image.
+fn row(image: &Image, from: usize, count: usize) -> Vec<f32> {
+    let row = &image.pixels()[from..][..count];
     row.iter().map(|pixel| pixel[0]).collect()
 }
 
 #[test]
-fn a_step_is_seen_where_it_lies_within_a_quad() {
+fn step_within_a_quad_has_slope() {
     let of = |edge: u32, derivatives: &str| {
         let text = format!("shader s(out float o) {{ o = step({edge}, global_value<pixel>.x); }}");
         let args = format!("--size 12x3 --view ddx --derivatives {derivatives}");
-        let (picture, _) = floats(&format!("step_{edge}_{derivatives}"), &text, &args);
-        let rows: Vec<f32> = row(&picture, 0, 36);
+        let (image, _) = floats(&format!("step_{edge}_{derivatives}"), &text, &args);
+        let rows: Vec<f32> = row(&image, 0, 36);
         assert!(rows[..12] == rows[12..24] && rows[..12] == rows[24..]);
         rows[..12].to_vec()
     };
@@ -28,7 +29,7 @@ fn a_step_is_seen_where_it_lies_within_a_quad() {
 }
 
 #[test]
-fn edges_have_the_derivatives_that_a_larger_picture_has_there() {
+fn edge_quads_match_a_larger_image() {
     let text = "shader s(out color c) { float2 p = global_value<pixel>; c = color(p.x * p.x * p.y, ddy(p.x * p.y * p.y), p.x / p.y); }";
     for (view, rule) in [
         ("value", "quad-fine"),
@@ -74,12 +75,8 @@ fn every_engine_draws_the_same_quads() {
             );
             let (ran, file) = draw(&format!("engine_{view}.exr"), text, &args);
             assert_eq!(ran.code, 0, "{}", ran.stderr);
-            let picture = read_image(&file).expect("a picture");
-            let bits: Vec<_> = picture
-                .pixels()
-                .iter()
-                .map(|p| p.map(f32::to_bits))
-                .collect();
+            let image = read_image(&file).expect("an image");
+            let bits: Vec<_> = image.pixels().iter().map(|p| p.map(f32::to_bits)).collect();
             (bits, ran.stdout, ran.stderr)
         };
         let expected = of("reference");
@@ -96,20 +93,20 @@ fn every_engine_draws_the_same_quads() {
 }
 
 #[test]
-fn a_shader_without_derivatives_has_the_same_picture() {
+fn quads_keep_shaders_without_derivatives() {
     let text = "shader s(out color c) { float2 p = global_value<uv>; c = color(sin(9 * p.x), p.y * p.y, p.x > p.y ? 1 : 0); }";
     let of = |derivatives: &str| {
         let args = format!("--size 33x17 --derivatives {derivatives}");
         let (ran, file) = draw(&format!("plain_{derivatives}.png"), text, &args);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        std::fs::read(file).expect("a picture")
+        std::fs::read(file).expect("an image")
     };
     assert_eq!(of("quad-fine"), of("dual"));
     assert_eq!(of("quad-coarse"), of("dual"));
 }
 
 #[test]
-fn a_seam_is_read_at_a_coarse_level() {
+fn seam_is_sampled_at_coarse_level() {
     // The seam lies between columns 8 and 9 of 16.
     let text = "texture2d wood; shader s(out float o) { o = texture2d_sample_alpha<wood>(fract((global_value<pixel>.x + 7) / 16), 0.5); }";
     let of = |derivatives: &str| {
@@ -127,7 +124,7 @@ fn a_seam_is_read_at_a_coarse_level() {
 }
 
 #[test]
-fn nans_of_neighbours_are_traced() {
+fn neighbours_nans_are_traced() {
     let args = "--size 4x2 --view nan --derivatives quad-fine";
     let (verdicts, printed) = floats(
         "nan_quads",
@@ -141,7 +138,7 @@ fn nans_of_neighbours_are_traced() {
             && printed.ends_with(":2:6: sqrt(x + 0.5)\n"),
         "{printed}"
     );
-    // What a neighbour did not choose is not seen.
+    // A neighbour's value that was not selected has no effect.
     let text =
         "shader s(out float o) { float x = global_value<pixel>.x - 1; o = x > 0 ? sqrt(x) : 3; }";
     let (verdicts, _) = floats("nan_chosen", text, args);

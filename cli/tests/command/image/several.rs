@@ -1,21 +1,21 @@
-//! Several points in a pixel, several pictures over time.
+//! Several points in a pixel, several images over time.
 
 use super::*;
 
 const EDGE: &str = "shader s(out float o) { o = global_value<uv>.x > 0.3 ? 1 : 0; }";
 
 #[test]
-fn samples_are_the_mean_of_evenly_spaced_points() {
+fn samples_average_evenly_spaced_points() {
     let of = |samples: u32| {
-        let (picture, _) = floats("samples", EDGE, &format!("--size 1x1 --samples {samples}"));
-        picture.pixels()[0][0]
+        let (image, _) = floats("samples", EDGE, &format!("--size 1x1 --samples {samples}"));
+        image.pixels()[0][0]
     };
     // At 0.5; at 0.25 and 0.75; at 1/6, 3/6, 5/6; at 1/8, 3/8, 5/8, 7/8.
     assert_eq!([1, 2, 3, 4].map(of), [1.0, 0.5, 2.0 / 3.0, 0.75]);
 }
 
 #[test]
-fn samples_keep_constants_derivatives_and_bits_of_engines() {
+fn samples_keep_constants_derivatives_and_bits() {
     let text = "shader s(out float3 o) { o = float3(0.1, global_value<pixel>.y, ddx(global_value<uv>.x)); }";
     for derivatives in ["dual", "quad-fine"] {
         let (one, _) = floats(
@@ -37,7 +37,7 @@ fn samples_keep_constants_derivatives_and_bits_of_engines() {
 }
 
 #[test]
-fn frames_are_pictures_of_their_times() {
+fn frames_are_images_of_their_times() {
     let text = "shader s(out float o) { o = global_value<time> * global_value<uv>.x; }";
     let (ran, file) = draw("film.exr", text, "--size 4x4 --time -1..3 --frames 4");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
@@ -51,22 +51,22 @@ fn frames_are_pictures_of_their_times() {
     assert_eq!(listing(folder), names);
     for (name, time) in names.into_iter().zip(["-1", "0", "1", "2"]) {
         let (single, _) = floats("single", text, &format!("--size 4x4 --time {time}"));
-        let frame = read_image(&folder.join(name)).expect("a picture");
+        let frame = read_image(&folder.join(name)).expect("an image");
         assert_eq!(frame.pixels(), single.pixels(), "{name}");
     }
 }
 
 #[test]
-fn options_that_do_not_go_together_are_refused() {
+fn conflicting_options_are_refused() {
     for (args, expected) in [
         ("--time 0..1", "say how many by `--frames N`"),
         ("--frames 3", "over `--time A..B`"),
         ("--time 2 --frames 3", "over `--time A..B`"),
         (
             "--time 0..1 --frames 3 --watch",
-            "`--watch` draws one picture",
+            "`--watch` draws one image",
         ),
-        ("--time 0..1 --frames 0", "1 to 10000 pictures"),
+        ("--time 0..1 --frames 0", "1 to 10000 images"),
         ("--time 0..1 --frames 3 -g time=1", "given twice"),
         ("--time 0..x --frames 3", "`x` is not a number"),
         ("--samples 0", "1 to 16 points"),

@@ -1,4 +1,5 @@
-//! Textures of files: their colours, the levels they are read at, and the checker in the place of those that are not given.
+//! Textures of files: their colours and levels, and the checkerboard in place of those that are not
+//! given.
 
 use super::*;
 use adumbra_image::{ImageSize, PngImage, write_png};
@@ -29,7 +30,7 @@ const LOOK: &str =
     "texture2d wood; shader s(out color c) { c = texture2d_sample<wood>(global_value<t>); }";
 
 #[test]
-fn levels_are_those_of_an_independent_table() {
+fn levels_match_an_independent_table() {
     let table = include_str!("../../../../tests/data/mip_table.csv");
     let mut lines = table.lines();
     let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
@@ -61,12 +62,12 @@ fn levels_are_those_of_an_independent_table() {
 }
 
 #[test]
-fn a_texture_is_sharp_from_near_and_its_mean_from_afar() {
+fn distant_texture_is_its_mean() {
     let file = stripes("stripes.png", 8, 8);
     let look = |step: &str| {
         let args = format!("--size 8x1 --texture wood={file} -g t=0,0:{step},0:0,{step}");
-        let (picture, _) = floats("near_and_far", LOOK, &args);
-        picture.pixels().iter().map(|p| p[0]).collect::<Vec<f32>>()
+        let (image, _) = floats("near_and_far", LOOK, &args);
+        image.pixels().iter().map(|p| p[0]).collect::<Vec<f32>>()
     };
     assert_eq!(look("0.125"), [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
     assert_eq!(look("0.25"), [0.5; 8]);
@@ -79,12 +80,12 @@ fn explicit_levels_and_gradients_are_obeyed() {
     let text = "texture2d wood; shader s(out color c) { float2 t = float2(0.0625, 0.5);
         c = color(texture2d_sample_level<wood>(t, 0.0).x, texture2d_sample_level<wood>(t, 0.5).x,
             texture2d_sample_grad<wood>(t, float2(0.25, 0), float2(0, 0)).x); }";
-    let (picture, _) = floats(
+    let (image, _) = floats(
         "explicit",
         text,
         &format!("--size 1x1 --texture wood={file}"),
     );
-    assert_eq!(picture.pixels()[0][..3], [1.0, 0.75, 0.5]);
+    assert_eq!(image.pixels()[0][..3], [1.0, 0.75, 0.5]);
     let (levels, _) = floats(
         "explicit_levels",
         text,
@@ -94,11 +95,11 @@ fn explicit_levels_and_gradients_are_obeyed() {
 }
 
 #[test]
-fn without_a_file_a_texture_is_the_checker() {
+fn texture_without_file_is_checkerboard() {
     let text =
         "texture2d wood; shader s(out color c) { c = texture2d_sample<wood>(global_value<uv>); }";
-    let (picture, _) = floats("checker", text, "--size 16x16");
-    for (i, pixel) in picture.pixels().iter().enumerate() {
+    let (image, _) = floats("checker", text, "--size 16x16");
+    for (i, pixel) in image.pixels().iter().enumerate() {
         let is_even = (i % 16 / 2 + i / 16 / 2) % 2 == 0;
         assert_eq!(pixel[0], f32::from(u8::from(is_even)));
     }

@@ -1,4 +1,4 @@
-//! What the views of derivatives, levels and NaNs show.
+//! The views of derivatives, levels and NaNs.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn derivatives_are_slopes() {
     for i in 0..16 * 8 {
         let u = ((i % 16) as f32 + 0.5) / 16.0;
         let (dx, dy) = (2.0 * u / 16.0, -3.0 / 8.0);
-        let found = [&ddx, &ddy, &width].map(|picture| picture.pixels()[i][0]);
+        let found = [&ddx, &ddy, &width].map(|image| image.pixels()[i][0]);
         assert_eq!(found, [dx, dy, dx.abs() + f32::abs(dy)]);
     }
 }
@@ -44,7 +44,7 @@ fn grey_is_no_slope_and_the_scale_is_printed() {
     let (greys, printed) = bytes("width", text, "--size 8x1 --view width");
     assert_eq!(printed, "black 0, white 0.125 per pixel\n");
     assert_eq!((greys[0], greys[7]), ([0, 0, 0, 255], [255, 255, 0, 255]));
-    // Nothing changes: there is a scale all the same.
+    // Without any change there is a scale all the same.
     let (greys, printed) = bytes(
         "flat",
         "shader s(out float o) { o = 1; }",
@@ -55,7 +55,7 @@ fn grey_is_no_slope_and_the_scale_is_printed() {
 }
 
 #[test]
-fn one_steep_pixel_does_not_make_the_others_grey() {
+fn steep_pixel_leaves_others_visible() {
     let text = "shader s(out float o) { float u = global_value<uv>.x; o = u; if (global_value<pixel>.x < 1) o = 1000 * u; }";
     let (_, printed) = bytes("steep", text, "--size 256x1 --view ddx");
     assert_eq!(
@@ -65,7 +65,7 @@ fn one_steep_pixel_does_not_make_the_others_grey() {
 }
 
 #[test]
-fn nans_are_marked_and_traced_to_where_they_come_from() {
+fn nans_are_marked_and_traced_to_origin() {
     let text = "float root(float x) {\n    return sqrt(x);\n}\nshader s(out color c) {
         float2 p = global_value<uv>;
         float unused = log(-1 - p.x);
@@ -95,7 +95,7 @@ fn nans_are_marked_and_traced_to_where_they_come_from() {
 }
 
 #[test]
-fn derivatives_that_are_nan_are_found_too() {
+fn nan_derivatives_are_found() {
     // The value is 0; the slope is the difference of two beyond all floats.
     let text = "shader s(out float o) { float x = global_value<pixel>.x - 0.5; float y = x * 3e38; y = y * 3e38; o = x > 0 ? x : y - y; }";
     let (verdicts, printed) = floats("nan_slope", text, "--size 3x1 --view nan");
@@ -112,7 +112,7 @@ fn derivatives_that_are_nan_are_found_too() {
 }
 
 #[test]
-fn a_picture_without_nans_says_so() {
+fn image_without_nans_says_so() {
     let (_, printed) = floats("finite", SLOPES, "--size 4x4 --view nan");
     let expected = "NaN (red): 0 pixels\ninfinite (yellow): 0 pixels\nderivative NaN or infinite (blue): 0 pixels\n";
     assert_eq!(printed, expected);

@@ -1,4 +1,4 @@
-//! `--watch` draws again on save, and keeps the last good picture when the shader has an error.
+//! `--watch` draws again on save, and keeps the last good image when the shader has an error.
 
 use super::*;
 use std::io::{BufRead, BufReader};
@@ -7,9 +7,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// Long enough for any machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A command that watches, ended when the test is.
+/// A command that watches; it is killed when the test ends.
 struct Watching {
     child: Child,
     lines: Receiver<String>,
@@ -37,10 +37,10 @@ impl Watching {
         Watching { child, lines }
     }
 
-    /// Waits for a line with that text.
+    /// Waits for a line that contains this.
     fn says(&self, text: &str) {
         loop {
-            let line = self.lines.recv_timeout(PATIENCE);
+            let line = self.lines.recv_timeout(TIMEOUT);
             let line = line.unwrap_or_else(|_| panic!("nothing said `{text}`"));
             if line.contains(text) {
                 return;
@@ -57,7 +57,7 @@ impl Drop for Watching {
 }
 
 #[test]
-fn a_picture_follows_its_shader_and_what_that_includes() {
+fn watched_image_follows_sources_and_includes() {
     let folder = place("watch");
     let path = |name: &str| folder.join(name);
     let save = |name: &str, text: &str| std::fs::write(path(name), text).expect("a file");
@@ -77,7 +77,7 @@ fn a_picture_follows_its_shader_and_what_that_includes() {
     );
     watching.says("wrote");
     assert_eq!(grey(), 188);
-    // An error is told, and the picture stays.
+    // An error is reported, and the image stays.
     save("grey.adu", "const float GREY = 1.0");
     watching.says("E0");
     assert_eq!(grey(), 188);

@@ -1,4 +1,5 @@
-//! No lane is idle: of every golden program each lane is removed in turn, by force, and something changes at one of 1,000 points.
+//! Removes each lane of every golden program in turn, by force: something changes at one of 1,000
+//! points, so no lane is dead.
 
 use super::support::{COST_TABLE, header, path, programs};
 use adumbra::{Compiler, GlobalsLayout, Options, Sources, Type};
@@ -7,10 +8,12 @@ use adumbra_ir::{FileId, Module, text};
 
 const POINTS: u64 = 1_000;
 
-/// Longer programs have thousands of lanes, each of which wants the program evaluated anew: more than ten minutes for the long shaders of the cost table.
+/// Longer programs have thousands of lanes, each of which needs the program evaluated anew: more
+/// than ten minutes for the long shaders of the cost table.
 const MAX_LINES: usize = 200;
 
-/// The post's hit members, the examples' x1 and x2, and a float for each further name that the header's `-g` options give.
+/// The post's hit members, the examples' x1 and x2, and a float for each further name in the
+/// header's `-g` options.
 fn layout(text: &str) -> GlobalsLayout {
     let options = header(text, "run").flat_map(str::split_whitespace);
     let names = options.filter_map(|option| option.split_once('=').map(|(name, _)| name));
@@ -30,7 +33,7 @@ fn compiled(compiler: &Compiler, sources: &Sources) -> Module {
 }
 
 #[test]
-fn no_lane_of_the_golden_programs_is_idle() {
+fn golden_programs_have_no_dead_lane() {
     let examples = path("../examples");
     let mut files = programs("post");
     files.extend(programs(COST_TABLE));
@@ -57,7 +60,7 @@ fn no_lane_of_the_golden_programs_is_idle() {
     assert!(removed > 100, "only {removed} lanes were tried");
 }
 
-/// Lanes of one text that are idle, and all.
+/// The numbers of dead lanes and of all lanes of one source.
 fn of_text(text: &str, options: Options) -> (usize, usize) {
     let compiler = Compiler::new(layout(text)).with_options(options);
     let module = compiled(&compiler, &Sources::new("idle.adu", text));
@@ -65,7 +68,7 @@ fn of_text(text: &str, options: Options) -> (usize, usize) {
 }
 
 #[test]
-fn no_lane_through_loops_arrays_and_calls_is_idle() {
+fn loops_arrays_calls_have_no_dead_lane() {
     let text = "texture2d wood;
                 float twice(float a) { return a + a; }
                 shader main(int n = 3, out float o) {
@@ -80,7 +83,7 @@ fn no_lane_through_loops_arrays_and_calls_is_idle() {
 }
 
 #[test]
-fn merged_demand_has_idle_lanes_and_they_are_found() {
+fn dead_lanes_of_merged_demand_are_found() {
     let text = "shader main(out float o) {
                     float x = global_value<x1>, y = global_value<x2>;
                     o = x < y ? ddx(x) : ddy(y);

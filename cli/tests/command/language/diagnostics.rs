@@ -1,16 +1,19 @@
-//! Wrong programs. A comment `//~ CODE `text`` at the end of a line says that `check` finds CODE there, and that its span covers that text;
-//! `//~^` speaks of the line before; what stands behind ` => ` is part of the help. Nothing else may be found, every finding says the mend,
-//! and a program may start with `// run: OPTIONS`.
+//! Wrong programs, with the expected diagnostics in their comments.
+//!
+//! A comment `//~ CODE `source`` at the end of a line expects CODE there, with a span that covers
+//! that source; `//~^` expects it in the line before. A part of the help comes after ` => `. No
+//! other diagnostic may be reported, and every one names the fix. A program may start with `// run:
+//! OPTIONS`.
 
 use super::support::{header, json_lines, programs};
 use crate::command::adumbra;
 
-/// Line, code, covered text.
-type Finding = (usize, String, Option<String>);
+/// Line, code, and the source that the span covers.
+type Expected = (usize, String, Option<String>);
 
-/// What a program says is found in it, each with a part of its help.
-fn expected(text: &str) -> (Vec<Finding>, Vec<Option<&str>>) {
-    let (mut findings, mut helps) = (Vec::new(), Vec::new());
+/// The diagnostics that a program expects, each with a part of its help.
+fn expected(text: &str) -> (Vec<Expected>, Vec<Option<&str>>) {
+    let (mut diagnostics, mut helps) = (Vec::new(), Vec::new());
     for (number, line) in text.lines().enumerate() {
         for note in line.split("//~").skip(1) {
             let (above, note) = match note.strip_prefix('^') {
@@ -23,16 +26,16 @@ fn expected(text: &str) -> (Vec<Finding>, Vec<Option<&str>>) {
             };
             let mut parts = note.trim().splitn(2, ' ');
             let code = parts.next().expect("a code").to_string();
-            let place = parts.next().map(|p| p.trim_matches('`').to_string());
-            findings.push((number + 1 - above, code, place));
+            let source = parts.next().map(|p| p.trim_matches('`').to_string());
+            diagnostics.push((number + 1 - above, code, source));
             helps.push(help);
         }
     }
-    (findings, helps)
+    (diagnostics, helps)
 }
 
 #[test]
-fn every_wrong_program_gets_its_code_at_its_place_with_a_mend() {
+fn wrong_programs_get_code_location_and_fix() {
     let files = programs("diagnostics");
     assert!(files.len() >= 80);
     let mut wrong = Vec::new();
@@ -43,25 +46,27 @@ fn every_wrong_program_gets_its_code_at_its_place_with_a_mend() {
         args.extend(header(&text, "run").flat_map(str::split_whitespace));
         let ran = adumbra(args.iter().copied());
         let mut lines = json_lines(&ran.stdout);
-        // What is wrong with the form of a text is found before what it means.
+        // Errors of syntax are found before those of meaning.
         lines.sort_by_key(|line| line["span"]["start"].as_u64());
         let (expected, helps) = expected(&text);
-        let mut found: Vec<Finding> = Vec::new();
-        for (i, finding) in lines.iter().enumerate() {
-            let span = &finding["span"];
+        let mut found: Vec<Expected> = Vec::new();
+        for (i, diagnostic) in lines.iter().enumerate() {
+            let span = &diagnostic["span"];
             let at = |key: &str| span[key].as_u64().expect("a number") as usize;
-            let code = finding["code"].as_str().expect("a code").to_string();
-            let place = &text[at("start")..at("end")];
-            let wants_place = expected.get(i).is_none_or(|e| e.2.is_some());
+            let code = diagnostic["code"].as_str().expect("a code").to_string();
+            let source = &text[at("start")..at("end")];
+            let has_source = expected.get(i).is_none_or(|e| e.2.is_some());
             found.push((
                 at("line"),
                 code.clone(),
-                wants_place.then(|| place.to_string()),
+                has_source.then(|| source.to_string()),
             ));
-            let help = finding["help"].as_str().unwrap_or_default();
+            let help = diagnostic["help"].as_str().unwrap_or_default();
             let part = helps.get(i).copied().flatten();
             if help.is_empty() || part.is_some_and(|part| !help.contains(part)) {
-                wrong.push(format!("{name}: {code} does not say the mend: {finding}"));
+                wrong.push(format!(
+                    "{name}: {code} does not name the fix: {diagnostic}"
+                ));
             }
         }
         if found != expected {
@@ -72,7 +77,7 @@ fn every_wrong_program_gets_its_code_at_its_place_with_a_mend() {
         for (_, code, _) in &expected {
             if !report.contains(&format!("[{code}]")) || !report.contains("Help: ") {
                 wrong.push(format!(
-                    "{name}: the report lacks {code} or the mend:\n{report}"
+                    "{name}: the report lacks {code} or the fix:\n{report}"
                 ));
             }
         }

@@ -1,6 +1,7 @@
 //! Equation 3 of the post at every point of the reference data, by both engines.
 //!
-//! The points are `tests/data/eq3_points.json`, computed independently in f64; ADUMBRA_EQ3_POINTS names another file of the same form.
+//! The points are `tests/data/eq3_points.json`, computed independently in f64; ADUMBRA_EQ3_POINTS
+//! names another file of the same form.
 
 use super::support::{close, json, number, path};
 use serde_json::Value;
@@ -34,7 +35,7 @@ fn check(found: &Value, point: &Value, tolerance: f64) {
 }
 
 #[test]
-fn run_gives_value_and_partials_at_every_point() {
+fn run_matches_equation_3_at_every_point() {
     let points = points();
     assert!(!points.is_empty());
     for point in &points {
@@ -49,7 +50,7 @@ fn run_gives_value_and_partials_at_every_point() {
 }
 
 #[test]
-fn eval_gives_value_and_partials_at_every_point() {
+fn eval_matches_equation_3_at_every_point() {
     for point in &points() {
         let [a, b, c, d] = seeds(point);
         let args = [
@@ -68,7 +69,7 @@ fn eval_gives_value_and_partials_at_every_point() {
 }
 
 #[test]
-fn the_posts_own_point_is_right_to_three_in_ten_million() {
+fn posts_point_is_within_tolerance() {
     let point = serde_json::json!({
         "x1": 1.5, "x2": 0.5, "f": 0.17684336, "df_dx1": -0.10963350, "df_dx2": 0.30292089
     });

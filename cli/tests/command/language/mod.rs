@@ -1,4 +1,4 @@
-//! The language as a whole, through the command: the programs of the post, wrong programs, equation 3.
+//! The language, tested by the command: programs of the post, wrong programs, equation 3.
 
 mod dead_lanes;
 mod diagnostics;

@@ -1,22 +1,33 @@
-//! Programs whose header says how to run them and what must come out.
+//! Golden programs: each one's header has its runs and the expected results.
 //!
 //! ```text
-//! // source: WHERE                           where the expected values are from; every program of `tests/lang` says it
-//! // run: OPTIONS                            each run checks the lines up to the next one, on every engine
-//! // out: NAME = VALUE [: DDX : DDY] [~ T]   an output; floats within T (default 1e-6; at 0 the same float); shadows need --derivs
+//! // source: WHERE                           the source of the expected values; every program of
+//! //                                         `tests/lang` has it
+//! // run: OPTIONS                            each run checks the lines up to the next one, on
+//! //                                         every engine
+//! // out: NAME = VALUE [: DDX : DDY] [~ T]   an output; floats within T (default 1e-6; at 0 the
+//! //                                         same float); shadows need --derivs
 //! // sample: TEXTURE U V : DUDX DUDY DVDX DVDY [LEVEL] [~ T]
-//! //                                         the requests are exactly these, in order; without such a line, any
+//! //                                         the requests are exactly these, in order; without
+//! //                                         such a line, any
 //! // closure: OUTPUT = NAME                  the output is a leaf of that name
-//! // tree: OUTPUT = JSON                     the output is exactly that closure tree, as the command prints it
-//! // message: TEXT                           the messages are exactly these, in order; a line break in one is written \n
-//! // fault: CODE                             the faults are exactly these, in order; without such a line there is none
-//! // warning: CODE                           the compiler's warnings are exactly these, in order; without such a line there is none
-//! // lanes[ merged]: VARIABLE = LANES, …     the shadows that the variable's definitions carry together, by `emit --stage demand`
-//! // same as: OPTIONS                        the serialised bytecode is byte for byte that of these options
+//! // tree: OUTPUT = JSON                     the output is exactly that closure tree, as the
+//! //                                         command prints it
+//! // message: STRING                         the messages are exactly these, in order; a line
+//! //                                         break in one is written \n
+//! // fault: CODE                             the faults are exactly these, in order; without
+//! //                                         such a line there is none
+//! // warning: CODE                           the compiler's warnings are exactly these, in
+//! //                                         order; without such a line there is none
+//! // lanes[ merged]: VARIABLE = LANES, …     the shadows that the variable's definitions carry
+//! //                                         together, by `emit --stage demand`
+//! // same as: OPTIONS                        the serialised bytecode is byte for byte that of
+//! //                                         these options
 //! // refused: CODE                           `check` gives exactly this error
 //! ```
 //!
-//! A VALUE is `true`, `false`, a number, or numbers separated by commas; the rows of a matrix are separated by semicolons.
+//! A VALUE is `true`, `false`, a number, or numbers separated by commas; the rows of a matrix are
+//! separated by semicolons.
 
 use super::support::{COST_TABLE, close, header, json, json_lines, number, programs};
 use crate::command::{adumbra, scratch};
@@ -34,21 +45,21 @@ fn engines() -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// What one engine made of a program.
+/// The results of one engine's run of a program.
 struct Ran {
     engine: &'static str,
     result: Value,
     warnings: Vec<String>,
 }
 
-/// A run and the lines that it must satisfy, as key and text.
+/// A run and the lines that it must satisfy, as key and value.
 #[derive(Default)]
 struct Run<'a> {
     options: Vec<&'a str>,
     lines: Vec<(&'a str, &'a str)>,
 }
 
-/// The runs of a header. What stands before the first `run:` belongs to one without options.
+/// The runs of a header. Lines before the first `run:` belong to one without options.
 fn runs(text: &str) -> Vec<Run<'_>> {
     let mut runs = vec![Run::default()];
     for line in text.lines().map_while(|line| line.strip_prefix("// ")) {
@@ -69,7 +80,7 @@ fn runs(text: &str) -> Vec<Run<'_>> {
     runs
 }
 
-/// The texts of all lines with that key.
+/// The values of all lines with that key.
 fn all<'a>(lines: &[(&'a str, &'a str)], key: &str) -> Vec<&'a str> {
     let found = lines.iter().filter(|(k, _)| *k == key);
     found.map(|(_, text)| *text).collect()
@@ -93,7 +104,7 @@ fn text(value: &Value) -> String {
     value.as_str().expect("a text").to_owned()
 }
 
-/// Splits `text ~ tolerance`.
+/// Splits `value ~ tolerance`.
 fn tolerance(line: &str) -> (&str, f64) {
     match line.rsplit_once('~') {
         Some((text, t)) => (text.trim(), t.trim().parse().expect("a tolerance")),
@@ -101,7 +112,8 @@ fn tolerance(line: &str) -> (&str, f64) {
     }
 }
 
-/// Whether a value is the expected one: truth values and ints exactly, floats within the tolerance, vectors and matrices part by part.
+/// Whether a value is the expected one: booleans and ints exactly, floats within the tolerance,
+/// vectors and matrices by component.
 fn is(found: &Value, expected: &str, tolerance: f64) -> bool {
     let expected = expected.trim();
     if let Some(parts) = found.as_array() {
@@ -173,14 +185,14 @@ fn check_samples(outputs: &Value, lines: &[&str]) -> Result<(), String> {
     Err(format!("samples: expected {lines:?}, found {samples:?}"))
 }
 
-/// Holds a list that a run reports against the lines with that key.
+/// Compares a list that a run reports with the lines with that key.
 fn check_list(what: &str, found: &[String], expected: &[&str], wrong: &mut impl FnMut(String)) {
     if found != expected {
         wrong(format!("{what}s: expected {expected:?}, found {found:?}"));
     }
 }
 
-/// The texts of a list in the result; the command leaves an empty one out.
+/// The strings of a list in the result; the command leaves an empty one out.
 fn reported(result: &Value, list: &str, of: impl Fn(&Value) -> String) -> Vec<String> {
     let list = result[list].as_array();
     list.map_or(Vec::new(), |list| list.iter().map(of).collect())
@@ -213,7 +225,7 @@ fn check_lanes(file: &Path, options: &[&str], line: &str) {
     }
 }
 
-/// What `emit --stage bytecode -o` writes to a file of that name.
+/// The bytes that `emit --stage bytecode -o` writes to a file of that name.
 fn bytecode(file: &str, options: &[&str], name: &str) -> Vec<u8> {
     let to = scratch(name, "");
     let mut args = vec!["emit", file, "--stage", "bytecode", "-o", &to];
@@ -223,7 +235,7 @@ fn bytecode(file: &str, options: &[&str], name: &str) -> Vec<u8> {
     std::fs::read(&to).expect("the command wrote the file")
 }
 
-/// What an engine must make of a run.
+/// Checks the results of an engine's run.
 fn check_ran(ran: &Ran, lines: &[(&str, &str)], wrong: &mut impl FnMut(String)) {
     let mut wrong = |what: String| wrong(format!("{}: {what}", ran.engine));
     for (key, line) in lines {
@@ -255,16 +267,16 @@ fn check_ran(ran: &Ran, lines: &[(&str, &str)], wrong: &mut impl FnMut(String)) 
     check_list("warning", &ran.warnings, &all(lines, "warning"), &mut wrong);
 }
 
-/// Checks all that a program's header says; gives what is wrong.
+/// Checks all lines of a program's header, and returns the problems.
 fn check_program(file: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(file).expect("the program can be read");
     let path = file.to_str().expect("a UTF-8 path");
     let mut found = Vec::new();
     let mut wrong = |what: String| found.push(format!("{path}: {what}"));
     if let Some(code) = header(&text, "refused").next() {
-        let finding = json(&["check", path, "--json"]);
-        if finding["code"] != code {
-            wrong(finding.to_string());
+        let diagnostic = json(&["check", path, "--json"]);
+        if diagnostic["code"] != code {
+            wrong(diagnostic.to_string());
         }
         return found;
     }
@@ -314,7 +326,7 @@ fn check_program(file: &Path) -> Vec<String> {
 }
 
 #[test]
-fn the_posts_programs_do_what_the_post_says() {
+fn posts_programs_match_the_post() {
     let mut files = programs("post");
     files.extend(programs(COST_TABLE));
     let wrong: Vec<String> = files.iter().flat_map(|f| check_program(f)).collect();
@@ -322,7 +334,7 @@ fn the_posts_programs_do_what_the_post_says() {
 }
 
 #[test]
-fn programs_give_what_was_worked_out_elsewhere() {
+fn golden_programs_give_expected_values() {
     let files = programs("lang");
     assert!(files.len() >= 200);
     let mut wrong: Vec<String> = files.iter().flat_map(|f| check_program(f)).collect();

@@ -1,7 +1,9 @@
-//! The index of the language's specification: each row, and the programs that show it. What is refused stands in `tests/diagnostics`.
+//! The index of the language's specification: each row, and the programs that show it. Refused
+//! programs are in `tests/diagnostics`.
 //!
-//! The rows are copied by hand, shortened, from the first version of the specification; the tests see that each names programs, and that each
-//! program is named. A row that the specification gains is added here.
+//! The rows are copied by hand, shortened, from the first version of the specification. The tests
+//! see that each row names programs, and that each program is named. A row that the specification
+//! gains is added here.
 
 use super::support::{path, programs};
 
@@ -120,7 +122,7 @@ const PROGRAM: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The table of derivatives, and what is said around it.
+/// The table of derivatives, and sentences around it.
 const DERIVATIVES: &[(&str, &[&str])] = &[
     ("-a, a±b, a·b, a/b", &["derivatives_of_arithmetic"]),
     ("sin cos tan", &["derivatives_of_sine"]),
@@ -166,7 +168,7 @@ const DERIVATIVES: &[(&str, &[&str])] = &[
     ("--derivatives off", &["derivatives_off"]),
 ];
 
-/// What is refused, each with its own code, span and help.
+/// Refused programs, each with its own code, span and help.
 const REFUSED: &[(&str, &[&str])] = &[
     (
         "unknown names, with a suggestion",
@@ -321,7 +323,7 @@ const REFUSED: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "texts that are not of the grammar",
+        "sources that are not of the grammar",
         &[
             "bad_number",
             "uint_literal_too_large",
@@ -445,7 +447,7 @@ fn unnamed(folder: &str, rows: &[&[(&str, &[&str])]]) -> Vec<String> {
 }
 
 #[test]
-fn every_row_of_the_specification_has_its_programs() {
+fn every_specification_row_has_programs() {
     let shown = [TYPES, PROGRAM, DERIVATIVES];
     let mut wrong: Vec<String> = shown
         .iter()

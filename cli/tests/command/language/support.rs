@@ -1,4 +1,4 @@
-//! Reading programs, their headers, and what the command says of them.
+//! Reads programs and their headers, and the command's JSON.
 
 use crate::command::{adumbra, project};
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub(crate) fn programs(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Where the shaders of the post's cost table stand, which the benchmarks run.
+/// The folder of the shaders of the post's cost table, which the benchmarks run.
 pub(crate) const COST_TABLE: &str = "../cli/src/benchmarks/post";
 
 /// The values of the header lines `// key: value`, in order.
@@ -43,7 +43,7 @@ pub(crate) fn header<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = &'
         .map(str::trim)
 }
 
-/// Runs the command and reads what it prints as one JSON value.
+/// Runs the command and reads its output as one JSON value.
 ///
 /// # Panics
 /// If it is not one.
@@ -52,7 +52,7 @@ pub(crate) fn json(args: &[&str]) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}\n{ran:?}"))
 }
 
-/// A JSON number, or one of the strings that stand for what JSON lacks.
+/// A JSON number, or one of the strings in place of numbers that JSON lacks.
 pub(crate) fn number(value: &Value) -> f64 {
     match value.as_str() {
         Some("nan") => f64::NAN,
