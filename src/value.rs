@@ -97,7 +97,7 @@ host_floats! { 2 3 4 }
 /// Vectors and arrays are arrays, matrices are arrays of rows, structs are objects.
 ///
 /// ```
-/// use adumbra::{Type, value::View};
+/// use adumbra::{Type, value::ValueView};
 /// let words = [0.1_f32.to_bits(), f32::INFINITY.to_bits()];
 /// let view = View::new(&Type::Vector(2), &words);
 /// assert_eq!(view.to_string(), "(0.1, inf)");

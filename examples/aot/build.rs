@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let [arch, system] = ["CARGO_CFG_TARGET_ARCH", "CARGO_CFG_TARGET_OS"].map(env::var);
     let name = format!("{}-{}", arch?, system?);
-    let platform = Platform::of_name(&name).ok_or(format!("no objects are made for {name}"))?;
+    let platform = Platform::from_name(&name).ok_or(format!("no objects are made for {name}"))?;
     let mut file = ObjectFile::new(platform);
     // An image has one time for all of its pixels.
     file.add("ripple", &program, &["time".to_owned()])?;

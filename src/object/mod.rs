@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// let source = "shader wave(float height = 1.0, out float o) { o = height * sin(10.0 * global_value<uv>.x); }";
 /// let program = Compiler::new(layout).compile(&Sources::new("wave.adu", source))?;
 ///
-/// let platform = Platform::of_name("aarch64-linux").unwrap();
+/// let platform = Platform::from_name("aarch64-linux").unwrap();
 /// let mut file = ObjectFile::new(platform);
 /// file.add("wave", &program, &[])?;
 /// assert!(file.to_bytes()?.starts_with(b"\x7fELF"));

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 /// How long a command may be silent, in milliseconds.
 const TIMEOUT_MS: u64 = 20_000;
 
-/// Terminals send these around a paste.
+/// Around a paste, terminals send these.
 const PASTE: [&str; 2] = ["\x1b[200~", "\x1b[201~"];
 
 /// The command on a terminal of its own.
@@ -20,8 +20,11 @@ fn adumbra<'a>(args: impl IntoIterator<Item = &'a str>) -> PtySession {
     command.args(args);
     command.env("TERM", "xterm").env("NO_COLOR", "1");
     command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
-/// How long a command may be silent, in milliseconds.
-const TIMEOUT_MS: u64 = 20_000;
+    spawn_command(command, Some(TIMEOUT_MS)).expect("there is a terminal")
+}
+
+fn session() -> PtySession {
+    let mut session = adumbra([]);
     session.exp_string("Ctrl-D leaves").expect("a banner");
     session.exp_string("> ").expect("a prompt");
     session
@@ -52,7 +55,7 @@ fn pasted_lines_are_evaluated_one_by_one() {
 }
 
 #[test]
-fn unfinished_paste_continues_with_typed_lines() {
+fn unfinished_paste_goes_on_with_what_is_typed() {
     let mut session = session();
     paste(&mut session, "1 + 1\n(2 +");
     session.exp_string("value  2").expect("the first line");
