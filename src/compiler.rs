@@ -255,11 +255,11 @@ impl Compiler {
     /// meaning of each of its outputs for the session.
     ///
     /// ```
-    /// use adumbra::{Compiler, GlobalsLayout, Sources, session::Given};
+    /// use adumbra::{Compiler, GlobalsLayout, Sources, session::SessionOutput};
     /// let compiler = Compiler::new(GlobalsLayout::new());
     /// let sources = Sources::new("<input>", "w = sqrt(2.0); w * w");
     /// let (_, given) = compiler.compile_entry(&sources, 0)?;
-    /// assert_eq!(given, [Given::Variable("w".to_owned())]);
+    /// assert_eq!(given, [SessionOutput::Variable("w".to_owned())]);
     /// // The second entry compiles once the host has a global `w`.
     /// assert!(compiler.compile_entry(&sources, 1).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

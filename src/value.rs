@@ -99,7 +99,7 @@ host_floats! { 2 3 4 }
 /// ```
 /// use adumbra::{Type, value::ValueView};
 /// let words = [0.1_f32.to_bits(), f32::INFINITY.to_bits()];
-/// let view = View::new(&Type::Vector(2), &words);
+/// let view = ValueView::new(&Type::Vector(2), &words);
 /// assert_eq!(view.to_string(), "(0.1, inf)");
 /// assert_eq!(serde_json::to_string(&view).unwrap(), r#"[0.1,"inf"]"#);
 /// ```

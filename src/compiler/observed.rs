@@ -16,7 +16,7 @@ impl Compiler {
     ///
     /// ```
     /// use adumbra::{Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources, Type};
-    /// use adumbra::{host::MessageId, inspect::{Event, Observation}};
+    /// use adumbra::{host::MessageId, inspect::{Observation, ObservedEvent}};
     /// let source = "shader s(out float o) { float y = 2 * global_value<x>; o = y > 1 ? y : 0; }";
     /// let layout = GlobalsLayout::new().with("x", Type::FLOAT)?;
     /// let (program, observations) = Compiler::new(layout).compile_observed(&Sources::new("s.adu", source))?;
@@ -28,7 +28,7 @@ impl Compiler {
     ///     }
     ///     fn message(&mut self, message: MessageId, args: &[u32]) {
     ///         let Some(observation) = &self.0[message.index()] else { return };
-    ///         if let Event::Assign { place, .. } = &observation.event && place[0] == "y" {
+    ///         if let ObservedEvent::Assign { place, .. } = &observation.event && place[0] == "y" {
     ///             let seen = observation.read(args);
     ///             self.1 = [seen.value[0], seen.shadows[0][0], seen.shadows[1][0]].map(f32::from_bits).to_vec();
     ///         }

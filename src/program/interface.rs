@@ -27,7 +27,7 @@ impl Program {
     /// let program = Compiler::new(GlobalsLayout::new()).compile(&Sources::new("s.adu", source))?;
     /// let gain = &program.inputs()[0];
     /// assert_eq!((gain.name.as_str(), gain.default[0]), ("gain", 0.5_f32.to_bits()));
-    /// assert_eq!(gain.metadata_value("label").and_then(|label| label.as_text()), Some("Gain"));
+    /// assert_eq!(gain.metadata_value("label").and_then(|label| label.as_str()), Some("Gain"));
     /// assert_eq!(gain.metadata_value("max").and_then(|max| max.as_number()), Some(1.5));
     /// assert_eq!(gain.metadata_value("slider").and_then(|slider| slider.as_bool()), Some(true));
     /// assert_eq!(gain.metadata_value("unit"), None);
