@@ -203,7 +203,10 @@ impl<'s> Source<'s> {
             if is_news && self.diagnostics.len() - known <= MAX_DIAGNOSTICS {
                 let diagnostic =
                     syntax_diagnostic(failure, &self.tokens, self.text, self.end_is_semicolon);
-                self.diagnostics.push(diagnostic);
+                // Several failures of a statement can come from one habit at its beginning.
+                if self.diagnostics.last() != Some(&diagnostic) {
+                    self.diagnostics.push(diagnostic);
+                }
             }
         }
     }

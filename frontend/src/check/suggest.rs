@@ -194,7 +194,8 @@ impl<'a> TypeChecker<'a, '_> {
         let fixed: Vec<&str> = builtin::builtin_names()
             .chain(adumbra_stdlib::function_names())
             .collect();
-        let names = names.chain(fixed);
+        // A type makes its values by a call.
+        let names = names.chain(fixed).chain(self.type_names());
         let help = match (foreign_function_fix(&text), self.closest(&text, names)) {
             (Some(help), _) => help.into_owned(),
             (_, Some(known)) => format!("did you mean `{known}`?"),

@@ -146,7 +146,13 @@ fn words(case: &Case) -> Option<Diagnostic> {
         return None;
     }
     let word = case.word(distance);
-    let help = foreign_opener_fix(word)?;
+    let help = match case.text_of(start + 1) {
+        "sampler2D" | "texture2D" | "Texture2D" if word == "uniform" => format!(
+            "a texture is declared by `texture2d {};`",
+            shortened(case.text_of(start + 2))
+        ),
+        _ => foreign_opener_fix(word)?.to_owned(),
+    };
     report(
         case.tokens.span(start),
         format!("`{word}` is not a keyword here"),
@@ -296,6 +302,18 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
             "there are no semantics",
             "not part of a declaration",
             "remove the `:` and the word after it: the host finds outputs by their names",
+        ),
+        Kind::LBracket if expects(Kind::FloatLiteral) => report(
+            span,
+            "brackets make no value",
+            "only an index is in brackets",
+            "a vector is made by its type, as in `float3(x, y, z)`; a list in braces initialises an array",
+        ),
+        Kind::Colon if is_bound(case) => report(
+            span,
+            "there are no semantics and no registers",
+            "not part of a declaration",
+            "remove the `:` and what follows: the host finds inputs and textures by their names",
         ),
         Kind::LParen if case.struct_around().is_some() => {
             let name = shortened(case.text_of(case.struct_around()?));
@@ -465,6 +483,16 @@ fn is_constructor_call(case: &Case) -> bool {
         && case.kind(-1) == Some(Kind::Name)
         && case.expects(&[Kind::Semicolon, Kind::Assign])
         && !case.is_at_file_level()
+}
+
+/// HLSL's `float2 uv : TEXCOORD0`, `Texture2D t : register(t0)`, with the failure at the colon.
+fn is_bound(case: &Case) -> bool {
+    let is_type = |kind: Kind| kind == Kind::Name || kind.type_keyword().is_some();
+    let [ty, name, behind] = [-2, -1, 1].map(|distance| case.kind(distance));
+    ty.is_some_and(is_type)
+        && name == Some(Kind::Name)
+        && behind == Some(Kind::Name)
+        && case.expected.contains(Kind::Comma)
 }
 
 /// `(vector) x`

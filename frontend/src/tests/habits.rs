@@ -25,6 +25,10 @@ fn types_of_other_languages() {
         ("float3x2 r;", "matrices are square"),
         ("dvec2 r;", "use `float2`"),
         ("f16 r;", "use `float`"),
+        ("unsigned int n;", "write `uint`"),
+        ("long int n = 1;", "write `int`"),
+        ("highp float x;", "every float has 32 bits"),
+        ("o = Float3(1.0).x;", "did you mean `float3`?"),
     ] {
         assert!(help(body).contains(fix), "{body}: {}", help(body));
     }
@@ -37,6 +41,7 @@ fn values_of_other_languages() {
         ("discard;", "a shader always yields its outputs"),
         ("Ci = c;", "`out` parameters"),
         ("o = M_PI;", "const float PI"),
+        ("v = [1, 2, 3];", "`float3(x, y, z)`"),
         ("o = m._11;", "`m[0][1]`"),
         ("c = 0;", "`closure none;`"),
         ("c = mix(c, c, 0.5);", "`(1.0 - t) * a + t * b`"),
@@ -84,4 +89,37 @@ fn refused_declaration_causes_no_further_errors() {
     let text = "#define PI 3.14\nuniform float scale;\nstatic const float k = 1.0;\nshader s(out float o) { o = PI * scale + k; }";
     let expected = [Code::NoPreprocessor, Code::SyntaxError, Code::SyntaxError];
     assert_eq!(codes(text), expected);
+}
+
+#[test]
+fn what_binds_to_registers_is_left_out() {
+    for declaration in [
+        "texture2d t : register(t0);",
+        "struct V { float2 uv : TEXCOORD0; };",
+        "float f(float2 uv : TEXCOORD0, float b) { return b; }",
+    ] {
+        let found = compile(declaration).expect_err(declaration);
+        let help = found[0].help.as_deref();
+        assert_eq!(
+            (found.len(), help),
+            (
+                1,
+                Some(
+                    "remove the `:` and what follows: the host finds inputs and textures by their names"
+                )
+            ),
+            "{declaration}"
+        );
+    }
+    let found = compile("uniform sampler2D wood;").unwrap_err();
+    let help = found[0].help.as_deref();
+    assert_eq!(help, Some("a texture is declared by `texture2d wood;`"));
+}
+
+#[test]
+fn one_habit_is_reported_once() {
+    let text = "surface plastic [[ string help = \"x\" ]] (float Kd = 0.5) { }";
+    let found = compile(text).unwrap_err();
+    let brackets = found.iter().filter(|d| d.message.contains("brackets"));
+    assert_eq!(brackets.count(), 1);
 }
