@@ -1,6 +1,6 @@
 //! Decisions read from bytes.
 //!
-//! Whoever draws from a [`ChoiceShrinker`] gets an answer for every byte string, and 0 for ever once the bytes have run out. Generators make
+//! Whoever draws from a [`Choices`] gets an answer for every byte string, and 0 for ever once the bytes have run out. Generators make
 //! 0 the simplest alternative, so that they come to an end, and so that shorter and smaller bytes mean simpler programs: that is all
 //! the shrinking that fuzzers and proptest need.
 

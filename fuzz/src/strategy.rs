@@ -4,7 +4,7 @@
 //! A program follows from the choices that its generator made, which are bytes. So the choices shrink
 //! first ([`choices`]): fewer of them, and smaller ones, make simpler programs. What the generator
 //! writes around any choices goes after that, and the last of everything else: the text shrinks
-//! ([`text`]), as long as it fails. Seeds are untouched: a seed stands for bytes, these for a program.
+//! ([`source`]), as long as it fails. Seeds are untouched: a seed stands for bytes, these for a program.
 
 mod choices;
 mod modules;

@@ -20,7 +20,7 @@ pub(crate) mod tier_up;
 /// longer, and code comes later than it could.
 pub const HOT_POINTS: u64 = 1 << 15;
 
-/// When a program evaluated by [`Tier::Auto`] is compiled.
+/// When a program evaluated by [`Tier::Auto`](crate::batch::Tier::Auto) is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TierUp {
     /// The thread that compiles it.

@@ -333,7 +333,7 @@ pub enum TypedExprKind<'a> {
     /// Sets a place to a value computed from its [`Current`](TypedExprKind::CurrentValue) one, the
     /// place's operands evaluated once.
     Update(&'a CompoundAssign<'a>),
-    /// Inside an [`Update`](TypedExprKind::CompoundAssign): the value that its place had.
+    /// Inside an [`Update`](TypedExprKind::Update): the value that its place had.
     CurrentValue,
     /// A call; one argument for each parameter: a place for `out` and `inout`.
     Call(FunctionId, &'a [TypedExpr<'a>]),

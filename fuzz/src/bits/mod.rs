@@ -1,7 +1,7 @@
 //! What programs give, to the bit, as hashes that are kept: a record that later commits are held against.
 //!
 //! The record ([`record`]) has an entry for each program of `tests/lang` ([`language`]), for each material ([`materials`]), and for each thousand of random programs
-//! ([`random`]). An entry has two hashes ([`Fnv`](crate::fnv::Fnv)): one of the source, one of all that a host can see ([`shown`]). If the first one differs, the program is
+//! ([`random`]). An entry has two hashes ([`FnvHasher`](crate::fnv::FnvHasher)): one of the source, one of all that a host can see ([`observation`]). If the first one differs, the program is
 //! another; if only the second one does, the same program gives something else.
 //!
 //! The point interpreter computes them. Other tests hold the other engines to it.

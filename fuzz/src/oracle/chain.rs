@@ -69,7 +69,7 @@ pub fn compiler(mode: &CompileMode) -> Compiler {
 }
 
 impl EngineChain {
-    /// Compiles a [bundle](crate::bundle) of texts in every mode.
+    /// Compiles a bundle of texts in every mode.
     ///
     /// # Errors
     /// If the text has errors, or a stage breaks an invariant.

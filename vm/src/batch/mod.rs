@@ -4,7 +4,7 @@
 //! each point. A routine goes over planes, one SIMD vector after the other. Steps, calls, array
 //! elements, faults and closures are each point's own. So a point's results are, to the bit, those
 //! that it has alone, whatever the width, the SIMD level, and the other points of its chunk. Points
-//! in [quads](quads) have the results of their quad.
+//! in [`quads`] have the results of their quad.
 //!
 //! Where to begin: [`load`] makes batch instructions of bytecode, [`memory`] allocates their
 //! planes, [`run`] dispatches them, [`chunk`] schedules the points.
