@@ -1,6 +1,5 @@
 //! Canonical values of words that leave a program. Bytecode from a file may hold anything in a
 //! register that should be a closure or a resource.
-//! anything.
 
 use adumbra_ir::host::{ClosureArena, ClosureRef, leaving};
 use adumbra_ir::types::Scalar;

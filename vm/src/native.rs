@@ -5,10 +5,10 @@
 //! vectors. A loop all of whose blocks are arithmetic and jumps is a [`CompiledLoop`].
 //! [`KERNEL_WIDTH`] points run it together, or several such groups by turns, up to
 //! [`KERNEL_PADDING`] points, until the last point has left. Both write only live-out locations.
-//! The batch instructions stay after the code: for groups that must preserve inactive points, for
-//! points whose budget may end in the loop, and for programs without code.
+//! The batch instructions stay after the code. Groups that must preserve inactive points run them,
+//! points whose budget may end in the loop, and programs without code.
 //!
-//! The point engine does the same: the interpreter's routines run other instructions, and the code
+//! The point engine does the same: the interpreter's handlers run other instructions, and the code
 //! of a [`PointCfg`] works on the register file in between.
 
 #![allow(unsafe_code)]
@@ -419,7 +419,6 @@ impl fmt::Debug for PointKernels {
 /// these vectors, and no other memory that it does not own. It is called with a reference for each
 /// location of its unit, runs within the planes, and vectors of a multiple of [`KERNEL_WIDTH`]
 /// points.
-/// multiple of [`KERNEL_WIDTH`] points.
 ///
 /// The kernel of a loop gets a [`LoopState`], and one run from the first point on. It may go past
 /// that run up to a multiple of [`KERNEL_PADDING`] points. For inactive points it may write the

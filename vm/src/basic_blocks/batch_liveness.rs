@@ -1,8 +1,8 @@
 //! Liveness for batches: the last use of each register in a block, and the registers that inactive
 //! points keep.
 
-use super::{BasicBlocks, add, for_each_def, for_each_use, unite};
-use crate::bytecode::{Bytecode, Opcode};
+use super::{BasicBlocks, add, unite};
+use crate::bytecode::{Bytecode, Opcode, for_each_def, for_each_use};
 use std::ops::Deref;
 
 /// The last use of a register that is live-out of its block.

@@ -85,8 +85,8 @@ pub(super) enum BatchOp {
         elements: u32,
         steps: u64,
     },
-    /// Takes one step of the budget: for an iteration of an unrolled loop, or for an inlined call,
-    /// with the number of inlined calls that are open around it.
+    /// Takes one step of the budget: for an iteration of an unrolled loop, or for an inlined call.
+    /// A call has the number of inlined calls that are open around it.
     CountStep(Option<u32>),
     /// Takes the steps of all consecutive [`BatchOp::CountStep`]s at once, around the deepest of
     /// which `open` inlined calls are open.

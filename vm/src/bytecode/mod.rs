@@ -10,6 +10,7 @@ mod encoding;
 mod file;
 pub mod instruction;
 mod listing;
+mod operands;
 mod validate;
 
 pub use file::{MAGIC, VERSION};
@@ -18,6 +19,7 @@ pub use instruction::{
 };
 
 pub(crate) use dataflow::check as check_flow;
+pub(crate) use operands::{argument_count, for_each_def, for_each_use};
 pub(crate) use validate::validate;
 
 use adumbra_ir::heap_of;

@@ -256,8 +256,9 @@ impl FunctionEmitter<'_, '_, '_> {
         location.placed = true;
     }
 
-    /// Gives the result of a loop the register of a parameter that leaves as that result, unless
-    /// another result has it: loop-carried values are dead after the loop. Returns whether it did.
+    /// Gives the result of a loop the register of the parameter that becomes it, unless another
+    /// result has that register. Loop-carried values are dead after the loop. Returns whether it
+    /// did.
     fn take_over(&mut self, result: ValueId, param: ValueId, open: usize) -> bool {
         let lanes = self.lanes(result);
         let carried = &mut self.work.values[param.index()];

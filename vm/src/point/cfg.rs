@@ -6,8 +6,10 @@
 //! may have come that far by itself.
 
 use super::state::index;
-use crate::basic_blocks::{BasicBlocks, MAX_LIVENESS_WORDS, for_each_def, for_each_use};
-use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Register};
+use crate::basic_blocks::{BasicBlocks, MAX_LIVENESS_WORDS};
+use crate::bytecode::{
+    Bytecode, BytecodeInstruction, Opcode, Register, for_each_def, for_each_use,
+};
 use crate::native::{
     ArithmeticInst, ArithmeticKind, CfgEntry, CondBranch, Condition, DualOperand, EXIT_FINISHED,
     Edge, PointBlock, PointCfg, PointTerminator, WordLocation,

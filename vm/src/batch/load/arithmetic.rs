@@ -2,7 +2,7 @@
 //! their own.
 
 use super::super::instruction::{BatchOp, OperandLocation};
-use super::{Loader, Triple, registers};
+use super::{DualLocation, Loader, registers};
 use crate::bytecode::ShadowPattern;
 use crate::native::ArithmeticKind;
 use adumbra_ir::types::{Direction, Lanes};
@@ -26,13 +26,13 @@ impl Loader<'_> {
             }
             return;
         }
-        let mut all = [Triple::ZERO; MAX_OPERANDS];
+        let mut all = [DualLocation::ZERO; MAX_OPERANDS];
         let operands = &mut all[..op.arity()];
         for (i, operand) in operands.iter_mut().enumerate() {
             *operand = self.dual_location(words[i + 1], pattern.operand(i));
         }
         let result = pattern.result();
-        let locations = |operands: &[Triple]| -> Vec<OperandLocation> {
+        let locations = |operands: &[DualLocation]| -> Vec<OperandLocation> {
             operands
                 .iter()
                 .flat_map(|operand| operand.locations())
@@ -57,7 +57,7 @@ impl Loader<'_> {
             return;
         }
         if let Some(shadows) = self.aliased_shadows(op, pattern, operands) {
-            let from = Triple {
+            let from = DualLocation {
                 value: OperandLocation::Plane(to),
                 shadows,
             };
@@ -83,7 +83,7 @@ impl Loader<'_> {
         }
         self.prepare_writes(registers(to, result));
         self.emit_arithmetic(op, pattern, to, operands);
-        let result = Triple {
+        let result = DualLocation {
             value: OperandLocation::Plane(to),
             shadows: Direction::BOTH.map(|direction| {
                 let shadow = OperandLocation::Plane(to + 1 + direction as u32);
@@ -101,7 +101,7 @@ impl Loader<'_> {
         op: Op,
         pattern: ShadowPattern,
         to: u32,
-        operands: &[Triple],
+        operands: &[DualLocation],
     ) {
         let routines = self.find_routines(op, pattern.result(), operands, false);
         let results = registers(to, pattern.result()).map(OperandLocation::Plane);
@@ -119,7 +119,7 @@ impl Loader<'_> {
         &self,
         op: Op,
         pattern: ShadowPattern,
-        operands: &[Triple],
+        operands: &[DualLocation],
     ) -> Option<[Option<OperandLocation>; 2]> {
         let result = pattern.result();
         if result.is_none() {
@@ -145,7 +145,7 @@ impl Loader<'_> {
         &self,
         op: Op,
         result: Lanes,
-        operands: &[Triple],
+        operands: &[DualLocation],
         once: bool,
     ) -> OpRoutines {
         let mut shapes = [OperandShape::Varying; MAX_OPERANDS];

@@ -1,7 +1,7 @@
 //! Locations of registers during loading: in their own planes, or elsewhere until the block ends.
 
 use super::super::instruction::OperandLocation;
-use super::{Loader, Triple, ends_basic_block, registers};
+use super::{DualLocation, Loader, ends_basic_block, registers};
 use crate::basic_blocks::LIVE_OUT;
 use crate::bytecode::Register;
 use adumbra_ir::types::{Direction, Lanes};
@@ -20,11 +20,11 @@ impl Loader<'_> {
         OperandLocation::Constant(*constant)
     }
 
-    pub(super) fn dual_location(&mut self, word: u32, lanes: Lanes) -> Triple {
+    pub(super) fn dual_location(&mut self, word: u32, lanes: Lanes) -> DualLocation {
         let value = self.location(word);
         let shadow = |(direction, offset)| lanes.has(direction).then(|| word + offset);
         let [x, y] = [(Direction::X, 1), (Direction::Y, 2)].map(shadow);
-        Triple {
+        DualLocation {
             value,
             shadows: [x, y].map(|register| register.map(|register| self.map[register as usize])),
         }
@@ -139,7 +139,7 @@ impl Loader<'_> {
 
     /// Whether registers can alias these locations, which are read now, after the registers were
     /// written.
-    pub(super) fn can_alias(&self, to: u32, lanes: Lanes, from: Triple) -> bool {
+    pub(super) fn can_alias(&self, to: u32, lanes: Lanes, from: DualLocation) -> bool {
         let mut pairs = registers(to, lanes).zip(from.locations());
         pairs.all(|(register, location)| {
             let is_free = match location {
@@ -156,7 +156,13 @@ impl Loader<'_> {
     }
 
     /// Registers alias these locations, or get copies. A value with shadows needs planes.
-    pub(super) fn alias_or_copy(&mut self, to: u32, lanes: Lanes, from: Triple, last_uses: &[u32]) {
+    pub(super) fn alias_or_copy(
+        &mut self,
+        to: u32,
+        lanes: Lanes,
+        from: DualLocation,
+        last_uses: &[u32],
+    ) {
         let in_planes = lanes.is_none() || !from.value.is_uniform();
         if in_planes && self.can_alias(to, lanes, from) {
             for ((register, location), &last_use) in

@@ -8,6 +8,7 @@
 
 mod arithmetic;
 mod compiled_loops;
+mod dual_location;
 mod locations;
 mod segments;
 mod sequence;
@@ -18,16 +19,19 @@ use super::call_graph::BatchCalls;
 use super::instruction::{
     BailOutValue, BatchInstruction, BatchLoop, BatchOp, OperandLocation, RoutineCall, SampleDetail,
 };
-use crate::basic_blocks::{BatchBlocks, argument_count, ends_basic_block, for_each_def};
-use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, ShadowPattern};
+use crate::basic_blocks::{BatchBlocks, ends_basic_block};
+use crate::bytecode::{
+    Bytecode, BytecodeInstruction, Opcode, ShadowPattern, argument_count, for_each_def,
+};
 use crate::native::{ArithmeticKind, CompileUnit};
 use adumbra_ir::module::Channels;
-use adumbra_ir::types::{Direction, Lanes};
+use adumbra_ir::types::Direction;
 use adumbra_ops::Op;
 use adumbra_simd::{
-    ConditionRoutine, CopyKind, OpRoutines, OperandShape, find_boolean_test, find_copy, find_test,
+    ConditionRoutine, CopyKind, OpRoutines, find_boolean_test, find_copy, find_test,
 };
 use adumbra_simd::{SimdLevel, SuperinstructionSet};
+use dual_location::{DualLocation, registers};
 use rustc_hash::{FxHashMap, FxHashSet};
 use superinstruction::FusionCandidate;
 
@@ -216,54 +220,6 @@ struct Loader<'p> {
     out: BatchCode,
 }
 
-/// The locations of a value and of its shadows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Triple {
-    value: OperandLocation,
-    shadows: [Option<OperandLocation>; 2],
-}
-
-impl Triple {
-    /// The number 0, without shadows.
-    const ZERO: Triple = Triple {
-        value: OperandLocation::Zero,
-        shadows: [None; 2],
-    };
-
-    /// The locations that exist, value first.
-    fn locations(self) -> impl Iterator<Item = OperandLocation> {
-        let shadows = self.shadows.into_iter().flatten();
-        std::iter::once(self.value).chain(shadows)
-    }
-
-    fn has(self, location: OperandLocation) -> bool {
-        self.locations().any(|own| own == location)
-    }
-
-    /// Whether both have a location in common.
-    fn overlaps(self, other: Triple) -> bool {
-        self.locations().any(|location| other.has(location))
-    }
-
-    /// The shape as an operand, if routines are made for it.
-    fn shape(self) -> Option<OperandShape> {
-        match self.shadows {
-            [None, None] => Some(self.value.shape()),
-            [Some(_), Some(_)] if !self.locations().any(OperandLocation::is_uniform) => {
-                Some(OperandShape::Dual)
-            }
-            _ => None,
-        }
-    }
-}
-
-/// The registers of a value and its shadows.
-fn registers(register: u32, lanes: Lanes) -> impl Iterator<Item = u32> + Clone {
-    let shadows = Direction::BOTH.into_iter().zip(register + 1..);
-    let shadows = shadows.filter(move |&(direction, _)| lanes.has(direction));
-    std::iter::once(register).chain(shadows.map(|(_, register)| register))
-}
-
 /// How many words an arithmetic instruction writes: its value, and the shadows in the pattern.
 fn written(pattern: ShadowPattern) -> usize {
     1 + pattern.result().count() as usize
@@ -390,7 +346,7 @@ impl Loader<'_> {
                         .then(|| has.unwrap_or(OperandLocation::Zero))
                 });
                 let value = source.value;
-                self.alias_or_copy(a, to, Triple { value, shadows }, last_uses);
+                self.alias_or_copy(a, to, DualLocation { value, shadows }, last_uses);
             }
             Opcode::Global(lanes) => {
                 let is_uniform = lanes.is_none() && self.uniform[b as usize];
@@ -400,7 +356,7 @@ impl Loader<'_> {
                     let has = lanes.has(direction);
                     has.then(|| self.global_location(b + c * (1 + direction as u32), false))
                 });
-                self.alias_or_copy(a, lanes, Triple { value, shadows }, last_uses);
+                self.alias_or_copy(a, lanes, DualLocation { value, shadows }, last_uses);
             }
             Opcode::Shadow(direction) => {
                 let from = self.map[b as usize + 1 + direction as usize];

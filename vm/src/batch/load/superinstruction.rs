@@ -10,7 +10,7 @@
 //! the instruction that computes those, it writes both.
 
 use super::super::instruction::{BatchInstruction, BatchOp, OperandLocation};
-use super::{Loader, Triple, written};
+use super::{DualLocation, Loader, written};
 use adumbra_ops::Op;
 use adumbra_simd::{
     Composition, FusionOperand, OperandShape, Superinstruction, UnmaskedRoutine,
@@ -28,13 +28,13 @@ pub(super) struct FusionCandidate {
     start: usize,
     len: usize,
     /// The location of its result. The value is in a plane of its own.
-    result: Triple,
+    result: DualLocation,
     /// How many words of the result are written, its value's first; the others hold the shadows
     /// already.
     written: usize,
     /// Where its instructions put intermediate values, should they be computed one by one.
     inner: Vec<OperandLocation>,
-    args: Vec<Triple>,
+    args: Vec<DualLocation>,
     /// The instruction that reads the result for the last time, if there is one for all of its
     /// words.
     last_use: Option<u32>,
@@ -58,7 +58,7 @@ struct Joined {
     first: usize,
     fusion: Superinstruction,
     routine: UnmaskedRoutine,
-    args: Vec<Triple>,
+    args: Vec<DualLocation>,
     /// Whether the second moves up, not the first down.
     moves_up: bool,
 }
@@ -66,7 +66,13 @@ struct Joined {
 impl Loader<'_> {
     /// Fuses the arithmetic instruction that was just emitted with earlier ones, as far as
     /// possible.
-    pub(super) fn fuse(&mut self, op: Op, result: Triple, args: &[Triple], last_uses: &[u32]) {
+    pub(super) fn fuse(
+        &mut self,
+        op: Op,
+        result: DualLocation,
+        args: &[DualLocation],
+        last_uses: &[u32],
+    ) {
         let start = self.out.instructions.len() - 1;
         let BatchOp::Arithmetic { pattern, .. } = self.out.instructions[start].op else {
             unreachable!("an arithmetic instruction was emitted");
@@ -162,7 +168,7 @@ impl Loader<'_> {
         first: &FusionCandidate,
         then: &FusionCandidate,
         operand: usize,
-    ) -> Option<(Superinstruction, Vec<Triple>)> {
+    ) -> Option<(Superinstruction, Vec<DualLocation>)> {
         let mut fusion = self.made(Composition::Chain(first.part, then.part, operand))?;
         let mut args = then.args.clone();
         args.splice(operand..=operand, first.args.iter().copied());
@@ -179,7 +185,7 @@ impl Loader<'_> {
     fn with_same(
         &self,
         fusion: Superinstruction,
-        args: &[Triple],
+        args: &[DualLocation],
     ) -> Option<(Superinstruction, usize)> {
         let pairs = (0..args.len()).flat_map(|upper| (0..upper).map(move |lower| (lower, upper)));
         let mut same = pairs.filter(|&(lower, upper)| args[lower] == args[upper]);
@@ -304,7 +310,7 @@ impl Loader<'_> {
 }
 
 /// The shapes of operands, if a routine can be made for them and such a result.
-fn shapes(result: Triple, args: &[Triple]) -> Option<Vec<OperandShape>> {
+fn shapes(result: DualLocation, args: &[DualLocation]) -> Option<Vec<OperandShape>> {
     let shapes: Option<Vec<OperandShape>> = args.iter().map(|arg| arg.shape()).collect();
     let has_dual = shapes.as_ref()?.contains(&OperandShape::Dual);
     let fits = match result.shadows {

@@ -1,7 +1,6 @@
 //! The partition of registers into atoms: registers that no instruction separates.
 
-use crate::basic_blocks::argument_count;
-use crate::bytecode::{Bytecode, BytecodeArray, Opcode, OperandRole, Register};
+use crate::bytecode::{Bytecode, BytecodeArray, Opcode, OperandRole, Register, argument_count};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use std::ops::Range;
 

@@ -5,9 +5,8 @@ use super::{
     ALL_STALE, BOOL, CLOSURE, FLOAT, INT, STALE, WordKinds, readable_as, readable_as_operand,
     word_kinds,
 };
-use crate::basic_blocks::argument_count;
 use crate::bytecode::{
-    Bytecode, BytecodeArray, BytecodeInstruction, Opcode, OperandRole, Register,
+    Bytecode, BytecodeArray, BytecodeInstruction, Opcode, OperandRole, Register, argument_count,
 };
 use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
 use adumbra_ops::definition::OperandKind;
