@@ -325,7 +325,9 @@ impl<'s> GraphBuilder<'s> {
             WordLocation::Plane => self.graph.push(NodeOp::Plane, word, 0, 0),
             WordLocation::Uniform => self.graph.uniform(word),
             WordLocation::Constant(bits) => self.graph.constant(bits),
-            WordLocation::Register(slot) => self.graph.push(NodeOp::VmRegister, slot, 0, 0),
+            WordLocation::Register(vm_register) => {
+                self.graph.push(NodeOp::VmRegister, vm_register, 0, 0)
+            }
             WordLocation::Global(word) => self.graph.push(NodeOp::Global, word, 0, 0),
         };
         self.write(word, Some(id));
@@ -460,16 +462,16 @@ impl<'s> GraphBuilder<'s> {
     /// A mask: whether the condition of a branch is false.
     pub(crate) fn condition_is_false(
         &mut self,
-        question: &Condition,
+        condition: &Condition,
         templates: &mut OpTemplates,
     ) -> NodeId {
-        let count = question.test.map_or(1, |op| op.arity());
+        let count = condition.test.map_or(1, |op| op.arity());
         self.operands.clear();
-        for operand in &question.operands[..count] {
+        for operand in &condition.operands[..count] {
             let id = self.read(operand.value);
             self.operands.push(id);
         }
-        let truth = match question.test {
+        let value = match condition.test {
             Some(op) => {
                 let [value, ..] = templates.instantiate(op, 0, &self.operands, &mut self.graph);
                 value.expect("an op has a value")
@@ -477,7 +479,7 @@ impl<'s> GraphBuilder<'s> {
             None => self.operands[0],
         };
         let zero = self.graph.constant(0);
-        self.graph.push(NodeOp::IEq, truth, zero, 0)
+        self.graph.push(NodeOp::IEq, value, zero, 0)
     }
 }
 

@@ -67,23 +67,23 @@ impl<'p> TracedNode<'p> {
         }
     }
 
-    fn with(self, code: NodeOp, a: NodeId, b: u32, c: u32) -> TracedNode<'p> {
+    fn with(self, op: NodeOp, a: NodeId, b: u32, c: u32) -> TracedNode<'p> {
         TracedNode {
-            id: self.tracer.borrow_mut().graph.push(code, a, b, c),
+            id: self.tracer.borrow_mut().graph.push(op, a, b, c),
             ..self
         }
     }
 
-    fn one(self, code: NodeOp) -> TracedNode<'p> {
-        self.with(code, self.id, 0, 0)
+    fn one(self, op: NodeOp) -> TracedNode<'p> {
+        self.with(op, self.id, 0, 0)
     }
 
-    fn two(self, code: NodeOp, other: TracedNode<'p>) -> TracedNode<'p> {
-        self.with(code, self.id, other.id, 0)
+    fn two(self, op: NodeOp, other: TracedNode<'p>) -> TracedNode<'p> {
+        self.with(op, self.id, other.id, 0)
     }
 
-    fn three(self, code: NodeOp, b: TracedNode<'p>, c: TracedNode<'p>) -> TracedNode<'p> {
-        self.with(code, self.id, b.id, c.id)
+    fn three(self, op: NodeOp, b: TracedNode<'p>, c: TracedNode<'p>) -> TracedNode<'p> {
+        self.with(op, self.id, b.id, c.id)
     }
 
     fn node(self) -> Node {
@@ -116,11 +116,11 @@ impl<'p> TracedWord<'p> {
 }
 
 macro_rules! operators {
-    ($($type:ident: $trait:ident $method:ident $code:ident;)*) => { $(
+    ($($type:ident: $trait:ident $method:ident $op:ident;)*) => { $(
         impl<'p> $trait for $type<'p> {
             type Output = $type<'p>;
             fn $method(self, other: $type<'p>) -> $type<'p> {
-                $type(self.0.two(NodeOp::$code, other.0))
+                $type(self.0.two(NodeOp::$op, other.0))
             }
         }
     )* };

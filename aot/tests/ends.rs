@@ -5,8 +5,8 @@
 
 use adumbra_aot::NativeCompiler;
 use adumbra_ir::host::{ConstantTexture, Limits};
-use adumbra_ir::text::parse;
 use adumbra_ir::span::FileId;
+use adumbra_ir::text::parse;
 use adumbra_vm::{BatchMachine, BatchOptions, GlobalSource, Outcome, SimdLevel, lower};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
