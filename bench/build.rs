@@ -1,4 +1,4 @@
-//! Builds the C reference with the C compilers found, and turns the statements of W4 into C.
+//! Builds the C reference with the C compilers found, and translates the statements of W4 to C.
 //!
 //! C is built in release builds only: measurements are of use only there, and tests should not wait
 //! for it.

@@ -16,7 +16,7 @@ use crate::loop_carried::carry_values;
 use crate::optimisation::{Optimisation, Optimisations};
 use crate::select_to_branch::insert_branches;
 use crate::shadow_pairs::VectorHalf;
-use crate::superword::pack_superwords;
+use crate::superword::form_superwords;
 use crate::template::OpTemplates;
 use adumbra_vm::native::{CondBranch, Edge, PointBlock, PointCfg, PointTerminator, WordLocation};
 
@@ -249,7 +249,7 @@ impl<'f> EbbBuilder<'f> {
         };
         let mut events = std::mem::take(&mut self.events);
         if self.optimisations.has(Optimisation::Superwords) {
-            pack_superwords(&mut computation, &mut events);
+            form_superwords(&mut computation, &mut events);
         }
         if self.optimisations.has(Optimisation::SelectToBranch) {
             self.label_count = insert_branches(&mut computation, &mut events, self.label_count);

@@ -262,7 +262,7 @@ impl Graph {
     }
 
     /// The product of a word with a constant that the graph has already, and the constant to add
-    /// for `by`: hashes are computed for neighbouring cells of a lattice.
+    /// for `by`: hashes are computed for neighbouring lattice points.
     fn multiplied(&mut self, id: NodeId, by: NodeId) -> Option<(NodeId, u32)> {
         let (sum, factor) = (self.node(id), self.bits(by)?);
         if sum.op != NodeOp::IAdd {

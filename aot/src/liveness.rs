@@ -91,7 +91,7 @@ impl LoopLiveness {
     }
 }
 
-/// The transfer function: turns the words live at the end of a block into those live at its start.
+/// The transfer function: from the words live at the end of a block to those live at its start.
 fn before(compiled_loop: &CompiledLoop, block: &LoopBlock, read: &mut WordSet) {
     let mut reads = |word: u32, is: bool| {
         if let WordLocation::Plane = compiled_loop.locations[word as usize] {

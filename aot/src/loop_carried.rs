@@ -157,7 +157,7 @@ fn next(graph: &Graph, is_pair: &[bool], back: &Back, id: NodeId) -> Option<Node
     }
 }
 
-/// Turns bounds on the path from a carried value to its next value into branches: an iteration does
+/// Makes bounds on the path from a carried value to its next value branches: an iteration does
 /// not wait for a value that is clamped to a constant.
 fn predict_bounds(graph: &mut Graph, is_pair: &[bool], leads: &[bool], carried: &[NodeId]) {
     let mut waits = vec![false; graph.nodes.len()];

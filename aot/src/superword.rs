@@ -32,7 +32,7 @@ const ISSUE_WIDTH: u32 = 3;
 
 /// Combines nodes of an extended block into superwords, where the code is bound by throughput:
 /// elsewhere the critical path bounds it, and superwords gain nothing.
-pub(crate) fn pack_superwords(ebb: &mut Computation, events: &mut [ControlEvent]) {
+pub(crate) fn form_superwords(ebb: &mut Computation, events: &mut [ControlEvent]) {
     let uses = ebb.use_counts();
     let graph = &ebb.graph;
     let mut ends: Vec<NodeId> = events.iter().map(|event| event.after + 1).collect();

@@ -151,7 +151,7 @@ fn superwords_preserve_values() {
             stores: stores.clone(),
             positions,
         };
-        pack_superwords(&mut ebb, &mut events);
+        form_superwords(&mut ebb, &mut events);
         let vm_registers: Vec<u32> = (0..VM_REGISTERS)
             .map(|_| (random.below(1 << 31) as u32) << 1)
             .collect();
@@ -247,7 +247,7 @@ fn packed(nodes: Vec<Node>, stored: &[NodeId]) -> bool {
         stores: stores.collect(),
         positions,
     };
-    pack_superwords(&mut ebb, &mut []);
+    form_superwords(&mut ebb, &mut []);
     let after = run(&ebb.graph.nodes, &vm_registers);
     for (store, &old) in ebb.stores.iter().zip(stored) {
         assert!(store.value <= store.after);
