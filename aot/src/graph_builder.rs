@@ -1,9 +1,9 @@
 //! Builds graphs from a segment: instantiates the template of one instruction after the other, and
 //! places the stores.
 //!
-//! A long segment is split (loop fission), each part a loop of its own over the points of a run,
-//! whose code stays in the processor's caches. Values pass from part to part through the planes
-//! that the instructions write anyway. Compiled loops are split into hyperblocks: see
+//! A long segment is split (loop fission): each part is a loop of its own over the points of a run.
+//! Its code stays in the processor's caches. Values pass from part to part through the planes that
+//! the instructions write anyway. Compiled loops are split into hyperblocks: see
 //! [`hyperblock`](crate::hyperblock).
 
 use crate::critical_path::CriticalPath;
@@ -25,8 +25,8 @@ struct Length {
 }
 
 /// A segment within this is one loop. Its instructions fit the µop cache of common processors
-/// (1,536 µops on Intel's Skylake), and the reorder window reaches into the next points, which
-/// depend on nothing here.
+/// (1,536 µops on Intel's Skylake). The reorder window reaches into the next points, which depend
+/// on nothing here.
 const WHOLE: Length = Length {
     nodes: 512,
     chain: 128,

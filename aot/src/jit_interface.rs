@@ -27,8 +27,9 @@ static LIST: Mutex<()> = Mutex::new(());
 /// freed.
 ///
 /// A process has one list of such code for all its compilers. If another one (LLVM's, or a second
-/// copy of this library) registers code too, the host makes sure that they do not do so at the same
-/// time: each has a lock of its own.
+/// copy of this library) registers code too, each has a lock of its own. The host then makes sure
+/// that they do not register at the same time.
+///
 /// ```
 /// let is_possible = adumbra_aot::register_with_debuggers(true);
 /// assert!(is_possible || !cfg!(target_os = "linux"));

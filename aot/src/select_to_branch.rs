@@ -138,8 +138,8 @@ impl Order<'_> {
             let (mask, first) = group[0];
             let ids = group.iter().map(|&(_, id)| id);
             let ids: Vec<NodeId> = ids.filter(|&id| self.within[id as usize] == own).collect();
-            // If the first one is in an arm of others, it is ordered with that arm, and the others
-            // of its group stay as they are.
+            // If the first one is in an arm of others, it is ordered with that arm. The others of
+            // its group stay as they are.
             if ids.first() != Some(&first) {
                 continue;
             }

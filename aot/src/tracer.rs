@@ -315,8 +315,8 @@ impl<'p> WordField for TracedWord<'p> {
     }
     fn leading_zeros(self) -> Self {
         // Only the highest eight bits from the first one on stay, so that the conversion to float
-        // does not round up to the next power of two. The exponent of 1 is 127; with the highest
-        // bit set the float is negative, and the result is below 0.
+        // does not round up to a power of two. The exponent of 1 is 127; with the highest bit set
+        // the float is negative, and the result is below 0.
         let few = TracedWord(self.shr(self.lit(8)).0.two(NodeOp::AndNot, self.0));
         let exponent = TracedWord(few.i32_to_float().0).shr(self.lit(23));
         let zeros = self.lit(127 + 31).minus(exponent);

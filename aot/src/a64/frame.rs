@@ -25,7 +25,7 @@ const STEP: u32 = 4095;
 /// move.
 const INSTRUCTION_BYTES: usize = 1024;
 
-/// The right shift from a byte offset in a plane to one in a set of points, which has a bit for 2⁵
+/// The right shift from a byte offset in a plane to one in a set of points. A set has a bit for 2⁵
 /// bits of a plane.
 const PER_SET: u32 = 5;
 

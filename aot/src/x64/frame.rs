@@ -11,7 +11,7 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;
 use std::mem::offset_of;
 
-/// The right shift from a byte offset in a plane to one in a set of points, which has a bit for 2⁵
+/// The right shift from a byte offset in a plane to one in a set of points. A set has a bit for 2⁵
 /// bits of a plane.
 const PER_SET: i8 = 5;
 
