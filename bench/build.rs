@@ -1,4 +1,4 @@
-//! Builds the C reference with the C compilers found, and turns the statements of W4 into C.
+//! Builds the C reference with the C compilers found, and translates the statements of W4 to C.
 //!
 //! C is built in release builds only: measurements are of use only there, and tests should not wait
 //! for it.
@@ -203,7 +203,7 @@ fn c_value(s: Statement<'_>) -> String {
 fn c_dual(s: Statement<'_>) -> String {
     let (op, d, a, b) = s;
     let v = c_expression(s);
-    // Each shadow is x or y; `$` stands for it.
+    // Each shadow is x or y; `$` is replaced by it.
     let rule = match op {
         "add" | "sub" => format!("$n = $a {} $b", infix(op).expect("an operator")),
         "mul" => "$n = $a * vb + va * $b".to_string(),

@@ -41,9 +41,9 @@ impl CriticalPath {
 // A call keeps this a table lookup: inlined in a loop it became a jump by the op, which is
 // mispredicted too often.
 #[inline(never)]
-pub(crate) fn latency(code: NodeOp) -> u32 {
+pub(crate) fn latency(op: NodeOp) -> u32 {
     use NodeOp::*;
-    match code {
+    match op {
         Const | Plane | Uniform | VmRegister | Global | Param | Active => 0,
         Div => 11,
         Sqrt => 15,

@@ -102,7 +102,7 @@ fn run(code: &MachineCode, planes: &Planes, runs: &[VectorRun], points: Option<u
     };
     let mode = FloatEnvironment::enter();
     let kernel = kernels.entries[0].expect("there is code");
-    // SAFETY: there is a reference for each word, all planes have the vectors of the runs, and a
+    // SAFETY: there is a reference for each word, and all planes have the vectors of the runs. A
     // loop has a plane for each set and number, one after the other.
     unsafe {
         kernel(

@@ -16,7 +16,7 @@ use crate::loop_carried::carry_values;
 use crate::optimisation::{Optimisation, Optimisations};
 use crate::select_to_branch::insert_branches;
 use crate::shadow_pairs::VectorHalf;
-use crate::superword::pack_superwords;
+use crate::superword::form_superwords;
 use crate::template::OpTemplates;
 use adumbra_vm::native::{CondBranch, Edge, PointBlock, PointCfg, PointTerminator, WordLocation};
 
@@ -58,7 +58,7 @@ pub(crate) struct ControlEvent {
 pub(crate) enum ControlAction {
     /// Binds a label that a branch jumps to.
     Label(u32),
-    /// Exits if a mask is as said, else goes on.
+    /// Exits if a mask is set or not, as `is_set` says; else falls through.
     Branch {
         mask: NodeId,
         is_set: bool,
@@ -249,7 +249,7 @@ impl<'f> EbbBuilder<'f> {
         };
         let mut events = std::mem::take(&mut self.events);
         if self.optimisations.has(Optimisation::Superwords) {
-            pack_superwords(&mut computation, &mut events);
+            form_superwords(&mut computation, &mut events);
         }
         if self.optimisations.has(Optimisation::SelectToBranch) {
             self.label_count = insert_branches(&mut computation, &mut events, self.label_count);
@@ -442,9 +442,11 @@ impl<'f> EbbBuilder<'f> {
             let each = live.len() / cfg.blocks.len();
             &live[block as usize * each..][..each]
         });
-        let is_read =
-            |slot: u32| words.is_none_or(|words| words[slot as usize / 64] >> (slot % 64) & 1 == 1);
-        self.exit_with(|_, slot| is_read(slot), to)
+        let is_read = |vm_register: u32| {
+            words
+                .is_none_or(|words| words[vm_register as usize / 64] >> (vm_register % 64) & 1 == 1)
+        };
+        self.exit_with(|_, vm_register| is_read(vm_register), to)
     }
 
     /// Ends the extended block before an instruction, where another one begins.
@@ -480,15 +482,15 @@ impl<'f> EbbBuilder<'f> {
         let mut stores = Vec::new();
         for &word in touched {
             let (now, before) = (now[word as usize], before[word as usize]);
-            let (WordLocation::Register(slot), Some(value)) =
+            let (WordLocation::Register(vm_register), Some(value)) =
                 (self.cfg.locations[word as usize], now)
             else {
                 continue;
             };
-            if now != before && is_read(word, slot) {
+            if now != before && is_read(word, vm_register) {
                 let (value, half) = self.writer.graph.half_of(value);
                 stores.push(RegisterStore {
-                    vm_register: slot,
+                    vm_register,
                     value,
                     half,
                 });
@@ -539,7 +541,7 @@ mod tests {
     /// The steps that are taken at once, and the exits to where they are taken one by one.
     fn taken(cfg: &PointCfg) -> Vec<(u32, u32)> {
         let (ebbs, _) = extended_blocks(Optimisations::ALL, cfg, &mut OpTemplates::new(false));
-        let events = ebbs.iter().flat_map(|tree| &tree.events);
+        let events = ebbs.iter().flat_map(|ebb| &ebb.events);
         let steps = events.filter_map(|event| match &event.action {
             ControlAction::TakeSteps { steps, exit } => match exit.target {
                 ExitTarget::Exit(exit) => Some((*steps, exit)),

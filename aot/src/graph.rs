@@ -56,8 +56,8 @@ impl Graph {
     }
 
     /// The node for this operation, or a simpler equal one.
-    pub(crate) fn push(&mut self, code: NodeOp, a: u32, b: u32, c: u32) -> NodeId {
-        let node = Node::new(code, a, b, c);
+    pub(crate) fn push(&mut self, op: NodeOp, a: u32, b: u32, c: u32) -> NodeId {
+        let node = Node::new(op, a, b, c);
         if !self.optimisations.has(Optimisation::Simplification) {
             return self.intern(node);
         }
@@ -131,12 +131,12 @@ impl Graph {
         if node.op.is_commutative() && self.bits(node.a).is_some() {
             (node.a, node.b) = (node.b, node.a);
         }
-        let Node { op: code, a, b, c } = node;
-        match code {
+        let Node { op, a, b, c } = node;
+        match op {
             And | Or if a == b => return Ok(a),
             And if self.is(b, ALL_ONES) => return Ok(a),
             And | Or | Xor if self.is(b, 0) => {
-                return Ok(if code == And { b } else { a });
+                return Ok(if op == And { b } else { a });
             }
             Xor if let Some(inner) = self.both_flips(a, b) => return Ok(inner),
             And if let Some(inverse) = self.flipped(a, ALL_ONES) => {
@@ -152,12 +152,12 @@ impl Graph {
             IAdd | ISub if self.is(b, 0) => return Ok(a),
             ShlBy | ShrBy | SarBy if b == 0 => return Ok(a),
             Shl | Shr | Sar if let Some(by @ 0..32) = self.bits(b) => {
-                let code = match code {
+                let op = match op {
                     Shl => ShlBy,
                     Shr => ShrBy,
                     _ => SarBy,
                 };
-                return Ok(self.push(code, a, by, 0));
+                return Ok(self.push(op, a, by, 0));
             }
             ShrBy if let Some(mut word) = self.shifted_in(a, b) => {
                 while let Some(inner) = self.shifted_in(word, b) {
@@ -249,12 +249,12 @@ impl Graph {
     /// The one of two combined words that remains after a shift that removes the other one: the end
     /// of a hash that was mixed with its upper half, before a comparison.
     fn shifted_in(&self, id: NodeId, by: u32) -> Option<NodeId> {
-        let Node { op: code, a, b, .. } = self.node(id);
+        let Node { op, a, b, .. } = self.node(id);
         let is_out = |id: NodeId| {
             let node = self.node(id);
             node.op == NodeOp::ShrBy && node.b + by >= u32::BITS
         };
-        match code {
+        match op {
             NodeOp::Xor | NodeOp::Or if is_out(b) => Some(a),
             NodeOp::Xor | NodeOp::Or if is_out(a) => Some(b),
             _ => None,
@@ -262,7 +262,7 @@ impl Graph {
     }
 
     /// The product of a word with a constant that the graph has already, and the constant to add
-    /// for `by`: hashes are computed for neighbouring cells of a lattice.
+    /// for `by`: hashes are computed for neighbouring lattice points.
     fn multiplied(&mut self, id: NodeId, by: NodeId) -> Option<(NodeId, u32)> {
         let (sum, factor) = (self.node(id), self.bits(by)?);
         if sum.op != NodeOp::IAdd {

@@ -1,9 +1,9 @@
 //! Builds graphs from a segment: instantiates the template of one instruction after the other, and
 //! places the stores.
 //!
-//! A long segment is split (loop fission), each part a loop of its own over the points of a run,
-//! whose code stays in the processor's caches. Values pass from part to part through the planes
-//! that the instructions write anyway. Compiled loops are split into hyperblocks: see
+//! A long segment is split (loop fission): each part is a loop of its own over the points of a run.
+//! Its code stays in the processor's caches. Values pass from part to part through the planes that
+//! the instructions write anyway. Compiled loops are split into hyperblocks: see
 //! [`hyperblock`](crate::hyperblock).
 
 use crate::critical_path::CriticalPath;
@@ -25,8 +25,8 @@ struct Length {
 }
 
 /// A segment within this is one loop. Its instructions fit the µop cache of common processors
-/// (1,536 µops on Intel's Skylake), and the reorder window reaches into the next points, which
-/// depend on nothing here.
+/// (1,536 µops on Intel's Skylake). The reorder window reaches into the next points, which depend
+/// on nothing here.
 const WHOLE: Length = Length {
     nodes: 512,
     chain: 128,
@@ -325,7 +325,9 @@ impl<'s> GraphBuilder<'s> {
             WordLocation::Plane => self.graph.push(NodeOp::Plane, word, 0, 0),
             WordLocation::Uniform => self.graph.uniform(word),
             WordLocation::Constant(bits) => self.graph.constant(bits),
-            WordLocation::Register(slot) => self.graph.push(NodeOp::VmRegister, slot, 0, 0),
+            WordLocation::Register(vm_register) => {
+                self.graph.push(NodeOp::VmRegister, vm_register, 0, 0)
+            }
             WordLocation::Global(word) => self.graph.push(NodeOp::Global, word, 0, 0),
         };
         self.write(word, Some(id));
@@ -460,16 +462,16 @@ impl<'s> GraphBuilder<'s> {
     /// A mask: whether the condition of a branch is false.
     pub(crate) fn condition_is_false(
         &mut self,
-        question: &Condition,
+        condition: &Condition,
         templates: &mut OpTemplates,
     ) -> NodeId {
-        let count = question.test.map_or(1, |op| op.arity());
+        let count = condition.test.map_or(1, |op| op.arity());
         self.operands.clear();
-        for operand in &question.operands[..count] {
+        for operand in &condition.operands[..count] {
             let id = self.read(operand.value);
             self.operands.push(id);
         }
-        let truth = match question.test {
+        let value = match condition.test {
             Some(op) => {
                 let [value, ..] = templates.instantiate(op, 0, &self.operands, &mut self.graph);
                 value.expect("an op has a value")
@@ -477,7 +479,7 @@ impl<'s> GraphBuilder<'s> {
             None => self.operands[0],
         };
         let zero = self.graph.constant(0);
-        self.graph.push(NodeOp::IEq, truth, zero, 0)
+        self.graph.push(NodeOp::IEq, value, zero, 0)
     }
 }
 

@@ -1,8 +1,8 @@
-//! Global value numbering (GVN) by hashing: finds the node of a graph that equals a new one (Cocke
-//! and Schwartz 1970; Briggs, Cooper and Simpson 1997, "Value numbering").
+//! Global value numbering (GVN) by hashing: finds the node of a graph that equals a new one.
 //!
-//! The table has open addressing with linear probing and is at most half full. It is cleared by a
-//! new generation number: the table of a long segment is zeroed once, and not for each part.
+//! After Cocke and Schwartz 1970 and Briggs, Cooper and Simpson 1997, "Value numbering". The table
+//! has open addressing with linear probing and is at most half full. It is cleared by a new
+//! generation number: the table of a long segment is zeroed once, and not for each part.
 
 use crate::graph::{Node, NodeId};
 
@@ -131,23 +131,23 @@ mod tests {
     #[test]
     fn nodes_are_found_until_removal() {
         let mut numbers = ValueNumbers::default();
-        for generation in [10_000, 3, 1_000] {
+        for count in [10_000, 3, 1_000] {
             numbers.clear();
             let mut nodes = Vec::new();
-            for number in 0..generation {
+            for number in 0..count {
                 assert_eq!(intern(&mut numbers, &mut nodes, number), (number, true));
             }
-            for number in 0..generation {
+            for number in 0..count {
                 assert_eq!(intern(&mut numbers, &mut nodes, number), (number, false));
             }
-            for number in (0..generation).step_by(3) {
+            for number in (0..count).step_by(3) {
                 numbers.remove(&node(number), &nodes);
                 numbers.remove(&node(number), &nodes);
             }
-            for number in 0..generation {
+            for number in 0..count {
                 assert_eq!(numbers.find(&node(number), &nodes).is_ok(), number % 3 > 0);
             }
-            for number in (0..generation).step_by(3) {
+            for number in (0..count).step_by(3) {
                 let next = nodes.len() as NodeId;
                 assert_eq!(intern(&mut numbers, &mut nodes, number), (next, true));
             }

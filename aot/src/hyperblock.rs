@@ -1,13 +1,15 @@
 //! Hyperblocks of a compiled loop: consecutive blocks if-converted into one graph, whose
-//! instructions run for all current points (Mahlke et al. 1992, "Effective Compiler Support for
-//! Predicated Execution Using the Hyperblock").
+//! instructions run for all current points.
 //!
-//! A hyperblock begins with the mask of its active points. Masks split where control diverges; a
-//! block's instructions are computed for all points, and words that other points need unchanged are
-//! selected by its mask. So short arms cost less than jumps, and values stay in registers from
-//! block to block. A block joins the hyperblock before it if it is short, or if each point in the
-//! loop passes it anyway. A block that most points would skip begins a hyperblock of its own, which
-//! is skipped without active points.
+//! After Mahlke et al. 1992, "Effective Compiler Support for Predicated Execution Using the
+//! Hyperblock". A hyperblock begins with the mask of its active points. Masks split where control
+//! diverges; a block's instructions are computed for all points, and words that other points need
+//! unchanged are selected by its mask. So short arms cost less than jumps, and values stay in
+//! registers from block to block.
+//!
+//! A block joins the hyperblock before it if it is short, or if each point in the loop passes it
+//! anyway. A block that most points would skip begins a hyperblock of its own, which is skipped
+//! without active points.
 
 use crate::graph::{NodeId, NodeOp};
 use crate::graph_builder::{Computation, GraphBuilder, GraphStore, StoreTarget, dual_words};
@@ -139,7 +141,7 @@ impl HyperblockBuilder<'_> {
         let mut before: Vec<PendingMask> = vec![None; blocks.len()];
         before[0] = Some(active);
         let mut out: Vec<(Edge, NodeId)> = Vec::new();
-        let mut taken: PendingMask = None;
+        let mut taken: Option<NodeId> = None;
         for (index, number) in blocks.clone().enumerate() {
             let block = &self.compiled_loop.blocks[number as usize];
             // A block without incoming edges is not reached.
@@ -259,17 +261,17 @@ fn edge_masks(
     mask: NodeId,
     templates: &mut OpTemplates,
 ) -> Vec<(Edge, NodeId)> {
-    let (question, when, target, next) = match &block.terminator {
+    let (condition, when, target, next) = match &block.terminator {
         LoopTerminator::Jump(edge) => return vec![(*edge, mask)],
         LoopTerminator::Loop(to) => return vec![(Edge::Block(*to), mask)],
         LoopTerminator::Branch(CondBranch {
-            condition: question,
+            condition,
             when,
             target,
             next,
-        }) => (question, when, target, next),
+        }) => (condition, when, target, next),
     };
-    let is_false = writer.condition_is_false(question, templates);
+    let is_false = writer.condition_is_false(condition, templates);
     let graph = &mut writer.graph;
     let on_false = graph.push(NodeOp::And, mask, is_false, 0);
     let on_true = graph.push(NodeOp::AndNot, is_false, mask, 0);

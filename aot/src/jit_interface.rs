@@ -1,5 +1,5 @@
-//! Registers code in memory with debuggers: an object file in memory for each piece of code, with a
-//! symbol for each kernel, in a list that debuggers read.
+//! Registers code in memory with debuggers: an object file for each block of code, with a symbol
+//! for each kernel, in a list that debuggers read.
 //!
 //! The protocol is in chapter "JIT Compilation Interface" of GDB's manual; LLDB implements it, too.
 //! There is one list for the whole process, so registration is on or off for the whole process.
@@ -27,8 +27,9 @@ static LIST: Mutex<()> = Mutex::new(());
 /// freed.
 ///
 /// A process has one list of such code for all its compilers. If another one (LLVM's, or a second
-/// copy of this library) registers code too, the host makes sure that they do not do so at the same
-/// time: each has a lock of its own.
+/// copy of this library) registers code too, each has a lock of its own. The host then makes sure
+/// that they do not register at the same time.
+///
 /// ```
 /// let is_possible = adumbra_aot::register_with_debuggers(true);
 /// assert!(is_possible || !cfg!(target_os = "linux"));
@@ -206,7 +207,7 @@ pub(crate) struct JitRegistration {
 
 // SAFETY: the pointers are followed under the list's lock only.
 unsafe impl Send for JitRegistration {}
-// SAFETY: a shared reference gives no access to the data behind the pointers.
+// SAFETY: a shared reference gives no access through the pointers.
 unsafe impl Sync for JitRegistration {}
 
 impl JitRegistration {
@@ -376,7 +377,7 @@ mod tests {
         if !register_with_debuggers(true) {
             return;
         }
-        let registration = ["first", "second"].map(|program| (program, made(program).unwrap()));
+        let compiled = ["first", "second"].map(|program| (program, made(program).unwrap()));
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| (0..50).for_each(|_| drop(made("fleeting"))));
@@ -386,7 +387,7 @@ mod tests {
         let after = made("after").unwrap();
 
         let files = known();
-        for (program, native) in &registration {
+        for (program, native) in &compiled {
             let map = native.perf_map();
             assert!(map.lines().count() >= 2, "{map}");
             assert_eq!(lines(&files, program), Some(map));
@@ -394,7 +395,7 @@ mod tests {
         for program in ["fleeting", "before", "after"] {
             assert_eq!(lines(&files, program), None);
         }
-        let [(first, gone), (second, stays)] = registration;
+        let [(first, gone), (second, stays)] = compiled;
         drop((before, gone, after));
         let files = known();
         assert_eq!(lines(&files, first), None);

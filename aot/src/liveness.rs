@@ -91,7 +91,7 @@ impl LoopLiveness {
     }
 }
 
-/// The transfer function: turns the words live at the end of a block into those live at its start.
+/// The transfer function: from the words live at the end of a block to those live at its start.
 fn before(compiled_loop: &CompiledLoop, block: &LoopBlock, read: &mut WordSet) {
     let mut reads = |word: u32, is: bool| {
         if let WordLocation::Plane = compiled_loop.locations[word as usize] {
@@ -99,9 +99,11 @@ fn before(compiled_loop: &CompiledLoop, block: &LoopBlock, read: &mut WordSet) {
         }
     };
     if let LoopTerminator::Branch(branch) = &block.terminator {
-        let question = &branch.condition;
-        let asked = &question.operands[..question.test.map_or(1, |op| op.arity())];
-        asked.iter().for_each(|operand| reads(operand.value, true));
+        let condition = &branch.condition;
+        let operands = &condition.operands[..condition.test.map_or(1, |op| op.arity())];
+        operands
+            .iter()
+            .for_each(|operand| reads(operand.value, true));
     }
     for inst in block.instructions.iter().rev() {
         dual_words(&inst.result).for_each(|word| reads(word, false));

@@ -1,5 +1,5 @@
-//! Loop-carried values of single points: an extended block that jumps back to its own start carries
-//! values from iteration to iteration at their locations, not through VM registers.
+//! Loop-carried values of single points: an extended block that jumps to its own start passes
+//! values in their locations, not through VM registers.
 //!
 //! Each iteration waits for the one before it as little as possible. Carried values are computed by
 //! the block's first nodes, which later iterations skip: the iteration before moved the next values
@@ -136,11 +136,11 @@ fn carried(ebb: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Back]) 
 /// The value at the location of a node after the iteration that exits so: the node reads VM
 /// registers, and these are written then.
 fn next(graph: &Graph, is_pair: &[bool], back: &Back, id: NodeId) -> Option<NodeId> {
-    let put = |slot: NodeId, half| {
-        let slot = graph.node(slot);
+    let put = |vm_register: NodeId, half| {
+        let vm_register = graph.node(vm_register);
         let put = back
-            .get(&slot.a)
-            .filter(|_| slot.op == NodeOp::VmRegister)?;
+            .get(&vm_register.a)
+            .filter(|_| vm_register.op == NodeOp::VmRegister)?;
         (put.half == half).then_some(put.value)
     };
     let node = graph.node(id);
@@ -157,7 +157,7 @@ fn next(graph: &Graph, is_pair: &[bool], back: &Back, id: NodeId) -> Option<Node
     }
 }
 
-/// Turns bounds on the path from a carried value to its next value into branches: an iteration does
+/// Makes bounds on the path from a carried value to its next value branches: an iteration does
 /// not wait for a value that is clamped to a constant.
 fn predict_bounds(graph: &mut Graph, is_pair: &[bool], leads: &[bool], carried: &[NodeId]) {
     let mut waits = vec![false; graph.nodes.len()];
@@ -200,11 +200,13 @@ mod tests {
         let mut stores = Vec::new();
         let mut events = Vec::new();
         for back in backs {
-            let puts = back.iter().map(|&(slot, value, half)| RegisterStore {
-                vm_register: slot,
-                value,
-                half,
-            });
+            let puts = back
+                .iter()
+                .map(|&(vm_register, value, half)| RegisterStore {
+                    vm_register,
+                    value,
+                    half,
+                });
             let exit = BlockExit {
                 stores: puts.collect(),
                 ..BlockExit::to(ExitTarget::Label(AT))
@@ -257,8 +259,8 @@ mod tests {
         )
     }
 
-    fn node(code: NodeOp, a: u32, b: u32) -> Node {
-        Node::new(code, a, b, 0)
+    fn node(op: NodeOp, a: u32, b: u32) -> Node {
+        Node::new(op, a, b, 0)
     }
 
     #[test]

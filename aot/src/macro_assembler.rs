@@ -100,17 +100,17 @@ pub(crate) trait MacroAssembler: Sized {
     fn store(&mut self, at: i32, register: u8);
 
     /// Computes a node of one operand; the number is the node's `b`.
-    fn emit_unary(&mut self, code: NodeOp, number: u32, to: u8, a: AsmOperand<Self::Constant>);
+    fn emit_unary(&mut self, op: NodeOp, number: u32, to: u8, a: AsmOperand<Self::Constant>);
     fn emit_binary(
         &mut self,
-        code: NodeOp,
+        op: NodeOp,
         to: u8,
         a: AsmOperand<Self::Constant>,
         b: AsmOperand<Self::Constant>,
     );
     fn emit_ternary(
         &mut self,
-        code: NodeOp,
+        op: NodeOp,
         to: u8,
         a: AsmOperand<Self::Constant>,
         b: AsmOperand<Self::Constant>,
@@ -140,12 +140,12 @@ pub(crate) trait MacroAssembler: Sized {
     /// Ends the kernel by an exit.
     fn leave_point_kernel(&mut self, size: i32, exit: u32);
     /// To the first element of each half, and perhaps others.
-    fn load_vm_register(&mut self, to: u8, slot: u32);
+    fn load_vm_register(&mut self, to: u8, vm_register: u32);
     fn load_global(&mut self, to: u8, word: u32);
     /// From the first element of a half.
-    fn store_vm_register(&mut self, slot: u32, register: u8, half: VectorHalf);
+    fn store_vm_register(&mut self, vm_register: u32, register: u8, half: VectorHalf);
     /// Stores constant bits in a VM register.
-    fn fill_vm_register(&mut self, slot: u32, bits: u32);
+    fn fill_vm_register(&mut self, vm_register: u32, bits: u32);
     /// Takes a number of the steps that the point has left; jumps if there were fewer.
     fn take_steps(&mut self, steps: u32, fewer: DynamicLabel);
     /// Returns steps that were taken so.

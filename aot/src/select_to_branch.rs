@@ -11,8 +11,8 @@ use crate::graph::{Graph, NodeId, NodeOp};
 use crate::graph_builder::{Computation, NodePositions};
 use crate::renumber::reorder_nodes;
 
-/// The least nodes of an arm for a branch. They mostly wait for one another, four cycles each; a
-/// mispredicted branch costs about 20.
+/// The smallest number of nodes of an arm that is worth a branch. They mostly wait for one another,
+/// four cycles each; a mispredicted branch costs about 20 cycles.
 const MIN_ARM: usize = 6;
 
 /// Inserts branches before the selections of an extended block, whose masks have all bits or none;
@@ -138,8 +138,8 @@ impl Order<'_> {
             let (mask, first) = group[0];
             let ids = group.iter().map(|&(_, id)| id);
             let ids: Vec<NodeId> = ids.filter(|&id| self.within[id as usize] == own).collect();
-            // If the first one is in an arm of others, it is ordered with that arm, and the others
-            // of its group stay as they are.
+            // If the first one is in an arm of others, it is ordered with that arm. The others of
+            // its group stay as they are.
             if ids.first() != Some(&first) {
                 continue;
             }
@@ -242,13 +242,13 @@ mod tests {
     use crate::graph::Node;
     use crate::graph_builder::{GraphStore, NodePositions, StoreTarget};
 
-    const SLOTS: u32 = 4;
+    const VM_REGISTERS: u32 = 4;
 
     /// A tree of selections whose arms are chains, nested to a depth; nodes that several share
     /// belong to none.
     fn grow(nodes: &mut Vec<Node>, random: &mut TestRng, depth: usize) -> NodeId {
-        let push = |nodes: &mut Vec<Node>, code, a, b, c| {
-            nodes.push(Node::new(code, a, b, c));
+        let push = |nodes: &mut Vec<Node>, op, a, b, c| {
+            nodes.push(Node::new(op, a, b, c));
             nodes.len() as NodeId - 1
         };
         let any = |nodes: &[Node], random: &mut TestRng| loop {
@@ -265,8 +265,8 @@ mod tests {
             };
             for _ in 0..random.below(3 * MIN_ARM) {
                 let other = any(nodes, random);
-                let code = [NodeOp::Add, NodeOp::Mul, NodeOp::Sub][random.below(3)];
-                value = push(nodes, code, value, other, 0);
+                let op = [NodeOp::Add, NodeOp::Mul, NodeOp::Sub][random.below(3)];
+                value = push(nodes, op, value, other, 0);
             }
             *arm = value;
         }
@@ -302,7 +302,7 @@ mod tests {
     fn run(
         ebb: &Computation,
         events: &[ControlEvent],
-        slots: [f32; SLOTS as usize],
+        vm_registers: [f32; VM_REGISTERS as usize],
     ) -> (Vec<u32>, usize) {
         let mut values = vec![0x7fa5_a5a5; ebb.graph.nodes.len()];
         let mut goal = None;
@@ -314,7 +314,7 @@ mod tests {
                 let float = |id: NodeId| f32::from_bits(word(id));
                 values[id] = match node.op {
                     NodeOp::Const => node.a,
-                    NodeOp::VmRegister => slots[node.a as usize].to_bits(),
+                    NodeOp::VmRegister => vm_registers[node.a as usize].to_bits(),
                     NodeOp::Add => (float(node.a) + float(node.b)).to_bits(),
                     NodeOp::Sub => (float(node.a) - float(node.b)).to_bits(),
                     NodeOp::Mul => (float(node.a) * float(node.b)).to_bits(),
@@ -359,7 +359,10 @@ mod tests {
         let mut skipped = [0; 2];
         for _ in 0..3000 {
             let mut nodes = vec![Node::new(NodeOp::Const, 1.5_f32.to_bits(), 0, 0)];
-            nodes.extend((0..SLOTS).map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0)));
+            nodes.extend(
+                (0..VM_REGISTERS)
+                    .map(|vm_register| Node::new(NodeOp::VmRegister, vm_register, 0, 0)),
+            );
             let mut stores = Vec::new();
             let mut events = Vec::new();
             for part in 0..2 {
@@ -385,11 +388,12 @@ mod tests {
                 stores,
                 positions,
             };
-            let slots = [(); SLOTS as usize].map(|()| random.below(64) as f32 / 16.0 - 2.0);
-            let (before, _) = run(&ebb, &[], slots);
+            let vm_registers =
+                [(); VM_REGISTERS as usize].map(|()| random.below(64) as f32 / 16.0 - 2.0);
+            let (before, _) = run(&ebb, &[], vm_registers);
             let ends: Vec<NodeId> = events.iter().map(|event| event.after).collect();
             insert_branches(&mut ebb, &mut events, 2);
-            let (after, count) = run(&ebb, &events, slots);
+            let (after, count) = run(&ebb, &events, vm_registers);
             assert_eq!(before, after, "{nodes:?}\n{ebb:?}\n{events:?}");
             skipped[usize::from(count > 0)] += 1;
             // The old events are at their old positions, and nodes keep their origins.
@@ -408,7 +412,8 @@ mod tests {
     fn pair_masks_are_no_conditions() {
         for is_pair in [false, true] {
             let mut graph = Graph::default();
-            let [x, y] = [0, 1].map(|slot| graph.push(NodeOp::VmRegister, slot, 0, 0));
+            let [x, y] =
+                [0, 1].map(|vm_register| graph.push(NodeOp::VmRegister, vm_register, 0, 0));
             let [a, b] = match is_pair {
                 true => [graph.push(NodeOp::Join, x, y, 0), y],
                 false => [x, y],

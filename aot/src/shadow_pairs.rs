@@ -1,10 +1,10 @@
-//! Shadow pairs: both shadows of a value in one vector, for a single point. The shadow along x is
-//! in the first half, the one along y in the second.
+//! Shadow pairs: both shadows of a value in one vector, for a single point.
 //!
-//! Tangents are computed once for both, by the op's own rule for one shadow. All other values of a
-//! point CFG are equal in both halves, so that they combine with either shadow. Superwords
-//! ([`crate::superword`]), whose elements differ too, count as pairs. Masks of pairs select by
-//! half, and are no branch conditions.
+//! The shadow along x is in the first half, the one along y in the second. Tangents are computed
+//! once for both, by the op's own rule for one shadow. All other values of a point CFG are equal in
+//! both halves, so that they combine with either shadow. Superwords ([`crate::superword`]), whose
+//! elements differ too, count as pairs. Masks of pairs select by half, and are no branch
+//! conditions.
 
 use crate::graph::{Graph, NodeId, NodeOp};
 use crate::graph_builder::GraphBuilder;

@@ -30,9 +30,9 @@ const MAX_NODES: usize = 4096;
 /// The approximate number of instructions that processors issue in a cycle.
 const ISSUE_WIDTH: u32 = 3;
 
-/// Packs nodes of an extended block into superwords, where the code is bound by throughput:
-/// elsewhere the critical path bounds it, and packing gains nothing.
-pub(crate) fn pack_superwords(ebb: &mut Computation, events: &mut [ControlEvent]) {
+/// Combines nodes of an extended block into superwords, where the code is bound by throughput:
+/// elsewhere the critical path bounds it, and superwords gain nothing.
+pub(crate) fn form_superwords(ebb: &mut Computation, events: &mut [ControlEvent]) {
     let uses = ebb.use_counts();
     let graph = &ebb.graph;
     let mut ends: Vec<NodeId> = events.iter().map(|event| event.after + 1).collect();
@@ -95,10 +95,10 @@ fn live_nodes(
 }
 
 /// Whether superwords can be made of nodes of an operation: each element is computed by itself.
-fn is_elementwise(code: NodeOp) -> bool {
+fn is_elementwise(op: NodeOp) -> bool {
     use NodeOp::*;
     matches!(
-        code,
+        op,
         Sqrt | RoundEven
             | RoundDown
             | RoundUp

@@ -261,8 +261,13 @@ impl OpTemplates {
         numbers.resize(numbers.len().max(graph.len()), NodeId::MAX);
         for range in fast_path {
             for (at, node) in range.clone().zip(&graph.nodes[range.clone()]) {
-                let Node { op: code, a, b, c } = *node;
-                numbers[at] = match code {
+                let Node {
+                    op: node_op,
+                    a,
+                    b,
+                    c,
+                } = *node;
+                numbers[at] = match node_op {
                     NodeOp::Param => operands[a as usize],
                     NodeOp::SlowPath => {
                         let (mask, fast) = (numbers[a as usize], numbers[b as usize]);
@@ -285,7 +290,7 @@ impl OpTemplates {
                     }
                     _ => {
                         let node = node.map_operands(|id| numbers[id as usize]);
-                        to.push(code, node.a, node.b, node.c)
+                        to.push(node_op, node.a, node.b, node.c)
                     }
                 };
             }

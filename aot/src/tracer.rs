@@ -67,23 +67,23 @@ impl<'p> TracedNode<'p> {
         }
     }
 
-    fn with(self, code: NodeOp, a: NodeId, b: u32, c: u32) -> TracedNode<'p> {
+    fn with(self, op: NodeOp, a: NodeId, b: u32, c: u32) -> TracedNode<'p> {
         TracedNode {
-            id: self.tracer.borrow_mut().graph.push(code, a, b, c),
+            id: self.tracer.borrow_mut().graph.push(op, a, b, c),
             ..self
         }
     }
 
-    fn one(self, code: NodeOp) -> TracedNode<'p> {
-        self.with(code, self.id, 0, 0)
+    fn one(self, op: NodeOp) -> TracedNode<'p> {
+        self.with(op, self.id, 0, 0)
     }
 
-    fn two(self, code: NodeOp, other: TracedNode<'p>) -> TracedNode<'p> {
-        self.with(code, self.id, other.id, 0)
+    fn two(self, op: NodeOp, other: TracedNode<'p>) -> TracedNode<'p> {
+        self.with(op, self.id, other.id, 0)
     }
 
-    fn three(self, code: NodeOp, b: TracedNode<'p>, c: TracedNode<'p>) -> TracedNode<'p> {
-        self.with(code, self.id, b.id, c.id)
+    fn three(self, op: NodeOp, b: TracedNode<'p>, c: TracedNode<'p>) -> TracedNode<'p> {
+        self.with(op, self.id, b.id, c.id)
     }
 
     fn node(self) -> Node {
@@ -116,11 +116,11 @@ impl<'p> TracedWord<'p> {
 }
 
 macro_rules! operators {
-    ($($type:ident: $trait:ident $method:ident $code:ident;)*) => { $(
+    ($($type:ident: $trait:ident $method:ident $op:ident;)*) => { $(
         impl<'p> $trait for $type<'p> {
             type Output = $type<'p>;
             fn $method(self, other: $type<'p>) -> $type<'p> {
-                $type(self.0.two(NodeOp::$code, other.0))
+                $type(self.0.two(NodeOp::$op, other.0))
             }
         }
     )* };
@@ -315,8 +315,8 @@ impl<'p> WordField for TracedWord<'p> {
     }
     fn leading_zeros(self) -> Self {
         // Only the highest eight bits from the first one on stay, so that the conversion to float
-        // does not round up to the next power of two. The exponent of 1 is 127; with the highest
-        // bit set the float is negative, and the result is below 0.
+        // does not round up to a power of two. The exponent of 1 is 127; with the highest bit set
+        // the float is negative, and the result is below 0.
         let few = TracedWord(self.shr(self.lit(8)).0.two(NodeOp::AndNot, self.0));
         let exponent = TracedWord(few.i32_to_float().0).shr(self.lit(23));
         let zeros = self.lit(127 + 31).minus(exponent);

@@ -119,9 +119,9 @@ fn loops_read_no_plane_past_its_end() {
         };
         let mut machine = BatchMachine::new(program.clone(), Limits::default(), &options);
         for points in [1, 15, 16, 17, 31, 32, 33, 48, 64, 80] {
-            let turns: Vec<u32> = (0..points).map(|point| point % 7).collect();
+            let iterations: Vec<u32> = (0..points).map(|point| point % 7).collect();
             let numbers: Vec<u32> = (0..points).map(|p| (p as f32).to_bits()).collect();
-            let planes = [Ending::new(&turns), Ending::new(&numbers)];
+            let planes = [Ending::new(&iterations), Ending::new(&numbers)];
             let plane = |index: usize| GlobalSource::Varying {
                 words: planes[index].words(),
                 stride: 1,

@@ -2,7 +2,7 @@
 //! the tables of `docs/gains.md`.
 //!
 //! A program runs as it is, once more as it is (the control), and with one optimisation off at a
-//! time, in turn, in one run. Times are the least of several rounds. An optimisation that changes
+//! time. They run round-robin. Times are the least of several rounds. An optimisation that changes
 //! nothing in a program is not measured there. `tests/facade/switches.rs` checks that results stay
 //! the same.
 

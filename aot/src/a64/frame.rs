@@ -25,7 +25,7 @@ const STEP: u32 = 4095;
 /// move.
 const INSTRUCTION_BYTES: usize = 1024;
 
-/// The right shift from a byte offset in a plane to one in a set of points, which has a bit for 2⁵
+/// The right shift from a byte offset in a plane to one in a set of points. A set has a bit for 2⁵
 /// bits of a plane.
 const PER_SET: u32 = 5;
 
@@ -316,21 +316,21 @@ impl MacroAssembler for A64Assembler {
         }
     }
 
-    fn emit_unary(&mut self, code: NodeOp, number: u32, to: u8, a: Operand) {
+    fn emit_unary(&mut self, op: NodeOp, number: u32, to: u8, a: Operand) {
         let a = self.in_register(a, SCRATCH[0]);
-        self.unary(code, number, to, a);
+        self.unary(op, number, to, a);
     }
 
-    fn emit_binary(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand) {
+    fn emit_binary(&mut self, op: NodeOp, to: u8, a: Operand, b: Operand) {
         let a = self.in_register(a, SCRATCH[0]);
         let b = self.in_register(b, SCRATCH[1]);
-        self.binary(code, to, a, b);
+        self.binary(op, to, a, b);
     }
 
-    fn emit_ternary(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
-        match code {
+    fn emit_ternary(&mut self, op: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
+        match op {
             NodeOp::Select => self.select(to, a, b, c),
-            _ => self.product(code, to, a, b, c),
+            _ => self.product(op, to, a, b, c),
         }
     }
 
@@ -428,15 +428,15 @@ impl MacroAssembler for A64Assembler {
         self.leave_kernel();
     }
 
-    fn load_vm_register(&mut self, to: u8, slot: u32) {
-        self.load_word(to, 0, slot);
+    fn load_vm_register(&mut self, to: u8, vm_register: u32) {
+        self.load_word(to, 0, vm_register);
     }
 
     fn load_global(&mut self, to: u8, word: u32) {
         self.load_word(to, 1, word);
     }
 
-    fn store_vm_register(&mut self, slot: u32, register: u8, half: VectorHalf) {
+    fn store_vm_register(&mut self, vm_register: u32, register: u8, half: VectorHalf) {
         let register = match half {
             VectorHalf::First => register,
             VectorHalf::Second => {
@@ -444,25 +444,25 @@ impl MacroAssembler for A64Assembler {
                 THIRD
             }
         };
-        if slot > REACH_OF_WORDS {
-            self.number(4 * slot);
+        if vm_register > REACH_OF_WORDS {
+            self.number(4 * vm_register);
             dynasm!(self.asm; .arch aarch64; str S(register), [x0, x17]);
         } else {
-            dynasm!(self.asm; .arch aarch64; str S(register), [x0, 4 * slot]);
+            dynasm!(self.asm; .arch aarch64; str S(register), [x0, 4 * vm_register]);
         }
     }
 
-    fn fill_vm_register(&mut self, slot: u32, bits: u32) {
+    fn fill_vm_register(&mut self, vm_register: u32, bits: u32) {
         dynasm!(self.asm
             ; .arch aarch64
             ; movz w16, bits & 0xffff
             ; movk w16, bits >> 16, lsl 16
         );
-        if slot > REACH_OF_WORDS {
-            self.number(4 * slot);
+        if vm_register > REACH_OF_WORDS {
+            self.number(4 * vm_register);
             dynasm!(self.asm; .arch aarch64; str w16, [x0, x17]);
         } else {
-            dynasm!(self.asm; .arch aarch64; str w16, [x0, 4 * slot]);
+            dynasm!(self.asm; .arch aarch64; str w16, [x0, 4 * vm_register]);
         }
     }
 

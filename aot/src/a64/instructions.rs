@@ -17,9 +17,9 @@ impl A64Assembler {
         }
     }
 
-    pub(super) fn unary(&mut self, code: NodeOp, number: u32, to: u8, a: u8) {
+    pub(super) fn unary(&mut self, op: NodeOp, number: u32, to: u8, a: u8) {
         let asm = &mut self.asm;
-        match code {
+        match op {
             NodeOp::Sqrt => dynasm!(asm; .arch aarch64; fsqrt V(to).S4, V(a).S4),
             NodeOp::RoundEven => dynasm!(asm; .arch aarch64; frintn V(to).S4, V(a).S4),
             NodeOp::RoundDown => dynasm!(asm; .arch aarch64; frintm V(to).S4, V(a).S4),
@@ -43,11 +43,11 @@ impl A64Assembler {
         }
     }
 
-    pub(super) fn binary(&mut self, code: NodeOp, to: u8, a: u8, b: u8) {
+    pub(super) fn binary(&mut self, op: NodeOp, to: u8, a: u8, b: u8) {
         macro_rules! codes {
-            ($($code:ident => $name:ident $a:ident $b:ident $shape:ident;)*) => {
-                match code {
-                    $(NodeOp::$code => {
+            ($($op:ident => $name:ident $a:ident $b:ident $shape:ident;)*) => {
+                match op {
+                    $(NodeOp::$op => {
                         dynasm!(self.asm; .arch aarch64; $name V(to).$shape, V($a).$shape, V($b).$shape);
                     })*
                     NodeOp::Min => self.lesser(to, a, b, [b, a]),
@@ -136,12 +136,12 @@ impl A64Assembler {
     }
 
     /// ±a·b ± c. The instruction accumulates into the register that it overwrites.
-    pub(super) fn product(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
+    pub(super) fn product(&mut self, op: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
         let [_, second] = SCRATCH;
         let is = |operand: Operand| matches!(operand, Operand::Register(r) if r == to);
         // A scratch register for operands in memory: they may be in the register of the result.
         let sum = if is(a) || is(b) { SCRATCH[0] } else { to };
-        match code {
+        match op {
             NodeOp::MulAdd | NodeOp::NegMulAdd => self.load(sum, c),
             _ => {
                 let c = self.in_register(c, sum);
@@ -150,7 +150,7 @@ impl A64Assembler {
         }
         let a = self.in_register(a, second);
         let b = self.in_register(b, THIRD);
-        match code {
+        match op {
             NodeOp::MulAdd | NodeOp::MulSub => {
                 dynasm!(self.asm; .arch aarch64; fmla V(sum).S4, V(a).S4, V(b).S4);
             }

@@ -137,13 +137,13 @@ impl<M: MacroAssembler> Emitter<M> {
             let Computation {
                 graph,
                 stores,
-                positions: lineage,
+                positions,
             } = computation;
             let allocation = find(&mut allocator, graph, stores);
             most = most.max(allocation.spill_slots);
             AllocatedGraph {
                 graph,
-                positions: lineage,
+                positions,
                 allocation,
                 spill_base: slots,
                 param_base: 0,
@@ -293,11 +293,11 @@ impl<M: MacroAssembler> Emitter<M> {
     }
 
     /// Combines a value in the frame with another one.
-    fn combine(&mut self, code: NodeOp, at: i32, value: AsmOperand<M::Constant>) {
+    fn combine(&mut self, op: NodeOp, at: i32, value: AsmOperand<M::Constant>) {
         let [first, second] = M::SCRATCH;
         let value = AsmOperand::Register(self.machine.in_register(value, first));
         self.machine
-            .emit_binary(code, second, value, AsmOperand::Frame(at));
+            .emit_binary(op, second, value, AsmOperand::Frame(at));
         self.machine.store(at, second);
     }
 

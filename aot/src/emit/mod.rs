@@ -43,7 +43,7 @@ struct Emitter<M> {
     registers: u8,
     /// The number of elements of a vector that differ from one another.
     simd_elements: usize,
-    /// Slow paths that are still to be written out of line.
+    /// Slow paths that are still to be emitted, out of line.
     slow_paths: Vec<SlowPath>,
     /// The purpose of each part, with its start, on request.
     parts: Option<Vec<(usize, KernelPart)>>,
@@ -103,8 +103,8 @@ pub(crate) fn compile_points<M: MacroAssembler>(
     let mut emitter = Emitter::<M>::new(optimisations, registers, 1, instructions, in_parts);
     let mut kernels = Vec::new();
     for cfg in cfgs {
-        let trees = extended_blocks(optimisations, cfg, &mut templates);
-        match emitter.point_cfg(cfg, &trees, &templates) {
+        let ebbs = extended_blocks(optimisations, cfg, &mut templates);
+        match emitter.point_cfg(cfg, &ebbs, &templates) {
             Some(found) => kernels.extend(found.into_iter().map(Some)),
             None => kernels.extend(cfg.entries.iter().map(|_| None)),
         }

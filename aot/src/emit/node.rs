@@ -67,25 +67,25 @@ impl<M: MacroAssembler> Emitter<M> {
                 let table = body.graph.tables[node.b as usize];
                 self.machine.lookup(table, to, index);
             }
-            code => match code.operand_count() {
+            op => match op.operand_count() {
                 1 => {
                     let a = self.operand(body, node.a, vector);
-                    self.machine.emit_unary(code, node.b, to, a);
+                    self.machine.emit_unary(op, node.b, to, a);
                 }
                 2 => {
                     let mut a = self.operand(body, node.a, vector);
                     let mut b = self.operand(body, node.b, vector);
-                    let is_swapped = matches!(b, AsmOperand::Register(_)) && code.is_commutative();
+                    let is_swapped = matches!(b, AsmOperand::Register(_)) && op.is_commutative();
                     if !matches!(a, AsmOperand::Register(_)) && is_swapped {
                         (a, b) = (b, a);
                     }
-                    self.machine.emit_binary(code, to, a, b);
+                    self.machine.emit_binary(op, to, a, b);
                 }
                 _ => {
                     let a = self.operand(body, node.a, vector);
                     let b = self.operand(body, node.b, vector);
                     let c = self.operand(body, node.c, vector);
-                    self.machine.emit_ternary(code, to, a, b, c);
+                    self.machine.emit_ternary(op, to, a, b, c);
                 }
             },
         }

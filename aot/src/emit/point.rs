@@ -3,7 +3,7 @@
 //! One vector is current. The first element of each of its halves holds the point's word, or one of
 //! its shadows ([`crate::shadow_pairs`]). The other elements are undefined on x86-64, and equal to
 //! the first on aarch64, where masks are tested as a whole. Only superwords have four defined
-//! elements ([`crate::superword`]); they are read by nodes that pack and extract elements alone.
+//! elements ([`crate::superword`]); they are read by nodes that gather and extract elements alone.
 
 use super::kernel::KernelFrame;
 use super::{AllocatedGraph, Emitter};
@@ -193,19 +193,19 @@ impl<M: MacroAssembler> Emitter<M> {
 
     fn exit(&mut self, exit: &BlockExit, body: &AllocatedGraph<'_>, targets: &ExitLabels<'_>) {
         for &RegisterStore {
-            vm_register: slot,
+            vm_register,
             value,
             half,
         } in &exit.stores
         {
             let node = body.graph.node(value);
             if node.op == NodeOp::Const {
-                self.machine.fill_vm_register(slot, node.a);
+                self.machine.fill_vm_register(vm_register, node.a);
                 continue;
             }
             let value = self.operand(body, value, 0);
             let register = self.machine.in_register(value, M::SCRATCH[0]);
-            self.machine.store_vm_register(slot, register, half);
+            self.machine.store_vm_register(vm_register, register, half);
         }
         self.carry(&exit.loop_carried, body);
         match exit.target {

@@ -25,10 +25,10 @@ struct run {
  * points, steps, and the set of each edge. */
 struct points {
     const uint8_t *active;
-    uint8_t *ways;
+    uint8_t *edges;
     uint64_t stride;
     uint8_t *steps;
-    uint64_t turns;
+    uint64_t iterations;
 };
 
 enum { READ = 63, WRITE = 64, EXIT = 93, MAP = 222, PROTECT = 226 };
@@ -146,15 +146,15 @@ EACH(each_unsigned_rest, unsigned_rest)
 typedef void callee(uint32_t *a, const uint32_t *b, size_t elements);
 
 /* The first two result registers of a kernel. */
-struct left {
+struct exit_state {
     uint64_t exit, steps;
 };
 
 /* Calls a kernel, with numbers in the registers that it has to preserve; the clobbered vector
  * registers hold nothing. */
-static struct left call_kernel(const void *kernel, const void *first, const void *second, uint64_t third, uint64_t fourth, struct points *points, callee **callees) {
-    uint64_t kept[8], found[8];
-    for (int i = 0; i < 8; i++) kept[i] = 0x0123456789abcdef * (uint64_t)(i + 1);
+static struct exit_state call_kernel(const void *kernel, const void *first, const void *second, uint64_t third, uint64_t fourth, struct points *points, callee **callees) {
+    uint64_t saved[8], found[8];
+    for (int i = 0; i < 8; i++) saved[i] = 0x0123456789abcdef * (uint64_t)(i + 1);
     register const void *x0 __asm__("x0") = first;
     register const void *x1 __asm__("x1") = second;
     register uint64_t x2 __asm__("x2") = third;
@@ -162,7 +162,7 @@ static struct left call_kernel(const void *kernel, const void *first, const void
     register struct points *x4 __asm__("x4") = points;
     register callee **x5 __asm__("x5") = callees;
     register const void *x19 __asm__("x19") = kernel;
-    register uint64_t *x20 __asm__("x20") = kept;
+    register uint64_t *x20 __asm__("x20") = saved;
     register uint64_t *x21 __asm__("x21") = found;
     register uint64_t x22 __asm__("x22");
     __asm__ volatile(
@@ -174,11 +174,11 @@ static struct left call_kernel(const void *kernel, const void *first, const void
         : "memory", "cc", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x30",
           "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18",
           "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
-    if (x22 != 0) fail("the stack pointer was not given back\n");
+    if (x22 != 0) fail("the stack pointer was not restored\n");
     for (int i = 0; i < 8; i++) {
-        if (kept[i] != found[i]) fail("d8 to d15 were not given back\n");
+        if (saved[i] != found[i]) fail("d8 to d15 were not restored\n");
     }
-    return (struct left){(uint64_t)x0, (uint64_t)x1};
+    return (struct exit_state){(uint64_t)x0, (uint64_t)x1};
 }
 
 static struct buffer code, runs, planes, refs;
@@ -208,8 +208,8 @@ void _start(void) {
             call_kernel(kernel + header.entry, words, each, header.runs, header.vector_bytes, header.points != 0 ? &points : NULL, callees);
         } else {
             for (uint32_t i = 0; i < header.planes; i++) {
-                struct left left = call_kernel(kernel + header.entry, words[i].at, words[i].at, header.steps, (uint64_t)callees, NULL, callees);
-                if (left.exit != header.exit || left.steps != header.steps) fail("a point left elsewhere\n");
+                struct exit_state state = call_kernel(kernel + header.entry, words[i].at, words[i].at, header.steps, (uint64_t)callees, NULL, callees);
+                if (state.exit != header.exit || state.steps != header.steps) fail("a point exited elsewhere\n");
             }
         }
         write_all(first, bytes);

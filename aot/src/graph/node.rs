@@ -155,8 +155,8 @@ impl NodeOp {
 }
 
 impl Node {
-    pub(crate) fn new(code: NodeOp, a: u32, b: u32, c: u32) -> Node {
-        Node { op: code, a, b, c }
+    pub(crate) fn new(op: NodeOp, a: u32, b: u32, c: u32) -> Node {
+        Node { op, a, b, c }
     }
 
     /// The node with other operands.

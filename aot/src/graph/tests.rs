@@ -11,8 +11,8 @@ fn value(graph: &Graph, id: NodeId, planes: &[u32]) -> u32 {
             NodeOp::Const => known.constant(node.a),
             NodeOp::Plane => known.constant(planes[node.a as usize]),
             _ => {
-                let Node { op: code, a, b, c } = node.map_operands(|id| ids[id as usize]);
-                known.push(code, a, b, c)
+                let Node { op, a, b, c } = node.map_operands(|id| ids[id as usize]);
+                known.push(op, a, b, c)
             }
         });
     }
@@ -23,7 +23,7 @@ const WORDS: [[u32; 2]; 3] = [[0x89ab_cdef, 0x1234_5678], [u32::MAX, 0], [1, 0xf
 
 #[test]
 fn shifted_out_words_are_dropped() {
-    for (code, unite) in [
+    for (op, unite) in [
         (NodeOp::Xor, (|x, y| x ^ y) as fn(u32, u32) -> u32),
         (NodeOp::Or, |x, y| x | y),
     ] {
@@ -33,7 +33,7 @@ fn shifted_out_words_are_dropped() {
                 let [x, y] = [0, 1].map(|word| graph.push(NodeOp::Plane, word, 0, 0));
                 let low = graph.push(NodeOp::ShrBy, y, first, 0);
                 let (a, b) = if turned { (low, x) } else { (x, low) };
-                let both = graph.push(code, a, b, 0);
+                let both = graph.push(op, a, b, 0);
                 let id = graph.push(NodeOp::ShrBy, both, by, 0);
                 assert_eq!(graph.node(id).a == x, first + by >= 32, "{first} {by}");
                 for planes in WORDS {

@@ -61,7 +61,7 @@ impl Platform {
         Platform::ALL.into_iter().find(|own| own.name == name)
     }
 
-    /// The name, as in `x86_64-linux`; `linux` also stands for other systems with ELF files.
+    /// The name, as in `x86_64-linux`; `linux` also means other systems with ELF files.
     pub const fn name(self) -> &'static str {
         self.name
     }

@@ -139,9 +139,9 @@ fn with_slow_paths(width: u32) -> (Graph, Vec<GraphStore>) {
     let mut last = planes[0];
     for (i, &plane) in planes.iter().enumerate() {
         let mask = graph.push(NodeOp::Lt, last, plane, 0);
-        let usual = graph.push(NodeOp::Sqrt, plane, 0, 0);
+        let fast = graph.push(NodeOp::Sqrt, plane, 0, 0);
         let inputs = [plane, last, planes[(i * 5 + 1) % planes.len()]];
-        last = graph.slow_path(mask, usual, 0, inputs.into_iter());
+        last = graph.slow_path(mask, fast, 0, inputs.into_iter());
     }
     let swapped = planes
         .iter()

@@ -1,4 +1,4 @@
-//! Finds the nodes to pack into superwords.
+//! Finds the nodes to combine into superwords.
 
 use super::{SUPERWORD_WIDTH, is_elementwise, operands};
 use crate::graph::{Graph, Node, NodeId, NodeOp};
@@ -247,9 +247,9 @@ impl<'g> Superwords<'g> {
         let mut nodes = ids.map(|id| self.graph.node(id));
         let [first, others @ ..] = &mut nodes;
         if first.op.is_commutative() {
-            let code = |id: NodeId| self.graph.node(id).op;
+            let op = |id: NodeId| self.graph.node(id).op;
             for node in others {
-                if code(node.a) != code(first.a) && code(node.b) == code(first.a) {
+                if op(node.a) != op(first.a) && op(node.b) == op(first.a) {
                     (node.a, node.b) = (node.b, node.a);
                 }
             }

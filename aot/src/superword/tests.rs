@@ -6,13 +6,13 @@ use crate::differential::TestRng;
 use crate::extended_blocks::ControlAction;
 use crate::graph_builder::{GraphStore, NodePositions, StoreTarget};
 
-const SLOTS: u32 = 8;
+const VM_REGISTERS: u32 = 8;
 /// Nodes that all copies read.
 const SHARED: usize = 6;
 
 /// Elements as on x86-64: of a value of a point the first element of each half is defined, and the
 /// others are anything.
-fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; SUPERWORD_WIDTH]> {
+fn run(nodes: &[Node], vm_registers: &[u32]) -> Vec<[u32; SUPERWORD_WIDTH]> {
     let mut values: Vec<[u32; SUPERWORD_WIDTH]> = Vec::with_capacity(nodes.len());
     for node in nodes {
         let of = |id: NodeId| values[id as usize];
@@ -24,10 +24,10 @@ fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; SUPERWORD_WIDTH]> {
         values.push(match node.op {
             NodeOp::Const => [node.a; SUPERWORD_WIDTH],
             NodeOp::VmRegister => {
-                let word = slots[node.a as usize];
+                let word = vm_registers[node.a as usize];
                 [word, 0x7fa5_a5a5, word, 0x5a5a_5a5a]
             }
-            NodeOp::Global => [slots[node.a as usize]; SUPERWORD_WIDTH],
+            NodeOp::Global => [vm_registers[node.a as usize]; SUPERWORD_WIDTH],
             NodeOp::Add => each(&|a, b| (float(a) + float(b)).to_bits()),
             NodeOp::Sub => each(&|a, b| (float(a) - float(b)).to_bits()),
             NodeOp::Lt => each(&|a, b| if float(a) < float(b) { u32::MAX } else { 0 }),
@@ -65,7 +65,7 @@ fn run(nodes: &[Node], slots: &[u32]) -> Vec<[u32; SUPERWORD_WIDTH]> {
 /// Copies of one computation, each with operands of its own; now and then one reads a value of
 /// another one.
 fn copies(random: &mut TestRng, nodes: &mut Vec<Node>, count: usize) -> Vec<NodeId> {
-    const CODES: [NodeOp; 8] = [
+    const OPS: [NodeOp; 8] = [
         NodeOp::Add,
         NodeOp::Sub,
         NodeOp::Xor,
@@ -81,16 +81,16 @@ fn copies(random: &mut TestRng, nodes: &mut Vec<Node>, count: usize) -> Vec<Node
     let mut template = Vec::new();
     for _ in 0..length {
         template.push((
-            CODES[random.below(CODES.len())],
+            OPS[random.below(OPS.len())],
             [(); 3].map(|()| random.below(12)),
         ));
     }
     let mut last = Vec::new();
     let mut others: Vec<NodeId> = Vec::new();
     for _ in 0..count {
-        let read = [(); 6].map(|()| (SHARED + random.below(SLOTS as usize)) as NodeId);
+        let read = [(); 6].map(|()| (SHARED + random.below(VM_REGISTERS as usize)) as NodeId);
         let start = nodes.len();
-        for (at, &(code, from)) in template.iter().enumerate() {
+        for (at, &(op, from)) in template.iter().enumerate() {
             let mut operand = |i: usize| match from[i] {
                 _ if random.below(150) == 0 && !others.is_empty() => {
                     others[random.below(others.len())]
@@ -100,10 +100,10 @@ fn copies(random: &mut TestRng, nodes: &mut Vec<Node>, count: usize) -> Vec<Node
                 near => read[near % 6],
             };
             let [a, b, c] = [0, 1, 2].map(&mut operand);
-            nodes.push(match code {
-                NodeOp::ShrBy => Node::new(code, a, 3 + u32::from(random.below(20) == 0), 0),
-                NodeOp::Select => Node::new(code, a, b, c),
-                _ => Node::new(code, a, b, 0),
+            nodes.push(match op {
+                NodeOp::ShrBy => Node::new(op, a, 3 + u32::from(random.below(20) == 0), 0),
+                NodeOp::Select => Node::new(op, a, b, c),
+                _ => Node::new(op, a, b, 0),
             });
             others.push(nodes.len() as NodeId - 1);
         }
@@ -120,11 +120,13 @@ fn superwords_preserve_values() {
         let [one, two] =
             [0x3f80_0000, 0x9e37_79b9].map(|bits| Node::new(NodeOp::Const, bits, 0, 0));
         let global = Node::new(NodeOp::Global, 0, 0, 0);
-        let computed = [NodeOp::IMul, NodeOp::Add].map(|code| Node::new(code, 2, 1, 0));
+        let computed = [NodeOp::IMul, NodeOp::Add].map(|op| Node::new(op, 2, 1, 0));
         let mut nodes = vec![one, two, global, computed[0], computed[1]];
         nodes.push(Node::new(NodeOp::IAdd, 3, 2, 0));
         assert_eq!(nodes.len(), SHARED);
-        nodes.extend((0..SLOTS).map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0)));
+        nodes.extend(
+            (0..VM_REGISTERS).map(|vm_register| Node::new(NodeOp::VmRegister, vm_register, 0, 0)),
+        );
         let (mut stores, mut events) = (Vec::new(), Vec::new());
         for part in 0..2 {
             let count = 4 + random.below(28);
@@ -142,18 +144,21 @@ fn superwords_preserve_values() {
                 position: part,
             });
         }
-        let mut lineage = NodePositions::default();
-        (0..nodes.len() as NodeId).for_each(|id| lineage.start_at(id, 100 + id));
+        let mut positions = NodePositions::default();
+        (0..nodes.len() as NodeId).for_each(|id| positions.start_at(id, 100 + id));
         let mut ebb = Computation {
             graph: Graph::from_nodes(nodes.clone(), &Graph::default()),
             stores: stores.clone(),
-            positions: lineage,
+            positions,
         };
-        pack_superwords(&mut ebb, &mut events);
-        let slots: Vec<u32> = (0..SLOTS)
+        form_superwords(&mut ebb, &mut events);
+        let vm_registers: Vec<u32> = (0..VM_REGISTERS)
             .map(|_| (random.below(1 << 31) as u32) << 1)
             .collect();
-        let (before, after) = (run(&nodes, &slots), run(&ebb.graph.nodes, &slots));
+        let (before, after) = (
+            run(&nodes, &vm_registers),
+            run(&ebb.graph.nodes, &vm_registers),
+        );
         for (old, new) in stores.iter().zip(&ebb.stores) {
             assert!(new.value <= new.after, "it is computed where it is stored");
             let (old, new) = (before[old.value as usize], after[new.value as usize]);
@@ -162,7 +167,7 @@ fn superwords_preserve_values() {
                 |element: usize| old[0] == new[element] || is_nan(old[0]) && is_nan(new[element]);
             assert!(same(0) && same(2), "{old:x?} {new:x?} {nodes:?} {ebb:?}");
         }
-        let has = |code| ebb.graph.nodes.iter().any(|node| node.op == code);
+        let has = |op| ebb.graph.nodes.iter().any(|node| node.op == op);
         if !has(NodeOp::Broadcast) {
             unchanged += 1;
             continue;
@@ -178,17 +183,17 @@ fn superwords_preserve_values() {
             assert!(all.contains(&(ebb.positions.position_of(id) - 100)));
         }
     }
-    println!("{made} trees with superwords, {unchanged} without; {saved} nodes fewer");
+    println!("{made} blocks with superwords, {unchanged} without; {saved} nodes fewer");
     assert!(made > 600 && unchanged > 600, "{made} and {unchanged}");
 }
 
 /// Sums of eight of these each.
-fn sums(nodes: &mut Vec<Node>, code: NodeOp, of: [NodeId; 8]) -> NodeId {
+fn sums(nodes: &mut Vec<Node>, op: NodeOp, of: [NodeId; 8]) -> NodeId {
     let mut level = of.to_vec();
     while level.len() > 1 {
         let pairs = level.as_chunks::<2>().0.iter();
         let next = pairs.map(|&[a, b]| {
-            nodes.push(Node::new(code, a, b, 0));
+            nodes.push(Node::new(op, a, b, 0));
             nodes.len() as NodeId - 1
         });
         level = next.collect();
@@ -199,11 +204,11 @@ fn sums(nodes: &mut Vec<Node>, code: NodeOp, of: [NodeId; 8]) -> NodeId {
 #[test]
 fn cyclic_superwords_are_refused() {
     for is_tangled in [false, true] {
-        let mut nodes: Vec<Node> = (0..SLOTS)
-            .map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0))
+        let mut nodes: Vec<Node> = (0..VM_REGISTERS)
+            .map(|vm_register| Node::new(NodeOp::VmRegister, vm_register, 0, 0))
             .collect();
         nodes.extend((0..4).map(|bits| Node::new(NodeOp::Const, bits, 0, 0)));
-        let slots: [NodeId; 8] = std::array::from_fn(|i| i as NodeId + 4);
+        let vm_registers: [NodeId; 8] = std::array::from_fn(|i| i as NodeId + 4);
         let mut values = Vec::new();
         // The first depends on the one of the other operation; so does, with the order reversed,
         // the second.
@@ -214,22 +219,24 @@ fn cyclic_superwords_are_refused() {
             } else {
                 codes
             };
-            let inner = sums(&mut nodes, one, slots);
-            let of = std::array::from_fn(|i| if i == 0 { inner } else { slots[i] });
+            let inner = sums(&mut nodes, one, vm_registers);
+            let of = std::array::from_fn(|i| if i == 0 { inner } else { vm_registers[i] });
             values.extend([inner, sums(&mut nodes, other, of)]);
         }
         assert_eq!(packed(nodes, &values), !is_tangled);
     }
 }
 
-/// Packs nodes of which some are stored at the end, and checks the stored values; returns whether
-/// there are superwords.
+/// Combines nodes of which some are stored at the end, and checks the stored values; returns
+/// whether there are superwords.
 fn packed(nodes: Vec<Node>, stored: &[NodeId]) -> bool {
-    let slots: Vec<u32> = (0..SLOTS).map(|slot| slot * 0x0101_0101).collect();
-    let before = run(&nodes, &slots);
+    let vm_registers: Vec<u32> = (0..VM_REGISTERS)
+        .map(|vm_register| vm_register * 0x0101_0101)
+        .collect();
+    let before = run(&nodes, &vm_registers);
     let after = nodes.len() as NodeId - 1;
-    let mut lineage = NodePositions::default();
-    lineage.start_at(0, 0);
+    let mut positions = NodePositions::default();
+    positions.start_at(0, 0);
     let stores = stored.iter().map(|&value| GraphStore {
         after,
         target: StoreTarget::Word(0),
@@ -238,10 +245,10 @@ fn packed(nodes: Vec<Node>, stored: &[NodeId]) -> bool {
     let mut ebb = Computation {
         graph: Graph::from_nodes(nodes, &Graph::default()),
         stores: stores.collect(),
-        positions: lineage,
+        positions,
     };
-    pack_superwords(&mut ebb, &mut []);
-    let after = run(&ebb.graph.nodes, &slots);
+    form_superwords(&mut ebb, &mut []);
+    let after = run(&ebb.graph.nodes, &vm_registers);
     for (store, &old) in ebb.stores.iter().zip(stored) {
         assert!(store.value <= store.after);
         assert_eq!(after[store.value as usize][0], before[old as usize][0]);
@@ -254,7 +261,7 @@ fn packed(nodes: Vec<Node>, stored: &[NodeId]) -> bool {
 fn latency_bound_code_is_unchanged() {
     // Four chains; each node takes four cycles, in which there is one of each chain.
     let mut nodes: Vec<Node> = (0..4)
-        .map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0))
+        .map(|vm_register| Node::new(NodeOp::VmRegister, vm_register, 0, 0))
         .collect();
     for at in 4..404 {
         nodes.push(Node::new(NodeOp::Add, at - 4, at - 4, 0));
@@ -265,14 +272,14 @@ fn latency_bound_code_is_unchanged() {
 /// `count` chains of `length` nodes, side by side.
 fn chains(count: NodeId, length: NodeId) -> (Vec<Node>, Vec<NodeId>) {
     let mut nodes: Vec<Node> = (0..count)
-        .map(|chain| Node::new(NodeOp::VmRegister, chain % SLOTS, 0, 0))
+        .map(|chain| Node::new(NodeOp::VmRegister, chain % VM_REGISTERS, 0, 0))
         .collect();
     nodes.push(Node::new(NodeOp::Const, 0x9e37_79b9, 0, 0));
     let mut last: Vec<NodeId> = (0..count).collect();
     for step in 0..length {
         for last in &mut last {
-            let code = [NodeOp::Xor, NodeOp::IAdd][step as usize % 2];
-            nodes.push(Node::new(code, *last, count, 0));
+            let op = [NodeOp::Xor, NodeOp::IAdd][step as usize % 2];
+            nodes.push(Node::new(op, *last, count, 0));
             *last = nodes.len() as NodeId - 1;
         }
     }
@@ -296,7 +303,7 @@ const CONSTANTS: u32 = 20;
 /// A chain of two alternating operations after a node, each with a constant.
 fn chain(nodes: &mut Vec<Node>, mut last: NodeId, codes: [NodeOp; 2], length: usize) -> NodeId {
     for step in 0..length {
-        let constant = SLOTS + step as NodeId % CONSTANTS;
+        let constant = VM_REGISTERS + step as NodeId % CONSTANTS;
         nodes.push(Node::new(codes[step % 2], last, constant, 0));
         last = nodes.len() as NodeId - 1;
     }
@@ -308,8 +315,8 @@ fn pending_nodes_are_bounded() {
     // The last of four like nodes is after a chain of this length, and the first one is used at
     // once.
     for (length, is_made) in [(MAX_PENDING - 100, true), (MAX_PENDING, false)] {
-        let mut nodes: Vec<Node> = (0..SLOTS)
-            .map(|slot| Node::new(NodeOp::VmRegister, slot, 0, 0))
+        let mut nodes: Vec<Node> = (0..VM_REGISTERS)
+            .map(|vm_register| Node::new(NodeOp::VmRegister, vm_register, 0, 0))
             .collect();
         let constants = (0..CONSTANTS).map(|number| 0x9e37_79b9 ^ number);
         nodes.extend(constants.map(|bits| Node::new(NodeOp::Const, bits, 0, 0)));

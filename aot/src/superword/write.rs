@@ -51,8 +51,8 @@ impl<'g> SuperwordWriter<'g> {
         let is_full = match node.op {
             Const | Global | Broadcast => true,
             IMul => false,
-            code => {
-                is_elementwise(code) && operands(node).all(|operand| self.is_full[operand as usize])
+            op => {
+                is_elementwise(op) && operands(node).all(|operand| self.is_full[operand as usize])
             }
         };
         self.nodes.push(node);
@@ -158,8 +158,8 @@ impl<'g> SuperwordWriter<'g> {
         let node = self.graph.node(members[0]);
         let node = match node.op {
             NodeOp::IMul => Node::new(NodeOp::IMulEach, a, b, 0),
-            code if code.operand_count() == 1 => Node::new(code, a, node.b, 0),
-            code => Node::new(code, a, b, c),
+            op if op.operand_count() == 1 => Node::new(op, a, node.b, 0),
+            op => Node::new(op, a, b, c),
         };
         let written = self.push(node, members[0]);
         progress.written[number] = Some(written);
@@ -184,7 +184,7 @@ impl<'g> SuperwordWriter<'g> {
         if names == [a; SUPERWORD_WIDTH] && self.is_full[a as usize] {
             return Ok(a);
         }
-        let mut two = |code, a, b| self.push(Node::new(code, a, b, 0), origin);
+        let mut two = |op, a, b| self.push(Node::new(op, a, b, 0), origin);
         let vector = if a == b && c == d {
             two(NodeOp::Duplicate, a, c)
         } else {
@@ -201,7 +201,7 @@ impl<'g> SuperwordWriter<'g> {
 }
 
 impl Progress<'_> {
-    /// One more node waits for what it needs.
+    /// Enters one more level of dependences; an error beyond `MAX_PENDING`.
     fn deeper(&mut self) -> Result<(), Tangled> {
         self.depth += 1;
         match self.depth > MAX_PENDING {

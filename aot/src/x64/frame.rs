@@ -11,7 +11,7 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rustc_hash::FxHashMap;
 use std::mem::offset_of;
 
-/// The right shift from a byte offset in a plane to one in a set of points, which has a bit for 2⁵
+/// The right shift from a byte offset in a plane to one in a set of points. A set has a bit for 2⁵
 /// bits of a plane.
 const PER_SET: i8 = 5;
 
@@ -203,18 +203,18 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
         self.vex_binary(vex::STORE, register, Operand::Frame(at));
     }
 
-    fn emit_unary(&mut self, code: NodeOp, number: u32, to: u8, a: Operand) {
-        self.unary(code, number, to, a);
+    fn emit_unary(&mut self, op: NodeOp, number: u32, to: u8, a: Operand) {
+        self.unary(op, number, to, a);
     }
 
-    fn emit_binary(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand) {
-        self.binary(code, to, a, b);
+    fn emit_binary(&mut self, op: NodeOp, to: u8, a: Operand, b: Operand) {
+        self.binary(op, to, a, b);
     }
 
-    fn emit_ternary(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
-        match code {
+    fn emit_ternary(&mut self, op: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
+        match op {
             NodeOp::Select => self.select(to, a, b, c),
-            _ => self.product(code, to, a, b, c),
+            _ => self.product(op, to, a, b, c),
         }
     }
 
@@ -330,16 +330,16 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
         );
     }
 
-    fn load_vm_register(&mut self, to: u8, slot: u32) {
-        dynasm!(self.asm; .arch x64; vbroadcastss Rx(to), DWORD [rdi + 4 * slot as i32]);
+    fn load_vm_register(&mut self, to: u8, vm_register: u32) {
+        dynasm!(self.asm; .arch x64; vbroadcastss Rx(to), DWORD [rdi + 4 * vm_register as i32]);
     }
 
     fn load_global(&mut self, to: u8, word: u32) {
         dynasm!(self.asm; .arch x64; vbroadcastss Rx(to), DWORD [rsi + 4 * word as i32]);
     }
 
-    fn store_vm_register(&mut self, slot: u32, register: u8, half: VectorHalf) {
-        let at = 4 * slot as i32;
+    fn store_vm_register(&mut self, vm_register: u32, register: u8, half: VectorHalf) {
+        let at = 4 * vm_register as i32;
         match half {
             VectorHalf::First => {
                 dynasm!(self.asm; .arch x64; vmovss DWORD [rdi + at], Rx(register))
@@ -350,8 +350,8 @@ impl<const ELEMENTS: usize> MacroAssembler for X64Assembler<ELEMENTS> {
         }
     }
 
-    fn fill_vm_register(&mut self, slot: u32, bits: u32) {
-        dynasm!(self.asm; .arch x64; mov DWORD [rdi + 4 * slot as i32], bits as i32);
+    fn fill_vm_register(&mut self, vm_register: u32, bits: u32) {
+        dynasm!(self.asm; .arch x64; mov DWORD [rdi + 4 * vm_register as i32], bits as i32);
     }
 
     fn take_steps(&mut self, steps: u32, fewer: DynamicLabel) {

@@ -47,10 +47,10 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
         }
     }
 
-    pub(super) fn unary(&mut self, code: NodeOp, number: u32, to: u8, a: Operand) {
+    pub(super) fn unary(&mut self, op: NodeOp, number: u32, to: u8, a: Operand) {
         let [first, _] = SCRATCH;
         let by = number as u8;
-        let (shift, how) = match code {
+        let (shift, how) = match op {
             NodeOp::Sqrt => return self.vex_binary(vex::SQRT, to, a),
             NodeOp::RoundEven => return self.vex_binary(vex::ROUND_EVEN, to, a),
             NodeOp::RoundDown => return self.vex_binary(vex::ROUND_DOWN, to, a),
@@ -82,16 +82,16 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
         self.vex_ternary(shift, how, to, Operand::Register(a));
     }
 
-    pub(super) fn binary(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand) {
+    pub(super) fn binary(&mut self, op: NodeOp, to: u8, a: Operand, b: Operand) {
         let [first, _] = SCRATCH;
         let is_register = |operand| matches!(operand, Operand::Register(_));
         // a < b is b > a, and the last operand may be in memory.
-        let is_swapped = match code {
+        let is_swapped = match op {
             NodeOp::ILt => true,
             NodeOp::Lt | NodeOp::Le => !is_register(a) && is_register(b),
             _ => false,
         };
-        let vex = match code {
+        let vex = match op {
             NodeOp::Lt if is_swapped => vex::GT,
             NodeOp::Le if is_swapped => vex::GE,
             NodeOp::Add => vex::ADD,
@@ -133,9 +133,9 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
 
     /// ±a·b ± c. The instruction overwrites one of its operands, and may read another one in
     /// memory.
-    pub(super) fn product(&mut self, code: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
+    pub(super) fn product(&mut self, op: NodeOp, to: u8, a: Operand, b: Operand, c: Operand) {
         let [_, second] = SCRATCH;
-        let [swapped, of_product, of_sum] = forms(code);
+        let [swapped, of_product, of_sum] = forms(op);
         let is = |operand: Operand| matches!(operand, Operand::Register(r) if r == to);
         if is(c) {
             // to += a·b
@@ -175,8 +175,8 @@ impl<const ELEMENTS: usize> X64Assembler<ELEMENTS> {
 }
 
 /// The instructions for a product with a sum: to·b + c, b·to + c, a·b + to.
-fn forms(code: NodeOp) -> [VexInstruction; 3] {
-    match code {
+fn forms(op: NodeOp) -> [VexInstruction; 3] {
+    match op {
         NodeOp::MulAdd => [vex::MUL_ADD_132, vex::MUL_ADD_213, vex::MUL_ADD_231],
         NodeOp::NegMulAdd => [
             vex::NEG_MUL_ADD_132,
