@@ -450,9 +450,9 @@ mod tests {
             [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(f32::to_bits)
         );
         assert_eq!(globals.get::<[f32; 2]>("v").unwrap().ddx, [3.0, 4.0]);
-        let rows = [[1.0, 2.0], [3.0, 4.0]];
+        let matrix = [[1.0, 2.0], [3.0, 4.0]];
         globals
-            .set("m", rows, [[0.5; 2]; 2], [[0.0; 2]; 2])
+            .set("m", matrix, [[0.5; 2]; 2], [[0.0; 2]; 2])
             .unwrap();
         assert_eq!(
             globals.words()[9..13],

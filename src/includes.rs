@@ -141,7 +141,7 @@ impl Gathering<'_> {
         };
         let name = self.loader.resolve(&include.path, from).map_err(missing)?;
         if let Some(&known) = self.names.get(&name) {
-            self.visit_circle(known, &name)?;
+            self.visit_cycle(known, &name)?;
             self.visit(known);
             return Ok(known);
         }
@@ -173,7 +173,7 @@ impl Gathering<'_> {
     }
 
     /// Refuses a source whose includes are being loaded: it would include itself.
-    fn visit_circle(&self, known: FileId, name: &str) -> Result<(), Diagnostic> {
+    fn visit_cycle(&self, known: FileId, name: &str) -> Result<(), Diagnostic> {
         let Some(start) = self.open.iter().position(|(id, _)| *id == known) else {
             return Ok(());
         };

@@ -44,7 +44,7 @@
 //!
 //! Data flows [`Sources`] → [`Compiler`] → [`Program`] → [`Instance`] → [`Evaluator`]. Nothing here
 //! is global: programs are immutable and shared, evaluators own their memory. Errors are data
-//! ([`Diagnostics`]); [`render`] turns them into text.
+//! ([`Diagnostics`]); [`render`] makes text of them.
 //!
 //! The root has what most hosts need. The rest is in modules by subject: [`batch`] for many points
 //! at once, [`closure`] for reflections, [`group`] for shaders wired to one another, [`host`] for

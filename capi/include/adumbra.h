@@ -228,15 +228,15 @@ enum AdumbraDerivatives
     ADUMBRA_DERIVATIVES_DUAL = 0,
     /// None: all derivatives are zero.
     ADUMBRA_DERIVATIVES_OFF = 1,
-    /// From the neighbours in a quad of points, in each point's own row and column.
+    /// Fine: from the neighbours in a quad, for each point its own.
     ADUMBRA_DERIVATIVES_QUAD_FINE = 2,
-    /// From one row and one column of the quad: those of the upper left point.
+    /// Coarse: from the neighbours of the upper left point of the quad, for all four.
     ADUMBRA_DERIVATIVES_QUAD_COARSE = 3,
-    /// From one row and one column of the quad: those of the upper right point.
+    /// Coarse: from the neighbours of the upper right point of the quad, for all four.
     ADUMBRA_DERIVATIVES_QUAD_COARSE_UPPER_RIGHT = 4,
-    /// From one row and one column of the quad: those of the lower left point.
+    /// Coarse: from the neighbours of the lower left point of the quad, for all four.
     ADUMBRA_DERIVATIVES_QUAD_COARSE_LOWER_LEFT = 5,
-    /// From one row and one column of the quad: those of the lower right point.
+    /// Coarse: from the neighbours of the lower right point of the quad, for all four.
     ADUMBRA_DERIVATIVES_QUAD_COARSE_LOWER_RIGHT = 6,
 };
 #ifndef __cplusplus

@@ -27,15 +27,15 @@ pub enum AdumbraDerivatives {
     Dual = 0,
     /// None: all derivatives are zero.
     Off = 1,
-    /// From the neighbours in a quad of points, in each point's own row and column.
+    /// Fine: from the neighbours in a quad, for each point its own.
     QuadFine = 2,
-    /// From one row and one column of the quad: those of the upper left point.
+    /// Coarse: from the neighbours of the upper left point of the quad, for all four.
     QuadCoarse = 3,
-    /// From one row and one column of the quad: those of the upper right point.
+    /// Coarse: from the neighbours of the upper right point of the quad, for all four.
     QuadCoarseUpperRight = 4,
-    /// From one row and one column of the quad: those of the lower left point.
+    /// Coarse: from the neighbours of the lower left point of the quad, for all four.
     QuadCoarseLowerLeft = 5,
-    /// From one row and one column of the quad: those of the lower right point.
+    /// Coarse: from the neighbours of the lower right point of the quad, for all four.
     QuadCoarseLowerRight = 6,
 }
 

@@ -77,7 +77,7 @@ fn read(
         message: format!("`{port}` cannot be set to this: `{ty}` is wanted"),
         help,
     };
-    let row_type;
+    let vector;
     let (element, count) = match ty {
         Type::Scalar(scalar) => {
             out.push(scalar_word(text, *scalar).map_err(wrong)?);
@@ -111,8 +111,8 @@ fn read(
             (&Type::FLOAT, usize::from(*n))
         }
         Type::Matrix(n) => {
-            row_type = Type::Vector(*n);
-            (&row_type, usize::from(*n))
+            vector = Type::Vector(*n);
+            (&vector, usize::from(*n))
         }
         Type::Array(element, n) => (&**element, *n as usize),
     };

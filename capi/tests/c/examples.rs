@@ -112,9 +112,10 @@ pub(crate) fn toy_image() -> Vec<u8> {
     let mut globals = Globals::new(program.globals());
     let mut bytes = format!("P6\n{WIDTH} {HEIGHT}\n255\n").into_bytes();
     let height = HEIGHT as f32;
-    for (row, column) in (0..HEIGHT).flat_map(|row| (0..WIDTH).map(move |column| (row, column))) {
+    for (line, column) in (0..HEIGHT).flat_map(|line| (0..WIDTH).map(move |column| (line, column)))
+    {
         let x = (column as f32 + 0.5 - (WIDTH / 2) as f32) / height;
-        let y = (row as f32 + 0.5) / height;
+        let y = (line as f32 + 0.5) / height;
         let ddy = [-x / height / (y * y), -1.0 / height / (y * y)];
         globals
             .set("ground", [x / y, 1.0 / y], [1.0 / height / y, 0.0], ddy)
@@ -136,9 +137,9 @@ pub(crate) fn assert_toy_draws(mut toy: Command, file: &std::path::Path) {
     assert_eq!(drawn.len(), expected.len());
     let differ = drawn.iter().zip(&expected).position(|(a, b)| a != b);
     assert_eq!(differ, None, "the first byte that differs");
-    let reds = |rows: std::ops::Range<usize>| {
+    let reds = |lines: std::ops::Range<usize>| {
         let start = drawn.len() - 3 * 128 * 72;
-        let bytes = drawn[start..][3 * 128 * rows.start..3 * 128 * rows.end].iter();
+        let bytes = drawn[start..][3 * 128 * lines.start..3 * 128 * lines.end].iter();
         bytes.step_by(3).copied().collect::<BTreeSet<_>>()
     };
     assert_eq!(reds(0..1), BTreeSet::from([128]), "far away all is grey");
@@ -278,8 +279,8 @@ fn cpp_example_draws_image_of_facade() {
     // Far away the tiles are one grey, near by they are tiles, and in between all that the levels
     // make of them.
     let start = drawn.len() - 3 * WIDTH * HEIGHT;
-    let greys = |rows: std::ops::Range<usize>| {
-        let bytes = drawn[start + 3 * WIDTH * rows.start..][..3 * WIDTH * rows.len()].iter();
+    let greys = |lines: std::ops::Range<usize>| {
+        let bytes = drawn[start + 3 * WIDTH * lines.start..][..3 * WIDTH * lines.len()].iter();
         bytes.step_by(3).collect::<BTreeSet<_>>().len()
     };
     let counts = [greys(0..1), greys(5..40), greys(HEIGHT - 1..HEIGHT)];
