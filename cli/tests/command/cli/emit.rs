@@ -136,7 +136,10 @@ fn assembly_is_listed_beside_bytecode_and_source() {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
         let text = &ran.stdout;
         assert!(text.starts_with(&format!("; {target}: 3 kernels, ")));
-        assert!(text.contains("\n; kernel 0: 3 instructions") && text.contains("\n; kernel 2: a loop of "));
+        assert!(
+            text.contains("\n; kernel 0: 3 instructions")
+                && text.contains("\n; kernel 2: a loop of ")
+        );
         // The root is listed below its instruction and its line, and above the next of these.
         let line = format!("; {file}:6: y = sqrt(y + float(i));\n");
         let after = text.split(&line).nth(1).expect("the line is there");
