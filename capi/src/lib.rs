@@ -8,7 +8,7 @@
 //! that return a status, and those that free, go through [`guard`](guard::guard). No panic unwinds
 //! to the caller, and the caller's floating-point environment is saved and restored.
 //!
-//! **Pointers.** Each pointer is checked before it is used ([`pointer`]). Null and misaligned ones,
+//! **Pointers.** Each pointer is checked before it is used ([`pointer`](mod@pointer)). Null and misaligned ones,
 //! and lengths that no memory has, are refused. The rest is the safety contract of all functions
 //! here. A pointer that is neither null nor misaligned points at memory of the type and the length
 //! that the function documents. No other thread writes that memory meanwhile, and results may be

@@ -94,7 +94,7 @@ pub fn is_same_file(a: &str, b: &str) -> bool {
 /// The sources with all files that they include.
 ///
 /// # Errors
-/// What cannot be included.
+/// If a file cannot be included.
 pub fn with_includes(sources: Sources) -> Result<Sources, Diagnostics> {
     sources.including(&FileLoader::with_names_of(&sources))
 }

@@ -34,7 +34,7 @@ pub fn read_bytes(path: &Path) -> CliResult<(String, Vec<u8>)> {
     }
 }
 
-/// A file's bytes, even if it is called `-`. Of one beyond [`MAX_FILE_BYTES`] there is one byte more.
+/// A file's bytes, even if it is called `-`. A file beyond [`MAX_FILE_BYTES`] gives one byte more.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -61,7 +61,7 @@ fn limited(from: impl Read) -> io::Result<Vec<u8>> {
 /// its folder, or to the current one for standard input.
 ///
 /// # Errors
-/// What is wrong with its form, and which of the units' files cannot be read.
+/// If its form is wrong, or files of its units cannot be read.
 pub fn read_group(path: &Path, name: &str, text: &str) -> Result<Group, Diagnostics> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let files = FileLoader::default();

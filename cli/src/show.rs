@@ -11,7 +11,7 @@ use std::fmt::Write;
 pub struct JsonValue<'a> {
     #[serde(rename = "type", serialize_with = "as_text")]
     ty: &'a Type,
-    value: Shown<'a>,
+    value: ShownValue<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ddx: Option<ValueView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,7 +20,7 @@ pub struct JsonValue<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Shown<'a> {
+enum ShownValue<'a> {
     Plain(ValueView<'a>),
     Closure(Box<RawValue>),
     /// A closure that is not printed, and why.
@@ -44,7 +44,7 @@ impl<'a> JsonValue<'a> {
         let [ddx, ddy] = derivatives.map(|known| known.filter(|_| has_floats(ty)));
         JsonValue {
             ty,
-            value: Shown::Plain(value),
+            value: ShownValue::Plain(value),
             ddx,
             ddy,
         }
@@ -55,14 +55,14 @@ impl<'a> JsonValue<'a> {
     pub fn new(output: &OutputView<'a>, derivatives: bool) -> JsonValue<'a> {
         let value = match output.closure() {
             Some(closure) => match closure.json() {
-                Ok(json) => Shown::Closure(
+                Ok(json) => ShownValue::Closure(
                     RawValue::from_string(json).expect("closures print as well-formed JSON"),
                 ),
-                Err(error) => Shown::Unprinted {
+                Err(error) => ShownValue::Unprinted {
                     error: error.to_string(),
                 },
             },
-            None => Shown::Plain(output.value()),
+            None => ShownValue::Plain(output.value()),
         };
         let derivatives = derivatives && has_floats(output.ty());
         JsonValue {

@@ -13,7 +13,7 @@ pub enum ImageError {
     UnknownFormat,
     /// It has a size that no image may have.
     Size(SizeError),
-    /// It is malformed, ends early, or has what is not supported: why, in words.
+    /// It is malformed, ends early, or is of a form that is not supported: why, in words.
     Malformed(String),
 }
 

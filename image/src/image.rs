@@ -44,7 +44,7 @@ impl Image {
         self.size
     }
 
-    /// How many floats of a pixel mean something, from the first on.
+    /// The number of floats of a pixel that mean something, from the first on.
     pub fn channels(&self) -> usize {
         self.channels
     }

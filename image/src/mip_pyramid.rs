@@ -30,7 +30,7 @@ pub fn mip_level(size: ImageSize, dx: [f32; 2], dy: [f32; 2]) -> f32 {
         let v = f64::from(v) * f64::from(size.height());
         u * u + v * v
     };
-    // Of a NaN and a number, the number is the greater.
+    // The maximum of a NaN and a number is the number.
     let longer = square(dx).max(square(dy));
     match longer > 1.0 {
         // The platform's logarithm differs in the last bit from one system to the next.

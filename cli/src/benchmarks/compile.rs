@@ -8,8 +8,8 @@ use std::hint::black_box;
 
 /// Times a compilation. One run compiles a source `times` times, so that it takes about a
 /// millisecond.
-fn time(compiler: &Compiler, text: &str, times: usize, rounds: usize) -> Timing {
-    let sources = Sources::new("bench.adu", text);
+fn time(compiler: &Compiler, source: &str, times: usize, rounds: usize) -> Timing {
+    let sources = Sources::new("bench.adu", source);
     let mut contenders = [BenchCandidate::new("compile", || {
         for _ in 0..times {
             black_box(compiler.compile(&sources).expect("it compiles"));

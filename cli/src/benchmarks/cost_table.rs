@@ -54,12 +54,12 @@ const POINTS: usize = 4096;
 
 /// Measures the factors of derivatives, shader by shader: time to compile, size, time to run.
 pub(super) fn run(rounds: usize, report: &mut BenchReport) {
-    for (letter, what, text, post) in SHADERS {
+    for (letter, what, source, post) in SHADERS {
         let [compile, instructions, run] = post;
         report.title(format!(
             "table {letter} ({what}), with derivatives over without; the post on LLVM: compile {compile}, instructions {instructions}, run {run}"
         ));
-        let sources = Sources::new("table.adu", text);
+        let sources = Sources::new("table.adu", source);
         let compilers = [Derivatives::Dual, Derivatives::Off].map(|derivatives| {
             Compiler::new(GlobalsLayout::hit()).with_options(Options {
                 derivatives,
@@ -117,13 +117,13 @@ pub(super) fn run(rounds: usize, report: &mut BenchReport) {
         let goal =
             |letters: &str, most| letters.contains(letter).then_some(RatioGoal::AtMost(most));
         let mut ways = vec![
-            ("point_run", points as Prepare, None),
-            ("batch_run", batch as Prepare, goal("d", 1.3)),
+            ("point_run", points as PrepareRun, None),
+            ("batch_run", batch as PrepareRun, goal("d", 1.3)),
         ];
         if is_native {
             ways.push((
                 "native_point_run",
-                native_points as Prepare,
+                native_points as PrepareRun,
                 goal("bd", 1.1),
             ));
         }
@@ -143,7 +143,7 @@ pub(super) fn run(rounds: usize, report: &mut BenchReport) {
 }
 
 /// Makes a closure that runs a program at all points, given how u and v change from pixel to pixel.
-type Prepare = fn(&Arc<Program>, f32) -> Box<dyn FnMut()>;
+type PrepareRun = fn(&Arc<Program>, f32) -> Box<dyn FnMut()>;
 
 /// The surface coordinates of a point: u runs fast, v slowly.
 fn uvw(point: usize) -> [f32; 3] {
@@ -155,7 +155,7 @@ fn uvw(point: usize) -> [f32; 3] {
     ]
 }
 
-/// How u and v change from pixel to pixel.
+/// The change of u and v from pixel to pixel.
 const PIXEL: f32 = 0.01;
 /// A change so large that shadows of a long shader, whose ops shrink them, do not become denormal:
 /// many processors are slow on denormals.

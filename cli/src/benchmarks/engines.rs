@@ -61,7 +61,7 @@ pub struct BatchRunner {
     evaluator: BatchEvaluator,
     /// Its one output.
     output: OutputSlot<f32>,
-    /// How many planes come out: 1, or 3 where the program has derivatives.
+    /// The number of output planes: 1, or 3 where the program has derivatives.
     parts: usize,
     out: [Vec<f32>; 3],
 }

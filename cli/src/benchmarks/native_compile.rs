@@ -45,9 +45,9 @@ pub(super) fn run(rounds: usize, report: &mut BenchReport) {
     let [w1, ..] = workloads();
     report.title("machine code, microseconds from bytecode to kernels");
     // Returns the time of the value alone.
-    let mut both = |name: &str, text: &str, most: f64| {
+    let mut both = |name: &str, source: &str, most: f64| {
         let [value, _] = [("value", false), ("dual", true)].map(|(what, derivatives)| {
-            let [all, translation] = time(&program(text, derivatives), TIMES * rounds);
+            let [all, translation] = time(&program(source, derivatives), TIMES * rounds);
             let timing = format!("native_compile_{name}_{what}");
             report.timing(&timing, "us", all);
             report.timing(format!("{timing}_translation"), "us", translation);

@@ -112,9 +112,9 @@ pub fn compiler(derivatives: bool) -> Compiler {
 ///
 /// # Panics
 /// If the source is wrong.
-pub fn program(text: &str, derivatives: bool) -> Arc<Program> {
+pub fn program(source: &str, derivatives: bool) -> Arc<Program> {
     compiler(derivatives)
-        .compile(&Sources::new("bench.adu", text))
+        .compile(&Sources::new("bench.adu", source))
         .unwrap_or_else(|diagnostics| panic!("a benchmark program is wrong:\n{diagnostics}"))
 }
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 /// Rounds of each candidate unless others are asked for.
 pub const ROUNDS: usize = 15;
 
-/// How long a candidate works before it is timed. Processors give wide vectors their full speed
-/// only after a while: after some ten milliseconds of scalar code, a Zen 5 takes up to half as long
-/// again for vectors, for one to three milliseconds.
+/// The time that a candidate works before it is timed. Processors give wide vectors their full
+/// speed only after a while: after some ten milliseconds of scalar code, a Zen 5 takes up to half
+/// as long again for vectors, for one to three milliseconds.
 const WARM_UP: Duration = Duration::from_millis(3);
 
 /// The times of one candidate, in nanoseconds per unit of work.

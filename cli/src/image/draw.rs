@@ -35,9 +35,9 @@ pub struct DrawJob<'a> {
     pub view: ViewName,
     pub textures: &'a Textures,
     pub interrupt: &'a Interrupt,
-    /// How many points a pixel has along each side.
+    /// The number of points along each side of a pixel.
     pub samples: u32,
-    /// How many threads; 0 for as many as suit the machine.
+    /// The number of threads; 0 for as many as suit the machine.
     pub threads: usize,
 }
 
@@ -79,17 +79,17 @@ pub fn draw_image(job: &DrawJob<'_>, tile: usize) -> CliResult<DrawnImage> {
         ..DrawnImage::default()
     });
     let work = || -> CliResult {
-        let mut brush = Brush::new(job)?;
+        let mut painter = TilePainter::new(job)?;
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             if index >= tiles || job.interrupt.is_pressed() {
                 let mut drawn = drawn.lock().expect("no thread panics");
-                drawn.stats = Some(brush.stats());
+                drawn.stats = Some(painter.stats());
                 return Ok(());
             }
             let corner = [index % across * tile, index / across * tile];
             let tile = Tile::new(size, corner, tile, in_quads);
-            let part = brush.mean(&tile);
+            let part = painter.mean(&tile);
             let mut drawn = drawn.lock().expect("no thread panics");
             for (&pixel, seen) in tile.pixels.iter().zip(part.pixels) {
                 if let Some(pixel) = pixel {
@@ -117,13 +117,13 @@ pub fn draw_image(job: &DrawJob<'_>, tile: usize) -> CliResult<DrawnImage> {
 }
 
 /// The state of one drawing thread.
-struct Brush<'a> {
+struct TilePainter<'a> {
     job: &'a DrawJob<'a>,
-    engine: Means,
+    engine: TileEngine,
 }
 
 /// An engine, and the memory for its points.
-enum Means {
+enum TileEngine {
     Batch(Box<BatchEvaluator>),
     /// The globals of one point, or of a quad.
     Single(Box<Evaluator>, Vec<Globals>),
@@ -133,8 +133,8 @@ enum Means {
 /// each channel.
 type Words = [[Vec<u32>; 4]; 3];
 
-impl<'a> Brush<'a> {
-    fn new(job: &'a DrawJob<'a>) -> CliResult<Brush<'a>> {
+impl<'a> TilePainter<'a> {
+    fn new(job: &'a DrawJob<'a>) -> CliResult<TilePainter<'a>> {
         let engine = match job.setup.engine.tier() {
             Some(tier) => {
                 let setup = BatchSetup {
@@ -143,21 +143,21 @@ impl<'a> Brush<'a> {
                     ..BatchSetup::default()
                 };
                 let evaluator = BatchEvaluator::with(job.instance, &setup);
-                Means::Batch(Box::new(evaluator.map_err(CliError::usage)?))
+                TileEngine::Batch(Box::new(evaluator.map_err(CliError::usage)?))
             }
             None => {
                 let evaluator = job.setup.evaluator(job.instance)?;
                 let points = if job.is_in_quads() { 4 } else { 1 };
-                Means::Single(Box::new(evaluator), vec![job.grid.globals(); points])
+                TileEngine::Single(Box::new(evaluator), vec![job.grid.globals(); points])
             }
         };
-        Ok(Brush { job, engine })
+        Ok(TilePainter { job, engine })
     }
 
     fn stats(&self) -> Stats {
         match &self.engine {
-            Means::Batch(evaluator) => evaluator.stats(),
-            Means::Single(evaluator, _) => evaluator.stats(),
+            TileEngine::Batch(evaluator) => evaluator.stats(),
+            TileEngine::Single(evaluator, _) => evaluator.stats(),
         }
     }
 
@@ -212,13 +212,13 @@ impl<'a> Brush<'a> {
             part[..job.output.channels].fill(vec![0; pixels.len()]);
         }
         match &mut self.engine {
-            Means::Batch(evaluator) => {
+            TileEngine::Batch(evaluator) => {
                 let helpers = tile.helpers();
                 chunks(
                     job, evaluator, &planes, &helpers, &mut host, &mut words, &mut meet,
                 );
             }
-            Means::Single(evaluator, globals) => {
+            TileEngine::Single(evaluator, globals) => {
                 for first in (0..pixels.len()).step_by(globals.len()) {
                     for (point, globals) in (first..).zip(&mut *globals) {
                         job.grid.fill_point(&planes, point, globals);
@@ -307,11 +307,11 @@ mod tests {
             Derivatives::Quad(Quad::Fine),
             Derivatives::Quad(Quad::Coarse(Corner::LowerRight)),
         ] {
-            make_one_picture(derivatives);
+            check_tile_sizes(derivatives);
         }
     }
 
-    fn make_one_picture(derivatives: Derivatives) {
+    fn check_tile_sizes(derivatives: Derivatives) {
         let text = "shader s(out float4 c) { float2 p = global_value<pixel>; float x = p.x;
             while (x > 3) x = x * 0.5 - 1;
             c = float4(p.x, p.y, x, fwidth(x * p.y)); }";

@@ -19,27 +19,27 @@ use adumbra_image::ImageSize;
 pub struct PixelGrid {
     size: ImageSize,
     /// The globals that are the same at all pixels; zero where one varies.
-    still: Globals,
-    moving: Vec<Moving>,
+    uniform: Globals,
+    varying: Vec<VaryingWord>,
     surface: Option<Surface>,
 }
 
 /// One word of the globals that varies over the pixels.
 #[derive(Clone, Debug)]
-struct Moving {
+struct VaryingWord {
     name: String,
     part: Part,
     scalar: usize,
     /// Its index among the words.
     word: usize,
-    by: By,
+    variation: Variation,
 }
 
-/// How a word varies.
+/// The way in which a word varies.
 #[derive(Clone, Copy, Debug)]
-enum By {
+enum Variation {
     /// Evenly: the value at the image's corner, and the slopes along x and y.
-    Steps([f64; 3]),
+    Affine([f64; 3]),
     /// With the point of the surface that is seen: that member of the hit.
     Surface(usize),
 }
@@ -93,22 +93,22 @@ impl PixelGrid {
         let sides = [size.width(), size.height()].map(f64::from);
         let mut grid = PixelGrid {
             size,
-            still: setup.globals.clone(),
-            moving: Vec::new(),
+            uniform: setup.globals.clone(),
+            varying: Vec::new(),
             surface,
         };
         for global in image_globals::IMAGE_GLOBALS {
-            grid.give(global.name, &set, |i| {
+            grid.set_unless_given(global.name, &set, |i| {
                 global.corner_and_slopes(i, sides, time)
             });
         }
         for member in set.layout().members() {
-            grid.move_by_its_derivatives(member.name());
+            grid.vary_by_derivatives(member.name());
         }
         if on_surface {
             let names = SurfaceHit::NAMES.into_iter().enumerate();
             for (index, name) in names.filter(|(_, name)| !is_set(name)) {
-                grid.move_with_surface(index, name);
+                grid.vary_with_surface(index, name);
             }
         }
         Ok(grid)
@@ -121,7 +121,7 @@ impl PixelGrid {
 
     /// The first word of a part of a member, and how many words it has.
     fn words(&self, name: &str, part: Part) -> (usize, usize) {
-        let member = self.still.layout().member(name).expect("it was declared");
+        let member = self.uniform.layout().member(name).expect("it was declared");
         let offset = match part {
             Part::Value => member.value_offset(),
             Part::Ddx => member.ddx_offset(),
@@ -131,7 +131,7 @@ impl PixelGrid {
     }
 
     /// Gives a float or vector of the image its value and slopes, unless it was set.
-    fn give(&mut self, name: &str, set: &Globals, steps: impl Fn(usize) -> [f64; 3]) {
+    fn set_unless_given(&mut self, name: &str, set: &Globals, steps: impl Fn(usize) -> [f64; 3]) {
         if set.layout().member(name).is_some() {
             return;
         }
@@ -139,7 +139,7 @@ impl PixelGrid {
             let (first, count) = self.words(name, part);
             for scalar in 0..count {
                 let number = steps(scalar)[at] as f32;
-                self.still.words_mut()[first + scalar] = number.to_bits();
+                self.uniform.words_mut()[first + scalar] = number.to_bits();
             }
         }
         let (first, count) = self.words(name, Part::Value);
@@ -149,8 +149,8 @@ impl PixelGrid {
     }
 
     /// Makes a member that was set vary by its derivatives.
-    fn move_by_its_derivatives(&mut self, name: &str) {
-        let member = self.still.layout().member(name).expect("it was declared");
+    fn vary_by_derivatives(&mut self, name: &str) {
+        let member = self.uniform.layout().member(name).expect("it was declared");
         let mut scalars = Vec::new();
         member
             .ty()
@@ -158,7 +158,7 @@ impl PixelGrid {
         for (i, scalar) in scalars.into_iter().enumerate() {
             if scalar == Scalar::F32 {
                 let words = Part::ALL.map(|part| self.words(name, part).0 + i);
-                let steps = words.map(|word| f32::from_bits(self.still.words()[word]).into());
+                let steps = words.map(|word| f32::from_bits(self.uniform.words()[word]).into());
                 self.add_steps(name, i, words[0], steps);
             }
         }
@@ -166,27 +166,27 @@ impl PixelGrid {
 
     fn add_steps(&mut self, name: &str, scalar: usize, word: usize, steps: [f64; 3]) {
         if steps[1..] != [0.0; 2] {
-            self.moving.push(Moving {
+            self.varying.push(VaryingWord {
                 name: name.to_owned(),
                 part: Part::Value,
                 scalar,
                 word,
-                by: By::Steps(steps),
+                variation: Variation::Affine(steps),
             });
         }
     }
 
-    fn move_with_surface(&mut self, member: usize, name: &str) {
+    fn vary_with_surface(&mut self, member: usize, name: &str) {
         for part in Part::ALL {
             let (first, count) = self.words(name, part);
-            let words = (0..count).map(|scalar| Moving {
+            let words = (0..count).map(|scalar| VaryingWord {
                 name: name.to_owned(),
                 part,
                 scalar,
                 word: first + scalar,
-                by: By::Surface(member),
+                variation: Variation::Surface(member),
             });
-            self.moving.extend(words);
+            self.varying.extend(words);
         }
     }
 
@@ -195,25 +195,26 @@ impl PixelGrid {
     /// # Errors
     /// If it lacks one that was set, or has one with another type.
     pub fn for_program(mut self, setup: &Setup, program: &Program) -> CliResult<PixelGrid> {
-        self.still = setup.adopt_globals(&self.still, program)?;
+        self.uniform = setup.adopt_globals(&self.uniform, program)?;
         let layout = program.globals().clone();
-        self.moving
-            .retain(|moving| layout.member(&moving.name).is_some() && program.reads(&moving.name));
-        for i in 0..self.moving.len() {
-            let Moving {
+        self.varying.retain(|varying| {
+            layout.member(&varying.name).is_some() && program.reads(&varying.name)
+        });
+        for i in 0..self.varying.len() {
+            let VaryingWord {
                 name, part, scalar, ..
-            } = &self.moving[i];
+            } = &self.varying[i];
             let word = self.words(name, *part).0 + scalar;
-            self.moving[i].word = word;
+            self.varying[i].word = word;
         }
         Ok(self)
     }
 
     /// The grid with the image's own `time` set to this one.
     pub fn at_time(mut self, time: f32) -> PixelGrid {
-        if self.still.layout().member("time").is_some() {
+        if self.uniform.layout().member("time").is_some() {
             let (word, _) = self.words("time", Part::Value);
-            self.still.words_mut()[word] = time.to_bits();
+            self.uniform.words_mut()[word] = time.to_bits();
         }
         self
     }
@@ -221,16 +222,17 @@ impl PixelGrid {
     /// The varying words at one point of each pixel at these positions, which may lie beyond the
     /// image. The point is `right` and `down` from the pixel's upper left corner.
     pub fn planes(&self, positions: &[[usize; 2]], [right, down]: [f64; 2]) -> GlobalPlanes {
-        let mut planes: GlobalPlanes = vec![Vec::with_capacity(positions.len()); self.moving.len()];
+        let mut planes: GlobalPlanes =
+            vec![Vec::with_capacity(positions.len()); self.varying.len()];
         for &[column, row] in positions {
             let [x, y] = [column as f64 + right, row as f64 + down];
             let hit = self.surface.as_ref().map(|surface| surface.hit(x, y));
-            for (moving, plane) in self.moving.iter().zip(&mut planes) {
-                plane.push(match moving.by {
-                    By::Steps([value, ddx, ddy]) => (value + x * ddx + y * ddy) as f32,
-                    By::Surface(member) => {
+            for (varying, plane) in self.varying.iter().zip(&mut planes) {
+                plane.push(match varying.variation {
+                    Variation::Affine([value, ddx, ddy]) => (value + x * ddx + y * ddy) as f32,
+                    Variation::Surface(member) => {
                         let hit = hit.as_ref().expect("there is a surface");
-                        hit.0[member][moving.part as usize][moving.scalar] as f32
+                        hit.0[member][varying.part as usize][varying.scalar] as f32
                     }
                 });
             }
@@ -240,10 +242,10 @@ impl PixelGrid {
 
     /// The globals of a batch of the pixels that the planes were made for.
     pub fn batch_globals<'p>(&self, planes: &'p GlobalPlanes) -> BatchGlobals<'p> {
-        let mut globals = BatchGlobals::uniform_from(&self.still);
-        for (moving, plane) in self.moving.iter().zip(planes) {
+        let mut globals = BatchGlobals::uniform_from(&self.uniform);
+        for (varying, plane) in self.varying.iter().zip(planes) {
             globals
-                .plane(&moving.name, moving.part, moving.scalar, plane, 1)
+                .plane(&varying.name, varying.part, varying.scalar, plane, 1)
                 .expect("the member is there");
         }
         globals
@@ -251,13 +253,13 @@ impl PixelGrid {
 
     /// The globals of one of the pixels that the planes were made for.
     pub fn fill_point(&self, planes: &GlobalPlanes, at: usize, globals: &mut Globals) {
-        for (moving, plane) in self.moving.iter().zip(planes) {
-            globals.words_mut()[moving.word] = plane[at].to_bits();
+        for (varying, plane) in self.varying.iter().zip(planes) {
+            globals.words_mut()[varying.word] = plane[at].to_bits();
         }
     }
 
     /// Globals for [`fill_point`](PixelGrid::fill_point) to fill.
     pub fn globals(&self) -> Globals {
-        self.still.clone()
+        self.uniform.clone()
     }
 }

@@ -7,7 +7,7 @@ use adumbra_image::ImageSize;
 type Vector = [f64; 3];
 
 /// A vector with its changes per pixel along x and y.
-type Dual = [Vector; 3];
+type VectorDual = [Vector; 3];
 
 /// z = [`HEIGHT`] − [`BULGE`]·(x² + y²).
 const HEIGHT: f64 = 0.5;
@@ -24,7 +24,7 @@ pub struct Surface {
 
 /// The hit of a pixel as a renderer computes it, in the order of [`NAMES`](SurfaceHit::NAMES).
 #[derive(Clone, Copy, Debug)]
-pub struct SurfaceHit(pub [Dual; 6]);
+pub struct SurfaceHit(pub [VectorDual; 6]);
 
 impl SurfaceHit {
     /// The members of `--globals hit`.
@@ -76,7 +76,7 @@ fn dot(a: Vector, b: Vector) -> f64 {
 }
 
 /// The vector at length 1; the part of a change along the vector is lost.
-fn normalized([value, dx, dy]: Dual) -> Dual {
+fn normalized([value, dx, dy]: VectorDual) -> VectorDual {
     let length = dot(value, value).sqrt();
     let unit = value.map(|v| v / length);
     let change = |d: Vector| {

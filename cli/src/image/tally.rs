@@ -14,7 +14,7 @@ pub const MAX_SHOWN_MESSAGES: usize = 100;
 
 /// The number of pixels that had a fault, and the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Met {
+struct FaultCount {
     pixels: usize,
     first: usize,
 }
@@ -22,7 +22,7 @@ struct Met {
 /// The faults of pixels, in whatever order they were drawn.
 #[derive(Debug, Default)]
 pub struct FaultTally {
-    met: BTreeMap<(FaultKind, Span), Met>,
+    met: BTreeMap<(FaultKind, Span), FaultCount>,
     /// Faults beyond those that a pixel keeps.
     more: u64,
 }
@@ -33,7 +33,7 @@ impl FaultTally {
         for Fault { kind, span } in faults {
             self.join(
                 (kind, span),
-                Met {
+                FaultCount {
                     pixels: 1,
                     first: pixel,
                 },
@@ -61,8 +61,8 @@ impl FaultTally {
         self.more += other.more;
     }
 
-    fn join(&mut self, fault: (FaultKind, Span), met: Met) {
-        let known = self.met.entry(fault).or_insert(Met {
+    fn join(&mut self, fault: (FaultKind, Span), met: FaultCount) {
+        let known = self.met.entry(fault).or_insert(FaultCount {
             pixels: 0,
             first: met.first,
         });
@@ -76,7 +76,7 @@ impl FaultTally {
         met.sort_by_key(|(_, met)| met.first);
         let diagnostics: Vec<_> = met
             .into_iter()
-            .map(|((kind, span), Met { pixels, first })| {
+            .map(|((kind, span), FaultCount { pixels, first })| {
                 let mut diagnostic = fault_diagnostic(Fault {
                     kind: *kind,
                     span: *span,

@@ -113,7 +113,7 @@ pub struct PngPixels {
     pub legend: String,
 }
 
-/// How numbers become colours.
+/// The mapping of numbers to colours.
 #[derive(Clone, Copy, Debug)]
 pub struct ToneMapping {
     pub view: ViewName,

@@ -29,7 +29,7 @@ pub struct CanvasSize {
 }
 
 impl CanvasSize {
-    /// How many values a curve has.
+    /// The number of values of a curve.
     pub fn sample_count(self) -> usize {
         2 * self.columns
     }

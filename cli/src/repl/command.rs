@@ -21,7 +21,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long `:time` evaluates.
+/// The time that `:time` evaluates.
 const TIMED: Duration = Duration::from_millis(50);
 
 /// Executes a line that begins with `:`. Lines of output hold `width` characters.

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 /// The classes of highlighted words, each with the number by which terminals know its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+enum WordClass {
     Plain = 0,
     Keyword = 35,
     Type = 36,
@@ -28,7 +28,7 @@ pub fn highlighted(text: &str) -> String {
             let colon = text.find(':').unwrap_or(0);
             let end = text[colon..].find(char::is_whitespace);
             let (command, rest) = text.split_at(end.map_or(text.len(), |end| colon + end));
-            put(command, Class::Keyword, &mut out);
+            put(command, WordClass::Keyword, &mut out);
             rest
         }
         false => text,
@@ -61,35 +61,35 @@ fn between(text: &str, out: &mut String) {
     put(
         text,
         if is_comment {
-            Class::Comment
+            WordClass::Comment
         } else {
-            Class::Plain
+            WordClass::Plain
         },
         out,
     );
 }
 
-fn class(kind: Kind, word: &str) -> Class {
+fn class(kind: Kind, word: &str) -> WordClass {
     let is_known = || {
         let builtin =
             !builtin::ops_of(word).is_empty() || builtin::derivative_direction(word).is_some();
         builtin || adumbra_stdlib::entry(word).is_some()
     };
     match kind {
-        Kind::Name if is_known() => Class::Function,
+        Kind::Name if is_known() => WordClass::Function,
         Kind::FloatLiteral | Kind::IntLiteral | Kind::UintLiteral | Kind::True | Kind::False => {
-            Class::Number
+            WordClass::Number
         }
-        Kind::StringLiteral => Class::Text,
-        _ if kind.type_keyword().is_some() => Class::Type,
-        _ if kind.takes_name() => Class::Function,
-        _ if kind.is_keyword() => Class::Keyword,
-        _ => Class::Plain,
+        Kind::StringLiteral => WordClass::Text,
+        _ if kind.type_keyword().is_some() => WordClass::Type,
+        _ if kind.takes_name() => WordClass::Function,
+        _ if kind.is_keyword() => WordClass::Keyword,
+        _ => WordClass::Plain,
     }
 }
 
-fn put(text: &str, class: Class, out: &mut String) {
-    if class == Class::Plain || text.is_empty() {
+fn put(text: &str, class: WordClass, out: &mut String) {
+    if class == WordClass::Plain || text.is_empty() {
         return out.push_str(text);
     }
     let _ = write!(out, "\x1b[{}m{text}\x1b[0m", class as u8);
@@ -103,12 +103,12 @@ mod tests {
     fn marked(text: &str) -> String {
         let mut out = highlighted(text);
         for (class, letter) in [
-            (Class::Keyword, 'k'),
-            (Class::Type, 't'),
-            (Class::Function, 'f'),
-            (Class::Number, 'n'),
-            (Class::Text, 's'),
-            (Class::Comment, 'c'),
+            (WordClass::Keyword, 'k'),
+            (WordClass::Type, 't'),
+            (WordClass::Function, 'f'),
+            (WordClass::Number, 'n'),
+            (WordClass::Text, 's'),
+            (WordClass::Comment, 'c'),
         ] {
             out = out.replace(&format!("\x1b[{}m", class as u8), &format!("{letter}["));
         }

@@ -33,20 +33,20 @@ const USAGE: &str =
 
 /// A parsed request for a plot.
 #[derive(Debug, PartialEq)]
-struct Request<'a> {
+struct PlotRequest<'a> {
     expression: &'a str,
     variable: &'a str,
     from: &'a str,
     to: &'a str,
 }
 
-impl<'a> Request<'a> {
+impl<'a> PlotRequest<'a> {
     /// Reads `EXPR for NAME in FROM..TO`. Without a range, `u` goes from 0 to 1. The expression may
     /// be empty.
-    fn parse(text: &'a str) -> Option<Request<'a>> {
+    fn parse(text: &'a str) -> Option<PlotRequest<'a>> {
         let alone = text.strip_prefix("for ").map(|line| ("", line));
         let Some((expression, line)) = alone.or_else(|| text.rsplit_once(" for ")) else {
-            return Some(Request {
+            return Some(PlotRequest {
                 expression: text.trim(),
                 variable: "u",
                 from: "0",
@@ -59,7 +59,7 @@ impl<'a> Request<'a> {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let is_name =
             variable.chars().all(is_word) && !variable.starts_with(|c: char| c.is_ascii_digit());
-        (is_name && ![variable, from, to].contains(&"")).then_some(Request {
+        (is_name && ![variable, from, to].contains(&"")).then_some(PlotRequest {
             expression,
             variable,
             from,
@@ -73,7 +73,7 @@ impl<'a> Request<'a> {
 /// # Errors
 /// If the request is at fault, or a point was stopped.
 pub fn plot_text(session: &ReplSession, asked: &str, width: usize) -> CliResult<String> {
-    let mut request = Request::parse(asked).ok_or_else(|| CliError::usage(USAGE))?;
+    let mut request = PlotRequest::parse(asked).ok_or_else(|| CliError::usage(USAGE))?;
     if request.expression.is_empty() {
         request.expression = session
             .last
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn plot_requests_are_parsed_from_the_end() {
         let request = |expression, variable, from, to| {
-            Some(Request {
+            Some(PlotRequest {
                 expression,
                 variable,
                 from,
@@ -299,7 +299,7 @@ mod tests {
             ("t for p.x in 0..1", None),
             ("t for t in ..1", None),
         ] {
-            assert_eq!(Request::parse(text), expected, "{text}");
+            assert_eq!(PlotRequest::parse(text), expected, "{text}");
         }
     }
 

@@ -25,7 +25,7 @@ use std::rc::Rc;
 /// refused as too long.
 pub const MAX_LINE: usize = adumbra::sources::MAX_SOURCE_BYTES + 1;
 
-/// How many items the history keeps.
+/// Most items that the history keeps.
 const HISTORY: usize = 10_000;
 
 /// The result of reading an item.
@@ -33,7 +33,7 @@ const HISTORY: usize = 10_000;
 pub enum ReadItem {
     /// An item, or what there is of it at the end of the input.
     Item(String),
-    /// Something that is not text.
+    /// Bytes that are not UTF-8.
     NotUtf8,
     /// Ctrl-C: forget what was typed so far.
     Cancelled,
@@ -74,17 +74,17 @@ impl Highlighter for Assistant {
 
 /// A source of items.
 pub struct ItemReader {
-    lines: Lines,
+    lines: LineSource,
     /// The command that ended the item before.
     next: Option<String>,
 }
 
-enum Lines {
+enum LineSource {
     /// A person.
     Terminal {
         editor: Box<Editor<Assistant, DefaultHistory>>,
         history: Option<PathBuf>,
-        /// Lines that were pasted together, or recalled, and are still to be processed.
+        /// LineSource that were pasted together, or recalled, and are still to be processed.
         pasted: VecDeque<String>,
     },
     /// Another program, or a file.
@@ -106,7 +106,7 @@ impl ItemReader {
             let _ = editor.load_history(path);
         }
         Ok(ItemReader {
-            lines: Lines::Terminal {
+            lines: LineSource::Terminal {
                 editor: Box::new(editor),
                 history,
                 pasted: VecDeque::new(),
@@ -118,7 +118,7 @@ impl ItemReader {
     /// Standard input as it comes.
     pub fn pipe() -> ItemReader {
         ItemReader {
-            lines: Lines::Pipe(io::stdin().lock()),
+            lines: LineSource::Pipe(io::stdin().lock()),
             next: None,
         }
     }
@@ -127,31 +127,33 @@ impl ItemReader {
     pub fn next(&mut self) -> io::Result<ReadItem> {
         let lines = &mut self.lines;
         let read = item(&mut self.next, |is_first| match lines {
-            Lines::Terminal { editor, pasted, .. } => {
+            LineSource::Terminal { editor, pasted, .. } => {
                 let prompt = if is_first { "> " } else { ". " };
                 pasted_or_edited(pasted, || edited(editor, prompt))
             }
-            Lines::Pipe(stdin) => piped(stdin),
+            LineSource::Pipe(stdin) => piped(stdin),
         })?;
-        if let (Lines::Terminal { editor, .. }, ReadItem::Item(item)) = (&mut self.lines, &read) {
+        if let (LineSource::Terminal { editor, .. }, ReadItem::Item(item)) =
+            (&mut self.lines, &read)
+        {
             // An item is recalled as a whole. A failure leaves the session without history.
             let _ = editor.add_history_entry(item.trim_end());
         }
         Ok(read)
     }
 
-    /// How many characters fit in a line.
+    /// The number of characters that fit in a line.
     pub fn width(&mut self) -> usize {
         let columns = match &mut self.lines {
-            Lines::Terminal { editor, .. } => editor.dimensions().map(|(columns, _)| columns),
-            Lines::Pipe(_) => None,
+            LineSource::Terminal { editor, .. } => editor.dimensions().map(|(columns, _)| columns),
+            LineSource::Pipe(_) => None,
         };
         columns.map_or(DEFAULT_WIDTH, usize::from)
     }
 
     /// Keeps the history for later sessions.
     pub fn close(self) {
-        if let Lines::Terminal {
+        if let LineSource::Terminal {
             mut editor,
             history: Some(path),
             ..

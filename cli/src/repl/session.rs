@@ -64,7 +64,7 @@ pub struct ReplSession {
     globals: Globals,
     /// Variables that were set without derivatives, and that depend on none which has any.
     shadowless: BTreeSet<String>,
-    /// How many sources were typed.
+    /// The number of typed sources.
     typed: usize,
     /// The expression or statement evaluated last.
     pub last: Option<String>,
@@ -275,7 +275,7 @@ impl ReplSession {
     /// The sources of a compilation whose first one is this, with all that they include.
     ///
     /// # Errors
-    /// What cannot be included.
+    /// If a file cannot be included.
     pub fn sources(&self, name: &str, text: &str) -> Result<Sources, Diagnostics> {
         let mut sources = Sources::new(name, text);
         for other in &self.sources_in_scope {
@@ -350,7 +350,7 @@ impl ReplSession {
     /// not run.
     ///
     /// # Errors
-    /// What is wrong with the expression.
+    /// If the expression is wrong.
     pub fn ir_after(&self, text: &str, pass: &str) -> Result<Option<String>, Diagnostics> {
         let sources = self.sources("<expression>", text)?;
         self.compiler(&self.globals).ir_after(&sources, pass)
@@ -402,7 +402,7 @@ impl ReplSession {
     /// Compiles an entry of a typed source.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If it is wrong.
     pub fn compile(
         &self,
         name: &str,
@@ -426,7 +426,7 @@ impl ReplSession {
     /// Compiles the argument of a command, which is one expression over these variables.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If it is wrong.
     pub fn compile_expression(
         &self,
         text: &str,

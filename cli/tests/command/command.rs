@@ -17,7 +17,7 @@ pub(crate) fn adumbra<'a>(args: impl IntoIterator<Item = &'a str>) -> CommandOut
     adumbra_with_input(args, "")
 }
 
-/// Runs `adumbra` with that text on standard input.
+/// Runs `adumbra` with this string on standard input.
 pub(crate) fn adumbra_with_input<'a>(
     args: impl IntoIterator<Item = &'a str>,
     input: impl AsRef<[u8]>,
@@ -33,7 +33,7 @@ pub(crate) fn start(command: &mut Command) -> Child {
     child.expect("the command starts")
 }
 
-/// Gives a command that text on standard input, and waits until it ends.
+/// Gives a command this input on standard input, and waits until it ends.
 ///
 /// # Panics
 /// If the command ends by a signal, or prints bytes that are not UTF-8.

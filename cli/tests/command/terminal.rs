@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// How long a command may be silent, in milliseconds.
+/// The time that a command may be silent, in milliseconds.
 const TIMEOUT_MS: u64 = 20_000;
 
 /// Around a paste, terminals send these.
@@ -69,7 +69,7 @@ fn unfinished_paste_goes_on_with_what_is_typed() {
     session.exp_eof().expect("it ends");
 }
 
-/// What an endless shader still prints after Ctrl-C, which must end the command by the signal.
+/// The output of an endless shader after Ctrl-C, which must end the command by the signal.
 fn interrupted<'a>(name: &str, args: impl IntoIterator<Item = &'a str>) -> String {
     let file = crate::command::scratch(
         name,
@@ -82,7 +82,7 @@ fn interrupted<'a>(name: &str, args: impl IntoIterator<Item = &'a str>) -> Strin
             o = x;
         }",
     );
-    // Programs inherit what ignores a signal, as background jobs of scripts do, but no handler.
+    // Programs inherit an ignored signal, as background jobs of scripts do, but no handler.
     let is_default = Arc::new(AtomicBool::new(true));
     register_conditional_default(SIGINT, is_default).expect("a handler");
     let [command, rest @ ..] = &args.into_iter().collect::<Vec<_>>()[..] else {
@@ -91,7 +91,7 @@ fn interrupted<'a>(name: &str, args: impl IntoIterator<Item = &'a str>) -> Strin
     let budget = ["--globals", "picture", "--steps", "18446744073709551615"];
     let args = [*command, &*file].into_iter().chain(budget);
     let mut running = adumbra(args.chain(rest.iter().copied()));
-    // The last that is printed before the shader runs.
+    // The last output before the shader runs.
     running.exp_string("Help: remove it").expect("a warning");
     for _ in 0..2 {
         running.exp_string("\r\n").expect("the rest of it");
@@ -112,10 +112,10 @@ fn interrupted_run_ends_by_the_signal() {
 #[test]
 fn interrupted_image_writes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let picture = folder.path().join("endless.png");
-    let picture = picture.to_str().expect("a path that is text");
-    let output = interrupted("endless-image.adu", ["image", "-o", picture]);
-    // A progress bar is wiped out before.
+    let image = folder.path().join("endless.png");
+    let image = image.to_str().expect("a path that is text");
+    let output = interrupted("endless-image.adu", ["image", "-o", image]);
+    // A progress bar is erased before.
     let last = output.rsplit("\x1b[2K").next();
     assert_eq!(last, Some("adumbra: interrupted; nothing was written\r\n"));
     let left = folder.path().read_dir().expect("the folder is there");
@@ -123,7 +123,7 @@ fn interrupted_image_writes_nothing() {
 }
 
 #[test]
-fn interrupted_image_at_a_pixel_says_nothing_of_it() {
+fn interrupted_trace_prints_nothing() {
     let output = interrupted("endless-at.adu", ["image", "--at", "3,4"]);
     assert_eq!(output, "adumbra: interrupted\r\n");
 }

@@ -19,11 +19,11 @@ pub struct JsonPixel<'a> {
     pixel: [usize; 2],
     size: [usize; 2],
     shader: &'a str,
-    globals: Named<'a>,
+    globals: NamedValues<'a>,
     trace: Vec<JsonStep<'a>>,
     #[serde(skip_serializing_if = "is_zero")]
     more_steps: u64,
-    outputs: Named<'a>,
+    outputs: NamedValues<'a>,
     nonfinite: Vec<JsonFirst<'a>>,
     faults: Vec<JsonFault>,
     #[serde(skip_serializing_if = "is_zero")]
@@ -35,9 +35,9 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Values by name, in order.
-struct Named<'a>(Vec<(&'a str, JsonValue<'a>)>);
+struct NamedValues<'a>(Vec<(&'a str, JsonValue<'a>)>);
 
-impl Serialize for Named<'_> {
+impl Serialize for NamedValues<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
@@ -122,12 +122,12 @@ struct JsonFirst<'a> {
     #[serde(flatten)]
     location: Option<JsonLocation<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    born: Option<JsonBirth<'a>>,
+    born: Option<JsonNanOrigin<'a>>,
 }
 
 /// The operation that gave a NaN though no operand was one.
 #[derive(Serialize)]
-struct JsonBirth<'a> {
+struct JsonNanOrigin<'a> {
     #[serde(flatten)]
     location: JsonLocation<'a>,
     text: &'a str,
@@ -157,10 +157,10 @@ pub fn to_json<'a>(followed: &'a PixelTrace<'_>) -> JsonPixel<'a> {
         pixel: followed.at,
         size: followed.size,
         shader: (followed.program.module()).map_or("", |module| &module.entry().name),
-        globals: Named(globals.collect()),
+        globals: NamedValues(globals.collect()),
         trace: recorder.events.iter().map(|s| followed.step(s)).collect(),
         more_steps: recorder.omitted_events,
-        outputs: Named(outputs.collect()),
+        outputs: NamedValues(outputs.collect()),
         nonfinite,
         faults: JsonFault::all(&faults, followed.sources),
         more_faults: followed.evaluator.faults().omitted_count().into(),
@@ -188,7 +188,7 @@ impl<'a> PixelTrace<'a> {
         let born = born.and_then(|span| {
             let text = self.sources.get(span.file)?.text();
             let text = text.get(span.start as usize..span.end as usize)?;
-            Some(JsonBirth {
+            Some(JsonNanOrigin {
                 location: self.location(span)?,
                 text,
             })

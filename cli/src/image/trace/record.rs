@@ -63,9 +63,9 @@ pub struct FirstNonfinite {
     pub part: &'static str,
 }
 
-/// What is open around an event: a loop or a call, by its observation, and the iteration.
+/// A loop or a call that is open around an event, by its observation, and the iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Open {
+struct OpenScope {
     observation: usize,
     is_loop: bool,
     iterations: u64,
@@ -79,19 +79,19 @@ pub struct PointTrace {
     pub omitted_events: u64,
     pub first_nan: Option<FirstNonfinite>,
     pub first_infinity: Option<FirstNonfinite>,
-    open: Vec<Open>,
+    open: Vec<OpenScope>,
     bytes: usize,
     /// The observation of the next request.
     sampling: Option<usize>,
     /// The event of each observation by what was open around it: an observation is made once in
     /// each iteration. Only for points of quads.
-    by_place: Option<HashMap<(Vec<Open>, usize), usize>>,
+    by_scope: Option<HashMap<(Vec<OpenScope>, usize), usize>>,
 }
 
 impl PointTrace {
     fn new(is_in_quad: bool) -> PointTrace {
         PointTrace {
-            by_place: is_in_quad.then(HashMap::new),
+            by_scope: is_in_quad.then(HashMap::new),
             ..PointTrace::default()
         }
     }
@@ -115,10 +115,10 @@ impl PointTrace {
             self.omitted_events += 1;
             return;
         }
-        if let (Some(by_place), TraceEventKind::Observed(observation, _)) =
-            (&mut self.by_place, &what)
+        if let (Some(by_scope), TraceEventKind::Observed(observation, _)) =
+            (&mut self.by_scope, &what)
         {
-            by_place.insert((self.open.clone(), *observation), self.events.len());
+            by_scope.insert((self.open.clone(), *observation), self.events.len());
         }
         self.events.push(TraceEvent {
             kind: what,
@@ -128,7 +128,7 @@ impl PointTrace {
     }
 
     fn observe(&mut self, number: usize, observation: &Observation, args: &[u32]) {
-        let open = |is_loop| Open {
+        let open = |is_loop| OpenScope {
             observation: number,
             is_loop,
             iterations: 0,
@@ -257,18 +257,18 @@ pub fn assigned_name(observation: &Observation, observed: &ObservedArguments) ->
 /// Gives a point of a quad derivatives: differences between its neighbours' values of the same
 /// event, where both came by.
 pub fn add_quad_derivatives(rule: Quad, corner: Corner, recorders: &mut [PointTrace]) {
-    let Some(by_place) = recorders[corner as usize].by_place.take() else {
+    let Some(by_scope) = recorders[corner as usize].by_scope.take() else {
         return;
     };
     let mut found = Vec::new();
-    for (key, &at) in &by_place {
+    for (key, &at) in &by_scope {
         for direction in adumbra::derivatives::Direction::BOTH {
             let (first, second) = rule.neighbours(corner, direction);
             let value = |of: Corner| {
                 let recorder = &recorders[of as usize];
                 let step = match of == corner {
                     true => Some(at),
-                    false => recorder.by_place.as_ref()?.get(key).copied(),
+                    false => recorder.by_scope.as_ref()?.get(key).copied(),
                 };
                 match &recorder.events[step?].kind {
                     TraceEventKind::Observed(_, observed) => Some(&observed.value),

@@ -29,7 +29,7 @@ fn html_files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What is wrong with a link of a page, given the anchors of all pages.
+/// Whether a link of a page is broken, given the anchors of all pages.
 fn broken(page: &Path, link: &str, anchors: &HashMap<PathBuf, HashSet<String>>) -> bool {
     let is_outside = |start: &&str| link.starts_with(*start);
     if ["http:", "https:", "data:", "javascript:"]

@@ -1,6 +1,6 @@
 //! Runs the examples of the documentation, and compares them with what the pages show.
 //!
-//! A fenced block says by its first word what it is:
+//! The first word of a fenced block is its kind:
 //!
 //! ```text
 //! adu file=NAME    a source that later blocks of the page use by that name; without a name, a
@@ -101,7 +101,7 @@ fn every_page_with_rust_is_given_to_rustdoc() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is wrong with a link of that page.
+/// The problem of a link of that page, if there is one.
 fn broken(path: &Path, link: &page::Link) -> Option<&'static str> {
     let target = match link.file.as_str() {
         "" => path.to_owned(),

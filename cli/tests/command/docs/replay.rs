@@ -157,7 +157,7 @@ fn fits(shown: &str, said: &str) -> bool {
     rest.is_empty() || last == Some("")
 }
 
-/// What the command prints, both streams as a terminal shows them.
+/// The output of the command, both streams as a terminal shows them.
 fn adumbra(folder: &Path, args: &[String], input: &str) -> String {
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
     let mut command = Command::new(env!("CARGO_BIN_EXE_adumbra"));
