@@ -140,11 +140,7 @@ fn assembly_is_listed_beside_bytecode_and_source() {
             text.contains("\n; kernel 0: 3 instructions")
                 && text.contains("\n; kernel 2: a loop of ")
         );
-<<<<<<< HEAD
-        // The root stands below its instruction and its line, and above the next of these.
-=======
         // The root is listed below its instruction and its line, and above the next of these.
->>>>>>> 45b124351992bc9945f57bb6bef1beb632f96f8c
         let line = format!("; {file}:6: y = sqrt(y + float(i));\n");
         let after = text.split(&line).nth(1).expect("the line is there");
         let op = after
