@@ -4,7 +4,7 @@
 //! [`Region`]s; a region is a list of [`Inst`]s whose last one, and no other, is a terminator. A
 //! value is defined once, as a result of an instruction or a parameter of a region, and used only
 //! where its definition dominates: later in the same region, or in regions nested after it. The
-//! exact invariants are listed, and checked, in [`verify`](crate::verify).
+//! exact invariants are listed, and checked, in [`verify`](mod@crate::verify).
 //!
 //! Lowering scalarised vectors, matrices and structs, so every derivative rule is a scalar rule;
 //! [`SourceParam`]s remember the grouping. A local array is memory of its own, one per scalar

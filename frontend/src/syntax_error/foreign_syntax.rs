@@ -488,10 +488,10 @@ fn is_constructor_call(case: &Case) -> bool {
 /// HLSL's `float2 uv : TEXCOORD0`, `Texture2D t : register(t0)`, with the failure at the colon.
 fn is_bound(case: &Case) -> bool {
     let is_type = |kind: Kind| kind == Kind::Name || kind.type_keyword().is_some();
-    let [ty, name, behind] = [-2, -1, 1].map(|distance| case.kind(distance));
+    let [ty, name, next] = [-2, -1, 1].map(|distance| case.kind(distance));
     ty.is_some_and(is_type)
         && name == Some(Kind::Name)
-        && behind == Some(Kind::Name)
+        && next == Some(Kind::Name)
         && case.expected.contains(Kind::Comma)
 }
 

@@ -92,7 +92,7 @@ fn refused_declaration_causes_no_further_errors() {
 }
 
 #[test]
-fn what_binds_to_registers_is_left_out() {
+fn register_bindings_are_refused() {
     for declaration in [
         "texture2d t : register(t0);",
         "struct V { float2 uv : TEXCOORD0; };",
@@ -117,7 +117,7 @@ fn what_binds_to_registers_is_left_out() {
 }
 
 #[test]
-fn one_habit_is_reported_once() {
+fn foreign_syntax_is_reported_once() {
     let text = "surface plastic [[ string help = \"x\" ]] (float Kd = 0.5) { }";
     let found = compile(text).unwrap_err();
     let brackets = found.iter().filter(|d| d.message.contains("brackets"));
