@@ -3,7 +3,7 @@
 //! The batch engine keeps control: faults, samples, calls and arrays stay batch instructions. Code
 //! is between them. Consecutive arithmetic instructions are a [`Segment`], computed for whole SIMD
 //! vectors. A loop all of whose blocks are arithmetic and jumps is a [`CompiledLoop`].
-//! [`KERNEL_WIDTH`] points run it together, or several such groups by turns, up to
+//! [`KERNEL_WIDTH`] points run it together, or several such groups alternately, up to
 //! [`KERNEL_PADDING`] points, until the last point has left. Both write only live-out locations.
 //! The batch instructions stay after the code. Groups that must preserve inactive points run them,
 //! points whose budget may end in the loop, and programs without code.

@@ -1,4 +1,4 @@
-//! SIMD vectors of arrays, which the compiler turns into SSE2 or NEON: no feature beyond the
+//! SIMD vectors of arrays, which the compiler makes into SSE2 or NEON: no feature beyond the
 //! target's. A vector has four points; on aarch64 it has sixteen, since machine code computes
 //! sixteen at once.
 

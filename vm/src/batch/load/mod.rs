@@ -558,7 +558,7 @@ impl Loader<'_> {
         (first, self.out.bail_out_values.len() as u32)
     }
 
-    /// Turns jump targets into batch instructions.
+    /// Makes jump targets batch instructions.
     fn find_targets(&mut self, first_steps: &[u32]) {
         for inst in &mut self.out.instructions {
             match &mut inst.op {
