@@ -18,7 +18,7 @@ use std::path::PathBuf;
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "Exit status: 0 fine, 1 the input is at fault, 2 the usage is.\n\
-                  `-` as FILE reads standard input. NO_COLOR turns colour off.\n\
+                  `-` as FILE reads standard input. NO_COLOR disables colour.\n\
                   What a report's code means: `:help E0205` in a session.\n\n\
                   Example: adumbra eval 'sin(x) * y' -g x=0.5:1:0 -g y=2:0:1"
 )]

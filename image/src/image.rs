@@ -60,7 +60,7 @@ impl Image {
     }
 }
 
-/// Reads a PNG or an EXR file, told apart by its first bytes.
+/// Reads a PNG or an EXR file, chosen by its first bytes.
 ///
 /// PNG: 1 to 16 bits, grey or colour, taken as sRGB and made linear. EXR: the first layer that has
 /// `R`, `G`, `B`, and `A` if there is one, or `Y`, as it is. Without an alpha channel alpha is 1;

@@ -292,10 +292,10 @@ fn time_text(session: &ReplSession, text: &str) -> CliResult<String> {
     let mut checker = session.host();
     let mut best = f64::INFINITY;
     let start = Instant::now();
-    let mut turns: u32 = 1;
+    let mut iterations: u32 = 1;
     while start.elapsed() < TIMED {
         let lap = Instant::now();
-        for _ in 0..turns {
+        for _ in 0..iterations {
             checker.requests.clear();
             evaluator.evaluate(session.globals(), &mut checker);
             if evaluator.faults().stopped().is_some() {
@@ -304,10 +304,10 @@ fn time_text(session: &ReplSession, text: &str) -> CliResult<String> {
             }
         }
         let lap = lap.elapsed();
-        best = best.min(lap.as_nanos() as f64 / f64::from(turns));
+        best = best.min(lap.as_nanos() as f64 / f64::from(iterations));
         // A lap is long enough that reading the clock does not count.
         if lap < TIMED / 50 {
-            turns = turns.saturating_mul(2);
+            iterations = iterations.saturating_mul(2);
         }
     }
     let stats = compiled.program().stats();

@@ -223,7 +223,7 @@ fn loop_with_large_carried_values_ends() {
     let text = format!(
         "shader s(out float o) {{ {declared} for (int i = 0; i < 9; ++i) {{ {moved} v0 = 1; if (v{last} > 0) break; }} o = v{last}; }}"
     );
-    assert_eq!(run("hands_on.adu", text).code, 0);
+    assert_eq!(run("carried.adu", text).code, 0);
 }
 
 #[test]

@@ -414,7 +414,7 @@ fn plots_take_any_variable_component_and_range() {
 #[test]
 fn impossible_plots_say_why() {
     for (text, why) in [
-        (":plot", ":plot wants an expression"),
+        (":plot", ":plot needs an expression"),
         (":plot u for u in 0", ":plot wants"),
         (":plot u for u in 1..1", "is empty"),
         (":plot u for u in 0..1/0.0", "no end of a range"),

@@ -34,7 +34,7 @@ fn broken(page: &Path, link: &str, anchors: &HashMap<PathBuf, HashSet<String>>) 
     let is_outside = |start: &&str| link.starts_with(*start);
     if ["http:", "https:", "data:", "javascript:"]
         .iter()
-        .any(|start| is_outside(&start))
+        .any(is_outside)
     {
         return false;
     }

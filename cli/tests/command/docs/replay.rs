@@ -198,7 +198,7 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 #[test]
-fn wildcards_stand_for_anything_in_a_line() {
+fn wildcard_matches_anything_in_a_line() {
     assert!(fits("a [..] c", "a b c") && fits("a[..]", "abc") && fits("[..]", ""));
     assert!(fits("abc", "abc") && !fits("ab", "abc") && !fits("a[..]d", "abc"));
     assert!(!fits("[..]b", "abc"));

@@ -93,9 +93,9 @@ const DIVERGENT: &str = "
     shader s(out color c) {
         float2 p = global_value<uv> * 3 - 1.5;
         float w[3] = { p.x, p.y, p.x * p.y };
-        int turns = 0;
-        while (dot(p, p) < 4 && turns < 60) { p = float2(p.x * p.x - p.y * p.y, 2 * p.x * p.y) + w[turns % 4] * 0.1 + 0.3; turns += 1; }
-        c = color(turns * 0.02, texture2d_sample<wood>(p).x, fwidth(p.x));
+        int iterations = 0;
+        while (dot(p, p) < 4 && iterations < 60) { p = float2(p.x * p.x - p.y * p.y, 2 * p.x * p.y) + w[iterations % 4] * 0.1 + 0.3; iterations += 1; }
+        c = color(iterations * 0.02, texture2d_sample<wood>(p).x, fwidth(p.x));
     }";
 
 #[test]

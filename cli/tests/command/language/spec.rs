@@ -301,7 +301,7 @@ const REFUSED: &[(&str, &[&str])] = &[
             "function_in_struct",
             "macro_constants",
             "method_call",
-            "qualifier_behind_parameter",
+            "qualifier_after_parameter",
             "sample_as_method",
             "coloured_closure",
             "vector_in_parentheses",
@@ -386,7 +386,7 @@ const REFUSED: &[(&str, &[&str])] = &[
         &[
             "constant_of_global",
             "default_of_parameter",
-            "constant_circle",
+            "constant_cycle",
         ],
     ),
     (
