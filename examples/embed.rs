@@ -32,8 +32,7 @@ struct Hit {
 struct Tiles;
 
 impl Host for Tiles {
-    /// The footprint's longer side, in texels, chooses the mip level. The higher it is, the greyer
-    /// are the tiles.
+    /// The footprint's longer side, in texels, chooses the mip level. Higher ones are greyer.
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         let along_x = request.dudx.hypot(request.dvdx);
         let along_y = request.dudy.hypot(request.dvdy);

@@ -1,5 +1,4 @@
 //! A toy renderer: `cargo run --release --example toy` draws spheres on a floor into `toy.png`.
-//!
 //! A group of shaders runs on two threads; points wait for textures, and closures become light.
 
 use adumbra::batch::{BatchEvaluator, BatchGlobals};
@@ -114,8 +113,7 @@ pub(crate) fn render(height: usize, threads: usize) -> Fallible<(Vec<Vec3>, Vec<
             let points = 0..places.len();
             points.for_each(|point| walk(&mut lobes, point, batch.closure(surface, point)));
             spend(2);
-            // Texels come while a renderer shades other points. This one polls until they are
-            // there.
+            // Texels come while a renderer shades other points. This one polls until then.
             while let Some((point, waiting)) = parked.pop() {
                 if let Sampled::Ready(texel) = waves.sample(waiting.request()) {
                     single.resume(waiting, texel, &mut waves)?;
