@@ -567,7 +567,7 @@ pub fn generate(seed: u64) -> Module {
 
 /// A valid module without lanes, by these choices: fewer and smaller ones make a smaller module.
 pub fn generate_by(choices: &[u8]) -> Module {
-    module(Random::Choices(choices.to_vec().into_iter()))
+    module(Random::Choices(Vec::from(choices).into_iter()))
 }
 
 fn module(mut random: Random) -> Module {
