@@ -1,6 +1,6 @@
 //! Engines that a build lacks: asking for one names the feature that brings it.
 
-use adumbra::evaluator::{Engine, NoEngine};
+use adumbra::evaluator::{Engine, EngineError};
 use adumbra::{Compiler, Evaluator, GlobalsLayout, Instance, Limits, NoTextures, Sources};
 
 fn instance() -> Instance {
@@ -13,7 +13,7 @@ fn instance() -> Instance {
 fn not_built(engine: Engine, what: &'static str, feature: &'static str) {
     let error = Evaluator::with(&instance(), engine, Limits::default());
     let error = error.map(drop).expect_err("the feature is off");
-    assert_eq!(error, NoEngine::NotBuilt { what, feature });
+    assert_eq!(error, EngineError::NotBuilt { what, feature });
     assert_eq!(
         error.to_string(),
         format!("this build has no {what}: the feature `{feature}` of the crate `adumbra` is off")
@@ -42,7 +42,7 @@ fn native_tier_names_its_absent_feature() {
     };
     let error = BatchEvaluator::with(&instance(), &setup).map(drop);
     let (what, feature) = ("machine code", "native");
-    assert_eq!(error, Err(NoEngine::NotBuilt { what, feature }));
+    assert_eq!(error, Err(EngineError::NotBuilt { what, feature }));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! How accurate rows are: sweeps over all floats, or over very many pairs, against the rows' specs.
 //!
 //! [`swept_ops`] enumerates the op table, so that a new row is swept as soon as it is there. [`operands`] says what a row is given, [`engine`] where
-//! it is computed, [`reference`] what should come out, [`sweep`] tallies the errors and a hash of all results, [`report`] is the command, [`page`] what the book shows. What a sweep found is data of the row
+//! it is computed, [`reference`](mod@reference) what should come out, [`sweep`] tallies the errors and a hash of all results, [`report`] is the command, [`page`] what the book shows. What a sweep found is data of the row
 //! (`OpInfo::ulp`, `OpInfo::worst_operands`), so that tests can hold every other use of a row to it.
 //!
 //! What values should be is computed in f64: by CORE-MATH, correctly rounded, with the feature `core-math`, and else by the mathematical library of the system ([`exact`]). The errors of

@@ -1,9 +1,9 @@
-//! What libFuzzer's entry points share: an input is handed to its target, and now and then it is printed what they came to.
+//! What libFuzzer's entry points share: an input goes to its target, and the mix is printed now and then.
 //!
 //! libFuzzer leaves by `exit`, so there is no last moment at which to print.
 
-use adumbra_fuzz::seen::Seen;
-use adumbra_fuzz::targets::Target;
+use adumbra_fuzz::coverage::InputCoverage;
+use adumbra_fuzz::targets::FuzzTarget;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -11,17 +11,17 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_secs(20);
 
 /// What this process has run, and when it last said so.
-static SEEN: Mutex<Option<(Instant, Seen)>> = Mutex::new(None);
+static SEEN: Mutex<Option<(Instant, InputCoverage)>> = Mutex::new(None);
 
 /// Runs the target of that name on an input.
 ///
 /// # Panics
 /// If there is no such target, and with what it finds.
 pub fn run(name: &str, bytes: &[u8]) {
-    let target = Target::of_name(name).expect("a target of that name");
+    let target = FuzzTarget::from_name(name).expect("a target of that name");
     let mut state = SEEN.lock().expect("libFuzzer runs one input at a time");
-    let (printed, seen) = state.get_or_insert_with(|| (Instant::now(), Seen::in_time()));
-    target.must_hold(bytes, seen);
+    let (printed, seen) = state.get_or_insert_with(|| (Instant::now(), InputCoverage::with_deadline()));
+    target.assert_holds(bytes, seen);
     if printed.elapsed() >= EVERY {
         eprintln!("mix of {name}: {seen}");
         *printed = Instant::now();

@@ -6,7 +6,7 @@
 //! that it has alone, whatever the width, the SIMD level, and the other points of its chunk. Points
 //! in [`quads`] have the results of their quad.
 //!
-//! Where to begin: [`load`] makes batch instructions of bytecode, [`memory`] allocates their
+//! Where to begin: [`load`](mod@load) makes batch instructions of bytecode, [`memory`] allocates their
 //! planes, [`run`] dispatches them, [`chunk`] schedules the points.
 
 #![allow(unsafe_code)]
