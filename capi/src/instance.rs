@@ -5,9 +5,13 @@ use crate::options::from_number;
 use crate::pointer::{borrow, free_locked_handle, out_handle, read_name, read_words, store_handle};
 use crate::program::AdumbraProgram;
 use crate::status::AdumbraStatus;
+use crate::variable::AdumbraType;
 use adumbra::{Instance, Scalar, value::ValueView};
 use std::ffi::{c_char, c_void};
 use std::sync::Mutex;
+
+/// The highest number of a type.
+const LAST_TYPE: u32 = AdumbraType::Struct as u32;
 
 /// A program with values for its parameters: a material. Evaluators take a copy, so what is set
 /// later does not reach them.
@@ -55,7 +59,11 @@ pub unsafe extern "C" fn adumbra_instance_set(
             (borrow(instance)?, read_name(path)?, words)
         };
         let scalars = [Scalar::Bool, Scalar::I32, Scalar::U32, Scalar::F32];
-        let scalar = from_number(&scalars, scalar)?;
+        // `ADUMBRA_TYPE_FLOAT3` is a type, but no scalar's.
+        let scalar = from_number(&scalars, scalar).map_err(|unknown| match scalar {
+            0..=LAST_TYPE => AdumbraStatus::WrongType,
+            _ => unknown,
+        })?;
         let mut instance = lock_blocking(&instance.instance)?;
         let program = instance.program().clone();
         let (_, ty) = program.find_input(path).ok_or(AdumbraStatus::UnknownName)?;

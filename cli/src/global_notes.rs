@@ -27,8 +27,8 @@ pub fn note_unread_and_unset(
     let missed: Vec<&str> = members
         .filter(|name| !args.sets(name) && program.reads(name))
         .collect();
-    let unread = args.global_settings.iter().map(|setting| &setting.name);
-    for name in unread.filter(|name| !program.reads(name)) {
+    note_inputs(args, program, format);
+    for name in unread(args, program).filter(|name| !is_input(name, program)) {
         match closest_name(name, missed.iter().copied()) {
             Some(meant) => {
                 let text = format!("nothing reads the global `{name}`; did you mean `{meant}`?");
@@ -54,4 +54,24 @@ pub fn note_unread_and_unset(
             format,
         );
     }
+}
+
+/// Notes each input that `-g` was given for: `-g` sets globals alone, so the input keeps its default.
+pub fn note_inputs(args: &CompileArgs, program: &Program, format: OutputFormat) {
+    for name in unread(args, program).filter(|name| is_input(name, program)) {
+        let text = format!(
+            "nothing reads the global `{name}`; the input of that name is set by `--arg {name}=VALUE`"
+        );
+        report::note(&text, format);
+    }
+}
+
+/// The globals that `-g` sets in vain.
+fn unread<'a>(args: &'a CompileArgs, program: &'a Program) -> impl Iterator<Item = &'a str> {
+    let set = args.global_settings.iter().map(|setting| &*setting.name);
+    set.filter(|name| !program.reads(name))
+}
+
+fn is_input(name: &str, program: &Program) -> bool {
+    program.inputs().iter().any(|input| input.name == name)
 }

@@ -29,8 +29,8 @@ mod setup;
 mod show;
 
 use args::{Cli, Command};
-use clap::Parser;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
 use error::{CliError, CliResult};
 use report::OutputFormat;
 use signal_hook::consts::SIGINT;
@@ -51,6 +51,11 @@ fn main() -> ExitCode {
             let _ = error.print();
             if let Some(file) = shader_in_place_of_command(&error) {
                 report::message(&format!("to run a shader: `adumbra run {file}`"));
+            }
+            if let Some(option) = option_in_place_of_expression(&error) {
+                report::message(&format!(
+                    "`eval` has no option `{option}`, so that was taken for the expression"
+                ));
             }
             return ExitCode::from(2);
         }
@@ -108,4 +113,24 @@ fn execute(cli: Cli) -> CliResult {
         Command::Aot(args) => aot::aot(args),
         Command::Bench(args) => bench::bench(args),
     }
+}
+
+/// A misspelt option that was taken for the expression of `eval`, which may begin with `-`.
+fn option_in_place_of_expression(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let mut words = std::env::args().skip(1);
+    words.find(|word| word == "eval")?;
+    let cli = Cli::command();
+    let options = cli.find_subcommand("eval")?.get_arguments();
+    let known: Vec<&str> = options.filter_map(|option| option.get_long()).collect();
+    words.take_while(|word| word != "--").find(|word| {
+        let name = word
+            .strip_prefix("--")
+            .and_then(|word| word.split('=').next());
+        name.is_some_and(|name| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic()) && !known.contains(&name)
+        })
+    })
 }

@@ -96,6 +96,10 @@ fn parameters_are_set_by_path_and_type() {
         AdumbraStatus::WrongType
     );
     assert_eq!(
+        set(c"l.at", AdumbraType::Float3, &floats),
+        AdumbraStatus::WrongType
+    );
+    assert_eq!(
         set(c"l", AdumbraType::Float, &[0; 4]),
         AdumbraStatus::WrongType
     );

@@ -21,6 +21,7 @@ use crate::args::{CompileArgs, GlobalSet};
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::files;
+use crate::global_notes;
 use crate::image_globals;
 use crate::load::{ProgramRequest, load};
 use crate::report::{self, OutputFormat};
@@ -199,6 +200,7 @@ fn render(
         &sources,
         OutputFormat::Text,
     );
+    global_notes::note_inputs(&compile, &program, OutputFormat::Text);
     note_replaced_globals(&compile, &program, OutputFormat::Text);
     let files = image_paths(args, out);
     let mut stopped = false;

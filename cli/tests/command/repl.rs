@@ -415,7 +415,10 @@ fn plots_take_any_variable_component_and_range() {
 fn impossible_plots_say_why() {
     for (text, why) in [
         (":plot", ":plot needs an expression"),
-        (":plot u for u in 0", ":plot needs an expression, and a variable"),
+        (
+            ":plot u for u in 0",
+            ":plot needs an expression, and a variable",
+        ),
         (":plot u for u in 1..1", "is empty"),
         (":plot u for u in 0..1/0.0", "no end of a range"),
         (":plot u for u in 0..nosuch", "nosuch"),

@@ -15,6 +15,7 @@ use super::tile::Tile;
 use super::{ImageSetup, grid, nan_origin, note_replaced_globals};
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
+use crate::global_notes;
 use crate::report::{self, OutputFormat, report_diagnostics};
 use crate::run::unfolded_instance;
 use adumbra::{
@@ -99,6 +100,7 @@ pub fn trace_pixel(
     let mut evaluator = setup.evaluator_within(&instance, limits)?;
     if args.out.is_none() {
         report::diagnostics_to_stderr(scene.program.warnings(), &scene.sources, format);
+        global_notes::note_inputs(&scene.compile, &program, format);
         note_replaced_globals(&scene.compile, &program, format);
     }
 

@@ -235,3 +235,37 @@ fn interrupted_image_ends_by_the_signal() {
     assert!(said.contains("interrupted; nothing was written"), "{said}");
     assert!(!out.exists());
 }
+
+#[test]
+fn globals_named_like_inputs_are_noted() {
+    let file = scratch(
+        "input.adu",
+        "shader s(float gain = 2, out float o) { o = gain; }",
+    );
+    let note = "adumbra: nothing reads the global `gain`; the input of that name is set by `--arg gain=VALUE`\n";
+    let ran = adumbra(["run", &file, "-g", "gain=1"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "o  2.0\n"), "{ran:?}");
+    assert_eq!(ran.stderr, note);
+    assert_eq!(adumbra(["run", &file, "--arg", "gain=1"]).stderr, "");
+    let ran = adumbra(["image", &file, "--at", "0,0", "-g", "gain=1"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, note));
+    let out = format!("{file}.png");
+    let ran = adumbra(["image", &file, "-o", &out, "--size", "2x2", "-g", "gain=1"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, note));
+}
+
+#[test]
+fn misspelt_options_of_eval_are_named() {
+    for (args, option) in [
+        (["eval", "--jsn", "1"], "--jsn"),
+        (["eval", "--derivs", "x"], "--derivs"),
+    ] {
+        let ran = adumbra(args);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        let end =
+            format!("`eval` has no option `{option}`, so that was taken for the expression\n");
+        assert!(ran.stderr.ends_with(&end), "{ran:?}");
+    }
+    let ran = adumbra(["eval", "1", "2", "--json"]);
+    assert!(!ran.stderr.contains("has no option"), "{ran:?}");
+}
