@@ -2,6 +2,7 @@
 
 use crate::arena_pool::ArenaPool;
 use crate::closure::registry::ClosureRegistry;
+use crate::diagnostics::Diagnostics;
 use crate::globals::GlobalsLayout;
 use crate::program::Program;
 use crate::sources::Sources;
@@ -17,7 +18,6 @@ use adumbra_ir::text::{self, SpanComments};
 use adumbra_ir::{Diagnostic, FileId, Module};
 use adumbra_vm::FloatEnvironment;
 use frontend::{fail_on_error, parse_sources};
-use std::fmt;
 use std::sync::Arc;
 
 mod backend;
@@ -92,58 +92,6 @@ pub struct Options {
     /// Whether the host reads the outputs' derivatives. If not, none is computed for its sake.
     pub output_derivatives: bool,
 }
-
-/// The errors, and warnings beside them, of a compilation without a program, with the sources that
-/// they point into.
-///
-/// It prints as the report for people, without colour, by `Debug` too, so that `?` in `main` shows
-/// the location and the fix.
-///
-/// ```should_panic
-/// use adumbra::{Compiler, Diagnostics, GlobalsLayout, Sources};
-///
-/// fn main() -> Result<(), Diagnostics> {
-///     let sources = Sources::new("half.adu", "shader half(float x, out float y) { y = x / 2 }");
-///     Compiler::new(GlobalsLayout::new()).compile(&sources)?; // Error: [E0105] Error: …
-///     Ok(())
-/// }
-/// ```
-#[derive(Clone)]
-pub struct Diagnostics {
-    /// In the order found.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The sources that the spans point into.
-    pub sources: Sources,
-}
-
-impl Diagnostics {
-    pub(crate) fn new(diagnostics: Vec<Diagnostic>, sources: &Sources) -> Diagnostics {
-        Diagnostics {
-            diagnostics,
-            sources: sources.clone(),
-        }
-    }
-}
-
-impl fmt::Display for Diagnostics {
-    /// The reports for people, without colour.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::render::text(
-            &self.diagnostics,
-            &self.sources,
-            false,
-        ))
-    }
-}
-
-impl fmt::Debug for Diagnostics {
-    /// The same reports: `main` prints its error by `Debug`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for Diagnostics {}
 
 impl Compiler {
     /// A compiler for a host that fills these globals, with default options.

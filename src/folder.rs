@@ -1,7 +1,7 @@
 //! Sources in files: a loader for hosts that keep shaders in a folder, and compilations that begin
 //! with a name.
 
-use crate::compiler::Diagnostics;
+use crate::diagnostics::Diagnostics;
 use crate::group::Group;
 use crate::sources::{Loader, MAX_SOURCE_BYTES, Sources};
 use adumbra_ir::{Code, Diagnostic, FileId, Span};

@@ -5,7 +5,7 @@
 //! bound hostile ones: the number of included sources, their bytes together, and the depth of
 //! nesting.
 
-use crate::compiler::Diagnostics;
+use crate::diagnostics::Diagnostics;
 use crate::sources::Sources;
 use adumbra_frontend::Include;
 use adumbra_ir::{Code, Diagnostic, FileId};

@@ -112,11 +112,12 @@ pub use adumbra_ir::Scalar;
 pub use adumbra_ir::Type;
 #[doc(inline)]
 pub use adumbra_vm::Outcome;
-pub use compiler::{Compiler, Diagnostics, Options};
+pub use compiler::{Compiler, Options};
 #[doc(inline)]
 pub use derivatives::Derivatives;
 #[doc(inline)]
 pub use diagnostics::Diagnostic;
+pub use diagnostics::Diagnostics;
 pub use dual::Dual;
 #[doc(inline)]
 pub use evaluator::{Evaluator, NoTextures};

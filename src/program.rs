@@ -13,7 +13,7 @@ use crate::sources::Sources;
 use crate::stats::{MemoryStats, NativeStats, Phases, Stats, micros};
 use crate::tier::shared::TierState;
 use crate::value::{HostValue, MAX_HOST_SCALARS, ValueView};
-use adumbra_ir::memory::HeapSize;
+use adumbra_ir::memory::{ARC_OVERHEAD, HeapSize};
 use adumbra_ir::passes::{self, FunctionReport, PassOptions};
 use adumbra_ir::quad::Quad;
 use adumbra_ir::text::{self, SpanComments};
@@ -27,9 +27,6 @@ mod fold;
 mod interface;
 
 pub use fold::FoldError;
-
-/// The bytes of counters beside a value in an [`Arc`].
-pub(crate) const ARC_OVERHEAD: usize = 2 * size_of::<usize>();
 
 /// A compiled shader, or group of shaders: immutable, shared by `Arc` between threads and
 /// evaluators.

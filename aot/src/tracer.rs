@@ -5,7 +5,7 @@ use crate::graph::{ALL_ONES, Graph, Node, NodeId, NodeOp};
 use adumbra_ops::Libcall;
 use adumbra_ops::definition::OpDef;
 use adumbra_ops::field::{Field, FloatField, Mask, SlowFn, WordField};
-use adumbra_ops::noise::lattice_numbers;
+use adumbra_ops::lattice::lattice_numbers;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};

@@ -20,6 +20,9 @@ pub trait HeapSize {
     }
 }
 
+/// Bytes of the counters beside a value in an [`Arc`].
+pub const ARC_OVERHEAD: usize = 2 * size_of::<usize>();
+
 /// Implements [`HeapSize`](crate::memory::HeapSize) for structs as the sum over all of their
 /// fields.
 #[macro_export]

@@ -11,8 +11,8 @@
 //! to the code being built.
 
 use crate::definition::OpDef;
+use crate::lattice::lattice_numbers;
 use crate::libcall::Libcall;
-use crate::noise::lattice_numbers;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 /// Booleans of a field: one per point.

@@ -15,6 +15,7 @@ pub mod exponential;
 pub mod field;
 pub mod hyperbolic;
 pub mod interpolation;
+pub mod lattice;
 mod libcall;
 pub mod list;
 pub mod noise;

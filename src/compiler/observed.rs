@@ -1,7 +1,8 @@
 //! Programs that report each step of their points. The stages are the default ones; lowering alone
 //! adds messages.
 
-use super::{Compiler, Diagnostics, MainSource, OutputShadows};
+use super::{Compiler, MainSource, OutputShadows};
+use crate::diagnostics::Diagnostics;
 use crate::program::Program;
 use crate::sources::Sources;
 use adumbra_frontend::lower::Observation;

@@ -7,9 +7,10 @@
 use super::quad::QuadMachine;
 use super::reference::ReferenceMachine;
 use super::{Engine, Machine};
-use crate::program::{ARC_OVERHEAD, Instance};
+use crate::program::Instance;
 use adumbra_ir::eval::SuspendedPoint;
 use adumbra_ir::host::{Limits, SampleRequest};
+use adumbra_ir::memory::ARC_OVERHEAD;
 use adumbra_vm::{Parked, PointMachine};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -4,7 +4,7 @@
 //! is reported before the first point is shaded.
 
 use super::{GlobalMember, GlobalsLayout};
-use crate::compiler::Diagnostics;
+use crate::diagnostics::Diagnostics;
 use crate::sources::Sources;
 use adumbra_frontend::closest_name;
 use adumbra_ir::{Code, Diagnostic, FileId, Span, Type};

@@ -2,7 +2,8 @@
 //! the passes and lowering of any program.
 
 use super::{Group, plan};
-use crate::compiler::{Compiler, Diagnostics, FrontendOutput, MainSource, OutputShadows};
+use crate::compiler::{Compiler, FrontendOutput, MainSource, OutputShadows};
+use crate::diagnostics::Diagnostics;
 use crate::program::Program;
 use crate::sources::Sources;
 use crate::stats::{PhaseClock, Phases};

@@ -9,7 +9,7 @@ use super::{
     Binding, Connection, ExposedPort, Group, GroupUnit, MAX_GROUP_SOURCES, PortName, Setting,
     SettingValue,
 };
-use crate::compiler::Diagnostics;
+use crate::diagnostics::Diagnostics;
 use crate::sources::Sources;
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 use adumbra_vm::FloatEnvironment;

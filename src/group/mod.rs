@@ -12,7 +12,7 @@ mod port;
 mod setting_value;
 mod spanned_json;
 
-use crate::compiler::Diagnostics;
+use crate::diagnostics::Diagnostics;
 use crate::includes::Loader;
 use crate::sources::Sources;
 use crate::value::{HostValue, ValueView};

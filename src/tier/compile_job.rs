@@ -3,8 +3,9 @@
 
 use super::compile_queue::QueuedWork;
 use super::shared::{TierState, TierVariant, Verdict};
-use crate::program::{ARC_OVERHEAD, Program};
+use crate::program::Program;
 use adumbra_ir::host::Limits;
+use adumbra_ir::memory::ARC_OVERHEAD;
 use adumbra_vm::native::NativeBackend;
 use adumbra_vm::{BatchMachine, BatchOptions, Bytecode, FloatEnvironment};
 use std::panic::{AssertUnwindSafe, catch_unwind};

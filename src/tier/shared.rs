@@ -1,7 +1,7 @@
 //! The state that the evaluators of a program share: the number of evaluated points, and the
 //! verdict on machine code.
 
-use crate::program::ARC_OVERHEAD;
+use adumbra_ir::memory::ARC_OVERHEAD;
 use adumbra_vm::SimdLevel;
 use adumbra_vm::native::MAX_UNIFORMITY_VARIANTS;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

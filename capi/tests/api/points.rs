@@ -117,7 +117,7 @@ fn parameters_are_set_by_path_and_type() {
     );
     assert_eq!(
         set(c"n", AdumbraType::Closure, &[0]),
-        AdumbraStatus::InvalidValue
+        AdumbraStatus::WrongType
     );
 
     let evaluator = made!(adumbra_evaluator_new(instance, null()));

@@ -1,7 +1,6 @@
 //! Draws every pixel of an image: tiles, shared out among threads. The result depends neither on
 //! the threads nor on the tiles.
 
-use super::args::ViewName;
 use super::grid::{GlobalPlanes, PixelGrid};
 use super::host::TileHost;
 use super::output_choice::ShownOutput;
@@ -9,6 +8,7 @@ use super::tally::{FaultTally, MessageTally};
 use super::textures::Textures;
 use super::tile::Tile;
 use super::view::PixelSample;
+use crate::args::image::ViewName;
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::setup::Setup;

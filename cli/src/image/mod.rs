@@ -1,6 +1,5 @@
 //! `adumbra image FILE -o OUT` draws a shader over a grid of pixels.
 
-mod args;
 mod draw;
 mod grid;
 mod host;
@@ -15,8 +14,7 @@ mod trace;
 mod view;
 mod watch;
 
-pub use args::ImageArgs;
-
+use crate::args::image::{FrameTimes, ImageArgs, ViewName};
 use crate::args::{CompileArgs, GlobalSet};
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
@@ -29,7 +27,6 @@ use crate::run::folded_instance;
 use crate::setup::Setup;
 use adumbra::{Program, Sources};
 use adumbra_image::{Image, PngImage, write_exr, write_png};
-use args::{FrameTimes, ViewName};
 use draw::{DrawJob, DrawnImage, TILE_SIDE, draw_image};
 use grid::PixelGrid;
 use save::{ImageFormat, save_atomically};

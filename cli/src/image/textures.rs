@@ -1,34 +1,11 @@
 //! The textures of an image: files, or the checkerboard.
 
+use crate::args::image::TextureFile;
 use crate::checkerboard;
 use crate::error::{CliError, CliResult};
 use adumbra::{Program, SampleRequest};
 use adumbra_image::{ImageSize, MipPyramid, mip_level};
-use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
-
-/// `--texture NAME=FILE`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TextureFile {
-    pub name: String,
-    pub file: PathBuf,
-}
-
-impl FromStr for TextureFile {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<TextureFile, String> {
-        let (name, file) = text.split_once('=').ok_or("there is no `=`")?;
-        match name.trim().is_empty() || file.is_empty() {
-            true => Err("a texture is given as NAME=FILE".to_owned()),
-            false => Ok(TextureFile {
-                name: name.trim().to_owned(),
-                file: file.into(),
-            }),
-        }
-    }
-}
 
 /// The textures of a program, one for each index.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The views of a pixel, and their colours in a PNG file. EXR files get the numbers as they are.
 
-use super::args::ViewName;
 use super::output_choice::ShownOutput;
+use crate::args::image::ViewName;
 use adumbra::{batch::Part, value::HumanFloat};
 use adumbra_image::{ImageSize, srgb};
 use std::fmt::Write;

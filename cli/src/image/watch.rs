@@ -2,8 +2,8 @@
 //! leaves the last image as it is.
 
 use super::OutputFile;
-use super::args::ImageArgs;
 use super::render;
+use crate::args::image::ImageArgs;
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::files;

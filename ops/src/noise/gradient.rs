@@ -4,10 +4,10 @@
 //! The gradients have length 1 and nearly even directions; of one coordinate they are any number
 //! from −1 to 1.
 
-use super::lattice::{bits, centred};
 use super::{NOISE, Noise, Place, Sloped, joined, noise_ops, weight_spec};
 use crate::definition::{OpInfo, between};
 use crate::field::{Field, call};
+use crate::lattice::{bits, centred};
 use crate::power::Sqrt;
 use crate::rounding::Floor;
 

@@ -47,7 +47,7 @@ macro_rules! vector_types {
         use super::{SimdMask, SimdFloats, SimdWords};
         use adumbra_ops::Libcall;
         use adumbra_ops::field::{Field, FloatField, Mask, SlowFn, WordField};
-        use adumbra_ops::noise::lattice_numbers;
+        use adumbra_ops::lattice::lattice_numbers;
         use adumbra_ops::definition::OpDef;
         use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 

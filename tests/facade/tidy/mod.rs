@@ -1,5 +1,6 @@
 //! The rules of the house that a machine can check. Those that it cannot stand in `CONTRIBUTING.md`.
 
+mod dependency_cycles;
 mod techniques;
 mod type_names;
 mod words;

@@ -8,11 +8,11 @@ mod json;
 mod record;
 mod text;
 
-use super::args::{ImageArgs, PixelPosition};
 use super::output_choice::choose_output;
 use super::textures::Textures;
 use super::tile::Tile;
 use super::{ImageSetup, grid, nan_origin, note_replaced_globals};
+use crate::args::image::{ImageArgs, PixelPosition};
 use crate::checkerboard::Interrupt;
 use crate::error::{CliError, CliResult};
 use crate::global_notes;

@@ -1,11 +1,13 @@
 //! The command line of `adumbra`: commands, options and their values. Doc comments of items are the
 //! help.
 
-use crate::image::ImageArgs;
+pub mod image;
+
 use crate::image_globals;
 use crate::report::OutputFormat;
 use crate::setting::{GlobalSetting, InputSetting};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use image::ImageArgs;
 use std::path::PathBuf;
 
 /// A shading language whose values carry their screen-space derivatives

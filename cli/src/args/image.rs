@@ -1,7 +1,6 @@
 //! The command line of `adumbra image`. Doc comments of items are the help.
 
-use super::textures::TextureFile;
-use crate::args::CompileArgs;
+use super::CompileArgs;
 use crate::setting::InputSetting;
 use adumbra_image::ImageSize;
 use clap::{Args, ValueEnum};
@@ -197,6 +196,28 @@ pub enum ViewName {
     Lod,
     /// Where it is NaN or infinite, and where the first NaN comes from
     Nan,
+}
+
+/// `--texture NAME=FILE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextureFile {
+    pub name: String,
+    pub file: PathBuf,
+}
+
+impl FromStr for TextureFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TextureFile, String> {
+        let (name, file) = text.split_once('=').ok_or("there is no `=`")?;
+        match name.trim().is_empty() || file.is_empty() {
+            true => Err("a texture is given as NAME=FILE".to_owned()),
+            false => Ok(TextureFile {
+                name: name.trim().to_owned(),
+                file: file.into(),
+            }),
+        }
+    }
 }
 
 #[cfg(test)]
