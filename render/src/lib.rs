@@ -1,0 +1,16 @@
+//! A reference renderer for Adumbra: the host's half of derivatives.
+//!
+//! Data flows one way. A [`scene`] file becomes geometry, materials and textures. The [`camera`]
+//! makes rays with differentials; [`geometry`] finds hits; [`differential`] transfers the
+//! differentials to the hit and seeds the globals of shaders. [`shading`] evaluates materials in
+//! batches and integrates light. Shaders ask [`texture`] for texels with u, v and their four
+//! partials: a level rule picks the level, a filter reads texels, a cache loads tiles. [`view`] makes
+//! images of results.
+
+pub mod camera;
+pub mod differential;
+pub mod geometry;
+pub mod scene;
+pub mod shading;
+pub mod texture;
+pub mod view;

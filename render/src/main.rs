@@ -1,0 +1,2 @@
+//! The command `adumbra-render`.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Materials evaluated in batches, their closures as lobes, direct light and paths.

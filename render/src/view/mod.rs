@@ -1,0 +1,1 @@
+//! Images of results: beauty, levels, footprints, derivatives, differences.
