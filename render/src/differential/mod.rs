@@ -1,51 +1,46 @@
 //! Ray differentials (Igehy, "Tracing Ray Differentials", SIGGRAPH 1999) and the seeds of shaders.
+//!
+//! A ray carries its derivatives per pixel. At a hit they are transferred to the triangle's plane and
+//! from there to everything that is interpolated over the triangle; mirrors and glass transfer them
+//! to the next ray. The formulas are written once, in `formulas/`, and compiled in two precisions:
+//! [`double`], the renderer's own, and [`single`], what a host would get that computes in f32.
+//!
+//! # Conventions
+//!
+//! - Derivatives are per pixel, x to the right, y down, until [`RayDifferential::scaled`] makes them
+//!   per distance of samples.
+//! - A triangle is infinitely large: attributes are interpolated, and extrapolated, linearly.
+//! - **Normals are not turned to the viewer.** `gnormal` points to the outside: the side on which an
+//!   object's triangles are counter-clockwise, in mirrored instances too. `normal` is where the
+//!   mesh's normals point. Shaders see the side by the sign of `dot(gnormal, I)`; closures turn
+//!   normals themselves. So no value flips at a silhouette, and derivatives exist there.
+//! - `tangent` points along growing u and is not made orthogonal to the normal.
+//! - Without normals `normal` is `gnormal`. Without tangents the tangent is the direction of ∂P/∂u,
+//!   constant over the triangle; without uvs, or if they don't span the triangle, it is that of the
+//!   first edge. Without uvs `uvw` is zero.
+//!
+//! # Where derivatives do not exist
+//!
+//! All results are finite. A derivative is zero
+//!
+//! - at degenerate triangles, but for that of `incoming`; so are their `gnormal` and barycentric
+//!   coordinates;
+//! - of all that depends on the position, along the axis whose side ray is parallel to the plane or
+//!   was lost (total reflection, an earlier plane that was not hit), under the one-pixel rule; that
+//!   of `incoming` only if the ray was lost;
+//! - of a normal that interpolates to zero, which is replaced by `gnormal`;
+//! - if it would overflow.
+//!
+//! A side ray that hits the plane *behind* its origin says nothing about the pixel between: along
+//! that axis the one-pixel rule uses Igehy's transfer.
 
-use adumbra::Dual;
-use glam::{DVec2, DVec3, Vec3};
+mod approximation;
+pub mod double;
+mod path;
+mod seeds;
+pub mod single;
 
-/// A ray, and how it changes from pixel to pixel.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RayDifferential {
-    pub origin: DVec3,
-    /// A unit vector.
-    pub direction: DVec3,
-    /// Derivatives of the origin along x and y.
-    pub origin_d: [DVec3; 2],
-    /// Derivatives of the unit direction along x and y.
-    pub direction_d: [DVec3; 2],
-}
-
-/// A triangle in the world with what is interpolated over it, as derivatives need it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Triangle {
-    pub positions: [DVec3; 3],
-    /// Object normals through the inverse transpose of the instance's map, not normalised.
-    pub normals: Option<[DVec3; 3]>,
-    /// Object tangents through the linear part of the instance's map.
-    pub tangents: Option<[DVec3; 3]>,
-    /// The sign of the bitangent (MikkTSpace), times that of the map's determinant.
-    pub tangent_w: f64,
-    pub uvs: Option<[DVec2; 3]>,
-}
-
-/// Where the derivatives of hits come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SeedRule {
-    /// Igehy's transfer with exact camera derivatives: equal to the true derivative.
-    #[default]
-    Exact,
-    /// Differences to the rays of the next pixels (seed 000's rule).
-    OnePixel,
-}
-
-/// The globals of a shader at a hit, with derivatives per pixel.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SurfaceSeeds {
-    pub uvw: Dual<Vec3>,
-    pub position: Dual<Vec3>,
-    pub normal: Dual<Vec3>,
-    pub gnormal: Dual<Vec3>,
-    /// The unit direction of the ray, towards the surface.
-    pub incoming: Dual<Vec3>,
-    pub tangent: Dual<Vec3>,
-}
+pub use approximation::CameraApproximation;
+pub use double::{Neighbours, Ray, RayDifferential, SideHit, SurfaceDifferential, Triangle};
+pub use path::{DEFAULT_WIDENING, Differentials, PathDifferentials, SeedRule};
+pub use seeds::SurfaceSeeds;

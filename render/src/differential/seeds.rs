@@ -1,0 +1,43 @@
+//! Seeds of shaders: a hit's globals in f32.
+
+use super::SurfaceDifferential;
+use adumbra::Dual;
+use glam::{DVec3, Vec3};
+
+/// The globals of a shader at a hit, with derivatives per pixel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SurfaceSeeds {
+    /// Texture coordinates; the third is 0.
+    pub uvw: Dual<Vec3>,
+    /// The point in the world.
+    pub position: Dual<Vec3>,
+    /// The unit shading normal, not turned to the viewer.
+    pub normal: Dual<Vec3>,
+    /// The unit normal of the triangle, to its outside; its derivatives are zero.
+    pub gnormal: Dual<Vec3>,
+    /// The unit direction of the ray, towards the surface.
+    pub incoming: Dual<Vec3>,
+    /// The unit tangent, along which u grows.
+    pub tangent: Dual<Vec3>,
+}
+
+/// The greatest size of a seed; a footprint beyond it covers any texture.
+const GREATEST: f64 = 1e30;
+
+impl SurfaceDifferential {
+    /// The globals in f32. Components beyond ±1e30 are clamped, so that f32 holds them.
+    pub fn seeds(&self) -> SurfaceSeeds {
+        let narrow = |v: DVec3| {
+            v.clamp(DVec3::splat(-GREATEST), DVec3::splat(GREATEST))
+                .as_vec3()
+        };
+        SurfaceSeeds {
+            uvw: self.uv.map(|uv| narrow(uv.extend(0.0))),
+            position: self.position.map(narrow),
+            normal: self.normal.map(narrow),
+            gnormal: narrow(self.gnormal).into(),
+            incoming: self.incoming.map(narrow),
+            tangent: self.tangent.map(narrow),
+        }
+    }
+}
