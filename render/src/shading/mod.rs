@@ -1,1 +1,20 @@
 //! Materials evaluated in batches, their closures as lobes, direct light and paths.
+//!
+//! A *wave* is the set of paths that one thread follows together. Each bounce of a wave intersects
+//! all rays, seeds the globals of all hits, evaluates materials in batches (one material after the
+//! other), and walks the closures of all points into lobes. Points that wait for texels are parked
+//! until the others of the wave are shaded. Every path has random numbers of its own, and a pixel
+//! adds its samples in order, so images do not depend on threads, tiles, engines or tile caches.
+
+pub mod bsdf;
+mod closures;
+pub mod environment;
+mod hit;
+mod material;
+mod random;
+pub mod wave;
+
+pub use closures::{ClosureTable, Lobe, LobeShape};
+pub use hit::Hit;
+pub use material::{MaterialShader, ShaderOutput};
+pub use random::{PathRandom, pixel_position};

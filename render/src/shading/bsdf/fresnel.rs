@@ -1,0 +1,24 @@
+//! The part of light that a smooth surface reflects.
+
+use glam::Vec3;
+
+/// Schlick's approximation ("An Inexpensive BRDF Model for Physically-based Rendering", 1994).
+pub(super) fn schlick(f0: Vec3, cosine: f32) -> Vec3 {
+    let x = (1.0 - cosine).clamp(0.0, 1.0);
+    let square = x * x;
+    f0 + (Vec3::ONE - f0) * (square * square * x)
+}
+
+/// The Fresnel term of unpolarised light between dielectrics: `eta` is the index on the side of the
+/// light over the one beyond. 1 where all is reflected.
+pub(super) fn dielectric(cosine: f32, eta: f32) -> f32 {
+    let cosine = cosine.clamp(0.0, 1.0);
+    let square = 1.0 - eta * eta * (1.0 - cosine * cosine);
+    if square <= 0.0 {
+        return 1.0;
+    }
+    let beyond = square.sqrt();
+    let parallel = (cosine - eta * beyond) / (cosine + eta * beyond);
+    let across = (eta * cosine - beyond) / (eta * cosine + beyond);
+    0.5 * (parallel * parallel + across * across)
+}

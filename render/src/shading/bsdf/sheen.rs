@@ -1,0 +1,29 @@
+//! Sheen: cloth's light at grazing angles (Estevez and Kulla, "Production Friendly Microfacet Sheen
+//! BRDF", SIGGRAPH 2017), with the visibility term of Neubelt and Pettineo.
+
+use super::Scatter;
+use glam::Vec3;
+use std::f32::consts::{FRAC_1_PI, PI};
+
+/// Value and density: directions are sampled by the cosine law.
+pub(super) fn evaluate(roughness: f32, out: Vec3, into: Vec3) -> Scatter {
+    if into.z <= 0.0 {
+        return Scatter::default();
+    }
+    let half = (out + into).normalize_or_zero();
+    let sine = (1.0 - half.z * half.z).max(0.0).sqrt();
+    let exponent = 1.0 / roughness;
+    let distribution = (2.0 + exponent) * libm::powf(sine, exponent) / (2.0 * PI);
+    let visibility = 1.0 / (4.0 * (into.z + out.z - into.z * out.z));
+    Scatter {
+        value: Vec3::splat(distribution * visibility * into.z),
+        density: into.z * FRAC_1_PI,
+    }
+}
+
+/// The part of light that it reflects towards `cosine`: a bound that its integral does not exceed by
+/// much, for choosing lobes and for what lower layers get.
+pub(super) fn albedo(cosine: f32, roughness: f32) -> f32 {
+    let x = (1.0 - cosine).clamp(0.0, 1.0);
+    (0.1 + 0.7 * x * x * x * (1.0 - 0.5 * roughness)).min(1.0)
+}

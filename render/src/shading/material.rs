@@ -1,0 +1,59 @@
+//! The program of a material, as a wave evaluates it.
+
+use super::closures::ClosureTable;
+use crate::scene::Material;
+use adumbra::Instance;
+use adumbra::access::{ClosureSlot, OutputSlot};
+use adumbra::closure::{ClosureReader, RegistryError};
+use adumbra::{Scalar, Type};
+
+/// What a material gives at a point.
+#[derive(Clone, Copy, Debug)]
+pub enum ShaderOutput {
+    /// A closure, which is walked into lobes.
+    Closure(ClosureSlot),
+    /// A colour, which is emitted as it is: for patterns without light.
+    Colour(OutputSlot<[f32; 3]>),
+    /// Neither: the surface is black.
+    Nothing,
+}
+
+/// A material with the locations of what is read of it.
+#[derive(Clone, Debug)]
+pub struct MaterialShader {
+    pub instance: Instance,
+    pub output: ShaderOutput,
+    pub reader: ClosureReader,
+    /// The texture of the scene for each texture of the program.
+    pub textures: Vec<usize>,
+}
+
+impl MaterialShader {
+    /// Finds the outputs of a material: the first closure, or else the first colour.
+    ///
+    /// # Errors
+    /// If its program makes closures that the table does not have: it was compiled without it.
+    pub fn new(material: &Material, table: &ClosureTable) -> Result<MaterialShader, RegistryError> {
+        let program = material.instance.program();
+        let first = |wanted: &Type| {
+            let mut outputs = program.outputs().iter();
+            outputs
+                .find(|output| output.ty == *wanted)
+                .map(|output| &*output.name)
+        };
+        let closure = first(&Type::Scalar(Scalar::Closure));
+        let closure = closure.and_then(|name| program.closure_slot(name).ok());
+        let colour = first(&Type::Vector(3));
+        let colour = colour.and_then(|name| program.output_slot(name).ok());
+        Ok(MaterialShader {
+            instance: material.instance.clone(),
+            output: match (closure, colour) {
+                (Some(slot), _) => ShaderOutput::Closure(slot),
+                (None, Some(slot)) => ShaderOutput::Colour(slot),
+                (None, None) => ShaderOutput::Nothing,
+            },
+            reader: table.registry().reader(program)?,
+            textures: material.textures.clone(),
+        })
+    }
+}

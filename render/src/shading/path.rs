@@ -1,0 +1,345 @@
+//! A path tracer over waves: direct light by next-event estimation, the surroundings by multiple
+//! importance sampling (Veach and Guibas, "Optimally Combining Sampling Techniques", SIGGRAPH 1995,
+//! the balance heuristic), Russian roulette.
+
+use super::bsdf::{Bsdf, Event, Sample};
+use super::environment::EnvironmentLight;
+use super::random::{PathRandom, pixel_position};
+use super::wave::{ShadingError, TextureAccess, TexturePoint, WavePoint, WaveShader};
+use crate::camera::Camera;
+use crate::differential::{Differentials, RayDifferential, SeedRule, SurfaceDifferential};
+use crate::geometry::World;
+use crate::scene::Light;
+use glam::{DVec2, DVec3, Vec3};
+
+/// What every path of an image shares.
+#[derive(Clone, Copy, Debug)]
+pub struct PathScene<'a> {
+    pub camera: &'a Camera,
+    pub world: &'a World,
+    pub lights: &'a [Light],
+    pub environment: &'a EnvironmentLight,
+}
+
+/// How paths are traced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathSettings {
+    /// Samples of each pixel.
+    pub samples: u32,
+    /// Surfaces that a path may be scattered by; with 0 only emission and direct light are seen.
+    pub bounces: u32,
+    /// Another number gives another image of the same scene.
+    pub seed: u32,
+    pub seed_rule: SeedRule,
+    pub differentials: Differentials,
+    /// Whether derivatives are scaled to the distance of samples, 1/√samples pixels.
+    pub scales_to_samples: bool,
+}
+
+impl Default for PathSettings {
+    fn default() -> PathSettings {
+        PathSettings {
+            samples: 1,
+            bounces: 4,
+            seed: 0,
+            seed_rule: SeedRule::default(),
+            differentials: Differentials::default(),
+            scales_to_samples: true,
+        }
+    }
+}
+
+/// Most paths of a wave. More hide more latency, fewer fit into caches.
+pub const WAVE_PATHS: usize = 4096;
+
+/// Bounces after which paths end at random.
+const ROULETTE_AFTER: u32 = 3;
+
+/// How far a ray starts from its surface, relative to the greatest coordinate.
+const OFFSET: f64 = 1e-6;
+
+/// A rectangle of pixels, in pixels from the upper left corner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    pub x: u32,
+    pub y: u32,
+    pub width: u32,
+    pub height: u32,
+}
+
+impl Tile {
+    /// Its pixels, row by row.
+    pub fn pixels(self) -> impl Iterator<Item = [u32; 2]> {
+        let columns = self.x..self.x + self.width;
+        let rows = self.y..self.y + self.height;
+        rows.flat_map(move |y| columns.clone().map(move |x| [x, y]))
+    }
+}
+
+/// A path on its way.
+#[derive(Clone, Debug)]
+struct Path {
+    /// The pixel's index in the tile.
+    pixel: usize,
+    random: PathRandom,
+    ray: RayDifferential,
+    throughput: Vec3,
+    radiance: Vec3,
+    /// Whether the first hit was seen: what alpha is.
+    is_covered: bool,
+    /// The density of the ray's direction, or none after the camera and mirrors.
+    density: Option<f32>,
+    is_alive: bool,
+}
+
+/// A shaded hit, until its path goes on.
+#[derive(Clone, Copy, Debug)]
+struct SurfacePoint {
+    path: usize,
+    surface: SurfaceDifferential,
+    /// The unit normal of the triangle, not turned to the viewer.
+    gnormal: Vec3,
+}
+
+/// Traces all samples of a tile's pixels. Gives linear radiance and coverage of each pixel, row by
+/// row.
+///
+/// # Errors
+/// If a material cannot be evaluated here.
+pub fn trace_tile<T: TextureAccess>(
+    scene: &PathScene<'_>,
+    settings: &PathSettings,
+    tile: Tile,
+    shader: &mut WaveShader<'_>,
+    textures: &mut T,
+) -> Result<Vec<[f32; 4]>, ShadingError> {
+    let samples = settings.samples.max(1);
+    let mut sums = vec![[0.0_f64; 4]; tile.width as usize * tile.height as usize];
+    let all = (0..samples).flat_map(|sample| {
+        let pixels = tile.pixels().enumerate();
+        pixels.map(move |(index, pixel)| (index, pixel, sample))
+    });
+    let mut all = all.peekable();
+    let mut bsdf = Bsdf::default();
+    let mut paths = Vec::new();
+    while all.peek().is_some() {
+        paths.clear();
+        let wave = all.by_ref().take(WAVE_PATHS);
+        paths.extend(wave.map(|(index, pixel, sample)| start(scene, settings, index, pixel, sample)));
+        for bounce in 0..=settings.bounces {
+            let points = intersect(scene, settings, &mut paths, bounce);
+            if points.is_empty() {
+                break;
+            }
+            let (surfaces, points): (Vec<_>, Vec<_>) = points.into_iter().unzip();
+            shader.shade(&points, textures)?;
+            for (at, surface) in surfaces.iter().enumerate() {
+                let path = &mut paths[surface.path];
+                let out = -path.ray.direction.as_vec3();
+                let enters = surface.gnormal.dot(out) >= 0.0;
+                bsdf.set(shader.lobes(at), out, enters);
+                path.radiance += path.throughput * bsdf.emission;
+                scatter(scene, settings, path, surface, &bsdf, bounce);
+            }
+        }
+        // In the order of samples, whatever the waves are.
+        for path in &paths {
+            let sum = &mut sums[path.pixel];
+            let radiance = if path.radiance.is_finite() { path.radiance } else { Vec3::ZERO };
+            for (sum, value) in sum.iter_mut().zip(radiance.extend(path.is_covered.into()).to_array()) {
+                *sum += f64::from(value);
+            }
+        }
+    }
+    let scale = 1.0 / f64::from(samples);
+    Ok(sums.iter().map(|sum| sum.map(|value| (value * scale) as f32)).collect())
+}
+
+/// A path at the camera.
+fn start(
+    scene: &PathScene<'_>,
+    settings: &PathSettings,
+    index: usize,
+    pixel: [u32; 2],
+    sample: u32,
+) -> Path {
+    let mut random = PathRandom::new(settings.seed, pixel, sample);
+    let at = pixel_position(pixel, sample, settings.samples, &mut random);
+    let lens = super::bsdf::disk(random.next_2d()).as_dvec2();
+    let mut ray = scene.camera.ray(at, lens);
+    if settings.scales_to_samples {
+        ray = ray.scaled(1.0 / f64::from(settings.samples.max(1)).sqrt());
+    }
+    Path {
+        pixel: index,
+        random,
+        ray,
+        throughput: Vec3::ONE,
+        radiance: Vec3::ZERO,
+        is_covered: false,
+        density: None,
+        is_alive: true,
+    }
+}
+
+/// Follows all rays to their hits. Those that leave the scene get the light of the surroundings.
+fn intersect(
+    scene: &PathScene<'_>,
+    settings: &PathSettings,
+    paths: &mut [Path],
+    bounce: u32,
+) -> Vec<(SurfacePoint, WavePoint)> {
+    let mut points = Vec::new();
+    for (index, path) in paths.iter_mut().enumerate().filter(|(_, path)| path.is_alive) {
+        let ray = &path.ray;
+        let Some(hit) = scene.world.intersect(ray.origin, ray.direction, 0.0, f64::INFINITY) else {
+            let light = scene.environment.evaluate(ray.direction.as_vec3());
+            let weight = match path.density {
+                Some(density) if density + light.density > 0.0 => density / (density + light.density),
+                _ => 1.0,
+            };
+            path.radiance += path.throughput * light.value * weight;
+            path.is_alive = false;
+            continue;
+        };
+        path.is_covered = true;
+        let triangle = scene.world.triangle(&hit);
+        let side_rays = (bounce == 0).then_some(scene.camera);
+        let surface = settings.differentials.surface(settings.seed_rule, ray, side_rays, &triangle, hit.t);
+        let seeds = surface.seeds();
+        let texture = TexturePoint {
+            random: path.random.next(),
+            uvw: seeds.uvw,
+            path: index as u32,
+        };
+        points.push((
+            SurfacePoint {
+                path: index,
+                surface,
+                gnormal: seeds.gnormal.value,
+            },
+            WavePoint {
+                material: scene.world.material(&hit),
+                hit: seeds.into(),
+                texture,
+            },
+        ));
+    }
+    points
+}
+
+/// Adds direct light and sends the path on.
+fn scatter(
+    scene: &PathScene<'_>,
+    settings: &PathSettings,
+    path: &mut Path,
+    point: &SurfacePoint,
+    bsdf: &Bsdf,
+    bounce: u32,
+) {
+    if bsdf.is_rough() {
+        let direct = direct_light(scene, path, point, bsdf);
+        path.radiance += path.throughput * direct;
+    }
+    let sample = match bounce < settings.bounces {
+        true => bsdf.sample(&mut path.random),
+        false => None,
+    };
+    let Some(sample) = sample else {
+        path.is_alive = false;
+        return;
+    };
+    path.throughput *= sample.throughput;
+    if bounce >= ROULETTE_AFTER {
+        let survival = path.throughput.max_element().min(0.95);
+        if path.random.next() >= survival {
+            path.is_alive = false;
+            return;
+        }
+        path.throughput /= survival;
+    }
+    if !(path.throughput.is_finite() && path.throughput.max_element() > 0.0) {
+        path.is_alive = false;
+        return;
+    }
+    path.density = sample.density;
+    path.ray = next_ray(settings, &path.ray, point, &sample);
+}
+
+/// The ray after a surface, with its differentials.
+fn next_ray(
+    settings: &PathSettings,
+    ray: &RayDifferential,
+    point: &SurfacePoint,
+    sample: &Sample,
+) -> RayDifferential {
+    let direction = sample.into.as_dvec3().normalize_or(ray.direction);
+    let surface = &point.surface;
+    let next = match sample.event {
+        Event::Pass => surface.passed(ray),
+        Event::Reflect { normal, alpha } => {
+            let next = surface.reflected(ray, normal.as_dvec3());
+            settings.differentials.widened(next, alpha.into())
+        }
+        Event::Refract { normal, alpha, eta } => {
+            let next = surface.refracted(ray, normal.as_dvec3(), eta.into());
+            settings.differentials.widened(next, alpha.into())
+        }
+    };
+    RayDifferential {
+        origin: offset(surface.position(), point.gnormal, direction),
+        direction,
+        ..next
+    }
+}
+
+/// The start of a ray, moved off the surface to the side that the ray leaves to.
+fn offset(position: DVec3, gnormal: Vec3, direction: DVec3) -> DVec3 {
+    let normal = gnormal.as_dvec3();
+    let side = if normal.dot(direction) < 0.0 { -normal } else { normal };
+    position + side * (OFFSET * position.abs().max_element().max(1.0))
+}
+
+/// The light of one lamp and of the surroundings at a point.
+fn direct_light(
+    scene: &PathScene<'_>,
+    path: &mut Path,
+    point: &SurfacePoint,
+    bsdf: &Bsdf,
+) -> Vec3 {
+    let position = point.surface.position();
+    let is_free = |direction: DVec3, distance: f64| {
+        let origin = offset(position, point.gnormal, direction);
+        !scene.world.is_occluded(origin, direction, 0.0, distance)
+    };
+    let mut sum = Vec3::ZERO;
+    for light in scene.lights {
+        let (direction, distance, irradiance) = match *light {
+            Light::Directional { direction, irradiance } => {
+                (direction.normalize_or_zero(), f64::INFINITY, irradiance)
+            }
+            Light::Point { position: lamp, intensity } => {
+                let way = lamp - position;
+                let square = way.length_squared();
+                let irradiance = intensity * (1.0 / square) as f32;
+                (way.normalize_or_zero(), square.sqrt() * (1.0 - 1e-9), irradiance)
+            }
+        };
+        let value = bsdf.evaluate(direction.as_vec3()).value * irradiance;
+        if value.is_finite() && value.max_element() > 0.0 && is_free(direction, distance) {
+            sum += value;
+        }
+    }
+    let unit = path.random.next_2d();
+    if !scene.environment.is_black() {
+        let direction = scene.environment.sample(unit);
+        let light = scene.environment.evaluate(direction);
+        let scattered = bsdf.evaluate(direction);
+        let densities = light.density + scattered.density;
+        let value = scattered.value * light.value / densities;
+        if densities > 0.0 && value.max_element() > 0.0 && is_free(direction.as_dvec3(), f64::INFINITY) {
+            sum += value;
+        }
+    }
+    sum
+}

@@ -1,0 +1,382 @@
+//! The materials of a wave's hits, in batches of one material each. Points whose texels are missing
+//! are parked until all others are shaded.
+
+use super::closures::{ClosureTable, Lobe, LobeShape};
+use super::hit::Hit;
+use super::material::{MaterialShader, ShaderOutput};
+use adumbra::batch::{BatchEvaluator, BatchGlobals, BatchSetup, Tier};
+use adumbra::closure::ClosureView;
+
+use adumbra::evaluator::{Engine, EngineError, ParkError, ParkedPoint, ResumeError};
+use adumbra::{Dual, Evaluator, Host, Limits, Outcome, Sampled};
+use glam::Vec3;
+use std::fmt;
+use std::ops::Range;
+
+/// The engine that evaluates materials. All give the same bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShadingEngine {
+    /// One point after the other.
+    Point,
+    /// Batches, by the interpreter.
+    Batch,
+    /// Batches, by machine code.
+    Native,
+    /// Batches, by the interpreter first and by machine code once it pays.
+    #[default]
+    Auto,
+}
+
+/// The textures of a scene, as one thread asks for them.
+pub trait TextureAccess: Host {
+    /// Says what the next evaluation's points are: the textures of the program, by their indices
+    /// into the scene's, and for each point its random number for filters and the hit's own
+    /// texture coordinates.
+    fn begin(&mut self, textures: &[usize], points: &[TexturePoint]);
+
+    /// Waits until a tile that was asked for has come, or returns at once if none is on its way.
+    fn wait(&mut self);
+}
+
+/// What filters need of a point beside a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TexturePoint {
+    /// A number of [0, 1), the same however often the point is evaluated.
+    pub random: f32,
+    /// The coordinates of the mesh with their derivatives, for hosts that ignore those of requests.
+    pub uvw: Dual<Vec3>,
+    /// The path's index in its wave, for statistics and views.
+    pub path: u32,
+}
+
+/// A hit to be shaded.
+#[derive(Clone, Copy, Debug)]
+pub struct WavePoint {
+    pub material: usize,
+    pub hit: Hit,
+    pub texture: TexturePoint,
+}
+
+/// Why points cannot be shaded.
+#[derive(Debug)]
+pub enum ShadingError {
+    /// The engine cannot run a material here.
+    Engine(EngineError),
+    /// More points wait than the limits allow.
+    Park(ParkError),
+    /// A parked point does not go on.
+    Resume(Box<ResumeError>),
+}
+
+impl fmt::Display for ShadingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShadingError::Engine(error) => error.fmt(f),
+            ShadingError::Park(error) => error.fmt(f),
+            ShadingError::Resume(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ShadingError {}
+
+impl From<EngineError> for ShadingError {
+    fn from(error: EngineError) -> ShadingError {
+        ShadingError::Engine(error)
+    }
+}
+
+impl From<ParkError> for ShadingError {
+    fn from(error: ParkError) -> ShadingError {
+        ShadingError::Park(error)
+    }
+}
+
+impl From<ResumeError> for ShadingError {
+    fn from(error: ResumeError) -> ShadingError {
+        ShadingError::Resume(Box::new(error))
+    }
+}
+
+/// The evaluators of one thread, and the lobes of its last wave.
+#[derive(Debug)]
+pub struct WaveShader<'a> {
+    materials: &'a [MaterialShader],
+    table: &'a ClosureTable,
+    engine: ShadingEngine,
+    /// For each material, once it is used.
+    batches: Vec<Option<BatchEvaluator>>,
+    singles: Vec<Option<Evaluator>>,
+    output: WaveOutput,
+    /// Indices of points, sorted by material.
+    order: Vec<usize>,
+    hits: Vec<Hit>,
+    texture_points: Vec<TexturePoint>,
+}
+
+/// The lobes of a wave's points.
+#[derive(Debug, Default)]
+struct WaveOutput {
+    lobes: Vec<Lobe>,
+    /// For each point its lobes.
+    ranges: Vec<Range<usize>>,
+    /// Memory for walking closures.
+    weights: Vec<[f32; 3]>,
+    /// Points that a limit stopped.
+    stopped: usize,
+}
+
+/// The limits of points: as many may wait as a wave has.
+fn limits() -> Limits {
+    Limits {
+        parked: u32::MAX,
+        parked_bytes: usize::MAX,
+        ..Limits::default()
+    }
+}
+
+impl<'a> WaveShader<'a> {
+    /// Evaluators for these materials.
+    pub fn new(
+        materials: &'a [MaterialShader],
+        table: &'a ClosureTable,
+        engine: ShadingEngine,
+    ) -> WaveShader<'a> {
+        WaveShader {
+            materials,
+            table,
+            engine,
+            batches: materials.iter().map(|_| None).collect(),
+            singles: materials.iter().map(|_| None).collect(),
+            output: WaveOutput::default(),
+            order: Vec::new(),
+            hits: Vec::new(),
+            texture_points: Vec::new(),
+        }
+    }
+
+    /// Shades all points. Their lobes are readable until the next wave.
+    ///
+    /// # Errors
+    /// If a material cannot be evaluated here.
+    ///
+    /// # Panics
+    /// If a point has a material that is not there.
+    pub fn shade<T: TextureAccess>(
+        &mut self,
+        points: &[WavePoint],
+        textures: &mut T,
+    ) -> Result<(), ShadingError> {
+        self.output.lobes.clear();
+        self.output.ranges.clear();
+        self.output.ranges.resize(points.len(), 0..0);
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order.extend(0..points.len());
+        order.sort_by_key(|&at| points[at].material);
+        let mut parked = Vec::new();
+        for same in order.chunk_by(|&a, &b| points[a].material == points[b].material) {
+            let material = points[same[0]].material;
+            match self.engine {
+                ShadingEngine::Point => {
+                    self.shade_singly(material, same, points, textures, &mut parked)?
+                }
+                _ => self.shade_batches(material, same, points, textures, &mut parked)?,
+            }
+        }
+        self.order = order;
+        self.finish_parked(parked, points, textures)
+    }
+
+    /// The lobes of a point of the last wave.
+    pub fn lobes(&self, point: usize) -> &[Lobe] {
+        &self.output.lobes[self.output.ranges[point].clone()]
+    }
+
+    /// How many points were stopped by a limit, in all waves.
+    pub fn stopped(&self) -> usize {
+        self.output.stopped
+    }
+
+    fn shade_batches<T: TextureAccess>(
+        &mut self,
+        material: usize,
+        same: &[usize],
+        points: &[WavePoint],
+        textures: &mut T,
+        parked: &mut Vec<(usize, ParkedPoint)>,
+    ) -> Result<(), ShadingError> {
+        let shader = &self.materials[material];
+        let batch = match &mut self.batches[material] {
+            Some(batch) => batch,
+            none => none.insert(new_batch(shader, self.engine)?),
+        };
+        let mut suspended = Vec::new();
+        for chunk in same.chunks(batch.width()) {
+            self.hits.clear();
+            self.hits.extend(chunk.iter().map(|&at| points[at].hit));
+            self.texture_points.clear();
+            self.texture_points
+                .extend(chunk.iter().map(|&at| points[at].texture));
+            textures.begin(&shader.textures, &self.texture_points);
+            batch.evaluate(
+                &BatchGlobals::from(&self.hits[..]),
+                0,
+                chunk.len(),
+                textures,
+            );
+            for (at, &point) in chunk.iter().enumerate() {
+                match batch.outcomes()[at] {
+                    Outcome::Finished => match shader.output {
+                        ShaderOutput::Closure(slot) => {
+                            self.output
+                                .walk(self.table, shader, point, batch.closure(slot, at));
+                        }
+                        ShaderOutput::Colour(slot) => {
+                            self.output.emit(point, batch.read(slot, at).value)
+                        }
+                        ShaderOutput::Nothing => {}
+                    },
+                    Outcome::Stopped => self.output.stopped += 1,
+                    Outcome::Pending => {}
+                }
+            }
+            batch.park_all(&mut suspended)?;
+            parked.extend(suspended.drain(..).map(|(at, point)| (chunk[at], point)));
+        }
+        Ok(())
+    }
+
+    fn shade_singly<T: TextureAccess>(
+        &mut self,
+        material: usize,
+        same: &[usize],
+        points: &[WavePoint],
+        textures: &mut T,
+        parked: &mut Vec<(usize, ParkedPoint)>,
+    ) -> Result<(), ShadingError> {
+        for &at in same {
+            let shader = &self.materials[material];
+            let single = single(&mut self.singles[material], shader)?;
+            textures.begin(&shader.textures, &[points[at].texture]);
+            match single.evaluate(&points[at].hit, textures) {
+                Outcome::Pending => parked.push((at, single.park()?)),
+                outcome => self
+                    .output
+                    .read_single(self.table, shader, at, single, outcome),
+            }
+        }
+        Ok(())
+    }
+
+    /// Resumes parked points until none is left. A round asks for each one's texel; if none has come
+    /// the thread waits.
+    fn finish_parked<T: TextureAccess>(
+        &mut self,
+        mut parked: Vec<(usize, ParkedPoint)>,
+        points: &[WavePoint],
+        textures: &mut T,
+    ) -> Result<(), ShadingError> {
+        while !parked.is_empty() {
+            let mut waiting = Vec::with_capacity(parked.len());
+            let before = parked.len();
+            let mut has_gone_on = false;
+            for (at, point) in parked {
+                let material = points[at].material;
+                let shader = &self.materials[material];
+                textures.begin(&shader.textures, &[points[at].texture]);
+                let Sampled::Ready(texel) = textures.sample(point.request()) else {
+                    waiting.push((at, point));
+                    continue;
+                };
+                has_gone_on = true;
+                let single = single(&mut self.singles[material], shader)?;
+                match single.resume(point, texel, textures)? {
+                    Outcome::Pending => waiting.push((at, single.park()?)),
+                    outcome => self
+                        .output
+                        .read_single(self.table, shader, at, single, outcome),
+                }
+            }
+            if waiting.len() == before && !has_gone_on {
+                textures.wait();
+            }
+            parked = waiting;
+        }
+        Ok(())
+    }
+}
+
+fn new_batch(
+    shader: &MaterialShader,
+    engine: ShadingEngine,
+) -> Result<BatchEvaluator, EngineError> {
+    let tier = match engine {
+        ShadingEngine::Native => Tier::Native,
+        ShadingEngine::Auto => Tier::Auto,
+        ShadingEngine::Batch | ShadingEngine::Point => Tier::Interpreter,
+    };
+    let setup = BatchSetup {
+        limits: limits(),
+        tier,
+        ..BatchSetup::default()
+    };
+    BatchEvaluator::with(&shader.instance, &setup)
+}
+
+fn single<'e>(
+    place: &'e mut Option<Evaluator>,
+    shader: &MaterialShader,
+) -> Result<&'e mut Evaluator, EngineError> {
+    Ok(match place {
+        Some(single) => single,
+        none => none.insert(Evaluator::with(&shader.instance, Engine::Point, limits())?),
+    })
+}
+
+impl WaveOutput {
+    fn read_single(
+        &mut self,
+        table: &ClosureTable,
+        shader: &MaterialShader,
+        point: usize,
+        single: &Evaluator,
+        outcome: Outcome,
+    ) {
+        match (outcome, shader.output) {
+            (Outcome::Stopped, _) => self.stopped += 1,
+            (_, ShaderOutput::Closure(slot)) => {
+                self.walk(table, shader, point, single.closure(slot))
+            }
+            (_, ShaderOutput::Colour(slot)) => self.emit(point, single.read(slot).value),
+            (_, ShaderOutput::Nothing) => {}
+        }
+    }
+
+    fn walk(
+        &mut self,
+        table: &ClosureTable,
+        shader: &MaterialShader,
+        point: usize,
+        closure: ClosureView<'_>,
+    ) {
+        let first = self.lobes.len();
+        let leaves = shader.reader.leaves(closure, &mut self.weights);
+        self.lobes
+            .extend(leaves.filter_map(|leaf| table.lobe(&leaf)));
+        self.ranges[point] = first..self.lobes.len();
+    }
+
+    fn emit(&mut self, point: usize, colour: [f32; 3]) {
+        let weight = Vec3::from(colour);
+        let first = self.lobes.len();
+        if weight.is_finite() {
+            self.lobes.push(Lobe {
+                shape: LobeShape::Emission,
+                weight: weight.max(Vec3::ZERO),
+                layer: 0,
+            });
+        }
+        self.ranges[point] = first..self.lobes.len();
+    }
+}
