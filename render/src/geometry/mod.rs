@@ -1,11 +1,34 @@
 //! Triangle meshes, instances, and rays that hit them.
+//!
+//! A [`World`] is a hierarchy of two levels. Each mesh has a bounding volume hierarchy of its
+//! triangles in object space, and one of instances lies above them. The crate `obvhs` builds both
+//! (Meister and Bittner, "Parallel Locally-Ordered Clustering for Bounding Volume Hierarchy
+//! Construction", TVCG 2018). Rays are traced here in f64, so that the same ray hits the same
+//! triangle at the same distance on every machine, however the hierarchies look.
 
-use crate::differential::Triangle;
-use glam::{DAffine3, DVec3, Vec2, Vec3, Vec4};
+mod check;
+mod hierarchy;
+mod ray;
+mod shapes;
+mod tangents;
+mod world;
+
+pub use check::{GeometryError, GeometryLimits, GeometryPlace, GeometryProblem};
+pub use check::{MAX_COORDINATE, MAX_INSTANCES, MAX_INVERSE, MAX_TRIANGLES};
+pub use shapes::{
+    MAX_SEGMENTS, ShapeError, cuboid, cylinder, displaced_grid, grid, quad, sphere, terrain,
+};
+pub use world::World;
+
+use glam::{DAffine3, Vec2, Vec3, Vec4};
 
 /// A triangle mesh in object space.
+///
+/// The front of a triangle is where its corners are in counter-clockwise order. Rays hit both
+/// sides.
 #[derive(Clone, Debug, Default)]
 pub struct Mesh {
+    /// The corners of triangles.
     pub positions: Vec<Vec3>,
     /// For each position, or empty.
     pub normals: Vec<Vec3>,
@@ -13,6 +36,7 @@ pub struct Mesh {
     pub tangents: Vec<Vec4>,
     /// For each position, or empty.
     pub uvs: Vec<Vec2>,
+    /// Three indices into the positions for each triangle.
     pub triangles: Vec<[u32; 3]>,
 }
 
@@ -21,7 +45,7 @@ pub struct Mesh {
 pub struct MeshInstance {
     /// An index into the scene's meshes.
     pub mesh: usize,
-    /// Object space to the world: any affine map, mirrored ones too.
+    /// Object space to the world: any affine map that has an inverse, mirrored ones too.
     pub to_world: DAffine3,
     /// An index into the scene's materials.
     pub material: usize,
@@ -36,39 +60,4 @@ pub struct RayHit {
     pub triangle: usize,
     /// The distance along the unit direction.
     pub t: f64,
-}
-
-/// Meshes and instances, with a bounding volume hierarchy.
-#[derive(Debug)]
-pub struct World {}
-
-impl World {
-    /// The nearest hit with `t` within (`t_min`, `t_max`).
-    pub fn intersect(
-        &self,
-        origin: DVec3,
-        direction: DVec3,
-        t_min: f64,
-        t_max: f64,
-    ) -> Option<RayHit> {
-        let _ = (origin, direction, t_min, t_max);
-        todo!()
-    }
-
-    /// Whether anything is between `t_min` and `t_max`.
-    pub fn is_occluded(&self, origin: DVec3, direction: DVec3, t_min: f64, t_max: f64) -> bool {
-        self.intersect(origin, direction, t_min, t_max).is_some()
-    }
-
-    /// The triangle of a hit in the world.
-    pub fn triangle(&self, hit: &RayHit) -> Triangle {
-        let _ = hit;
-        todo!()
-    }
-
-    /// The index of its material.
-    pub fn material(&self, hit: &RayHit) -> usize {
-        let _ = hit;
-        todo!()
-    }
 }

@@ -1,0 +1,350 @@
+//! Meshes and instances as one world that rays hit.
+
+use super::check::{self, GeometryError, GeometryLimits, GeometryPlace, GeometryProblem};
+use super::hierarchy::{Hierarchy, bounds};
+use super::ray::SpaceRay;
+use super::{MAX_COORDINATE, Mesh, MeshInstance, RayHit};
+use crate::differential::Triangle;
+use glam::{DAffine3, DMat3, DVec3, Vec3, Vec3A};
+use obvhs::aabb::Aabb;
+use rayon::prelude::*;
+use std::ops::ControlFlow;
+
+/// Meshes and instances, with a bounding volume hierarchy.
+///
+/// # Example
+///
+/// ```
+/// use adumbra_render::geometry::{MeshInstance, World, quad};
+/// use glam::{DAffine3, DVec3};
+///
+/// let instance = MeshInstance { mesh: 0, to_world: DAffine3::IDENTITY, material: 3 };
+/// let world = World::new(vec![quad()], vec![instance])?;
+/// let hit = world.intersect(DVec3::new(0.25, 0.25, 2.0), DVec3::NEG_Z, 0.0, f64::INFINITY);
+/// let hit = hit.ok_or("the quad is 2 before the ray")?;
+/// assert_eq!((hit.t, world.material(&hit)), (2.0, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct World {
+    meshes: Vec<WorldMesh>,
+    instances: Vec<WorldInstance>,
+    hierarchy: Hierarchy,
+    /// The greatest size of a coordinate.
+    extent: f64,
+}
+
+#[derive(Debug)]
+struct WorldMesh {
+    mesh: Mesh,
+    hierarchy: Hierarchy,
+    bounds: Aabb,
+    extent: f64,
+}
+
+#[derive(Debug)]
+struct WorldInstance {
+    mesh: usize,
+    material: usize,
+    to_world: DAffine3,
+    to_object: DAffine3,
+    /// The inverse transpose of the linear part.
+    normal_to_world: DMat3,
+    /// −1 if the map is mirrored.
+    sign: f64,
+    bounds: Aabb,
+}
+
+/// The greatest size of a coordinate of a box; 0 for an empty one.
+fn extent(bounds: &Aabb) -> f64 {
+    match bounds.min.x <= bounds.max.x {
+        true => f64::from(bounds.min.abs().max(bounds.max.abs()).max_element()),
+        false => 0.0,
+    }
+}
+
+/// The box of a box that was mapped, rounded outwards.
+fn map_bounds(map: &DAffine3, bounds: &Aabb) -> Option<Aabb> {
+    let (min, max) = (bounds.min.as_dvec3(), bounds.max.as_dvec3());
+    let (mut low, mut high) = (map.translation, map.translation);
+    for axis in 0..3 {
+        let column = map.matrix3.col(axis);
+        let (a, b) = (column * min[axis], column * max[axis]);
+        low += a.min(b);
+        high += a.max(b);
+    }
+    let is_near = |v: DVec3| v.to_array().iter().all(|x| x.abs() <= MAX_COORDINATE);
+    (is_near(low) && is_near(high)).then(|| Aabb {
+        min: low.to_array().map(|v| (v as f32).next_down()).into(),
+        max: high.to_array().map(|v| (v as f32).next_up()).into(),
+    })
+}
+
+impl WorldMesh {
+    fn new(mesh: Mesh) -> Result<WorldMesh, GeometryProblem> {
+        check::check_mesh(&mesh)?;
+        let corner = |index: u32| Vec3A::from(mesh.positions[index as usize]);
+        let boxes: Vec<Aabb> = mesh
+            .triangles
+            .iter()
+            .map(|corners| bounds(corners.iter().map(|index| corner(*index))))
+            .collect();
+        let all = boxes.iter().fold(Aabb::INVALID, |all, one| all.union(one));
+        Ok(WorldMesh {
+            hierarchy: Hierarchy::new(&boxes),
+            extent: extent(&all),
+            bounds: all,
+            mesh,
+        })
+    }
+
+    fn corners(&self, triangle: usize) -> [Vec3; 3] {
+        let corners = self.mesh.triangles[triangle];
+        corners.map(|index| self.mesh.positions[index as usize])
+    }
+}
+
+impl WorldInstance {
+    fn new(
+        instance: &MeshInstance,
+        meshes: &[WorldMesh],
+    ) -> Result<WorldInstance, GeometryProblem> {
+        let MeshInstance {
+            mesh,
+            to_world,
+            material,
+        } = *instance;
+        let no_mesh = GeometryProblem::NoMesh(mesh);
+        let bounds = meshes.get(mesh).ok_or(no_mesh)?.bounds;
+        let to_object = check::check_map(&to_world)?;
+        let bounds = match bounds.min.x <= bounds.max.x {
+            true => map_bounds(&to_world, &bounds).ok_or(GeometryProblem::TooFar)?,
+            // An empty mesh is where its origin is; nothing hits it.
+            false => Aabb::from_point(to_world.translation.as_vec3a()),
+        };
+        Ok(WorldInstance {
+            mesh,
+            material,
+            to_world,
+            to_object,
+            normal_to_world: to_object.matrix3.transpose(),
+            sign: 1.0_f64.copysign(to_world.matrix3.determinant()),
+            bounds,
+        })
+    }
+}
+
+impl World {
+    /// Builds the world of the meshes that are instanced.
+    ///
+    /// # Errors
+    /// If a mesh has numbers that are not finite or indices out of range, if a map has no inverse,
+    /// or if there is more than [`GeometryLimits::default`]. Triangles without area are never hit.
+    pub fn new(meshes: Vec<Mesh>, instances: Vec<MeshInstance>) -> Result<World, GeometryError> {
+        World::with_limits(meshes, instances, GeometryLimits::default())
+    }
+
+    /// Builds a world with limits of one's own.
+    ///
+    /// # Errors
+    /// As [`World::new`].
+    pub fn with_limits(
+        meshes: Vec<Mesh>,
+        instances: Vec<MeshInstance>,
+        limits: GeometryLimits,
+    ) -> Result<World, GeometryError> {
+        check::check_limits(&meshes, &instances, limits)?;
+        let meshes: Vec<Result<WorldMesh, GeometryProblem>> =
+            meshes.into_par_iter().map(WorldMesh::new).collect();
+        // The first error, whichever thread found one first.
+        let meshes: Vec<WorldMesh> = (meshes.into_iter().enumerate())
+            .map(|(index, mesh)| {
+                let place = GeometryPlace::Mesh(index);
+                mesh.map_err(|problem| GeometryError { place, problem })
+            })
+            .collect::<Result<_, _>>()?;
+        let instances: Vec<WorldInstance> = (instances.iter().enumerate())
+            .map(|(index, instance)| {
+                let place = GeometryPlace::Instance(index);
+                WorldInstance::new(instance, &meshes)
+                    .map_err(|problem| GeometryError { place, problem })
+            })
+            .collect::<Result<_, _>>()?;
+        let boxes: Vec<Aabb> = instances.iter().map(|instance| instance.bounds).collect();
+        let all = boxes.iter().fold(Aabb::INVALID, |all, one| all.union(one));
+        Ok(World {
+            hierarchy: Hierarchy::new(&boxes),
+            extent: extent(&all),
+            meshes,
+            instances,
+        })
+    }
+
+    /// The nearest hit with `t` within (`t_min`, `t_max`).
+    ///
+    /// Both sides of triangles are hit. Of hits at the same distance it is the one with the least
+    /// instance, then the least triangle. Rays that are not finite hit nothing.
+    pub fn intersect(
+        &self,
+        origin: DVec3,
+        direction: DVec3,
+        t_min: f64,
+        t_max: f64,
+    ) -> Option<RayHit> {
+        let mut nearest: Option<RayHit> = None;
+        let _ = self.visit_hits(origin, direction, t_min, t_max, |hit, limit| {
+            let order = |hit: &RayHit| (hit.instance, hit.triangle);
+            let is_nearer = nearest
+                .is_none_or(|best| hit.t < best.t || hit.t == best.t && order(&hit) < order(&best));
+            if is_nearer {
+                *limit = hit.t;
+                nearest = Some(hit);
+            }
+            ControlFlow::Continue(())
+        });
+        nearest
+    }
+
+    /// Whether anything is between `t_min` and `t_max`.
+    pub fn is_occluded(&self, origin: DVec3, direction: DVec3, t_min: f64, t_max: f64) -> bool {
+        self.visit_hits(origin, direction, t_min, t_max, |_, _| {
+            ControlFlow::Break(())
+        })
+        .is_break()
+    }
+
+    /// Visits hits in any order; a visit may lower the distance beyond which hits are left out.
+    fn visit_hits(
+        &self,
+        origin: DVec3,
+        direction: DVec3,
+        t_min: f64,
+        t_max: f64,
+        mut visit: impl FnMut(RayHit, &mut f64) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Some(ray) = SpaceRay::new(origin, direction, self.extent) else {
+            return ControlFlow::Continue(());
+        };
+        let mut limit = t_max;
+        self.hierarchy
+            .traverse(&ray, t_min, &mut limit, |index, limit| {
+                self.visit_instance(
+                    &ray,
+                    origin,
+                    direction,
+                    index,
+                    t_min,
+                    limit,
+                    |hit, limit| match hit.t > t_min && hit.t < t_max {
+                        true => visit(hit, limit),
+                        false => ControlFlow::Continue(()),
+                    },
+                )
+            })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a part of `visit_hits`")]
+    fn visit_instance(
+        &self,
+        world_ray: &SpaceRay,
+        origin: DVec3,
+        direction: DVec3,
+        index: usize,
+        t_min: f64,
+        limit: &mut f64,
+        mut visit: impl FnMut(RayHit, &mut f64) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let instance = &self.instances[index];
+        let mesh = &self.meshes[instance.mesh];
+        let bounds = (
+            instance.bounds.min.as_dvec3(),
+            instance.bounds.max.as_dvec3(),
+        );
+        let (near, far) = world_ray.interval(bounds.0, bounds.1);
+        if near > far || far < t_min || near > *limit {
+            return ControlFlow::Continue(());
+        }
+        let to_object = &instance.to_object;
+        let ray = SpaceRay::new(
+            to_object.transform_point3(origin),
+            to_object.transform_vector3(direction),
+            mesh.extent,
+        );
+        let Some(ray) = ray else {
+            return ControlFlow::Continue(());
+        };
+        // A hit's distance is moved into the interval of the instance's box, so one that is beyond a
+        // limit in object space alone is looked for as well.
+        let object_min = if near > t_min {
+            f64::NEG_INFINITY
+        } else {
+            t_min
+        };
+        let object_limit = |limit: f64| if far <= limit { f64::INFINITY } else { limit };
+        let mut mesh_limit = object_limit(*limit);
+        mesh.hierarchy
+            .traverse(&ray, object_min, &mut mesh_limit, |triangle, mesh_limit| {
+                let Some(t) = ray.hit(mesh.corners(triangle)) else {
+                    return ControlFlow::Continue(());
+                };
+                let hit = RayHit {
+                    instance: index,
+                    triangle,
+                    t: t.max(near).min(far),
+                };
+                visit(hit, limit)?;
+                *mesh_limit = object_limit(*limit);
+                ControlFlow::Continue(())
+            })
+    }
+
+    /// The triangle of a hit in the world.
+    ///
+    /// # Panics
+    /// If the hit is not one of this world.
+    pub fn triangle(&self, hit: &RayHit) -> Triangle {
+        let instance = &self.instances[hit.instance];
+        let mesh = &self.meshes[instance.mesh].mesh;
+        let corners = mesh.triangles[hit.triangle].map(|index| index as usize);
+        let linear = instance.to_world.matrix3;
+        let normal = |at: usize| instance.normal_to_world * mesh.normals[at].as_dvec3();
+        let tangent = |at: usize| linear * mesh.tangents[at].truncate().as_dvec3();
+        let has_tangents = !mesh.tangents.is_empty();
+        let sign = match has_tangents {
+            true => 1.0_f64.copysign(f64::from(mesh.tangents[corners[0]].w)),
+            false => 1.0,
+        };
+        Triangle {
+            positions: corners.map(|at| {
+                let position = mesh.positions[at].as_dvec3();
+                instance.to_world.transform_point3(position)
+            }),
+            normals: (!mesh.normals.is_empty()).then(|| corners.map(normal)),
+            tangents: has_tangents.then(|| corners.map(tangent)),
+            tangent_w: sign * instance.sign,
+            uvs: (!mesh.uvs.is_empty()).then(|| corners.map(|at| mesh.uvs[at].as_dvec2())),
+        }
+    }
+
+    /// The index of its material.
+    ///
+    /// # Panics
+    /// If the hit is not one of this world.
+    pub fn material(&self, hit: &RayHit) -> usize {
+        self.instances[hit.instance].material
+    }
+
+    /// The number of triangles of all instances.
+    pub fn instanced_triangles(&self) -> u64 {
+        let count = |instance: &WorldInstance| self.meshes[instance.mesh].mesh.triangles.len();
+        self.instances.iter().map(|i| count(i) as u64).sum()
+    }
+
+    /// The corners of the box around all instances; none if nothing can be hit.
+    pub fn bounds(&self) -> Option<(DVec3, DVec3)> {
+        let instances = self.instances.iter();
+        let filled = instances.filter(|i| !self.meshes[i.mesh].mesh.triangles.is_empty());
+        let all = filled.fold(Aabb::INVALID, |all, i| all.union(&i.bounds));
+        (all.min.x <= all.max.x).then(|| (all.min.as_dvec3(), all.max.as_dvec3()))
+    }
+}
