@@ -73,6 +73,8 @@ struct Path {
     /// The density of the ray's direction, or none after the camera and mirrors.
     density: Option<f32>,
     is_alive: bool,
+    /// Surfaces that scattered it.
+    bounces: u32,
 }
 
 /// A shaded hit, until its path goes on.
@@ -162,6 +164,7 @@ fn start(settings: &PathSettings, index: usize, pixel: [u32; 2], sample: u32) ->
         is_covered: false,
         density: None,
         is_alive: true,
+        bounces: 0,
     }
 }
 
@@ -200,7 +203,8 @@ fn intersect(
         let texture = TexturePoint {
             random: path.random.next(),
             uvw: seeds.uvw,
-            path: index as u32,
+            pixel: path.pixel as u32,
+            is_primary: path.bounces == 0,
         };
         points.push((
             SurfacePoint {
@@ -253,6 +257,7 @@ fn scatter(
         return;
     }
     path.density = sample.density;
+    path.bounces += 1;
     path.ray = next_ray(settings, point, &sample);
 }
 

@@ -45,8 +45,10 @@ pub struct TexturePoint {
     pub random: f32,
     /// The coordinates of the mesh with their derivatives, for hosts that ignore those of requests.
     pub uvw: Dual<Vec3>,
-    /// The path's index in its wave, for statistics and views.
-    pub path: u32,
+    /// The pixel's index in its tile, for views.
+    pub pixel: u32,
+    /// Whether the camera sees the point directly.
+    pub is_primary: bool,
 }
 
 /// A hit to be shaded.
