@@ -3,8 +3,8 @@
 use adumbra::Dual;
 use adumbra_render::camera::{Camera, Projection};
 use adumbra_render::differential::{
-    Differentials, Neighbours, PathDifferentials, RayDifferential, SeedRule, SurfaceDifferential,
-    Triangle,
+    CameraApproximation, Differentials, Neighbours, PathDifferentials, Ray, RayDifferential,
+    SeedRule, SurfaceDifferential, Triangle,
 };
 use fastrand::Rng;
 use glam::{DQuat, DVec2, DVec3};
@@ -254,6 +254,16 @@ fn missing_attributes_have_documented_values() {
     assert_eq!(surface.tangent, DVec3::X.into());
     // ∂P/∂v is along z.
     assert_eq!(surface.bitangent.value, DVec3::Z);
+    for tangent_w in [1.0, -1.0] {
+        let tangents = Some([DVec3::X; 3]);
+        let triangle = Triangle {
+            tangents,
+            tangent_w,
+            ..floor()
+        };
+        let bitangent = hit(&triangle, &ray).expect("a hit").bitangent;
+        assert_eq!(bitangent.value, DVec3::NEG_Z * tangent_w);
+    }
 }
 
 #[test]
@@ -275,52 +285,160 @@ fn mirrored_instances_keep_their_outside() {
     assert_eq!(surface.gnormal, DVec3::Y);
 }
 
-#[test]
-fn hostile_triangles_give_finite_seeds() {
-    let mut random = Rng::with_seed(3);
-    let sizes = [0.0, 1e-300, 1e-150, 1e-30, 1e-9, 1.0, 1e9, 1e38, 1e150];
-    for case in 0..5000 {
-        let size = sizes[case % sizes.len()];
-        let mut all = triangle(&mut random, DVec3::ZERO, 1.0, 2.0);
-        match case % 4 {
-            0 => all.positions[2] = all.positions[1],
-            1 => all.positions[2] = all.positions[0].midpoint(all.positions[1]),
-            2 => all.normals = Some([DVec3::ZERO; 3]),
-            _ => all.uvs = Some([DVec2::splat(size); 3]),
+/// A triangle, camera and pixel that no scene should have: `case` chooses in which way.
+fn hostile(random: &mut Rng, case: usize) -> (Triangle, RayDifferential) {
+    let sizes = [
+        0.0, 1e-300, 1e-150, 1e-30, 1e-9, 1.0, 1e9, 1e38, 1e150, 1e300,
+    ];
+    let size = sizes[case % sizes.len()];
+    let mut all = triangle(random, DVec3::ZERO, 1.0, 2.0);
+    let other = sizes[random.usize(0..sizes.len())];
+    match case % 6 {
+        0 => all.positions[2] = all.positions[1],
+        1 => all.positions[2] = all.positions[0].midpoint(all.positions[1]),
+        2 => all.normals = Some([DVec3::ZERO; 3]),
+        3 => all.uvs = Some([DVec2::splat(other); 3]),
+        4 => {
+            all.normals = all.normals.map(|at| at.map(|n| n * other));
+            all.tangents = all.tangents.map(|at| at.map(|t| t * other));
         }
-        all.positions = all.positions.map(|p| p * size);
-        let center = DVec3::ZERO;
-        let mut camera = camera(&mut random, DVec3::new(0.0, 0.0, 3.0), center);
-        camera.origin += vector(&mut random);
-        let pixel = DVec2::new(
-            number(&mut random, 0.0, 640.0),
-            number(&mut random, 0.0, 480.0),
+        _ => all.uvs = all.uvs.map(|at| at.map(|uv| uv * other)),
+    }
+    all.positions = all.positions.map(|p| p * size);
+    let from = DVec3::new(0.0, 0.0, 3.0) + vector(random);
+    let camera = camera(random, from, DVec3::ZERO);
+    let pixel = DVec2::new(number(random, 0.0, 640.0), number(random, 0.0, 480.0));
+    let ray = match random.bool() {
+        true => camera.ray(pixel, DVec2::ZERO),
+        false => camera.ray_with_sides(pixel, DVec2::ZERO, 1.0),
+    };
+    (all, ray)
+}
+
+#[test]
+fn hostile_triangles_give_finite_results() {
+    let mut random = Rng::with_seed(3);
+    for case in 0..6000 {
+        let (all, ray) = hostile(&mut random, case);
+        let t = all.distance(ray.origin, ray.direction).unwrap_or(1.0);
+        let surface = SurfaceDifferential::new(&all, &ray, t);
+        let duals = [
+            surface.position,
+            surface.normal,
+            surface.tangent,
+            surface.bitangent,
+            surface.incoming,
+            surface.gnormal.into(),
+            surface.uv.map(|uv| uv.extend(0.0)),
+            surface.barycentric.map(|b| b.extend(0.0)),
+        ];
+        for part in duals
+            .iter()
+            .flat_map(|dual| [dual.value, dual.ddx, dual.ddy])
+        {
+            assert!(part.is_finite(), "{all:?}: {surface:?}");
+        }
+        let seeds = surface.seeds();
+        let duals = [
+            seeds.uvw,
+            seeds.position,
+            seeds.normal,
+            seeds.incoming,
+            seeds.tangent,
+        ];
+        for part in duals
+            .iter()
+            .flat_map(|dual| [dual.value, dual.ddx, dual.ddy])
+        {
+            assert!(part.is_finite(), "{all:?}: {seeds:?}");
+        }
+        // Two equal corners, or three on a line up to rounding.
+        if case % 6 < 2 {
+            assert_eq!(surface.gnormal, DVec3::ZERO);
+            assert_eq!(surface.position.ddx, DVec3::ZERO);
+            assert_eq!(surface.uv.ddy, DVec2::ZERO);
+        }
+    }
+}
+
+#[test]
+fn lengths_of_normals_do_not_matter() {
+    let mut random = Rng::with_seed(4);
+    for length in [1e-300, 1e-200, 1e200] {
+        let one = triangle(&mut random, DVec3::ZERO, 1.0, 0.3);
+        let camera = camera(&mut random, DVec3::new(0.5, 0.2, 3.0), DVec3::ZERO);
+        let other = Triangle {
+            normals: one.normals.map(|at| at.map(|n| n * length)),
+            ..one
+        };
+        let ray = camera.ray(DVec2::new(320.0, 240.0), DVec2::ZERO);
+        let [one, other] = [one, other].map(|t| hit(&t, &ray).expect("a hit").normal);
+        assert!(one.value.distance(other.value) < 1e-13);
+        assert!(one.ddx.distance(other.ddx) < 1e-13 * one.ddx.length());
+    }
+}
+
+#[test]
+fn parallel_side_rays_give_zero() {
+    let mut random = Rng::with_seed(5);
+    for _ in 0..200 {
+        let turn = DQuat::from_rotation_arc(DVec3::Y, direction(&mut random));
+        let triangle = Triangle {
+            positions: floor().positions.map(|p| turn * p),
+            ..floor()
+        };
+        let origin = turn * DVec3::new(0.3, 1.0, 0.2);
+        let along = |x: f64, y: f64, z: f64| turn * DVec3::new(x, y, z).normalize();
+        let ray = RayDifferential {
+            origin,
+            direction: along(0.1, -1.0, 0.2),
+            origin_d: [DVec3::ZERO; 2],
+            direction_d: [DVec3::ZERO; 2],
+            neighbours: Neighbours::Rays([
+                Some(Ray {
+                    origin,
+                    direction: along(0.3, -1.0, 0.2),
+                }),
+                Some(Ray {
+                    origin,
+                    direction: along(0.3, 0.0, 0.4),
+                }),
+            ]),
+        };
+        let surface = hit(&triangle, &ray).expect("a hit");
+        assert!(surface.position.ddx.length() > 0.1);
+        assert_eq!(surface.position.ddy, DVec3::ZERO);
+        assert!(surface.incoming.ddy.length() > 0.1);
+        // The path goes on without it.
+        let next = surface.reflected(surface.gnormal);
+        assert!(matches!(next.neighbours, Neighbours::Rays([Some(_), None])));
+    }
+}
+
+#[test]
+fn sides_of_normals_do_not_matter_to_rays() {
+    let mut random = Rng::with_seed(6);
+    for _ in 0..200 {
+        let triangle = triangle(&mut random, DVec3::ZERO, 1.0, 0.3);
+        let camera = camera(&mut random, DVec3::new(0.5, 0.2, 3.0), DVec3::ZERO);
+        let ray = camera.ray_with_sides(DVec2::new(300.0, 200.0), DVec2::ZERO, 1.0);
+        let Some(surface) = hit(&triangle, &ray) else {
+            continue;
+        };
+        let normal = surface.normal.value;
+        assert_eq!(surface.reflected(-normal), surface.reflected(normal));
+        assert_eq!(
+            surface.refracted(-normal, 0.7),
+            surface.refracted(normal, 0.7)
         );
-        for ray in [
-            camera.ray(pixel, DVec2::ZERO),
-            camera.ray_with_sides(pixel, DVec2::ZERO, 1.0),
-        ] {
-            let t = all.distance(ray.origin, ray.direction).unwrap_or(1.0);
-            let surface = SurfaceDifferential::new(&all, &ray, t);
-            let seeds = surface.seeds();
-            let duals = [
-                seeds.uvw,
-                seeds.position,
-                seeds.normal,
-                seeds.gnormal,
-                seeds.incoming,
-                seeds.tangent,
-            ];
-            for part in duals
-                .iter()
-                .flat_map(|dual| [dual.value, dual.ddx, dual.ddy])
-            {
-                assert!(part.is_finite(), "{all:?}: {seeds:?}");
-            }
-            if all.positions[1] == all.positions[2] || size == 0.0 {
-                assert_eq!(seeds.gnormal, glam::Vec3::ZERO.into());
-                assert_eq!((seeds.position.ddx, seeds.position.ddy), Default::default());
-            }
+        // A closure's normal: the derivative is still one of a unit vector.
+        let ray = camera.ray(DVec2::new(300.0, 200.0), DVec2::ZERO);
+        let surface = hit(&triangle, &ray).expect("a hit");
+        let other = surface.reflected(normal + 0.2 * direction(&mut random));
+        let [dx, dy] = other.direction_d;
+        assert!((other.direction.length() - 1.0).abs() < 1e-12);
+        for d in [dx, dy] {
+            assert!(d.dot(other.direction).abs() < 1e-12 && d.length() > 0.0);
         }
     }
 }
@@ -381,6 +499,37 @@ fn rough_surfaces_end_what_is_known() {
 }
 
 #[test]
+fn camera_approximation_has_the_least_derivatives() {
+    let projection = Projection::Perspective {
+        tan_half: DVec2::new(0.5, 0.4),
+        shift: DVec2::new(-0.2, 0.3),
+    };
+    let camera = Camera {
+        projection,
+        ..above()
+    };
+    let approximation = CameraApproximation::new(&camera);
+    let mut least = [f64::INFINITY; 2];
+    for at in 0..=100 * 101 {
+        let pixel = DVec2::new(f64::from(at % 101), f64::from(at / 101));
+        let ray = camera.ray(pixel, DVec2::ZERO);
+        for (least, d) in least.iter_mut().zip(ray.direction_d) {
+            *least = least.min(d.length());
+        }
+    }
+    let towards = approximation.ray_towards(DVec3::new(0.7, 0.0, -0.4));
+    for (least, d) in least.into_iter().zip(towards.direction_d) {
+        assert!((d.length() / least - 1.0).abs() < 0.01, "{d} for {least}");
+        assert!(d.dot(towards.direction).abs() < 1e-15);
+    }
+    // No direction, no derivatives.
+    assert_eq!(
+        approximation.ray_towards(camera.origin).direction_d,
+        [DVec3::ZERO; 2]
+    );
+}
+
+#[test]
 fn camera_approximation_is_near_what_the_camera_sees() {
     for projection in [
         above().projection,
@@ -410,6 +559,10 @@ fn camera_approximation_is_near_what_the_camera_sees() {
             let found = path.surface(&other, &floor(), 1.0);
             assert!(found.position.value.distance(seen.position.value) < 1e-12);
             assert_eq!(found.incoming.ddx, DVec3::ZERO);
+            let half =
+                PathDifferentials::new(&camera, SeedRule::Exact, Differentials::FromCamera, 0.5);
+            let half = half.surface(&other, &floor(), 1.0).position.ddx;
+            assert!(half.distance(found.position.ddx * 0.5) < 1e-15);
             // The least derivatives of any ray: those of the corners, (1 + 2·0.25)^-1 of the centre.
             for (found, seen) in [
                 (found.position.ddx, seen.position.ddx),
