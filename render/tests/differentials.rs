@@ -362,6 +362,28 @@ fn hostile_triangles_give_finite_results() {
 }
 
 #[test]
+fn overflowing_derivatives_are_zero() {
+    let far = Triangle {
+        positions: floor().positions.map(|p| p * 1e20),
+        ..floor()
+    };
+    let ray = above().ray(DVec2::new(10.0, 20.0), DVec2::ZERO);
+    let ray = RayDifferential {
+        origin: ray.origin + DVec3::Y * 1e20,
+        direction_d: ray.direction_d.map(|d| d * 1e300),
+        ..ray
+    };
+    let surface = hit(&far, &ray).expect("a hit");
+    assert_eq!(surface.position, surface.position.value.into());
+    let turned = [far, floor()].map(|t| hit(&t, &ray).expect("a hit").reflected(DVec3::Y));
+    assert!(
+        turned
+            .iter()
+            .all(|ray| ray.direction_d.iter().all(|d| d.is_finite()))
+    );
+}
+
+#[test]
 fn lengths_of_normals_do_not_matter() {
     let mut random = Rng::with_seed(4);
     for length in [1e-300, 1e-200, 1e200] {
