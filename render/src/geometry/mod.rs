@@ -44,7 +44,13 @@ pub struct World {}
 
 impl World {
     /// The nearest hit with `t` within (`t_min`, `t_max`).
-    pub fn intersect(&self, origin: DVec3, direction: DVec3, t_min: f64, t_max: f64) -> Option<RayHit> {
+    pub fn intersect(
+        &self,
+        origin: DVec3,
+        direction: DVec3,
+        t_min: f64,
+        t_max: f64,
+    ) -> Option<RayHit> {
         let _ = (origin, direction, t_min, t_max);
         todo!()
     }
