@@ -12,6 +12,7 @@ pub mod differential;
 pub mod frame;
 pub mod geometry;
 pub mod scene;
+pub mod scene_textures;
 pub mod shading;
 pub mod texture;
 pub mod view;
