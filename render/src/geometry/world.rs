@@ -322,6 +322,7 @@ impl World {
             normals: (!mesh.normals.is_empty()).then(|| corners.map(normal)),
             tangents: has_tangents.then(|| corners.map(tangent)),
             tangent_w: sign * instance.sign,
+            is_mirrored: instance.sign < 0.0,
             uvs: (!mesh.uvs.is_empty()).then(|| corners.map(|at| mesh.uvs[at].as_dvec2())),
         }
     }
