@@ -9,7 +9,7 @@
 mod check;
 mod hierarchy;
 mod ray;
-mod shapes;
+pub mod shapes;
 mod tangents;
 mod world;
 

@@ -14,6 +14,7 @@ mod sheen;
 use super::closures::{Lobe, LobeShape, MIN_ALPHA};
 use super::random::PathRandom;
 use frame::Frame;
+pub(super) use frame::disk;
 use glam::Vec3;
 
 /// A value and the density with which it is sampled, per steradian.

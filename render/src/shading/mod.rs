@@ -11,10 +11,13 @@ mod closures;
 pub mod environment;
 mod hit;
 mod material;
+mod path;
 mod random;
-pub mod wave;
+mod wave;
 
 pub use closures::{ClosureTable, Lobe, LobeShape};
 pub use hit::Hit;
 pub use material::{MaterialShader, ShaderOutput};
+pub use path::{PathScene, PathSettings, Tile, WAVE_PATHS, trace_tile};
 pub use random::{PathRandom, pixel_position};
+pub use wave::{ShadingEngine, ShadingError, TextureAccess, TexturePoint, WavePoint, WaveShader};

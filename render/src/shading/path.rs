@@ -6,16 +6,14 @@ use super::bsdf::{Bsdf, Event, Sample};
 use super::environment::EnvironmentLight;
 use super::random::{PathRandom, pixel_position};
 use super::wave::{ShadingError, TextureAccess, TexturePoint, WavePoint, WaveShader};
-use crate::camera::Camera;
-use crate::differential::{Differentials, RayDifferential, SeedRule, SurfaceDifferential};
+use crate::differential::{PathDifferentials, RayDifferential, SurfaceDifferential};
 use crate::geometry::World;
 use crate::scene::Light;
-use glam::{DVec2, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 
 /// What every path of an image shares.
 #[derive(Clone, Copy, Debug)]
 pub struct PathScene<'a> {
-    pub camera: &'a Camera,
     pub world: &'a World,
     pub lights: &'a [Light],
     pub environment: &'a EnvironmentLight,
@@ -30,23 +28,8 @@ pub struct PathSettings {
     pub bounces: u32,
     /// Another number gives another image of the same scene.
     pub seed: u32,
-    pub seed_rule: SeedRule,
-    pub differentials: Differentials,
-    /// Whether derivatives are scaled to the distance of samples, 1/√samples pixels.
-    pub scales_to_samples: bool,
-}
-
-impl Default for PathSettings {
-    fn default() -> PathSettings {
-        PathSettings {
-            samples: 1,
-            bounces: 4,
-            seed: 0,
-            seed_rule: SeedRule::default(),
-            differentials: Differentials::default(),
-            scales_to_samples: true,
-        }
-    }
+    /// The camera's rays and their derivatives.
+    pub differentials: PathDifferentials,
 }
 
 /// Most paths of a wave. More hide more latency, fewer fit into caches.
@@ -125,9 +108,9 @@ pub fn trace_tile<T: TextureAccess>(
     while all.peek().is_some() {
         paths.clear();
         let wave = all.by_ref().take(WAVE_PATHS);
-        paths.extend(wave.map(|(index, pixel, sample)| start(scene, settings, index, pixel, sample)));
+        paths.extend(wave.map(|(index, pixel, sample)| start(settings, index, pixel, sample)));
         for bounce in 0..=settings.bounces {
-            let points = intersect(scene, settings, &mut paths, bounce);
+            let points = intersect(scene, settings, &mut paths);
             if points.is_empty() {
                 break;
             }
@@ -145,35 +128,35 @@ pub fn trace_tile<T: TextureAccess>(
         // In the order of samples, whatever the waves are.
         for path in &paths {
             let sum = &mut sums[path.pixel];
-            let radiance = if path.radiance.is_finite() { path.radiance } else { Vec3::ZERO };
-            for (sum, value) in sum.iter_mut().zip(radiance.extend(path.is_covered.into()).to_array()) {
+            let radiance = if path.radiance.is_finite() {
+                path.radiance
+            } else {
+                Vec3::ZERO
+            };
+            for (sum, value) in sum
+                .iter_mut()
+                .zip(radiance.extend(path.is_covered.into()).to_array())
+            {
                 *sum += f64::from(value);
             }
         }
     }
     let scale = 1.0 / f64::from(samples);
-    Ok(sums.iter().map(|sum| sum.map(|value| (value * scale) as f32)).collect())
+    Ok(sums
+        .iter()
+        .map(|sum| sum.map(|value| (value * scale) as f32))
+        .collect())
 }
 
 /// A path at the camera.
-fn start(
-    scene: &PathScene<'_>,
-    settings: &PathSettings,
-    index: usize,
-    pixel: [u32; 2],
-    sample: u32,
-) -> Path {
+fn start(settings: &PathSettings, index: usize, pixel: [u32; 2], sample: u32) -> Path {
     let mut random = PathRandom::new(settings.seed, pixel, sample);
     let at = pixel_position(pixel, sample, settings.samples, &mut random);
     let lens = super::bsdf::disk(random.next_2d()).as_dvec2();
-    let mut ray = scene.camera.ray(at, lens);
-    if settings.scales_to_samples {
-        ray = ray.scaled(1.0 / f64::from(settings.samples.max(1)).sqrt());
-    }
     Path {
         pixel: index,
         random,
-        ray,
+        ray: settings.differentials.camera_ray(at, lens),
         throughput: Vec3::ONE,
         radiance: Vec3::ZERO,
         is_covered: false,
@@ -187,15 +170,23 @@ fn intersect(
     scene: &PathScene<'_>,
     settings: &PathSettings,
     paths: &mut [Path],
-    bounce: u32,
 ) -> Vec<(SurfacePoint, WavePoint)> {
     let mut points = Vec::new();
-    for (index, path) in paths.iter_mut().enumerate().filter(|(_, path)| path.is_alive) {
+    for (index, path) in paths
+        .iter_mut()
+        .enumerate()
+        .filter(|(_, path)| path.is_alive)
+    {
         let ray = &path.ray;
-        let Some(hit) = scene.world.intersect(ray.origin, ray.direction, 0.0, f64::INFINITY) else {
+        let Some(hit) = scene
+            .world
+            .intersect(ray.origin, ray.direction, 0.0, f64::INFINITY)
+        else {
             let light = scene.environment.evaluate(ray.direction.as_vec3());
             let weight = match path.density {
-                Some(density) if density + light.density > 0.0 => density / (density + light.density),
+                Some(density) if density + light.density > 0.0 => {
+                    density / (density + light.density)
+                }
                 _ => 1.0,
             };
             path.radiance += path.throughput * light.value * weight;
@@ -204,8 +195,7 @@ fn intersect(
         };
         path.is_covered = true;
         let triangle = scene.world.triangle(&hit);
-        let side_rays = (bounce == 0).then_some(scene.camera);
-        let surface = settings.differentials.surface(settings.seed_rule, ray, side_rays, &triangle, hit.t);
+        let surface = settings.differentials.surface(ray, &triangle, hit.t);
         let seeds = surface.seeds();
         let texture = TexturePoint {
             random: path.random.next(),
@@ -263,29 +253,22 @@ fn scatter(
         return;
     }
     path.density = sample.density;
-    path.ray = next_ray(settings, &path.ray, point, &sample);
+    path.ray = next_ray(settings, point, &sample);
 }
 
 /// The ray after a surface, with its differentials.
-fn next_ray(
-    settings: &PathSettings,
-    ray: &RayDifferential,
-    point: &SurfacePoint,
-    sample: &Sample,
-) -> RayDifferential {
-    let direction = sample.into.as_dvec3().normalize_or(ray.direction);
+fn next_ray(settings: &PathSettings, point: &SurfacePoint, sample: &Sample) -> RayDifferential {
     let surface = &point.surface;
-    let next = match sample.event {
-        Event::Pass => surface.passed(ray),
-        Event::Reflect { normal, alpha } => {
-            let next = surface.reflected(ray, normal.as_dvec3());
-            settings.differentials.widened(next, alpha.into())
-        }
+    let (next, alpha) = match sample.event {
+        Event::Pass => (surface.passed(), 0.0),
+        Event::Reflect { normal, alpha } => (surface.reflected(normal.as_dvec3()), alpha),
         Event::Refract { normal, alpha, eta } => {
-            let next = surface.refracted(ray, normal.as_dvec3(), eta.into());
-            settings.differentials.widened(next, alpha.into())
+            let refracted = surface.refracted(normal.as_dvec3(), eta.into());
+            (refracted.unwrap_or_else(|| surface.passed()), alpha)
         }
     };
+    let next = settings.differentials.scattered(next, alpha.into());
+    let direction = sample.into.as_dvec3().normalize_or(next.direction);
     RayDifferential {
         origin: offset(surface.position(), point.gnormal, direction),
         direction,
@@ -296,17 +279,16 @@ fn next_ray(
 /// The start of a ray, moved off the surface to the side that the ray leaves to.
 fn offset(position: DVec3, gnormal: Vec3, direction: DVec3) -> DVec3 {
     let normal = gnormal.as_dvec3();
-    let side = if normal.dot(direction) < 0.0 { -normal } else { normal };
+    let side = if normal.dot(direction) < 0.0 {
+        -normal
+    } else {
+        normal
+    };
     position + side * (OFFSET * position.abs().max_element().max(1.0))
 }
 
 /// The light of one lamp and of the surroundings at a point.
-fn direct_light(
-    scene: &PathScene<'_>,
-    path: &mut Path,
-    point: &SurfacePoint,
-    bsdf: &Bsdf,
-) -> Vec3 {
+fn direct_light(scene: &PathScene<'_>, path: &mut Path, point: &SurfacePoint, bsdf: &Bsdf) -> Vec3 {
     let position = point.surface.position();
     let is_free = |direction: DVec3, distance: f64| {
         let origin = offset(position, point.gnormal, direction);
@@ -315,14 +297,22 @@ fn direct_light(
     let mut sum = Vec3::ZERO;
     for light in scene.lights {
         let (direction, distance, irradiance) = match *light {
-            Light::Directional { direction, irradiance } => {
-                (direction.normalize_or_zero(), f64::INFINITY, irradiance)
-            }
-            Light::Point { position: lamp, intensity } => {
+            Light::Directional {
+                direction,
+                irradiance,
+            } => (direction.normalize_or_zero(), f64::INFINITY, irradiance),
+            Light::Point {
+                position: lamp,
+                intensity,
+            } => {
                 let way = lamp - position;
                 let square = way.length_squared();
                 let irradiance = intensity * (1.0 / square) as f32;
-                (way.normalize_or_zero(), square.sqrt() * (1.0 - 1e-9), irradiance)
+                (
+                    way.normalize_or_zero(),
+                    square.sqrt() * (1.0 - 1e-9),
+                    irradiance,
+                )
             }
         };
         let value = bsdf.evaluate(direction.as_vec3()).value * irradiance;
@@ -337,7 +327,10 @@ fn direct_light(
         let scattered = bsdf.evaluate(direction);
         let densities = light.density + scattered.density;
         let value = scattered.value * light.value / densities;
-        if densities > 0.0 && value.max_element() > 0.0 && is_free(direction.as_dvec3(), f64::INFINITY) {
+        if densities > 0.0
+            && value.max_element() > 0.0
+            && is_free(direction.as_dvec3(), f64::INFINITY)
+        {
             sum += value;
         }
     }

@@ -1,0 +1,251 @@
+//! Light: energy, engines, threads and late textures, over the public API.
+
+use adumbra::{Compiler, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources};
+use adumbra_image::{Image, ImageSize};
+use adumbra_render::camera::{Camera, Projection};
+use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule};
+use adumbra_render::geometry::{MeshInstance, World, shapes};
+use adumbra_render::scene::{Light, Material};
+use adumbra_render::shading::environment::{EnvironmentImage, EnvironmentLight};
+use adumbra_render::shading::{
+    ClosureTable, Hit, MaterialShader, PathScene, PathSettings, ShadingEngine, TextureAccess,
+    TexturePoint, Tile, WaveShader, trace_tile,
+};
+use glam::{DAffine3, DVec2, DVec3, Vec3};
+
+/// A texture that says "not yet" to the first requests of each point, as often as it is told to.
+struct Texture {
+    late: u32,
+    asked: u32,
+}
+
+impl Host for Texture {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.asked += 1;
+        if self.late > 0 && self.asked % (self.late + 1) != 0 {
+            return Sampled::Pending;
+        }
+        let footprint = request.dudx.abs() + request.dvdy.abs();
+        Sampled::Ready([
+            request.u.fract().abs(),
+            request.v.fract().abs(),
+            footprint,
+            1.0,
+        ])
+    }
+}
+
+impl TextureAccess for Texture {
+    fn begin(&mut self, textures: &[usize], points: &[TexturePoint]) {
+        assert!(textures.len() <= 1 && !points.is_empty());
+    }
+
+    fn wait(&mut self) {}
+}
+
+const PLASTIC: &str = "texture2d paint;
+    shader plastic(out closure surface) {
+        float3 n = global_value<normal>;
+        color base = texture2d_sample<paint>(global_value<uvw>.xy * 3.0).xyz;
+        surface = base * make_closure<diffuse>(n, 0.2)
+            + make_closure<reflection>(n, global_value<tangent>, 0.4, 0.0, float3(0.04, 0.04, 0.04), 1);
+    }";
+const GLASS: &str = "shader glass(out closure surface) {
+        surface = make_closure<dielectric>(global_value<normal>, 0.1, 1.5);
+    }";
+const WHITE: &str = "shader white(out closure surface) {
+        surface = make_closure<diffuse>(global_value<normal>, 0.0);
+    }";
+const GLOW: &str = "shader glow(out color c) { c = color(0.25, 0.5, 1.0); }";
+
+/// A floor and two spheres: materials 0 and 1, 2.
+struct Stage {
+    camera: Camera,
+    world: World,
+    shaders: Vec<MaterialShader>,
+    table: ClosureTable,
+    lights: Vec<Light>,
+    environment: EnvironmentLight,
+}
+
+impl Stage {
+    fn new(sources: [&str; 3], environment: EnvironmentLight) -> Stage {
+        let table = ClosureTable::new();
+        let materials = sources.map(|source| material(source, &table));
+        let at = |mesh, material, scale: f64, position| MeshInstance {
+            mesh,
+            material,
+            to_world: DAffine3::from_scale_rotation_translation(
+                DVec3::splat(scale),
+                glam::DQuat::IDENTITY,
+                position,
+            ),
+        };
+        let meshes = vec![shapes::quad(), shapes::sphere([32, 16]).unwrap()];
+        let instances = vec![
+            at(0, 0, 20.0, DVec3::new(-10.0, -10.0, -6.0)),
+            at(1, 1, 1.0, DVec3::new(-1.1, 0.0, -5.0)),
+            at(1, 2, 1.0, DVec3::new(1.1, 0.0, -5.0)),
+        ];
+        let shaders = materials
+            .iter()
+            .map(|m| MaterialShader::new(m, &table).unwrap());
+        Stage {
+            camera: Camera {
+                origin: DVec3::ZERO,
+                right: DVec3::X,
+                up: DVec3::Y,
+                forward: DVec3::NEG_Z,
+                projection: Projection::Perspective {
+                    tan_half: DVec2::splat(0.5),
+                    shift: DVec2::ZERO,
+                },
+                size: [16, 16],
+            },
+            world: World::new(meshes, instances).unwrap(),
+            shaders: shaders.collect(),
+            table,
+            lights: vec![Light::Directional {
+                direction: DVec3::new(0.3, 0.8, 0.5),
+                irradiance: Vec3::splat(2.0),
+            }],
+            environment,
+        }
+    }
+
+    fn trace(&self, tile: Tile, engine: ShadingEngine, samples: u32, late: u32) -> Vec<[f32; 4]> {
+        let scene = PathScene {
+            world: &self.world,
+            lights: &self.lights,
+            environment: &self.environment,
+        };
+        let step = 1.0 / f64::from(samples).sqrt();
+        let differentials = Differentials::default();
+        let settings = PathSettings {
+            samples,
+            bounces: 4,
+            seed: 1,
+            differentials: PathDifferentials::new(
+                &self.camera,
+                SeedRule::Exact,
+                differentials,
+                step,
+            ),
+        };
+        let mut shader = WaveShader::new(&self.shaders, &self.table, engine);
+        let mut texture = Texture { late, asked: 0 };
+        let pixels = trace_tile(&scene, &settings, tile, &mut shader, &mut texture).unwrap();
+        assert_eq!(shader.stopped(), 0);
+        pixels
+    }
+}
+
+fn material(source: &str, table: &ClosureTable) -> Material {
+    let compiler =
+        Compiler::new(GlobalsLayout::of::<Hit>()).with_closures(table.registry().clone());
+    let program = compiler.compile(&Sources::new("m.adu", source)).unwrap();
+    let textures = vec![0; program.textures().len()];
+    Material {
+        name: "m".to_owned(),
+        instance: Instance::new(&program),
+        textures,
+    }
+}
+
+const WHOLE: Tile = Tile {
+    x: 0,
+    y: 0,
+    width: 16,
+    height: 16,
+};
+
+fn bits(pixels: &[[f32; 4]]) -> Vec<[u32; 4]> {
+    pixels.iter().map(|pixel| pixel.map(f32::to_bits)).collect()
+}
+
+#[test]
+fn white_surfaces_in_white_surroundings_are_white() {
+    let mut stage = Stage::new([WHITE; 3], EnvironmentLight::Constant(Vec3::ONE));
+    stage.lights.clear();
+    let pixels = stage.trace(WHOLE, ShadingEngine::Auto, 256, 0);
+    let mean = pixels.iter().map(|pixel| f64::from(pixel[1])).sum::<f64>() / 256.0;
+    // Paths end after four bounces, so some light between the surfaces is lost.
+    assert!((0.93..1.01).contains(&mean), "{mean}");
+}
+
+#[test]
+fn glass_in_white_surroundings_is_white() {
+    let mut stage = Stage::new([GLOW, GLASS, GLASS], EnvironmentLight::Constant(Vec3::ONE));
+    stage.lights.clear();
+    // A ray that misses the floor on both ways sees white alone.
+    let tile = Tile {
+        x: 3,
+        y: 7,
+        width: 2,
+        height: 2,
+    };
+    let pixels = stage.trace(tile, ShadingEngine::Auto, 1024, 0);
+    for pixel in pixels {
+        assert!(pixel[0] > 0.2 && pixel[0] < 1.05, "{pixel:?}");
+    }
+}
+
+#[test]
+fn colours_without_closures_are_seen_as_they_are() {
+    let stage = Stage::new([GLOW; 3], EnvironmentLight::Constant(Vec3::ZERO));
+    let pixels = stage.trace(WHOLE, ShadingEngine::Auto, 4, 0);
+    assert!(pixels.iter().all(|pixel| *pixel == [0.25, 0.5, 1.0, 1.0]));
+}
+
+#[test]
+fn engines_and_late_textures_give_the_same_bits() {
+    let light = Image::from_pixels(
+        ImageSize::new(2, 1).unwrap(),
+        3,
+        vec![[1.0, 2.0, 3.0, 1.0], [0.5; 4]],
+    );
+    let light = EnvironmentLight::Image(Box::new(EnvironmentImage::new(light, 1.0)));
+    let stage = Stage::new([PLASTIC, GLASS, PLASTIC], light);
+    let expected = bits(&stage.trace(WHOLE, ShadingEngine::Point, 4, 0));
+    assert!(expected.iter().any(|pixel| pixel[0] != expected[0][0]));
+    let engines = [
+        ShadingEngine::Point,
+        ShadingEngine::Batch,
+        ShadingEngine::Native,
+        ShadingEngine::Auto,
+    ];
+    for engine in engines {
+        for late in [0, 1, 3] {
+            if engine == ShadingEngine::Native && !adumbra::evaluator::Tier::Native.is_available() {
+                continue;
+            }
+            let pixels = bits(&stage.trace(WHOLE, engine, 4, late));
+            assert!(pixels == expected, "{engine:?}, {late}");
+        }
+    }
+}
+
+#[test]
+fn tiles_of_any_size_give_the_same_bits() {
+    let stage = Stage::new(
+        [PLASTIC, WHITE, GLASS],
+        EnvironmentLight::Constant(Vec3::splat(0.5)),
+    );
+    let whole = bits(&stage.trace(WHOLE, ShadingEngine::Batch, 3, 0));
+    for [width, height] in [[16, 1], [5, 16], [3, 4]] {
+        for y in (0..16).step_by(height as usize) {
+            for x in (0..16).step_by(width as usize) {
+                let tile = Tile {
+                    x,
+                    y,
+                    width: width.min(16 - x),
+                    height: height.min(16 - y),
+                };
+                let part = bits(&stage.trace(tile, ShadingEngine::Batch, 3, 0));
+                for (pixel, [x, y]) in part.iter().zip(tile.pixels()) {
+                    assert_eq!(*pixel, whole[(y * 16 + x) as usize], "{tile:?} at {x}, {y}");
+                }
+            }
+        }
+    }
+}
