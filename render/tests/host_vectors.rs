@@ -1,9 +1,9 @@
 //! The derivatives of hits against vectors that were computed independently with 70 digits, in f64
 //! and in f32: cameras, instances, missing attributes, bounces, and degenerate kinds.
 //!
-//! `data/host_vectors.json` is the first set (14 cases, three rays each), `data/host_vectors_2*.json`
-//! the second (52 cases from the camera on, tolerances in each). `ADUMBRA_HOST_VECTORS` lists files
-//! that are used in their place.
+//! `data/host_vectors.json` is the first set (14 cases, three rays each),
+//! `data/host_vectors_2*.json` the second (52 cases from the camera on, tolerances in each).
+//! `ADUMBRA_HOST_VECTORS` lists files that are used in their place.
 
 #[path = "host_vectors/case.rs"]
 mod case;
@@ -142,7 +142,8 @@ impl Check<'_> {
         }
     }
 
-    /// Whether the one-pixel rule may give something else along an axis, and in which section it is.
+    /// Whether the one-pixel rule may give something else along an axis, and in which section it
+    /// is.
     fn alternative(&self, axis: &str) -> Option<&'static str> {
         let accept = self.case["accept"].as_str().unwrap_or("");
         let is_behind = axis == "y" && self.case["t_side_y"].as_f64().is_some_and(|t| t < 0.0);

@@ -1,8 +1,8 @@
 //! Derivatives from the camera alone, for hits whose path forgot its own.
 //!
-//! Pharr, Jakob, Humphreys, "Physically Based Rendering", 4th edition, §10.1.2 (`Approximate_dp_dxy`
-//! of pbrt-v4): the hit is treated as if the camera saw it directly, with the least derivatives that
-//! any ray of the camera has. The footprint is never wider than what the camera would see.
+//! Pharr, Jakob, Humphreys, "Physically Based Rendering", 4th edition, §10.1.2
+//! (`Approximate_dp_dxy` of pbrt-v4): the hit is treated as if the camera saw it directly, with the
+//! least derivatives that any ray of the camera has.
 
 use super::{Neighbours, RayDifferential};
 use crate::camera::{Camera, Projection};

@@ -1,17 +1,18 @@
 //! Ray differentials (Igehy, "Tracing Ray Differentials", SIGGRAPH 1999) and the seeds of shaders.
 //!
-//! A ray carries its derivatives per pixel. At a hit they are transferred to the triangle's plane and
-//! from there to everything that is interpolated over the triangle; mirrors and glass transfer them
-//! to the next ray. The formulas are written once, in `formulas/`, and compiled in two precisions:
-//! [`double`], the renderer's own, and [`single`], what a host would get that computes in f32.
+//! A ray carries its derivatives per pixel. At a hit they are transferred to the triangle's plane
+//! and from there to everything that is interpolated over the triangle; mirrors and glass transfer
+//! them to the next ray. The formulas are written once, in `formulas/`, and compiled in two
+//! precisions: [`double`], the renderer's own, and [`single`], what a host would get that computes
+//! in f32.
 //!
 //! # Conventions
 //!
-//! - Derivatives are per pixel, x to the right, y down, until [`RayDifferential::scaled`] makes them
-//!   per distance of samples.
+//! - Derivatives are per pixel, x to the right, y down, until [`RayDifferential::scaled`] makes
+//!   them per distance of samples.
 //! - A triangle is infinitely large: attributes are interpolated, and extrapolated, linearly.
-//! - **Normals are not turned to the viewer.** `gnormal` points to the outside: the side on which an
-//!   object's triangles are counter-clockwise, in mirrored instances too. `normal` is where the
+//! - **Normals are not turned to the viewer.** `gnormal` points to the outside: the side on which
+//!   an object's triangles are counter-clockwise, in mirrored instances too. `normal` is where the
 //!   mesh's normals point. Shaders see the side by the sign of `dot(gnormal, I)`; closures turn
 //!   normals themselves. So no value flips at a silhouette, and derivatives exist there.
 //! - `tangent` points along growing u and is not made orthogonal to the normal.

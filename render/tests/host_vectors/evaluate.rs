@@ -37,7 +37,7 @@ struct Instance([Vec3; 3], Vec3);
 
 impl Instance {
     fn new(of: &Value) -> Instance {
-        let entry = |row: usize, column: usize| real(&of[row][column]);
+        let entry = |i: usize, j: usize| real(&of[i][j]);
         let column = |at: usize| Vec3::new(entry(0, at), entry(1, at), entry(2, at));
         Instance([column(0), column(1), column(2)], column(3))
     }

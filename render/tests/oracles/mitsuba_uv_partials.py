@@ -1,4 +1,4 @@
-"""uv partials of Mitsuba 3 (`compute_uv_partials`) on three scenes, as data for the renderer's tests.
+"""uv partials of Mitsuba 3 (`compute_uv_partials`) on three scenes, for the renderer's tests.
 
 Run: pip install mitsuba==3.9.1 && python mitsuba_uv_partials.py > ../data/mitsuba_uv_partials.json
 
@@ -20,7 +20,7 @@ RESOLUTION = (160, 120)
 
 
 def grid(size, uv_scale, height):
-    """A square of (size × size) cells over x, z in −1…1, with a height and stretched uvs."""
+    """A grid of (size × size) squares over x, z in −1…1, with a height and stretched uvs."""
     positions, uvs, triangles = [], [], []
     for j in range(size + 1):
         for i in range(size + 1):

@@ -52,8 +52,8 @@ impl RayDifferential {
     /// The same ray with derivatives of its direction at least `spread` long, in radians: what a
     /// rough surface does that scatters into a lobe of this width.
     ///
-    /// Derivatives keep their directions. One without a direction gets one across the ray. Side rays
-    /// are left out: derivatives are used from here on.
+    /// Derivatives keep their directions. One without a direction gets one across the ray. Side
+    /// rays are left out: derivatives are used from here on.
     pub fn widened(&self, spread: Real) -> RayDifferential {
         let [x, y] = across(self.direction);
         let widen = |d: Vec3, fallback: Vec3| {

@@ -68,14 +68,15 @@ pub(super) fn interpolate(at: [Vec3; 3], barycentric: &Dual<Vec2>) -> Dual<Vec3>
     }
 }
 
-/// Interpolated texture coordinates, with derivatives.
+/// Interpolated texture coordinates, with derivatives; zero where they would overflow.
 pub(super) fn interpolate_uv(at: [Vec2; 3], barycentric: &Dual<Vec2>) -> Dual<Vec2> {
     let [first, e1, e2] = [at[0], at[1] - at[0], at[2] - at[0]];
     let moved = barycentric.map(|b| e1 * b.x + e2 * b.y);
-    Dual {
+    let uv = Dual {
         value: first + moved.value,
         ..moved
-    }
+    };
+    uv.map(|uv| if uv.is_finite() { uv } else { Vec2::ZERO })
 }
 
 impl Triangle {

@@ -1,0 +1,7 @@
+//! Derivatives of hits: against differences of hits of shifted cameras, by the rules of paths, and
+//! where none exist.
+
+mod limits;
+mod paths;
+mod scenes;
+mod shifted;
