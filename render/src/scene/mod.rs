@@ -1,4 +1,28 @@
 //! Scenes: what to draw, from scene files (JSON), glTF, OBJ, or generated.
+//!
+//! A [`SceneLoader`] reads a file into a [`Scene`]: a camera, a [`World`] of meshes and instances,
+//! compiled materials, textures, lights and the environment. `docs/render.md` describes the format
+//! of scene files under "Scene files"; the types of `file` are its definition. A glTF or OBJ file is
+//! a scene by itself. Everything that is wrong with a file is a [`SceneError`] with a place.
+
+mod builder;
+mod camera;
+mod compile;
+mod error;
+mod file;
+mod gltf;
+mod loader;
+mod obj;
+mod standard;
+mod texture;
+mod transform;
+
+pub use camera::{DEFAULT_SIZE, MAX_SIDE, framing_camera};
+pub use compile::{MaterialCompiler, set_input};
+pub use error::{SceneError, ScenePlace};
+pub use file::SceneOptions;
+pub use loader::{MAX_FILE_BYTES, MAX_NESTING, SceneLoader};
+pub use texture::{ColorSpace, SceneTexture, TextureSource};
 
 use crate::camera::Camera;
 use crate::geometry::World;
@@ -9,10 +33,20 @@ use std::path::PathBuf;
 /// A light without a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Light {
-    /// A point light; its intensity, W/sr.
-    Point { position: DVec3, intensity: Vec3 },
-    /// A light at infinity, towards `direction`; its irradiance, W/m².
-    Directional { direction: DVec3, irradiance: Vec3 },
+    /// A point light.
+    Point {
+        /// Where it is in the world.
+        position: DVec3,
+        /// W/sr, the same in all directions.
+        intensity: Vec3,
+    },
+    /// A light at infinity.
+    Directional {
+        /// The unit direction in which its light goes.
+        direction: DVec3,
+        /// W/m² on a surface across the direction.
+        irradiance: Vec3,
+    },
 }
 
 /// Light from infinity in all directions.
@@ -21,15 +55,20 @@ pub enum Environment {
     /// The same radiance everywhere.
     Constant(Vec3),
     /// A latitude-longitude image, and a factor.
-    Image { file: PathBuf, scale: f32 },
+    Image {
+        /// The file of the image.
+        file: PathBuf,
+        /// What its radiance is multiplied by.
+        scale: f32,
+    },
 }
 
 /// A compiled material of the scene.
 #[derive(Clone, Debug)]
 pub struct Material {
+    /// Its name, for messages.
     pub name: String,
-    /// The program with its parameters; compiled for [`Hit`](crate::shading::Hit) and the closures
-    /// of [`shading`](crate::shading).
+    /// The program with its inputs folded in.
     pub instance: Instance,
     /// The texture of the scene for each texture of the program.
     pub textures: Vec<usize>,
@@ -38,11 +77,20 @@ pub struct Material {
 /// All that an image is drawn from.
 #[derive(Debug)]
 pub struct Scene {
+    /// The camera, with the size of the image.
     pub camera: Camera,
+    /// Meshes and instances.
     pub world: World,
+    /// The materials that instances have.
     pub materials: Vec<Material>,
-    /// Files of textures: images, or tiled EXR.
-    pub textures: Vec<PathBuf>,
+    /// Images that materials sample.
+    pub textures: Vec<SceneTexture>,
+    /// Point and directional lights.
     pub lights: Vec<Light>,
+    /// Light from infinity.
     pub environment: Environment,
+    /// Options of the command that the scene sets.
+    pub options: SceneOptions,
+    /// What was left out or replaced, for people.
+    pub warnings: Vec<String>,
 }

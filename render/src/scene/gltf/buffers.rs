@@ -1,0 +1,205 @@
+//! The bytes of a glTF file: the parts of a binary file, data URIs, and files beside it.
+
+use super::super::error::SceneError;
+use super::super::loader::read_bytes;
+use gltf::Document;
+use gltf::buffer::Source;
+use std::path::{Path, PathBuf};
+
+/// The contents of all buffers.
+pub(super) struct Buffers {
+    bytes: Vec<Vec<u8>>,
+}
+
+/// The JSON of a file, and the bytes of the first buffer if it is a binary file (section 4.4).
+pub(super) fn split(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), String> {
+    let Some(rest) = bytes.strip_prefix(b"glTF") else {
+        return Ok((bytes, None));
+    };
+    let number = |at: usize| {
+        let word = rest.get(at..at + 4)?;
+        Some(u32::from_le_bytes(word.try_into().ok()?))
+    };
+    let early = || "the binary file ends early".to_owned();
+    match number(0) {
+        Some(2) => {}
+        Some(version) => return Err(format!("it has version {version} of binary glTF, not 2")),
+        None => return Err(early()),
+    }
+    let (mut json, mut binary) = (None, None);
+    let mut at = 8;
+    while let (Some(length), Some(kind)) = (number(at), number(at + 4)) {
+        let start = at + 8;
+        let end = start + length as usize;
+        let chunk = rest.get(start..end).ok_or_else(early)?;
+        match kind {
+            0x4e4f_534a if json.is_none() => json = Some(chunk),
+            0x004e_4942 if binary.is_none() => binary = Some(chunk),
+            _ => {}
+        }
+        at = end;
+    }
+    Ok((json.ok_or("the binary file has no JSON")?, binary))
+}
+
+impl Buffers {
+    /// Reads all buffers.
+    pub(super) fn read(
+        document: &Document,
+        path: &Path,
+        blob: Option<&[u8]>,
+    ) -> Result<Buffers, SceneError> {
+        let mut bytes = Vec::new();
+        for buffer in document.buffers() {
+            let at = |message: String| {
+                SceneError::item(path, format!("buffers[{}]", buffer.index()), message)
+            };
+            let contents = match buffer.source() {
+                Source::Bin => {
+                    let blob = blob.ok_or_else(|| at("it has no URI and no bytes".to_owned()))?;
+                    blob.to_vec()
+                }
+                Source::Uri(uri) => match resolve(uri, path).map_err(at)? {
+                    Resource::Bytes(bytes) => bytes,
+                    Resource::File(file) => {
+                        read_bytes(&file).map_err(|why| at(format!("{}: {why}", file.display())))?
+                    }
+                },
+            };
+            if contents.len() < buffer.length() {
+                let (has, needs) = (contents.len(), buffer.length());
+                return Err(at(format!("it has {has} bytes of {needs}")));
+            }
+            bytes.push(contents);
+        }
+        Ok(Buffers { bytes })
+    }
+
+    /// The bytes of a view, if they are within its buffer.
+    pub(super) fn view(&self, view: &gltf::buffer::View<'_>) -> Result<&[u8], String> {
+        let bytes = &self.bytes[view.buffer().index()];
+        let end = view.offset().checked_add(view.length());
+        let range = end.and_then(|end| bytes.get(view.offset()..end));
+        range.ok_or_else(|| {
+            let (view, buffer) = (view.index(), view.buffer().index());
+            format!("bufferViews[{view}] is beyond the end of buffers[{buffer}]")
+        })
+    }
+}
+
+/// What a URI leads to.
+pub(super) enum Resource {
+    Bytes(Vec<u8>),
+    File(PathBuf),
+}
+
+/// Resolves a URI: base64 data, or a path relative to the file.
+pub(super) fn resolve(uri: &str, path: &Path) -> Result<Resource, String> {
+    if let Some(data) = uri.strip_prefix("data:") {
+        let base64 = data.split_once(";base64,").map(|(_, base64)| base64);
+        let base64 = base64.ok_or("its data URI is not base64")?;
+        return Ok(Resource::Bytes(decode_base64(base64)?));
+    }
+    if uri.contains("://") {
+        return Err(format!("`{uri}` is not a file; URIs are relative paths"));
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Ok(Resource::File(folder.join(decode_percent(uri)?)))
+}
+
+/// Decodes base64 (RFC 4648), with or without padding.
+fn decode_base64(text: &str) -> Result<Vec<u8>, String> {
+    let digit = |byte: u8| match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' | b'-' => Some(62),
+        b'/' | b'_' => Some(63),
+        _ => None,
+    };
+    let text = text.trim_end_matches('=').as_bytes();
+    if text.len() % 4 == 1 {
+        return Err("its base64 ends early".to_owned());
+    }
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
+    for group in text.chunks(4) {
+        let mut bits = 0_u32;
+        for &byte in group {
+            let value = digit(byte).ok_or("its base64 has other characters")?;
+            bits = bits << 6 | u32::from(value);
+        }
+        bits <<= 6 * (4 - group.len());
+        bytes.extend(&bits.to_be_bytes()[1..group.len()]);
+    }
+    Ok(bytes)
+}
+
+/// Decodes `%20` and the like.
+fn decode_percent(uri: &str) -> Result<String, String> {
+    let mut bytes = Vec::with_capacity(uri.len());
+    let mut rest = uri.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let code = match byte {
+            b'%' => after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok()),
+            _ => None,
+        };
+        match code.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(decoded) => {
+                bytes.push(decoded);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| format!("`{uri}` is not UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_decodes_with_any_padding() {
+        for (text, bytes) in [
+            ("", &b""[..]),
+            ("Zg==", b"f"),
+            ("Zg", b"f"),
+            ("Zm8=", b"fo"),
+            ("Zm9v", b"foo"),
+            ("Zm9vYmE=", b"fooba"),
+            ("-_8=", b"\xfb\xff"),
+        ] {
+            assert_eq!(decode_base64(text).unwrap(), bytes, "{text}");
+        }
+        assert!(decode_base64("Z").is_err());
+        assert!(decode_base64("Zm9v!A==").is_err());
+    }
+
+    #[test]
+    fn percent_signs_decode() {
+        assert_eq!(decode_percent("a%20b%2Fc%").unwrap(), "a b/c%");
+        assert_eq!(decode_percent("%é").unwrap(), "%é");
+        assert!(decode_percent("%ff").is_err());
+    }
+
+    #[test]
+    fn binary_files_split() {
+        let chunk = |kind: u32, bytes: &[u8]| {
+            let mut chunk = (bytes.len() as u32).to_le_bytes().to_vec();
+            chunk.extend(kind.to_le_bytes());
+            chunk.extend(bytes);
+            chunk
+        };
+        let mut file = b"glTF\x02\0\0\0\0\0\0\0".to_vec();
+        file.extend(chunk(0x4e4f_534a, b"{}  "));
+        file.extend(chunk(0x004e_4942, b"abcd"));
+        assert_eq!(split(&file), Ok((&b"{}  "[..], Some(&b"abcd"[..]))));
+        assert!(split(&file[..file.len() - 1]).is_err());
+        assert!(split(&file[..7]).is_err());
+        assert!(split(b"glTF\x01\0\0\0\0\0\0\0").is_err());
+        assert_eq!(split(b"{}"), Ok((&b"{}"[..], None)));
+    }
+}

@@ -1,0 +1,628 @@
+//! Reads files into scenes: JSON, glTF and OBJ.
+
+use super::builder::{Builder, Model, PlacedMesh, check_light};
+use super::camera::{DEFAULT_SIZE, MAX_SIDE, camera, framing_camera};
+use super::compile::{self, MaterialCompiler, compile_error, set_input};
+use super::error::{SceneError, ScenePlace};
+use super::file::{
+    ColorSection, EnvironmentSection, InstanceSection, LightSection, MaterialSection, MeshSection,
+    SceneFile, ShaderSection, StandardSection, TextureSection, TransformSection, WrapSection,
+};
+use super::standard::{Alpha, MapRole, StandardMap, StandardMaterial};
+use super::{ColorSpace, Environment, Light, Scene, SceneOptions, SceneTexture, TextureSource};
+use super::{gltf, obj, transform};
+use crate::geometry::{
+    GeometryError, GeometryLimits, GeometryPlace, Mesh, MeshInstance, World, cuboid, cylinder,
+    grid, quad, sphere, terrain,
+};
+use crate::shading::{ClosureTable, Hit};
+use crate::texture::Wrap;
+use adumbra::{GlobalsLayout, Instance, Options};
+use glam::{DAffine3, DVec3, Vec2, Vec3, Vec4};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// The most bytes of a file that is read whole: 4 GiB.
+pub const MAX_FILE_BYTES: u64 = 1 << 32;
+/// How deep scene files may contain others.
+pub const MAX_NESTING: usize = 16;
+
+/// Reads scene files.
+///
+/// # Example
+///
+/// ```no_run
+/// use adumbra_render::scene::SceneLoader;
+/// let scene = SceneLoader::new().with_size(Some([320, 240])).load("helmet.glb".as_ref())?;
+/// assert_eq!(scene.camera.size, [320, 240]);
+/// # Ok::<(), adumbra_render::scene::SceneError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SceneLoader {
+    compiler: MaterialCompiler,
+    limits: GeometryLimits,
+    size: Option<[u32; 2]>,
+}
+
+impl Default for SceneLoader {
+    fn default() -> SceneLoader {
+        SceneLoader::new()
+    }
+}
+
+impl SceneLoader {
+    /// A loader for this renderer's globals and closures.
+    pub fn new() -> SceneLoader {
+        let registry = ClosureTable::new().registry().clone();
+        SceneLoader::with_compiler(MaterialCompiler::new(GlobalsLayout::of::<Hit>(), registry))
+    }
+
+    /// A loader for other globals or closures.
+    pub fn with_compiler(compiler: MaterialCompiler) -> SceneLoader {
+        SceneLoader {
+            compiler,
+            limits: GeometryLimits::default(),
+            size: None,
+        }
+    }
+
+    /// The same with other options of the compiler, of derivatives for instance.
+    pub fn with_options(mut self, options: Options) -> SceneLoader {
+        self.compiler = self.compiler.with_options(options);
+        self
+    }
+
+    /// The same with other limits.
+    pub fn with_limits(mut self, limits: GeometryLimits) -> SceneLoader {
+        self.limits = limits;
+        self
+    }
+
+    /// The same with the size of the image, which replaces the scene's.
+    pub fn with_size(mut self, size: Option<[u32; 2]>) -> SceneLoader {
+        self.size = size;
+        self
+    }
+
+    /// Reads a scene file (`.json`), glTF (`.gltf`, `.glb`) or OBJ file (`.obj`).
+    ///
+    /// A scene without a camera has [`framing_camera`]. One without any light has a grey
+    /// environment.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place.
+    pub fn load(&self, path: &Path) -> Result<Scene, SceneError> {
+        let kind = FileKind::of(path)?;
+        let (file, size) = match kind {
+            FileKind::Scene => {
+                let file = read_scene_file(path)?;
+                let size = self.image_size(path, &file)?;
+                (Some(file), size)
+            }
+            _ => (
+                None,
+                self.checked_size(path, self.size.unwrap_or(DEFAULT_SIZE))?,
+            ),
+        };
+        let options = file.as_ref().map(|file| file.options.clone());
+        let mut builder = Builder::new(&self.compiler, self.limits, size);
+        let model = match file {
+            Some(file) => {
+                builder.open.push(canonical(path)?);
+                Rc::new(read_scene(&mut builder, path, file)?)
+            }
+            None => read_model(&mut builder, path, path, ScenePlace::File)?,
+        };
+        finish(builder, &model, path, options.unwrap_or_default())
+    }
+
+    fn image_size(&self, path: &Path, file: &SceneFile) -> Result<[u32; 2], SceneError> {
+        let of_file = file.image.map(|image| [image.width, image.height]);
+        self.checked_size(path, self.size.or(of_file).unwrap_or(DEFAULT_SIZE))
+    }
+
+    fn checked_size(&self, path: &Path, size: [u32; 2]) -> Result<[u32; 2], SceneError> {
+        match size.iter().all(|side| (1..=MAX_SIDE).contains(side)) {
+            true => Ok(size),
+            false => {
+                let [width, height] = size;
+                let message =
+                    format!("it is {width} × {height}; a side is from 1 to {MAX_SIDE} pixels");
+                Err(SceneError::item(path, "image", message))
+            }
+        }
+    }
+}
+
+/// The formats, by the endings of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FileKind {
+    Scene,
+    Gltf,
+    Obj,
+}
+
+impl FileKind {
+    fn of(path: &Path) -> Result<FileKind, SceneError> {
+        let ending = path.extension().map(|e| e.to_ascii_lowercase());
+        match ending.as_ref().and_then(|e| e.to_str()) {
+            Some("json") => Ok(FileKind::Scene),
+            Some("gltf" | "glb") => Ok(FileKind::Gltf),
+            Some("obj") => Ok(FileKind::Obj),
+            _ => {
+                let message = "its name ends with none of .json, .gltf, .glb, .obj";
+                Err(SceneError::file(path, message))
+            }
+        }
+    }
+}
+
+/// All bytes of a file, of at most [`MAX_FILE_BYTES`].
+pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let why = |error: std::io::Error| format!("it cannot be read: {error}");
+    let metadata = std::fs::metadata(path).map_err(why)?;
+    // A path that is no file could block for ever, or have no end.
+    if !metadata.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(why)?;
+    file.take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(why)?;
+    match bytes.len() as u64 > MAX_FILE_BYTES {
+        true => Err(format!("it has more than {MAX_FILE_BYTES} bytes")),
+        false => Ok(bytes),
+    }
+}
+
+fn read_scene_file(path: &Path) -> Result<SceneFile, SceneError> {
+    let bytes = read_bytes(path).map_err(|why| SceneError::file(path, why))?;
+    serde_json::from_slice(&bytes).map_err(|error| SceneError::json(path, &error))
+}
+
+fn canonical(path: &Path) -> Result<PathBuf, SceneError> {
+    let found = std::fs::canonicalize(path);
+    found.map_err(|error| SceneError::file(path, format!("it cannot be read: {error}")))
+}
+
+/// Reads a file once; `from` and `place` are where it is named.
+fn read_model(
+    builder: &mut Builder<'_>,
+    path: &Path,
+    from: &Path,
+    place: ScenePlace,
+) -> Result<Rc<Model>, SceneError> {
+    let at = |message: String| SceneError::new(from, place.clone(), message);
+    let id = std::fs::canonicalize(path)
+        .map_err(|error| at(format!("{} cannot be read: {error}", path.display())))?;
+    if let Some(model) = builder.models.get(&id) {
+        return Ok(model.clone());
+    }
+    if builder.open.contains(&id) {
+        return Err(at(format!("{} contains itself", path.display())));
+    }
+    if builder.open.len() >= MAX_NESTING {
+        return Err(at(format!("files are nested more than {MAX_NESTING} deep")));
+    }
+    builder.open.push(id.clone());
+    let model = match FileKind::of(path)? {
+        FileKind::Scene => {
+            let file = read_scene_file(path)?;
+            read_scene(builder, path, file)?
+        }
+        FileKind::Gltf => gltf::read(builder, path)?,
+        FileKind::Obj => obj::read(builder, path)?,
+    };
+    builder.open.pop();
+    let model = Rc::new(model);
+    builder.models.insert(id, model.clone());
+    Ok(model)
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+/// Reads the parts of a scene file.
+fn read_scene(
+    builder: &mut Builder<'_>,
+    path: &Path,
+    file: SceneFile,
+) -> Result<Model, SceneError> {
+    let mut model = Model::default();
+    let textures = file.textures.0.iter().map(|(name, section)| {
+        let item = format!("textures.{name}");
+        read_texture(path, &item, section).map(|texture| builder.add_texture(texture))
+    });
+    let textures: Vec<usize> = textures.collect::<Result<_, _>>()?;
+    let find_texture = |name: &str| match file.textures.find(name) {
+        Some(index) => Ok(textures[index]),
+        None => Err(format!(
+            "there is no texture `{name}`; {}",
+            file.textures.names()
+        )),
+    };
+    let mut materials = Vec::new();
+    for (name, section) in &file.materials.0 {
+        let item = format!("materials.{name}");
+        let at = |message: String| SceneError::item(path, &*item, message);
+        materials.push(match section {
+            MaterialSection::Standard(section) => {
+                let standard = standard(section, &find_texture).map_err(at)?;
+                builder.add_standard(path, &item, name, &standard)?
+            }
+            MaterialSection::Shader(section) | MaterialSection::Group(section) => {
+                let is_group = matches!(
+                    &file.materials.0[materials.len()].1,
+                    MaterialSection::Group(_)
+                );
+                let instance = shader_instance(builder, path, &item, section, is_group)?;
+                let bind = |texture: &str| {
+                    let bound = section
+                        .textures
+                        .0
+                        .iter()
+                        .find(|(known, _)| known == texture);
+                    find_texture(bound.map_or(texture, |(_, name)| name))
+                };
+                for (texture, _) in &section.textures.0 {
+                    let mut known = instance.program().textures().iter();
+                    if !known.any(|name| name == texture) {
+                        let item = format!("{item}.textures.{texture}");
+                        let message = "the material has no such texture";
+                        return Err(SceneError::item(path, item, message));
+                    }
+                }
+                builder
+                    .materials
+                    .push(compile::finish(name, &instance, &bind).map_err(at)?);
+                builder.materials.len() - 1
+            }
+        });
+    }
+    let mut meshes = Vec::new();
+    for (name, section) in &file.meshes.0 {
+        let item = format!("meshes.{name}");
+        let mesh = read_mesh(builder, path, &item, section)?;
+        if !matches!(section, MeshSection::File(_)) {
+            builder.reserve_triangles(path, &item, mesh.triangles.len())?;
+        }
+        meshes.push(builder.add_mesh(path, &item, mesh));
+    }
+    for (index, section) in file.instances.iter().enumerate() {
+        let item = format!("instances[{index}]");
+        let to_world = read_transform(path, &item, &section.transform)?;
+        let material = match &section.material {
+            None => None,
+            Some(name) => Some(match file.materials.find(name) {
+                Some(index) => materials[index],
+                None => {
+                    let names = file.materials.names();
+                    let message = format!("there is no material `{name}`; {names}");
+                    return Err(SceneError::item(path, format!("{item}.material"), message));
+                }
+            }),
+        };
+        let mesh = section
+            .mesh
+            .as_ref()
+            .map(|name| match file.meshes.find(name) {
+                Some(index) => Ok(meshes[index]),
+                None => {
+                    let names = file.meshes.names();
+                    let message = format!("there is no mesh `{name}`; {names}");
+                    Err(SceneError::item(path, format!("{item}.mesh"), message))
+                }
+            });
+        let part = read_instance(builder, path, &item, section, mesh.transpose()?, material)?;
+        let placed = builder.place(&mut model, &part, &to_world, material);
+        placed.map_err(|why| SceneError::item(path, &*item, why))?;
+    }
+    for (index, section) in file.lights.iter().enumerate() {
+        let light = read_light(section);
+        let light = light.map_err(|why| SceneError::item(path, format!("lights[{index}]"), why))?;
+        model.lights.push(light);
+    }
+    model.environment = match &file.environment {
+        None => None,
+        Some(section) => Some(
+            read_environment(path, section)
+                .map_err(|why| SceneError::item(path, "environment", why))?,
+        ),
+    };
+    if let Some(section) = &file.camera {
+        model.camera = Some(
+            camera(section, builder.size)
+                .map_err(|(key, why)| SceneError::item(path, format!("camera.{key}"), why))?,
+        );
+    }
+    Ok(model)
+}
+
+/// The mesh or the file of an instance.
+fn read_instance(
+    builder: &mut Builder<'_>,
+    path: &Path,
+    item: &str,
+    section: &InstanceSection,
+    mesh: Option<usize>,
+    material: Option<usize>,
+) -> Result<Rc<Model>, SceneError> {
+    match (mesh, &section.scene) {
+        (Some(mesh), None) => {
+            let material = match material {
+                Some(material) => material,
+                None => builder.default_material(path)?,
+            };
+            let part = PlacedMesh {
+                mesh,
+                to_world: DAffine3::IDENTITY,
+                material,
+            };
+            Ok(Rc::new(Model {
+                instances: vec![part],
+                ..Model::default()
+            }))
+        }
+        (None, Some(scene)) => {
+            let place = ScenePlace::Item(format!("{item}.scene"));
+            read_model(builder, &folder(path).join(scene), path, place)
+        }
+        _ => {
+            let message = "it has either a `mesh` or a `scene`";
+            Err(SceneError::item(path, item, message))
+        }
+    }
+}
+
+fn read_texture(
+    path: &Path,
+    item: &str,
+    section: &TextureSection,
+) -> Result<SceneTexture, SceneError> {
+    let file = folder(path).join(&section.file);
+    if !file.is_file() {
+        let message = format!("there is no file {}", file.display());
+        return Err(SceneError::item(path, format!("{item}.file"), message));
+    }
+    let wrap = match section.wrap {
+        WrapSection::Repeat => Wrap::Repeat,
+        WrapSection::Clamp => Wrap::Clamp,
+        WrapSection::Mirror => Wrap::Mirror,
+        WrapSection::Black => Wrap::Black,
+    };
+    Ok(SceneTexture {
+        source: TextureSource::File(file),
+        wrap: [wrap; 2],
+        color_space: match section.color {
+            ColorSection::Srgb => ColorSpace::Srgb,
+            ColorSection::Linear => ColorSpace::Linear,
+        },
+    })
+}
+
+fn standard(
+    section: &StandardSection,
+    find: &dyn Fn(&str) -> Result<usize, String>,
+) -> Result<StandardMaterial, String> {
+    let names = [
+        &section.base_color_texture,
+        &section.metallic_roughness_texture,
+        &section.normal_texture,
+        &section.emission_texture,
+    ];
+    let mut maps = [None; 4];
+    for (map, name) in maps.iter_mut().zip(names) {
+        let texture = name.as_deref().map(find).transpose()?;
+        *map = texture.map(StandardMap::new);
+    }
+    let alpha_mode = match section.alpha < 1.0 {
+        true => Alpha::Blend,
+        false => Alpha::Opaque,
+    };
+    debug_assert_eq!(MapRole::ALL.len(), maps.len());
+    Ok(StandardMaterial {
+        base_color: section.base_color,
+        alpha: section.alpha,
+        alpha_mode,
+        metallic: section.metallic,
+        roughness: section.roughness,
+        emission: section.emission,
+        normal_scale: 1.0,
+        maps,
+    })
+}
+
+fn shader_instance(
+    builder: &Builder<'_>,
+    path: &Path,
+    item: &str,
+    section: &ShaderSection,
+    is_group: bool,
+) -> Result<Instance, SceneError> {
+    let compiled = (builder.compiler).compile_file(folder(path), &section.file, is_group);
+    let program = compiled.map_err(|error| compile_error(path, item, &error))?;
+    let mut instance = Instance::new(&program);
+    for (name, value) in &section.inputs.0 {
+        set_input(&mut instance, name, value)
+            .map_err(|why| SceneError::item(path, format!("{item}.inputs.{name}"), why))?;
+    }
+    Ok(instance)
+}
+
+fn read_mesh(
+    builder: &mut Builder<'_>,
+    path: &Path,
+    item: &str,
+    section: &MeshSection,
+) -> Result<Mesh, SceneError> {
+    let shape = match section {
+        MeshSection::Quad(_) => Ok(quad()),
+        MeshSection::Cube(_) => Ok(cuboid()),
+        MeshSection::Plane(shape) => grid(shape.segments.unwrap_or([1, 1])),
+        MeshSection::Sphere(shape) => sphere(shape.segments.unwrap_or([64, 32])),
+        MeshSection::Cylinder(shape) => cylinder(shape.segments.unwrap_or([64, 1])),
+        MeshSection::Terrain(shape) => terrain(
+            shape.segments.unwrap_or([128, 128]),
+            shape.height,
+            shape.octaves.unwrap_or(4),
+        ),
+        MeshSection::Triangles(section) => Ok(Mesh {
+            positions: section.positions.iter().map(|v| Vec3::from(*v)).collect(),
+            normals: section.normals.iter().map(|v| Vec3::from(*v)).collect(),
+            tangents: section.tangents.iter().map(|v| Vec4::from(*v)).collect(),
+            uvs: section.uvs.iter().map(|v| Vec2::from(*v)).collect(),
+            triangles: section.triangles.clone(),
+        }),
+        MeshSection::File(section) => {
+            let file = folder(path).join(&section.path);
+            let name = section.name.as_deref();
+            return match FileKind::of(&file)? {
+                FileKind::Gltf => gltf::read_mesh(builder, &file, name),
+                FileKind::Obj => obj::read_mesh(builder, &file, name),
+                FileKind::Scene => {
+                    let message = "a mesh is in a glTF or OBJ file; `instances` may have a `scene`";
+                    Err(SceneError::item(path, item, message))
+                }
+            };
+        }
+    };
+    shape.map_err(|error| SceneError::item(path, item, error))
+}
+
+fn read_transform(
+    path: &Path,
+    item: &str,
+    steps: &[TransformSection],
+) -> Result<DAffine3, SceneError> {
+    let mut map = DAffine3::IDENTITY;
+    for (index, step) in steps.iter().enumerate() {
+        let step = match *step {
+            TransformSection::Translate(by) => DAffine3::from_translation(by.into()),
+            TransformSection::Scale(by) => DAffine3::from_scale(by.into()),
+            TransformSection::Matrix(rows) => transform::rows(rows),
+            TransformSection::Rotate(turn) => {
+                let map = transform::rotation(turn.axis.into(), turn.degrees);
+                let map = map.ok_or_else(|| {
+                    let item = format!("{item}.transform[{index}].rotate.axis");
+                    SceneError::item(path, item, "it has no direction")
+                })?;
+                DAffine3::from_mat3(map)
+            }
+        };
+        map = step * map;
+    }
+    Ok(map)
+}
+
+fn read_light(section: &LightSection) -> Result<Light, String> {
+    match *section {
+        LightSection::Point(light) => {
+            let (position, intensity) = (light.position.into(), light.intensity.into());
+            check_light(position, intensity)?;
+            Ok(Light::Point {
+                position,
+                intensity,
+            })
+        }
+        LightSection::Directional(light) => {
+            let irradiance = light.irradiance.into();
+            let direction = DVec3::from(light.direction).try_normalize();
+            let direction = direction.ok_or("its direction has no length")?;
+            check_light(direction, irradiance)?;
+            Ok(Light::Directional {
+                direction,
+                irradiance,
+            })
+        }
+    }
+}
+
+fn read_environment(path: &Path, section: &EnvironmentSection) -> Result<Environment, String> {
+    match section {
+        EnvironmentSection::Constant(radiance) => {
+            check_light(DVec3::ZERO, (*radiance).into())?;
+            Ok(Environment::Constant((*radiance).into()))
+        }
+        EnvironmentSection::Image(image) => {
+            let file = folder(path).join(&image.file);
+            check_light(DVec3::ZERO, Vec3::splat(image.scale))?;
+            match file.is_file() {
+                true => Ok(Environment::Image {
+                    file,
+                    scale: image.scale,
+                }),
+                false => Err(format!("there is no file {}", file.display())),
+            }
+        }
+    }
+}
+
+/// Builds the world, and fills in camera and light.
+fn finish(
+    mut builder: Builder<'_>,
+    model: &Model,
+    path: &Path,
+    options: SceneOptions,
+) -> Result<Scene, SceneError> {
+    make_tangents(&mut builder, model);
+    let instances = model.instances.iter().map(|part| MeshInstance {
+        mesh: part.mesh,
+        to_world: part.to_world,
+        material: part.material,
+    });
+    let world = World::with_limits(builder.meshes, instances.collect(), builder.limits);
+    let world = world.map_err(|GeometryError { place, problem }| match place {
+        GeometryPlace::Mesh(index) => {
+            let (file, item) = &builder.mesh_places[index];
+            SceneError::item(file, item.clone(), problem)
+        }
+        GeometryPlace::Instance(index) => {
+            let (file, item) = &builder.mesh_places[model.instances[index].mesh];
+            let message = format!(
+                "instance {index}, of {item} in {}: {problem}",
+                file.display()
+            );
+            SceneError::file(path, message)
+        }
+        GeometryPlace::World => SceneError::file(path, problem),
+    })?;
+    let mut warnings = builder.warnings;
+    if model.instances.is_empty() {
+        warnings.push(format!("{}: there is nothing in it", path.display()));
+    }
+    let is_dark = model.lights.is_empty() && model.environment.is_none();
+    let environment = match (&model.environment, is_dark) {
+        (Some(environment), _) => environment.clone(),
+        (None, true) => Environment::Constant(Vec3::splat(0.8)),
+        (None, false) => Environment::Constant(Vec3::ZERO),
+    };
+    Ok(Scene {
+        camera: (model.camera).unwrap_or_else(|| framing_camera(world.bounds(), builder.size)),
+        world,
+        materials: builder.materials,
+        textures: builder.textures,
+        lights: model.lights.clone(),
+        environment,
+        options,
+        warnings,
+    })
+}
+
+/// Makes the tangents of meshes whose materials read them.
+fn make_tangents(builder: &mut Builder<'_>, model: &Model) {
+    let reads: Vec<bool> = (builder.materials.iter())
+        .map(|material| material.instance.program().reads("tangent"))
+        .collect();
+    let mut wanted = vec![false; builder.meshes.len()];
+    for part in &model.instances {
+        wanted[part.mesh] |= reads[part.material];
+    }
+    for (mesh, wanted) in builder.meshes.iter_mut().zip(wanted) {
+        if wanted {
+            mesh.make_tangents();
+        }
+    }
+}

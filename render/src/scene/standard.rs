@@ -1,0 +1,187 @@
+//! The built-in material: a metallic-roughness surface, as glTF 2.0 describes it (section 3.9).
+
+use super::compile::{MaterialCompiler, finish};
+use super::{ColorSpace, Material};
+use adumbra::group::Group;
+use adumbra::globals::Flag;
+use adumbra::{Diagnostics, Instance, Sources};
+
+const SURFACE: &str = include_str!("materials/gltf.adu");
+const IMAGE: &str = include_str!("materials/image.adu");
+/// The sign of the bitangent, if hits have one; else 1.
+const KNOWN_SIGN: &str = "float tangent_sign() { return global_value<tangent_sign>; }";
+const NO_SIGN: &str = "float tangent_sign() { return 1.0; }";
+
+/// A texture of the material, and how its coordinates are mapped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct StandardMap {
+    /// An index into the scene's textures.
+    pub(super) texture: usize,
+    pub(super) offset: [f32; 2],
+    /// Radians, counter-clockwise.
+    pub(super) rotation: f32,
+    pub(super) scale: [f32; 2],
+}
+
+impl StandardMap {
+    pub(super) fn new(texture: usize) -> StandardMap {
+        StandardMap {
+            texture,
+            offset: [0.0; 2],
+            rotation: 0.0,
+            scale: [1.0; 2],
+        }
+    }
+}
+
+/// What a texture of the material gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MapRole {
+    BaseColor,
+    MetallicRoughness,
+    Normal,
+    Emission,
+}
+
+impl MapRole {
+    pub(super) const ALL: [MapRole; 4] = [
+        MapRole::BaseColor,
+        MapRole::MetallicRoughness,
+        MapRole::Normal,
+        MapRole::Emission,
+    ];
+
+    /// The unit of the group, which names the texture too, and the input that it feeds.
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            MapRole::BaseColor => ("base_color_map", "base_texel"),
+            MapRole::MetallicRoughness => ("metallic_roughness_map", "surface_texel"),
+            MapRole::Normal => ("normal_map", "normal_texel"),
+            MapRole::Emission => ("emission_map", "emission_texel"),
+        }
+    }
+
+    pub(super) fn color_space(self) -> ColorSpace {
+        match self {
+            MapRole::BaseColor | MapRole::Emission => ColorSpace::Srgb,
+            MapRole::MetallicRoughness | MapRole::Normal => ColorSpace::Linear,
+        }
+    }
+}
+
+/// What alpha means.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Alpha {
+    /// It is ignored.
+    #[default]
+    Opaque,
+    /// A point is there if alpha is at least this.
+    Mask(f32),
+    /// The share of light that does not pass straight through.
+    Blend,
+}
+
+/// The parameters of the material.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct StandardMaterial {
+    pub(super) base_color: [f32; 3],
+    pub(super) alpha: f32,
+    pub(super) alpha_mode: Alpha,
+    pub(super) metallic: f32,
+    pub(super) roughness: f32,
+    pub(super) emission: [f32; 3],
+    pub(super) normal_scale: f32,
+    /// In the order of [`MapRole::ALL`].
+    pub(super) maps: [Option<StandardMap>; 4],
+}
+
+impl Default for StandardMaterial {
+    fn default() -> StandardMaterial {
+        StandardMaterial {
+            base_color: [0.8; 3],
+            alpha: 1.0,
+            alpha_mode: Alpha::Opaque,
+            metallic: 0.0,
+            roughness: 0.5,
+            emission: [0.0; 3],
+            normal_scale: 1.0,
+            maps: [None; 4],
+        }
+    }
+}
+
+impl StandardMaterial {
+    /// Compiles the material. Only textures that it has are sampled.
+    pub(super) fn compile(
+        &self,
+        name: &str,
+        compiler: &MaterialCompiler,
+    ) -> Result<Material, StandardError> {
+        let mut surface = Sources::new("gltf.adu", SURFACE);
+        let sign = match compiler.has_tangent_sign() {
+            true => KNOWN_SIGN,
+            false => NO_SIGN,
+        };
+        surface.add("tangent_sign.adu", sign);
+        let image = Sources::new("image.adu", IMAGE);
+        let mut group = Group::new();
+        group.unit("surface", &surface, None);
+        for (role, map) in MapRole::ALL.into_iter().zip(&self.maps) {
+            let (unit, input) = role.names();
+            let Some(map) = map else { continue };
+            let (sine, cosine) = libm::sincosf(map.rotation);
+            group
+                .unit(unit, &image, None)
+                .set(unit, "offset", map.offset)
+                .set(unit, "scale", map.scale)
+                .set(unit, "turn", [cosine, sine])
+                .bind_texture(unit, "map", unit)
+                .connect((unit, "texel"), ("surface", input));
+            if role == MapRole::BaseColor {
+                group.connect((unit, "alpha"), ("surface", "alpha_texel"));
+            }
+        }
+        let (uses_alpha, cutoff) = match self.alpha_mode {
+            Alpha::Opaque => (false, -1.0),
+            Alpha::Mask(cutoff) => (true, cutoff),
+            Alpha::Blend => (true, -1.0),
+        };
+        group
+            .set("surface", "base_color", self.base_color)
+            .set("surface", "alpha", self.alpha)
+            .set("surface", "uses_alpha", Flag::from(uses_alpha))
+            .set("surface", "cutoff", cutoff)
+            .set("surface", "metallic", self.metallic)
+            .set("surface", "roughness", self.roughness)
+            .set("surface", "emission", self.emission)
+            .set("surface", "normal_scale", self.normal_scale)
+            .set(
+                "surface",
+                "has_normal_map",
+                Flag::from(self.maps[2].is_some()),
+            )
+            .expose_output("surface", ("surface", "surface"));
+        let program = compiler.compile_group(&group)?;
+        let find = |name: &str| {
+            let roles = MapRole::ALL.into_iter().zip(&self.maps);
+            let mut named = roles.filter(|(role, _)| role.names().0 == name);
+            let map = named.next().and_then(|(_, map)| *map);
+            map.map(|map| map.texture)
+                .ok_or_else(|| format!("there is no texture `{name}`"))
+        };
+        finish(name, &Instance::new(&program), &find).map_err(StandardError::Other)
+    }
+}
+
+/// Why the built-in material does not compile: the host's closures or globals are others.
+#[derive(Debug)]
+pub(super) enum StandardError {
+    Diagnostics(Box<Diagnostics>),
+    Other(String),
+}
+
+impl From<Diagnostics> for StandardError {
+    fn from(diagnostics: Diagnostics) -> StandardError {
+        StandardError::Diagnostics(Box::new(diagnostics))
+    }
+}
