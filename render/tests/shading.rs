@@ -132,7 +132,7 @@ impl Stage {
             shaders: shaders.collect(),
             table,
             lights: vec![Light::Directional {
-                direction: DVec3::new(0.3, 0.8, 0.5),
+                direction: DVec3::new(-0.3, -0.8, -0.5),
                 irradiance: Vec3::splat(2.0),
             }],
             environment,

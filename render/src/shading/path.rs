@@ -305,7 +305,7 @@ fn direct_light(scene: &PathScene<'_>, path: &mut Path, point: &SurfacePoint, bs
             Light::Directional {
                 direction,
                 irradiance,
-            } => (direction.normalize_or_zero(), f64::INFINITY, irradiance),
+            } => ((-direction).normalize_or_zero(), f64::INFINITY, irradiance),
             Light::Point {
                 position: lamp,
                 intensity,
