@@ -176,8 +176,8 @@ impl SwitchSubject {
     pub fn code(&self, target: Target, optimisations: Optimisations) -> [Option<Vec<u8>>; 2] {
         let units: Vec<CompileUnit> = compile_units(&self.bytecode, &self.uniform);
         let cfgs: Vec<PointCfg> = point_cfgs(&self.bytecode);
-        let batch = target.compile_with(optimisations, &units, false);
-        let point = target.compile_flows_with(optimisations, &cfgs, false);
+        let batch = target.compile_batch_with(optimisations, &units, false);
+        let point = target.compile_points_with(optimisations, &cfgs, false);
         [batch, point].map(|code| code.map(|code| code.bytes))
     }
 }

@@ -432,9 +432,9 @@ pub unsafe trait NativeBackend: fmt::Debug + Send + Sync {
     /// of [`KERNEL_WIDTH`] points. The units depend on the set of uniform globals, and on nothing
     /// else, so evaluators of a program can share their code. Returns none if there is no memory
     /// for it.
-    fn translate(&self, uniform: &[bool], units: &[CompileUnit]) -> Option<BatchKernels>;
+    fn compile_batch(&self, uniform: &[bool], units: &[CompileUnit]) -> Option<BatchKernels>;
 
     /// Compiles the CFGs of the program, which `cfgs` makes if there is no code yet: they are
     /// always the same. Returns none if there is no memory for it.
-    fn translate_points(&self, cfgs: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels>;
+    fn compile_points(&self, cfgs: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels>;
 }

@@ -20,7 +20,7 @@ use crate::ast;
 use crate::edit_distance::closest_name;
 use crate::interner::Symbol;
 use crate::syntax_error::foreign_keyword;
-use crate::token_kind::{Kind, TokenSet};
+use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::{Code, Diagnostic, Label, Span};
 
 /// Most names that a help lists.
@@ -284,7 +284,7 @@ impl<'a> TypeChecker<'a, '_> {
     /// Every name of a type.
     pub(super) fn type_names(&self) -> impl Iterator<Item = &str> {
         let structs = self.names.types().map(|symbol| self.symbol_name(symbol));
-        let keywords = TokenSet::TYPES.iter().map(Kind::text);
+        let keywords = TokenSet::TYPES.iter().map(TokenKind::text);
         let fixed: Vec<&str> = keywords.chain(predeclared_type_names()).collect();
         structs.chain(fixed)
     }

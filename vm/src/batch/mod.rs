@@ -146,7 +146,7 @@ impl BatchMachine {
         );
         let joined_by = loaded.joined_by;
         let memory = if in_planes {
-            let kernels = native.and_then(|native| native.translate(&uniform, &loaded.units));
+            let kernels = native.and_then(|native| native.compile_batch(&uniform, &loaded.units));
             ChunkMemory::new(&program, loaded, kernels, width, registers)
         } else {
             // Points run one by one; only outputs have planes.

@@ -87,7 +87,7 @@ impl PointMachine {
         limits: Limits,
         native: &dyn NativeBackend,
     ) -> PointMachine {
-        let kernels = native.translate_points(&|| point_cfgs(&program));
+        let kernels = native.compile_points(&|| point_cfgs(&program));
         PointMachine::at_level(program, limits, SimdLevel::best(), kernels)
     }
 
