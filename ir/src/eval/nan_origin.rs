@@ -55,7 +55,7 @@ impl NanOrigins {
         let values = || args.iter().map(|slot| slot.float);
         let shadows = |direction| args.iter().map(move |slot| slot.shadow(direction));
         let mut marked =
-            |handed_on: Option<u32>| F::nan(handed_on.unwrap_or_else(|| self.payload(inst.span)));
+            |inherited: Option<u32>| F::nan(inherited.unwrap_or_else(|| self.payload(inst.span)));
         if is_nan(result.float) {
             result.float = match inst.kind {
                 InstKind::Shadow(direction) => marked(first_payload(shadows(direction))),

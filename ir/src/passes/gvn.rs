@@ -6,9 +6,9 @@
 //! fault or have effects stay.
 //!
 //! Some operations are rewritten by their operands' definitions. Hashes are evaluated at
-//! neighbouring cells: if x·c exists, the product (x + k)·c is its sum with a constant. If x + y
-//! exists, so does (x + k) + y; two constants become one. Integers wrap, so that is exact. And x −
-//! floor(x) is the op `fract` of x, to the bit and with the same partial.
+//! neighbouring lattice points: if x·c exists, the product (x + k)·c is its sum with a constant. If
+//! x + y exists, so does (x + k) + y; two constants become one. Integers wrap, so that is exact.
+//! And x − floor(x) is the op `fract` of x, to the bit and with the same partial.
 //!
 //! Constants that are definitions of different variables stay apart, so that each can be named in
 //! listings.
