@@ -61,7 +61,7 @@ pub trait Field:
 
 /// Calls another op by its name: `call(Cos, [t])`.
 #[inline(always)]
-pub fn call<F: Field, R: OpDef<N>, const N: usize>(_row: R, args: [F; N]) -> F {
+pub fn call<F: Field, R: OpDef<N>, const N: usize>(_op: R, args: [F; N]) -> F {
     F::call::<R, N>(args)
 }
 
