@@ -284,9 +284,9 @@ fn one(info: &OpInfo) -> String {
 
 /// The names of everything that `:help` has a page of.
 pub fn topics() -> impl Iterator<Item = &'static str> {
-    let rows = Op::ALL.iter().map(|op| op.info().name);
+    let ops = Op::ALL.iter().map(|op| op.info().name);
     let called = CALLED.iter().map(|page| page.name);
-    rows.chain(builtin::builtin_names())
+    ops.chain(builtin::builtin_names())
         .chain(called)
         .chain(KEYWORDS.iter().map(|page| page.name))
         .chain(adumbra_stdlib::function_names())
