@@ -259,7 +259,7 @@ const RETIRED: &[Retired] = &[
 const MATRICES_AND_PIXELS: &[&str] = &[
     "capi/include/",
     "capi/src/variable.rs",
-    "cli/src/args.rs",
+    "cli/src/args/",
     "cli/src/benchmarks/programs.rs",
     "cli/src/emit.rs",
     "cli/src/image/",
@@ -322,6 +322,7 @@ const CELLS: &[&str] = &[
     "ir/src/passes/tests/random.rs",
     "ops/src/definition.rs",
     "ops/src/field.rs",
+    "ops/src/lattice.rs",
     "ops/src/noise/",
     "ops/src/shadow_flow.rs",
     "simd/src/routines/superinstruction.rs",
@@ -342,7 +343,7 @@ const MATERIALS: &[&str] = &["examples/materials/"];
 const PASS_NAMES: &[&str] = &["cli/tests/command/repl.rs", "ir/src/passes/mod.rs"];
 /// A value of the option `--globals`.
 const GLOBALS_OPTION: &[&str] = &[
-    "cli/src/args.rs",
+    "cli/src/args/",
     "cli/src/image_globals.rs",
     "cli/src/run.rs",
     "cli/tests/command/",
