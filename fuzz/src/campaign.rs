@@ -18,7 +18,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Tries that shrinking a finding may take.
+/// Tries that shrinking a failure may take.
 const SHRINK_TRIES: usize = 5_000;
 
 /// What a campaign did.
@@ -76,8 +76,9 @@ impl fmt::Display for CampaignReport {
     }
 }
 
-/// Runs seeds from `first` on for that long, or up to the first finding. Gives what was done, and the finding, shrunk if it is about a
-/// program.
+/// Runs seeds from `first` on for that long, or up to the first failure.
+///
+/// Gives a report, and the failure, shrunk if it is about a program.
 pub fn run(first: u64, time: Duration) -> (CampaignReport, Option<String>) {
     let begin = Instant::now();
     let mut report = CampaignReport::default();
@@ -121,21 +122,23 @@ impl fmt::Display for BatchReport {
     }
 }
 
-/// Holds batches against single points on so many seeds from `first` on, on all processors, or up to the first finding. Gives what was done, and the finding,
-/// shrunk.
+/// Compares batches with single points on `programs` seeds from `first` on, or up to the first failure.
+///
+/// Uses all processors. Gives a report, and the failure, shrunk.
 pub fn run_batch(first: u64, programs: u64, at: TierChoice) -> (BatchReport, Option<String>) {
     let begin = Instant::now();
     let seeds = first..first.saturating_add(programs);
-    let (mix, finding) = check_seeds(seeds, &ProgramMix::default(), |seed, mix| {
+    let (mix, failure) = check_seeds(seeds, &ProgramMix::default(), |seed, mix| {
         let program = GeneratedProgram::of_seed(seed, Profile::ANY);
         checked(&program, |program| check_batch(program, at, mix))
     });
     let time = begin.elapsed();
-    (BatchReport { time, mix }, finding)
+    (BatchReport { time, mix }, failure)
 }
 
-/// Holds quads of all engines against each other on so many seeds from `first` on, on all processors, or up to the first finding. Gives what was done, and
-/// the finding, shrunk.
+/// Compares quads of all engines on `programs` seeds from `first` on, or up to the first failure.
+///
+/// Uses all processors. Gives a report, and the failure, shrunk.
 pub fn run_quads(first: u64, programs: u64, at: TierChoice) -> (QuadMix, Option<String>) {
     let seeds = first..first.saturating_add(programs);
     check_seeds(seeds, &QuadMix::default(), |seed, mix| {

@@ -20,7 +20,7 @@ pub struct InputCoverage {
     /// How much of their derivatives was compared.
     pub compared: GradientComparison,
     /// How long a point of theirs may take, if clocks count: not in tests, whose machines may be busy.
-    pub patience: Option<Duration>,
+    pub deadline: Option<Duration>,
 }
 
 impl Default for InputCoverage {
@@ -30,16 +30,16 @@ impl Default for InputCoverage {
             fates: BTreeMap::new(),
             programs: ProgramMix::of(ProgramKind::Gradient),
             compared: GradientComparison::default(),
-            patience: None,
+            deadline: None,
         }
     }
 }
 
 impl InputCoverage {
-    /// The same for a campaign, in which a point that takes too long is a finding.
+    /// The same for a campaign, in which a point that takes too long is a failure.
     pub fn with_deadline() -> InputCoverage {
         InputCoverage {
-            patience: Some(DEADLINE),
+            deadline: Some(DEADLINE),
             ..InputCoverage::default()
         }
     }
@@ -49,7 +49,7 @@ impl InputCoverage {
         self.count_many(fate, 1);
     }
 
-    /// The same, so many times.
+    /// The same, `count` times.
     pub fn count_many(&mut self, fate: &'static str, count: usize) {
         *self.fates.entry(fate).or_default() += count;
     }

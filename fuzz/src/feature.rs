@@ -94,7 +94,7 @@ features! {
     Whole = "written: array as a whole", 5.0, 5.0;
     /// A resource of the host.
     Resource = "written: resource", 3.0, 3.0;
-    /// A row of noise.
+    /// An op of noise.
     Noise = "written: noise, all operands", 10.0, 10.0;
     /// A function of the library.
     Library = "written: function of the library", 20.0, 20.0;

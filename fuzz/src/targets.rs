@@ -9,7 +9,7 @@ use crate::oracle::{
 };
 use adumbra_ir::text::{self, SpanComments};
 
-/// A target. Bytes that make it give an error are a finding, and so are those that make it panic.
+/// A target. Bytes that make it give an error or panic are a failure.
 #[derive(Clone, Copy, Debug)]
 pub struct FuzzTarget {
     /// Its name as a fuzz target.
@@ -158,7 +158,7 @@ const IR_TOKENS: &[&str] = &[
     "index",
 ];
 
-/// Bytecode: the bytes as they are and behind a right head, or a program's file with some of its bytes changed, in several ways since
+/// Bytecode: the bytes as they are and after a right head, or a program's file with some of its bytes changed, in several ways since
 /// compiling takes longest.
 ///
 /// # Errors
@@ -166,8 +166,8 @@ const IR_TOKENS: &[&str] = &[
 fn bytecode(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     const WAYS: usize = 16;
     let (kind, rest) = kind(bytes);
-    let patience = seen.patience;
-    let check = |file: &[u8]| bytes_oracle::check(file, patience);
+    let deadline = seen.deadline;
+    let check = |file: &[u8]| bytes_oracle::check(file, deadline);
     if kind == 0 {
         for file in [rest, &bytes_oracle::with_header(rest)] {
             seen.count(check(file)?.name());

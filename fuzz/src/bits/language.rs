@@ -170,7 +170,7 @@ impl Run {
     }
 }
 
-/// The point so many pixels further along x and y, as far as its derivatives say.
+/// The point some pixels further along x and y, as far as its derivatives say.
 fn moved(layout: &GlobalsLayout, point: &Point, [x, y]: [f32; 2]) -> Point {
     let mut point = point.clone();
     for (member, at) in layout.members().iter().zip(&mut point) {

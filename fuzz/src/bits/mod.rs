@@ -27,7 +27,7 @@ pub struct Hashes {
 /// The folder of the workspace, which programs are read from.
 pub fn root() -> &'static Path {
     let parent = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-    parent.expect("the crate stands in a folder of the workspace")
+    parent.expect("the crate is in a folder of the workspace")
 }
 
 /// The record that the repository keeps.

@@ -7,7 +7,8 @@
 //! changed seed/3141 8796a5b4c3d2e1f0 0123456789abcdef: why         what it showed when the record was taken, and now
 //! ```
 //!
-//! Entries keep what was shown when the record was taken. A program that changed since counts as it was then, so a block still tells of all its others.
+//! Entries keep what was shown when the record was taken. A program that changed since counts as it
+//! was then, so a block still checks all its others.
 
 use super::Hashes;
 use std::collections::BTreeMap;

@@ -37,7 +37,7 @@ impl RecordItem {
         Ok(language.chain(materials).collect())
     }
 
-    /// The whole blocks among so many random programs.
+    /// The whole blocks among the first `programs` random programs.
     pub fn blocks(programs: u64) -> impl Iterator<Item = RecordItem> {
         (0..programs / BLOCK).map(|block| RecordItem::Block(block * BLOCK))
     }
@@ -164,7 +164,9 @@ impl fmt::Display for RecordReport {
     }
 }
 
-/// The command: holds all programs that are written down and so many random ones against the record in a file. Gives whether all is as recorded.
+/// The command: compares all written and `programs` random programs with the record in a file.
+///
+/// Gives whether all is as recorded.
 ///
 /// # Errors
 /// If the record cannot be read, or the programs cannot be listed.
@@ -250,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_told_apart() {
+    fn differences_are_classified() {
         let record = "same 0000000000000001 0000000000000001\n\
             text 0000000000000001 0000000000000001\n\
             shown 0000000000000001 0000000000000001\n";

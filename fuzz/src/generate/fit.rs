@@ -8,7 +8,7 @@ use super::scope::Ty;
 impl Generator<'_> {
     /// An expression of the type, at most `depth` deep, within what variables of its type are kept in.
     pub(super) fn kept(&mut self, ty: &Ty, depth: u32) -> String {
-        self.within(ty, depth, home(ty))
+        self.within(ty, depth, kept_range(ty))
     }
 
     /// An expression of the type, at most `depth` deep, within a range.
@@ -65,7 +65,7 @@ impl Generator<'_> {
 }
 
 /// What variables of the type are kept within.
-pub(super) fn home(ty: &Ty) -> ValueRange {
+pub(super) fn kept_range(ty: &Ty) -> ValueRange {
     match ty {
         Ty::Int => ValueRange::INT,
         Ty::Uint => ValueRange::UINT,

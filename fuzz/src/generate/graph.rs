@@ -71,7 +71,7 @@ impl Graph {
             });
         }
         for _ in 0..choices.between(1, 3) {
-            // The last unit most often: it stands behind the longest ways.
+            // The last unit most often: the longest paths lead to it.
             let back = choices.weighted(&[4, 2, 1]).min(graph.units.len() - 1);
             let unit = graph.units.len() - 1 - back;
             let outputs = &faces[graph.units[unit].shader].outputs;

@@ -15,7 +15,7 @@ const TURNS: u64 = 4;
 struct Loop {
     /// Lines before them.
     head: Vec<String>,
-    /// The line behind them.
+    /// The line after them.
     tail: String,
     /// Variables that they can read.
     counters: Vec<(String, Ty)>,

@@ -102,7 +102,7 @@ impl Scope {
         });
     }
 
-    /// Where the scope stands, to return to with [`Scope::leave`].
+    /// The scope's extent, to return to with [`Scope::leave`].
     pub(super) fn enter(&self) -> usize {
         self.variables.len()
     }

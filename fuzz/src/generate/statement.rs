@@ -195,7 +195,7 @@ impl Generator<'_> {
         self.line(&format!("{call};"));
     }
 
-    /// A texture is sampled where the program then stands.
+    /// A texture is sampled at this place of the program.
     pub(super) fn sampling(&mut self) {
         if self.textures == 0 {
             return self.assign();

@@ -44,7 +44,7 @@ pub(super) struct Recorders {
 }
 
 impl Recorders {
-    /// Of so many points.
+    /// Of this number of points.
     pub(super) fn new(points: usize, waits: u64) -> Recorders {
         Recorders {
             points: vec![TextureRecorder::default(); points],
@@ -179,7 +179,7 @@ impl TestBatch {
         }
     }
 
-    /// These points, in chunks of at most so many.
+    /// These points, in chunks of at most this number.
     pub(super) fn of(points: Vec<Point>, width: u64) -> TestBatch {
         TestBatch {
             width,
@@ -222,7 +222,7 @@ pub(super) fn engines(
     Ok((together, single.map_err(|no| no.to_string())?))
 }
 
-/// The globals of points, one behind the other.
+/// The globals of points, one after the other.
 pub(super) fn words(program: &Arc<adumbra::Program>, points: &[Point]) -> Vec<u32> {
     let words = |point| point_globals(program, point).words().to_vec();
     points.iter().flat_map(words).collect()
@@ -233,7 +233,7 @@ pub(super) fn gather(
     evaluator: &BatchEvaluator,
     here: &[TextureRecorder],
     mut elsewhere: Vec<(usize, ObservedRun)>,
-    room: &mut Vec<u32>,
+    buffer: &mut Vec<u32>,
 ) -> Vec<ObservedRun> {
     let mut shown = Vec::with_capacity(here.len());
     for (point, textures) in here.iter().enumerate() {
@@ -242,7 +242,7 @@ pub(super) fn gather(
             Some(at) => elsewhere.swap_remove(at).1,
             None => {
                 let faults = evaluator.faults(point);
-                shown_words(evaluator.outputs(point, room), textures, faults)
+                shown_words(evaluator.outputs(point, buffer), textures, faults)
             }
         });
     }
@@ -336,7 +336,7 @@ pub(super) fn observe_together(
     let mut host = Recorders::new(points.len(), waits);
     let mut shown = Vec::new();
     let width = evaluator.width();
-    let mut room = Vec::new();
+    let mut buffer = Vec::new();
     for first in (0..points.len()).step_by(width) {
         let count = width.min(points.len() - first);
         evaluator.evaluate(&globals, first, count, &mut host);
@@ -370,7 +370,7 @@ pub(super) fn observe_together(
             }
         }
         let here = &host.points[first..][..count];
-        shown.extend(gather(&evaluator, here, elsewhere, &mut room));
+        shown.extend(gather(&evaluator, here, elsewhere, &mut buffer));
         evaluator.wait_for_code();
     }
     Ok(shown)

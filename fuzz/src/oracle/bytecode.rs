@@ -41,12 +41,14 @@ impl BytecodeOutcome {
     }
 }
 
-/// Reads, lists, runs and writes bytes. Each point is run alone by an evaluator of its own, which may not take longer than `patience` if there is any; then all of them
-/// by one evaluator, forwards and backwards, and by each other engine.
+/// Reads, lists, runs and writes bytes.
+///
+/// Each point is run alone by an evaluator of its own, within `deadline` if there is one. Then all of
+/// them are run by one evaluator, forwards and backwards, and by each other engine.
 ///
 /// # Errors
 /// If a program that was accepted is not the same when written and read again, takes too long, or shows something else by another engine or after other points.
-pub fn check(bytes: &[u8], patience: Option<Duration>) -> Result<BytecodeOutcome, String> {
+pub fn check(bytes: &[u8], deadline: Option<Duration>) -> Result<BytecodeOutcome, String> {
     let Ok(program) = Program::from_bytecode(bytes) else {
         return Ok(BytecodeOutcome::Refused);
     };
@@ -60,7 +62,7 @@ pub fn check(bytes: &[u8], patience: Option<Duration>) -> Result<BytecodeOutcome
         let begun = Instant::now();
         alone.push(observe(&program, Engine::Point, point)?);
         let taken = begun.elapsed();
-        if patience.is_some_and(|patience| taken > patience) {
+        if deadline.is_some_and(|deadline| taken > deadline) {
             let steps = limits().steps;
             return Err(format!("a point of at most {steps} steps took {taken:?}"));
         }
@@ -186,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_that_take_too_long_are_findings() {
+    fn point_past_deadline_is_a_failure() {
         let text = "shader main(out float o) { for (int i = 0; i < 1000; ++i) o += sin(o + 1.0); }";
         let program = compiler(&MODES[0]).compile(&Sources::new("loop.adu", text));
         let file = program.expect("it is a shader").to_bytecode();

@@ -69,12 +69,13 @@ pub fn compiler(mode: &CompileMode) -> Compiler {
 }
 
 impl EngineChain {
-    /// Compiles a bundle of texts in every mode.
+    /// Compiles a bundle in every mode.
     ///
     /// # Errors
     /// If the text has errors, or a stage breaks an invariant.
     pub fn new(source: &str) -> Result<EngineChain, ChainError> {
-        let refused = |findings: adumbra::Diagnostics| ChainError::Refused(findings.to_string());
+        let refused =
+            |diagnostics: adumbra::Diagnostics| ChainError::Refused(diagnostics.to_string());
         let sources = bundle::sources(source).map_err(refused)?;
         let lowered = compiler(&MODES[0]).lowered(&sources).map_err(refused)?;
         EngineChain::of(lowered, |mode| compiler(mode).compile(&sources))
@@ -88,7 +89,8 @@ impl EngineChain {
         lowered: Module,
         compile: impl Fn(&CompileMode) -> Result<Arc<adumbra::Program>, adumbra::Diagnostics>,
     ) -> Result<EngineChain, ChainError> {
-        let refused = |findings: adumbra::Diagnostics| ChainError::Refused(findings.to_string());
+        let refused =
+            |diagnostics: adumbra::Diagnostics| ChainError::Refused(diagnostics.to_string());
         adumbra_ir::verify(&lowered)
             .map_err(|v| ChainError::Broken(format!("lowering: {}", v[0])))?;
         modes::round_trip(&lowered).map_err(ChainError::Broken)?;
@@ -292,7 +294,7 @@ pub(super) fn features(observed: &ObservedRun, tally: &ExecutionCounts) -> Featu
 fn chain(program: &GeneratedProgram) -> Result<EngineChain, Disagreement> {
     EngineChain::new(&program.source).map_err(|no| {
         let what = match no {
-            ChainError::Refused(findings) => format!("{REFUSED}\n{findings}"),
+            ChainError::Refused(diagnostics) => format!("{REFUSED}\n{diagnostics}"),
             ChainError::Broken(what) => what,
         };
         Disagreement::new(program, None, what)
@@ -346,7 +348,7 @@ pub fn check_gradients(
     gradients::check(&chain.compiled[0], &points[0], compared).map_err(report)
 }
 
-/// Whether a finding's spans lie within their texts.
+/// Whether a diagnostic's spans lie within their sources.
 pub(super) fn spans_are_valid(diagnostic: &Diagnostic, sources: &Sources) -> bool {
     let labels = diagnostic.labels.iter().map(|label| label.span);
     labels.chain([diagnostic.span]).all(|span| {

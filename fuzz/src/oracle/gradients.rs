@@ -2,7 +2,7 @@
 //!
 //! The shadows of outputs and of texture coordinates, evaluated over `f64`, must be the slopes of their values along the globals' shadows.
 //! A slope is only taken where all points of its stencil take the same path through the program, and only compared where extrapolation
-//! says that it is known well; how much was compared is counted, and asserted by those who call.
+//! says that it is known well; how much was compared is counted, and asserted by the callers.
 //! Then the shadows over `f32` must be those over `f64`, within what rounding can do to the program ([`noisy`](super::noisy)).
 
 use super::noisy::Noisy;

@@ -22,7 +22,7 @@ pub struct CompileMode {
     extent: ComparisonExtent,
 }
 
-/// Every way to compile. The first is the usual one, with the outputs' shadows.
+/// Every way to compile. The first is the default, with the outputs' shadows.
 pub const MODES: [CompileMode; 4] = [
     mode(
         "specialised",

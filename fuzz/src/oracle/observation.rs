@@ -40,7 +40,7 @@ pub struct ObservedRun {
     pub messages: Vec<ObservedMessage>,
     /// The faults kept.
     pub faults: Vec<Fault>,
-    /// Faults that found no room.
+    /// Faults past the capacity.
     pub more_faults: u32,
     /// The tree of each closure among the outputs, printed in a way of the observer's own.
     pub closures: Vec<String>,

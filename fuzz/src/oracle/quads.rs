@@ -201,8 +201,10 @@ impl Host for OfOne {
     }
 }
 
-/// What each point shows by an engine that evaluates one quad at a time. All others are helpers of each in turn, so that it is known who
-/// asks. Points that are helpers ask nothing.
+/// The observations of each point by an engine that evaluates one quad at a time.
+///
+/// All others are helpers of each in turn, so that it is known which point asks. Points that are
+/// helpers ask nothing.
 pub(super) fn observe_alone(
     program: &Arc<adumbra::Program>,
     engine: Engine,
@@ -247,7 +249,7 @@ pub(super) fn observe_together(
     let mut host = Recorders::new(points.len(), waits);
     let mut all = Vec::new();
     let width = evaluator.width();
-    let mut room = Vec::new();
+    let mut buffer = Vec::new();
     for first in (0..points.len()).step_by(width) {
         let count = width.min(points.len() - first);
         match helpers.contains(&true) {
@@ -288,7 +290,7 @@ pub(super) fn observe_together(
             }
         }
         let here = &host.points[first..][..count];
-        all.extend(gather(&evaluator, here, elsewhere, &mut room));
+        all.extend(gather(&evaluator, here, elsewhere, &mut buffer));
         evaluator.wait_for_code();
     }
     Ok(all)

@@ -15,7 +15,7 @@ pub(super) struct SourceShrinker {
 /// How a text is made shorter. Each pass goes from the front to the end.
 #[derive(Clone, Copy, Debug)]
 enum Pass {
-    /// So many lines from that one on go.
+    /// `size` lines from that one on go.
     Lines { size: usize, at: usize },
     /// The block that this line begins is taken from around its statements.
     Blocks { at: usize },
@@ -179,7 +179,7 @@ fn matching(text: &str, open: usize) -> Option<usize> {
     None
 }
 
-/// What stands between spaces and commas, outside of inner parentheses.
+/// The parts between spaces and commas, outside of inner parentheses.
 fn parts(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
     for (i, c) in text.char_indices() {
