@@ -33,7 +33,7 @@ const MODES: [u32; 9] = [
     0xe040,
 ];
 
-/// What is not a flag that arithmetic leaves behind.
+/// The control bits: all but the flags that arithmetic raises.
 const CONTROL: u32 = !0x3f;
 
 fn set_mode(word: u32) -> u32 {
@@ -250,8 +250,8 @@ fn batches(word: u32, program: &Arc<Program>, tier: Tier, all: &mut Vec<Stage>) 
         in_mode_but_masked(word, || {
             let small = evaluator.read(slot, point);
             read.extend([small.value, small.ddx, small.ddy].map(f32::to_bits));
-            let mut room = Vec::new();
-            for output in evaluator.outputs(point, &mut room) {
+            let mut buffer = Vec::new();
+            for output in evaluator.outputs(point, &mut buffer) {
                 let view = output.view();
                 viewed.extend(
                     view.value

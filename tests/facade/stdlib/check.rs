@@ -43,7 +43,7 @@ impl Compiled {
         sources.add("user", user);
         let program = compiler(variables).compile_expression(&sources);
         Ok(Compiled::new(
-            program.map_err(|findings| findings.to_string())?,
+            program.map_err(|diagnostics| diagnostics.to_string())?,
         ))
     }
 
@@ -83,7 +83,7 @@ fn compiler(variables: &Variables) -> Compiler {
     })
 }
 
-/// Whether the property holds at so many points. `user` is a text whose functions hide the library's.
+/// Whether the property holds at `points` points. `user` is a source whose functions hide the library's.
 pub(crate) fn check(
     function: &Function,
     property: &Property,

@@ -75,7 +75,7 @@ fn every_function_has_properties() {
     assert_eq!(
         with.len(),
         functions.len(),
-        "a function stands here twice or without properties"
+        "a function is here twice or without properties"
     );
     let all: BTreeSet<&str> = adumbra_stdlib::function_names().collect();
     let missing: Vec<_> = all.difference(&with).collect();
@@ -123,7 +123,7 @@ fn changed_functions_are_noticed() {
             let name = function.name;
             let list = survivors.join("\n  ");
             wrong.push(format!(
-                "{name}: of {count} mutants nobody notices\n  {list}"
+                "{name}: of {count} mutants these survive\n  {list}"
             ));
         }
     }

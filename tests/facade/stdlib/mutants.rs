@@ -24,7 +24,7 @@ const OPERATORS: [(&str, &str); 10] = [
     (" << ", " >> "),
 ];
 
-/// Texts with one change each, inside bodies.
+/// Sources with one change each, inside bodies.
 fn mutants(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut depth = 0;

@@ -149,7 +149,7 @@ fn head(line: &str) -> &str {
 fn intrinsics() -> String {
     format!(
         "# Built-in functions and operators\n\n\
-         What the machine computes itself. Functions of floats take vectors too, component by component, and a float beside vectors stands for\n\
+         What the machine computes itself. Functions of floats take vectors too, component by component, and a float beside vectors is\n\
          every component. `t′` is the derivative of `t`, along x or along y; ulp says by how many units in the last place a value may be off.\n\
          Other names: `lerp` is `mix`, `frac` is `fract`, `inversesqrt` is `rsqrt`, and `atan` with two arguments is `atan2`. This page is made\n\
          from the op table, `ops/src`.\n\n{}",
