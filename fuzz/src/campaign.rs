@@ -21,16 +21,16 @@ use std::time::{Duration, Instant};
 /// Tries that shrinking a failure may take.
 const SHRINK_TRIES: usize = 5_000;
 
-/// What a campaign did.
+/// The report of a campaign.
 #[derive(Clone, Debug)]
 pub struct CampaignReport {
-    /// How long it took.
+    /// The time that it took.
     pub time: Duration,
-    /// What programs of all kinds did: engines and compilations were compared on them.
+    /// The mix of programs of all kinds, on which engines and compilations were compared.
     pub any: ProgramMix,
-    /// What the programs did whose derivatives were compared.
+    /// The mix of programs whose derivatives were compared.
     pub gradients: ProgramMix,
-    /// How much of their derivatives was compared.
+    /// The part of their derivatives that was compared.
     pub compared: GradientComparison,
     /// By target, what its inputs came to.
     pub targets: [InputCoverage; TARGETS.len()],
@@ -96,12 +96,12 @@ pub fn run(first: u64, time: Duration) -> (CampaignReport, Option<String>) {
     (report, None)
 }
 
-/// What a campaign about batches did.
+/// The report of a campaign about batches.
 #[derive(Clone, Debug, Default)]
 pub struct BatchReport {
-    /// How long it took.
+    /// The time that it took.
     pub time: Duration,
-    /// What the programs did.
+    /// The mix of the programs.
     pub mix: ProgramMix,
 }
 
@@ -181,7 +181,7 @@ fn caught(run: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
 /// Checks a program.
 ///
 /// # Errors
-/// What does not agree, on the smallest program found on which the same kind of thing does not agree.
+/// The disagreement, on the smallest program found that has one of the same kind.
 pub fn checked(
     program: &GeneratedProgram,
     mut check: impl FnMut(&GeneratedProgram) -> Result<(), Disagreement>,

@@ -1,4 +1,4 @@
-//! What the inputs of a target came to: its mix.
+//! The mix of a target: counts of the fates of its inputs.
 
 use crate::feature::ProgramKind;
 use crate::mix::ProgramMix;
@@ -8,18 +8,20 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// What the inputs of one target came to.
+/// The mix of the inputs of one target.
 #[derive(Clone, Debug)]
 pub struct InputCoverage {
     /// Inputs.
     pub inputs: usize,
-    /// How often something became of an input, or of what was made from it.
+    /// Counts by the fate of an input, or of the things made from it.
     pub fates: BTreeMap<&'static str, usize>,
-    /// What generated programs did that were held against differences.
+    /// The mix of generated programs that were compared with finite differences.
     pub programs: ProgramMix,
-    /// How much of their derivatives was compared.
+    /// The part of their derivatives that was compared.
     pub compared: GradientComparison,
-    /// How long a point of theirs may take, if clocks count: not in tests, whose machines may be busy.
+    /// The time that a point of theirs may take, if clocks count.
+    ///
+    /// They do not in tests, whose machines may be busy.
     pub deadline: Option<Duration>,
 }
 

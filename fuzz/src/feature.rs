@@ -1,4 +1,4 @@
-//! What a program can have in it: the lines of a campaign's table.
+//! Features of programs: the lines of a campaign's table.
 //!
 //! A feature of the first part counts when a point *did* it. What the IR no longer shows counts when the generator wrote it into a function
 //! that the shader reaches. Each has a least share, below which a campaign says that its generator is hollow.
@@ -32,7 +32,7 @@ macro_rules! features {
                 match self { $(Feature::$feature => $name,)* }
             }
 
-            /// How many programs in a hundred must have it.
+            /// The least percentage of programs that have it.
             pub const fn min_percent(self, kind: ProgramKind) -> f64 {
                 match (self, kind) {
                     $((Feature::$feature, ProgramKind::Any) => $any,

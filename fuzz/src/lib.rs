@@ -1,4 +1,4 @@
-//! What judges Adumbra: generators of programs and points, and oracles that say whether engines agree.
+//! Generators of programs and points for Adumbra, and oracles that say whether engines agree.
 //!
 //! A generator ([`generate`]) and an oracle ([`oracle`]) are ordinary functions, so that property tests, campaigns and fuzz targets share
 //! them. Bytes are all the randomness there is: the same bytes are the same program everywhere.

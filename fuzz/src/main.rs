@@ -30,7 +30,7 @@ enum Command {
     },
     /// Hold chunks of points against single points
     Batch {
-        /// How many programs
+        /// Number of programs
         #[arg(long)]
         programs: u64,
         /// The seed to begin with
@@ -45,7 +45,7 @@ enum Command {
     },
     /// Hold quads of all engines against each other
     Quads {
-        /// How many programs
+        /// Number of programs
         #[arg(long)]
         programs: u64,
         /// The seed to begin with
@@ -60,7 +60,7 @@ enum Command {
     },
     /// Hold what programs give, to the bit, against hashes from an earlier commit
     Bits {
-        /// How many random programs, beside those of `tests/lang` and the materials; in whole thousands
+        /// Number of random programs, beside those of `tests/lang` and the materials; in whole thousands
         #[arg(long, value_name = "N", default_value_t = 100_000)]
         programs: u64,
         /// The record to hold them against; that of the repository without
@@ -82,13 +82,13 @@ enum Command {
         /// Look at each Nth float; at all with 1
         #[arg(long, value_name = "N", default_value_t = report::SweepOptions::ALL.stride, value_parser = clap::value_parser!(u32).range(1..))]
         stride: u32,
-        /// How many pairs to draw for ops of two operands
+        /// Number of pairs to draw for ops of two operands
         #[arg(long, value_name = "N", default_value_t = report::SweepOptions::ALL.drawn)]
         draws: u64,
-        /// How many threads work
+        /// Number of threads
         #[arg(long, value_name = "N", default_value_t = report::SweepOptions::ALL.threads)]
         threads: usize,
-        /// What computes them: `table`, or the batch engine at `baseline`, `avx2` or `avx512`
+        /// Engine that computes them: `table`, or the batch engine at `baseline`, `avx2` or `avx512`
         #[arg(long, default_value_t = report::SweepOptions::ALL.engine, value_parser = engine)]
         engine: SweepEngine,
         /// Their names; all without any

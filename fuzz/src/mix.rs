@@ -1,4 +1,4 @@
-//! What a campaign really ran, and whether that was enough: it cannot pass by running nothing of interest.
+//! The mix of a campaign: a campaign fails if it ran nothing of interest.
 
 use crate::feature::{Feature, Features, ProgramKind};
 use adumbra_ir::module::InstKind;
@@ -10,13 +10,13 @@ use std::ops::AddAssign;
 /// Programs after which every op of the op table is expected to have occurred, and nearly all of the library.
 const PROGRAMS_FOR_ALL_OPS: usize = 1_000;
 
-/// How much of the library that is, in a hundred of its names.
+/// The least percentage of the library's functions that occur.
 const LEAST_LIBRARY: f64 = 90.0;
 
-/// How often programs did what, and how often their outputs said nothing.
+/// Counts of the features of programs, and of outputs that say nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramMix {
-    /// What the programs were made for.
+    /// The kind of the programs.
     pub kind: ProgramKind,
     /// Programs that were run.
     pub programs: usize,

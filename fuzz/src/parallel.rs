@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_do_not_show() {
+    fn thread_count_changes_no_result() {
         for threads in [1, 2, 7] {
             let nothing = Seen::default();
             let (seen, failure) = check_with(threads, 5..300, &nothing, |seed, seen| {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn no_seeds_are_nothing() {
+    fn empty_seed_range_runs_no_check() {
         let (seen, failure) = check_seeds(3..3, &Seen(vec![9]), |_, _| Err(String::from("run")));
         assert!(seen.0.iter().all(|&seed| seed == 9) && failure.is_none());
     }

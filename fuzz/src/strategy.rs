@@ -1,10 +1,10 @@
-//! Random programs for proptest, and [`modules`]: failing ones shrink, print as source, and are kept by proptest's own
-//! means.
+//! Random programs for proptest, and [`modules`]: failing ones shrink and print as source.
 //!
-//! A program follows from the choices that its generator made, which are bytes. So the choices shrink
-//! first ([`choices`]): fewer of them, and smaller ones, make simpler programs. What the generator
-//! writes around any choices goes after that, and the last of everything else: the text shrinks
-//! ([`source`]), as long as it fails. Seeds are untouched: a seed gives bytes, these give a program.
+//! Proptest keeps them by its own means. A program follows from the choices that its generator made,
+//! which are bytes. So the choices shrink first ([`choices`]): fewer of them, and smaller ones, make
+//! simpler programs. Then the source shrinks ([`source`]), as long as it fails, since the generator
+//! writes some parts around any choices. Seeds are untouched: a seed gives bytes, these give a
+//! program.
 
 mod choices;
 mod modules;
@@ -111,7 +111,7 @@ pub struct ProgramTree {
     generated: usize,
 }
 
-/// What shrinks.
+/// The ways to shrink that are left.
 #[derive(Clone, Debug)]
 enum Stage {
     Choices(ChoiceShrinker),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn passing_programs_leave_the_first_as_it_was() {
+    fn passing_programs_leave_the_first_unchanged() {
         let program = GeneratedProgram::of_seed(5, Profile::ANY);
         let mut tree = ProgramTree::new(program.clone());
         let mut more = tree.simplify();

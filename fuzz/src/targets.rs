@@ -1,4 +1,4 @@
-//! What the libFuzzer targets and their smoke tests share: bytes in, what does not agree out.
+//! Checks that the libFuzzer targets and their smoke tests share: bytes in, disagreements out.
 
 use crate::choices::Choices;
 use crate::coverage::InputCoverage;
@@ -14,7 +14,7 @@ use adumbra_ir::text::{self, SpanComments};
 pub struct FuzzTarget {
     /// Its name as a fuzz target.
     pub name: &'static str,
-    /// What it does with bytes, which it counts.
+    /// The check of bytes, which counts them.
     pub run: fn(&[u8], &mut InputCoverage) -> Result<(), String>,
 }
 
@@ -63,7 +63,7 @@ impl FuzzTarget {
 /// Source text: the bytes as they are (a [bundle](crate::bundle)), tokens in any order, or a program with some of its tokens changed.
 ///
 /// # Errors
-/// What the oracle says.
+/// The oracle's error.
 fn source(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     let (kind, rest) = kind(bytes);
     let text = match kind {
@@ -79,7 +79,7 @@ fn source(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
 /// IR text: the bytes as they are, or the IR of a program with some of its tokens changed.
 ///
 /// # Errors
-/// What the oracle says.
+/// The oracle's error.
 fn ir_text(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     let (kind, rest) = kind(bytes);
     let (head, rest) = rest.split_at(rest.len().min(24));
@@ -162,7 +162,7 @@ const IR_TOKENS: &[&str] = &[
 /// compiling takes longest.
 ///
 /// # Errors
-/// What the oracle says.
+/// The oracle's error.
 fn bytecode(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     const WAYS: usize = 16;
     let (kind, rest) = kind(bytes);
@@ -187,7 +187,7 @@ fn bytecode(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
 /// A generated program: compilations and engines agree, and derivatives are those of the values.
 ///
 /// # Errors
-/// What the oracle says.
+/// The oracle's error.
 fn gradients(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     let program = GeneratedProgram::generate(bytes, Profile::GRADIENT);
     let found = check_gradients(&program, &mut seen.programs, &mut seen.compared);
@@ -197,7 +197,7 @@ fn gradients(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
 /// Generated shaders wired to one another: compilations and engines agree, and the units do the same one by one.
 ///
 /// # Errors
-/// What the oracle says.
+/// The oracle's error.
 fn group(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     let compared = group_oracle::check(bytes)?;
     seen.count_many("wires", compared.wires);

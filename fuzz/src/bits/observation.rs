@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_of_what_is_shown_counts() {
+    fn each_part_of_an_observation_counts() {
         let sources = [
             "o = global_value<ga>;",
             // Another value; the same one without derivatives.

@@ -14,7 +14,7 @@ use super::Hashes;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What begins the line of a program that gives something else now.
+/// The start of the line of a program that gives something else now.
 const CHANGED: &str = "changed ";
 
 /// A program that gives something else than when the record was taken.
@@ -28,7 +28,7 @@ pub struct RecordChange {
     pub cause: String,
 }
 
-/// What programs showed.
+/// The observations of programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HashRecord {
     /// The comments, without what marks them.
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_none_are_refused() {
+    fn malformed_lines_are_refused() {
         let lines = [
             "",
             "a",
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_programs_count_as_they_were() {
+    fn changed_program_counts_as_recorded() {
         let record = HashRecord::read(TEXT).expect("each line is one");
         assert_eq!(record.before("seed/6", 0xbb), Ok(0xbb));
         assert_eq!(record.before("seed/7", 0xbb), Ok(0xaa));

@@ -78,12 +78,12 @@ impl fmt::Display for RecordItem {
     }
 }
 
-/// What was computed.
+/// The entries that were computed.
 #[derive(Clone, Debug, Default)]
 pub struct ComputedHashes {
     /// By name, the hashes of each entry, in which programs that changed count as they were.
     pub entries: BTreeMap<String, Hashes>,
-    /// What could not be computed, or changed otherwise than the record says.
+    /// Entries that could not be computed, or changed otherwise than the record says.
     pub wrong: Vec<String>,
 }
 
@@ -109,14 +109,14 @@ pub fn compute(items: &[RecordItem], record: &HashRecord) -> ComputedHashes {
     found
 }
 
-/// How what was computed compares with a record.
+/// The comparison of computed entries with a record.
 #[derive(Clone, Debug, Default)]
 pub struct RecordReport {
     /// Entries that are as recorded.
     pub same: usize,
     /// Those that the record lacks.
     pub unrecorded: Vec<String>,
-    /// What is otherwise than recorded.
+    /// Entries that differ from the record.
     pub wrong: Vec<String>,
 }
 
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_count_changed_programs_as_they_were() {
+    fn block_counts_changed_program_as_recorded() {
         let mut record = HashRecord::default();
         let plain = block(0, &record).expect("all programs run");
         let seed = random::hashes(3).expect("it runs");

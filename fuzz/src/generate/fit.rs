@@ -1,4 +1,4 @@
-//! Where expressions of a type are kept, and how they are brought there.
+//! Ranges of expressions: the range of each type, and functions that bring an expression within it.
 
 use super::Generator;
 use super::expression::Expr;
@@ -64,7 +64,7 @@ impl Generator<'_> {
     }
 }
 
-/// What variables of the type are kept within.
+/// The range that variables of the type are kept within.
 pub(super) fn kept_range(ty: &Ty) -> ValueRange {
     match ty {
         Ty::Int => ValueRange::INT,
@@ -79,7 +79,7 @@ fn mask_below(x: f64) -> u32 {
     (1 << (x as u32 + 1).ilog2()) - 1
 }
 
-/// So that no `--` comes about.
+/// The number, in parentheses if it is negative, so that no `--` comes about.
 pub(super) fn negative_in_parentheses(n: i64) -> String {
     if n < 0 {
         format!("({n})")

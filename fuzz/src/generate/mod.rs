@@ -37,7 +37,7 @@ use adumbra_ir::Module;
 use scope::{Function, Scope, Struct, Ty};
 use std::fmt::{self, Write};
 
-/// What kind of programs to make.
+/// The kind of programs to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// Whether `ddx` and `ddy` occur inside expressions.
@@ -49,7 +49,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// What its programs are for.
+    /// The purpose of its programs.
     pub fn kind(self) -> ProgramKind {
         match self.shadows {
             true => ProgramKind::Any,
@@ -137,7 +137,7 @@ impl GeneratedProgram {
         }
     }
 
-    /// What the generator wrote into those functions that the module has kept.
+    /// The features that the generator wrote into those functions that the module has kept.
     pub fn written(&self, module: &Module) -> Features {
         let mut all = Features::default();
         for (function, features) in &self.written {
@@ -180,16 +180,16 @@ impl GeneratedProgram {
     }
 }
 
-/// Where in the program the generator is.
+/// The generator's place in the program.
 #[derive(Clone, Debug, Default)]
 struct Place {
-    /// What the function around returns; `None` also in the shader.
+    /// The result type of the function around; `None` also in the shader.
     result: Option<Ty>,
     /// The function around, if it may call itself here.
     own: Option<Function>,
-    /// How many loops are around.
+    /// The number of loops around.
     loops: u32,
-    /// How many statements are around.
+    /// The number of statements around.
     depth: u32,
     /// About how often this place is run per call of the function around.
     times: u64,
@@ -211,9 +211,9 @@ struct Generator<'a> {
     included: Vec<String>,
     /// By function, what was written into it; the last is the one around.
     written: Vec<(String, Features)>,
-    /// How many names were made.
+    /// The number of names that were made.
     names: usize,
-    /// How many expressions may still be made.
+    /// The number of expressions that may still be made.
     budget: usize,
     place: Place,
     indent: usize,
@@ -291,7 +291,7 @@ impl<'a> Generator<'a> {
     }
 }
 
-/// What the included text of that number is called.
+/// The name of the included source of that number.
 fn text_name(number: usize) -> String {
     format!("part{number}.adu")
 }

@@ -44,7 +44,7 @@ impl GlobalBits {
     }
 }
 
-/// What a program is run on: a value for each of its globals, in order.
+/// A point that a program is run on: a value for each of its globals, in order.
 pub type Point = Vec<GlobalBits>;
 
 /// The globals that every generated program may read.

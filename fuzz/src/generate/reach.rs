@@ -1,4 +1,4 @@
-//! What an expression can reach: functions to call, variables and their parts.
+//! Expressions that reach what exists: functions to call, variables and their parts.
 
 use super::Generator;
 use super::expression::{COMPONENTS, Expr};

@@ -7,7 +7,7 @@ use super::{Generator, Place};
 use crate::feature::Feature;
 
 impl Generator<'_> {
-    /// What an input or output says about itself, at times.
+    /// The metadata of an input or output, at times.
     fn metadata(&mut self) -> String {
         if !self.choices.one_in(2) {
             return String::new();

@@ -4,7 +4,7 @@ use super::Generator;
 use super::range::ValueRange;
 use super::scope::{Function, Mode, Ty};
 
-/// How deep statements nest.
+/// The greatest depth of nested statements.
 pub(super) const MAX_DEPTH: u32 = 3;
 
 impl Generator<'_> {

@@ -1,4 +1,4 @@
-//! Text that is hardly ever a program: what the frontend must refuse in good order.
+//! Sources that are hardly ever programs, which the frontend must refuse with diagnostics.
 
 use crate::choices::Choices;
 use crate::generate::{GeneratedProgram, MAX_BYTES, Profile};
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn soup_follows_from_its_bytes() {
+    fn soup_is_determined_by_bytes() {
         for seed in 0..50 {
             let bytes = bytes_of_seed(seed, 300);
             assert_eq!(mutated(&bytes), mutated(&bytes));

@@ -6,7 +6,7 @@
 
 use adumbra_ir::Op;
 
-/// What sweeps hold values against, for people.
+/// The name of the oracle that sweeps compare values with.
 pub const ORACLE: &str = if cfg!(feature = "core-math") {
     "CORE-MATH's correctly rounded functions in f64, specs for the other ops"
 } else {

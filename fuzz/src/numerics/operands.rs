@@ -20,7 +20,7 @@ pub enum SweepOperands {
     Pairs {
         /// The special floats.
         special: Vec<u32>,
-        /// How many are drawn.
+        /// The number of pairs that are drawn.
         drawn: u64,
     },
 }
@@ -37,7 +37,7 @@ impl SweepOperands {
         }
     }
 
-    /// How many there are.
+    /// The number of operands, or pairs.
     pub fn count(&self) -> u64 {
         match self {
             SweepOperands::Patterns { stride } => (1_u64 << 32).div_ceil(u64::from(*stride)),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn all_patterns_are_all_patterns() {
+    fn patterns_are_complete() {
         let all = SweepOperands::Patterns { stride: 1 };
         assert_eq!(all.count(), 1 << 32);
         let last = pairs(&all, Op::Sin, all.count() - 2..all.count());

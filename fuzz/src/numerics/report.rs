@@ -9,16 +9,16 @@ use adumbra_ir::Op;
 use adumbra_ops::definition::OperandKind;
 use std::time::Instant;
 
-/// What to sweep, and how.
+/// Options of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepOptions {
     /// Each how manieth pattern of one operand is looked at; 1 for all.
     pub stride: u32,
-    /// How many pairs are drawn for two operands.
+    /// The number of pairs that are drawn for two operands.
     pub drawn: u64,
     /// The engine that computes the ops.
     pub engine: SweepEngine,
-    /// How many threads work.
+    /// The number of threads.
     pub threads: usize,
     /// The names of the ops; all if there are none.
     pub ops: Vec<String>,
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_as_claimed_is_complained_of() {
+    fn wrong_claim_is_reported() {
         let found = |error| ErrorTally {
             operands: 1,
             error,

@@ -14,19 +14,19 @@ use std::thread;
 /// Operands that are looked at together.
 const BLOCK: u64 = 1 << 13;
 
-/// What a float that is NaN counts as in a hash: any NaN equals any NaN.
+/// The word of a float that is NaN in a hash: any NaN equals any NaN.
 const NAN: u32 = 0x7fc0_0000;
 
-/// What a sweep found. The order in which operands were looked at does not show.
+/// The result of a sweep, which does not depend on the order of operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorTally {
-    /// How many operands, or pairs, were looked at.
+    /// The number of operands, or pairs, that were looked at.
     pub operands: u64,
     /// The greatest error, in units in the last place. For ops whose result is no float it is infinite where a word is wrong.
     pub error: f64,
     /// The first operands that have it.
     pub at: [u32; 2],
-    /// How many values are not the float nearest to the spec's value.
+    /// The number of values that are not the float nearest to the spec's value.
     pub missed: u64,
     /// A hash of all results and their places.
     pub hash: u64,
@@ -57,7 +57,7 @@ impl ErrorTally {
     }
 }
 
-/// How far an op's result is from what it should be, for one operand or pair.
+/// The error of an op's result, for one operand or pair.
 pub fn error(op: Op, operands: &[u32]) -> f64 {
     let mut block = Block::new(SweepEngine::Table.of(op));
     block.operands = [

@@ -1,7 +1,8 @@
-//! Chunks of points beside single points and the reference: one program, one width by lot, on every batch engine that the processor has or one by lot.
+//! Chunks of points against single points and the reference.
 //!
-//! The numbers of points and the width are drawn so that chunks are full, begun, and of one point; some planes are the same for all points and
-//! are said to be so; some textures come late.
+//! A program runs with one drawn width on every batch engine that the processor has, or on a drawn
+//! one. The numbers of points and the width are drawn so that chunks are full, begun, and of one
+//! point. Some planes are the same for all points and are declared uniform. Some textures come late.
 
 use super::Disagreement;
 use super::chain::{compiler, features, layout, observe_within, point_globals, shown_words};
@@ -228,7 +229,7 @@ pub(super) fn words(program: &Arc<adumbra::Program>, points: &[Point]) -> Vec<u3
     points.iter().flat_map(words).collect()
 }
 
-/// What the points of a chunk showed: those that went on elsewhere, and the others.
+/// The observations of a chunk's points: those that went on elsewhere, and the others.
 pub(super) fn gather(
     evaluator: &BatchEvaluator,
     here: &[TextureRecorder],
@@ -252,7 +253,7 @@ pub(super) fn gather(
 /// Checks that a generated program shows the same at points alone, in chunks, and by the reference.
 ///
 /// # Errors
-/// What does not agree.
+/// The disagreement.
 pub fn check_batch(
     program: &GeneratedProgram,
     at: TierChoice,
@@ -323,7 +324,7 @@ pub fn check_batch(
     Ok(())
 }
 
-/// What a program shows at points that run in chunks.
+/// The observations of a program at points that run in chunks.
 pub(super) fn observe_together(
     program: &Arc<adumbra::Program>,
     setup: &BatchSetup,

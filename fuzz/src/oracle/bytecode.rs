@@ -1,4 +1,6 @@
-//! Any bytes as a bytecode file: they are refused, or they are a program that ends in time and gives the same by every engine, whatever ran before.
+//! Any bytes as a bytecode file: they are refused, or they are a program.
+//!
+//! A program ends in time, and gives the same by every engine, whatever ran before.
 
 use super::batch::{self, TestBatch, TierChoice, batch_engines};
 use super::chain::{compiler, observe, observe_within};
@@ -22,7 +24,7 @@ const POINTS: usize = 4;
 /// How long a campaign lets one point take. Its steps are few, so that is a thousand times what it should take even where nothing is optimised.
 pub const DEADLINE: Duration = Duration::from_secs(10);
 
-/// What became of some bytes.
+/// The fate of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BytecodeOutcome {
     /// They are no valid program.

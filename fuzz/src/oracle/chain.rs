@@ -1,4 +1,4 @@
-//! The whole way of the data on one text: compiled in every mode, run by every engine.
+//! One source from compilation to results: compiled in every mode, run by every engine.
 
 use super::Disagreement;
 use super::gradients::{self, GradientComparison};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// Points that agreement is checked on, for each program.
 const POINTS: u64 = 3;
 
-/// What the report of a generated program that is refused begins with.
+/// The start of the report of a generated program that is refused.
 pub const REFUSED: &str = "refused though generated:";
 
 /// Why there is no chain to look at.
@@ -115,7 +115,7 @@ impl EngineChain {
     /// Holds all compilations and engines against each other at each point. Gives what the program showed and did there.
     ///
     /// # Errors
-    /// What does not agree, with the number of the point.
+    /// The disagreement, with the number of the point.
     pub fn agree(
         &self,
         points: &[Point],
@@ -160,7 +160,7 @@ impl EngineChain {
     /// Whether the programs survive being written to bytes and read back, and then run as before.
     ///
     /// # Errors
-    /// What does not.
+    /// The disagreement.
     pub fn survive_bytes(&self, point: &Point) -> Result<(), String> {
         for (mode, program) in MODES.iter().zip(&self.programs) {
             let bytes = program.to_bytecode();
@@ -186,7 +186,7 @@ impl EngineChain {
     }
 }
 
-/// What a program shows at a point by one engine.
+/// The observation of a program at a point by one engine.
 ///
 /// # Errors
 /// If the engine cannot run the program.
@@ -200,7 +200,7 @@ pub fn observe(
     Ok(shown.remove(0))
 }
 
-/// What a program shows at points that one evaluator runs one after the other.
+/// The observations of a program at points that one evaluator runs one after the other.
 ///
 /// # Errors
 /// If the engine cannot run the program.
@@ -231,12 +231,12 @@ pub(crate) fn point_globals(program: &adumbra::Program, point: &Point) -> Global
     globals
 }
 
-/// What an evaluator shows after an evaluation.
+/// The observation of an evaluator after an evaluation.
 pub(crate) fn shown(evaluator: &Evaluator, textures: &TextureRecorder) -> ObservedRun {
     shown_words(evaluator.outputs(), textures, evaluator.faults())
 }
 
-/// What outputs, requests and faults show together.
+/// The words of outputs, requests and faults together.
 pub(super) fn shown_words<'a>(
     views: impl Iterator<Item = OutputView<'a>>,
     textures: &TextureRecorder,
@@ -304,7 +304,7 @@ fn chain(program: &GeneratedProgram) -> Result<EngineChain, Disagreement> {
 /// Checks that a generated program is accepted, and that all compilations and engines agree on it at some points.
 ///
 /// # Errors
-/// What does not agree.
+/// The disagreement.
 pub fn check_agreement(
     program: &GeneratedProgram,
     mix: &mut ProgramMix,
@@ -329,7 +329,7 @@ pub fn check_agreement(
 /// Checks that a generated program's derivatives are those of its values, at one point.
 ///
 /// # Errors
-/// What does not agree.
+/// The disagreement.
 pub fn check_gradients(
     program: &GeneratedProgram,
     mix: &mut ProgramMix,

@@ -19,7 +19,7 @@ pub struct DeadLane {
     pub direction: Direction,
 }
 
-/// What has lanes.
+/// A thing that has lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneOwner {
     /// The value of that number.

@@ -26,7 +26,7 @@ const GRAPH_BYTES: usize = 96;
 /// Points that are looked at.
 const POINTS: u64 = 2;
 
-/// What was compared.
+/// The amount that was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupComparison {
     /// Wires between units that something exposed depends on.
@@ -38,7 +38,7 @@ pub struct GroupComparison {
 /// Checks the group that these bytes generate.
 ///
 /// # Errors
-/// What does not agree, with the shaders and the graph.
+/// The disagreement, with the shaders and the graph.
 pub fn check(bytes: &[u8]) -> Result<GroupComparison, String> {
     let (head, rest) = bytes.split_at(bytes.len().min(GRAPH_BYTES));
     let mut choices = Choices::new(head);
@@ -131,7 +131,7 @@ fn face(program: &adumbra::Program) -> Face {
     }
 }
 
-/// What a unit's texture is called.
+/// The name of a unit's texture.
 fn texture(unit: usize, binds: bool, name: &str) -> String {
     match binds {
         true => format!("unit {unit}'s {name}"),

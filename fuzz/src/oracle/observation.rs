@@ -29,12 +29,12 @@ pub type RequestBits = ([u32; 7], Option<u32>);
 /// A message: how many requests came before it, its number, the words of its arguments.
 pub type ObservedMessage = (usize, u32, Vec<u32>);
 
-/// What a point showed.
+/// The observation of a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedRun {
     /// The scalars of the outputs.
     pub outputs: Vec<ObservedOutput>,
-    /// Of each request the bits of texture, u, v and the four partials, and of the level if it has one.
+    /// The bits of each request: texture, u, v, the four partials, and the level if it has one.
     pub requests: Vec<RequestBits>,
     /// The messages.
     pub messages: Vec<ObservedMessage>,
@@ -46,7 +46,7 @@ pub struct ObservedRun {
     pub closures: Vec<String>,
 }
 
-/// How much must agree.
+/// The extent that must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparisonExtent {
     /// Values, the places of requests, faults and closures.

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_smooth_has_a_large_error() {
+    fn non_smooth_function_has_large_error() {
         let found = slopes(|t: f64| Some(vec![(t * 1e7).sin()])).expect("it is one path");
         assert!(found[0].error > 1.0, "{found:?}");
     }

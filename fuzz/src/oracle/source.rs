@@ -6,7 +6,7 @@ use crate::bundle;
 use crate::generate::{globals, point};
 use adumbra::{Diagnostic, Diagnostics, Sources, evaluator::Engine};
 
-/// What became of a text.
+/// The fate of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceOutcome {
     /// It has errors.

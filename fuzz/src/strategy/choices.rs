@@ -5,14 +5,14 @@
 #[derive(Clone, Debug)]
 pub(super) struct ChoiceShrinker {
     best: Vec<u8>,
-    /// What was proposed.
+    /// The choices that were proposed.
     candidate: Vec<u8>,
     pass: Pass,
     /// Whether the passes had a success since the first of them began.
     has_changed: bool,
 }
 
-/// How choices are made simpler. Each goes from large parts to small ones, from the end to the front.
+/// A pass that makes choices simpler, from large parts to small ones, from the end to the front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
     /// `size` bytes are left off at the end.
@@ -52,7 +52,7 @@ impl ChoiceShrinker {
         }
     }
 
-    /// What was proposed last is the simplest from now on.
+    /// The last proposal is the simplest from now on.
     pub(super) fn accept(&mut self) {
         std::mem::swap(&mut self.best, &mut self.candidate);
         self.has_changed = true;

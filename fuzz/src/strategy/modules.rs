@@ -46,7 +46,7 @@ impl Strategy for Modules {
 pub struct RandomModule(pub Module);
 
 impl RandomModule {
-    /// How many instructions it has.
+    /// The number of its instructions.
     pub fn size(&self) -> usize {
         let regions = self.0.functions.iter().flat_map(|f| &f.regions);
         regions.map(|region| region.insts.len()).sum()
