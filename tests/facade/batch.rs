@@ -1,4 +1,4 @@
-//! Chunks of points: what they show, what they take, how they are asked for.
+//! Chunks of points: results, globals and setup.
 //!
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --programs 1000000`.
 

@@ -1,4 +1,4 @@
-//! The caller's floating-point mode: without a say in any bit of what compiles, evaluates or reads, and given back as it was.
+//! The caller's floating-point environment changes no bit of a result, and is restored.
 
 #![cfg(target_arch = "x86_64")]
 #![allow(unsafe_code)]
@@ -92,7 +92,7 @@ fn compiler(derivatives: Derivatives) -> Compiler {
     })
 }
 
-/// What a stage gave, whatever it is, to be compared.
+/// The result of a stage, as a string to be compared.
 type Stage = (String, Vec<u32>);
 
 fn of_text(name: &str, text: &str) -> Stage {

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How far a derivative may be off, as a part of its size.
+/// The greatest error of a derivative, relative to its size.
 const CLOSE: f64 = 1e-3;
 
 /// The larger step of differences, in pixels.
@@ -107,7 +107,7 @@ fn values<F: Number>(
 /// Derivatives along x and y of what [`values`] gives.
 type Derivatives = [Vec<f64>; 2];
 
-/// What a pixel says: the shadows, the slopes, and whether its path is one.
+/// The result at a pixel: the shadows, the slopes, and whether its path is one.
 struct Pixel {
     shadows: Derivatives,
     slopes: Derivatives,

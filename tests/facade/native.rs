@@ -1,4 +1,4 @@
-//! Machine code: what it shows is what the interpreters show.
+//! Machine code gives the results of the interpreters.
 //!
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --native --programs 1000000`.
 
@@ -172,10 +172,10 @@ impl Host for CancellingHost {
     }
 }
 
-/// What a point of a batch shows: its words, and what stopped it.
+/// The observation of a point of a batch: its words, and the fault that stopped it.
 type Shown = (Outcome, Vec<u32>, Option<Fault>);
 
-/// What the points of a batch show by a tier.
+/// The observations of a batch's points by a tier.
 fn batch(program: &Arc<Program>, tier: Tier, x: &[f32], host: &mut dyn Host) -> Vec<Shown> {
     let setup = BatchSetup {
         tier,
@@ -571,7 +571,7 @@ fn compiled_with(text: &str, derivatives: bool) -> Arc<Program> {
     compiler.compile(&Sources::new("s.adu", text)).unwrap()
 }
 
-/// What machine code gives at a point whose x has shadows, which is what the reference gives.
+/// The output of machine code, and of the reference, at a point whose x has shadows.
 fn as_by_reference(program: &Arc<Program>, x: f32, what: &str) -> Vec<u32> {
     let [expected, found] = [Engine::Reference, Engine::Native].map(|engine| {
         let instance = Instance::new(program);
@@ -589,7 +589,7 @@ fn native(program: &Arc<Program>) -> Evaluator {
     Evaluator::with(&Instance::new(program), Engine::Native, Limits::default()).unwrap()
 }
 
-/// What a shader of x gives at a point.
+/// The output of a shader of x at a point.
 fn value(evaluator: &mut Evaluator, x: f32) -> f32 {
     let mut globals = Globals::new(evaluator.instance().program().globals());
     globals.set("x", x, 0.0, 0.0).unwrap();

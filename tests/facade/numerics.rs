@@ -12,7 +12,7 @@ use std::f64::consts::FRAC_PI_2;
 /// Each how manieth pattern of one operand is looked at; a prime that no other test uses.
 const STRIDE: u32 = 30_011;
 
-/// How many pairs are drawn.
+/// The number of pairs that are drawn.
 const DRAWN: u64 = 50_000;
 
 #[test]

@@ -1,4 +1,7 @@
-//! Observing a program changes nothing: random programs with an observer give the bits, ask for the textures, and meet the faults that they do otherwise.
+//! Observing a program changes nothing.
+//!
+//! Random programs with an observer give the bits, request the textures, and have the faults that
+//! they have without one.
 
 use adumbra::evaluator::Engine;
 use adumbra::host::MessageId;
@@ -17,7 +20,7 @@ const PROGRAMS: u64 = 300;
 /// Few steps, so that many points are stopped: observers take none.
 const STEPS: [u64; 2] = [40, 20_000];
 
-/// What a point shows.
+/// The observation of a point.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
     outputs: Vec<u32>,

@@ -52,7 +52,7 @@ const SHADER: &str = "
         o += texture2d_sample_alpha<noise>(o, o);
     }";
 
-/// How many samples a point of the shader executes.
+/// The number of samples that a point of the shader executes.
 const SAMPLES: usize = 20;
 
 fn program() -> Arc<Program> {

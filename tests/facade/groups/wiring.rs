@@ -1,4 +1,4 @@
-//! What flows through wires, and what of a group is no part of the program.
+//! Values that flow through wires, and parts of a group that are not in the program.
 
 use super::*;
 use adumbra::derivatives::Lanes;

@@ -25,7 +25,7 @@ struct CustomGlobal {
     x2: Dual<f32>,
 }
 
-/// What a hit of the SORT renderer has.
+/// A hit of the SORT renderer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, ShaderGlobals)]
 #[repr(C)]
 struct Hit {

@@ -1,4 +1,4 @@
-//! Whether properties hold: compiles their expressions and evaluates them at random points.
+//! Checks of properties: their expressions are compiled and evaluated at random points.
 
 use super::draw::{Random, Variables, fill, layout};
 use super::signature::Called;
@@ -65,7 +65,7 @@ impl Compiled {
         Ok(self.evaluator.words())
     }
 
-    /// Of each scalar of the outputs, whether it is a float.
+    /// For each scalar of the outputs, whether it is a float.
     pub(crate) fn floats(&self) -> Vec<bool> {
         let mut floats = Vec::new();
         for output in self.program.outputs() {

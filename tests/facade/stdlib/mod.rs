@@ -1,4 +1,4 @@
-//! The standard library: of every function a property, derivatives that are the slopes of values, and pages that say so.
+//! The standard library: properties of every function, derivatives that are slopes, and its pages.
 //!
 //! A new function gets its properties in the file of its subject; without one, the first test here fails.
 
@@ -35,7 +35,7 @@ use signature::Called;
 use std::collections::BTreeSet;
 use suite::Function;
 
-/// What is claimed, subject by subject.
+/// The claims, subject by subject.
 fn functions() -> Vec<Function> {
     [
         numbers::functions(),
