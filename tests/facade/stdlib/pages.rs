@@ -1,6 +1,7 @@
-//! The pages of the book that are made from what they describe: the library from its comments, the built-in functions from the op table.
+//! Generated pages of the book: the library from comments, built-in functions from the op table.
 //!
-//! `ADUMBRA_BLESS=1 cargo test --test facade pages` writes them anew; without that, this sees that they are up to date.
+//! `ADUMBRA_BLESS=1 cargo test --test facade pages` writes them anew. Without that, the tests check
+//! that they are up to date.
 
 use adumbra::{Compiler, GlobalsLayout, Sources, diagnostics::Code};
 use adumbra_fuzz::signature::signatures;
@@ -114,7 +115,7 @@ fn link(name: &str) -> String {
     format!("[{name}](#{name})")
 }
 
-/// What a heading is called in links.
+/// The name of a heading in links.
 fn anchor(title: &str) -> String {
     title.to_lowercase().replace(' ', "-")
 }
