@@ -1,4 +1,4 @@
-//! Chunks of points: what they show, what they take, how they are asked for.
+//! Chunks of points: results, globals and setup.
 //!
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --programs 1000000`.
 
@@ -20,9 +20,9 @@ const PROGRAMS: u64 = 5_000;
 
 #[test]
 fn batches_show_what_points_show() {
-    let (report, finding) = run_batch(0, PROGRAMS, TierChoice::OneEngine);
-    if let Some(finding) = finding {
-        panic!("{finding}");
+    let (report, failure) = run_batch(0, PROGRAMS, TierChoice::OneEngine);
+    if let Some(failure) = failure {
+        panic!("{failure}");
     }
     println!("{report}");
     assert_eq!(report.mix.missing_coverage(), None);
@@ -126,7 +126,7 @@ fn a_chunk_in_each_thread_shows_what_points_show() {
 }
 
 #[test]
-fn planes_may_stand_in_any_way_and_go_to_any_place() {
+fn planes_are_read_and_written_with_any_stride() {
     let program = program(
         "shader s(out float2 o) { float x = global_value<x>; o = float2(x * x, global_value<n>); }",
     );

@@ -52,7 +52,7 @@ const SHADER: &str = "
         o += texture2d_sample_alpha<noise>(o, o);
     }";
 
-/// How many samples a point of the shader executes.
+/// The number of samples that a point of the shader executes.
 const SAMPLES: usize = 20;
 
 fn program() -> Arc<Program> {
@@ -62,7 +62,7 @@ fn program() -> Arc<Program> {
     };
     let compiler = Compiler::new(GlobalsLayout::hit()).with_options(options);
     let program = compiler.compile(&Sources::new("all.adu", SHADER));
-    program.unwrap_or_else(|findings| panic!("{findings}"))
+    program.unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
 /// A group of six units that has as many: four layers, each fed by the one before, between their coordinates and what is made of them.
@@ -120,7 +120,7 @@ fn group() -> Arc<Program> {
     };
     let compiler = Compiler::new(GlobalsLayout::hit()).with_options(options);
     let program = compiler.compile_group(&group);
-    program.unwrap_or_else(|findings| panic!("{findings}"))
+    program.unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
 /// The shader and the group, on each engine.
@@ -352,7 +352,7 @@ fn parked_points_are_bounded_by_their_number() {
         evaluator.evaluate(&globals, &mut Late);
         assert_eq!(evaluator.park().unwrap_err(), ParkError::Points(3));
         assert_eq!(evaluator.parked(), 3);
-        // The one too many still waits where it is, until there is room.
+        // The point over the capacity still waits where it is, until another one is dropped.
         assert!(evaluator.request().is_some());
         drop(parked.pop());
         parked.push(evaluator.park().unwrap());

@@ -29,24 +29,24 @@ pub type RequestBits = ([u32; 7], Option<u32>);
 /// A message: how many requests came before it, its number, the words of its arguments.
 pub type ObservedMessage = (usize, u32, Vec<u32>);
 
-/// What a point showed.
+/// The observation of a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedRun {
     /// The scalars of the outputs.
     pub outputs: Vec<ObservedOutput>,
-    /// Of each request the bits of texture, u, v and the four partials, and of the level if it has one.
+    /// The bits of each request: texture, u, v, the four partials, and the level if it has one.
     pub requests: Vec<RequestBits>,
     /// The messages.
     pub messages: Vec<ObservedMessage>,
     /// The faults kept.
     pub faults: Vec<Fault>,
-    /// Faults that found no room.
+    /// Faults past the capacity.
     pub more_faults: u32,
     /// The tree of each closure among the outputs, printed in a way of the observer's own.
     pub closures: Vec<String>,
 }
 
-/// How much must agree.
+/// The extent that must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparisonExtent {
     /// Values, the places of requests, faults and closures.
