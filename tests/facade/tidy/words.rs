@@ -98,8 +98,7 @@ const RETIRED: &[Retired] = &[
     retired(
         &[concat!("pie", "ce"), concat!("pie", "ces")],
         "basic block",
-    )
-    .but_in(MATERIALS),
+    ),
     retired(
         &[concat!("stre", "tch"), concat!("stre", "tches")],
         "segment",
@@ -221,7 +220,7 @@ const RETIRED: &[Retired] = &[
         &[concat!("ro", "om"), concat!("ro", "oms")],
         "crate, module, buffer, capacity",
     ),
-    retired(&[concat!("ho", "use"), concat!("ho", "uses")], "project").but_in(MATERIALS),
+    retired(&[concat!("ho", "use"), concat!("ho", "uses")], "project"),
     retired(&[concat!("cannot", " add")], "ObjectFileError"),
     // Prose.
     retired(&[concat!("so", " many")], "the number"),
@@ -250,7 +249,7 @@ const RETIRED: &[Retired] = &[
         ],
         "passes",
     ),
-    retired(&[concat!("sta", "nd"), concat!("sta", "nds")], "is").but_in(MATERIALS),
+    retired(&[concat!("sta", "nd"), concat!("sta", "nds")], "is"),
     retired(
         &[
             concat!("te", "ll"),
@@ -259,7 +258,8 @@ const RETIRED: &[Retired] = &[
         ],
         "reports",
     )
-    .but_in(&["docs/command.md", "examples/materials/"]),
+    // A name in listings.
+    .but_in(&["docs/command.md"]),
     retired(
         &[
             concat!("who", "ever"),
@@ -300,7 +300,6 @@ const MATRICES_AND_PIXELS: &[&str] = &[
     "docs/quads.md",
     "docs/stdlib.md",
     "docs/verification.md",
-    "examples/materials/",
     "frontend/src/check/",
     "frontend/src/edit_distance.rs",
     "frontend/src/lower/",
@@ -339,7 +338,6 @@ const CELLS: &[&str] = &[
     "docs/gains.md",
     "docs/intrinsics.md",
     "docs/stdlib.md",
-    "examples/materials/",
     "frontend/src/grammar.rs",
     "frontend/src/parse.rs",
     "fuzz/src/oracle/noisy.rs",
@@ -361,14 +359,11 @@ const CELLS: &[&str] = &[
 /// Circles that are round.
 const CIRCLES: &[&str] = &[
     "docs/stdlib.md",
-    "examples/materials/",
     "frontend/src/check/foreign.rs",
     "stdlib/adu/outlines.adu",
     "tests/facade/stdlib/",
     "tests/lang/expected/geometry.py",
 ];
-/// Materials, whose hashed sources do not change: parts of tiles, a building, labels.
-const MATERIALS: &[&str] = &["examples/materials/"];
 /// Names of passes, which the REPL prints and accepts.
 const PASS_NAMES: &[&str] = &["cli/tests/command/repl.rs", "ir/src/passes/mod.rs"];
 /// A value of the option `--globals`.
