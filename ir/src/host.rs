@@ -43,9 +43,9 @@ pub const MAX_FAULTS: usize = 16;
 pub const CANCEL_PERIOD: u64 = 1 << 10;
 
 /// Steps for clearing or copying `elements` elements. They are taken at `array_zero`, `array_copy`
-/// and `array_resize`, for arrays that entering a function [clears](crate::entry_steps), for array
-/// parameters on the way in and out, and for all arrays of a caller that may be entered again
-/// before the call returns.
+/// and `array_resize`, and for arrays that entering a function [clears](crate::entry_steps). A call
+/// takes them for array parameters, in and out. It takes them for all arrays of a caller that may
+/// be entered again before the call returns.
 pub const fn array_steps(elements: u32) -> u64 {
     (elements / ELEMENTS_PER_STEP) as u64
 }

@@ -37,12 +37,12 @@ pub fn supports_level(level: SimdLevel) -> bool {
     vector_width(level).is_multiple_of(KERNEL_WIDTH)
 }
 
-/// The code of one kernel.
+/// A compile unit of the batch engine: it becomes one kernel. The point engine's is a [`PointCfg`].
 #[derive(Debug)]
 pub enum CompileUnit {
     /// Consecutive arithmetic instructions.
     Segment(Segment),
-    /// A loop.
+    /// A loop of arithmetic and jumps.
     Loop(CompiledLoop),
 }
 

@@ -139,7 +139,7 @@ impl BatchMachine {
         let mut width = fitting(planes);
         let in_planes = plane_bytes(planes, width) <= MAX_PLANE_BYTES;
         let outputs = 3 * program.output_lanes.len();
-        let (entry, depth, places) = (
+        let (entry, depth, reconvergence_points) = (
             loaded.entry as usize,
             loaded.depth,
             loaded.reconvergence_points(),
@@ -158,7 +158,7 @@ impl BatchMachine {
             &program,
             limits,
             memory,
-            [width, vector_width(level), depth, places],
+            [width, vector_width(level), depth, reconvergence_points],
         );
         let shape = OperandShape::Varying;
         BatchMachine {

@@ -33,8 +33,9 @@ pub(super) struct ThreadedInstruction {
 /// continue at, null to end.
 ///
 /// Each handler ends with a call of the next one, [`next`], which compiles to a jump. Processors
-/// predict many such jumps better than a single one (Ertl and Gregg, 2003). Nothing relies on that:
-/// where it stays a call, pauses bound how deep such calls nest.
+/// predict many such jumps better than a single one (Ertl and Gregg, "The Structure and Performance
+/// of Efficient Interpreters", 2003). Nothing relies on that: where it stays a call, pauses bound
+/// how deep such calls nest.
 ///
 /// An arithmetic instruction also forwards its value and shadows to the next one in processor
 /// registers: through the file they would take several times as long as an addition. Loading finds
