@@ -216,10 +216,10 @@ impl SwitchRunner<'_> {
     }
 
     /// The fusions that its instructions are joined by.
-    pub fn joined_by(&self) -> SuperinstructionSet {
+    pub fn superinstructions(&self) -> SuperinstructionSet {
         match &self.machine {
             Machine::Point(_) => SuperinstructionSet::NONE,
-            Machine::Batch(machine) => machine.joined_by(),
+            Machine::Batch(machine) => machine.superinstructions(),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::codes::Code;
 use crate::module::{ClosureId, MessageId, TextureId};
 use crate::span::Span;
 use adumbra_ops::OpFault;
-pub use adumbra_ops::canonical::{CANONICAL_NAN, leaving, read_shadow};
+pub use adumbra_ops::canonical::{CANONICAL_NAN, canonical_float, read_shadow};
 use std::iter::{Chain, Copied, Flatten, Once, once};
 use std::slice;
 
@@ -470,7 +470,7 @@ impl ClosureArena {
         if a.is_empty() {
             return a;
         }
-        self.push(ClosureNode::Scale(a, leaving(weight)))
+        self.push(ClosureNode::Scale(a, canonical_float(weight)))
     }
 
     /// `color · a`; the empty closure stays empty.
@@ -478,6 +478,6 @@ impl ClosureArena {
         if a.is_empty() {
             return a;
         }
-        self.push(ClosureNode::Tint(a, color.map(leaving)))
+        self.push(ClosureNode::Tint(a, color.map(canonical_float)))
     }
 }

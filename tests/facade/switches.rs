@@ -172,7 +172,7 @@ fn fusions_that_change(subject: &SwitchSubject) -> Option<SuperinstructionSet> {
         let runner = subject.on(SwitchEngine::Batch { level, without });
         runner.expect("the level is available")
     };
-    let used = on(SuperinstructionSet::NONE).joined_by();
+    let used = on(SuperinstructionSet::NONE).superinstructions();
     let used = Superinstruction::ALL
         .iter()
         .filter(|&&fusion| used.has(fusion));

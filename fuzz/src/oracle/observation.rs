@@ -3,7 +3,7 @@
 use super::reference::TextureRecorder;
 use adumbra_ir::eval::EvalOutcome;
 use adumbra_ir::host::{
-    ClosureArena, ClosureNode, ClosureRef, Fault, Faults, SampleRequest, leaving,
+    ClosureArena, ClosureNode, ClosureRef, Fault, Faults, SampleRequest, canonical_float,
 };
 use adumbra_ir::module::ClosureShape;
 use adumbra_ir::{Module, Scalar};
@@ -173,14 +173,14 @@ fn float_text(bits: u32) -> String {
 }
 
 fn canonical(bits: u32) -> u32 {
-    leaving(f32::from_bits(bits)).to_bits()
+    canonical_float(f32::from_bits(bits)).to_bits()
 }
 
 fn request_bits(r: &SampleRequest) -> RequestBits {
     let [u, v, dudx, dudy, dvdx, dvdy] =
-        [r.u, r.v, r.dudx, r.dudy, r.dvdx, r.dvdy].map(|x| leaving(x).to_bits());
+        [r.u, r.v, r.dudx, r.dudy, r.dvdx, r.dvdy].map(|x| canonical_float(x).to_bits());
     let bits = [r.texture.0, u, v, dudx, dudy, dvdx, dvdy];
-    (bits, r.level.map(|level| leaving(level).to_bits()))
+    (bits, r.level.map(|level| canonical_float(level).to_bits()))
 }
 
 /// A closure's tree, parents before children; what is beyond [`MAX_PROGRAM_NODES`] is left out.

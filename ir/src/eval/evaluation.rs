@@ -8,7 +8,7 @@ use super::suspended::{EvalFrame, EvalState, RegionCursor};
 use super::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, Number};
 use crate::calls::SavedSteps;
 use crate::entry_steps::EntrySteps;
-use crate::host::{FaultKind, Host, array_steps, is_cancel_check_due, leaving};
+use crate::host::{FaultKind, Host, array_steps, canonical_float, is_cancel_check_due};
 use crate::module::*;
 use crate::quad::QuadPause;
 use crate::span::Span;
@@ -442,7 +442,7 @@ fn read<F: Number>(shadow: F) -> F {
 fn canonical_value<F: Number>(value: EvalValue<F>) -> EvalValue<F> {
     let canonical = |x: F| {
         if x.to_f64().is_nan() {
-            F::from_f32(leaving(f32::NAN))
+            F::from_f32(canonical_float(f32::NAN))
         } else {
             x
         }

@@ -58,8 +58,8 @@ use summary::ShadowSummaries;
 pub const PASSES: [&str; 7] = [
     "inline",
     "fold",
-    "dedupe",
-    "prune",
+    "gvn",
+    "dce",
     "unroll",
     "unreached",
     "lanes",
@@ -219,9 +219,9 @@ fn simplify(module: &mut Module, id: FuncId, watch: &mut PassObserver) {
     fold::fold(&mut module.functions[at]);
     watch("fold", module);
     gvn::gvn(&mut module.functions[at]);
-    watch("dedupe", module);
+    watch("gvn", module);
     dce::dce(&mut module.functions[at]);
-    watch("prune", module);
+    watch("dce", module);
 }
 
 /// Assigns lanes to every value. Returns how many `Shadow`s became 0.

@@ -69,7 +69,7 @@ pub enum CopyKind {
     Plain,
     /// A shadow as it is read: [`read_shadow`](adumbra_ops::canonical::read_shadow).
     ShadowRead,
-    /// A float as it is output: [`leaving`](adumbra_ops::canonical::leaving).
+    /// A float as it is output: [`canonical_float`](adumbra_ops::canonical::canonical_float).
     CanonicalFloat,
     /// A shadow as it is output.
     CanonicalShadow,

@@ -148,12 +148,8 @@ const RETIRED: &[Retired] = &[
         ],
         "GVN",
     )
-    // A name of a pass; an option of `cargo tree`.
-    .but_in(&[
-        "cli/tests/command/repl.rs",
-        "ir/src/passes/mod.rs",
-        "tests/facade/crates.rs",
-    ]),
+    // An option of `cargo tree`.
+    .but_in(&["tests/facade/crates.rs"]),
     retired(
         &[
             concat!("pr", "une"),
@@ -161,8 +157,7 @@ const RETIRED: &[Retired] = &[
             concat!("pr", "uned"),
         ],
         "DCE",
-    )
-    .but_in(PASS_NAMES),
+    ),
     retired(&[concat!("written", " out")], "unrolled"),
     retired(
         &[concat!("tri", "al"), concat!("tri", "als")],
@@ -364,8 +359,6 @@ const CIRCLES: &[&str] = &[
     "tests/facade/stdlib/",
     "tests/lang/expected/geometry.py",
 ];
-/// Names of passes, which the REPL prints and accepts.
-const PASS_NAMES: &[&str] = &["cli/tests/command/repl.rs", "ir/src/passes/mod.rs"];
 /// A value of the option `--globals`.
 const GLOBALS_OPTION: &[&str] = &[
     "cli/src/args/",

@@ -91,7 +91,7 @@ impl ChunkMemory {
             written_inputs,
             entry: _,
             depth: _,
-            joined_by: _,
+            superinstructions: _,
         } = loaded;
         let inputs = program.interface.input_words();
         // Planes first, then uniforms.

@@ -79,7 +79,7 @@ pub struct BatchMachine {
     output_types: Box<[Scalar]>,
     /// The routines that canonicalise values and shadows of outputs.
     canonical_copies: [OpRoutines; 2],
-    joined_by: SuperinstructionSet,
+    superinstructions: SuperinstructionSet,
 }
 
 /// Options for a batch machine.
@@ -144,7 +144,7 @@ impl BatchMachine {
             loaded.depth,
             loaded.reconvergence_points(),
         );
-        let joined_by = loaded.joined_by;
+        let superinstructions = loaded.superinstructions;
         let memory = if in_planes {
             let kernels = native.and_then(|native| native.compile_batch(&uniform, &loaded.units));
             ChunkMemory::new(&program, loaded, kernels, width, registers)
@@ -173,7 +173,7 @@ impl BatchMachine {
                 find_copy(CopyKind::CanonicalFloat, level, shape),
                 find_copy(CopyKind::CanonicalShadow, level, shape),
             ],
-            joined_by,
+            superinstructions,
         }
     }
 
@@ -194,8 +194,8 @@ impl BatchMachine {
 
     /// The superinstructions that it uses.
     #[doc(hidden)]
-    pub fn joined_by(&self) -> SuperinstructionSet {
-        self.joined_by
+    pub fn superinstructions(&self) -> SuperinstructionSet {
+        self.superinstructions
     }
 
     /// Whether any of its arithmetic is machine code.
@@ -396,7 +396,7 @@ impl BatchMachine {
             ),
             _ if lanes.has(Direction::BOTH[part - 1]) => {
                 let shadow = adumbra_ir::host::read_shadow(f32::from_bits(word));
-                adumbra_ir::host::leaving(shadow).to_bits()
+                adumbra_ir::host::canonical_float(shadow).to_bits()
             }
             _ => 0,
         }

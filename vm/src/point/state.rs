@@ -6,7 +6,8 @@ use crate::bytecode::{Bytecode, WORDS};
 use crate::canonicalise;
 use crate::native::PointKernels;
 use adumbra_ir::host::{
-    ClosureArena, FaultKind, Faults, Host, Limits, is_cancel_check_due, leaving, read_shadow,
+    ClosureArena, FaultKind, Faults, Host, Limits, canonical_float, is_cancel_check_due,
+    read_shadow,
 };
 use adumbra_ir::quad::QuadPause;
 use adumbra_ir::span::Span;
@@ -137,7 +138,7 @@ impl PointState {
             for direction in Direction::BOTH {
                 let shadow = &mut words[offset(direction)];
                 *shadow = match lanes.has(direction) {
-                    true => leaving(read_shadow(f32::from_bits(*shadow))).to_bits(),
+                    true => canonical_float(read_shadow(f32::from_bits(*shadow))).to_bits(),
                     false => 0,
                 };
             }

@@ -3,7 +3,7 @@
 use super::{Evaluation, Halt, Values, answered, canonical_value, masked, read};
 use crate::eval::number::{operand_bits, operand_floats};
 use crate::eval::{EvalValue, Number};
-use crate::host::{ClosureRef, FaultKind, SampleRequest, Sampled, array_steps, leaving};
+use crate::host::{ClosureRef, FaultKind, SampleRequest, Sampled, array_steps, canonical_float};
 use crate::module::*;
 use crate::quad::QuadPause;
 use crate::span::Span;
@@ -134,12 +134,12 @@ impl<F: Number> Evaluation<'_, F> {
                 if self.options.origins {
                     self.state.origins.observe(args);
                 }
-                let words = self.leaving_words(inst, args);
+                let words = self.canonical_words(inst, args);
                 self.host.message(message, &words);
                 return Ok(Values::new());
             }
             InstKind::MakeClosure(shape) => {
-                let words = self.leaving_words(inst, args);
+                let words = self.canonical_words(inst, args);
                 let closure = self.state.closures.leaf(shape, words);
                 self.closure(closure, inst.span)?
             }
@@ -233,11 +233,11 @@ impl<F: Number> Evaluation<'_, F> {
     }
 
     /// Canonical values for the host, by their bits.
-    fn leaving_words(&self, inst: &Inst, args: &[EvalValue<F>]) -> Vec<u32> {
+    fn canonical_words(&self, inst: &Inst, args: &[EvalValue<F>]) -> Vec<u32> {
         let function = self.function();
         let args = inst.args.iter().zip(args);
         let words = args.map(|(&id, value)| match function.value(id).ty {
-            Scalar::F32 => leaving(value.float.to_f32()).to_bits(),
+            Scalar::F32 => canonical_float(value.float.to_f32()).to_bits(),
             _ => value.word,
         });
         words.collect()
