@@ -514,3 +514,52 @@ fn what_went_wrong_before_a_sample_is_seen_while_it_waits() {
         assert_eq!(evaluator.get::<f32>("o").unwrap().value, 0.5);
     }
 }
+
+#[test]
+fn pending_point_has_no_outputs_yet() {
+    let layout = GlobalsLayout::new().with("x", Type::FLOAT).unwrap();
+    let text = "texture2d t;
+        shader s(out float o, out closure c) {
+            o = 2 * global_value<x>;
+            c = make_closure<glow>(o);
+            o += texture2d_sample<t>(o, 0.5).x;
+        }";
+    let program = Compiler::new(layout).compile(&Sources::new("s.adu", text));
+    let program = program.unwrap();
+    let (instance, c) = (Instance::new(&program), program.closure_slot("c").unwrap());
+    let mut globals = Globals::new(program.globals());
+    globals.set("x", 3.0_f32, 0.0, 0.0).unwrap();
+    for engine in [Engine::Point, Engine::Reference, Engine::Batch] {
+        let mut evaluator = Evaluator::with(&instance, engine, Limits::default()).unwrap();
+        evaluator.evaluate(&globals, &mut Late);
+        assert_eq!(evaluator.get::<f32>("o").unwrap().value, 0.0);
+        assert_eq!(evaluator.closure(c).to_string(), "0");
+        evaluator.answer([1.0; 4], &mut Late);
+        assert_eq!(evaluator.get::<f32>("o").unwrap().value, 7.0);
+        assert_eq!(evaluator.closure(c).to_string(), "glow(6.0)");
+    }
+    let mut batch = BatchEvaluator::new(&instance).unwrap();
+    batch.evaluate(&BatchGlobals::uniform_from(&globals), 0, 8, &mut Late);
+    let mut parked = Vec::new();
+    batch.park_all(&mut parked).unwrap();
+    assert_eq!(parked.len(), 8);
+    let mut plane = [9.0_f32; 8];
+    batch.copy("o", Part::Value, 0, &mut plane, 1).unwrap();
+    assert_eq!(plane, [0.0; 8]);
+    assert_eq!(batch.closure(c, 3).to_string(), "0");
+}
+
+#[test]
+#[should_panic(expected = "no point is suspended")]
+fn parking_without_suspended_point_panics() {
+    let program = program();
+    let _ = evaluator(&program, Engine::Point, Limits::default()).park();
+}
+
+#[test]
+#[should_panic(expected = "point 3 is not suspended")]
+fn answering_unsuspended_point_of_batch_panics() {
+    let program = program();
+    let mut batch = BatchEvaluator::new(&Instance::new(&program)).unwrap();
+    batch.answer(3, [0.0; 4], &mut Late);
+}

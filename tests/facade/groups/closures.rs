@@ -268,7 +268,9 @@ fn what_cannot_be_registered() {
         error(&twice),
         RegistryError::DuplicateParameter("a".to_owned())
     );
-    let ty = Type::Array(Type::FLOAT.into(), 2);
-    let shown = ty.to_string();
-    assert_eq!(error(&[("a", ty)]), RegistryError::Type(shown));
+    let array = Type::Array(Type::FLOAT.into(), 2);
+    for ty in [array, Type::Vector(0), Type::Vector(5), Type::Matrix(1)] {
+        let shown = ty.to_string();
+        assert_eq!(error(&[("a", ty)]), RegistryError::Type(shown));
+    }
 }

@@ -143,7 +143,9 @@ impl Chunk {
     /// Puts a suspended point into a machine.
     pub(super) fn unpark(&mut self, machine: usize, point: usize) {
         let results = &mut self.results;
-        let mut parked = results.take_suspended(point).expect("the point waits");
+        let Some(mut parked) = results.take_suspended(point) else {
+            panic!("point {point} is not suspended");
+        };
         self.point_machines[machine].unpark(&mut parked);
         results.spare.push(parked);
     }

@@ -239,7 +239,7 @@ impl PointMachine {
     pub fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
         let suspended = self.state.suspended.take();
         let Some((ip, QuadPause::Texel(_))) = suspended else {
-            panic!("a point waits for the host");
+            panic!("no point is suspended for the host");
         };
         let mode = FloatEnvironment::enter_for_point();
         self.lend(self.suspended_globals.as_ptr(), host);
