@@ -4,6 +4,7 @@
 use crate::shading::{TextureAccess, TexturePoint};
 use crate::texture::host::{TextureHost, WaitingLookup};
 use adumbra::{Host, SampleRequest, Sampled};
+use adumbra_image::NO_LEVEL;
 
 /// Whose partials choose levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,9 +16,6 @@ pub enum PartialSource {
     /// knows no derivatives of arithmetic.
     Mesh,
 }
-
-/// The level of a pixel that asked for no texture.
-pub const NO_LEVEL: f32 = -1.0;
 
 /// The textures of one thread.
 #[derive(Debug)]

@@ -4,9 +4,9 @@
 use super::Material;
 use super::error::SceneError;
 use adumbra::closure::ClosureRegistry;
+use adumbra::globals::Flag;
 use adumbra::group::Group;
 use adumbra::sources::Folder;
-use adumbra::globals::Flag;
 use adumbra::{
     Compiler, Diagnostics, GlobalsLayout, Instance, Options, Program, Scalar, Sources, Type,
 };

@@ -2,8 +2,8 @@
 
 use super::compile::{MaterialCompiler, finish};
 use super::{ColorSpace, Material};
-use adumbra::group::Group;
 use adumbra::globals::Flag;
+use adumbra::group::Group;
 use adumbra::{Diagnostics, Instance, Sources};
 
 const SURFACE: &str = include_str!("materials/gltf.adu");
