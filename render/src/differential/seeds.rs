@@ -19,6 +19,9 @@ pub struct SurfaceSeeds {
     pub incoming: Dual<Vec3>,
     /// The unit tangent, along which u grows.
     pub tangent: Dual<Vec3>,
+    /// The sign of the bitangent times normal × tangent; tangents of meshes have it towards
+    /// decreasing v, up in a texture.
+    pub bitangent: Dual<Vec3>,
 }
 
 /// The greatest size of a seed; a footprint beyond it covers any texture.
@@ -38,6 +41,7 @@ impl SurfaceDifferential {
             gnormal: narrow(self.gnormal).into(),
             incoming: self.incoming.map(narrow),
             tangent: self.tangent.map(narrow),
+            bitangent: self.bitangent.map(narrow),
         }
     }
 }

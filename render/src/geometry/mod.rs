@@ -61,3 +61,6 @@ pub struct RayHit {
     /// The distance along the unit direction.
     pub t: f64,
 }
+
+#[cfg(test)]
+mod tests;

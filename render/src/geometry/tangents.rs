@@ -46,7 +46,11 @@ impl Geometry<LibmOps> for Corners<'_> {
     }
 
     fn normal(&self, face: usize, corner: usize) -> [f32; 3] {
-        self.mesh.normals[self.index(face, corner)].to_array()
+        let normal = self.mesh.normals.get(self.index(face, corner));
+        let normal = normal
+            .copied()
+            .unwrap_or_else(|| self.mesh.face_normal(face));
+        normal.to_array()
     }
 
     fn tex_coord(&self, face: usize, corner: usize) -> [f32; 2] {
@@ -62,7 +66,8 @@ impl Geometry<LibmOps> for Corners<'_> {
 }
 
 impl Mesh {
-    /// Makes tangents, if the mesh has normals and texture coordinates but no tangents.
+    /// Makes tangents, if the mesh has texture coordinates but no tangents. Without normals, those
+    /// of the triangles are used.
     ///
     /// The bitangent w · (normal × tangent) goes up in the texture, where v decreases, as normal
     /// maps and glTF's tangents have it. A position whose triangles have different tangents, at a
@@ -70,9 +75,7 @@ impl Mesh {
     /// has the tangent of its neighbours, or else one across the normal. Nothing happens if the
     /// mesh has other problems, which a world refuses it for.
     pub(crate) fn make_tangents(&mut self) {
-        let is_ready = self.normals.len() == self.positions.len()
-            && self.uvs.len() == self.positions.len()
-            && self.tangents.is_empty();
+        let is_ready = !self.uvs.is_empty() && self.tangents.is_empty();
         if !is_ready || self.triangles.is_empty() || check_mesh(self).is_err() {
             return;
         }
@@ -87,15 +90,23 @@ impl Mesh {
         self.split_by_tangent(&tangents);
     }
 
+    /// The direction of a triangle's front; zero for one without area.
+    fn face_normal(&self, face: usize) -> Vec3 {
+        let [a, b, c] = self.triangles[face].map(|index| self.positions[index as usize].as_dvec3());
+        (b - a).cross(c - a).normalize_or_zero().as_vec3()
+    }
+
     /// Gives each position the tangent of its corners, once for each that differs.
     fn split_by_tangent(&mut self, corners: &[[Option<Vec4>; 3]]) {
         let count = self.positions.len();
         let mut first: Vec<Option<Vec4>> = vec![None; count];
         let mut others: FxHashMap<(u32, [u32; 4]), u32> = FxHashMap::default();
-        for (triangle, tangents) in self.triangles.iter_mut().zip(corners) {
-            for (index, tangent) in triangle.iter_mut().zip(tangents) {
+        for (face, tangents) in corners.iter().enumerate() {
+            let across = self.face_normal(face);
+            for (index, tangent) in self.triangles[face].iter_mut().zip(tangents) {
                 let at = *index as usize;
-                let tangent = usable(*tangent, self.normals[at]);
+                let normal = self.normals.get(at).copied().unwrap_or(across);
+                let tangent = usable(*tangent, normal);
                 let known = *first[at].get_or_insert(tangent);
                 if known == tangent {
                     continue;
@@ -103,7 +114,7 @@ impl Mesh {
                 let key = (*index, tangent.to_array().map(f32::to_bits));
                 *index = *others.entry(key).or_insert_with(|| {
                     self.positions.push(self.positions[at]);
-                    self.normals.push(self.normals[at]);
+                    self.normals.extend(self.normals.get(at).copied());
                     self.uvs.push(self.uvs[at]);
                     first.push(Some(tangent));
                     self.positions.len() as u32 - 1

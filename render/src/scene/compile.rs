@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct MaterialCompiler {
     compiler: Compiler,
-    has_tangent_sign: bool,
+    has_bitangent: bool,
 }
 
 /// The textures of a scene by the names that a program has for them.
@@ -27,10 +27,10 @@ pub(super) type Bindings<'a> = &'a dyn Fn(&str) -> Result<usize, String>;
 impl MaterialCompiler {
     /// A compiler for hits with these globals, which reads closures by this registry.
     pub fn new(layout: GlobalsLayout, registry: ClosureRegistry) -> MaterialCompiler {
-        let has_tangent_sign = layout.member("tangent_sign").is_some();
+        let has_bitangent = layout.member("bitangent").is_some();
         MaterialCompiler {
             compiler: Compiler::new(layout).with_closures(registry),
-            has_tangent_sign,
+            has_bitangent,
         }
     }
 
@@ -40,9 +40,9 @@ impl MaterialCompiler {
         self
     }
 
-    /// Whether shaders can read the sign of the bitangent.
-    pub(super) fn has_tangent_sign(&self) -> bool {
-        self.has_tangent_sign
+    /// Whether shaders can read the bitangent.
+    pub(super) fn has_bitangent(&self) -> bool {
+        self.has_bitangent
     }
 
     /// Compiles a shader (`.adu`) or group (`.json`) of a file.

@@ -614,7 +614,10 @@ fn finish(
 /// Makes the tangents of meshes whose materials read them.
 fn make_tangents(builder: &mut Builder<'_>, model: &Model) {
     let reads: Vec<bool> = (builder.materials.iter())
-        .map(|material| material.instance.program().reads("tangent"))
+        .map(|material| {
+            let program = material.instance.program();
+            program.reads("tangent") || program.reads("bitangent")
+        })
         .collect();
     let mut wanted = vec![false; builder.meshes.len()];
     for part in &model.instances {

@@ -8,9 +8,9 @@ use adumbra::{Diagnostics, Instance, Sources};
 
 const SURFACE: &str = include_str!("materials/gltf.adu");
 const IMAGE: &str = include_str!("materials/image.adu");
-/// The sign of the bitangent, if hits have one; else 1.
-const KNOWN_SIGN: &str = "float tangent_sign() { return global_value<tangent_sign>; }";
-const NO_SIGN: &str = "float tangent_sign() { return 1.0; }";
+/// The bitangent of hits, if they have one.
+const OF_HIT: &str = "float3 bitangent(float3 n, float3 t) { return global_value<bitangent>; }";
+const BY_CROSS: &str = "float3 bitangent(float3 n, float3 t) { return cross(n, t); }";
 
 /// A texture of the material, and how its coordinates are mapped.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,11 +118,11 @@ impl StandardMaterial {
         compiler: &MaterialCompiler,
     ) -> Result<Material, StandardError> {
         let mut surface = Sources::new("gltf.adu", SURFACE);
-        let sign = match compiler.has_tangent_sign() {
-            true => KNOWN_SIGN,
-            false => NO_SIGN,
+        let bitangent = match compiler.has_bitangent() {
+            true => OF_HIT,
+            false => BY_CROSS,
         };
-        surface.add("tangent_sign.adu", sign);
+        surface.add("bitangent.adu", bitangent);
         let image = Sources::new("image.adu", IMAGE);
         let mut group = Group::new();
         group.unit("surface", &surface, None);

@@ -7,7 +7,8 @@ use glam::Vec3;
 /// The globals of a shader: what it knows of the point where a ray hits a surface, each with its
 /// derivatives per pixel.
 ///
-/// Shaders read them by `global_value<uvw>`, `position`, `normal`, `gnormal`, `I` and `tangent`.
+/// Shaders read them by `global_value<uvw>`, `position`, `normal`, `gnormal`, `I`,
+/// `tangent` and `bitangent`.
 #[derive(Clone, Copy, Debug, ShaderGlobals)]
 #[repr(C)]
 pub struct Hit {
@@ -24,6 +25,8 @@ pub struct Hit {
     pub incoming: Dual<Vec3>,
     /// The unit tangent, along which u grows.
     pub tangent: Dual<Vec3>,
+    /// Across normal and tangent, up in the texture: the y of normal maps.
+    pub bitangent: Dual<Vec3>,
 }
 
 impl From<SurfaceSeeds> for Hit {
@@ -35,6 +38,7 @@ impl From<SurfaceSeeds> for Hit {
             gnormal,
             incoming,
             tangent,
+            bitangent,
         } = seeds;
         Hit {
             uvw,
@@ -43,6 +47,7 @@ impl From<SurfaceSeeds> for Hit {
             gnormal,
             incoming,
             tangent,
+            bitangent,
         }
     }
 }
@@ -58,6 +63,7 @@ impl Hit {
             gnormal: still(self.gnormal),
             incoming: still(self.incoming),
             tangent: still(self.tangent),
+            bitangent: still(self.bitangent),
         }
     }
 }
