@@ -12,7 +12,7 @@ mod trilinear;
 pub use ewa::{EwaWeights, MAX_EWA_TEXELS};
 
 use super::footprint::{DFootprint, Footprint};
-use super::level::{LevelRule, Selection};
+use super::level::{Ellipse, LevelRule, Selection, ewa_level, whole_levels};
 use super::{TexelSource, TileMissing, Wrap};
 
 /// Greatest anisotropy of a filter; a larger one counts as this one.
@@ -53,6 +53,72 @@ pub enum Filter {
         /// As of [`Filter::Ewa`].
         max_anisotropy: u32,
     },
+}
+
+impl Filter {
+    /// The filters of the command line, with common limits of the anisotropy.
+    pub const NAMED: [(&'static str, Filter); 9] = [
+        ("nearest", Filter::Nearest),
+        ("trilinear", Filter::Trilinear),
+        ("ewa", Filter::ewa(8)),
+        ("ewa16", Filter::ewa(16)),
+        ("ewa_finest", Filter::EwaFinest),
+        ("anisotropic", Filter::Anisotropic { max_anisotropy: 16 }),
+        ("gl_anisotropic", Filter::GlAnisotropic),
+        ("one_tap", Filter::OneTap),
+        ("one_tap_ewa", Filter::OneTapEwa { max_anisotropy: 8 }),
+    ];
+
+    /// The filter of that name on the command line.
+    pub fn from_name(name: &str) -> Option<Filter> {
+        let named = Filter::NAMED.into_iter().find(|(n, _)| *n == name);
+        named.map(|(_, filter)| filter)
+    }
+
+    /// The exact elliptical filter with that limit of the anisotropy.
+    const fn ewa(max_anisotropy: u32) -> Filter {
+        Filter::Ewa {
+            max_anisotropy,
+            weights: EwaWeights::Exact,
+        }
+    }
+
+    /// The level that a lookup reads in a whole pyramid: that of the rule, or of the filter's own
+    /// ellipse. It is finite, from 0 (the finest) to levels − 1.
+    ///
+    /// Ellipses of more than [`MAX_EWA_TEXELS`] are read in coarser levels than this.
+    pub fn level(
+        self,
+        rule: LevelRule,
+        size: [u32; 2],
+        footprint: &Footprint,
+        bias: f32,
+        random: f32,
+    ) -> f32 {
+        let (size, levels) = (size.map(|side| side.max(1)), whole_levels(size));
+        let wide = DFootprint::from(*footprint);
+        let (finite, random) = (wide.sanitised(), random.into());
+        let bias = if bias.is_nan() { 0.0 } else { bias.into() };
+        let level = match self {
+            Filter::Nearest => nearest_level(rule.select(size, levels, &wide, bias, random)),
+            Filter::Trilinear | Filter::GlAnisotropic | Filter::OneTap => {
+                rule.select(size, levels, &wide, bias, random).level
+            }
+            Filter::Ewa { max_anisotropy, .. } | Filter::OneTapEwa { max_anisotropy } => {
+                ewa_level(size, levels, &finite, limit(max_anisotropy), bias)
+            }
+            Filter::EwaFinest => 0.0,
+            Filter::Anisotropic { max_anisotropy } => {
+                Ellipse::new(size, levels, &finite, bias, limit(max_anisotropy)).level
+            }
+        };
+        level as f32
+    }
+}
+
+/// The level nearest to the selected one; of two equally near, the finer one.
+fn nearest_level(selection: Selection) -> f64 {
+    ((selection.level + 0.5).ceil() - 1.0).max(0.0)
 }
 
 /// Texels in f64 that a filter reads; every [`TexelSource`] is one.
