@@ -9,6 +9,7 @@ mod footprint;
 pub mod host;
 mod level;
 mod pyramid;
+pub mod replay;
 mod tiled_file;
 mod wrap;
 

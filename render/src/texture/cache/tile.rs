@@ -39,7 +39,8 @@ impl Tile {
             texels,
             reserved,
             memory,
-            used: AtomicBool::new(true),
+            // A tile that is not used again is dropped before one that is.
+            used: AtomicBool::new(false),
         }
     }
 
