@@ -10,7 +10,11 @@ use obvhs::ploc::{PlocBuilder, PlocSearchDistance, SortPrecision};
 use std::ops::ControlFlow;
 
 /// The share of nodes that a build tries to move to better places.
-const REINSERTED: f32 = 0.02;
+const REINSERTED: f64 = 0.02;
+/// The most pairs of nodes that it looks at for that, for boxes that all overlap.
+const MAX_REINSERTION_PAIRS: f64 = 1e8;
+/// How much boxes are enlarged for the build, as a share of the box and of all boxes.
+const JITTER: [f32; 2] = [0.01, 1e-6];
 /// The most boxes in a leaf, and what a node costs compared with a box.
 const LEAF: (u32, f32) = (8, 3.0);
 /// The nodes that a traversal remembers without allocating.
@@ -35,21 +39,66 @@ pub(super) fn bounds(corners: impl Iterator<Item = Vec3A>) -> Aabb {
 
 impl Hierarchy {
     /// Builds a hierarchy; `boxes` are finite.
+    ///
+    /// The builder merges boxes that are nearest to each other. Among equal or concentric ones, or
+    /// in a regular row, that is one pair a pass, which takes quadratic time. So it sees boxes in a
+    /// random order, each enlarged at random, and the boxes of nodes are computed anew afterwards.
     pub(super) fn new(boxes: &[Aabb]) -> Hierarchy {
-        let indices = (0..boxes.len() as u32).collect();
+        let mut random = fastrand::Rng::with_seed(0);
+        let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
+        random.shuffle(&mut order);
+        let all = boxes.iter().fold(Aabb::INVALID, |all, one| all.union(one));
+        let extent = (all.max - all.min).max_element();
+        let mut enlarge = |index: &u32| {
+            let bounds = boxes[*index as usize];
+            let size = (bounds.max - bounds.min).max_element();
+            let by = random.f32() * (JITTER[0] * size + JITTER[1] * extent);
+            Aabb {
+                min: bounds.min - by,
+                max: bounds.max + by,
+            }
+        };
+        let enlarged: Vec<Aabb> = order.iter().map(&mut enlarge).collect();
         let mut tree = PlocBuilder::with_capacity(boxes.len()).build(
             PlocSearchDistance::Low,
-            boxes,
-            indices,
+            &enlarged,
+            (0..boxes.len() as u32).collect(),
             SortPrecision::U64,
             2,
         );
-        ReinsertionOptimizer::default().run(&mut tree, REINSERTED, None);
+        drop(enlarged);
+        let pairs = boxes.len() as f64 * boxes.len() as f64;
+        let share = REINSERTED.min(MAX_REINSERTION_PAIRS / pairs.max(1.0));
+        ReinsertionOptimizer::default().run(&mut tree, share as f32, None);
         collapse(&mut tree, LEAF.0, LEAF.1);
+        for index in &mut tree.primitive_indices {
+            *index = order[*index as usize];
+        }
+        for node in tree.nodes.iter_mut().filter(|node| node.is_leaf()) {
+            let first = node.first_index as usize;
+            let inside = &tree.primitive_indices[first..first + node.prim_count as usize];
+            let inside = inside.iter().map(|index| &boxes[*index as usize]);
+            node.set_aabb(inside.fold(Aabb::INVALID, |all, one| all.union(one)));
+        }
+        tree.refit_all();
         // What only a change of the tree needs.
         tree.parents = Vec::new();
         tree.primitives_to_nodes = Vec::new();
         Hierarchy { tree }
+    }
+
+    /// The most nodes on a path from the root.
+    #[cfg(test)]
+    pub(super) fn depth(&self) -> usize {
+        let (mut deepest, mut left) = (0, vec![(0, 1)]);
+        while let Some((index, depth)) = left.pop() {
+            deepest = deepest.max(depth);
+            let node = &self.tree.nodes[index as usize];
+            if !node.is_leaf() {
+                left.extend([node.first_index, node.first_index + 1].map(|i| (i, depth + 1)));
+            }
+        }
+        deepest
     }
 
     /// Visits boxes that the ray is inside at distances from `t_min` to `t_max`, near ones first.
