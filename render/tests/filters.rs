@@ -9,7 +9,7 @@ use adumbra_render::texture::{
     DFootprint, EwaWeights, Filter, Footprint, LevelRule, MAX_EWA_TEXELS, TexelSource, Texels,
     TileMissing, Wrap, filter_texels, lookup,
 };
-use glam::DVec2;
+use glam::{DVec2, Vec2Swizzles};
 use serde_json::Value;
 use std::convert::Infallible;
 
@@ -598,6 +598,52 @@ fn nearest_reads_the_texel_of_the_position() {
         read([10.9 / 64.0, 6.1 / 64.0], 1.42 / 64.0, Wrap::Repeat),
         coarser
     );
+    // Of two levels equally near it is the finer one: 1.5 texels are level ½ in OpenImageIO's rule.
+    let half = Footprint {
+        uv: [10.9 / 64.0, 6.1 / 64.0],
+        dx: [1.5 / 64.0, 0.0],
+        dy: [0.0, 0.0],
+    };
+    let (rule, repeat) = (LevelRule::OiioTriFormula, Wrap::Repeat);
+    let is = lookup(&mut pyramid, rule, Filter::Nearest, repeat, &half, 0.0, 0.0);
+    assert_eq!(is.expect("in memory")[0], texel(10, 6));
+}
+
+#[test]
+fn transposed_texture_gives_the_same() {
+    // Rows and columns are alike: the longer axis may be any.
+    let texels = finest(&oracles(), "noise");
+    let transposed = (0..SIDE * SIDE).map(|i| texels[i % SIDE * SIDE + i / SIDE]);
+    let (mut across, mut down) = (Exact::new(texels.clone()), Exact::new(transposed.collect()));
+    let filters = FILTERS
+        .iter()
+        .filter(|filter| !matches!(filter, Filter::OneTap | Filter::OneTapEwa { .. }));
+    for &filter in filters {
+        for (dx, dy) in [
+            ([0.3, 0.0], [0.0, 0.02]),
+            ([0.3, 0.01], [-0.01, 0.02]),
+            ([0.2, 0.2], [0.0, 0.01]),
+        ] {
+            let (dx, dy) = (DVec2::from(dx), DVec2::from(dy));
+            let wide = DFootprint {
+                uv: DVec2::new(0.37, 0.81),
+                dx,
+                dy,
+            };
+            let swapped = DFootprint {
+                uv: wide.uv.yx(),
+                dx: dx.yx(),
+                dy: dy.yx(),
+            };
+            let (rule, wrap) = (LevelRule::GlAniso16, Wrap::Repeat);
+            let Ok(one) = filter_texels(&mut across, rule, filter, wrap, &wide, 0.0, 0.0);
+            let Ok(other) = filter_texels(&mut down, rule, filter, wrap, &swapped, 0.0, 0.0);
+            assert!(
+                (one[0] - other[0]).abs() < 1e-12,
+                "{filter:?} {dx} {dy}: {one:?} {other:?}"
+            );
+        }
+    }
 }
 
 #[test]
