@@ -79,7 +79,8 @@ pub fn draw_tiles<T: TextureAccess>(
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         });
-        results.fold(Ok(()), |all, one| all.and(one))
+        let results: Vec<_> = results.collect();
+        results.into_iter().collect()
     })
 }
 

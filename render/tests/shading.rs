@@ -36,7 +36,7 @@ impl Texture {
 impl Host for Texture {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.asked += 1;
-        if self.late > 0 && self.asked % 5 != 0 {
+        if self.late > 0 && !self.asked.is_multiple_of(5) {
             self.waiting.push((self.point, (*request, self.late)));
             return Sampled::Pending;
         }

@@ -17,98 +17,98 @@ use std::str::FromStr;
     args_conflicts_with_subcommands = true,
     after_help = "Example: adumbra-render model.glb -o model.png --spp 64"
 )]
-pub struct Arguments {
+pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub command: Option<Subcommand>,
+    pub(crate) command: Option<Subcommand>,
     #[command(flatten)]
-    pub draw: Option<DrawArguments>,
+    pub(crate) draw: Option<DrawArguments>,
 }
 
 /// Commands beside drawing.
 #[derive(Debug, clap::Subcommand)]
-pub enum Subcommand {
+pub(crate) enum Subcommand {
     /// Convert an image to a tiled EXR file with all mip levels
     Texture(TextureArguments),
 }
 
 /// What to draw, and how.
 #[derive(Debug, Args)]
-pub struct DrawArguments {
+pub(crate) struct DrawArguments {
     /// The scene: a .json, .gltf, .glb or .obj file
-    pub scene: PathBuf,
+    pub(crate) scene: PathBuf,
 
     /// The image: a .png or .exr file
     #[arg(short, long, value_name = "FILE")]
-    pub out: PathBuf,
+    pub(crate) out: PathBuf,
 
     /// Width and height in pixels, in place of the scene's
     #[arg(long, value_name = "WxH", value_parser = size)]
-    pub size: Option<[u32; 2]>,
+    pub(crate) size: Option<[u32; 2]>,
 
     /// Samples of each pixel
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_SAMPLES))]
-    pub spp: Option<u32>,
+    pub(crate) spp: Option<u32>,
 
     /// Surfaces that a path may be scattered by
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=MAX_BOUNCES))]
-    pub bounces: Option<u32>,
+    pub(crate) bounces: Option<u32>,
 
     /// Another number gives another image of the same scene
     #[arg(long, value_name = "N")]
-    pub seed: Option<u32>,
+    pub(crate) seed: Option<u32>,
 
     /// Threads; one for each processor if nothing is said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub threads: Option<u16>,
+    pub(crate) threads: Option<u16>,
 
     /// What evaluates the materials; all give the same bits
     #[arg(long, value_enum, default_value = "auto")]
-    pub engine: EngineName,
+    pub(crate) engine: EngineName,
 
     /// What the image shows: beauty, level, footprint, derivative=GLOBAL (along x),
     /// derivative-y=GLOBAL, or difference (to --reference)
     #[arg(long, value_name = "VIEW")]
-    pub view: Option<View>,
+    pub(crate) view: Option<View>,
 
     /// The image that the view `difference` compares with
     #[arg(long, value_name = "FILE")]
-    pub reference: Option<PathBuf>,
+    pub(crate) reference: Option<PathBuf>,
 
     /// How the partials of texture coordinates choose a mip level
     #[arg(long, value_name = "RULE", value_parser = level_rule)]
-    pub mip_rule: Option<LevelRule>,
+    pub(crate) mip_rule: Option<LevelRule>,
 
     /// How texels become a colour: nearest, trilinear, ewa, anisotropic or one-tap
     #[arg(long, value_name = "FILTER", value_parser = filter)]
-    pub filter: Option<Filter>,
+    pub(crate) filter: Option<Filter>,
 
     /// What is added to each mip level
     #[arg(long, value_name = "LEVELS", allow_negative_numbers = true)]
-    pub bias: Option<f32>,
+    pub(crate) bias: Option<f32>,
 
     /// Where the partials of texture coordinates come from
     #[arg(long, value_enum, default_value = "dual")]
-    pub derivatives: DerivativesName,
+    pub(crate) derivatives: DerivativesName,
 
     /// What the derivatives of hits are: exact, or differences to the next pixels
     #[arg(long, value_enum, default_value = "exact")]
-    pub seeds: SeedsName,
+    pub(crate) seeds: SeedsName,
 
     /// Megabytes of texture tiles in memory
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..=65536))]
-    pub texture_memory: Option<u32>,
+    pub(crate) texture_memory: Option<u32>,
 
     /// Read missing tiles at once, while the thread waits, instead of shading other points meanwhile
     #[arg(long)]
-    pub block: bool,
+    pub(crate) block: bool,
 
     /// Wait so many milliseconds before each tile is read, as for a slow disk
     #[arg(long, value_name = "MS", default_value_t = 0)]
-    pub disk_latency: u64,
+    pub(crate) disk_latency: u64,
 
     /// Say what was read and how long it took
     #[arg(long)]
-    pub stats: bool,
+    pub(crate) stats: bool,
 }
 
 /// Most samples of a pixel.
@@ -118,7 +118,7 @@ const MAX_BOUNCES: i64 = 64;
 
 /// What an image shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum View {
+pub(crate) enum View {
     Beauty,
     Level,
     Footprint,
@@ -152,7 +152,7 @@ impl FromStr for View {
 
 /// Names of engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EngineName {
+pub(crate) enum EngineName {
     /// Batches, by machine code once it pays
     Auto,
     /// One point after the other
@@ -176,7 +176,7 @@ impl From<EngineName> for ShadingEngine {
 
 /// Where the partials of texture coordinates come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DerivativesName {
+pub(crate) enum DerivativesName {
     /// From the shader's arithmetic: dual numbers
     Dual,
     /// From the mesh's coordinates, whatever the shader makes of them
@@ -187,7 +187,7 @@ pub enum DerivativesName {
 
 impl DerivativesName {
     /// Whose partials lookups have.
-    pub fn partials(self) -> PartialSource {
+    pub(crate) fn partials(self) -> PartialSource {
         match self {
             DerivativesName::Mesh => PartialSource::Mesh,
             DerivativesName::Dual | DerivativesName::None => PartialSource::Request,
@@ -197,7 +197,7 @@ impl DerivativesName {
 
 /// The derivatives of hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SeedsName {
+pub(crate) enum SeedsName {
     /// Igehy's transfer with exact seeds: the true derivatives
     Exact,
     /// Differences to the rays of the next pixels
@@ -206,26 +206,26 @@ pub enum SeedsName {
 
 /// A conversion.
 #[derive(Debug, Args)]
-pub struct TextureArguments {
+pub(crate) struct TextureArguments {
     /// The image: a PNG, JPEG or EXR file
-    pub input: PathBuf,
+    pub(crate) input: PathBuf,
 
     /// The tiled texture, an EXR file
     #[arg(short, long, value_name = "FILE")]
-    pub out: PathBuf,
+    pub(crate) out: PathBuf,
 
     /// What is beyond the edges: repeat, clamp, mirror or black
     #[arg(long, value_name = "MODE", value_parser = wrap, default_value = "repeat")]
-    pub wrap: Wrap,
+    pub(crate) wrap: Wrap,
 
     /// The numbers of the file
     #[arg(long, value_enum, default_value = "half")]
-    pub format: FormatName,
+    pub(crate) format: FormatName,
 }
 
 /// Formats of numbers in tiled files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
+pub(crate) enum FormatName {
     /// 16 bits
     Half,
     /// 32 bits
@@ -251,7 +251,7 @@ fn size(text: &str) -> Result<[u32; 2], String> {
 }
 
 /// The rule of a name.
-pub fn level_rule(name: &str) -> Result<LevelRule, String> {
+pub(crate) fn level_rule(name: &str) -> Result<LevelRule, String> {
     LevelRule::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = LevelRule::ALL.iter().map(|rule| rule.name()).collect();
         format!("the rules are {}", names.join(", "))
@@ -259,7 +259,7 @@ pub fn level_rule(name: &str) -> Result<LevelRule, String> {
 }
 
 /// The filter of a name.
-pub fn filter(name: &str) -> Result<Filter, String> {
+pub(crate) fn filter(name: &str) -> Result<Filter, String> {
     Ok(match name {
         "nearest" => Filter::Nearest,
         "trilinear" => Filter::Trilinear,

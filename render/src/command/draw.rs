@@ -27,7 +27,7 @@ const FOOTPRINT_TEXELS: u32 = 1024;
 ///
 /// # Errors
 /// If a file is at fault, an option does not fit the scene, or the image cannot be written.
-pub fn draw(arguments: &DrawArguments) -> Fallible<()> {
+pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
     let start = Instant::now();
     let scene = SceneLoader::new()
         .with_size(arguments.size)

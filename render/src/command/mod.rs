@@ -4,20 +4,20 @@ mod arguments;
 mod draw;
 mod output;
 
-pub use arguments::Arguments;
+pub(crate) use arguments::Arguments;
 
 use adumbra_render::texture::{TiledOptions, convert_to_tiled};
 use arguments::{Subcommand, TextureArguments};
 use std::error::Error;
 
 /// Any failure, with a message for people.
-pub type Fallible<T> = Result<T, Box<dyn Error>>;
+pub(crate) type Fallible<T> = Result<T, Box<dyn Error>>;
 
 /// Runs the command.
 ///
 /// # Errors
 /// If a file is at fault, or cannot be written.
-pub fn run(arguments: Arguments) -> Fallible<()> {
+pub(crate) fn run(arguments: Arguments) -> Fallible<()> {
     match (arguments.command, arguments.draw) {
         (Some(Subcommand::Texture(texture)), _) => convert(&texture),
         (None, Some(draw)) => draw::draw(&draw),

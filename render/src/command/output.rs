@@ -12,17 +12,22 @@ use tempfile::NamedTempFile;
 
 /// The pixels of an image, linear, row by row.
 #[derive(Debug)]
-pub struct OutputImage {
-    pub pixels: Vec<[f32; 4]>,
+pub(crate) struct OutputImage {
+    pub(crate) pixels: Vec<[f32; 4]>,
     /// Whether every pixel was drawn.
-    pub is_whole: bool,
+    pub(crate) is_whole: bool,
 }
 
 /// Writes an image, whole or not at all, and prints the legend of its colours.
 ///
 /// # Errors
 /// If the name ends neither in .png nor in .exr, or the file cannot be written.
-pub fn write(path: &Path, view: &View, size: ImageSize, pixels: &[[f32; 4]]) -> Fallible<()> {
+pub(crate) fn write(
+    path: &Path,
+    view: &View,
+    size: ImageSize,
+    pixels: &[[f32; 4]],
+) -> Fallible<()> {
     let ending = path.extension().and_then(|ending| ending.to_str());
     let is_png = match ending.map(str::to_ascii_lowercase).as_deref() {
         Some("png") => true,

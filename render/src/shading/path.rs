@@ -14,8 +14,11 @@ use glam::{DVec3, Vec3};
 /// What every path of an image shares.
 #[derive(Clone, Copy, Debug)]
 pub struct PathScene<'a> {
+    /// Meshes and instances.
     pub world: &'a World,
+    /// Lights without a shape.
     pub lights: &'a [Light],
+    /// Light from infinity.
     pub environment: &'a EnvironmentLight,
 }
 
@@ -44,9 +47,13 @@ const OFFSET: f64 = 1e-6;
 /// A rectangle of pixels, in pixels from the upper left corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
+    /// The first column.
     pub x: u32,
+    /// The first row.
     pub y: u32,
+    /// Columns.
     pub width: u32,
+    /// Rows.
     pub height: u32,
 }
 
@@ -201,7 +208,7 @@ fn intersect(
         let surface = settings.differentials.surface(ray, &triangle, hit.t);
         let seeds = surface.seeds();
         let texture = TexturePoint {
-            random: path.random.next(),
+            random: path.random.next_1d(),
             uvw: seeds.uvw,
             pixel: path.pixel as u32,
             is_primary: path.bounces == 0,
@@ -246,7 +253,7 @@ fn scatter(
     path.throughput *= sample.throughput;
     if bounce >= ROULETTE_AFTER {
         let survival = path.throughput.max_element().min(0.95);
-        if path.random.next() >= survival {
+        if path.random.next_1d() >= survival {
             path.is_alive = false;
             return;
         }

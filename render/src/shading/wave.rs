@@ -65,8 +65,11 @@ pub struct TexturePoint {
 /// A hit to be shaded.
 #[derive(Clone, Copy, Debug)]
 pub struct WavePoint {
+    /// The index of its material.
     pub material: usize,
+    /// The globals of its shader.
     pub hit: Hit,
+    /// What its texture requests depend on beside.
     pub texture: TexturePoint,
 }
 

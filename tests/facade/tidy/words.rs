@@ -308,6 +308,7 @@ const MATRICES_AND_PIXELS: &[&str] = &[
     "ir/src/quad.rs",
     "ir/src/types.rs",
     "ir/src/verify/mod.rs",
+    "render/",
     "src/globals/host_struct.rs",
     "src/group/setting_value.rs",
     "src/value",

@@ -23,6 +23,7 @@ use gltf::json::extensions::scene::khr_lights_punctual::Type as LightType;
 use gltf::json::validation::Checked;
 use gltf::{Document, Node};
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
 
 /// A file whose objects are as they should be.
@@ -141,9 +142,8 @@ pub(super) fn read(builder: &mut Builder<'_>, path: &Path) -> Result<Model, Scen
         let map = map.ok_or_else(|| file.error(&*item, "its transform is not finite"))?;
         let to_world = parent * map;
         if let Some(mesh) = node.mesh() {
-            if !parts.contains_key(&mesh.index()) {
-                let read = mesh::read_parts(builder, &file, &mesh, &mut materials)?;
-                parts.insert(mesh.index(), read);
+            if let Entry::Vacant(unread) = parts.entry(mesh.index()) {
+                unread.insert(mesh::read_parts(builder, &file, &mesh, &mut materials)?);
             }
             // glTF: a node whose scale is zero is not drawn.
             if is_drawn(&to_world) {
