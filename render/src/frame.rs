@@ -1,8 +1,8 @@
 //! A whole image: tiles of pixels that threads take one after the other.
 
 use crate::shading::{
-    ClosureTable, MaterialShader, PathScene, PathSettings, ShadingEngine, ShadingError,
-    TextureAccess, Tile, WaveShader, trace_tile,
+    ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, ShadingEngine, ShadingError,
+    TextureAccess, WaveShader, trace_tile,
 };
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -33,10 +33,10 @@ pub struct FrameJob<'a> {
 }
 
 /// The tiles of an image, row by row.
-pub fn tiles(size: [u32; 2]) -> Vec<Tile> {
+pub fn tiles(size: [u32; 2]) -> Vec<ImageTile> {
     let side = TILE_SIDE as usize;
     let rows = (0..size[1]).step_by(side);
-    let tile = |x: u32, y: u32| Tile {
+    let tile = |x: u32, y: u32| ImageTile {
         x,
         y,
         width: TILE_SIDE.min(size[0] - x),
@@ -53,9 +53,9 @@ pub fn tiles(size: [u32; 2]) -> Vec<Tile> {
 /// If a material cannot be evaluated here; tiles that were finished before were passed on.
 pub fn draw_tiles<T: TextureAccess>(
     job: &FrameJob<'_>,
-    tiles: &[Tile],
+    tiles: &[ImageTile],
     textures: impl Fn() -> T + Sync,
-    finished: impl FnMut(Tile, &[[f32; 4]], &mut T) + Send,
+    finished: impl FnMut(ImageTile, &[[f32; 4]], &mut T) + Send,
 ) -> Result<(), ShadingError> {
     let next = AtomicUsize::new(0);
     let finished = Mutex::new(finished);
@@ -92,7 +92,7 @@ mod tests {
     fn tiles_cover_each_pixel_once() {
         for size in [[1, 1], [32, 33], [100, 70], [0, 5]] {
             let mut seen = vec![0; (size[0] * size[1]) as usize];
-            for [x, y] in tiles(size).into_iter().flat_map(Tile::pixels) {
+            for [x, y] in tiles(size).into_iter().flat_map(ImageTile::pixels) {
                 seen[(y * size[0] + x) as usize] += 1;
             }
             assert!(seen.iter().all(|count| *count == 1), "{size:?}");

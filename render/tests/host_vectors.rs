@@ -146,8 +146,8 @@ impl Check<'_> {
     /// is.
     fn alternative(&self, axis: &str) -> Option<&'static str> {
         let accept = self.case["accept"].as_str().unwrap_or("");
-        let is_behind = axis == "y" && self.case["t_side_y"].as_f64().is_some_and(|t| t < 0.0);
-        if is_behind {
+        let is_lost = axis == "y" && self.case["t_side_y"].as_f64().is_some_and(|t| t < 0.0);
+        if is_lost {
             Some("finite")
         } else {
             accept

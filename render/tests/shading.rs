@@ -8,12 +8,12 @@ use adumbra_render::geometry::{MeshInstance, World, shapes};
 use adumbra_render::scene::{Light, Material};
 use adumbra_render::shading::environment::{EnvironmentImage, EnvironmentLight};
 use adumbra_render::shading::{
-    ClosureTable, Hit, MaterialShader, PathScene, PathSettings, ShadingEngine, TextureAccess,
-    TexturePoint, Tile, WaveShader, trace_tile,
+    ClosureTable, Hit, ImageTile, MaterialShader, PathScene, PathSettings, ShadingEngine,
+    TextureAccess, TexturePoint, WaveShader, trace_tile,
 };
 use glam::{DAffine3, DVec2, DVec3, Vec3};
 
-/// A texture that says "not yet" to most requests, and to their repetitions as often as told.
+/// A texture that says "not yet" to most requests, and to their repetitions as often as `late` says.
 struct Texture {
     late: u32,
     asked: u32,
@@ -139,7 +139,13 @@ impl Stage {
         }
     }
 
-    fn trace(&self, tile: Tile, engine: ShadingEngine, samples: u32, late: u32) -> Vec<[f32; 4]> {
+    fn trace(
+        &self,
+        tile: ImageTile,
+        engine: ShadingEngine,
+        samples: u32,
+        late: u32,
+    ) -> Vec<[f32; 4]> {
         let scene = PathScene {
             world: &self.world,
             lights: &self.lights,
@@ -183,7 +189,7 @@ fn material(source: &str, table: &ClosureTable) -> Material {
     }
 }
 
-const WHOLE: Tile = Tile {
+const WHOLE: ImageTile = ImageTile {
     x: 0,
     y: 0,
     width: 16,
@@ -209,7 +215,7 @@ fn glass_in_white_surroundings_is_white() {
     let mut stage = Stage::new([GLOW, GLASS, GLASS], EnvironmentLight::Constant(Vec3::ONE));
     stage.lights.clear();
     // A ray that misses the floor on both ways sees white alone.
-    let tile = Tile {
+    let tile = ImageTile {
         x: 3,
         y: 7,
         width: 2,
@@ -266,7 +272,7 @@ fn tiles_of_any_size_give_the_same_bits() {
     for [width, height] in [[16, 1], [5, 16], [3, 4]] {
         for y in (0..16).step_by(height as usize) {
             for x in (0..16).step_by(width as usize) {
-                let tile = Tile {
+                let tile = ImageTile {
                     x,
                     y,
                     width: width.min(16 - x),

@@ -102,7 +102,7 @@ pub(crate) struct DrawArguments {
     #[arg(long)]
     pub(crate) block: bool,
 
-    /// Wait so many milliseconds before each tile is read, as for a slow disk
+    /// Milliseconds to wait before each tile is read, as for a slow disk
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pub(crate) disk_latency: u64,
 

@@ -32,7 +32,7 @@
 //! - of a normal that interpolates to zero, which is replaced by `gnormal`;
 //! - if it would overflow.
 //!
-//! A side ray that hits the plane *behind* its origin says nothing about the pixel between: along
+//! A side ray that hits the plane *before* its origin says nothing about the pixel between: along
 //! that axis the one-pixel rule uses Igehy's transfer.
 
 mod approximation;

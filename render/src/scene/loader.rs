@@ -1,6 +1,7 @@
 //! Reads files into scenes: JSON, glTF and OBJ.
 
 use super::builder::{Builder, Model, PlacedMesh, check_light};
+use super::bytes::read_bytes;
 use super::camera::{DEFAULT_SIZE, MAX_SIDE, camera, framing_camera};
 use super::compile::{self, MaterialCompiler, compile_error, set_input};
 use super::error::{SceneError, ScenePlace};
@@ -19,12 +20,9 @@ use crate::shading::{ClosureTable, Hit};
 use crate::texture::Wrap;
 use adumbra::{GlobalsLayout, Instance, Options};
 use glam::{DAffine3, DVec3, Vec2, Vec3, Vec4};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// The most bytes of a file that is read whole: 4 GiB.
-pub const MAX_FILE_BYTES: u64 = 1 << 32;
 /// How deep scene files may contain others.
 pub const MAX_NESTING: usize = 16;
 
@@ -155,25 +153,6 @@ impl FileKind {
                 Err(SceneError::file(path, message))
             }
         }
-    }
-}
-
-/// All bytes of a file, of at most [`MAX_FILE_BYTES`].
-pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
-    let why = |error: std::io::Error| format!("it cannot be read: {error}");
-    let metadata = std::fs::metadata(path).map_err(why)?;
-    // A path that is no file could block for ever, or have no end.
-    if !metadata.is_file() {
-        return Err("it is not a file".to_owned());
-    }
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(why)?;
-    file.take(MAX_FILE_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(why)?;
-    match bytes.len() as u64 > MAX_FILE_BYTES {
-        true => Err(format!("it has more than {MAX_FILE_BYTES} bytes")),
-        false => Ok(bytes),
     }
 }
 

@@ -6,6 +6,7 @@
 //! a scene by itself. Everything that is wrong with a file is a [`SceneError`] with a place.
 
 mod builder;
+mod bytes;
 mod camera;
 mod compile;
 mod error;
@@ -17,11 +18,12 @@ mod standard;
 mod texture;
 mod transform;
 
+pub use bytes::MAX_FILE_BYTES;
 pub use camera::{DEFAULT_SIZE, MAX_SIDE, framing_camera};
 pub use compile::{MaterialCompiler, set_input};
 pub use error::{SceneError, ScenePlace};
 pub use file::SceneOptions;
-pub use loader::{MAX_FILE_BYTES, MAX_NESTING, SceneLoader};
+pub use loader::{MAX_NESTING, SceneLoader};
 pub use texture::{ColorSpace, SceneTexture, TextureSource};
 
 use crate::camera::Camera;

@@ -3,9 +3,9 @@
 //! OBJ's v goes up; that of textures here goes down, so it is turned over.
 
 use super::builder::{Builder, Model, PlacedMesh};
+use super::bytes::read_bytes;
 use super::error::{SceneError, ScenePlace};
 use super::gltf::append;
-use super::loader::read_bytes;
 use super::standard::{Alpha, MapRole, StandardMap, StandardMaterial};
 use super::{SceneTexture, TextureSource};
 use crate::geometry::Mesh;

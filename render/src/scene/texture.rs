@@ -91,7 +91,7 @@ impl SceneTexture {
     }
 }
 
-/// The usual ending of a file with these bytes.
+/// The ending of a file with these bytes.
 fn extension(bytes: &[u8]) -> &'static str {
     match bytes {
         [0xff, 0xd8, ..] => "jpg",

@@ -18,6 +18,6 @@ mod wave;
 pub use closures::{ClosureTable, Lobe, LobeShape};
 pub use hit::Hit;
 pub use material::{MaterialShader, ShaderOutput};
-pub use path::{PathScene, PathSettings, Tile, WAVE_PATHS, trace_tile};
+pub use path::{ImageTile, PathScene, PathSettings, WAVE_PATHS, trace_tile};
 pub use random::{PathRandom, pixel_position};
 pub use wave::{ShadingEngine, ShadingError, TextureAccess, TexturePoint, WavePoint, WaveShader};

@@ -46,7 +46,7 @@ const OFFSET: f64 = 1e-6;
 
 /// A rectangle of pixels, in pixels from the upper left corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tile {
+pub struct ImageTile {
     /// The first column.
     pub x: u32,
     /// The first row.
@@ -57,7 +57,7 @@ pub struct Tile {
     pub height: u32,
 }
 
-impl Tile {
+impl ImageTile {
     /// Its pixels, row by row.
     pub fn pixels(self) -> impl Iterator<Item = [u32; 2]> {
         let columns = self.x..self.x + self.width;
@@ -101,7 +101,7 @@ struct SurfacePoint {
 pub fn trace_tile<T: TextureAccess>(
     scene: &PathScene<'_>,
     settings: &PathSettings,
-    tile: Tile,
+    tile: ImageTile,
     shader: &mut WaveShader<'_>,
     textures: &mut T,
 ) -> Result<Vec<[f32; 4]>, ShadingError> {

@@ -40,7 +40,12 @@ const SHOWS_RETIRED: [&str; 5] = [
 ];
 
 /// Files of recorded data, which are neither code nor prose.
-const DATA: [&str; 3] = ["Cargo.lock", "fuzz/corpus/", "tests/data/"];
+const DATA: [&str; 4] = [
+    "Cargo.lock",
+    "fuzz/corpus/",
+    "render/tests/data/",
+    "tests/data/",
+];
 
 /// Folders of programs whose sources the record of bits, `tests/data/bits.txt`, holds by hash.
 const RECORDED_PROGRAMS: [&str; 2] = ["tests/lang/", "examples/materials/"];
@@ -344,6 +349,7 @@ const CELLS: &[&str] = &[
     "ops/src/lattice.rs",
     "ops/src/noise/",
     "ops/src/shadow_flow.rs",
+    "render/",
     "simd/src/routines/superinstruction.rs",
     "simd/src/vector/mod.rs",
     "stdlib/adu/",
@@ -357,6 +363,7 @@ const CELLS: &[&str] = &[
 const CIRCLES: &[&str] = &[
     "docs/stdlib.md",
     "frontend/src/check/foreign.rs",
+    "render/",
     "stdlib/adu/outlines.adu",
     "tests/facade/stdlib/",
     "tests/lang/expected/geometry.py",

@@ -106,7 +106,7 @@ impl Triangle {
     }
 
     /// The distance from a ray's origin to the triangle's plane along its unit direction, negative
-    /// if the plane is behind; none if the ray is parallel or the triangle degenerate.
+    /// if the plane is before its origin; none if the ray is parallel or the triangle degenerate.
     pub fn distance(&self, origin: Vec3, direction: Vec3) -> Option<Real> {
         self.plane()?.distance(origin, direction)
     }

@@ -1,7 +1,7 @@
 //! The bytes of a glTF file: the parts of a binary file, data URIs, and files beside it.
 
+use super::super::bytes::read_bytes;
 use super::super::error::SceneError;
-use super::super::loader::read_bytes;
 use gltf::Document;
 use gltf::buffer::Source;
 use std::path::{Path, PathBuf};

@@ -9,9 +9,9 @@ mod material;
 mod mesh;
 
 use super::builder::{Builder, Model, PlacedMesh, check_light};
+use super::bytes::read_bytes;
 use super::camera::perspective;
 use super::error::SceneError;
-use super::loader::read_bytes;
 use super::transform::quaternion;
 use super::{Light, SceneError as Error};
 use crate::camera::{Camera, Projection};
