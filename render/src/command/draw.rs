@@ -2,7 +2,7 @@
 
 use super::Fallible;
 use super::arguments::{DerivativesName, DrawArguments, SeedsName, View, filter, level_rule};
-use super::output::{OutputImage, write};
+use super::output::{OutputImage, is_png, write};
 use adumbra_image::{Image, ImageSize, NO_LEVEL, read_image};
 use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
 use adumbra_render::frame::{FrameJob, draw_tiles, tiles};
@@ -28,6 +28,7 @@ const FOOTPRINT_TEXELS: u32 = 1024;
 /// # Errors
 /// If a file is at fault, an option does not fit the scene, or the image cannot be written.
 pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
+    is_png(&arguments.out)?;
     let start = Instant::now();
     let scene = SceneLoader::new()
         .with_size(arguments.size)

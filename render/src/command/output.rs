@@ -18,6 +18,19 @@ pub(crate) struct OutputImage {
     pub(crate) is_whole: bool,
 }
 
+/// Whether a file is a PNG file; else it is an EXR file.
+///
+/// # Errors
+/// If its name ends neither in .png nor in .exr.
+pub(crate) fn is_png(path: &Path) -> Fallible<bool> {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    match ending.map(str::to_ascii_lowercase).as_deref() {
+        Some("png") => Ok(true),
+        Some("exr") => Ok(false),
+        _ => Err(format!("{} ends neither in .png nor in .exr", path.display()).into()),
+    }
+}
+
 /// Writes an image, whole or not at all, and prints the legend of its colours.
 ///
 /// # Errors
@@ -28,12 +41,7 @@ pub(crate) fn write(
     size: ImageSize,
     pixels: &[[f32; 4]],
 ) -> Fallible<()> {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    let is_png = match ending.map(str::to_ascii_lowercase).as_deref() {
-        Some("png") => true,
-        Some("exr") => false,
-        _ => return Err(format!("{} ends neither in .png nor in .exr", path.display()).into()),
-    };
+    let is_png = is_png(path)?;
     let failed =
         |error: &dyn std::fmt::Display| format!("cannot write {}: {error}", path.display());
     let folder = match path.parent() {

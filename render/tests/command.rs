@@ -1,0 +1,193 @@
+//! The command `adumbra-render`, run on the scene of the examples.
+
+use adumbra_image::{NO_LEVEL, read_image};
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const SCENE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/render/floor.json");
+
+fn run(arguments: &[&str]) -> Output {
+    let command = Command::new(env!("CARGO_BIN_EXE_adumbra-render"))
+        .args(arguments)
+        .output();
+    command.expect("the command runs")
+}
+
+/// Draws the scene small, into a file of that name; gives the file's bytes.
+fn draw(folder: &TempDir, name: &str, more: &[&str]) -> Vec<u8> {
+    let out = folder.path().join(name);
+    let out_name = out.to_str().expect("UTF-8");
+    let small = ["--size", "64x36", "--spp", "2"];
+    let output = run(&[&[SCENE, "-o", out_name][..], &small, more].concat());
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    std::fs::read(out).expect("it was written")
+}
+
+#[test]
+fn threads_engines_and_memory_give_the_same_file() {
+    let folder = TempDir::new().expect("a folder");
+    let expected = draw(&folder, "a.exr", &["--threads", "1", "--engine", "point"]);
+    for more in [
+        &["--threads", "2", "--engine", "batch"][..],
+        &["--threads", "8", "--texture-memory", "1"],
+        &["--block", "--engine", "auto"],
+        &["--disk-latency", "2"],
+    ] {
+        assert!(draw(&folder, "b.exr", more) == expected, "{more:?}");
+    }
+    assert!(draw(&folder, "b.exr", &["--seed", "1"]) != expected);
+    assert!(draw(&folder, "b.exr", &["--derivatives", "mesh"]) != expected);
+    assert!(draw(&folder, "b.exr", &["--bias", "3"]) != expected);
+}
+
+#[test]
+fn views_show_levels_and_derivatives() {
+    let folder = TempDir::new().expect("a folder");
+    let read = |view: &str| {
+        draw(&folder, "v.exr", &["--view", view]);
+        read_image(&folder.path().join("v.exr")).expect("an image")
+    };
+    let levels = read("level");
+    // The sky asks for no texture; the floor's levels grow towards the horizon.
+    let level = |y: usize| levels.pixels()[y * 64 + 32][0];
+    assert_eq!(level(2), NO_LEVEL);
+    assert!(level(15) > level(35) + 1.0, "{} {}", level(15), level(35));
+    let footprint = read("footprint");
+    assert!(footprint.pixels()[35 * 64 + 32][0] > NO_LEVEL);
+    let derivative = read("derivative=uvw");
+    let u = derivative.pixels()[35 * 64 + 32][0];
+    assert!(u > 0.0, "u grows to the right: {u}");
+    draw(&folder, "d.png", &["--view", "derivative-y=normal"]);
+}
+
+#[test]
+fn difference_to_itself_is_zero() {
+    let folder = TempDir::new().expect("a folder");
+    draw(&folder, "a.exr", &[]);
+    let (reference, out) = (folder.path().join("a.exr"), folder.path().join("b.png"));
+    let paths = [&reference, &out].map(|path| path.to_str().expect("UTF-8"));
+    let more = [
+        "--size",
+        "64x36",
+        "--spp",
+        "2",
+        "--view",
+        "difference",
+        "--reference",
+    ];
+    let output = run(&[&[SCENE, "-o", paths[1]][..], &more, &[paths[0]]].concat());
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "RMSE        0.000000\n"
+    );
+}
+
+#[test]
+fn converted_textures_draw_the_same() {
+    let folder = TempDir::new().expect("a folder");
+    let tiles = Path::new(SCENE).with_file_name("tiles.png");
+    let out = folder.path().join("tiles.exr");
+    let paths = [&tiles, &out].map(|path| path.to_str().expect("UTF-8"));
+    let output = run(&["texture", paths[0], "-o", paths[1], "--format", "float"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.ends_with("256×256, 9 levels, 27 tiles\n"), "{said}");
+    for name in ["floor.adu", "lacquer.adu", "glass.adu"] {
+        let file = Path::new(SCENE).with_file_name(name);
+        std::fs::copy(file, folder.path().join(name)).expect("it is copied");
+    }
+    let scene = std::fs::read_to_string(SCENE).expect("the scene");
+    let copy = folder.path().join("scene.json");
+    std::fs::write(&copy, scene.replace("tiles.png", "tiles.exr")).expect("it is written");
+    let drawn = folder.path().join("b.exr");
+    let paths = [&copy, &drawn].map(|path| path.to_str().expect("UTF-8"));
+    let output = run(&[paths[0], "-o", paths[1], "--size", "64x36", "--spp", "2"]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(std::fs::read(drawn).expect("it was written") == draw(&folder, "a.exr", &[]));
+}
+
+#[test]
+fn wrong_arguments_and_files_say_what_is_wrong() {
+    for (arguments, code, part) in [
+        (
+            &["nosuch.json", "-o", "x.png"][..],
+            1,
+            "nosuch.json: it cannot be read",
+        ),
+        (
+            &[SCENE, "-o", "x.bmp"],
+            1,
+            "x.bmp ends neither in .png nor in .exr",
+        ),
+        (
+            &[SCENE, "-o", "no/such/folder/x.png", "--size", "2x2"],
+            1,
+            "cannot write no/such/folder/x.png",
+        ),
+        (
+            &["model.stl", "-o", "x.png"],
+            1,
+            "its name ends with none of .json",
+        ),
+        (
+            &[SCENE, "-o", "x.png", "--size", "0x3"],
+            2,
+            "a size is WIDTHxHEIGHT",
+        ),
+        (
+            &[SCENE, "-o", "x.png", "--mip-rule", "best"],
+            2,
+            "the rules are sort_floor",
+        ),
+        (
+            &[SCENE, "-o", "x.png", "--filter", "best"],
+            2,
+            "the filters are nearest",
+        ),
+        (
+            &[SCENE, "-o", "x.png", "--view", "derivative"],
+            2,
+            "say of which global",
+        ),
+        (
+            &[
+                SCENE,
+                "-o",
+                "x.png",
+                "--size",
+                "2x2",
+                "--view",
+                "derivative=flow",
+            ],
+            1,
+            "the globals are uvw",
+        ),
+        (
+            &[
+                SCENE,
+                "-o",
+                "x.png",
+                "--size",
+                "2x2",
+                "--view",
+                "difference",
+            ],
+            1,
+            "needs --reference FILE",
+        ),
+        (&[SCENE], 2, "--out <FILE>"),
+    ] {
+        let output = run(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(part), "{arguments:?}: {said}");
+    }
+}
