@@ -1,6 +1,6 @@
 //! Cameras of scene files, and the one that frames a model that has none.
 
-use super::file::{CameraSection, PerspectiveSection};
+use super::file::CameraSection;
 use super::transform::look_at;
 use crate::camera::{Camera, Projection};
 use glam::{DVec2, DVec3};
@@ -24,14 +24,10 @@ fn aspect(size: [u32; 2]) -> f64 {
     f64::from(size[0]) / f64::from(size[1])
 }
 
-/// The projection of a camera with a vertical angle of view, in degrees.
-pub(super) fn perspective(fov: f64, shift: [f64; 2], size: [u32; 2]) -> Projection {
+/// The halves of a view's size at distance 1, for a vertical angle of view in degrees.
+pub(super) fn half_view(fov: f64, size: [u32; 2]) -> DVec2 {
     let y = tan_half(fov);
-    let tan_half = DVec2::new(y * aspect(size), y);
-    Projection::Perspective {
-        tan_half,
-        shift: DVec2::from_array(shift) * tan_half,
-    }
+    DVec2::new(y * aspect(size), y)
 }
 
 /// The camera of a scene file, or why it is none, with the key that is wrong.
@@ -60,8 +56,10 @@ pub(super) fn camera(
         )),
     };
     let projection = match section {
-        CameraSection::Perspective(PerspectiveSection { fov, shift, .. }) => {
-            perspective(field(*fov)?, *shift, size)
+        CameraSection::Perspective(view) => {
+            let tan_half = half_view(field(view.fov)?, size);
+            let shift = DVec2::from_array(view.shift) * tan_half;
+            Projection::Perspective { tan_half, shift }
         }
         CameraSection::Orthographic(o) => {
             let half = 0.5 * positive("height", o.height)?;
@@ -70,11 +68,8 @@ pub(super) fn camera(
         }
         CameraSection::ThinLens(lens) => {
             let distance = lens.focus_distance.unwrap_or(from.distance(to));
-            let Projection::Perspective { tan_half, shift } =
-                perspective(field(lens.fov)?, lens.shift, size)
-            else {
-                unreachable!("it is a perspective")
-            };
+            let tan_half = half_view(field(lens.fov)?, size);
+            let shift = DVec2::from_array(lens.shift) * tan_half;
             let radius = lens.lens_radius;
             if !(radius >= 0.0 && radius.is_finite()) {
                 return Err(("lens-radius", format!("it is {radius}; it is at least 0")));
@@ -115,7 +110,10 @@ pub fn framing_camera(bounds: Option<(DVec3, DVec3)>, size: [u32; 2]) -> Camera 
         right,
         up,
         forward,
-        projection: perspective(FRAMING_FOV, [0.0; 2], size),
+        projection: Projection::Perspective {
+            tan_half: half_view(FRAMING_FOV, size),
+            shift: DVec2::ZERO,
+        },
         size,
     }
 }

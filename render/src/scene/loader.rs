@@ -179,6 +179,10 @@ pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
 
 fn read_scene_file(path: &Path) -> Result<SceneFile, SceneError> {
     let bytes = read_bytes(path).map_err(|why| SceneError::file(path, why))?;
+    // What serde derives would take a list of the values of keys.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(SceneError::file(path, "it is a list, not an object"));
+    }
     serde_json::from_slice(&bytes).map_err(|error| SceneError::json(path, &error))
 }
 
@@ -590,7 +594,7 @@ fn finish(
         GeometryPlace::World => SceneError::file(path, problem),
     })?;
     let mut warnings = builder.warnings;
-    if model.instances.is_empty() {
+    if world.bounds().is_none() {
         warnings.push(format!("{}: there is nothing in it", path.display()));
     }
     let is_dark = model.lights.is_empty() && model.environment.is_none();

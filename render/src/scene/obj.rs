@@ -68,11 +68,10 @@ fn place(lines: &Lines<'_>) -> ScenePlace {
     ScenePlace::Line(lines.line.max(1), 1)
 }
 
-/// The models and materials of a file.
-fn load(
-    builder: &mut Builder<'_>,
-    path: &Path,
-) -> Result<(Vec<tobj::Model>, Vec<(PathBuf, tobj::Material)>), SceneError> {
+/// The models of a file, and its materials with their own files.
+type Loaded = (Vec<tobj::Model>, Vec<(PathBuf, tobj::Material)>);
+
+fn load(builder: &mut Builder<'_>, path: &Path) -> Result<Loaded, SceneError> {
     let bytes = read_bytes(path).map_err(|why| SceneError::file(path, why))?;
     let mut lines = Lines::new(&bytes);
     let folder = path.parent().unwrap_or(Path::new(""));
