@@ -216,6 +216,80 @@ fn no_ray_passes_between_triangles() {
 }
 
 #[test]
+fn rays_through_exact_edges_hit() {
+    // Every coordinate is exact, so edge functions are 0.
+    let instance = MeshInstance {
+        mesh: 0,
+        to_world: DAffine3::IDENTITY,
+        material: 0,
+    };
+    let mut turned = grid([4, 4]).unwrap();
+    turned
+        .triangles
+        .iter_mut()
+        .for_each(|corners| corners.reverse());
+    for mesh in [grid([4, 4]).unwrap(), turned] {
+        let world = World::new(vec![mesh], vec![instance]).unwrap();
+        for (x, z) in (-4..=4).flat_map(|x| (-4..=4).map(move |z| (x, z))) {
+            let origin = DVec3::new(0.125 * f64::from(x), 2.0, 0.125 * f64::from(z));
+            let hit = world.intersect(origin, DVec3::NEG_Y, 0.0, 10.0);
+            assert_eq!(hit.map(|hit| hit.t), Some(2.0), "{origin}");
+        }
+    }
+}
+
+#[test]
+fn distances_are_within_the_boxes_of_triangles() {
+    // Rays in the plane of a triangle but for rounding, which decides where they hit.
+    let mut random = fastrand::Rng::with_seed(4);
+    let mut hits = 0;
+    for _ in 0..20_000 {
+        let corners = [(); 3].map(|()| point(&mut random, 1.0).as_vec3());
+        let [a, b, c] = corners.map(|corner| corner.as_dvec3());
+        let inside = |s: f64, t: f64| a + s * (b - a) + t * (c - a);
+        let target = inside(0.5 * random.f64(), 0.5 * random.f64());
+        let origin = inside(6.0 * random.f64() - 3.0, -2.0);
+        let ray = SpaceRay::new(origin, (target - origin).normalize(), 1.0).unwrap();
+        let (min, max) = (a.min(b).min(c), a.max(b).max(c));
+        if let Some(t) = ray.hit(corners) {
+            let (near, far) = ray.interval(min, max);
+            assert!(near <= t && t <= far, "{near} {t} {far}");
+            hits += 1;
+        }
+    }
+    assert!(hits > 2_000, "{hits}");
+}
+
+#[test]
+fn normals_stay_across_sheared_instances() {
+    let mut random = fastrand::Rng::with_seed(5);
+    for _ in 0..50 {
+        let to_world = random_map(&mut random);
+        let instance = MeshInstance {
+            mesh: 0,
+            to_world,
+            material: 0,
+        };
+        let world = World::new(vec![quad()], vec![instance]).unwrap();
+        let hit = RayHit {
+            instance: 0,
+            triangle: 0,
+            t: 1.0,
+        };
+        let triangle = world.triangle(&hit);
+        let [a, b, c] = triangle.positions;
+        let across = (b - a).cross(c - a).normalize();
+        let outside = if triangle.is_mirrored {
+            -across
+        } else {
+            across
+        };
+        let normal = triangle.normals.unwrap()[1].normalize();
+        assert!(normal.abs_diff_eq(outside, 1e-9), "{normal} {outside}");
+    }
+}
+
+#[test]
 fn equal_hits_have_the_least_index() {
     let instance = |material| MeshInstance {
         mesh: 0,
@@ -483,7 +557,10 @@ fn regular_triangles_build_shallow_hierarchies() {
     let shapes: [&dyn Fn(u32) -> [Vec3; 3]; 3] = [
         &|_| corners,
         &|index| corners.map(|corner| corner + index as f32 * Vec3::X),
-        &|index| corners.map(|corner| (1.0 + index as f32) * (corner - 0.25)),
+        &|index| {
+            let around = [[-1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [1.0, -1.0, 0.0]];
+            around.map(|corner| (1.0 + index as f32) * Vec3::from(corner))
+        },
     ];
     for shape in shapes {
         let mut boxes = Vec::new();
