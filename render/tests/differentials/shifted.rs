@@ -121,12 +121,12 @@ fn first_hits_equal_shifted_cameras() {
 
 #[test]
 fn mirrored_hits_equal_shifted_cameras() {
-    compare_with_shifted_cameras(|_| Bounce::Reflect, 500, 1e-5);
+    compare_with_shifted_cameras(|_| Bounce::Reflect, 500, 1e-6);
 }
 
 #[test]
 fn refracted_hits_equal_shifted_cameras() {
     // Near the critical angle differences are not derivatives.
     let bounce = |random: &mut Rng| Bounce::Refract(number(random, 0.6, 1.1));
-    compare_with_shifted_cameras(bounce, 500, 1e-4);
+    compare_with_shifted_cameras(bounce, 500, 1e-6);
 }
