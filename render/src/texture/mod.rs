@@ -1,26 +1,20 @@
 //! Texture lookup by derivatives: level rules, filters, wrap modes, tiled files and their cache.
+//!
+//! [`lookup`] is the way in: a [`LevelRule`] selects the level of a [`Footprint`], a [`Filter`]
+//! reads texels of a [`TexelSource`], and a [`Wrap`] mode brings coordinates back.
 
-/// Texture coordinates, and how they change from pixel to pixel. u and v span the texture from 0 to
-/// 1; v goes down from the first row.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Footprint {
-    pub uv: [f32; 2],
-    /// (∂u/∂x, ∂v/∂x).
-    pub dx: [f32; 2],
-    /// (∂u/∂y, ∂v/∂y).
-    pub dy: [f32; 2],
-}
+mod filter;
+mod footprint;
+mod level;
+mod pyramid;
+mod wrap;
 
-/// How coordinates beyond the texture are brought back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wrap {
-    #[default]
-    Repeat,
-    Clamp,
-    Mirror,
-    /// Zero beyond.
-    Black,
-}
+pub use filter::{
+    EwaWeights, Filter, MAX_ANISOTROPY, MAX_EWA_TEXELS, Texels, filter_texels, lookup,
+};
+pub use footprint::{DFootprint, Footprint, MAX_PARTIAL};
+pub use level::{LevelRule, Selection, cycles_lambda, level_size, whole_levels};
+pub use wrap::Wrap;
 
 /// A tile that is not in memory yet: the lookup is to be repeated when it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
