@@ -9,7 +9,7 @@ use std::io;
 pub enum ImageError {
     /// The file cannot be read or written.
     Io(io::Error),
-    /// It is neither PNG nor EXR.
+    /// It is no PNG, EXR or JPEG.
     UnknownFormat,
     /// It has a size that no image may have.
     Size(SizeError),
@@ -21,7 +21,7 @@ impl fmt::Display for ImageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ImageError::Io(error) => error.fmt(f),
-            ImageError::UnknownFormat => f.write_str("it is neither a PNG nor an EXR file"),
+            ImageError::UnknownFormat => f.write_str("it is no PNG, EXR or JPEG file"),
             ImageError::Size(error) => error.fmt(f),
             ImageError::Malformed(why) => write!(f, "the image cannot be read: {why}"),
         }

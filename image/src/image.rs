@@ -2,7 +2,7 @@
 
 use crate::error::ImageError;
 use crate::size::ImageSize;
-use crate::{exr, png};
+use crate::{exr, jpeg, png};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
@@ -60,11 +60,12 @@ impl Image {
     }
 }
 
-/// Reads a PNG or an EXR file, chosen by its first bytes.
+/// Reads a PNG, EXR or JPEG file, chosen by its first bytes.
 ///
 /// PNG: 1 to 16 bits, grey or colour, taken as sRGB and made linear. EXR: the first layer that has
-/// `R`, `G`, `B`, and `A` if there is one, or `Y`, as it is. Without an alpha channel alpha is 1;
-/// grey is red, green and blue alike.
+/// `R`, `G`, `B`, and `A` if there is one, or `Y`, as it is. JPEG: baseline or progressive, grey or
+/// colour, taken as sRGB and made linear; an orientation is not applied. Without an alpha channel
+/// alpha is 1; grey is red, green and blue alike.
 ///
 /// # Errors
 /// If it cannot be read, or is no such file, or is larger than [`MAX_PIXELS`](crate::MAX_PIXELS).
@@ -81,6 +82,8 @@ pub fn read_image(path: &Path) -> Result<Image, ImageError> {
         png::read_png(file)
     } else if start.starts_with(exr::SIGNATURE) {
         exr::read_exr(file)
+    } else if start.starts_with(jpeg::SIGNATURE) {
+        jpeg::read_jpeg(file)
     } else {
         Err(ImageError::UnknownFormat)
     }

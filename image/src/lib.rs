@@ -1,5 +1,5 @@
-//! Images in floats, for renderers and for the command: PNG and EXR files, and mip pyramids, looked
-//! up at the level that derivatives ask for.
+//! Images in floats, for renderers and for the command: PNG, EXR and JPEG files, and mip pyramids,
+//! looked up at the level that derivatives ask for.
 //!
 //! The crate is independent of shaders. Everything is computed by the same arithmetic on every
 //! machine. The contents of a file are checked before they are used.
@@ -21,6 +21,7 @@
 mod error;
 mod exr;
 mod image;
+mod jpeg;
 mod mip_pyramid;
 mod png;
 mod size;

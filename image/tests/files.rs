@@ -129,6 +129,79 @@ fn png_files_of_all_kinds_are_read() {
     assert_eq!(pixels("wide.png", &wide), [[1.0, half, 0.0, 1.0]]);
 }
 
+/// A JPEG file that libjpeg wrote: 17×13 pixels, red rises to the right, green downwards.
+const JPEG_FILES: [(&str, &[u8]); 3] = [
+    ("colour.jpg", include_bytes!("data/colour.jpg")),
+    ("progressive.jpg", include_bytes!("data/progressive.jpg")),
+    ("grey.jpg", include_bytes!("data/grey.jpg")),
+];
+
+#[test]
+fn jpeg_files_become_linear() {
+    for (name, bytes) in JPEG_FILES {
+        // The first bytes choose the format, not the name.
+        let image = read_image(&scratch(&format!("{name}.png"), bytes)).unwrap();
+        assert_eq!(
+            (image.size(), image.channels()),
+            (size(17, 13), 3),
+            "{name}"
+        );
+        for (i, pixel) in image.pixels().iter().enumerate() {
+            let (x, y) = (i % 17, i / 17);
+            let encoded = [x * 255 / 16, y * 255 / 12, (7 * x + 5 * y) % 256];
+            let encoded = if name == "grey.jpg" {
+                [encoded[0]; 3]
+            } else {
+                encoded
+            };
+            assert_eq!(pixel[3], 1.0);
+            for (channel, expected) in encoded.into_iter().enumerate() {
+                // Compression loses up to 3 levels of 255; decoders differ by 1 or 2.
+                let tolerance = 5;
+                let linear = |n: usize| srgb::to_linear(n.min(255) as f64 / 255.0) as f32;
+                let (least, most) = (
+                    linear(expected.saturating_sub(tolerance)),
+                    linear(expected + tolerance),
+                );
+                let value = pixel[channel];
+                assert!(
+                    (least..=most).contains(&value),
+                    "{name} {x} {y} {channel}: {value}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn malformed_jpeg_files_are_refused() {
+    for (name, good) in JPEG_FILES {
+        for end in (3..good.len() - 1).step_by(7) {
+            let refused = read_image(&scratch("cut.jpg", &good[..end]));
+            assert!(refused.is_err(), "{name} {end}");
+        }
+        // Any byte may be wrong; the result is an image or an error.
+        for at in 3..good.len() {
+            for flip in [0xff, 0x01] {
+                let mut bytes = good.to_vec();
+                bytes[at] ^= flip;
+                let _ = read_image(&scratch("flipped.jpg", &bytes));
+            }
+        }
+        // The frame header's size: marker, length, precision, then height and width.
+        let frame = good
+            .windows(2)
+            .position(|two| matches!(two, [0xff, 0xc0 | 0xc2]));
+        let mut large = good.to_vec();
+        large[frame.unwrap() + 5..][..4].fill(0xff);
+        let refused = read_image(&scratch("large.jpg", &large));
+        assert!(
+            matches!(refused, Err(ImageError::Size(SizeError::TooLarge(_)))),
+            "{refused:?}"
+        );
+    }
+}
+
 /// The size that a PNG file says it has, changed; its checksum is made right again.
 fn with_size(mut bytes: Vec<u8>, width: u32, height: u32) -> Vec<u8> {
     bytes[16..20].copy_from_slice(&width.to_be_bytes());

@@ -46,7 +46,7 @@ pub struct ImageArgs {
     #[arg(long, value_name = "NAME")]
     pub output: Option<String>,
 
-    /// Read a texture from a PNG or EXR file; the others are a checkerboard
+    /// Read a texture from a PNG, EXR or JPEG file; the others are a checkerboard
     #[arg(long = "texture", value_name = "NAME=FILE")]
     pub textures: Vec<TextureFile>,
 

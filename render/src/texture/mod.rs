@@ -3,10 +3,14 @@
 //! [`lookup`] is the way in: a [`LevelRule`] selects the level of a [`Footprint`], a [`Filter`]
 //! reads texels of a [`TexelSource`], and a [`Wrap`] mode brings coordinates back.
 
+pub mod cache;
 mod filter;
 mod footprint;
+pub mod host;
 mod level;
 mod pyramid;
+pub mod replay;
+mod tiled_file;
 mod wrap;
 
 pub use filter::{
@@ -14,6 +18,10 @@ pub use filter::{
 };
 pub use footprint::{DFootprint, Footprint, MAX_PARTIAL};
 pub use level::{LevelRule, Selection, cycles_lambda, level_size, whole_levels};
+pub use tiled_file::{
+    MAX_TEXTURE_SIDE, MAX_TILE_SIDE, MAX_TILES, SampleFormat, TILE_SIDE, TileTexels, TiledFile,
+    TiledFileError, TiledOptions, convert_to_tiled, write_tiled,
+};
 pub use wrap::Wrap;
 
 /// A tile that is not in memory yet: the lookup is to be repeated when it is.

@@ -67,7 +67,7 @@ fn options_are_checked() {
             "cannot read the texture no_such.png",
         ),
         ("--texture wood=src", "it is not a file"),
-        ("--texture wood=Cargo.toml", "neither a PNG nor an EXR file"),
+        ("--texture wood=Cargo.toml", "no PNG, EXR or JPEG file"),
         ("--shader t", "t"),
     ] {
         let (ran, _) = draw("options.png", FINE, args);

@@ -1,0 +1,321 @@
+//! A cache of texture tiles that threads share: a byte budget, loader threads, statistics.
+//!
+//! A lookup finds the tiles that it needs in the thread's [`CacheReader`] or in the table of the
+//! cache. Tiles that are missing are queued for loader threads, all of a lookup at once; the lookup
+//! is repeated when they are there (Peachey, Texture On Demand, Pixar Technical Memo 217, 1990).
+//! Results do not depend on the budget, on the policy, or on the number of threads.
+
+mod clock;
+mod loader;
+mod micro_cache;
+mod reader;
+mod shard;
+mod statistics;
+mod texture;
+mod tile;
+
+pub use reader::{CacheReader, CacheSource, TexelLookup, TileWaits};
+pub use statistics::CacheStatistics;
+pub use texture::{ERROR_COLOUR, TextureDiagnostic};
+
+use super::{TileTexels, TiledFile, TiledFileError, TiledOptions, Wrap, convert_to_tiled};
+use crate::texture::SampleFormat;
+use adumbra_image::{Image, MipPyramid};
+use clock::Clock;
+use loader::{LoadQueue, OpenFiles};
+use shard::TileTable;
+use statistics::{Counters, TileMemory, add};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tempfile::TempDir;
+use texture::{CachedTexture, Texture};
+use tile::{Tile, TileLoad};
+
+/// The default of [`CacheSettings::budget`]: 64 MiB.
+pub const DEFAULT_BUDGET: u64 = 64 << 20;
+/// The default of [`CacheSettings::loader_threads`]. They wait for disks, not for processors.
+pub const DEFAULT_LOADER_THREADS: usize = 32;
+/// Most loader threads of a cache.
+pub const MAX_LOADER_THREADS: usize = 256;
+
+/// What happens at a lookup whose tiles are not in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissPolicy {
+    /// Its point waits, and others are shaded meanwhile; loader threads read the tiles.
+    #[default]
+    Park,
+    /// Its thread reads the tiles.
+    Block,
+}
+
+/// How a cache keeps and reads tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheSettings {
+    /// Most bytes of tiles in memory. It is exceeded only by tiles that lookups use at the moment.
+    pub budget: u64,
+    /// What happens at a miss.
+    pub policy: MissPolicy,
+    /// Number of loader threads, 1 to [`MAX_LOADER_THREADS`]. [`MissPolicy::Block`] has none.
+    pub loader_threads: usize,
+    /// A delay before each read of a tile, as of a slow disk.
+    pub disk_latency: Duration,
+}
+
+impl Default for CacheSettings {
+    fn default() -> CacheSettings {
+        CacheSettings {
+            budget: DEFAULT_BUDGET,
+            policy: MissPolicy::default(),
+            loader_threads: DEFAULT_LOADER_THREADS,
+            disk_latency: Duration::ZERO,
+        }
+    }
+}
+
+/// Textures, and those of their tiles that are in memory.
+#[derive(Debug)]
+pub struct TextureCache {
+    shared: Arc<Shared>,
+    settings: CacheSettings,
+    loaders: Vec<JoinHandle<()>>,
+    /// Tiled textures made from other images.
+    converted: Mutex<Option<TempDir>>,
+}
+
+/// What lookups and loader threads share.
+#[derive(Debug)]
+struct Shared {
+    textures: RwLock<Vec<Arc<CachedTexture>>>,
+    table: TileTable,
+    clock: Clock,
+    memory: Arc<TileMemory>,
+    counters: Counters,
+    queue: LoadQueue,
+    disk_latency: Duration,
+}
+
+impl TextureCache {
+    /// A cache without textures. Starts its loader threads; if the system gives none, lookups read
+    /// their tiles themselves.
+    pub fn new(settings: CacheSettings) -> Arc<TextureCache> {
+        let shared = Arc::new(Shared {
+            textures: RwLock::default(),
+            table: TileTable::new(),
+            clock: Clock::new(settings.budget),
+            memory: Arc::default(),
+            counters: Counters::default(),
+            queue: LoadQueue::default(),
+            disk_latency: settings.disk_latency,
+        });
+        let threads = match settings.policy {
+            MissPolicy::Park => settings.loader_threads.clamp(1, MAX_LOADER_THREADS),
+            MissPolicy::Block => 0,
+        };
+        let started = (0..threads).map_while(|_| loader::start(shared.clone()).ok());
+        let loaders: Vec<JoinHandle<()>> = started.collect();
+        Arc::new(TextureCache {
+            shared,
+            settings: CacheSettings {
+                policy: match loaders.is_empty() {
+                    true => MissPolicy::Block,
+                    false => MissPolicy::Park,
+                },
+                ..settings
+            },
+            loaders,
+            converted: Mutex::default(),
+        })
+    }
+
+    /// The settings, with the policy that is in force.
+    pub fn settings(&self) -> CacheSettings {
+        self.settings
+    }
+
+    /// Adds the texture of a file and returns its index.
+    ///
+    /// A file that is no tiled texture is converted to one in a temporary folder. A file that
+    /// cannot be read gives a texture of the [`ERROR_COLOUR`] and a diagnostic. The wrap mode is
+    /// `wrap`, or else that of the file, or else [`Wrap::Repeat`].
+    pub fn add(&self, file: &Path, wrap: Option<Wrap>) -> usize {
+        let opened = TiledFile::open(file).or_else(|error| match error.is_other_image() {
+            true => self.convert(file),
+            false => Err(error),
+        });
+        let (texels, failure) = match opened {
+            Ok(tiled) => (Texture::Tiled(Box::new(tiled)), None),
+            Err(error) => (Texture::Failed, Some(error.to_string())),
+        };
+        let of_file = match &texels {
+            Texture::Tiled(tiled) => tiled.wrap(),
+            Texture::Memory(_) | Texture::Failed => None,
+        };
+        let wrap = wrap.or(of_file).unwrap_or_default();
+        let texture = CachedTexture::new(file.to_owned(), wrap, texels);
+        if let Some(message) = failure {
+            texture.note_failure([0; 3], message);
+        }
+        self.push(texture)
+    }
+
+    /// Adds an image, whose levels stay in memory and outside of the budget, and returns its index.
+    pub fn add_image(&self, name: &str, image: Image, wrap: Wrap) -> usize {
+        let texels = Texture::Memory(MipPyramid::new(image));
+        self.push(CachedTexture::new(PathBuf::from(name), wrap, texels))
+    }
+
+    fn push(&self, texture: CachedTexture) -> usize {
+        let textures = self.shared.textures.write();
+        let mut textures = textures.unwrap_or_else(PoisonError::into_inner);
+        textures.push(Arc::new(texture));
+        textures.len() - 1
+    }
+
+    /// Converts an image without loss.
+    fn convert(&self, file: &Path) -> Result<TiledFile, TiledFileError> {
+        let converted = self.converted.lock();
+        let mut converted = converted.unwrap_or_else(PoisonError::into_inner);
+        let folder = match &mut *converted {
+            Some(folder) => folder,
+            none => {
+                let folder = tempfile::tempdir();
+                none.insert(folder.map_err(|error| TiledFileError::io(file, error))?)
+            }
+        };
+        let count = self.len();
+        let target = folder.path().join(format!("{count}.exr"));
+        let options = TiledOptions {
+            format: SampleFormat::Float,
+            ..TiledOptions::default()
+        };
+        convert_to_tiled(file, &target, &options)
+    }
+
+    /// Number of textures.
+    pub fn len(&self) -> usize {
+        let textures = self.shared.textures.read();
+        textures.unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Whether there is no texture.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Width and height of the finest level of a texture; 1×1 of one that cannot be read.
+    pub fn size(&self, texture: usize) -> Option<[u32; 2]> {
+        Some(self.shared.texture(texture)?.size(0))
+    }
+
+    /// Number of levels of a texture.
+    pub fn levels(&self, texture: usize) -> Option<u32> {
+        Some(self.shared.texture(texture)?.levels())
+    }
+
+    /// The wrap mode of a texture.
+    pub fn wrap(&self, texture: usize) -> Option<Wrap> {
+        Some(self.shared.texture(texture)?.wrap)
+    }
+
+    /// What failed so far: one diagnostic for each texture, in the order of their indices.
+    pub fn diagnostics(&self) -> Vec<TextureDiagnostic> {
+        let textures = self.shared.textures.read();
+        let textures = textures.unwrap_or_else(PoisonError::into_inner);
+        let failed = textures.iter().enumerate().filter_map(|(index, texture)| {
+            Some(TextureDiagnostic {
+                texture: index,
+                file: texture.file.clone(),
+                message: texture.failure()?,
+            })
+        });
+        failed.collect()
+    }
+
+    /// The statistics so far. A [`CacheReader`] adds its own when it is flushed or dropped.
+    pub fn statistics(&self) -> CacheStatistics {
+        self.shared.counters.values(&self.shared.memory)
+    }
+
+    /// Number of reads of loader threads that were finished, for [`wait`](TextureCache::wait).
+    pub fn finished_reads(&self) -> u64 {
+        self.shared.queue.finished()
+    }
+
+    /// Waits until loader threads have finished more reads than that, or have none.
+    pub fn wait(&self, finished_reads: u64) {
+        self.shared.queue.wait(finished_reads);
+    }
+}
+
+impl Drop for TextureCache {
+    fn drop(&mut self) {
+        self.shared.queue.close();
+        for loader in self.loaders.drain(..) {
+            // A thread that panicked has nothing left to do.
+            let _ = loader.join();
+        }
+    }
+}
+
+impl Shared {
+    fn texture(&self, index: usize) -> Option<Arc<CachedTexture>> {
+        let textures = self.textures.read();
+        let textures = textures.unwrap_or_else(PoisonError::into_inner);
+        textures.get(index).cloned()
+    }
+
+    /// Reads a tile and puts it in the table; one that cannot be read is of the error colour.
+    fn load(&self, load: &TileLoad, files: &mut OpenFiles) -> Arc<Tile> {
+        let key = load.key;
+        let texture = self.texture(key.texture as usize);
+        let file = texture.as_ref().and_then(|texture| match &texture.texels {
+            Texture::Tiled(file) => Some((texture, &**file)),
+            Texture::Memory(_) | Texture::Failed => None,
+        });
+        let bytes = file.map_or(0, |(_, file)| file.tile_bytes(key.level, key.x, key.y));
+        let reserved = tile::bytes_with(bytes);
+        self.clock
+            .reserve(reserved, &self.table, &self.memory, &self.counters);
+        if !self.disk_latency.is_zero() {
+            std::thread::sleep(self.disk_latency);
+        }
+        let texels = file.map(|(texture, file)| self.read(texture, file, load, files));
+        let texels = texels.unwrap_or_else(|| TileTexels::constant(ERROR_COLOUR));
+        add(&self.counters.bytes_loaded, texels.bytes() as u64);
+        let tile = Arc::new(Tile::new(texels, reserved, self.memory.clone()));
+        self.table.insert(key, tile.clone());
+        load.finish(&tile);
+        self.clock.inserted(key);
+        tile
+    }
+
+    fn read(
+        &self,
+        texture: &CachedTexture,
+        file: &TiledFile,
+        load: &TileLoad,
+        files: &mut OpenFiles,
+    ) -> TileTexels {
+        let key = load.key;
+        add(&self.counters.tiles_read, 1);
+        let index = file.tile_index(key.level, key.x, key.y);
+        if index.is_some_and(|index| texture.note_read(index)) {
+            add(&self.counters.unique_tiles, 1);
+        }
+        let opened = files.open(key.texture, file.path());
+        let read = opened.map_err(|error| TiledFileError::io(file.path(), error));
+        match read.and_then(|opened| file.read_tile(opened, key.level, key.x, key.y)) {
+            Ok((texels, bytes)) => {
+                add(&self.counters.bytes_read, bytes as u64);
+                texels
+            }
+            Err(error) => {
+                add(&self.counters.failed_reads, 1);
+                texture.note_failure([key.level, key.y, key.x], error.to_string());
+                TileTexels::constant(ERROR_COLOUR)
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The tiles in memory: a hash table in shards, each with a lock of its own.
+
+use super::tile::{Tile, TileKey, TileLoad};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::collections::hash_map::Entry;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Number of shards: threads that ask for different tiles seldom wait for each other.
+const SHARDS: usize = 32;
+
+/// A tile of the table.
+#[derive(Clone, Debug)]
+enum Residence {
+    /// It is being read.
+    Loading(Arc<TileLoad>),
+    /// It is in memory.
+    Ready(Arc<Tile>),
+}
+
+/// A tile as a lookup finds it.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// It is in memory.
+    Ready(Arc<Tile>),
+    /// Another lookup asked for it before.
+    Loading(Arc<TileLoad>),
+    /// It is missing: the caller has it read.
+    Missing(Arc<TileLoad>),
+}
+
+/// What the clock's hand does with a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It was dropped.
+    Evicted,
+    /// It was used: it gets a second chance.
+    Used,
+    /// A lookup uses it now.
+    Pinned,
+}
+
+type Shard = FxHashMap<TileKey, Residence>;
+
+/// All tiles in memory or being read.
+#[derive(Debug)]
+pub(super) struct TileTable {
+    shards: Vec<Mutex<Shard>>,
+}
+
+impl TileTable {
+    pub(super) fn new() -> TileTable {
+        TileTable {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    fn shard(&self, key: &TileKey) -> MutexGuard<'_, Shard> {
+        let mut hasher = FxHasher::default();
+        key.hash(&mut hasher);
+        // The table takes the upper bits.
+        let shard = &self.shards[(hasher.finish() >> 20) as usize % SHARDS];
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds a tile; one that is missing is from now on being read.
+    pub(super) fn find(&self, key: TileKey) -> Found {
+        match self.shard(&key).entry(key) {
+            Entry::Occupied(entry) => match entry.get() {
+                Residence::Ready(tile) => {
+                    tile.touch();
+                    Found::Ready(tile.clone())
+                }
+                Residence::Loading(load) => Found::Loading(load.clone()),
+            },
+            Entry::Vacant(entry) => {
+                let load = Arc::new(TileLoad::new(key));
+                entry.insert(Residence::Loading(load.clone()));
+                Found::Missing(load)
+            }
+        }
+    }
+
+    /// Puts a tile in place of its read.
+    pub(super) fn insert(&self, key: TileKey, tile: Arc<Tile>) {
+        self.shard(&key).insert(key, Residence::Ready(tile));
+    }
+
+    /// Drops a tile unless it was used since the last time or is in use.
+    pub(super) fn evict(&self, key: &TileKey) -> Verdict {
+        let mut shard = self.shard(key);
+        let Some(Residence::Ready(tile)) = shard.get(key) else {
+            return Verdict::Evicted;
+        };
+        // Others take references under this lock only, so 1 stays 1.
+        if Arc::strong_count(tile) > 1 {
+            return Verdict::Pinned;
+        }
+        if tile.take_used() {
+            return Verdict::Used;
+        }
+        shard.remove(key);
+        Verdict::Evicted
+    }
+}

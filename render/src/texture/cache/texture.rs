@@ -1,0 +1,97 @@
+//! The textures of a cache: on disk in tiles, in memory, or failed.
+
+use crate::texture::{TexelSource, TiledFile, Wrap};
+use adumbra_image::MipPyramid;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// The colour of texels that cannot be read: magenta, opaque.
+pub const ERROR_COLOUR: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
+
+/// Why a texture, or tiles of it, are of the [`ERROR_COLOUR`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextureDiagnostic {
+    /// The texture's index in the cache.
+    pub texture: usize,
+    /// Its file.
+    pub file: PathBuf,
+    /// What is wrong, with the file's name. Of several tiles it is the first.
+    pub message: String,
+}
+
+/// A texture of a cache.
+#[derive(Debug)]
+pub(super) struct CachedTexture {
+    pub(super) file: PathBuf,
+    pub(super) wrap: Wrap,
+    pub(super) texels: Texture,
+    /// A bit for each tile: whether it was read at least once.
+    read: Vec<AtomicU64>,
+    /// What failed: the first tile by level, row and column, and why.
+    failure: Mutex<Option<([u32; 3], String)>>,
+}
+
+/// The texels of a texture.
+#[derive(Debug)]
+pub(super) enum Texture {
+    Tiled(Box<TiledFile>),
+    Memory(MipPyramid),
+    Failed,
+}
+
+impl CachedTexture {
+    pub(super) fn new(file: PathBuf, wrap: Wrap, texels: Texture) -> CachedTexture {
+        let tiles = match &texels {
+            Texture::Tiled(file) => file.tile_count(),
+            Texture::Memory(_) | Texture::Failed => 0,
+        };
+        let words = (0..tiles.div_ceil(64)).map(|_| AtomicU64::new(0));
+        CachedTexture {
+            file,
+            wrap,
+            texels,
+            read: words.collect(),
+            failure: Mutex::new(None),
+        }
+    }
+
+    pub(super) fn levels(&self) -> u32 {
+        match &self.texels {
+            Texture::Tiled(file) => file.levels(),
+            Texture::Memory(pyramid) => TexelSource::levels(pyramid),
+            Texture::Failed => 1,
+        }
+    }
+
+    pub(super) fn size(&self, level: u32) -> [u32; 2] {
+        match &self.texels {
+            Texture::Tiled(file) => file.size(level),
+            Texture::Memory(pyramid) => TexelSource::size(pyramid, level),
+            Texture::Failed => [1, 1],
+        }
+    }
+
+    /// Notes that a tile was read; whether it is the first time.
+    pub(super) fn note_read(&self, tile: usize) -> bool {
+        let bit = 1 << (tile % 64);
+        let word = self.read.get(tile / 64);
+        word.is_some_and(|word| word.fetch_or(bit, Relaxed) & bit == 0)
+    }
+
+    /// Notes that a tile, by level, row and column, cannot be read.
+    pub(super) fn note_failure(&self, tile: [u32; 3], message: String) {
+        let failure = self.failure.lock();
+        let mut failure = failure.unwrap_or_else(PoisonError::into_inner);
+        // Threads read in any order; the message does not depend on it.
+        if failure.as_ref().is_none_or(|(first, _)| tile < *first) {
+            *failure = Some((tile, message));
+        }
+    }
+
+    pub(super) fn failure(&self) -> Option<String> {
+        let failure = self.failure.lock();
+        let failure = failure.unwrap_or_else(PoisonError::into_inner);
+        failure.as_ref().map(|(_, message)| message.clone())
+    }
+}

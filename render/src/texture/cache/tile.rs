@@ -1,0 +1,133 @@
+//! Tiles in memory, and tiles that are being read.
+
+use super::statistics::TileMemory;
+use crate::texture::TileTexels;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// Bytes of a tile besides its texels: the tile, its entry, and its place in the clock.
+const OVERHEAD: usize = 192;
+
+/// Which tile of which level of which texture of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct TileKey {
+    pub(super) texture: u32,
+    pub(super) level: u32,
+    pub(super) x: u32,
+    pub(super) y: u32,
+}
+
+/// A tile in memory.
+#[derive(Debug)]
+pub(super) struct Tile {
+    texels: TileTexels,
+    reserved: u64,
+    memory: Arc<TileMemory>,
+    /// Whether it was used since the clock's hand last passed it.
+    used: AtomicBool,
+}
+
+/// The bytes that a tile takes, with texels of that many bytes.
+pub(super) fn bytes_with(texels: usize) -> u64 {
+    (texels + OVERHEAD) as u64
+}
+
+impl Tile {
+    /// A tile for which `reserved` bytes were taken of the memory; it gives them back.
+    pub(super) fn new(texels: TileTexels, reserved: u64, memory: Arc<TileMemory>) -> Tile {
+        Tile {
+            texels,
+            reserved,
+            memory,
+            // A tile that is not used again is dropped before one that is.
+            used: AtomicBool::new(false),
+        }
+    }
+
+    /// A texel within the tile.
+    pub(super) fn texel(&self, x: u32, y: u32) -> [f32; 4] {
+        self.texels.texel(x, y)
+    }
+
+    /// Notes that it is in use.
+    pub(super) fn touch(&self) {
+        // Most often it is noted already; a store would take the cache line from other threads.
+        if !self.used.load(Relaxed) {
+            self.used.store(true, Relaxed);
+        }
+    }
+
+    /// Whether it was used since the last call.
+    pub(super) fn take_used(&self) -> bool {
+        self.used.swap(false, Relaxed)
+    }
+}
+
+impl Drop for Tile {
+    fn drop(&mut self) {
+        self.memory.give_back(self.reserved);
+    }
+}
+
+/// A read of a tile that is queued or under way.
+#[derive(Debug)]
+pub(super) struct TileLoad {
+    pub(super) key: TileKey,
+    state: Mutex<LoadState>,
+    finished: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct LoadState {
+    is_finished: bool,
+    /// Number of threads that wait for it.
+    waiting: usize,
+    /// The tile, as long as threads have still to take it.
+    tile: Option<Arc<Tile>>,
+}
+
+impl TileLoad {
+    pub(super) fn new(key: TileKey) -> TileLoad {
+        TileLoad {
+            key,
+            state: Mutex::default(),
+            finished: Condvar::new(),
+        }
+    }
+
+    /// Whether the tile was read. It may have been dropped again since.
+    pub(super) fn is_finished(&self) -> bool {
+        let state = self.state.lock();
+        state.unwrap_or_else(PoisonError::into_inner).is_finished
+    }
+
+    /// Waits for the tile; `None` if the read was finished before.
+    pub(super) fn wait(&self) -> Option<Arc<Tile>> {
+        let state = self.state.lock();
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        if state.is_finished {
+            return None;
+        }
+        state.waiting += 1;
+        while !state.is_finished {
+            let woken = self.finished.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        state.waiting -= 1;
+        match state.waiting {
+            0 => state.tile.take(),
+            _ => state.tile.clone(),
+        }
+    }
+
+    /// Passes the tile to the threads that wait for it.
+    pub(super) fn finish(&self, tile: &Arc<Tile>) {
+        let state = self.state.lock();
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        state.is_finished = true;
+        if state.waiting > 0 {
+            state.tile = Some(tile.clone());
+        }
+        self.finished.notify_all();
+    }
+}
