@@ -29,6 +29,15 @@ pub enum AccessError {
         /// The type that was meant.
         given: String,
     },
+    /// It has fewer scalars.
+    Scalar {
+        /// Its name.
+        name: String,
+        /// The scalar that was meant, counted from 0.
+        scalar: usize,
+        /// The type that it has.
+        has: String,
+    },
 }
 
 impl fmt::Display for AccessError {
@@ -43,6 +52,12 @@ impl fmt::Display for AccessError {
             }
             AccessError::Type { name, has, given } => {
                 write!(f, "`{name}` is of type `{has}`, not `{given}`")
+            }
+            AccessError::Scalar { name, scalar, has } => {
+                write!(
+                    f,
+                    "`{name}` is of type `{has}`, which has no scalar {scalar}"
+                )
             }
         }
     }
@@ -208,9 +223,9 @@ impl<Of, T> Slot<Of, T> {
     /// # Panics
     /// If it was found among other values.
     pub(crate) fn offset(&self, signature: Fingerprint) -> usize {
-        assert_eq!(
-            self.signature, signature,
-            "the slot was found among these values"
+        assert!(
+            self.signature == signature,
+            "the slot was found in another program or layout"
         );
         self.scalars
     }

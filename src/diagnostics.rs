@@ -1,4 +1,4 @@
-//! Errors and warnings as data: codes, spans, labels, fixes. [`render`](crate::render) makes
+//! Errors and warnings as data: codes, spans, labels, fixes. [`render`] makes
 //! reports of them.
 
 pub use crate::error_pages::page;

@@ -30,7 +30,8 @@ impl<T> Dual<T> {
         }
     }
 
-    /// The same done to the value and both derivatives.
+    /// The same done to the value and both derivatives. That is right for linear functions alone: a
+    /// factor, a rotation, a component. A square, a length or an offset has other derivatives.
     pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> Dual<U> {
         Dual {
             value: f(self.value),

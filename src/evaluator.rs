@@ -321,7 +321,7 @@ impl Evaluator {
             Machine::Batch(single) => return single.park(&self.context),
             Machine::Reference(reference) => self.context.park_reference(reference)?,
             Machine::Quad(quad) => {
-                assert!(quad.request().is_some(), "a point waits");
+                assert!(quad.request().is_some(), "no point is suspended");
                 self.context.park_quad(quad)?
             }
         };

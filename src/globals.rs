@@ -81,7 +81,8 @@ pub struct GlobalMember {
 pub enum LayoutError {
     /// The name is there already.
     Duplicate(String),
-    /// A global cannot be of that type: only bool, int, uint, float, vectors and matrices can.
+    /// A global cannot be of that type: only bool, int, uint, float, and vectors and matrices of 2
+    /// to 4 can.
     Type(String),
 }
 
@@ -91,7 +92,7 @@ impl fmt::Display for LayoutError {
             LayoutError::Duplicate(name) => write!(f, "the global `{name}` is declared twice"),
             LayoutError::Type(ty) => write!(
                 f,
-                "a global cannot be of type `{ty}`: only bool, int, uint, float, vectors and matrices can"
+                "a global cannot be of type `{ty}`: only bool, int, uint, float, and vectors and matrices of 2 to 4 can"
             ),
         }
     }
@@ -177,8 +178,8 @@ impl GlobalsLayout {
     /// Adds a member after the others.
     ///
     /// # Errors
-    /// If the name is taken, or values of that type cannot be globals (arrays, structs, closures,
-    /// resources).
+    /// If the name is taken, or values of that type cannot be globals: arrays, structs, closures,
+    /// resources, vectors and matrices of another size than 2 to 4.
     pub fn with(mut self, name: impl Into<String>, ty: Type) -> Result<GlobalsLayout, LayoutError> {
         let name = name.into();
         if self.member(&name).is_some() {
@@ -186,7 +187,7 @@ impl GlobalsLayout {
         }
         let allowed = match &ty {
             Type::Scalar(scalar) => !scalar.is_handle(),
-            Type::Vector(_) | Type::Matrix(_) => true,
+            Type::Vector(n) | Type::Matrix(n) => (2..=4).contains(n),
             Type::Array(..) | Type::Struct(_) => false,
         };
         if !allowed {
@@ -429,7 +430,14 @@ mod tests {
             Err(LayoutError::Type("float[2]".to_owned()))
         );
         let closure = Type::Scalar(Scalar::Closure);
-        assert!(layout.with("c", closure).is_err());
+        assert!(layout.clone().with("c", closure).is_err());
+        for size in [0, 1, 5, u8::MAX] {
+            for ty in [Type::Vector(size), Type::Matrix(size)] {
+                let shown = ty.to_string();
+                let refused = Err(LayoutError::Type(shown));
+                assert_eq!(layout.clone().with("v", ty), refused);
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Evaluating allocates nothing, parking neither, and parked points leave nothing behind: counted by the allocator, after first points that may
-//! let the memory of closures and parked points grow.
+//! Evaluating and parking allocate nothing, and parked points leak nothing, as the allocator counts.
+//!
+//! First points may let the memory of closures and parked points grow.
 
 #![allow(unsafe_code)]
 
@@ -214,7 +215,7 @@ fn rising_to_machine_code_allocates_nothing_where_points_are_evaluated() {
 
 #[test]
 fn programs_instances_and_evaluators_say_what_they_take() {
-    let texts = [
+    let sources = [
         SHADER,
         "shader nothing(out int o) { o = 0; }",
         "struct ray { float3 origin; float3 direction; };
@@ -223,7 +224,7 @@ fn programs_instances_and_evaluators_say_what_they_take() {
              for (int i = 0; i < 3; i += 1) { float unused = 1; w += table[i] * o.origin.x; }
          }",
     ];
-    for text in texts {
+    for text in sources {
         let before = LIVE.get();
         let compiler = Compiler::new(GlobalsLayout::hit());
         let program = compiler.compile(&Sources::new("a.adu", text)).unwrap();
@@ -307,7 +308,7 @@ fn parking_allocates_nothing_once_there_was_as_much() {
 }
 
 #[test]
-fn parked_points_leave_nothing_behind() {
+fn parked_points_leak_nothing() {
     let program = program();
     let instance = Instance::new(&program);
     let globals = Globals::new(program.globals());

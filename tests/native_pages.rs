@@ -28,7 +28,7 @@ fn value(evaluator: &mut Evaluator, x: f32) -> f32 {
     evaluator.get::<f32>("o").unwrap().value
 }
 
-/// How the pages of this process that have no name may be used, where the system tells.
+/// The permissions of this process's pages that have no name, where the system lists them.
 fn nameless_pages() -> Vec<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let nameless = maps

@@ -11,7 +11,7 @@ use crate::machine_code::MachineCode;
 use crate::macro_assembler::MacroAssembler;
 use crate::native_compiler::{install, install_points};
 use crate::optimisation::Optimisations;
-use adumbra_ir::host::{leaving, read_shadow};
+use adumbra_ir::host::{canonical_float, read_shadow};
 use adumbra_ops::definition::OperandKind;
 use adumbra_ops::scalar_eval::operand_float;
 use adumbra_ops::{MAX_OPERANDS, Op};
@@ -422,7 +422,7 @@ fn compute(instructions: &[ArithmeticInst], words: &mut [u32], floats: &mut [boo
                 (shadow.to_bits(), true)
             }
             ArithmeticKind::Canonicalise => {
-                let value = leaving(f32::from_bits(words[first]));
+                let value = canonical_float(f32::from_bits(words[first]));
                 (value.to_bits(), false)
             }
             ArithmeticKind::Op(op) => {
@@ -439,7 +439,7 @@ fn compute(instructions: &[ArithmeticInst], words: &mut [u32], floats: &mut [boo
                 (ArithmeticKind::Op(op), _) if inst.result.shadows[direction].is_some() => op,
                 (ArithmeticKind::Copy, Some(shadow)) => return shadow,
                 (ArithmeticKind::Canonicalise, Some(shadow)) => {
-                    return leaving(read_shadow(f32::from_bits(shadow))).to_bits();
+                    return canonical_float(read_shadow(f32::from_bits(shadow))).to_bits();
                 }
                 _ => return 0,
             };

@@ -20,8 +20,8 @@ use crate::superword::form_superwords;
 use crate::template::OpTemplates;
 use adumbra_vm::native::{CondBranch, Edge, PointBlock, PointCfg, PointTerminator, WordLocation};
 
-/// The nodes from which on an extended block ends. Register allocation takes time by the values
-/// that are live, and few are worth a register from one end of the block to the other. GVN works
+/// The number of nodes after which an extended block ends. The time of register allocation grows
+/// with the live values, and few are worth a register throughout the block. Value numbering works
 /// within an extended block: octaves of noise are some hundred nodes each.
 const MAX_EBB_NODES: usize = 2048;
 

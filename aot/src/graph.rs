@@ -11,8 +11,8 @@ mod tests;
 
 pub(crate) use node::{Node, NodeId, NodeOp};
 
-use crate::gvn::ValueNumbers;
 use crate::optimisation::{Optimisation, Optimisations};
+use crate::value_numbering::ValueNumbers;
 use adumbra_ops::field::{Field, FloatField, WordField};
 use std::ops::Range;
 

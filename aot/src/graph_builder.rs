@@ -439,9 +439,9 @@ impl<'s> GraphBuilder<'s> {
             ArithmeticKind::Canonicalise => {
                 let [x, y] = [x, y].map(|shadow| {
                     let read = self.read_shadow(shadow);
-                    self.leaving(read)
+                    self.canonical_float(read)
                 });
-                [self.leaving(value), x, y]
+                [self.canonical_float(value), x, y]
             }
         }
     }
@@ -452,8 +452,8 @@ impl<'s> GraphBuilder<'s> {
         self.graph.push(NodeOp::Add, shadow, zero, 0)
     }
 
-    /// A canonicalised number ([`leaving`](adumbra_ir::host::leaving)).
-    fn leaving(&mut self, x: NodeId) -> NodeId {
+    /// A canonicalised number ([`canonical_float`](adumbra_ir::host::canonical_float)).
+    fn canonical_float(&mut self, x: NodeId) -> NodeId {
         let is_number = self.graph.push(NodeOp::Eq, x, x, 0);
         let nan = self.graph.constant(CANONICAL_NAN);
         self.graph.push(NodeOp::Select, is_number, x, nan)

@@ -365,7 +365,7 @@ mod tests {
         let native = NativeCompiler::new(program)?;
         let units =
             [3, 5].map(|terms| CompileUnit::Segment(DifferentialCase::sum(terms, false).segment));
-        native.translate(&[true], &units).unwrap();
+        native.compile_batch(&[true], &units).unwrap();
         Some(native)
     }
 

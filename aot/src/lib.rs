@@ -27,7 +27,6 @@ mod emulator;
 mod extended_blocks;
 mod graph;
 mod graph_builder;
-mod gvn;
 mod hyperblock;
 #[cfg_attr(not(feature = "objects"), path = "no_jit_interface.rs")]
 mod jit_interface;
@@ -47,6 +46,7 @@ mod superword;
 mod target;
 mod template;
 mod tracer;
+mod value_numbering;
 mod x64;
 
 #[cfg(feature = "objects")]

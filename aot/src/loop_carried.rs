@@ -26,13 +26,13 @@ pub(crate) fn carry_values(
 ) -> u32 {
     let is_back = |exit: &BlockExit| matches!(exit.target, ExitTarget::Label(to) if to == at);
     let backs = exits(events).filter(|exit| is_back(exit));
-    let by_slot = |exit: &mut BlockExit| {
+    let by_register = |exit: &mut BlockExit| {
         exit.stores
             .iter()
-            .map(|&put| (put.vm_register, put))
+            .map(|&store| (store.vm_register, store))
             .collect()
     };
-    let backs: Vec<Back> = backs.map(by_slot).collect();
+    let backs: Vec<Back> = backs.map(by_register).collect();
     if backs.is_empty() {
         return 0;
     }
@@ -62,9 +62,9 @@ pub(crate) fn carry_values(
             exit.target = ExitTarget::NextIteration;
         }
         // Later iterations find a half where both are.
-        for put in &mut exit.stores {
-            if let Some(&(both, half)) = halves.get(&put.value) {
-                (put.value, put.half) = (both, half);
+        for store in &mut exit.stores {
+            if let Some(&(both, half)) = halves.get(&store.value) {
+                (store.value, store.half) = (both, half);
             }
         }
     }
@@ -101,8 +101,8 @@ fn exits(events: &mut [ControlEvent]) -> impl Iterator<Item = &mut BlockExit> {
 /// The nodes that an iteration passes to the next one, and their operands.
 fn leads(graph: &Graph, backs: &[Back]) -> Vec<bool> {
     let mut leads = vec![false; graph.nodes.len()];
-    for put in backs.iter().flat_map(Back::values) {
-        leads[put.value as usize] = true;
+    for store in backs.iter().flat_map(Back::values) {
+        leads[store.value as usize] = true;
     }
     for (id, node) in graph.nodes.iter().enumerate().rev() {
         node.for_each_operand(|operand| leads[operand as usize] |= leads[id]);
@@ -118,7 +118,7 @@ fn carried(ebb: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Back]) 
     for store in &ebb.stores {
         uses[store.value as usize] -= 1;
     }
-    let given = backs.iter().flat_map(Back::values).map(|put| put.value);
+    let given = backs.iter().flat_map(Back::values).map(|store| store.value);
     let given: FxHashSet<NodeId> = given.collect();
     let is_carried = |&id: &NodeId| {
         let node = graph.node(id);
@@ -136,20 +136,22 @@ fn carried(ebb: &Computation, is_pair: &[bool], leads: &[bool], backs: &[Back]) 
 /// The value at the location of a node after the iteration that exits so: the node reads VM
 /// registers, and these are written then.
 fn next(graph: &Graph, is_pair: &[bool], back: &Back, id: NodeId) -> Option<NodeId> {
-    let put = |vm_register: NodeId, half| {
+    let stored = |vm_register: NodeId, half| {
         let vm_register = graph.node(vm_register);
-        let put = back
+        let store = back
             .get(&vm_register.a)
             .filter(|_| vm_register.op == NodeOp::VmRegister)?;
-        (put.half == half).then_some(put.value)
+        (store.half == half).then_some(store.value)
     };
     let node = graph.node(id);
     match node.op {
-        NodeOp::VmRegister => put(id, VectorHalf::First).filter(|&value| !is_pair[value as usize]),
+        NodeOp::VmRegister => {
+            stored(id, VectorHalf::First).filter(|&value| !is_pair[value as usize])
+        }
         NodeOp::Join => {
             let [x, y] = [
-                put(node.a, VectorHalf::First)?,
-                put(node.b, VectorHalf::Second)?,
+                stored(node.a, VectorHalf::First)?,
+                stored(node.b, VectorHalf::Second)?,
             ];
             (x == y && is_pair[x as usize]).then_some(x)
         }

@@ -228,7 +228,7 @@ impl NativeCompiler {
 // SAFETY: kernels compute the instructions' own algorithms; they write the planes of results, and
 // loops the state of points; the buffer lives as long as they.
 unsafe impl NativeBackend for NativeCompiler {
-    fn translate(&self, uniform: &[bool], units: &[CompileUnit]) -> Option<BatchKernels> {
+    fn compile_batch(&self, uniform: &[bool], units: &[CompileUnit]) -> Option<BatchKernels> {
         let mut linked = self.linked.iter();
         let linked =
             linked.find(|own| *own.uniform == *uniform && own.fingerprint == fingerprint(units));
@@ -242,7 +242,7 @@ unsafe impl NativeBackend for NativeCompiler {
         if let Some(kernels) = self.find(uniform) {
             return kernels;
         }
-        let code = |own: Target| own.compile_with(self.optimisations, units, false);
+        let code = |own: Target| own.compile_batch_with(self.optimisations, units, false);
         let (mut made, placed) = self.make(units.is_empty(), "kernel", code, kernels);
         let found = placed.kernels.clone();
         if made.variants.len() == MAX_UNIFORMITY_VARIANTS {
@@ -255,7 +255,7 @@ unsafe impl NativeBackend for NativeCompiler {
         found
     }
 
-    fn translate_points(&self, cfgs: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels> {
+    fn compile_points(&self, cfgs: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels> {
         if let Some(kernels) = self.find_points() {
             return kernels;
         }
@@ -273,7 +273,7 @@ unsafe impl NativeBackend for NativeCompiler {
             });
             return kernels;
         }
-        let code = |own: Target| own.compile_flows_with(self.optimisations, &cfgs, false);
+        let code = |own: Target| own.compile_points_with(self.optimisations, &cfgs, false);
         let of = |code: &MachineCode, buffer| point_kernels(&cfgs, code, buffer);
         let (mut made, placed) = self.make(cfgs.is_empty(), "entry", code, of);
         let found = placed.kernels.clone();
@@ -356,10 +356,10 @@ mod tests {
         let Some(native) = NativeCompiler::new("sum") else {
             return;
         };
-        assert!(native.translate(&[true], &[]).is_none());
+        assert!(native.compile_batch(&[true], &[]).is_none());
         let compiling = native.compiling.lock().unwrap();
         assert_eq!(native.stats().bytes, 0);
-        assert!(native.translate(&[true], &[]).is_none(), "it is there");
+        assert!(native.compile_batch(&[true], &[]).is_none(), "it is there");
         drop(compiling);
     }
 
@@ -373,7 +373,7 @@ mod tests {
         let entry = |set: usize| {
             let uniform: Vec<bool> = (0..16).map(|word| set >> word & 1 == 1).collect();
             let kernels = native
-                .translate(&uniform, std::slice::from_ref(&unit))
+                .compile_batch(&uniform, std::slice::from_ref(&unit))
                 .unwrap();
             (kernels.entries[0].unwrap() as usize, kernels)
         };

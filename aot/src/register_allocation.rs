@@ -85,7 +85,7 @@ impl Allocation {
         }
         match self.of[id as usize * self.vectors_per_group + own] {
             NodeLocation::SpillSlot(slot) => NodeLocation::SpillSlot(slot + slots),
-            allocate_node => allocate_node,
+            location => location,
         }
     }
 

@@ -117,7 +117,7 @@ mod tests {
     use adumbra_vm::native::{ArithmeticKind, WordLocation};
 
     /// A builder on `count` VM registers.
-    fn on_slots<T>(count: u32, write: impl FnOnce(&mut GraphBuilder<'_>) -> T) -> T {
+    fn on_registers<T>(count: u32, write: impl FnOnce(&mut GraphBuilder<'_>) -> T) -> T {
         let locations: Vec<WordLocation> = (0..count).map(WordLocation::Register).collect();
         write(&mut GraphBuilder::with_shadow_pairs(
             Optimisations::ALL,
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn written_pairs_are_read_back() {
-        on_slots(6, |writer| {
+        on_registers(6, |writer| {
             let [a, b] = [[0, 1], [2, 3]].map(|words| writer.read_pair(words));
             let sum = writer.graph.push(NodeOp::Add, a, b, 0);
             let zero = writer.graph.constant(0);
@@ -184,7 +184,7 @@ mod tests {
                 *operand = value(number);
             }
             let mut templates = OpTemplates::new(false);
-            on_slots(3 * arity + 3, |writer| {
+            on_registers(3 * arity + 3, |writer| {
                 writer.arithmetic(&inst, &mut templates);
                 let graph = &writer.graph;
                 let is_pair = graph.are_pairs();

@@ -43,12 +43,12 @@ impl Target {
     /// The code of units on this processor, or `None` if it is too long for its own jumps.
     /// `in_parts` requests the purposes of its parts.
     pub fn compile_batch(self, units: &[CompileUnit], in_parts: bool) -> Option<MachineCode> {
-        self.compile_with(Optimisations::ALL, units, in_parts)
+        self.compile_batch_with(Optimisations::ALL, units, in_parts)
     }
 
     /// Compiles units with a subset of the optimisations.
     #[doc(hidden)]
-    pub fn compile_with(
+    pub fn compile_batch_with(
         self,
         optimisations: Optimisations,
         units: &[CompileUnit],
@@ -69,12 +69,12 @@ impl Target {
 
     /// The code of point CFGs, each entry of which is a kernel.
     pub fn compile_points(self, cfgs: &[PointCfg], in_parts: bool) -> Option<MachineCode> {
-        self.compile_flows_with(Optimisations::ALL, cfgs, in_parts)
+        self.compile_points_with(Optimisations::ALL, cfgs, in_parts)
     }
 
     /// Compiles point CFGs with a subset of the optimisations.
     #[doc(hidden)]
-    pub fn compile_flows_with(
+    pub fn compile_points_with(
         self,
         optimisations: Optimisations,
         cfgs: &[PointCfg],

@@ -121,7 +121,7 @@ fn fusions(subject: &SwitchSubject) -> Vec<Gain> {
     let level = SimdLevel::best();
     let engine = |without| SwitchEngine::Batch { level, without };
     let whole = subject.on(engine(SuperinstructionSet::NONE));
-    let used = whole.expect("the level is available").joined_by();
+    let used = whole.expect("the level is available").superinstructions();
     let used = Superinstruction::ALL
         .iter()
         .filter(|&&fusion| used.has(fusion));

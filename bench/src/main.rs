@@ -5,24 +5,28 @@
 //! time of that thread; minimum and median are shown. Results are checked for correctness first.
 //! Absolute times only show the order of magnitude.
 //!
-//! `-- gains` measures the gain of each optimisation instead.
+//! `-- page` also brings `docs/performance.md` up to date. `-- gains` measures the gain of each
+//! optimisation instead.
 
 mod baselines;
 mod batch;
 mod c_reference;
 mod case;
 mod gains;
+mod page;
 mod point;
 
 use adumbra_cli::benchmarks::{BenchReport, ROUNDS, measure_engines};
 
 fn main() {
-    let json = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
-        [] => false,
-        [flag] if flag == "--json" => true,
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (json, page) = match arguments.as_slice() {
+        [] => (false, false),
+        [flag] if flag == "--json" => (true, false),
+        [what] if what == "page" => (false, true),
         [what] if what == "gains" => return gains::run(),
         _ => {
-            eprintln!("usage: adumbra-bench [--json | gains]");
+            eprintln!("usage: adumbra-bench [--json | page | gains]");
             std::process::exit(2);
         }
     };
@@ -35,5 +39,8 @@ fn main() {
         println!("{}", report.json());
     } else {
         print!("{report}");
+    }
+    if page {
+        page::update(&report);
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::limits::MAX_DIAGNOSTICS;
 use crate::token::{Token, TokenStream};
-use crate::token_kind::{Kind, TokenSet};
+use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::{Code, Diagnostic};
 
 /// The diagnostics about brackets.
@@ -20,16 +20,16 @@ pub(crate) struct BracketBalance {
 
 /// Keywords that begin a statement and cannot be in parentheses.
 const STATEMENT_WORDS: TokenSet = TokenSet::of(&[
-    Kind::If,
-    Kind::Else,
-    Kind::For,
-    Kind::While,
-    Kind::Do,
-    Kind::Switch,
-    Kind::Break,
-    Kind::Continue,
-    Kind::Return,
-    Kind::Shader,
+    TokenKind::If,
+    TokenKind::Else,
+    TokenKind::For,
+    TokenKind::While,
+    TokenKind::Do,
+    TokenKind::Switch,
+    TokenKind::Break,
+    TokenKind::Continue,
+    TokenKind::Return,
+    TokenKind::Shader,
 ]);
 
 /// Balances `tokens`.
@@ -38,7 +38,7 @@ pub(crate) fn balance(tokens: &mut TokenStream) -> BracketBalance {
         return BracketBalance::default();
     }
     let count = |kind| tokens.kinds.iter().filter(|&&k| k == kind).count();
-    let lacks_braces = count(Kind::LBrace) > count(Kind::RBrace);
+    let lacks_braces = count(TokenKind::LBrace) > count(TokenKind::RBrace);
     let mut repair = Repair {
         old: tokens,
         new: TokenStream {
@@ -64,15 +64,15 @@ pub(crate) fn balance(tokens: &mut TokenStream) -> BracketBalance {
     }
 }
 
-fn closer(opener: Kind) -> Kind {
+fn closer(opener: TokenKind) -> TokenKind {
     match opener {
-        Kind::LParen => Kind::RParen,
-        Kind::LBracket => Kind::RBracket,
-        _ => Kind::RBrace,
+        TokenKind::LParen => TokenKind::RParen,
+        TokenKind::LBracket => TokenKind::RBracket,
+        _ => TokenKind::RBrace,
     }
 }
 
-fn is_balanced(kinds: &[Kind]) -> bool {
+fn is_balanced(kinds: &[TokenKind]) -> bool {
     let mut open = Vec::new();
     for &kind in kinds {
         match kind.bracket_depth_change() {
@@ -85,7 +85,7 @@ fn is_balanced(kinds: &[Kind]) -> bool {
 }
 
 struct Opener {
-    kind: Kind,
+    kind: TokenKind,
     /// Its index in the old tokens.
     at: usize,
     /// How many `;` may still be directly inside: two in a `for` header.
@@ -110,10 +110,12 @@ impl Repair<'_> {
         let kind = self.old.kinds[at];
         let previous = at.checked_sub(1).map(|p| self.old.kinds[p]);
         match kind {
-            Kind::LBrace if !matches!(previous, Some(Kind::Assign | Kind::Comma)) => {
+            TokenKind::LBrace
+                if !matches!(previous, Some(TokenKind::Assign | TokenKind::Comma)) =>
+            {
                 self.close_parentheses(at);
             }
-            Kind::Semicolon => {
+            TokenKind::Semicolon => {
                 if self.open.last().is_some_and(|o| o.semicolons == 0) {
                     self.close_parentheses(at);
                 }
@@ -129,7 +131,7 @@ impl Repair<'_> {
         }
         match kind.bracket_depth_change() {
             1 => {
-                let is_for = kind == Kind::LParen && previous == Some(Kind::For);
+                let is_for = kind == TokenKind::LParen && previous == Some(TokenKind::For);
                 self.open.push(Opener {
                     kind,
                     at,
@@ -152,20 +154,20 @@ impl Repair<'_> {
     }
 
     /// The counts of an opener that is put on top.
-    fn counts_with(&self, opener: Kind) -> [u32; 3] {
+    fn counts_with(&self, opener: TokenKind) -> [u32; 3] {
         let [parentheses, indices, braces] = self.open.last().map_or([0; 3], |open| open.counts);
         match opener {
-            Kind::LParen => [parentheses + 1, indices, braces],
-            Kind::LBracket => [parentheses, indices + 1, braces],
+            TokenKind::LParen => [parentheses + 1, indices, braces],
+            TokenKind::LBracket => [parentheses, indices + 1, braces],
             _ => [0, 0, braces + 1],
         }
     }
 
     /// Whether an opener for `closing` is open, and no brace lies between.
-    fn has_partner(&self, closing: Kind) -> bool {
+    fn has_partner(&self, closing: TokenKind) -> bool {
         self.open.last().is_some_and(|open| match closing {
-            Kind::RParen => open.counts[0] > 0,
-            Kind::RBracket => open.counts[1] > 0,
+            TokenKind::RParen => open.counts[0] > 0,
+            TokenKind::RBracket => open.counts[1] > 0,
             _ => open.counts[2] > 0,
         })
     }
@@ -174,7 +176,8 @@ impl Repair<'_> {
     /// the end of a statement or item. The end of a statement or item also ends the search for the
     /// `)`, which keeps all searches together linear.
     fn starts_function(&self, at: usize) -> bool {
-        const ENDS: TokenSet = TokenSet::of(&[Kind::Semicolon, Kind::LBrace, Kind::RBrace]);
+        const ENDS: TokenSet =
+            TokenSet::of(&[TokenKind::Semicolon, TokenKind::LBrace, TokenKind::RBrace]);
         let after_end = at
             .checked_sub(1)
             .is_none_or(|p| ENDS.contains(self.old.kinds[p]));
@@ -182,9 +185,9 @@ impl Repair<'_> {
             return false;
         }
         match &self.old.kinds[at..] {
-            [Kind::Shader, ..] => true,
-            [ty, Kind::Name, Kind::LParen, rest @ ..]
-                if TokenSet::TYPES.contains(*ty) || *ty == Kind::Name =>
+            [TokenKind::Shader, ..] => true,
+            [ty, TokenKind::Name, TokenKind::LParen, rest @ ..]
+                if TokenSet::TYPES.contains(*ty) || *ty == TokenKind::Name =>
             {
                 let mut depth = 1;
                 let end = rest.iter().position(|kind| {
@@ -192,7 +195,7 @@ impl Repair<'_> {
                     depth == 0 || ENDS.contains(*kind)
                 });
                 end.is_some_and(|end| {
-                    rest[end] == Kind::RParen && rest.get(end + 1) == Some(&Kind::LBrace)
+                    rest[end] == TokenKind::RParen && rest.get(end + 1) == Some(&TokenKind::LBrace)
                 })
             }
             _ => false,
@@ -201,7 +204,11 @@ impl Repair<'_> {
 
     /// Closes `(` and `[` up to the next brace.
     fn close_parentheses(&mut self, at: usize) {
-        while self.open.last().is_some_and(|o| o.kind != Kind::LBrace) {
+        while self
+            .open
+            .last()
+            .is_some_and(|o| o.kind != TokenKind::LBrace)
+        {
             self.close(at);
         }
     }
@@ -229,8 +236,8 @@ impl Repair<'_> {
             Some(_) => format!("{missing} is missing here at the latest"),
         };
         let help = match open.kind {
-            Kind::LBrace => "write `}` where the block ends",
-            Kind::LParen => "write `)` where the parenthesis ends",
+            TokenKind::LBrace => "write `}` where the block ends",
+            TokenKind::LParen => "write `)` where the parenthesis ends",
             _ => "write `]` where the index ends",
         };
         self.diagnostics.push(
@@ -271,7 +278,7 @@ mod tests {
     use super::balance;
     use crate::interner::Interner;
     use crate::lexer::lex;
-    use crate::token_kind::Kind;
+    use crate::token_kind::TokenKind;
     use adumbra_ir::{Code, FileId};
 
     /// The spelling of the kinds after balancing, and the start of each diagnostic.
@@ -281,9 +288,9 @@ mod tests {
         for diagnostic in &balance.diagnostics {
             assert_eq!(diagnostic.code, Code::UnbalancedBracket);
         }
-        let text = |kind: &Kind| match kind {
-            Kind::Name => "n",
-            Kind::IntLiteral => "1",
+        let text = |kind: &TokenKind| match kind {
+            TokenKind::Name => "n",
+            TokenKind::IntLiteral => "1",
             kind => kind.text(),
         };
         let kinds: Vec<&str> = tokens.kinds.iter().map(text).collect();

@@ -23,7 +23,7 @@ use crate::ast_validation::{AstDiagnostics, AstValidator};
 use crate::interner::Symbol;
 use crate::token::TokenStream;
 use crate::token_kind::TypeKeyword;
-use crate::token_kind::{Kind, TokenSet};
+use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::Span;
 use bumpalo::Bump;
 use chumsky::extra::{Full, SimpleState};
@@ -35,13 +35,13 @@ use std::cell::RefCell;
 pub(crate) type GrammarExtra<'t, 'a> = Full<ParseError, SimpleState<NodeBuilder<'t, 'a>>, ()>;
 
 /// A rule of the grammar that yields an `O`.
-pub(crate) type GrammarRule<'t, 'a, O> = Boxed<'t, 't, &'t [Kind], O, GrammarExtra<'t, 'a>>;
+pub(crate) type GrammarRule<'t, 'a, O> = Boxed<'t, 't, &'t [TokenKind], O, GrammarExtra<'t, 'a>>;
 
 /// The parse as a rule sees it when it makes a node.
-type Seen<'t, 'p, 'a> = MapExtra<'t, 'p, &'t [Kind], GrammarExtra<'t, 'a>>;
+type Seen<'t, 'p, 'a> = MapExtra<'t, 'p, &'t [TokenKind], GrammarExtra<'t, 'a>>;
 
 /// The input, for rules that read it by hand.
-type Reader<'t, 'p, 'a> = InputRef<'t, 'p, &'t [Kind], GrammarExtra<'t, 'a>>;
+type Reader<'t, 'p, 'a> = InputRef<'t, 'p, &'t [TokenKind], GrammarExtra<'t, 'a>>;
 
 /// Makes nodes: knows the tokens of the kinds, and the arena.
 #[derive(Clone, Copy)]
@@ -101,7 +101,9 @@ fn seen<'t, 'a>(seen: &mut Seen<'t, '_, 'a>) -> (NodeBuilder<'t, 'a>, Span) {
 }
 
 /// One token of the set.
-fn one<'t, 'a>(set: TokenSet) -> impl Parser<'t, &'t [Kind], Kind, GrammarExtra<'t, 'a>> + Copy {
+fn one<'t, 'a>(
+    set: TokenSet,
+) -> impl Parser<'t, &'t [TokenKind], TokenKind, GrammarExtra<'t, 'a>> + Copy {
     custom(move |input: &mut Reader<'t, '_, 'a>| match input.peek() {
         Some(kind) if set.contains(kind) => {
             input.skip();
@@ -112,31 +114,34 @@ fn one<'t, 'a>(set: TokenSet) -> impl Parser<'t, &'t [Kind], Kind, GrammarExtra<
 }
 
 /// This token.
-fn mark<'t, 'a>(kind: Kind) -> impl Parser<'t, &'t [Kind], Kind, GrammarExtra<'t, 'a>> + Copy {
+fn mark<'t, 'a>(
+    kind: TokenKind,
+) -> impl Parser<'t, &'t [TokenKind], TokenKind, GrammarExtra<'t, 'a>> + Copy {
     one(TokenSet::of(&[kind]))
 }
 
 /// A name.
-fn name<'t, 'a>() -> impl Parser<'t, &'t [Kind], Ident, GrammarExtra<'t, 'a>> + Copy {
-    mark(Kind::Name).map_with(|_, e| {
+fn name<'t, 'a>() -> impl Parser<'t, &'t [TokenKind], Ident, GrammarExtra<'t, 'a>> + Copy {
+    mark(TokenKind::Name).map_with(|_, e| {
         let index = e.span().start;
         e.state().name(index)
     })
 }
 
 /// A type that is a keyword.
-fn type_keyword<'t, 'a>() -> impl Parser<'t, &'t [Kind], TypeKeyword, GrammarExtra<'t, 'a>> + Copy {
-    one(TokenSet::TYPES).filter_map(Kind::type_keyword)
+fn type_keyword<'t, 'a>()
+-> impl Parser<'t, &'t [TokenKind], TypeKeyword, GrammarExtra<'t, 'a>> + Copy {
+    one(TokenSet::TYPES).filter_map(TokenKind::type_keyword)
 }
 
 /// `inner` between brackets. If it cannot be parsed, everything up to the closer is skipped and
 /// `broken` replaces it.
 fn enclosed<'t, 'a: 't, O: 't>(
-    open: Kind,
-    inner: impl Parser<'t, &'t [Kind], O, GrammarExtra<'t, 'a>> + Clone + 't,
-    close: Kind,
+    open: TokenKind,
+    inner: impl Parser<'t, &'t [TokenKind], O, GrammarExtra<'t, 'a>> + Clone + 't,
+    close: TokenKind,
     broken: impl Fn(NodeBuilder<'t, 'a>, Span) -> O + Clone + 't,
-) -> impl Parser<'t, &'t [Kind], O, GrammarExtra<'t, 'a>> + Clone {
+) -> impl Parser<'t, &'t [TokenKind], O, GrammarExtra<'t, 'a>> + Clone {
     let skip = skip_to_closer().map_with(move |_, e| {
         let (builder, span) = seen(e);
         broken(builder, span)
@@ -149,7 +154,7 @@ fn enclosed<'t, 'a: 't, O: 't>(
 }
 
 /// Skips everything up to and with the closer of the current bracket.
-fn skip_to_closer<'t, 'a>() -> impl Parser<'t, &'t [Kind], (), GrammarExtra<'t, 'a>> + Copy {
+fn skip_to_closer<'t, 'a>() -> impl Parser<'t, &'t [TokenKind], (), GrammarExtra<'t, 'a>> + Copy {
     custom(|input: &mut Reader<'t, '_, 'a>| {
         let start = *input.cursor().inner();
         let mut depth = 1;
@@ -168,13 +173,13 @@ fn skip_to_closer<'t, 'a>() -> impl Parser<'t, &'t [Kind], (), GrammarExtra<'t, 
 /// a line that starts with one of `starts`.
 fn skip_to_end<'t, 'a>(
     starts: TokenSet,
-) -> impl Parser<'t, &'t [Kind], (), GrammarExtra<'t, 'a>> + Copy {
+) -> impl Parser<'t, &'t [TokenKind], (), GrammarExtra<'t, 'a>> + Copy {
     custom(move |input: &mut Reader<'t, '_, 'a>| {
         let start = *input.cursor().inner();
         let mut depth = 0;
         while let Some(kind) = input.peek() {
             let at = *input.cursor().inner();
-            let is_label = depth == 0 && matches!(kind, Kind::Case | Kind::Default);
+            let is_label = depth == 0 && matches!(kind, TokenKind::Case | TokenKind::Default);
             let closes = is_label || depth + kind.bracket_depth_change() < 0;
             let begins_anew = at > start
                 && depth == 0
@@ -185,7 +190,7 @@ fn skip_to_end<'t, 'a>(
             }
             input.skip();
             depth += kind.bracket_depth_change();
-            if depth == 0 && matches!(kind, Kind::Semicolon | Kind::RBrace) {
+            if depth == 0 && matches!(kind, TokenKind::Semicolon | TokenKind::RBrace) {
                 return Ok(());
             }
         }
@@ -198,24 +203,27 @@ fn skip_to_end<'t, 'a>(
 
 /// The `;` of a declaration or an expression. If it is missing at the end of a line, that is
 /// reported and parsing continues as if it were there.
-fn semicolon<'t, 'a: 't>() -> impl Parser<'t, &'t [Kind], (), GrammarExtra<'t, 'a>> + Clone {
+fn semicolon<'t, 'a: 't>() -> impl Parser<'t, &'t [TokenKind], (), GrammarExtra<'t, 'a>> + Clone {
     let written = custom(|input: &mut Reader<'t, '_, 'a>| match input.peek() {
-        Some(Kind::Semicolon) => {
+        Some(TokenKind::Semicolon) => {
             input.skip();
             Ok(())
         }
         None if input.state().end_is_semicolon => Ok(()),
         _ => Err(ParseError::expected(
             *input.cursor().inner(),
-            TokenSet::of(&[Kind::Semicolon]),
+            TokenSet::of(&[TokenKind::Semicolon]),
         )),
     });
     let missing = custom(|input: &mut Reader<'t, '_, 'a>| {
         let at = *input.cursor().inner();
         let builder = input.state().0;
         match builder.tokens.tokens.get(at) {
-            Some(token) if !token.starts_line && builder.tokens.kinds[at] != Kind::RBrace => {
-                Err(ParseError::expected(at, TokenSet::of(&[Kind::Semicolon])))
+            Some(token) if !token.starts_line && builder.tokens.kinds[at] != TokenKind::RBrace => {
+                Err(ParseError::expected(
+                    at,
+                    TokenSet::of(&[TokenKind::Semicolon]),
+                ))
             }
             _ => Ok(()),
         }

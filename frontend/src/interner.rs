@@ -5,7 +5,7 @@
 //! first ones. An interner serves all sources of a compilation and, cut back by
 //! [`Interner::truncate`], one compilation after the other.
 
-use crate::token_kind::Kind;
+use crate::token_kind::TokenKind;
 use std::hash::{BuildHasher, RandomState};
 
 /// A name. Comparing symbols of one interner compares their names.
@@ -43,7 +43,7 @@ impl Interner {
             slots: vec![EMPTY; FIRST_SLOTS],
             seed: RandomState::new().hash_one(0u8) | 1,
         };
-        for keyword in Kind::KEYWORDS {
+        for keyword in TokenKind::KEYWORDS {
             interner.intern(keyword.text());
         }
         interner
@@ -178,7 +178,7 @@ fn hash(seed: u64, bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::{Interner, Symbol};
-    use crate::token_kind::Kind;
+    use crate::token_kind::TokenKind;
 
     #[test]
     fn equal_names_have_one_symbol() {
@@ -194,10 +194,10 @@ mod tests {
     #[test]
     fn keywords_come_first() {
         let mut interner = Interner::new();
-        for (number, keyword) in Kind::KEYWORDS.iter().enumerate() {
+        for (number, keyword) in TokenKind::KEYWORDS.iter().enumerate() {
             assert_eq!(interner.intern(keyword.text()), Symbol(number as u32));
         }
-        assert_eq!(interner.len(), Kind::KEYWORDS.len());
+        assert_eq!(interner.len(), TokenKind::KEYWORDS.len());
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod number;
 use crate::interner::Interner;
 use crate::limits::MAX_DIAGNOSTICS;
 use crate::token::{Include, Token, TokenStream};
-use crate::token_kind::Kind;
+use crate::token_kind::TokenKind;
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 
 /// The output of the lexer.
@@ -82,9 +82,9 @@ impl Lexer<'_> {
                 b'#' => self.directive(),
                 _ => match mark(byte, self.byte(1), self.byte(2)) {
                     Some((kind, len)) => {
-                        let split = byte == b'>' && self.is_inside_angle_brackets(Kind::Name);
+                        let split = byte == b'>' && self.is_inside_angle_brackets(TokenKind::Name);
                         let (kind, len) = if split {
-                            (Kind::Greater, 1)
+                            (TokenKind::Greater, 1)
                         } else {
                             (kind, len)
                         };
@@ -105,7 +105,7 @@ impl Lexer<'_> {
         Span::new(self.lexed.tokens.file, start as u32, end as u32)
     }
 
-    fn push(&mut self, kind: Kind, len: usize, value: u32) {
+    fn push(&mut self, kind: TokenKind, len: usize, value: u32) {
         let token = Token {
             start: self.at as u32,
             end: (self.at + len) as u32,
@@ -125,10 +125,12 @@ impl Lexer<'_> {
 
     /// Whether the last tokens are a keyword that takes a name, `<`, and, if `last` says so, the
     /// name.
-    fn is_inside_angle_brackets(&self, last: Kind) -> bool {
+    fn is_inside_angle_brackets(&self, last: TokenKind) -> bool {
         match (&self.lexed.tokens.kinds[..], last) {
-            ([.., keyword, Kind::Less, Kind::Name], Kind::Name) => keyword.takes_name(),
-            ([.., keyword, Kind::Less], Kind::Less) => keyword.takes_name(),
+            ([.., keyword, TokenKind::Less, TokenKind::Name], TokenKind::Name) => {
+                keyword.takes_name()
+            }
+            ([.., keyword, TokenKind::Less], TokenKind::Less) => keyword.takes_name(),
             _ => false,
         }
     }
@@ -136,15 +138,15 @@ impl Lexer<'_> {
     fn word(&mut self) {
         let len = word_len(&self.bytes[self.at..]);
         let symbol = self.interner.intern(&self.text[self.at..self.at + len]);
-        let kind = match Kind::KEYWORDS.get(symbol.0 as usize) {
-            Some(&keyword) if !self.is_inside_angle_brackets(Kind::Less) => keyword,
-            _ => Kind::Name,
+        let kind = match TokenKind::KEYWORDS.get(symbol.0 as usize) {
+            Some(&keyword) if !self.is_inside_angle_brackets(TokenKind::Less) => keyword,
+            _ => TokenKind::Name,
         };
         self.push(kind, len, symbol.0);
     }
 
     fn number(&mut self) {
-        let after_minus = self.lexed.tokens.kinds.last() == Some(&Kind::Minus);
+        let after_minus = self.lexed.tokens.kinds.last() == Some(&TokenKind::Minus);
         let (kind, len, value, problem) = number::read_number(&self.bytes[self.at..], after_minus);
         if let Some(problem) = problem {
             let span = self.span(self.at, self.at + len);
@@ -223,7 +225,7 @@ impl Lexer<'_> {
             self.interner.intern(&resolved)
         };
         let closed = usize::from(self.bytes.get(end) == Some(&b'"'));
-        self.push(Kind::StringLiteral, end + closed - start, symbol.0);
+        self.push(TokenKind::StringLiteral, end + closed - start, symbol.0);
     }
 
     /// Reports a string that is not closed before its line ends at `end`. Returns its presumed end:
@@ -421,8 +423,8 @@ fn escape(byte: u8) -> Option<char> {
 }
 
 /// The longest mark that starts with `first`, and its length.
-fn mark(first: u8, second: u8, third: u8) -> Option<(Kind, usize)> {
-    use Kind::*;
+fn mark(first: u8, second: u8, third: u8) -> Option<(TokenKind, usize)> {
+    use TokenKind::*;
     let or_assign = |alone, assign| match second {
         b'=' => (assign, 2),
         _ => (alone, 1),

@@ -8,7 +8,7 @@
 use crate::grammar::{ASSIGNMENT_OPERATORS, PRECEDENCE_LEVELS, UNARY_OPERATORS};
 use crate::limits::MAX_NESTING;
 use crate::token::TokenStream;
-use crate::token_kind::{Kind, TokenSet};
+use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::{Code, Diagnostic};
 
 /// An entry that waits, ordered by how tightly it binds.
@@ -31,8 +31,8 @@ enum Waiting {
 }
 
 /// The level of each binary operator; 0 for other kinds, so that a lookup costs nothing.
-const LEVEL: [u8; Kind::ALL.len()] = {
-    let mut levels = [0; Kind::ALL.len()];
+const LEVEL: [u8; TokenKind::ALL.len()] = {
+    let mut levels = [0; TokenKind::ALL.len()];
     let mut level = 0;
     while level < PRECEDENCE_LEVELS.len() {
         let mut index = 0;
@@ -53,9 +53,9 @@ pub(crate) fn check_nesting(tokens: &TokenStream) -> Option<Diagnostic> {
     let mut after_operand = false;
     let mut at = 0;
     while let Some(&kind) = kinds.get(at) {
-        let is_cast = kind == Kind::LParen
+        let is_cast = kind == TokenKind::LParen
             && !after_operand
-            && matches!(kinds[at..], [_, ty, Kind::RParen, ..] if TokenSet::TYPES.contains(ty));
+            && matches!(kinds[at..], [_, ty, TokenKind::RParen, ..] if TokenSet::TYPES.contains(ty));
         let mut step = 1;
         if is_cast {
             stack.push(Waiting::Prefix);
@@ -77,45 +77,47 @@ pub(crate) fn check_nesting(tokens: &TokenStream) -> Option<Diagnostic> {
             unwind(&mut stack, Waiting::Right);
             stack.push(Waiting::Right);
         } else {
-            let before_else = kinds.get(at + 1) == Some(&Kind::Else);
+            let before_else = kinds.get(at + 1) == Some(&TokenKind::Else);
             let statement_end = match before_else {
                 true => Waiting::If,
                 false => Waiting::Bracket,
             };
             match kind {
-                Kind::LParen | Kind::LBracket | Kind::LBrace => stack.push(Waiting::Bracket),
-                Kind::RBrace => {
+                TokenKind::LParen | TokenKind::LBracket | TokenKind::LBrace => {
+                    stack.push(Waiting::Bracket)
+                }
+                TokenKind::RBrace => {
                     unwind(&mut stack, Waiting::Bracket);
                     stack.pop();
                     unwind(&mut stack, statement_end);
                 }
-                Kind::Semicolon => unwind(&mut stack, statement_end),
-                Kind::Comma => unwind(&mut stack, Waiting::Statement),
-                Kind::Question => {
+                TokenKind::Semicolon => unwind(&mut stack, statement_end),
+                TokenKind::Comma => unwind(&mut stack, Waiting::Statement),
+                TokenKind::Question => {
                     unwind(&mut stack, Waiting::Right);
                     stack.push(Waiting::Question);
                 }
-                Kind::Colon => {
+                TokenKind::Colon => {
                     unwind(&mut stack, Waiting::Question);
                     if let Some(top @ Waiting::Question) = stack.last_mut() {
                         *top = Waiting::Right;
                     }
                 }
-                Kind::If => {
+                TokenKind::If => {
                     // A chain of conditions is no deeper than one.
-                    if at > 0 && kinds[at - 1] == Kind::Else {
+                    if at > 0 && kinds[at - 1] == TokenKind::Else {
                         stack.pop();
                     }
                     stack.push(Waiting::If);
                 }
-                Kind::Else => {
+                TokenKind::Else => {
                     // The `if` is done when this is.
                     if stack.last() == Some(&Waiting::If) {
                         stack.pop();
                     }
                     stack.push(Waiting::Statement);
                 }
-                Kind::For | Kind::While | Kind::Do | Kind::Switch => {
+                TokenKind::For | TokenKind::While | TokenKind::Do | TokenKind::Switch => {
                     stack.push(Waiting::Statement);
                 }
                 _ => {}
@@ -124,10 +126,12 @@ pub(crate) fn check_nesting(tokens: &TokenStream) -> Option<Diagnostic> {
         if stack.len() > MAX_NESTING {
             let message = format!("nested more than {MAX_NESTING} deep");
             let help = match kind {
-                Kind::If | Kind::For | Kind::While | Kind::Do | Kind::Switch => {
-                    "move the inner statements into a function of their own"
-                }
-                Kind::LBrace => "move the inner block into a function of its own",
+                TokenKind::If
+                | TokenKind::For
+                | TokenKind::While
+                | TokenKind::Do
+                | TokenKind::Switch => "move the inner statements into a function of their own",
+                TokenKind::LBrace => "move the inner block into a function of its own",
                 _ => "name a part of the expression: put it into a variable before",
             };
             return Some(
@@ -137,7 +141,8 @@ pub(crate) fn check_nesting(tokens: &TokenStream) -> Option<Diagnostic> {
             );
         }
         // After an operand, `++` and `--` leave it an operand.
-        let is_postfix = matches!(kind, Kind::PlusPlus | Kind::MinusMinus) && after_operand;
+        let is_postfix =
+            matches!(kind, TokenKind::PlusPlus | TokenKind::MinusMinus) && after_operand;
         after_operand = is_postfix || (kind.ends_operand() && !is_cast);
         at += step;
     }

@@ -13,7 +13,7 @@ use crate::limits::{MAX_DIAGNOSTICS, MAX_SOURCE_BYTES};
 use crate::nesting;
 use crate::syntax_error::syntax_diagnostic;
 use crate::token::{Include, TokenStream};
-use crate::token_kind::Kind;
+use crate::token_kind::TokenKind;
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -262,7 +262,7 @@ fn placements(tokens: &TokenStream) -> impl Iterator<Item = (&Include, bool)> {
             .sum::<i32>();
         before = *at;
         let last = at.checked_sub(1).map(|last| tokens.kinds[last]);
-        let ends_item = matches!(last, None | Some(Kind::Semicolon | Kind::RBrace));
+        let ends_item = matches!(last, None | Some(TokenKind::Semicolon | TokenKind::RBrace));
         (include, depth == 0 && ends_item)
     })
 }

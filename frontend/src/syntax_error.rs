@@ -13,17 +13,17 @@ use crate::grammar::{
 };
 use crate::lexer::shortened;
 use crate::token::TokenStream;
-use crate::token_kind::{Kind, TokenSet};
+use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::{Code, Diagnostic, Span};
 
 /// Operators, as far as they follow an operand.
 const OPERATORS: TokenSet = {
     let mut set = ASSIGNMENT_OPERATORS.union(TokenSet::of(&[
-        Kind::Dot,
-        Kind::LBracket,
-        Kind::PlusPlus,
-        Kind::MinusMinus,
-        Kind::Question,
+        TokenKind::Dot,
+        TokenKind::LBracket,
+        TokenKind::PlusPlus,
+        TokenKind::MinusMinus,
+        TokenKind::Question,
     ]));
     let mut level = 0;
     while level < PRECEDENCE_LEVELS.len() {
@@ -38,37 +38,42 @@ const OPERANDS: TokenSet = TokenSet::TYPES
     .union(LITERALS)
     .union(UNARY_OPERATORS)
     .union(TokenSet::of(&[
-        Kind::Name,
-        Kind::LParen,
-        Kind::GlobalValue,
-        Kind::MakeClosure,
-        Kind::Sample,
-        Kind::SampleGrad,
-        Kind::SampleLevel,
-        Kind::SampleAlpha,
-        Kind::SampleAlphaGrad,
-        Kind::SampleAlphaLevel,
+        TokenKind::Name,
+        TokenKind::LParen,
+        TokenKind::GlobalValue,
+        TokenKind::MakeClosure,
+        TokenKind::Sample,
+        TokenKind::SampleGrad,
+        TokenKind::SampleLevel,
+        TokenKind::SampleAlpha,
+        TokenKind::SampleAlphaGrad,
+        TokenKind::SampleAlphaLevel,
     ]));
 
 /// The tokens that begin only a statement.
 const STATEMENTS: TokenSet = TokenSet::of(&[
-    Kind::If,
-    Kind::For,
-    Kind::While,
-    Kind::Do,
-    Kind::Switch,
-    Kind::Break,
-    Kind::Continue,
-    Kind::Return,
-    Kind::Const,
-    Kind::Struct,
-    Kind::Semicolon,
-    Kind::LBrace,
+    TokenKind::If,
+    TokenKind::For,
+    TokenKind::While,
+    TokenKind::Do,
+    TokenKind::Switch,
+    TokenKind::Break,
+    TokenKind::Continue,
+    TokenKind::Return,
+    TokenKind::Const,
+    TokenKind::Struct,
+    TokenKind::Semicolon,
+    TokenKind::LBrace,
 ]);
 
-const TYPES: TokenSet = TokenSet::TYPES.union(TokenSet::of(&[Kind::Name, Kind::Struct]));
+const TYPES: TokenSet = TokenSet::TYPES.union(TokenSet::of(&[TokenKind::Name, TokenKind::Struct]));
 
-const QUALIFIERS: TokenSet = TokenSet::of(&[Kind::In, Kind::Out, Kind::InOut, Kind::Const]);
+const QUALIFIERS: TokenSet = TokenSet::of(&[
+    TokenKind::In,
+    TokenKind::Out,
+    TokenKind::InOut,
+    TokenKind::Const,
+]);
 
 /// A failure with its context.
 struct Case<'s> {
@@ -101,7 +106,7 @@ pub(crate) fn syntax_diagnostic(
 
 impl<'s> Case<'s> {
     /// The kind of the token `distance` away; `None` outside the source.
-    fn kind(&self, distance: isize) -> Option<Kind> {
+    fn kind(&self, distance: isize) -> Option<TokenKind> {
         self.tokens.kind(self.at.checked_add_signed(distance)?)
     }
 
@@ -134,7 +139,7 @@ impl<'s> Case<'s> {
     }
 
     /// Whether all of `kinds` were expected.
-    fn expects(&self, kinds: &[Kind]) -> bool {
+    fn expects(&self, kinds: &[TokenKind]) -> bool {
         self.expected.contains_all(TokenSet::of(kinds))
     }
 
@@ -148,7 +153,7 @@ impl<'s> Case<'s> {
     fn found(&self) -> String {
         match self.kind(0) {
             None => "the end of the source".to_owned(),
-            Some(Kind::StringLiteral) => "a string".to_owned(),
+            Some(TokenKind::StringLiteral) => "a string".to_owned(),
             Some(_) => format!("`{}`", shortened(self.word(0))),
         }
     }
@@ -158,18 +163,18 @@ impl<'s> Case<'s> {
     fn missing_semicolon(&self) -> Option<Diagnostic> {
         let is_all = self
             .expected
-            .without(TokenSet::of(&[Kind::Semicolon]))
+            .without(TokenSet::of(&[TokenKind::Semicolon]))
             .is_empty();
         let stops = is_all
             || self.is_at_line_start()
             || self
                 .kind(0)
-                .is_some_and(|kind| kind == Kind::RBrace || STATEMENTS.contains(kind));
+                .is_some_and(|kind| kind == TokenKind::RBrace || STATEMENTS.contains(kind));
         // Where a statement or declaration can begin, nothing is unfinished.
-        let is_sure = ![Kind::If, Kind::LBrace, Kind::Shader]
+        let is_sure = ![TokenKind::If, TokenKind::LBrace, TokenKind::Shader]
             .iter()
             .any(|&kind| self.expects(&[kind]));
-        if !self.expects(&[Kind::Semicolon]) || !is_sure || !stops {
+        if !self.expects(&[TokenKind::Semicolon]) || !is_sure || !stops {
             return None;
         }
         let last = shortened(self.word(-1));
@@ -187,7 +192,8 @@ impl<'s> Case<'s> {
     fn general(&self) -> Diagnostic {
         let welcome = self.welcome();
         let found = self.found();
-        let is_reserved = self.expects(&[Kind::Name]) && self.kind(0).is_some_and(Kind::is_keyword);
+        let is_reserved =
+            self.expects(&[TokenKind::Name]) && self.kind(0).is_some_and(TokenKind::is_keyword);
         let message = match &welcome[..] {
             _ if is_reserved && welcome == ["a name"] => {
                 format!("{found} is a keyword and cannot be a name")
@@ -208,38 +214,40 @@ impl<'s> Case<'s> {
     fn welcome(&self) -> Vec<String> {
         let mut rest = self.expected;
         let mut welcome = Vec::new();
-        let mut gather = |rest: &mut TokenSet, signs: &[Kind], kinds, what: &str| {
+        let mut gather = |rest: &mut TokenSet, signs: &[TokenKind], kinds, what: &str| {
             if rest.contains_all(TokenSet::of(signs)) {
                 *rest = rest.without(kinds);
                 welcome.push(what.to_owned());
             }
         };
         let statement = STATEMENTS.union(OPERANDS);
-        gather(&mut rest, &[Kind::If], statement, "a statement");
-        let item = TYPES.union(STATEMENTS).union(TokenSet::of(&[Kind::Shader]));
+        gather(&mut rest, &[TokenKind::If], statement, "a statement");
+        let item = TYPES
+            .union(STATEMENTS)
+            .union(TokenSet::of(&[TokenKind::Shader]));
         gather(
             &mut rest,
-            &[Kind::Shader],
+            &[TokenKind::Shader],
             item,
             "a function, a shader or another declaration",
         );
         gather(
             &mut rest,
-            &[Kind::FloatLiteral, Kind::Minus, Kind::LParen],
+            &[TokenKind::FloatLiteral, TokenKind::Minus, TokenKind::LParen],
             OPERANDS,
             "an expression",
         );
-        gather(&mut rest, &[Kind::FloatLiteral], OPERANDS, "a literal");
-        gather(&mut rest, &[Kind::Out], QUALIFIERS, "a qualifier");
-        gather(&mut rest, &[Kind::Float], TYPES, "a type");
+        gather(&mut rest, &[TokenKind::FloatLiteral], OPERANDS, "a literal");
+        gather(&mut rest, &[TokenKind::Out], QUALIFIERS, "a qualifier");
+        gather(&mut rest, &[TokenKind::Float], TYPES, "a type");
         // Where an operator or a name is allowed, a call or an index is too: listing them does not
         // help.
-        let has_operators = rest.contains(Kind::Star);
+        let has_operators = rest.contains(TokenKind::Star);
         if has_operators {
-            rest = rest.without(OPERATORS.union(TokenSet::of(&[Kind::LParen])));
+            rest = rest.without(OPERATORS.union(TokenSet::of(&[TokenKind::LParen])));
         }
-        if rest.contains(Kind::Name) {
-            rest = rest.without(TokenSet::of(&[Kind::LParen, Kind::LBracket]));
+        if rest.contains(TokenKind::Name) {
+            rest = rest.without(TokenSet::of(&[TokenKind::LParen, TokenKind::LBracket]));
         }
         welcome.extend(rest.iter().map(|kind| kind.to_string()));
         if welcome.is_empty() && has_operators {
@@ -252,48 +260,48 @@ impl<'s> Case<'s> {
     /// The fix, by the expected kinds.
     fn help(&self) -> &'static str {
         let previous = self.kind(-1);
-        if previous.is_none() && self.kind(0) == Some(Kind::LBrace) {
+        if previous.is_none() && self.kind(0) == Some(TokenKind::LBrace) {
             return "no shader begins with `{`; a group's file is given with `--group`, or as its bytecode, which `emit` writes";
         }
-        if let Some(Kind::If | Kind::While | Kind::Switch) = previous {
+        if let Some(TokenKind::If | TokenKind::While | TokenKind::Switch) = previous {
             return "put the condition into parentheses: `if (a > b) …`";
         }
-        if previous == Some(Kind::For) {
+        if previous == Some(TokenKind::For) {
             return "a loop is written `for (int i = 0; i < n; ++i) …`";
         }
-        if previous == Some(Kind::Comma)
+        if previous == Some(TokenKind::Comma)
             && self.kind(0).is_some_and(|k| k.bracket_depth_change() < 0)
         {
             return "remove the `,`, or write what follows it";
         }
         let expects = |kind| self.expected.contains(kind);
-        if expects(Kind::If) {
+        if expects(TokenKind::If) {
             "write a statement here, or `}` to end the block"
-        } else if expects(Kind::Shader) {
+        } else if expects(TokenKind::Shader) {
             "a file consists of functions, shaders, structs, constants and textures; statements belong inside a function"
-        } else if expects(Kind::FloatLiteral) {
+        } else if expects(TokenKind::FloatLiteral) {
             "write a value here, such as a number or an expression in parentheses"
-        } else if expects(Kind::Out) || expects(Kind::Float) {
+        } else if expects(TokenKind::Out) || expects(TokenKind::Float) {
             "write a type, such as `float` or `color`, and then a name"
-        } else if expects(Kind::MetaClose) {
+        } else if expects(TokenKind::MetaClose) {
             "metadata is written `<<< name = literal, flag >>>`"
-        } else if expects(Kind::Comma) && expects(Kind::RParen) {
+        } else if expects(TokenKind::Comma) && expects(TokenKind::RParen) {
             "separate arguments with `,`, or write an operator between them"
-        } else if expects(Kind::Comma) && expects(Kind::RBrace) {
+        } else if expects(TokenKind::Comma) && expects(TokenKind::RBrace) {
             "separate the values with `,`"
-        } else if expects(Kind::Semicolon) && expects(Kind::LBrace) {
+        } else if expects(TokenKind::Semicolon) && expects(TokenKind::LBrace) {
             "a function's body is in braces, `{ … }`; a prototype ends with `;`"
-        } else if expects(Kind::Semicolon) {
+        } else if expects(TokenKind::Semicolon) {
             "end the statement with `;`, or write an operator to go on with it"
-        } else if expects(Kind::LBrace) {
+        } else if expects(TokenKind::LBrace) {
             "write the body in braces, `{ … }`"
-        } else if expects(Kind::Colon) {
+        } else if expects(TokenKind::Colon) {
             "a `?` has its `:`, as in `a > b ? a : b`; a label ends with `:`"
-        } else if expects(Kind::Name) {
+        } else if expects(TokenKind::Name) {
             "write a name here: letters, digits and `_`, and not a keyword"
-        } else if expects(Kind::While) {
+        } else if expects(TokenKind::While) {
             "`do { … }` ends with `while (condition);`"
-        } else if expects(Kind::LParen) {
+        } else if expects(TokenKind::LParen) {
             "a name that is declared or called with values has them in parentheses, `(…)`"
         } else {
             "remove it, or write what is missing before it"

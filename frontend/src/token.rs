@@ -1,10 +1,10 @@
 //! Tokens: the words of a source, and their places in it.
 //!
-//! The grammar sees only the [`Kind`]s, one byte each; place and value of a token are under the
+//! The grammar sees only the [`TokenKind`]s, one byte each; place and value of a token are under the
 //! same index.
 
 use crate::interner::Symbol;
-use crate::token_kind::Kind;
+use crate::token_kind::TokenKind;
 use adumbra_ir::{FileId, Span};
 
 /// A token's place and value.
@@ -24,7 +24,7 @@ pub struct Token {
 #[derive(Clone, Debug, Default)]
 pub struct TokenStream {
     /// Their kinds.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<TokenKind>,
     /// Their places and values, under the same indices.
     pub tokens: Vec<Token>,
     /// The file they are from.
@@ -48,7 +48,7 @@ pub struct Include {
 
 impl TokenStream {
     /// Adds a token.
-    pub fn push(&mut self, kind: Kind, token: Token) {
+    pub fn push(&mut self, kind: TokenKind, token: Token) {
         self.kinds.push(kind);
         self.tokens.push(token);
     }
@@ -62,7 +62,7 @@ impl TokenStream {
     }
 
     /// The kind of token `index`, `None` past the last one.
-    pub fn kind(&self, index: usize) -> Option<Kind> {
+    pub fn kind(&self, index: usize) -> Option<TokenKind> {
         self.kinds.get(index).copied()
     }
 }

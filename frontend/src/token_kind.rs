@@ -14,25 +14,25 @@ macro_rules! kinds {
         /// The kind of a token.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
-        pub enum Kind {
+        pub enum TokenKind {
             $(#[doc = $class_text] $class,)*
             $(#[doc = concat!("`", $mark_text, "`")] $mark,)*
             $(#[doc = concat!("`", $keyword_text, "`")] $keyword,)*
         }
 
-        impl Kind {
+        impl TokenKind {
             /// Every kind, in order.
-            pub const ALL: &[Kind] = &[$(Kind::$class,)* $(Kind::$mark,)* $(Kind::$keyword,)*];
+            pub const ALL: &[TokenKind] = &[$(TokenKind::$class,)* $(TokenKind::$mark,)* $(TokenKind::$keyword,)*];
 
             /// The keywords; the symbol of each is its index here.
-            pub const KEYWORDS: &[Kind] = &[$(Kind::$keyword,)*];
+            pub const KEYWORDS: &[TokenKind] = &[$(TokenKind::$keyword,)*];
 
             /// Its spelling; for names and literals, a description.
             pub const fn text(self) -> &'static str {
                 match self {
-                    $(Kind::$class => $class_text,)*
-                    $(Kind::$mark => $mark_text,)*
-                    $(Kind::$keyword => $keyword_text,)*
+                    $(TokenKind::$class => $class_text,)*
+                    $(TokenKind::$mark => $mark_text,)*
+                    $(TokenKind::$keyword => $keyword_text,)*
                 }
             }
         }
@@ -76,32 +76,32 @@ kinds! {
     }
 }
 
-impl Kind {
+impl TokenKind {
     /// Whether it is a word that cannot be a name.
     pub const fn is_keyword(self) -> bool {
-        self as u8 >= Kind::Void as u8
+        self as u8 >= TokenKind::Void as u8
     }
 
     /// Whether `<name>` follows it.
     pub const fn takes_name(self) -> bool {
-        self as u8 >= Kind::GlobalValue as u8
+        self as u8 >= TokenKind::GlobalValue as u8
     }
 
     /// Whether an operand can end with it, so that what follows is an operator or the end of the
     /// expression.
     pub const fn ends_operand(self) -> bool {
-        (self as u8) < Kind::LParen as u8
+        (self as u8) < TokenKind::LParen as u8
             || matches!(
                 self,
-                Kind::RParen | Kind::RBracket | Kind::True | Kind::False
+                TokenKind::RParen | TokenKind::RBracket | TokenKind::True | TokenKind::False
             )
     }
 
     /// The change of the bracket depth: 1 for an opener, −1 for a closer.
     pub const fn bracket_depth_change(self) -> i32 {
         match self {
-            Kind::LParen | Kind::LBracket | Kind::LBrace => 1,
-            Kind::RParen | Kind::RBracket | Kind::RBrace => -1,
+            TokenKind::LParen | TokenKind::LBracket | TokenKind::LBrace => 1,
+            TokenKind::RParen | TokenKind::RBracket | TokenKind::RBrace => -1,
             _ => 0,
         }
     }
@@ -109,29 +109,29 @@ impl Kind {
     /// The type it names.
     pub const fn type_keyword(self) -> Option<TypeKeyword> {
         Some(match self {
-            Kind::Void => TypeKeyword::Void,
-            Kind::Bool => TypeKeyword::Bool,
-            Kind::Int => TypeKeyword::Int,
-            Kind::Uint => TypeKeyword::Uint,
-            Kind::Float => TypeKeyword::Float,
-            Kind::Float2 => TypeKeyword::Float2,
-            Kind::Float3 => TypeKeyword::Float3,
-            Kind::Float4 => TypeKeyword::Float4,
-            Kind::Float2x2 => TypeKeyword::Float2x2,
-            Kind::Float3x3 => TypeKeyword::Float3x3,
-            Kind::Float4x4 => TypeKeyword::Float4x4,
-            Kind::Closure => TypeKeyword::Closure,
-            Kind::Texture2d => TypeKeyword::Texture2d,
-            Kind::ShaderResource => TypeKeyword::ShaderResource,
+            TokenKind::Void => TypeKeyword::Void,
+            TokenKind::Bool => TypeKeyword::Bool,
+            TokenKind::Int => TypeKeyword::Int,
+            TokenKind::Uint => TypeKeyword::Uint,
+            TokenKind::Float => TypeKeyword::Float,
+            TokenKind::Float2 => TypeKeyword::Float2,
+            TokenKind::Float3 => TypeKeyword::Float3,
+            TokenKind::Float4 => TypeKeyword::Float4,
+            TokenKind::Float2x2 => TypeKeyword::Float2x2,
+            TokenKind::Float3x3 => TypeKeyword::Float3x3,
+            TokenKind::Float4x4 => TypeKeyword::Float4x4,
+            TokenKind::Closure => TypeKeyword::Closure,
+            TokenKind::Texture2d => TypeKeyword::Texture2d,
+            TokenKind::ShaderResource => TypeKeyword::ShaderResource,
             _ => return None,
         })
     }
 }
 
 /// Shows the kind as in messages: a mark or keyword in backquotes.
-impl fmt::Display for Kind {
+impl fmt::Display for TokenKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if (*self as u8) < Kind::LParen as u8 {
+        if (*self as u8) < TokenKind::LParen as u8 {
             f.write_str(self.text())
         } else {
             write!(f, "`{}`", self.text())
@@ -151,9 +151,9 @@ impl TokenSet {
     pub const TYPES: TokenSet = {
         let mut set = TokenSet::EMPTY;
         let mut index = 0;
-        while index < Kind::ALL.len() {
-            if Kind::ALL[index].type_keyword().is_some() {
-                set = set.with(Kind::ALL[index]);
+        while index < TokenKind::ALL.len() {
+            if TokenKind::ALL[index].type_keyword().is_some() {
+                set = set.with(TokenKind::ALL[index]);
             }
             index += 1;
         }
@@ -161,10 +161,11 @@ impl TokenSet {
     };
 
     /// `)`, `]` and `}`.
-    pub const CLOSERS: TokenSet = TokenSet::of(&[Kind::RParen, Kind::RBracket, Kind::RBrace]);
+    pub const CLOSERS: TokenSet =
+        TokenSet::of(&[TokenKind::RParen, TokenKind::RBracket, TokenKind::RBrace]);
 
     /// These kinds.
-    pub const fn of(kinds: &[Kind]) -> TokenSet {
+    pub const fn of(kinds: &[TokenKind]) -> TokenSet {
         let mut set = TokenSet::EMPTY;
         let mut index = 0;
         while index < kinds.len() {
@@ -174,7 +175,7 @@ impl TokenSet {
         set
     }
 
-    const fn with(mut self, kind: Kind) -> TokenSet {
+    const fn with(mut self, kind: TokenKind) -> TokenSet {
         self.0[kind as usize / 64] |= 1 << (kind as u32 % 64);
         self
     }
@@ -190,7 +191,7 @@ impl TokenSet {
     }
 
     /// Whether `kind` is in it.
-    pub const fn contains(self, kind: Kind) -> bool {
+    pub const fn contains(self, kind: TokenKind) -> bool {
         self.0[kind as usize / 64] >> (kind as u32 % 64) & 1 == 1
     }
 
@@ -205,8 +206,8 @@ impl TokenSet {
     }
 
     /// Its kinds in order.
-    pub fn iter(self) -> impl Iterator<Item = Kind> {
-        Kind::ALL
+    pub fn iter(self) -> impl Iterator<Item = TokenKind> {
+        TokenKind::ALL
             .iter()
             .copied()
             .filter(move |&kind| self.contains(kind))
@@ -257,39 +258,43 @@ impl TypeKeyword {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, TokenSet};
+    use super::{TokenKind, TokenSet};
 
     #[test]
     fn kinds_fit_a_set_of_128_bits() {
-        assert!(Kind::ALL.len() <= 128);
-        for (index, &kind) in Kind::ALL.iter().enumerate() {
+        assert!(TokenKind::ALL.len() <= 128);
+        for (index, &kind) in TokenKind::ALL.iter().enumerate() {
             assert_eq!(kind as usize, index);
         }
     }
 
     #[test]
     fn sets_hold_inserted_kinds() {
-        for &kind in Kind::ALL {
-            let set = TokenSet::of(&[kind, Kind::Semicolon]);
-            for &other in Kind::ALL {
+        for &kind in TokenKind::ALL {
+            let set = TokenSet::of(&[kind, TokenKind::Semicolon]);
+            for &other in TokenKind::ALL {
                 assert_eq!(
                     set.contains(other),
-                    other == kind || other == Kind::Semicolon
+                    other == kind || other == TokenKind::Semicolon
                 );
             }
             assert!(
-                set.without(TokenSet::of(&[Kind::Semicolon, kind]))
+                set.without(TokenSet::of(&[TokenKind::Semicolon, kind]))
                     .is_empty()
             );
-            assert!(TokenSet::of(Kind::ALL).contains_all(set));
+            assert!(TokenSet::of(TokenKind::ALL).contains_all(set));
         }
         assert_eq!(TokenSet::TYPES.iter().count(), 14);
     }
 
     #[test]
     fn keywords_are_the_last_kinds() {
-        for &kind in Kind::ALL {
-            assert_eq!(kind.is_keyword(), Kind::KEYWORDS.contains(&kind), "{kind}");
+        for &kind in TokenKind::ALL {
+            assert_eq!(
+                kind.is_keyword(),
+                TokenKind::KEYWORDS.contains(&kind),
+                "{kind}"
+            );
             assert_eq!(
                 kind.takes_name(),
                 kind.text().starts_with("texture2d_")

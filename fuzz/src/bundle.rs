@@ -1,36 +1,36 @@
-//! Several texts in one, so that programs that include others are bytes, can be shrunk, and fit in a file.
+//! Bundles: several sources in one string, so that a program with includes is one file of bytes.
 //!
-//! A line `//// NAME` begins the text of that name; what stands before the first such line is the main text, [`MAIN`]. It is a comment, so
-//! a text without includes is its own bundle.
+//! A line `//// NAME` begins the source of that name. The main source, [`MAIN`], is before the first
+//! such line. The line is a comment, so a source without includes is its own bundle.
 
 use adumbra::{Diagnostics, Sources, sources::Loader};
 
-/// What the main text is called.
+/// The name of the main source.
 pub const MAIN: &str = "fuzz.adu";
 
-/// What begins the line before a text.
+/// The start of the line before a source.
 pub const MARK: &str = "//// ";
 
-/// The texts of a bundle, with all that they include.
+/// The sources of a bundle, with all that they include.
 ///
 /// # Errors
-/// What is wrong with the includes.
+/// The diagnostics of the includes.
 pub fn sources(bundle: &str) -> Result<Sources, Diagnostics> {
-    let mut texts = Vec::new();
+    let mut files = Vec::new();
     let (mut name, mut from, mut at) = (MAIN, 0, 0);
     for line in bundle.split_inclusive('\n') {
         if let Some(next) = line.strip_prefix(MARK) {
-            texts.push((name, &bundle[from..at]));
+            files.push((name, &bundle[from..at]));
             (name, from) = (next.trim(), at + line.len());
         }
         at += line.len();
     }
-    texts.push((name, &bundle[from..]));
-    let (main, others) = texts.split_first().expect("there is always a main text");
+    files.push((name, &bundle[from..]));
+    let (main, others) = files.split_first().expect("there is always a main source");
     Sources::new(MAIN, main.1).including(&Others(others))
 }
 
-/// The texts behind the first.
+/// The sources after the first.
 struct Others<'b>(&'b [(&'b str, &'b str)]);
 
 impl Loader for Others<'_> {
@@ -53,14 +53,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_told_apart_and_found() {
+    fn bundled_sources_are_found() {
         let bundle = "#include \"a.adu\"\nshader s() {}\n//// a.adu\n#include \"b.adu\"\n//// b.adu\nint b() { return 1; }\n";
         let sources = sources(bundle).expect("all that is included is there");
-        let texts: Vec<(&str, &str)> = (sources.iter())
+        let found: Vec<(&str, &str)> = (sources.iter())
             .map(|(_, file)| (file.name(), file.text()))
             .collect();
-        let [main, a, b] = texts[..] else {
-            panic!("{texts:?}");
+        let [main, a, b] = found[..] else {
+            panic!("{found:?}");
         };
         assert_eq!(main, (MAIN, "#include \"a.adu\"\nshader s() {}\n"));
         assert_eq!(a, ("a.adu", "#include \"b.adu\"\n"));
@@ -68,17 +68,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_a_circle_is_said() {
+    fn missing_or_cyclic_include_is_refused() {
         let code = |bundle: &str| {
-            let findings = sources(bundle).expect_err("something is wrong with it");
-            findings.diagnostics[0].code.to_string()
+            let diagnostics = sources(bundle).expect_err("something is wrong with it");
+            diagnostics.diagnostics[0].code.to_string()
         };
         assert_eq!(code("#include \"a.adu\"\n"), "E0112");
         assert_eq!(code("#include \"x/a.adu\"\n//// x/a.adu\n"), "E0112");
         assert_eq!(code("#include \"fuzz.adu\"\n"), "E0113");
-        let circle =
+        let cycle =
             "#include \"a.adu\"\n//// a.adu\n#include \"b.adu\"\n//// b.adu\n#include \"a.adu\"\n";
-        assert_eq!(code(circle), "E0113");
+        assert_eq!(code(cycle), "E0113");
         assert_eq!(sources("").map(|s| s.iter().len()).unwrap_or(0), 1);
     }
 }

@@ -18,19 +18,19 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Tries that shrinking a finding may take.
+/// Tries that shrinking a failure may take.
 const SHRINK_TRIES: usize = 5_000;
 
-/// What a campaign did.
+/// The report of a campaign.
 #[derive(Clone, Debug)]
 pub struct CampaignReport {
-    /// How long it took.
+    /// The time that it took.
     pub time: Duration,
-    /// What programs of all kinds did: engines and compilations were compared on them.
+    /// The mix of programs of all kinds, on which engines and compilations were compared.
     pub any: ProgramMix,
-    /// What the programs did whose derivatives were compared.
+    /// The mix of programs whose derivatives were compared.
     pub gradients: ProgramMix,
-    /// How much of their derivatives was compared.
+    /// The part of their derivatives that was compared.
     pub compared: GradientComparison,
     /// By target, what its inputs came to.
     pub targets: [InputCoverage; TARGETS.len()],
@@ -76,8 +76,9 @@ impl fmt::Display for CampaignReport {
     }
 }
 
-/// Runs seeds from `first` on for that long, or up to the first finding. Gives what was done, and the finding, shrunk if it is about a
-/// program.
+/// Runs seeds from `first` on for that long, or up to the first failure.
+///
+/// Gives a report, and the failure, shrunk if it is about a program.
 pub fn run(first: u64, time: Duration) -> (CampaignReport, Option<String>) {
     let begin = Instant::now();
     let mut report = CampaignReport::default();
@@ -95,12 +96,12 @@ pub fn run(first: u64, time: Duration) -> (CampaignReport, Option<String>) {
     (report, None)
 }
 
-/// What a campaign about batches did.
+/// The report of a campaign about batches.
 #[derive(Clone, Debug, Default)]
 pub struct BatchReport {
-    /// How long it took.
+    /// The time that it took.
     pub time: Duration,
-    /// What the programs did.
+    /// The mix of the programs.
     pub mix: ProgramMix,
 }
 
@@ -121,21 +122,23 @@ impl fmt::Display for BatchReport {
     }
 }
 
-/// Holds batches against single points on so many seeds from `first` on, on all processors, or up to the first finding. Gives what was done, and the finding,
-/// shrunk.
+/// Compares batches with single points on `programs` seeds from `first` on, or up to the first failure.
+///
+/// Uses all processors. Gives a report, and the failure, shrunk.
 pub fn run_batch(first: u64, programs: u64, at: TierChoice) -> (BatchReport, Option<String>) {
     let begin = Instant::now();
     let seeds = first..first.saturating_add(programs);
-    let (mix, finding) = check_seeds(seeds, &ProgramMix::default(), |seed, mix| {
+    let (mix, failure) = check_seeds(seeds, &ProgramMix::default(), |seed, mix| {
         let program = GeneratedProgram::of_seed(seed, Profile::ANY);
         checked(&program, |program| check_batch(program, at, mix))
     });
     let time = begin.elapsed();
-    (BatchReport { time, mix }, finding)
+    (BatchReport { time, mix }, failure)
 }
 
-/// Holds quads of all engines against each other on so many seeds from `first` on, on all processors, or up to the first finding. Gives what was done, and
-/// the finding, shrunk.
+/// Compares quads of all engines on `programs` seeds from `first` on, or up to the first failure.
+///
+/// Uses all processors. Gives a report, and the failure, shrunk.
 pub fn run_quads(first: u64, programs: u64, at: TierChoice) -> (QuadMix, Option<String>) {
     let seeds = first..first.saturating_add(programs);
     check_seeds(seeds, &QuadMix::default(), |seed, mix| {
@@ -178,7 +181,7 @@ fn caught(run: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
 /// Checks a program.
 ///
 /// # Errors
-/// What does not agree, on the smallest program found on which the same kind of thing does not agree.
+/// The disagreement, on the smallest program found that has one of the same kind.
 pub fn checked(
     program: &GeneratedProgram,
     mut check: impl FnMut(&GeneratedProgram) -> Result<(), Disagreement>,

@@ -1,8 +1,8 @@
 //! Decisions read from bytes.
 //!
-//! Whoever draws from a [`Choices`] gets an answer for every byte string, and 0 for ever once the bytes have run out. Generators make
-//! 0 the simplest alternative, so that they come to an end, and so that shorter and smaller bytes mean simpler programs: that is all
-//! the shrinking that fuzzers and proptest need.
+//! [`Choices`] gives an answer for every byte string, and 0 for ever once the bytes have run out.
+//! Generators make 0 the simplest alternative, so that they come to an end. Shorter and smaller bytes
+//! mean simpler programs, which is all the shrinking that fuzzers and proptest need.
 
 /// A reader of decisions.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// The bytes that a seed stands for (the splitmix64 sequence), so that a number names a program.
+/// The bytes of a seed (the splitmix64 sequence), so that a number names a program.
 pub fn bytes_of_seed(seed: u64, len: usize) -> Vec<u8> {
     let mut state = seed;
     let mut bytes = Vec::with_capacity(len + 8);

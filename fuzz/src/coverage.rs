@@ -1,4 +1,4 @@
-//! What the inputs of a target came to: its mix.
+//! The mix of a target: counts of the fates of its inputs.
 
 use crate::feature::ProgramKind;
 use crate::mix::ProgramMix;
@@ -8,19 +8,21 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// What the inputs of one target came to.
+/// The mix of the inputs of one target.
 #[derive(Clone, Debug)]
 pub struct InputCoverage {
     /// Inputs.
     pub inputs: usize,
-    /// How often something became of an input, or of what was made from it.
+    /// Counts by the fate of an input, or of the things made from it.
     pub fates: BTreeMap<&'static str, usize>,
-    /// What generated programs did that were held against differences.
+    /// The mix of generated programs that were compared with finite differences.
     pub programs: ProgramMix,
-    /// How much of their derivatives was compared.
+    /// The part of their derivatives that was compared.
     pub compared: GradientComparison,
-    /// How long a point of theirs may take, if clocks count: not in tests, whose machines may be busy.
-    pub patience: Option<Duration>,
+    /// The time that a point of theirs may take, if clocks count.
+    ///
+    /// They do not in tests, whose machines may be busy.
+    pub deadline: Option<Duration>,
 }
 
 impl Default for InputCoverage {
@@ -30,16 +32,16 @@ impl Default for InputCoverage {
             fates: BTreeMap::new(),
             programs: ProgramMix::of(ProgramKind::Gradient),
             compared: GradientComparison::default(),
-            patience: None,
+            deadline: None,
         }
     }
 }
 
 impl InputCoverage {
-    /// The same for a campaign, in which a point that takes too long is a finding.
+    /// The same for a campaign, in which a point that takes too long is a failure.
     pub fn with_deadline() -> InputCoverage {
         InputCoverage {
-            patience: Some(DEADLINE),
+            deadline: Some(DEADLINE),
             ..InputCoverage::default()
         }
     }
@@ -49,7 +51,7 @@ impl InputCoverage {
         self.count_many(fate, 1);
     }
 
-    /// The same, so many times.
+    /// The same, `count` times.
     pub fn count_many(&mut self, fate: &'static str, count: usize) {
         *self.fates.entry(fate).or_default() += count;
     }

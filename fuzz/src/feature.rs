@@ -1,4 +1,4 @@
-//! What a program can have in it: the lines of a campaign's table.
+//! Features of programs: the lines of a campaign's table.
 //!
 //! A feature of the first part counts when a point *did* it. What the IR no longer shows counts when the generator wrote it into a function
 //! that the shader reaches. Each has a least share, below which a campaign says that its generator is hollow.
@@ -32,7 +32,7 @@ macro_rules! features {
                 match self { $(Feature::$feature => $name,)* }
             }
 
-            /// How many programs in a hundred must have it.
+            /// The least percentage of programs that have it.
             pub const fn min_percent(self, kind: ProgramKind) -> f64 {
                 match (self, kind) {
                     $((Feature::$feature, ProgramKind::Any) => $any,
@@ -94,7 +94,7 @@ features! {
     Whole = "written: array as a whole", 5.0, 5.0;
     /// A resource of the host.
     Resource = "written: resource", 3.0, 3.0;
-    /// A row of noise.
+    /// An op of noise.
     Noise = "written: noise, all operands", 10.0, 10.0;
     /// A function of the library.
     Library = "written: function of the library", 20.0, 20.0;

@@ -1,7 +1,8 @@
 //! FNV-1a with 64 bits, the hash of bytecode files and of records of bits.
 //!
-//! For each byte, the hash so far is combined with it by exclusive or, and multiplied by 2⁴⁰ + 0x1b3, modulo 2⁶⁴. It is no secret and resists nobody: it tells
-//! whether two machines, or two commits, computed the same.
+//! For each byte, the hash so far is combined with it by exclusive or, and multiplied by
+//! 2⁴⁰ + 0x1b3, modulo 2⁶⁴. It is not cryptographic: it shows whether two machines, or two commits,
+//! computed the same.
 
 /// A hash of what was added so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ impl FnvHasher {
         hash.get()
     }
 
-    /// Adds bytes. Nothing tells where they end.
+    /// Adds bytes, without a mark where they end.
     pub fn bytes(&mut self, bytes: &[u8]) {
         let mix = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         self.0 = bytes.iter().fold(self.0, mix);
@@ -61,10 +62,10 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_told_apart_by_length() {
-        let both = |texts: [&str; 2]| {
+    fn strings_are_hashed_with_length() {
+        let both = |strings: [&str; 2]| {
             let mut hash = FnvHasher::default();
-            texts.iter().for_each(|text| hash.string(text));
+            strings.iter().for_each(|string| hash.string(string));
             hash.get()
         };
         assert_ne!(both(["ab", "c"]), both(["a", "bc"]));

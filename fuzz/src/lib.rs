@@ -1,17 +1,17 @@
-//! What judges Adumbra: generators of programs and points, and oracles that say whether engines agree.
+//! Generators of programs and points for Adumbra, and oracles that say whether engines agree.
 //!
 //! A generator ([`generate`]) and an oracle ([`oracle`]) are ordinary functions, so that property tests, campaigns and fuzz targets share
 //! them. Bytes are all the randomness there is: the same bytes are the same program everywhere.
 //!
 //! - The tests `agreement`, `gradients` and `smoke` of the root package run a bounded number of programs.
 //! - `cargo run --release -p adumbra-fuzz -- campaign --seconds 600` runs everything for as long as one likes and prints its mix.
-//! - `fuzz/targets/run source 600` runs one of the five targets ([`targets`]) under libFuzzer for so many seconds; the others are `ir_text`,
+//! - `fuzz/targets/run source 600` runs one of the five targets ([`targets`]) under libFuzzer for 600 seconds; the others are `ir_text`,
 //!   `bytecode`, `gradients` and `group`. It begins from `fuzz/corpus` and keeps there what covers most; `cargo fuzz run --fuzz-dir
-//!   fuzz/targets -s none source` does the same without that, for those who have cargo-fuzz.
-//! - `cargo run --release -p adumbra-fuzz -- numerics` holds the rows of the op table against their specs, over all floats ([`numerics`]).
+//!   fuzz/targets -s none source` does the same without that, where cargo-fuzz is installed.
+//! - `cargo run --release -p adumbra-fuzz -- numerics` compares the ops of the op table with their specs, over all floats ([`numerics`]).
 //! - `cargo run --release -p adumbra-fuzz -- bits` holds what programs give, to the bit, against hashes from an earlier commit ([`bits`]).
 //!
-//! A program that was found to disagree goes into `fuzz/regressions` once it is mended.
+//! A program that was found to disagree goes into `fuzz/regressions` once it is fixed.
 
 pub mod bits;
 pub mod bundle;

@@ -1,6 +1,6 @@
 //! The commands: campaigns, sweeps over all floats, and records of bits. `cargo run --release -p adumbra-fuzz -- help` says what there is.
 //!
-//! A campaign prints what it ran, and fails if it found something or was hollow. A sweep prints its progress to standard error; it fails if a row is
+//! A campaign prints what it ran, and fails if it found something or was hollow. A sweep prints its progress to standard error; it fails if an op is
 //! less accurate than it claims and, having looked at every float, if it is more accurate. Its hash is the same for every engine.
 
 use adumbra::batch::SimdError;
@@ -30,7 +30,7 @@ enum Command {
     },
     /// Hold chunks of points against single points
     Batch {
-        /// How many programs
+        /// Number of programs
         #[arg(long)]
         programs: u64,
         /// The seed to begin with
@@ -45,7 +45,7 @@ enum Command {
     },
     /// Hold quads of all engines against each other
     Quads {
-        /// How many programs
+        /// Number of programs
         #[arg(long)]
         programs: u64,
         /// The seed to begin with
@@ -60,7 +60,7 @@ enum Command {
     },
     /// Hold what programs give, to the bit, against hashes from an earlier commit
     Bits {
-        /// How many random programs, beside those of `tests/lang` and the materials; in whole thousands
+        /// Number of random programs, beside those of `tests/lang` and the materials; in whole thousands
         #[arg(long, value_name = "N", default_value_t = 100_000)]
         programs: u64,
         /// The record to hold them against; that of the repository without
@@ -73,26 +73,26 @@ enum Command {
         #[arg(long)]
         list: bool,
     },
-    /// Print the program that a seed stands for
+    /// Print the program of a seed
     Show { seed: u64 },
     /// Write what a target under libFuzzer begins from
     Seeds { target: String, folder: PathBuf },
-    /// Hold rows of the op table against their specs
+    /// Compare ops of the op table with their specs
     Numerics {
         /// Look at each Nth float; at all with 1
         #[arg(long, value_name = "N", default_value_t = report::SweepOptions::ALL.stride, value_parser = clap::value_parser!(u32).range(1..))]
         stride: u32,
-        /// How many pairs to draw for rows of two operands
+        /// Number of pairs to draw for ops of two operands
         #[arg(long, value_name = "N", default_value_t = report::SweepOptions::ALL.drawn)]
         draws: u64,
-        /// How many threads work
+        /// Number of threads
         #[arg(long, value_name = "N", default_value_t = report::SweepOptions::ALL.threads)]
         threads: usize,
-        /// What computes them: `table`, or the batch engine at `baseline`, `avx2` or `avx512`
+        /// Engine that computes them: `table`, or the batch engine at `baseline`, `avx2` or `avx512`
         #[arg(long, default_value_t = report::SweepOptions::ALL.engine, value_parser = engine)]
         engine: SweepEngine,
         /// Their names; all without any
-        rows: Vec<String>,
+        ops: Vec<String>,
     },
 }
 
@@ -128,13 +128,13 @@ fn main() -> ExitCode {
             draws,
             threads,
             engine,
-            rows,
+            ops,
         } => numerics(&report::SweepOptions {
             stride,
             drawn: draws,
             engine,
             threads,
-            ops: rows,
+            ops,
         }),
     }
 }
@@ -178,9 +178,9 @@ fn write_seeds(target: &str, folder: &Path) -> ExitCode {
 }
 
 fn run(seconds: u64, seed: u64) -> ExitCode {
-    let (report, finding) = campaign::run(seed, Duration::from_secs(seconds));
-    let finding = finding.or_else(|| report.missing_coverage());
-    finish(&report, finding)
+    let (report, failure) = campaign::run(seed, Duration::from_secs(seconds));
+    let failure = failure.or_else(|| report.missing_coverage());
+    finish(&report, failure)
 }
 
 /// On which engines programs are run.
@@ -193,23 +193,23 @@ fn at(native: bool, auto: bool) -> TierChoice {
 }
 
 fn batch(programs: u64, seed: u64, at: TierChoice) -> ExitCode {
-    let (report, finding) = campaign::run_batch(seed, programs, at);
-    let finding = finding.or_else(|| report.mix.missing_coverage());
-    finish(&report, finding)
+    let (report, failure) = campaign::run_batch(seed, programs, at);
+    let failure = failure.or_else(|| report.mix.missing_coverage());
+    finish(&report, failure)
 }
 
 fn quads(programs: u64, seed: u64, at: TierChoice) -> ExitCode {
-    let (mix, finding) = campaign::run_quads(seed, programs, at);
-    let finding = finding.or_else(|| mix.hollow());
-    finish(&mix, finding)
+    let (mix, failure) = campaign::run_quads(seed, programs, at);
+    let failure = failure.or_else(|| mix.hollow());
+    finish(&mix, failure)
 }
 
-fn finish(report: &impl fmt::Display, finding: Option<String>) -> ExitCode {
+fn finish(report: &impl fmt::Display, failure: Option<String>) -> ExitCode {
     println!("{report}");
-    match finding {
+    match failure {
         None => ExitCode::SUCCESS,
-        Some(finding) => {
-            println!("{finding}");
+        Some(failure) => {
+            println!("{failure}");
             ExitCode::FAILURE
         }
     }

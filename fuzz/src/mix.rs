@@ -1,4 +1,4 @@
-//! What a campaign really ran, and whether that was enough: it cannot pass by running nothing of interest.
+//! The mix of a campaign: a campaign fails if it ran nothing of interest.
 
 use crate::feature::{Feature, Features, ProgramKind};
 use adumbra_ir::module::InstKind;
@@ -7,16 +7,16 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::AddAssign;
 
-/// Programs after which every row of the op table is expected to have occurred, and nearly all of the library.
-const PROGRAMS_FOR_ALL_ROWS: usize = 1_000;
+/// Programs after which every op of the op table is expected to have occurred, and nearly all of the library.
+const PROGRAMS_FOR_ALL_OPS: usize = 1_000;
 
-/// How much of the library that is, in a hundred of its names.
+/// The least percentage of the library's functions that occur.
 const LEAST_LIBRARY: f64 = 90.0;
 
-/// How often programs did what, and how often their outputs said nothing.
+/// Counts of the features of programs, and of outputs that say nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramMix {
-    /// What the programs were made for.
+    /// The kind of the programs.
     pub kind: ProgramKind,
     /// Programs that were run.
     pub programs: usize,
@@ -26,8 +26,8 @@ pub struct ProgramMix {
     pub nan: usize,
     /// Points where every output was zero.
     pub zero: usize,
-    /// The rows of the op table that the programs are made of.
-    pub rows: BTreeSet<Op>,
+    /// The ops of the op table that the programs are made of.
+    pub ops: BTreeSet<Op>,
     /// The functions of the library that they call.
     pub library: BTreeSet<String>,
     counts: [usize; Feature::ALL.len()],
@@ -50,7 +50,7 @@ impl ProgramMix {
         let regions = module.functions.iter().flat_map(|f| &f.regions);
         for inst in regions.flat_map(|r| &r.insts) {
             if let InstKind::Op(op) = inst.kind {
-                self.rows.insert(op);
+                self.ops.insert(op);
             }
         }
         for &feature in Feature::ALL {
@@ -75,7 +75,7 @@ impl ProgramMix {
         percent(self.counts[feature as usize], self.programs)
     }
 
-    /// Why the campaign says too little, if it does: a feature has less than its least share, a row of the op table or much of the library
+    /// Why the campaign says too little, if it does: a feature has less than its least share, an op of the op table or much of the library
     /// is missing, or more than a fifth of the points give NaN or nothing but zeros.
     pub fn missing_coverage(&self) -> Option<String> {
         for &feature in Feature::ALL {
@@ -83,9 +83,9 @@ impl ProgramMix {
                 return Some(format!("too few programs: {}\n{self}", feature.name()));
             }
         }
-        if self.programs >= PROGRAMS_FOR_ALL_ROWS {
-            if let Some(op) = Op::ALL.iter().find(|op| !self.rows.contains(op)) {
-                return Some(format!("no program has the row {}\n{self}", op.info().name));
+        if self.programs >= PROGRAMS_FOR_ALL_OPS {
+            if let Some(op) = Op::ALL.iter().find(|op| !self.ops.contains(op)) {
+                return Some(format!("no program has the op {}\n{self}", op.info().name));
             }
             if percent(self.library.len(), library_size()) < LEAST_LIBRARY {
                 let mut names = adumbra_stdlib::function_names();
@@ -111,7 +111,7 @@ impl AddAssign for ProgramMix {
             points,
             nan,
             zero,
-            rows,
+            ops,
             library,
             counts,
         } = other;
@@ -119,7 +119,7 @@ impl AddAssign for ProgramMix {
         self.points += points;
         self.nan += nan;
         self.zero += zero;
-        self.rows.extend(rows);
+        self.ops.extend(ops);
         self.library.extend(library);
         for (count, more) in self.counts.iter_mut().zip(counts) {
             *count += more;
@@ -137,13 +137,13 @@ fn percent(part: usize, whole: usize) -> f64 {
 
 impl fmt::Display for ProgramMix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (rows, all) = (self.rows.len(), Op::ALL.len());
+        let (ops, all) = (self.ops.len(), Op::ALL.len());
         let ProgramMix {
             programs, points, ..
         } = self;
         writeln!(
             f,
-            "{programs} programs, {points} points, {rows} of {all} rows, {} of {} functions of the library",
+            "{programs} programs, {points} points, {ops} of {all} ops, {} of {} functions of the library",
             self.library.len(),
             library_size()
         )?;
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hollow_mix_is_told() {
+    fn hollow_mix_is_reported() {
         let mut features = Features::default();
         for &feature in Feature::ALL {
             features.insert(feature);
@@ -203,7 +203,7 @@ mod tests {
         mix.point([1.0]);
         assert_eq!(mix.missing_coverage(), None);
 
-        // So many programs without a feature bring it below its least share.
+        // This number of programs without a feature brings it below its least share.
         for &feature in Feature::ALL {
             let least = feature.min_percent(ProgramKind::Any);
             let without = (100.0 / least) as usize;

@@ -1,4 +1,4 @@
-//! What a campaign begins from: the texts of the project, as inputs of a target.
+//! Seeds of a campaign: the sources of the project, as inputs of a target.
 
 use crate::choices::bytes_of_seed;
 use adumbra::{Compiler, GlobalsLayout, Sources, Type};
@@ -21,7 +21,7 @@ pub fn seed_inputs(target: &str) -> std::io::Result<Vec<Vec<u8>>> {
     let mut seeds: Vec<Vec<u8>> = programs.collect();
     let mut files = Vec::new();
     for folder in ["tests", "examples", "fuzz/regressions"] {
-        texts(
+        source_files(
             &Path::new(env!("CARGO_MANIFEST_DIR"))
                 .join("..")
                 .join(folder),
@@ -36,12 +36,12 @@ pub fn seed_inputs(target: &str) -> std::io::Result<Vec<Vec<u8>>> {
     Ok(seeds)
 }
 
-/// The texts of the language in a folder.
-fn texts(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+/// The files of sources in a folder.
+fn source_files(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            texts(&path, files)?;
+            source_files(&path, files)?;
         } else if path.extension().is_some_and(|ending| ending == "adu") {
             files.push(path);
         }

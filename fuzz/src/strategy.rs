@@ -1,10 +1,10 @@
-//! Random programs for proptest, and [`modules`]: failing ones shrink, print as source, and are kept by proptest's own
-//! means.
+//! Random programs for proptest, and [`modules`]: failing ones shrink and print as source.
 //!
-//! A program follows from the choices that its generator made, which are bytes. So the choices shrink
-//! first ([`choices`]): fewer of them, and smaller ones, make simpler programs. What the generator
-//! writes around any choices goes after that, and the last of everything else: the text shrinks
-//! ([`source`]), as long as it fails. Seeds are untouched: a seed stands for bytes, these for a program.
+//! Proptest keeps them by its own means. A program follows from the choices that its generator made,
+//! which are bytes. So the choices shrink first ([`choices`]): fewer of them, and smaller ones, make
+//! simpler programs. Then the source shrinks ([`source`]), as long as it fails, since the generator
+//! writes some parts around any choices. Seeds are untouched: a seed gives bytes, these give a
+//! program.
 
 mod choices;
 mod modules;
@@ -105,13 +105,13 @@ pub struct ProgramTree {
     /// The simplest one that failed.
     best: GeneratedProgram,
     /// The one to be looked at next.
-    trial: Option<GeneratedProgram>,
+    candidate: Option<GeneratedProgram>,
     stage: Stage,
     /// Programs of other choices that were looked at.
     generated: usize,
 }
 
-/// What shrinks.
+/// The ways to shrink that are left.
 #[derive(Clone, Debug)]
 enum Stage {
     Choices(ChoiceShrinker),
@@ -127,7 +127,7 @@ impl ProgramTree {
         };
         ProgramTree {
             best: program,
-            trial: None,
+            candidate: None,
             stage,
             generated: 0,
         }
@@ -144,21 +144,21 @@ impl ProgramTree {
                         continue;
                     };
                     let (_, profile) = self.best.choices().expect("it was generated");
-                    let trial = GeneratedProgram::generate(&bytes, profile);
-                    if trial.source == self.best.source && trial.seed == self.best.seed {
+                    let candidate = GeneratedProgram::generate(&bytes, profile);
+                    if candidate.source == self.best.source && candidate.seed == self.best.seed {
                         // The same by fewer or smaller choices.
                         choices.accept();
-                        self.best = trial;
-                    } else if trial.source.len() <= self.best.source.len() {
-                        self.trial = Some(trial);
+                        self.best = candidate;
+                    } else if candidate.source.len() <= self.best.source.len() {
+                        self.candidate = Some(candidate);
                         self.generated += 1;
                         return true;
                     }
                 }
                 Stage::Text(text) => {
                     let shorter = text.propose(&self.best.source);
-                    self.trial = shorter.map(|source| self.best.with_source(source));
-                    return self.trial.is_some();
+                    self.candidate = shorter.map(|source| self.best.with_source(source));
+                    return self.candidate.is_some();
                 }
             }
         }
@@ -169,13 +169,13 @@ impl ValueTree for ProgramTree {
     type Value = GeneratedProgram;
 
     fn current(&self) -> GeneratedProgram {
-        self.trial.as_ref().unwrap_or(&self.best).clone()
+        self.candidate.as_ref().unwrap_or(&self.best).clone()
     }
 
     /// The current program fails: a simpler one comes next.
     fn simplify(&mut self) -> bool {
-        if let Some(trial) = self.trial.take() {
-            self.best = trial;
+        if let Some(candidate) = self.candidate.take() {
+            self.best = candidate;
             match &mut self.stage {
                 Stage::Choices(choices) => choices.accept(),
                 Stage::Text(text) => text.accept(),
@@ -186,7 +186,7 @@ impl ValueTree for ProgramTree {
 
     /// The current program does not fail: another one comes next, or it is the one before again.
     fn complicate(&mut self) -> bool {
-        self.trial.take().is_some() && self.propose()
+        self.candidate.take().is_some() && self.propose()
     }
 }
 
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn passing_programs_leave_the_first_as_it_was() {
+    fn passing_programs_leave_the_first_unchanged() {
         let program = GeneratedProgram::of_seed(5, Profile::ANY);
         let mut tree = ProgramTree::new(program.clone());
         let mut more = tree.simplify();
@@ -266,7 +266,7 @@ mod tests {
             let said = |what: &str| Err(Disagreement::new(&program, None, what));
             match program.source.contains("for (") {
                 true => test_result(&program, said("values")),
-                // Text that was cut may be refused, which is no finding.
+                // Text that was cut may be refused, which is no failure.
                 false if program.is_cut() => test_result(&program, said(REFUSED)),
                 false => Ok(()),
             }

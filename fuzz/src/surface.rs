@@ -1,4 +1,6 @@
-//! A bulging piece of surface about 2 units wide, seen by a camera, pixel by pixel: what the materials of `examples/materials` are evaluated on.
+//! A bulging surface about 2 units wide, seen by a camera, pixel by pixel.
+//!
+//! The materials of `examples/materials` are evaluated on it.
 //!
 //! It is made of sums, products, quotients and square roots alone, so that it is the same on every machine.
 
@@ -12,7 +14,7 @@ fn normalized(v: [f64; 3]) -> [f64; 3] {
     v.map(|x| x / length)
 }
 
-/// The globals of a hit, in the order of [`GlobalsLayout::hit`](adumbra::GlobalsLayout::hit), at a place of the picture.
+/// The globals of a hit, in the order of [`GlobalsLayout::hit`](adumbra::GlobalsLayout::hit), at a place of the image.
 fn hit([i, j]: [f64; 2]) -> [[f64; 3]; 6] {
     let [u, v] = [i, j].map(|pixel| pixel / SIDE as f64);
     let [x, y] = [2.0 * u - 1.0, 2.0 * v - 1.0];
@@ -32,8 +34,8 @@ pub fn middle(index: usize) -> [f64; 2] {
 /// The globals of a hit there, with shadows: what changes from pixel to pixel.
 pub fn point([i, j]: [f64; 2]) -> Point {
     const NEAR: f64 = 1e-3;
-    let slope = |ahead: [[f64; 3]; 6], behind: [[f64; 3]; 6], member: usize| {
-        (0..3).map(move |k| ((ahead[member][k] - behind[member][k]) / (2.0 * NEAR)) as f32)
+    let slope = |ahead: [[f64; 3]; 6], back: [[f64; 3]; 6], member: usize| {
+        (0..3).map(move |k| ((ahead[member][k] - back[member][k]) / (2.0 * NEAR)) as f32)
     };
     let x = [hit([i + NEAR, j]), hit([i - NEAR, j])];
     let y = [hit([i, j + NEAR]), hit([i, j - NEAR])];

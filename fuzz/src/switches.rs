@@ -1,6 +1,8 @@
-//! Engines with some of their optimisations switched off: what holds that none changes a result, and what the benchmark's table of gains is made with.
+//! Engines with some of their optimisations switched off.
 //!
-//! A [`SwitchSubject`] is a program at some points. It runs as bytecode on the engines of the VM themselves, since hosts have no such switch.
+//! A test checks with them that no optimisation changes a result, and the benchmark makes its table
+//! of gains. A [`SwitchSubject`] is a program at some points. It runs as bytecode on the engines of
+//! the VM themselves, since hosts have no such switch.
 
 use crate::generate::Point;
 use adumbra::Program;
@@ -13,13 +15,13 @@ use adumbra_vm::{
 };
 use std::sync::Arc;
 
-/// What each texture is everywhere.
+/// The value of each texture everywhere.
 const TEXEL: [f32; 4] = [0.2, 0.4, 0.6, 0.8];
 
 /// A program, and the points that it is evaluated at.
 #[derive(Debug)]
 pub struct SwitchSubject {
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
     bytecode: Arc<Bytecode>,
     inputs: Vec<u32>,
@@ -32,7 +34,7 @@ pub struct SwitchSubject {
     uniform: Vec<bool>,
 }
 
-/// How an engine runs a subject.
+/// An engine with its switches, for a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SwitchEngine {
     /// The point interpreter, on which there is nothing to switch off.
@@ -50,14 +52,14 @@ pub enum SwitchEngine {
     NativeBatch(Optimisations),
 }
 
-/// What a point shows.
+/// The observation of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchOutput {
-    /// How far it came.
+    /// The outcome.
     pub outcome: Outcome,
     /// The words of its outputs: values and shadows.
     pub outputs: Vec<u32>,
-    /// What went wrong.
+    /// The faults.
     pub faults: Faults,
 }
 
@@ -120,7 +122,7 @@ impl SwitchSubject {
         SwitchSubject { limits, ..self }
     }
 
-    /// How many points there are.
+    /// The number of points.
     pub fn points(&self) -> usize {
         self.points.len()
     }
@@ -176,8 +178,8 @@ impl SwitchSubject {
     pub fn code(&self, target: Target, optimisations: Optimisations) -> [Option<Vec<u8>>; 2] {
         let units: Vec<CompileUnit> = compile_units(&self.bytecode, &self.uniform);
         let cfgs: Vec<PointCfg> = point_cfgs(&self.bytecode);
-        let batch = target.compile_with(optimisations, &units, false);
-        let point = target.compile_flows_with(optimisations, &cfgs, false);
+        let batch = target.compile_batch_with(optimisations, &units, false);
+        let point = target.compile_points_with(optimisations, &cfgs, false);
         [batch, point].map(|code| code.map(|code| code.bytes))
     }
 }
@@ -188,7 +190,7 @@ impl SwitchRunner<'_> {
         self.each(|_| {});
     }
 
-    /// What all points show.
+    /// The observations of all points.
     pub fn shown(&mut self) -> Vec<SwitchOutput> {
         let mut all = Vec::with_capacity(self.subject.points());
         self.each(|machine| match machine {
@@ -214,10 +216,10 @@ impl SwitchRunner<'_> {
     }
 
     /// The fusions that its instructions are joined by.
-    pub fn joined_by(&self) -> SuperinstructionSet {
+    pub fn superinstructions(&self) -> SuperinstructionSet {
         match &self.machine {
             Machine::Point(_) => SuperinstructionSet::NONE,
-            Machine::Batch(machine) => machine.joined_by(),
+            Machine::Batch(machine) => machine.superinstructions(),
         }
     }
 

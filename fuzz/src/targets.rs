@@ -1,4 +1,4 @@
-//! What the libFuzzer targets and their smoke tests share: bytes in, what does not agree out.
+//! Checks that the libFuzzer targets and their smoke tests share: bytes in, disagreements out.
 
 use crate::choices::Choices;
 use crate::coverage::InputCoverage;
@@ -9,12 +9,12 @@ use crate::oracle::{
 };
 use adumbra_ir::text::{self, SpanComments};
 
-/// A target. Bytes that make it give an error are a finding, and so are those that make it panic.
+/// A target. Bytes that make it give an error or panic are a failure.
 #[derive(Clone, Copy, Debug)]
 pub struct FuzzTarget {
     /// Its name as a fuzz target.
     pub name: &'static str,
-    /// What it does with bytes, which it counts.
+    /// The check of bytes, which counts them.
     pub run: fn(&[u8], &mut InputCoverage) -> Result<(), String>,
 }
 
@@ -63,7 +63,7 @@ impl FuzzTarget {
 /// Source text: the bytes as they are (a [bundle](crate::bundle)), tokens in any order, or a program with some of its tokens changed.
 ///
 /// # Errors
-/// What the oracle says.
+/// The oracle's error.
 fn source(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     let (kind, rest) = kind(bytes);
     let text = match kind {
@@ -79,7 +79,7 @@ fn source(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
 /// IR text: the bytes as they are, or the IR of a program with some of its tokens changed.
 ///
 /// # Errors
-/// What the oracle says.
+/// The oracle's error.
 fn ir_text(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     let (kind, rest) = kind(bytes);
     let (head, rest) = rest.split_at(rest.len().min(24));
@@ -158,16 +158,16 @@ const IR_TOKENS: &[&str] = &[
     "index",
 ];
 
-/// Bytecode: the bytes as they are and behind a right head, or a program's file with some of its bytes changed, in several ways since
+/// Bytecode: the bytes as they are and after a right head, or a program's file with some of its bytes changed, in several ways since
 /// compiling takes longest.
 ///
 /// # Errors
-/// What the oracle says.
+/// The oracle's error.
 fn bytecode(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     const WAYS: usize = 16;
     let (kind, rest) = kind(bytes);
-    let patience = seen.patience;
-    let check = |file: &[u8]| bytes_oracle::check(file, patience);
+    let deadline = seen.deadline;
+    let check = |file: &[u8]| bytes_oracle::check(file, deadline);
     if kind == 0 {
         for file in [rest, &bytes_oracle::with_header(rest)] {
             seen.count(check(file)?.name());
@@ -187,7 +187,7 @@ fn bytecode(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
 /// A generated program: compilations and engines agree, and derivatives are those of the values.
 ///
 /// # Errors
-/// What the oracle says.
+/// The oracle's error.
 fn gradients(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     let program = GeneratedProgram::generate(bytes, Profile::GRADIENT);
     let found = check_gradients(&program, &mut seen.programs, &mut seen.compared);
@@ -197,7 +197,7 @@ fn gradients(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
 /// Generated shaders wired to one another: compilations and engines agree, and the units do the same one by one.
 ///
 /// # Errors
-/// What the oracle says.
+/// The oracle's error.
 fn group(bytes: &[u8], seen: &mut InputCoverage) -> Result<(), String> {
     let compared = group_oracle::check(bytes)?;
     seen.count_many("wires", compared.wires);

@@ -26,6 +26,7 @@ mod mip_pyramid;
 mod png;
 mod size;
 pub mod srgb;
+mod views;
 
 pub use error::ImageError;
 pub use exr::write_exr;
@@ -33,3 +34,7 @@ pub use image::{Image, read_image};
 pub use mip_pyramid::{MipPyramid, mip_level};
 pub use png::{PngImage, write_png};
 pub use size::{ImageSize, MAX_PIXELS, SizeError};
+pub use views::{
+    LEVEL_COLOURS, NO_LEVEL, WITHOUT_TEXTURE, derivative_grey, derivative_scale, level_colour,
+    level_legend, pixel_count, to_byte,
+};

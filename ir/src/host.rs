@@ -10,7 +10,7 @@ use crate::codes::Code;
 use crate::module::{ClosureId, MessageId, TextureId};
 use crate::span::Span;
 use adumbra_ops::OpFault;
-pub use adumbra_ops::canonical::{CANONICAL_NAN, leaving, read_shadow};
+pub use adumbra_ops::canonical::{CANONICAL_NAN, canonical_float, read_shadow};
 use std::iter::{Chain, Copied, Flatten, Once, once};
 use std::slice;
 
@@ -43,9 +43,9 @@ pub const MAX_FAULTS: usize = 16;
 pub const CANCEL_PERIOD: u64 = 1 << 10;
 
 /// Steps for clearing or copying `elements` elements. They are taken at `array_zero`, `array_copy`
-/// and `array_resize`, for arrays that entering a function [clears](crate::entry_steps), for array
-/// parameters on the way in and out, and for all arrays of a caller that may be entered again
-/// before the call returns.
+/// and `array_resize`, and for arrays that entering a function [clears](crate::entry_steps). A call
+/// takes them for array parameters, in and out. It takes them for all arrays of a caller that may
+/// be entered again before the call returns.
 pub const fn array_steps(elements: u32) -> u64 {
     (elements / ELEMENTS_PER_STEP) as u64
 }
@@ -470,7 +470,7 @@ impl ClosureArena {
         if a.is_empty() {
             return a;
         }
-        self.push(ClosureNode::Scale(a, leaving(weight)))
+        self.push(ClosureNode::Scale(a, canonical_float(weight)))
     }
 
     /// `color · a`; the empty closure stays empty.
@@ -478,6 +478,6 @@ impl ClosureArena {
         if a.is_empty() {
             return a;
         }
-        self.push(ClosureNode::Tint(a, color.map(leaving)))
+        self.push(ClosureNode::Tint(a, color.map(canonical_float)))
     }
 }

@@ -12,7 +12,7 @@ pub enum Type {
     Scalar(Scalar),
     /// 2, 3 or 4 floats.
     Vector(u8),
-    /// n×n floats, row by row.
+    /// n×n floats, row by row; n is 2, 3 or 4.
     Matrix(u8),
     /// That many elements of one type.
     Array(Arc<Type>, u32),

@@ -5,7 +5,7 @@ pub const CANONICAL_NAN: u32 = 0x7fc0_0000;
 
 /// Canonicalises a number that an output, a texture request or a closure gets.
 #[inline(always)]
-pub fn leaving(x: f32) -> f32 {
+pub fn canonical_float(x: f32) -> f32 {
     if x.is_nan() {
         f32::from_bits(CANONICAL_NAN)
     } else {

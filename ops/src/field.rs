@@ -3,12 +3,12 @@
 //! [`Field`] is enough for partials: arithmetic, comparison, selection and calls of other ops.
 //! [`FloatField`] and its [`WordField`] add the operations of engines' algorithms: 32-bit patterns,
 //! rounding, fused multiply-add. Ops run on every type that implements them: `f32` is one point,
-//! `f64` the oracle (a `Field` only), SIMD vectors and instruction builders are further ones.
+//! `f64` the oracle (a `Field` only), SIMD vectors and tracers' nodes are further ones.
 //! Nothing here branches on a value but [`FloatField::with_slow_path`], so that one definition
 //! serves many points at once.
 //!
-//! Constants are made from an existing operand (`x.lit(0.5)`), because a builder's constants belong
-//! to the code being built.
+//! Constants are made from an existing operand (`x.lit(0.5)`), because a tracer's constants belong
+//! to the graph being made.
 
 use crate::definition::OpDef;
 use crate::lattice::lattice_numbers;
@@ -61,7 +61,7 @@ pub trait Field:
 
 /// Calls another op by its name: `call(Cos, [t])`.
 #[inline(always)]
-pub fn call<F: Field, R: OpDef<N>, const N: usize>(_row: R, args: [F; N]) -> F {
+pub fn call<F: Field, R: OpDef<N>, const N: usize>(_op: R, args: [F; N]) -> F {
     F::call::<R, N>(args)
 }
 

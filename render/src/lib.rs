@@ -9,8 +9,10 @@
 
 pub mod camera;
 pub mod differential;
+pub mod frame;
 pub mod geometry;
 pub mod scene;
+pub mod scene_textures;
 pub mod shading;
 pub mod texture;
 pub mod view;

@@ -13,31 +13,57 @@ use adumbra_render::shading::{
 };
 use glam::{DAffine3, DVec2, DVec3, Vec3};
 
-/// A texture that says "not yet" to the first requests of each point, as often as it is told to.
+/// A texture that says "not yet" to most requests, and to their repetitions as often as told.
 struct Texture {
     late: u32,
     asked: u32,
+    point: usize,
+    waiting: Vec<(usize, (SampleRequest, u32))>,
+}
+
+impl Texture {
+    fn colour(request: &SampleRequest) -> [f32; 4] {
+        let footprint = request.dudx.abs() + request.dvdy.abs();
+        [
+            request.u.fract().abs(),
+            request.v.fract().abs(),
+            footprint,
+            1.0,
+        ]
+    }
 }
 
 impl Host for Texture {
     fn sample(&mut self, request: &SampleRequest) -> Sampled {
         self.asked += 1;
-        if self.late > 0 && self.asked % (self.late + 1) != 0 {
+        if self.late > 0 && !self.asked.is_multiple_of(5) {
+            self.waiting.push((self.point, (*request, self.late)));
             return Sampled::Pending;
         }
-        let footprint = request.dudx.abs() + request.dvdy.abs();
-        Sampled::Ready([
-            request.u.fract().abs(),
-            request.v.fract().abs(),
-            footprint,
-            1.0,
-        ])
+        Sampled::Ready(Texture::colour(request))
+    }
+
+    fn at_point(&mut self, point: usize) {
+        self.point = point;
     }
 }
 
 impl TextureAccess for Texture {
+    type Waiting = (SampleRequest, u32);
+
     fn begin(&mut self, textures: &[usize], points: &[TexturePoint]) {
         assert!(textures.len() <= 1 && !points.is_empty());
+        assert!(self.waiting.is_empty(), "all are taken");
+        self.point = 0;
+    }
+
+    fn take_waiting(&mut self) -> Vec<(usize, Self::Waiting)> {
+        std::mem::take(&mut self.waiting)
+    }
+
+    fn answer(&mut self, (request, times): &mut Self::Waiting) -> Option<[f32; 4]> {
+        *times = times.saturating_sub(1);
+        (*times == 0).then(|| Texture::colour(request))
     }
 
     fn wait(&mut self) {}
@@ -106,7 +132,7 @@ impl Stage {
             shaders: shaders.collect(),
             table,
             lights: vec![Light::Directional {
-                direction: DVec3::new(0.3, 0.8, 0.5),
+                direction: DVec3::new(-0.3, -0.8, -0.5),
                 irradiance: Vec3::splat(2.0),
             }],
             environment,
@@ -133,7 +159,12 @@ impl Stage {
             ),
         };
         let mut shader = WaveShader::new(&self.shaders, &self.table, engine);
-        let mut texture = Texture { late, asked: 0 };
+        let mut texture = Texture {
+            late,
+            asked: 0,
+            point: 0,
+            waiting: Vec::new(),
+        };
         let pixels = trace_tile(&scene, &settings, tile, &mut shader, &mut texture).unwrap();
         assert_eq!(shader.stopped(), 0);
         pixels

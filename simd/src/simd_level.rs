@@ -1,5 +1,5 @@
-//! SIMD levels of processors, which select the routines. Routines have the same source at every
-//! level, and the same results to the bit.
+//! SIMD levels of processors, which select the routines (function multiversioning). Routines have
+//! the same source at every level, and the same results to the bit.
 
 use std::fmt;
 

@@ -233,8 +233,9 @@ impl<'a> BatchGlobals<'a> {
     }
 
     /// Sets value, ddx or ddy of one scalar of a member from a plane of the host: that of the first
-    /// point, then every `stride`th one. Floats go as `f32`, ints as `i32`, uints and bools (0 or
-    /// 1) as `u32`.
+    /// point, then every `stride`th one. Floats go as `f32`, ints as `i32`, uints as `u32`, and bools
+    /// as `u32` (0 or 1). Only the words are taken: an `i32` given for a float counts as the float
+    /// of its bits.
     ///
     /// # Errors
     /// If there is no such member, or it has no such scalar.
@@ -249,7 +250,7 @@ impl<'a> BatchGlobals<'a> {
         let (before, ty) = find(self.layout.members(), name)?;
         let count = ty.scalar_count();
         if scalar >= count {
-            return Err(AccessError::no_scalar(name, scalar));
+            return Err(AccessError::no_scalar(name, scalar, ty));
         }
         let word = 3 * before + part as usize * count + scalar;
         self.plane_word(word, words, stride);

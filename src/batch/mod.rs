@@ -18,6 +18,7 @@ use crate::stats::Stats;
 use crate::tier::tier_up::TierUpState;
 use crate::value::{HostValue, MAX_HOST_SCALARS};
 use crate::{GlobalsLayout, evaluator::Engine};
+use adumbra_ir::Type;
 use adumbra_ir::host::{ClosureRef, Faults, Host, Limits, SampleRequest};
 use adumbra_vm::native::{self, NativeBackend};
 use adumbra_vm::words::{as_uninit_words_mut, as_words_mut};
@@ -42,7 +43,7 @@ pub struct BatchSetup {
     pub simd: Option<SimdLevel>,
     /// Globals whose values are the same for all points of a chunk: values that depend on them
     /// alone are computed once for each chunk. Of those given from planes, the first point's value
-    /// counts.
+    /// counts. Names that are no globals of the program change nothing.
     pub uniform: Vec<String>,
     /// The tier that computes arithmetic.
     pub tier: Tier,
@@ -136,10 +137,11 @@ pub(crate) fn batch_machine(
 
 impl AccessError {
     /// The error of a scalar that the value of that name lacks.
-    fn no_scalar(name: &str, scalar: usize) -> AccessError {
-        AccessError::Unknown {
-            name: format!("{name}, scalar {scalar}"),
-            closest: None,
+    fn no_scalar(name: &str, scalar: usize, has: &Type) -> AccessError {
+        AccessError::Scalar {
+            name: name.to_owned(),
+            scalar,
+            has: has.to_string(),
         }
     }
 }
@@ -442,7 +444,7 @@ impl BatchEvaluator {
         let (before, ty) = find(self.instance().program().outputs(), output)?;
         match scalar < ty.scalar_count() {
             true => Ok(before + scalar),
-            false => Err(AccessError::no_scalar(output, scalar)),
+            false => Err(AccessError::no_scalar(output, scalar, ty)),
         }
     }
 

@@ -66,7 +66,7 @@ impl fmt::Display for RegistryError {
             ),
             RegistryError::Type(ty) => write!(
                 f,
-                "a closure's parameter cannot be of type `{ty}`: arrays and structs are taken apart"
+                "a closure's parameter cannot be of type `{ty}`: arrays and structs are taken apart, vectors and matrices are of 2 to 4"
             ),
         }
     }

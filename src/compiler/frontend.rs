@@ -163,7 +163,9 @@ fn choose(
             format!("there are several shaders: {}", listed()),
         )
         .here("a second one")
-        .help("say which is meant; on the command line with `--shader NAME`")),
+        .help(
+            "say which is meant: `--shader NAME` on the command line, `Options::shader` in a host",
+        )),
         (Some(wanted), shaders) => shaders
             .iter()
             .find(|(_, name, _)| *name == wanted)

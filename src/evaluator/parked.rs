@@ -97,7 +97,7 @@ pub enum ParkError {
 impl fmt::Display for ParkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ParkError::Points(limit) => write!(f, "{limit} points are parked already"),
+            ParkError::Points(limit) => write!(f, "as many points are parked as may be: {limit}"),
             ParkError::Bytes(limit) => {
                 write!(f, "the parked points would take more than {limit} bytes")
             }

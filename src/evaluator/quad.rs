@@ -9,7 +9,7 @@ use super::quad_neighbours::{LONE_POINT_HELPERS, QuadNeighbours};
 use super::reference::ReferenceMachine;
 use super::{Engine, point_machine};
 use crate::program::{Instance, Program};
-use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, leaving};
+use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, SampleRequest, canonical_float};
 use adumbra_ir::quad::{Corner, Lockstep, Quad, QuadPause, advance, with_host};
 use adumbra_ir::{Direction, Lanes};
 use adumbra_vm::{FloatEnvironment, Outcome, Parked, PointMachine};
@@ -178,7 +178,7 @@ impl QuadMachine {
                     .for_each_difference(direction, values, |corner, difference| {
                         let outputs = &mut self.outputs[corner as usize];
                         outputs[3 * scalar + 1 + direction as usize] =
-                            leaving(difference).to_bits();
+                            canonical_float(difference).to_bits();
                     });
             }
         }

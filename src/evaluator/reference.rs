@@ -3,7 +3,7 @@
 
 use crate::program::{Instance, Program};
 use adumbra_ir::eval::{self, EvalPoint, EvalValue, Progress, SuspendedPoint};
-use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, leaving, read_shadow};
+use adumbra_ir::host::{ClosureArena, Faults, Host, Limits, canonical_float, read_shadow};
 use adumbra_ir::{Direction, Module, Scalar};
 use adumbra_vm::{FloatEnvironment, Outcome};
 
@@ -120,7 +120,7 @@ impl ReferenceMachine {
         let mut slots = done.outputs.iter();
         for output in program.outputs() {
             output.ty.for_each_scalar(&mut |scalar| {
-                let words = slots.next().map(|slot| words_leaving(slot, scalar));
+                let words = slots.next().map(|slot| canonical_words(slot, scalar));
                 self.outputs.extend(words.unwrap_or_default());
             });
         }
@@ -169,10 +169,10 @@ pub(crate) fn reference_point(globals: &[u32], instance: &Instance) -> EvalPoint
 }
 
 /// Value, ddx and ddy of an output's scalar, with canonical NaNs.
-fn words_leaving(slot: &EvalValue, scalar: Scalar) -> [u32; 3] {
+fn canonical_words(slot: &EvalValue, scalar: Scalar) -> [u32; 3] {
     if scalar != Scalar::F32 {
         return [slot.bits(scalar), 0, 0];
     }
     let shadow = |direction| read_shadow(slot.shadow(direction));
-    [slot.float, shadow(Direction::X), shadow(Direction::Y)].map(|x| leaving(x).to_bits())
+    [slot.float, shadow(Direction::X), shadow(Direction::Y)].map(|x| canonical_float(x).to_bits())
 }

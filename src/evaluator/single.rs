@@ -114,7 +114,7 @@ impl SinglePointBatch {
     }
 
     pub(super) fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
-        let (point, _) = self.asking().expect("a point waits");
+        let (point, _) = self.asking().expect("no point is suspended");
         self.machine.answer(point, texel, host);
         self.show(self.shown)
     }
@@ -124,7 +124,7 @@ impl SinglePointBatch {
         &mut self,
         context: &Arc<EvaluatorContext>,
     ) -> Result<ParkedPoint, ParkError> {
-        assert!(self.request().is_some(), "a point waits");
+        assert!(self.request().is_some(), "no point is suspended");
         ParkedPoint::from_batch(context, &mut self.machine, 0)
     }
 

@@ -197,7 +197,20 @@ pub(crate) fn point_words<'g, G: PointGlobals>(
     buffer: &'g mut Vec<u32>,
 ) -> &'g [u32] {
     let words = globals.words_as(layout, buffer);
-    words.expect("the globals are laid out as the program's")
+    words.unwrap_or_else(|| other_layout(layout))
+}
+
+/// Panics for globals that have another layout than a program's.
+#[cold]
+fn other_layout(layout: &GlobalsLayout) -> ! {
+    let members = layout.members().iter();
+    let members: Vec<String> = members
+        .map(|m| format!("{} {}", m.ty(), m.name()))
+        .collect();
+    panic!(
+        "the globals have another layout than the program's: {}",
+        members.join(", ")
+    );
 }
 
 impl PointGlobals for Globals {

@@ -1,6 +1,6 @@
 //! Engines and compilations agree on random programs, and on every program that once made them disagree.
 //!
-//! A new finding goes into `fuzz/regressions` as a text; the longer search is `cargo run --release -p adumbra-fuzz -- campaign --seconds 600`.
+//! A new failure goes into `fuzz/regressions` as a source; the longer search is `cargo run --release -p adumbra-fuzz -- campaign --seconds 600`.
 
 use adumbra_fuzz::campaign::checked;
 use adumbra_fuzz::mix::ProgramMix;
@@ -23,18 +23,18 @@ const MAX_SHRINKS: u32 = 5_000;
 
 #[test]
 fn engines_and_compilations_agree_on_random_programs() {
-    let (mix, finding) = check_seeds(0..PROGRAMS, &ProgramMix::default(), |seed, mix| {
+    let (mix, failure) = check_seeds(0..PROGRAMS, &ProgramMix::default(), |seed, mix| {
         let program = GeneratedProgram::of_seed(seed, Profile::ANY);
         checked(&program, |program| check_agreement(program, mix))
     });
-    if let Some(finding) = finding {
-        panic!("{finding}");
+    if let Some(failure) = failure {
+        panic!("{failure}");
     }
     println!("{mix}");
     assert_eq!(mix.missing_coverage(), None);
 }
 
-/// Findings stay as seeds of proptest's, which come first the next time.
+/// Failures stay as seeds of proptest's, which come first the next time.
 fn config() -> Config {
     Config {
         cases: CASES,

@@ -1,4 +1,5 @@
-//! Machine code as it is shown: all of it, in the processors' notations, beside what it was made for; and as profilers are told of it.
+//! Listings of machine code: all of it, in the processors' notations, beside the ops that it computes.
+//! And the files by which profilers know it.
 
 use adumbra::assembly::{Assembly, CodePart, Kernel, KernelPurpose, Listing, MAX_LINE_SHOWN};
 use adumbra::{
@@ -61,7 +62,7 @@ fn check(code: &Listing, ops: usize) {
     assert!(padding < 32, "{padding}");
 }
 
-/// Each kernel for single points begins by entering, once, and computes something, or leads somewhere; they stand in the order of the bytecode.
+/// Each kernel for single points begins by entering, once, and computes something, or leads somewhere; they are in the order of the bytecode.
 fn check_entries(points: &Listing) {
     let mut last = None;
     for kernel in &points.kernels {
@@ -126,23 +127,24 @@ fn code_of_random_programs_is_shown_whole_for_each_processor() {
     assert!(with_line > all / 2, "{with_line} of {all}");
 }
 
-/// The kernel that computes a row, by how the row begins, and the row's part in it.
+/// The kernel that computes an op, by how the op's line begins, and the op's part in it.
 fn find<'a>(code: &'a Listing, op: &str) -> (&'a Kernel, &'a CodePart) {
     let in_kernels = code.kernels.iter().flat_map(|kernel| {
         let parts = kernel.parts.iter();
         parts.map(move |part| (kernel, part))
     });
-    let mut rows = in_kernels.filter(|(_, part)| part.purpose == "compute");
-    rows.find(|(_, part)| part.op.as_ref().is_some_and(|own| own.text.starts_with(op)))
+    let mut computing = in_kernels.filter(|(_, part)| part.purpose == "compute");
+    computing
+        .find(|(_, part)| part.op.as_ref().is_some_and(|own| own.text.starts_with(op)))
         .unwrap_or_else(|| panic!("{op} is not in\n{code:#?}"))
 }
 
 #[test]
-fn what_rows_have_in_common_belongs_to_the_first() {
+fn shared_code_belongs_to_the_first_op() {
     let program = compiled(
         "shader s(out float a, out float b) {\nfloat x = global_value<x>;\na = sqrt(x) + 1.0;\nb = sqrt(x) * 2.0; }",
     );
-    // So many vectors at once.
+    // By target, the instruction of a square root, and the interleave factor.
     for (target, root, many) in [
         (Target::X86_64, "vsqrtps", 1),
         (Target::Aarch64, "fsqrt", 2),
@@ -162,7 +164,7 @@ fn what_rows_have_in_common_belongs_to_the_first() {
 
 /// A text may be one line.
 #[test]
-fn long_lines_are_shown_from_where_rows_stand() {
+fn long_lines_are_shown_from_the_op_on() {
     let filler = "float y = x; ".to_owned() + &"y = y * 0.5 + x; ".repeat(2_000);
     let text =
         format!("shader s(out float o) {{ float x = global_value<x>; {filler} o = sqrt(y); }}");
@@ -216,7 +218,7 @@ fn a_program_that_was_loaded_has_code_and_no_lines() {
 /// A line for profilers: an address, bytes, and a name.
 type Symbol = (usize, usize, String);
 
-/// The lines by which profilers know code that stands at an address, whose kernels are called so.
+/// The lines by which profilers know code at an address, whose kernels are called so.
 fn symbols(code: &Listing, base: usize, kernel: &str) -> Vec<Symbol> {
     let all = parts(code).flat_map(|part| &part.instructions);
     let all_end = all.last().map_or(0, |last| last.address + last.bytes.len());
@@ -235,7 +237,7 @@ fn symbols(code: &Listing, base: usize, kernel: &str) -> Vec<Symbol> {
     symbols
 }
 
-/// `perf` is told of the very kernels that are shown.
+/// `perf` gets the very kernels that are shown.
 #[test]
 fn profilers_know_all_code_by_name() {
     let program = compiled(

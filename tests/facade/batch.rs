@@ -1,4 +1,4 @@
-//! Chunks of points: what they show, what they take, how they are asked for.
+//! Chunks of points: results, globals and setup.
 //!
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --programs 1000000`.
 
@@ -20,9 +20,9 @@ const PROGRAMS: u64 = 5_000;
 
 #[test]
 fn batches_show_what_points_show() {
-    let (report, finding) = run_batch(0, PROGRAMS, TierChoice::OneEngine);
-    if let Some(finding) = finding {
-        panic!("{finding}");
+    let (report, failure) = run_batch(0, PROGRAMS, TierChoice::OneEngine);
+    if let Some(failure) = failure {
+        panic!("{failure}");
     }
     println!("{report}");
     assert_eq!(report.mix.missing_coverage(), None);
@@ -126,7 +126,7 @@ fn a_chunk_in_each_thread_shows_what_points_show() {
 }
 
 #[test]
-fn planes_may_stand_in_any_way_and_go_to_any_place() {
+fn planes_are_read_and_written_with_any_stride() {
     let program = program(
         "shader s(out float2 o) { float x = global_value<x>; o = float2(x * x, global_value<n>); }",
     );
@@ -155,14 +155,14 @@ fn planes_may_stand_in_any_way_and_go_to_any_place() {
     let unknown = evaluator.copy("o", Part::Value, 2, &mut [0.0_f32; 90], 1);
     assert_eq!(
         unknown.unwrap_err().to_string(),
-        "there is no `o, scalar 2`"
+        "`o` is of type `float2`, which has no scalar 2"
     );
     evaluator.evaluate(&globals, 0, 0, &mut NoTextures);
     assert!(evaluator.outcomes().is_empty());
 }
 
 #[test]
-#[should_panic(expected = "a value for each point")]
+#[should_panic(expected = "a plane ends before the last point")]
 fn a_plane_that_is_too_short_is_refused() {
     let program = program("shader s(out float o) { o = global_value<x>; }");
     let mut evaluator = BatchEvaluator::new(&Instance::new(&program)).unwrap();
@@ -201,7 +201,7 @@ fn no_points_are_nothing_to_do_wherever_they_begin() {
 }
 
 #[test]
-#[should_panic(expected = "a value for each point")]
+#[should_panic(expected = "a plane ends before the last point")]
 fn points_that_cannot_be_numbered_are_refused() {
     let program = program("shader s(out float o) { o = 1; }");
     let globals = BatchGlobals::new(program.globals());

@@ -1,5 +1,6 @@
-//! Programs give, to the bit, what they gave at the commit that `tests/data/bits.txt` names. All of its random programs are held against it by
-//! `cargo run --release -p adumbra-fuzz -- bits`.
+//! Programs give, to the bit, the results of the commit that `tests/data/bits.txt` names.
+//!
+//! `cargo run --release -p adumbra-fuzz -- bits` compares all of its random programs with it.
 
 use adumbra_fuzz::bits::kept;
 use adumbra_fuzz::bits::record::HashRecord;

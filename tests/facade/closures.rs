@@ -1,4 +1,4 @@
-//! Closures as flat lists of weighted leaves, against the trees that they stand for.
+//! Closures as flat lists of weighted leaves, against the trees that they represent.
 
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures, Program, Scalar,

@@ -1,4 +1,4 @@
-//! What a host that depends on the facade compiles besides: outside crates, by features.
+//! Outside crates that a host compiles with the facade, by features.
 
 use std::path::Path;
 use std::process::Command;

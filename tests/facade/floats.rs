@@ -1,4 +1,4 @@
-//! The caller's floating-point mode: without a say in any bit of what compiles, evaluates or reads, and given back as it was.
+//! The caller's floating-point environment changes no bit of a result, and is restored.
 
 #![cfg(target_arch = "x86_64")]
 #![allow(unsafe_code)]
@@ -33,7 +33,7 @@ const MODES: [u32; 9] = [
     0xe040,
 ];
 
-/// What is not a flag that arithmetic leaves behind.
+/// The control bits: all but the flags that arithmetic raises.
 const CONTROL: u32 = !0x3f;
 
 fn set_mode(word: u32) -> u32 {
@@ -92,7 +92,7 @@ fn compiler(derivatives: Derivatives) -> Compiler {
     })
 }
 
-/// What a stage gave, whatever it is, to be compared.
+/// The result of a stage, as a string to be compared.
 type Stage = (String, Vec<u32>);
 
 fn of_text(name: &str, text: &str) -> Stage {
@@ -250,8 +250,8 @@ fn batches(word: u32, program: &Arc<Program>, tier: Tier, all: &mut Vec<Stage>) 
         in_mode_but_masked(word, || {
             let small = evaluator.read(slot, point);
             read.extend([small.value, small.ddx, small.ddy].map(f32::to_bits));
-            let mut room = Vec::new();
-            for output in evaluator.outputs(point, &mut room) {
+            let mut buffer = Vec::new();
+            for output in evaluator.outputs(point, &mut buffer) {
                 let view = output.view();
                 viewed.extend(
                     view.value

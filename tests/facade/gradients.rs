@@ -30,13 +30,13 @@ fn shadows_are_the_slopes_of_values() {
         mix: ProgramMix::of(ProgramKind::Gradient),
         compared: GradientComparison::default(),
     };
-    let (counted, finding) = check_seeds(0..PROGRAMS, &nothing, |seed, counted| {
+    let (counted, failure) = check_seeds(0..PROGRAMS, &nothing, |seed, counted| {
         let Counted { mix, compared } = counted;
         let program = GeneratedProgram::of_seed(seed, Profile::GRADIENT);
         checked(&program, |program| check_gradients(program, mix, compared))
     });
-    if let Some(finding) = finding {
-        panic!("{finding}");
+    if let Some(failure) = failure {
+        panic!("{failure}");
     }
     let Counted { mix, compared } = counted;
     println!("{mix}\n{compared}");

@@ -1,4 +1,4 @@
-//! Limits stop a point at the same place whatever the engine, and leave nothing behind.
+//! Limits stop a point at the same place whatever the engine, and leave no state.
 
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures, Sources,
@@ -70,7 +70,7 @@ fn each_limit_stops_the_first_point_beyond_it() {
     // Of each: its fault, itself, a shader, the largest n that is within it, and the sum up to n that the shader gives.
     let cases = [
         (
-            // One for the shader, one for each turn but the first.
+            // One for the shader, one for each iteration but the first.
             FaultKind::StepBudget,
             Limits { steps: 10, ..usual },
             "shader s(int n, out int o) { o = 0; for (int i = 1; i <= n; i += 1) o += i; }",

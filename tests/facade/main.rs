@@ -1,5 +1,7 @@
-//! The public API, suite by suite. One binary, since linking each suite by itself takes longer than running it; what needs a process of
-//! its own (an allocator that counts, the pages of the process) stands beside.
+//! The public API, suite by suite.
+//!
+//! The suites are one binary, since linking each by itself takes longer than running it. Tests that
+//! need a process of their own (an allocator that counts, the pages of the process) are beside it.
 
 mod agreement;
 mod assembly;

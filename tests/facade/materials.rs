@@ -1,6 +1,6 @@
 //! The materials of `examples/materials`: nothing to warn of, and derivatives that are the slopes of values.
 //!
-//! A material is evaluated on a curved piece of surface, at 64×64 pixels. At each, shadows of the outputs and of texture coordinates (`f32`, by
+//! A material is evaluated on a curved surface, at 64×64 pixels. At each, shadows of the outputs and of texture coordinates (`f32`, by
 //! the point interpreter) are held against Richardson differences of the `f64` reference: central differences at a step and its half,
 //! extrapolated. A derivative agrees that is off by at most [`CLOSE`] of the slope, or of the root mean square of that quantity's slopes over
 //! the surface, whichever is more. A pixel agrees if all its derivatives do. Of those that do not, a kink is one whose path through the shader
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How far a derivative may be off, as a part of its size.
+/// The greatest error of a derivative, relative to its size.
 const CLOSE: f64 = 1e-3;
 
 /// The larger step of differences, in pixels.
@@ -74,11 +74,11 @@ fn every_material_is_tested() {
 fn materials_give_nothing_to_warn_of_and_say_where_their_kinks_are() {
     for name in MATERIALS {
         let sources = sources(name);
-        let findings = Compiler::new(GlobalsLayout::hit()).check(&sources);
+        let diagnostics = Compiler::new(GlobalsLayout::hit()).check(&sources);
         assert!(
-            findings.is_empty(),
+            diagnostics.is_empty(),
             "{}",
-            adumbra::render::text(&findings, &sources, false)
+            adumbra::render::text(&diagnostics, &sources, false)
         );
         let (_, text) = sources.iter().next().expect("one text");
         let lines = text.text().lines().count();
@@ -107,7 +107,7 @@ fn values<F: Number>(
 /// Derivatives along x and y of what [`values`] gives.
 type Derivatives = [Vec<f64>; 2];
 
-/// What a pixel says: the shadows, the slopes, and whether its path is one.
+/// The result at a pixel: the shadows, the slopes, and whether its path is one.
 struct Pixel {
     shadows: Derivatives,
     slopes: Derivatives,
@@ -182,7 +182,7 @@ fn slopes(module: &Module, point: &Point) -> (Derivatives, bool) {
         let [wide, narrow] = [STEP, 0.5 * STEP].map(|h| {
             let pairs = at(h).into_iter().zip(at(-h));
             pairs
-                .map(|(ahead, behind)| (ahead - behind) / (2.0 * h))
+                .map(|(ahead, back)| (ahead - back) / (2.0 * h))
                 .collect::<Vec<f64>>()
         });
         wide.iter()
@@ -201,7 +201,7 @@ fn compiled(name: &str, output_derivatives: bool) -> Arc<Program> {
     let compiler = Compiler::new(GlobalsLayout::hit()).with_options(options);
     compiler
         .compile(&sources(name))
-        .unwrap_or_else(|findings| panic!("{findings}"))
+        .unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
 fn derivatives_agree(name: &str) {
@@ -267,7 +267,7 @@ fn derivatives_agree(name: &str) {
     );
 }
 
-/// Of each quantity, how large its slopes are over the picture; at kinks they say nothing.
+/// The size of each quantity's slopes over the image; at kinks they say nothing.
 fn root_mean_squares(pixels: &[Pixel]) -> Vec<f64> {
     let count = pixels
         .iter()

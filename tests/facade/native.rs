@@ -1,4 +1,4 @@
-//! Machine code: what it shows is what the interpreters show.
+//! Machine code gives the results of the interpreters.
 //!
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --native --programs 1000000`.
 
@@ -33,9 +33,9 @@ fn code_shows_what_points_show() {
     if !is_there() {
         return;
     }
-    let (report, finding) = run_batch(1_000_000, PROGRAMS, TierChoice::Native);
-    if let Some(finding) = finding {
-        panic!("{finding}");
+    let (report, failure) = run_batch(1_000_000, PROGRAMS, TierChoice::Native);
+    if let Some(failure) = failure {
+        panic!("{failure}");
     }
     println!("{report}");
     assert_eq!(report.mix.missing_coverage(), None);
@@ -43,7 +43,7 @@ fn code_shows_what_points_show() {
 
 /// Points that go on in a loop while others wait inside, before its later blocks: each shader at many points in chunks, by both tiers.
 #[test]
-fn points_that_turn_early_do_not_run_past_those_who_wait() {
+fn points_that_turn_early_do_not_pass_waiting_points() {
     if !is_there() {
         return;
     }
@@ -82,7 +82,7 @@ fn points_that_turn_early_do_not_run_past_those_who_wait() {
     }
 }
 
-/// More words than a kernel's frame holds: such loops, and stretches of so many uniform words, go by the steps.
+/// Loops and segments with more words than a kernel's frame holds are interpreted.
 #[test]
 fn what_is_too_large_for_a_frame_is_interpreted() {
     if !is_there() {
@@ -155,27 +155,27 @@ fn what_would_be_too_much_code_is_interpreted() {
     }
 }
 
-/// A host that is asked for patience, and has none left the time that it says.
-struct Impatient {
+/// A host that cancels when it is asked for the `cancel_at`th time; never with 0.
+struct CancellingHost {
     asked: u32,
-    patience: u32,
+    cancel_at: u32,
 }
 
-impl Host for Impatient {
+impl Host for CancellingHost {
     fn sample(&mut self, _: &SampleRequest) -> Sampled {
         Sampled::Ready([1.0; 4])
     }
 
     fn is_cancelled(&mut self) -> bool {
         self.asked += 1;
-        self.asked == self.patience
+        self.asked == self.cancel_at
     }
 }
 
-/// What a point of a batch shows: its words, and what stopped it.
+/// The observation of a point of a batch: its words, and the fault that stopped it.
 type Shown = (Outcome, Vec<u32>, Option<Fault>);
 
-/// What the points of a batch show by a tier.
+/// The observations of a batch's points by a tier.
 fn batch(program: &Arc<Program>, tier: Tier, x: &[f32], host: &mut dyn Host) -> Vec<Shown> {
     let setup = BatchSetup {
         tier,
@@ -194,7 +194,7 @@ fn batch(program: &Arc<Program>, tier: Tier, x: &[f32], host: &mut dyn Host) -> 
     shown.collect()
 }
 
-/// Loops of many more turns than code takes in one go: between, the host is asked for patience.
+/// Loops of more iterations than code runs in one go ask the host between whether it cancels.
 #[test]
 fn loops_go_on_after_the_turns_that_code_takes_at_once() {
     if !is_there() {
@@ -206,9 +206,12 @@ fn loops_go_on_after_the_turns_that_code_takes_at_once() {
     // Half of the points leave at once, so that code runs the others.
     let x = [0, 1].map(|half| (0..32).map(move |i| (half * (20_000 + 17 * i)) as f32));
     let x: Vec<f32> = x.into_iter().flatten().collect();
-    for patience in [0, 3] {
+    for cancel_at in [0, 3] {
         let [expected, found] = [Tier::Interpreter, Tier::Native].map(|tier| {
-            let mut host = Impatient { asked: 0, patience };
+            let mut host = CancellingHost {
+                asked: 0,
+                cancel_at,
+            };
             let shown = batch(&program, tier, &x, &mut host);
             (shown, host.asked)
         });
@@ -222,21 +225,23 @@ fn loops_go_on_after_the_turns_that_code_takes_at_once() {
             .0
             .iter()
             .filter(|(outcome, ..)| *outcome == Outcome::Stopped);
-        let least = if patience == 0 { 19 } else { patience };
+        let least = if cancel_at == 0 { 19 } else { cancel_at };
         assert!(found.1 >= least, "asked {} times", found.1);
-        assert_eq!(stopped.count(), if patience == 0 { 0 } else { 32 });
+        assert_eq!(stopped.count(), if cancel_at == 0 { 0 } else { 32 });
     }
 }
 
-/// A loop becomes code as a whole if it has at most 2,048 steps, three a row here; longer ones go by their steps.
+/// A loop is compiled as a whole if it has at most 2,048 batch instructions, three an op here.
+///
+/// Longer ones are dispatched instruction by instruction.
 #[test]
 fn loops_that_are_too_long_for_code_go_by_the_steps() {
     if !is_there() {
         return;
     }
     let x: Vec<f32> = (0..64).map(|i| (i % 9) as f32).collect();
-    for (rows, is_code) in [(600, true), (800, false)] {
-        let body: String = (0..rows)
+    for (ops, is_code) in [(600, true), (800, false)] {
+        let body: String = (0..ops)
             .map(|i| format!("sum = sum * 0.5 + x * {i}.5;\n"))
             .collect();
         let program = compiled(&format!(
@@ -246,10 +251,10 @@ fn loops_that_are_too_long_for_code_go_by_the_steps() {
         let is_loop =
             |own: &Kernel| matches!(own.purpose, KernelPurpose::Arithmetic { is_loop: true, .. });
         let has_loop = assembly.batches.kernels.iter().any(is_loop);
-        assert_eq!(has_loop, is_code, "{rows}");
+        assert_eq!(has_loop, is_code, "{ops}");
         let [expected, found] = [Tier::Interpreter, Tier::Native]
             .map(|tier| batch(&program, tier, &x, &mut NoTextures));
-        assert_eq!(found, expected, "{rows}");
+        assert_eq!(found, expected, "{ops}");
     }
 }
 
@@ -307,7 +312,9 @@ fn any_number_of_sets_of_uniform_globals_shows_the_same() {
     }
 }
 
-/// Loops within loops, functions that count though they are inlined, faults, arms that leave: budgets that end anywhere among them, and hosts that lose patience.
+/// Budgets that end anywhere, and hosts that cancel.
+///
+/// Loops are within loops, inlined functions count, operations fault, and arms leave.
 #[test]
 fn single_points_stop_where_the_interpreter_stops_them() {
     if !is_there() {
@@ -341,12 +348,15 @@ fn single_points_stop_where_the_interpreter_stops_them() {
             call_depth,
             ..Limits::default()
         };
-        let patience = if steps % 3 == 0 { 2 } else { 0 };
+        let cancel_at = if steps % 3 == 0 { 2 } else { 0 };
         let [expected, found] = [Engine::Point, Engine::Native].map(|engine| {
             let mut evaluator = Evaluator::with(&Instance::new(&program), engine, limits).unwrap();
             let mut globals = Globals::new(program.globals());
             globals.set("x", 0.7, 0.0, 0.0).unwrap();
-            let mut host = Impatient { asked: 0, patience };
+            let mut host = CancellingHost {
+                asked: 0,
+                cancel_at,
+            };
             let outcome = evaluator.evaluate(&globals, &mut host);
             let faults = format!("{:?}", evaluator.faults());
             (outcome, evaluator.words().to_vec(), faults, host.asked)
@@ -479,8 +489,10 @@ fn what_is_alike_shows_what_it_shows_one_by_one() {
     }
 }
 
-/// Steps that are taken at once in front of stretches, inlined calls and turns of loops that are written out; and the same in loops whose points part: budgets that end
-/// anywhere among them, and calls that are too deep.
+/// Budgets that end anywhere among steps that are taken at once, and calls that are too deep.
+///
+/// Steps are taken at once before segments, inlined calls and unrolled iterations, with and without
+/// divergence.
 #[test]
 fn points_of_chunks_stop_where_they_stop_alone() {
     if !is_there() {
@@ -559,7 +571,7 @@ fn compiled_with(text: &str, derivatives: bool) -> Arc<Program> {
     compiler.compile(&Sources::new("s.adu", text)).unwrap()
 }
 
-/// What machine code gives at a point whose x has shadows, which is what the reference gives.
+/// The output of machine code, and of the reference, at a point whose x has shadows.
 fn as_by_reference(program: &Arc<Program>, x: f32, what: &str) -> Vec<u32> {
     let [expected, found] = [Engine::Reference, Engine::Native].map(|engine| {
         let instance = Instance::new(program);
@@ -577,7 +589,7 @@ fn native(program: &Arc<Program>) -> Evaluator {
     Evaluator::with(&Instance::new(program), Engine::Native, Limits::default()).unwrap()
 }
 
-/// What a shader of x gives at a point.
+/// The output of a shader of x at a point.
 fn value(evaluator: &mut Evaluator, x: f32) -> f32 {
     let mut globals = Globals::new(evaluator.instance().program().globals());
     globals.set("x", x, 0.0, 0.0).unwrap();

@@ -1,4 +1,4 @@
-//! Every row is as accurate as it claims, and no more: a few million operands of the sweeps that `adumbra-fuzz numerics` makes over all floats.
+//! Every op is as accurate as it claims, and no more: a few million operands of the sweeps that `adumbra-fuzz numerics` makes over all floats.
 
 use adumbra_fuzz::numerics::engine::SweepEngine;
 use adumbra_fuzz::numerics::operands::SweepOperands;
@@ -12,7 +12,7 @@ use std::f64::consts::FRAC_PI_2;
 /// Each how manieth pattern of one operand is looked at; a prime that no other test uses.
 const STRIDE: u32 = 30_011;
 
-/// How many pairs are drawn.
+/// The number of pairs that are drawn.
 const DRAWN: u64 = 50_000;
 
 #[test]
@@ -52,7 +52,7 @@ fn functions_of_one_operand_are_within_one_ulp() {
     assert!(claims.iter().all(|(_, ulp)| *ulp <= 1.0), "{claims:?}");
 }
 
-/// A row, an operand's bits, and the value, worked out with mpmath in 400 bits.
+/// An op, an operand's bits, and the value, worked out with mpmath in 400 bits.
 const KNOWN: &[(Op, u32, f64)] = &[
     // The float nearest to a multiple of a quarter turn, beside its size, and other great angles.
     (Sin, 0x6f79be45, 1.0),

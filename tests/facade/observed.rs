@@ -1,4 +1,7 @@
-//! Observing a program changes nothing: random programs that tell what they do give the bits, ask for the textures, and meet the faults that they do otherwise.
+//! Observing a program changes nothing.
+//!
+//! Random programs with an observer give the bits, request the textures, and have the faults that
+//! they have without one.
 
 use adumbra::evaluator::Engine;
 use adumbra::host::MessageId;
@@ -17,7 +20,7 @@ const PROGRAMS: u64 = 300;
 /// Few steps, so that many points are stopped: observers take none.
 const STEPS: [u64; 2] = [40, 20_000];
 
-/// What a point shows.
+/// The observation of a point.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
     outputs: Vec<u32>,
@@ -26,12 +29,12 @@ struct Seen {
     faults: String,
 }
 
-/// Keeps what a point asks and says, but for what observers are told.
+/// Keeps what a point asks and says, and counts what observers get.
 struct Log<'a> {
     observations: &'a [Option<Observation>],
     seen: Seen,
-    told: usize,
-    /// Whether all numbers that it was told are finite: only then derivatives are the same between compilations.
+    notes: usize,
+    /// Whether all numbers that it got are finite: only then derivatives are the same between compilations.
     is_finite: bool,
 }
 
@@ -45,7 +48,7 @@ impl Host for Log<'_> {
     fn message(&mut self, message: MessageId, args: &[u32]) {
         match self.observations.get(message.index()) {
             Some(Some(observation)) => {
-                self.told += 1;
+                self.notes += 1;
                 let seen = observation.read(args);
                 let shape = match &observation.event {
                     ObservedEvent::Assign { value, .. } | ObservedEvent::Return(value) => {
@@ -84,7 +87,7 @@ fn run(
     let mut log = Log {
         observations,
         seen: Seen::default(),
-        told: 0,
+        notes: 0,
         is_finite: true,
     };
     let mut place = Globals::new(program.globals());
@@ -93,12 +96,12 @@ fn run(
     evaluator.evaluate(&place, &mut log);
     log.seen.outputs = evaluator.words().to_vec();
     log.seen.faults = format!("{:?}", evaluator.faults());
-    (log.seen, log.told, log.is_finite)
+    (log.seen, log.notes, log.is_finite)
 }
 
 #[test]
 fn observed_programs_do_what_they_do_otherwise() {
-    let (mut told_of, mut without_derivatives) = (0, 0);
+    let (mut notes, mut without_derivatives) = (0, 0);
     for seed in 0..PROGRAMS {
         let generated = Generated::of_seed(seed, Profile::GRADIENT);
         let sources = bundle::sources(&generated.source).expect("its parts are there");
@@ -117,7 +120,7 @@ fn observed_programs_do_what_they_do_otherwise() {
             for steps in STEPS {
                 for engine in [Engine::Reference, Engine::Point] {
                     let (mut expected, ..) = run(&plain, &[], &globals, engine, steps);
-                    let (mut seen, told, is_finite) =
+                    let (mut seen, noted, is_finite) =
                         run(&observed, &observations, &globals, engine, steps);
                     if !is_finite {
                         without_derivatives += 1;
@@ -133,12 +136,12 @@ fn observed_programs_do_what_they_do_otherwise() {
                         "seed {seed}, point {number}, {engine:?}\n{}",
                         generated.source
                     );
-                    told_of += told;
+                    notes += noted;
                 }
             }
         }
     }
-    println!("told of {told_of}, {without_derivatives} points that are not finite");
-    assert!(told_of > 100_000, "{told_of}");
+    println!("{notes} notes, {without_derivatives} points that are not finite");
+    assert!(notes > 100_000, "{notes}");
     assert!(without_derivatives < PROGRAMS * 4, "{without_derivatives}");
 }

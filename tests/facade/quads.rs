@@ -178,7 +178,7 @@ impl Host for Log {
 }
 
 #[test]
-fn requests_carry_differences_and_helpers_are_told_apart() {
+fn requests_carry_differences_and_mark_helpers() {
     let text = "texture2d wood; shader s(out float o) {
         float x = global_value<x>; float y = global_value<y>;
         printf(\"%f\", x);
@@ -232,7 +232,7 @@ fn a_neighbour_that_is_stopped_gives_no_difference_and_its_faults_stay_its_own()
         assert_eq!([o.value, o.ddx, o.ddy], [15.0, 0.0, 0.0]);
         assert_eq!(evaluator.show(Corner::UpperRight), Outcome::Stopped);
         assert_eq!(evaluator.faults().iter().count(), 2);
-        // One further to the left, nobody is stopped.
+        // One further to the left, no point is stopped.
         evaluator.evaluate(&globals(&program, 2.0, 0.0), &mut NoTextures);
         let o = evaluator.get::<f32>("o").unwrap();
         assert_eq!([o.value, o.ddx], [1.0 + 2.0 + 6.0, 1.0 + 6.0]);
@@ -281,7 +281,7 @@ fn derivatives_where_points_may_part_are_refused() {
         "for (int i = 0; i < n; ++i) { o += ddx(x); if (x > i) break; }",
         "for (int i = 0; i < n; ++i) { if (x > i) continue; o += ddx(x); }",
         "while (o < x) o += ddx(y);",
-        // Points come to the next turn from several places, and nobody looks whether they bring the same count.
+        // Points come to the next iteration from several places; their counts are not compared.
         "for (int i = 0; i < n; ++i) { o += ddx(x); if (x > i) continue; o += 1.0; }",
         "int m = 0; for (int i = 0; i < n; ++i) { if (x > i) continue; ++m; } if (m == n) o = ddx(y);",
         "int m = 0; for (int i = 0; i < n; ++i) { if (x > i) break; ++m; } if (m == n) o = ddx(y);",
@@ -359,7 +359,7 @@ fn live_branches_give_what_is_taken_before_them() {
             "int m = 3; if (x > 9.0) m = ddx(x * x) > 18.5 ? 7 : 5; o = m;",
             "float d = ddx(x * x); int m = 3; if (x > 9.0) m = d > 18.5 ? 7 : 5; o = m;",
         ),
-        // A condition that nobody parts by stays a branch.
+        // A condition that is uniform stays a branch.
         (
             "if (x > 9.0) { if (b) o = ddx(x * x); else o = x; }",
             "float d = b ? ddx(x * x) : x; if (x > 9.0) o = d;",
@@ -375,7 +375,7 @@ fn live_branches_give_what_is_taken_before_them() {
     }
 }
 
-/// Two texts of a random shader: with branches around what is computed, and with both arms before a choice.
+/// Two sources of a random shader: with branches around what is computed, and with both arms before a choice.
 struct Twins {
     lot: Rng,
     names: u32,
@@ -631,7 +631,7 @@ fn a_batch_of_half_a_quad_is_refused() {
 }
 
 #[test]
-fn helpers_of_a_batch_are_told_apart() {
+fn helpers_of_a_batch_are_marked() {
     let text = "texture2d wood; shader s(out float o) {
         float x = global_value<x>;
         printf(\"%f\", x);
@@ -650,7 +650,7 @@ fn helpers_of_a_batch_are_told_apart() {
     assert_eq!(log.messages, [3.0_f32, 5.0, 6.0].map(f32::to_bits));
     let o = [0, 4, 5].map(|point| evaluator.get::<f32>("o", point).unwrap().value);
     assert_eq!(o, [7.0, 11.0, 11.0]);
-    // Whoever comes without has none.
+    // A batch that is evaluated without helpers has none.
     evaluator.evaluate(&globals, 0, 8, &mut log);
     assert_eq!((log.own.len(), log.helpers), (11, 5));
 }
@@ -675,9 +675,9 @@ fn programs_with_large_arrays_have_quads_too() {
 /// The longer search is `cargo run --release -p adumbra-fuzz -- quads --programs 100000`.
 #[test]
 fn engines_agree_on_random_programs_in_quads() {
-    let (mix, finding) = run_quads(0, 400, TierChoice::OneEngine);
-    if let Some(finding) = finding {
-        panic!("{finding}");
+    let (mix, failure) = run_quads(0, 400, TierChoice::OneEngine);
+    if let Some(failure) = failure {
+        panic!("{failure}");
     }
     println!("{mix}");
     assert_eq!(mix.hollow(), None);

@@ -48,7 +48,7 @@ fn found_bytecode_is_refused_or_agrees() {
     ] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/bytecode");
         let input = std::fs::read(file.join(name)).expect("the input can be read");
-        // The first byte tells the target that a file follows.
+        // The first byte says to the target that a file follows.
         assert_eq!(bytecode::check(&input[1..], None), Ok(fate), "{name}");
     }
 }

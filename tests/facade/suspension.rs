@@ -52,7 +52,7 @@ const SHADER: &str = "
         o += texture2d_sample_alpha<noise>(o, o);
     }";
 
-/// How many samples a point of the shader executes.
+/// The number of samples that a point of the shader executes.
 const SAMPLES: usize = 20;
 
 fn program() -> Arc<Program> {
@@ -62,7 +62,7 @@ fn program() -> Arc<Program> {
     };
     let compiler = Compiler::new(GlobalsLayout::hit()).with_options(options);
     let program = compiler.compile(&Sources::new("all.adu", SHADER));
-    program.unwrap_or_else(|findings| panic!("{findings}"))
+    program.unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
 /// A group of six units that has as many: four layers, each fed by the one before, between their coordinates and what is made of them.
@@ -120,7 +120,7 @@ fn group() -> Arc<Program> {
     };
     let compiler = Compiler::new(GlobalsLayout::hit()).with_options(options);
     let program = compiler.compile_group(&group);
-    program.unwrap_or_else(|findings| panic!("{findings}"))
+    program.unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
 /// The shader and the group, on each engine.
@@ -352,7 +352,7 @@ fn parked_points_are_bounded_by_their_number() {
         evaluator.evaluate(&globals, &mut Late);
         assert_eq!(evaluator.park().unwrap_err(), ParkError::Points(3));
         assert_eq!(evaluator.parked(), 3);
-        // The one too many still waits where it is, until there is room.
+        // The point over the capacity still waits where it is, until another one is dropped.
         assert!(evaluator.request().is_some());
         drop(parked.pop());
         parked.push(evaluator.park().unwrap());
@@ -513,4 +513,53 @@ fn what_went_wrong_before_a_sample_is_seen_while_it_waits() {
         assert_eq!(evaluator.faults().iter().count(), 1);
         assert_eq!(evaluator.get::<f32>("o").unwrap().value, 0.5);
     }
+}
+
+#[test]
+fn pending_point_has_no_outputs_yet() {
+    let layout = GlobalsLayout::new().with("x", Type::FLOAT).unwrap();
+    let text = "texture2d t;
+        shader s(out float o, out closure c) {
+            o = 2 * global_value<x>;
+            c = make_closure<glow>(o);
+            o += texture2d_sample<t>(o, 0.5).x;
+        }";
+    let program = Compiler::new(layout).compile(&Sources::new("s.adu", text));
+    let program = program.unwrap();
+    let (instance, c) = (Instance::new(&program), program.closure_slot("c").unwrap());
+    let mut globals = Globals::new(program.globals());
+    globals.set("x", 3.0_f32, 0.0, 0.0).unwrap();
+    for engine in [Engine::Point, Engine::Reference, Engine::Batch] {
+        let mut evaluator = Evaluator::with(&instance, engine, Limits::default()).unwrap();
+        evaluator.evaluate(&globals, &mut Late);
+        assert_eq!(evaluator.get::<f32>("o").unwrap().value, 0.0);
+        assert_eq!(evaluator.closure(c).to_string(), "0");
+        evaluator.answer([1.0; 4], &mut Late);
+        assert_eq!(evaluator.get::<f32>("o").unwrap().value, 7.0);
+        assert_eq!(evaluator.closure(c).to_string(), "glow(6.0)");
+    }
+    let mut batch = BatchEvaluator::new(&instance).unwrap();
+    batch.evaluate(&BatchGlobals::uniform_from(&globals), 0, 8, &mut Late);
+    let mut parked = Vec::new();
+    batch.park_all(&mut parked).unwrap();
+    assert_eq!(parked.len(), 8);
+    let mut plane = [9.0_f32; 8];
+    batch.copy("o", Part::Value, 0, &mut plane, 1).unwrap();
+    assert_eq!(plane, [0.0; 8]);
+    assert_eq!(batch.closure(c, 3).to_string(), "0");
+}
+
+#[test]
+#[should_panic(expected = "no point is suspended")]
+fn parking_without_suspended_point_panics() {
+    let program = program();
+    let _ = evaluator(&program, Engine::Point, Limits::default()).park();
+}
+
+#[test]
+#[should_panic(expected = "point 3 is not suspended")]
+fn answering_unsuspended_point_of_batch_panics() {
+    let program = program();
+    let mut batch = BatchEvaluator::new(&Instance::new(&program)).unwrap();
+    batch.answer(3, [0.0; 4], &mut Late);
 }

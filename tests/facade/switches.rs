@@ -69,7 +69,7 @@ fn subjects() -> Vec<SwitchSubject> {
     let points: Vec<_> = pixels.map(point).collect();
     let mut add = |name: String, text: String| {
         let program = compiler(GlobalsLayout::hit()).compile(&Sources::new(&*name, text));
-        let program = program.unwrap_or_else(|findings| panic!("{name}: {findings}"));
+        let program = program.unwrap_or_else(|diagnostics| panic!("{name}: {diagnostics}"));
         subjects.push(SwitchSubject::of(name, &program, &points));
     };
     for path in adumbra_fuzz::bits::materials::programs().expect("there are materials") {
@@ -172,7 +172,7 @@ fn fusions_that_change(subject: &SwitchSubject) -> Option<SuperinstructionSet> {
         let runner = subject.on(SwitchEngine::Batch { level, without });
         runner.expect("the level is available")
     };
-    let used = on(SuperinstructionSet::NONE).joined_by();
+    let used = on(SuperinstructionSet::NONE).superinstructions();
     let used = Superinstruction::ALL
         .iter()
         .filter(|&&fusion| used.has(fusion));

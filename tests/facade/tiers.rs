@@ -1,4 +1,4 @@
-//! Programs rise from the interpreter to machine code while they are evaluated, and nothing that comes out tells when.
+//! Programs tier up from the interpreter to machine code while they are evaluated, which no result shows.
 //!
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --auto --programs 1000000`.
 
@@ -49,7 +49,7 @@ fn x() -> Vec<f32> {
     (0..POINTS).map(at).collect()
 }
 
-/// Runs all points; gives the bits that came out, and who computed the batches.
+/// Runs all points; gives the bits that came out, and the tiers of the batches.
 fn pass(evaluator: &mut BatchEvaluator, x: &[f32]) -> (Vec<u32>, Vec<Tier>) {
     let mut globals = BatchGlobals::new(evaluator.instance().program().globals());
     globals.plane("x", Part::Value, 0, x, 1).unwrap();
@@ -109,7 +109,7 @@ fn every_batch_of_eight_threads_has_the_interpreters_bits() {
         let threads = [(); THREADS].map(|()| scope.spawn(rise));
         threads.map(|thread| thread.join().unwrap())
     });
-    // Whoever comes late may find that others have decided.
+    // A late thread may find that others have decided.
     for tier in [Tier::Interpreter, Tier::Native] {
         assert!(ends.iter().any(|(tiers, _)| tiers.contains(&tier)));
     }
@@ -130,15 +130,15 @@ fn random_programs_that_rise_show_what_points_show() {
     if !is_there() {
         return;
     }
-    let (report, finding) = run_batch(2_000_000, 1_000, TierChoice::Auto);
-    if let Some(finding) = finding {
-        panic!("{finding}");
+    let (report, failure) = run_batch(2_000_000, 1_000, TierChoice::Auto);
+    if let Some(failure) = failure {
+        panic!("{failure}");
     }
     println!("{report}");
     assert_eq!(report.mix.missing_coverage(), None);
-    let (mix, finding) = run_quads(2_000_000, 100, TierChoice::Auto);
-    if let Some(finding) = finding {
-        panic!("{finding}");
+    let (mix, failure) = run_quads(2_000_000, 100, TierChoice::Auto);
+    if let Some(failure) = failure {
+        panic!("{failure}");
     }
     println!("{mix}");
 }
@@ -156,9 +156,9 @@ fn texel(request: &SampleRequest) -> [f32; 4] {
     [request.u, request.dudx, 0.25, 1.0]
 }
 
-/// Points that wait stay with the machine of their batch, or go on elsewhere, whoever computes the next one.
+/// Points that wait stay with the machine of their batch, or go on elsewhere, whichever machine computes the next one.
 #[test]
-fn points_that_wait_are_answered_whoever_computes_next() {
+fn points_that_wait_are_answered_after_a_tier_up() {
     if !is_there() {
         return;
     }

@@ -1,7 +1,7 @@
 //! Canonical values of words that leave a program. Bytecode from a file may hold anything in a
 //! register that should be a closure or a resource.
 
-use adumbra_ir::host::{ClosureArena, ClosureRef, leaving};
+use adumbra_ir::host::{ClosureArena, ClosureRef, canonical_float};
 use adumbra_ir::types::Scalar;
 
 /// The closure of a register; the empty closure if the arena did not make it.
@@ -14,11 +14,11 @@ pub(crate) fn closure(arena: &ClosureArena, word: u32) -> ClosureRef {
 }
 
 /// The canonical value of a word, for a point with these closures and a program with `resources`
-/// resources. A float becomes [`leaving`], a closure or a resource one that exists (the last
+/// resources. A float becomes [`canonical_float`], a closure or a resource one that exists (the last
 /// resource if it does not).
 pub(crate) fn value(scalar: Scalar, word: u32, arena: &ClosureArena, resources: usize) -> u32 {
     match scalar {
-        Scalar::F32 => leaving(f32::from_bits(word)).to_bits(),
+        Scalar::F32 => canonical_float(f32::from_bits(word)).to_bits(),
         Scalar::Closure => closure(arena, word).word(),
         Scalar::Resource => word.min((resources as u32).saturating_sub(1)),
         Scalar::I32 | Scalar::U32 | Scalar::Bool => word,

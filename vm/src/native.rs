@@ -37,12 +37,12 @@ pub fn supports_level(level: SimdLevel) -> bool {
     vector_width(level).is_multiple_of(KERNEL_WIDTH)
 }
 
-/// The code of one kernel.
+/// A compile unit of the batch engine: it becomes one kernel. The point engine's is a [`PointCfg`].
 #[derive(Debug)]
 pub enum CompileUnit {
     /// Consecutive arithmetic instructions.
     Segment(Segment),
-    /// A loop.
+    /// A loop of arithmetic and jumps.
     Loop(CompiledLoop),
 }
 
@@ -273,7 +273,7 @@ pub enum ArithmeticKind {
     Copy,
     /// The operand, a shadow, as it is read: [`read_shadow`](adumbra_ir::host::read_shadow).
     ReadShadow,
-    /// The operand, a float, made canonical for an output: [`leaving`](adumbra_ir::host::leaving),
+    /// The operand, a float, made canonical for an output: [`canonical_float`](adumbra_ir::host::canonical_float),
     /// its shadows as they are read. Shadows that it lacks are zero.
     Canonicalise,
 }
@@ -432,9 +432,9 @@ pub unsafe trait NativeBackend: fmt::Debug + Send + Sync {
     /// of [`KERNEL_WIDTH`] points. The units depend on the set of uniform globals, and on nothing
     /// else, so evaluators of a program can share their code. Returns none if there is no memory
     /// for it.
-    fn translate(&self, uniform: &[bool], units: &[CompileUnit]) -> Option<BatchKernels>;
+    fn compile_batch(&self, uniform: &[bool], units: &[CompileUnit]) -> Option<BatchKernels>;
 
     /// Compiles the CFGs of the program, which `cfgs` makes if there is no code yet: they are
     /// always the same. Returns none if there is no memory for it.
-    fn translate_points(&self, cfgs: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels>;
+    fn compile_points(&self, cfgs: &dyn Fn() -> Vec<PointCfg>) -> Option<PointKernels>;
 }

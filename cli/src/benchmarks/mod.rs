@@ -24,6 +24,7 @@ mod compile;
 mod cost_table;
 mod engines;
 mod native_compile;
+mod page;
 mod programs;
 mod report;
 mod timing;
@@ -31,10 +32,11 @@ mod timing;
 pub use engines::{
     BatchRunner, PointRunner, check_engines_agree, point_engines, tier_suffix, tiers,
 };
+pub use page::updated_page;
 pub use programs::{
     PixelGlobals, Workload, compiler, grid, input_planes, output_planes, program, w4, workloads,
 };
-pub use report::{BenchReport, RatioGoal};
+pub use report::{BenchReport, RatioGoal, ReportedResult};
 pub use timing::{BenchCandidate, ROUNDS, Timing, time_round_robin};
 
 /// Measures our engines on every benchmark program, the compilers to bytecode and to machine code,

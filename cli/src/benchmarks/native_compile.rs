@@ -19,9 +19,9 @@ use std::hint::black_box;
 /// not.
 const TIMES: usize = 7;
 
-fn translate(units: &[CompileUnit]) {
+fn compile(units: &[CompileUnit]) {
     let native = NativeCompiler::new("bench").expect("there is machine code for this processor");
-    black_box(native.translate(&[], units));
+    black_box(native.compile_batch(&[], units));
 }
 
 /// The whole time, and that of the translation alone, in microseconds.
@@ -29,8 +29,8 @@ fn time(program: &Program, rounds: usize) -> [Timing; 2] {
     let bytecode = Bytecode::from_bytes(&program.to_bytecode()).expect("what was written");
     let found = compile_units(&bytecode, &[]);
     let mut contenders = [
-        BenchCandidate::new("all", || translate(&compile_units(&bytecode, &[]))),
-        BenchCandidate::new("translation", || translate(&found)),
+        BenchCandidate::new("all", || compile(&compile_units(&bytecode, &[]))),
+        BenchCandidate::new("translation", || compile(&found)),
     ];
     let samples = time_round_robin(&mut contenders, rounds, 1);
     [0, 1].map(|i| samples[i].1.in_units_of(1e3))

@@ -33,6 +33,25 @@ pub enum RatioGoal {
     AtLeast(f64),
 }
 
+impl RatioGoal {
+    /// Whether a ratio meets it.
+    pub fn is_met(self, ratio: f64) -> bool {
+        match self {
+            RatioGoal::AtMost(goal) => ratio <= goal,
+            RatioGoal::AtLeast(goal) => ratio >= goal,
+        }
+    }
+}
+
+/// A result of a report.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReportedResult {
+    /// A ratio, with its goal if there is one.
+    Ratio(f64, Option<RatioGoal>),
+    /// Whether something holds.
+    Fact(bool),
+}
+
 #[derive(Debug)]
 enum ReportEntry {
     /// A heading for people.
@@ -71,6 +90,17 @@ impl BenchReport {
     /// Adds a fact that holds or does not.
     pub fn fact(&mut self, name: impl Into<String>, holds: bool) {
         self.entries.push(ReportEntry::Fact(name.into(), holds));
+    }
+
+    /// The ratio or the fact of that name.
+    pub fn result(&self, name: &str) -> Option<ReportedResult> {
+        self.entries.iter().find_map(|entry| match entry {
+            ReportEntry::Ratio(other, ratio, goal) if other == name => {
+                Some(ReportedResult::Ratio(*ratio, *goal))
+            }
+            ReportEntry::Fact(other, holds) if other == name => Some(ReportedResult::Fact(*holds)),
+            _ => None,
+        })
     }
 
     /// The report for programs: one flat object.

@@ -35,7 +35,7 @@ impl<'a> TileHost<'a> {
             pixels,
             first: 0,
             point: 0,
-            levels: vec![super::view::NO_LEVEL; pixels.len()],
+            levels: vec![adumbra_image::NO_LEVEL; pixels.len()],
             messages: MessageTally::default(),
         }
     }

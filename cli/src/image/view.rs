@@ -3,35 +3,17 @@
 use super::output_choice::ShownOutput;
 use crate::args::image::ViewName;
 use adumbra::{batch::Part, value::HumanFloat};
-use adumbra_image::{ImageSize, srgb};
+use adumbra_image::{
+    ImageSize, derivative_grey, derivative_scale, level_colour, level_legend, pixel_count, srgb,
+    to_byte,
+};
 use std::fmt::Write;
-
-/// The level of a pixel that made no texture request.
-pub const NO_LEVEL: f32 = -1.0;
-
-/// The part of the pixels whose derivatives fit into the range of greys. The others are black or
-/// white, so that an edge does not make all else grey.
-const WITHIN: f64 = 0.99;
 
 /// Values of the view `nan`: finite.
 pub const FINITE: f32 = 0.0;
 pub const BAD_DERIVATIVE: f32 = 1.0;
 pub const INFINITE: f32 = 2.0;
 pub const NAN: f32 = 3.0;
-
-/// The colours of levels, from the finest on; the last is that of all beyond.
-const LEVELS: [[u8; 3]; 9] = [
-    [0x1b, 0x2f, 0x8f],
-    [0x2a, 0x7f, 0xd4],
-    [0x35, 0xb8, 0xb0],
-    [0x4f, 0xb8, 0x4a],
-    [0xc9, 0xd1, 0x3b],
-    [0xf0, 0xa0, 0x2c],
-    [0xe2, 0x50, 0x2a],
-    [0xa0, 0x18, 0x28],
-    [0xff, 0xff, 0xff],
-];
-const WITHOUT_TEXTURE: [u8; 3] = [0x28, 0x28, 0x28];
 
 /// The colour of pixels whose points were stopped.
 pub const STOPPED: [u8; 3] = [0xff, 0x00, 0xff];
@@ -153,18 +135,7 @@ impl ToneMapping {
         let is_scaled = matches!(self.view, ViewName::Ddx | ViewName::Ddy | ViewName::Width);
         if let (true, None) = (is_scaled, self.scale) {
             let numbers = pixels.iter().flat_map(|pixel| &pixel[..self.channels]);
-            let mut sizes: Vec<f32> = numbers.map(|x| x.abs()).filter(|x| x.is_finite()).collect();
-            if sizes.is_empty() {
-                return 1.0;
-            }
-            let at = ((sizes.len() - 1) as f64 * WITHIN).ceil() as usize;
-            let (_, &mut within, beyond) = sizes.select_nth_unstable_by(at, f32::total_cmp);
-            // Where most of an image is flat, the rest counts alone.
-            let scale = match within > 0.0 {
-                true => within,
-                false => beyond.iter().copied().fold(0.0, f32::max),
-            };
-            return if scale > 0.0 { scale } else { 1.0 };
+            return derivative_scale(numbers.copied().collect());
         }
         self.scale.unwrap_or(1.0)
     }
@@ -173,27 +144,23 @@ impl ToneMapping {
         let [r, g, b] = match self.view {
             ViewName::Value => self.rgb(pixel, 0.0, |x| {
                 let clamped = unit(x);
-                byte(match self.is_linear {
+                to_byte(match self.is_linear {
                     true => clamped,
                     false => srgb::from_linear(clamped),
                 })
             }),
-            ViewName::Ddx | ViewName::Ddy => self.rgb(pixel, 0.0, |x| {
-                byte(unit_of(0.5 + 0.5 * f64::from(x) / f64::from(scale)))
-            }),
-            ViewName::Width => self.rgb(pixel, 0.0, |x| {
-                byte(unit_of(f64::from(x) / f64::from(scale)))
-            }),
-            ViewName::Lod => of_level(pixel[0]),
+            ViewName::Ddx | ViewName::Ddy => self.rgb(pixel, 0.0, |x| derivative_grey(x, scale)),
+            ViewName::Width => self.rgb(pixel, 0.0, |x| to_byte(f64::from(x) / f64::from(scale))),
+            ViewName::Lod => level_colour(pixel[0]),
             ViewName::Nan => match pixel[0] {
                 NAN => NAN_COLOUR,
                 INFINITE => INFINITE_COLOUR,
                 BAD_DERIVATIVE => BAD_DERIVATIVE_COLOUR,
-                _ => [byte(0.3 * srgb::from_linear(unit(pixel[1]))); 3],
+                _ => [to_byte(0.3 * srgb::from_linear(unit(pixel[1]))); 3],
             },
         };
         let alpha = match self.channels {
-            4 => byte(unit(pixel[3])),
+            4 => to_byte(pixel[3].into()),
             _ => 0xff,
         };
         [r, g, b, alpha]
@@ -216,7 +183,7 @@ impl ToneMapping {
                 format!("black -{scale} per pixel, grey 0, white {scale}\n")
             }
             ViewName::Width => format!("black 0, white {scale} per pixel\n"),
-            ViewName::Lod => level_legend(pixels),
+            ViewName::Lod => level_legend(pixels.iter().map(|pixel| pixel[0])),
             ViewName::Nan => nan_legend(size, pixels),
         }
     }
@@ -224,65 +191,11 @@ impl ToneMapping {
 
 /// The number clamped to 0 to 1; 0 if it is NaN.
 fn unit(x: f32) -> f64 {
-    unit_of(x.into())
-}
-
-fn unit_of(x: f64) -> f64 {
-    if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) }
-}
-
-fn byte(unit: f64) -> u8 {
-    (unit * 255.0).round() as u8
-}
-
-/// The colour of a level, interpolated between those of the two whole levels.
-fn of_level(level: f32) -> [u8; 3] {
-    if level == NO_LEVEL {
-        return WITHOUT_TEXTURE;
+    if x.is_nan() {
+        0.0
+    } else {
+        f64::from(x).clamp(0.0, 1.0)
     }
-    let last = LEVELS.len() - 1;
-    let finer = (level as usize).min(last);
-    let coarser = (finer + 1).min(last);
-    let between = f64::from(level.fract());
-    std::array::from_fn(|i| {
-        let [a, b] = [finer, coarser].map(|level| f64::from(LEVELS[level][i]));
-        (a + (b - a) * between).round() as u8
-    })
-}
-
-/// A number of pixels, in words.
-fn pixels_text(count: usize) -> String {
-    match count {
-        1 => "1 pixel".to_owned(),
-        _ => format!("{count} pixels"),
-    }
-}
-
-/// The colours of the levels that occur.
-fn level_legend(pixels: &[[f32; 4]]) -> String {
-    let mut legend = String::new();
-    let mut line = |name: &str, [r, g, b]: [u8; 3], count: usize| {
-        writeln!(
-            legend,
-            "{name:<10} #{r:02x}{g:02x}{b:02x}  {}",
-            pixels_text(count)
-        )
-        .expect("memory");
-    };
-    let last = LEVELS.len() - 1;
-    for (level, colour) in LEVELS.into_iter().enumerate() {
-        // Rounded to the nearest level.
-        let is_near = |x: f32| x != NO_LEVEL && (x.round() as usize).min(last) == level;
-        let count = pixels.iter().filter(|pixel| is_near(pixel[0])).count();
-        let name = match level == last {
-            true => format!("level {level}+"),
-            false => format!("level {level}"),
-        };
-        line(&name, colour, count);
-    }
-    let without = pixels.iter().filter(|pixel| pixel[0] == NO_LEVEL).count();
-    line("no texture", WITHOUT_TEXTURE, without);
-    legend
 }
 
 /// The legend of `nan`: how many pixels are no numbers, and the first of each kind.
@@ -294,7 +207,7 @@ fn nan_legend(size: ImageSize, pixels: &[[f32; 4]]) -> String {
         (BAD_DERIVATIVE, "derivative NaN or infinite (blue)"),
     ] {
         let count = pixels.iter().filter(|pixel| pixel[0] == verdict).count();
-        write!(legend, "{name}: {}", pixels_text(count)).expect("memory");
+        write!(legend, "{name}: {}", pixel_count(count)).expect("memory");
         if let Some(first) = pixels.iter().position(|pixel| pixel[0] == verdict) {
             let width = size.width() as usize;
             let (x, y) = (first % width, first / width);

@@ -5,7 +5,7 @@ use super::session::{ReplSession, is_command};
 use adumbra::{Type, diagnostics::FileId, inspect::PASSES};
 use adumbra_frontend::check::{builtin, predeclared_type_names};
 use adumbra_frontend::lexer::lex;
-use adumbra_frontend::token_kind::Kind;
+use adumbra_frontend::token_kind::TokenKind;
 use adumbra_frontend::{Interner, limits::MAX_SOURCE_BYTES};
 use std::collections::BTreeSet;
 use std::path::{MAIN_SEPARATOR, Path};
@@ -103,10 +103,10 @@ fn of_language(session: &ReplSession, text: &str) -> Completion {
     }
     if let Some(before) = text[..start].strip_suffix('<') {
         let keyword = &before[before.trim_end_matches(is_word).len()..];
-        if keyword == Kind::GlobalValue.text() {
+        if keyword == TokenKind::GlobalValue.text() {
             return beginning_with(text, start, session.variables());
         }
-        if keyword.starts_with(Kind::Sample.text()) {
+        if keyword.starts_with(TokenKind::Sample.text()) {
             return beginning_with(text, start, session.declared().textures);
         }
     }
@@ -121,7 +121,8 @@ fn is_silent(text: &str) -> bool {
     let lexed = lex(&mut Interner::new(), FileId::MAIN, text);
     let last = lexed.tokens.tokens.last();
     let end = last.map_or(0, |token| token.end as usize);
-    let is_string = lexed.tokens.kinds.last() == Some(&Kind::StringLiteral) && end == text.len();
+    let is_string =
+        lexed.tokens.kinds.last() == Some(&TokenKind::StringLiteral) && end == text.len();
     let last_line = text[end..].lines().last().unwrap_or_default();
     lexed.open_comment || is_string || (last_line.contains("//") && !text.ends_with('\n'))
 }
@@ -132,7 +133,7 @@ fn names(session: &ReplSession, before: &str) -> BTreeSet<String> {
     let mut interner = Interner::new();
     let lexed = lex(&mut interner, FileId::MAIN, before);
     let tokens = lexed.tokens.kinds.iter().zip(&lexed.tokens.tokens);
-    let words = tokens.filter(|(kind, _)| **kind == Kind::Name);
+    let words = tokens.filter(|(kind, _)| **kind == TokenKind::Name);
     let mut names: BTreeSet<String> = words
         .map(|(_, token)| before[token.start as usize..token.end as usize].to_owned())
         .collect();
@@ -140,7 +141,11 @@ fn names(session: &ReplSession, before: &str) -> BTreeSet<String> {
     names.extend(session.variables());
     names.extend(declared.others);
     names.extend(declared.textures);
-    names.extend(Kind::KEYWORDS.iter().map(|kind| kind.text().to_owned()));
+    names.extend(
+        TokenKind::KEYWORDS
+            .iter()
+            .map(|kind| kind.text().to_owned()),
+    );
     names.extend(predeclared_type_names().map(str::to_owned));
     let library = builtin::builtin_names().chain(adumbra_stdlib::function_names());
     let functions = library.map(str::to_owned).chain(declared.functions);

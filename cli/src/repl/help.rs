@@ -284,9 +284,9 @@ fn one(info: &OpInfo) -> String {
 
 /// The names of everything that `:help` has a page of.
 pub fn topics() -> impl Iterator<Item = &'static str> {
-    let rows = Op::ALL.iter().map(|op| op.info().name);
+    let ops = Op::ALL.iter().map(|op| op.info().name);
     let called = CALLED.iter().map(|page| page.name);
-    rows.chain(builtin::builtin_names())
+    ops.chain(builtin::builtin_names())
         .chain(called)
         .chain(KEYWORDS.iter().map(|page| page.name))
         .chain(adumbra_stdlib::function_names())
@@ -296,7 +296,7 @@ pub fn topics() -> impl Iterator<Item = &'static str> {
 mod tests {
     use super::*;
     use adumbra_frontend::check::predeclared_type_names;
-    use adumbra_frontend::token_kind::Kind;
+    use adumbra_frontend::token_kind::TokenKind;
 
     #[test]
     fn every_op_has_a_page() {
@@ -312,11 +312,11 @@ mod tests {
         for topic in topics() {
             assert!(!pages(topic).is_empty(), "{topic}");
         }
-        let keywords = Kind::KEYWORDS.iter().map(|kind| kind.text());
+        let keywords = TokenKind::KEYWORDS.iter().map(|kind| kind.text());
         for word in keywords.chain(predeclared_type_names()) {
             assert!(!pages(word).is_empty(), "{word}");
         }
-        let keywords = Kind::KEYWORDS.iter().filter(|kind| kind.takes_name());
+        let keywords = TokenKind::KEYWORDS.iter().filter(|kind| kind.takes_name());
         for name in builtin::builtin_names()
             .chain(adumbra_stdlib::function_names())
             .chain(keywords.map(|kind| kind.text()))

@@ -4,7 +4,7 @@ use super::session::is_command;
 use adumbra::diagnostics::FileId;
 use adumbra_frontend::check::builtin;
 use adumbra_frontend::lexer::lex;
-use adumbra_frontend::token_kind::Kind;
+use adumbra_frontend::token_kind::TokenKind;
 use adumbra_frontend::{Interner, limits::MAX_SOURCE_BYTES};
 use std::fmt::Write;
 
@@ -69,18 +69,20 @@ fn between(text: &str, out: &mut String) {
     );
 }
 
-fn class(kind: Kind, word: &str) -> WordClass {
+fn class(kind: TokenKind, word: &str) -> WordClass {
     let is_known = || {
         let builtin =
             !builtin::ops_of(word).is_empty() || builtin::derivative_direction(word).is_some();
         builtin || adumbra_stdlib::entry(word).is_some()
     };
     match kind {
-        Kind::Name if is_known() => WordClass::Function,
-        Kind::FloatLiteral | Kind::IntLiteral | Kind::UintLiteral | Kind::True | Kind::False => {
-            WordClass::Number
-        }
-        Kind::StringLiteral => WordClass::Text,
+        TokenKind::Name if is_known() => WordClass::Function,
+        TokenKind::FloatLiteral
+        | TokenKind::IntLiteral
+        | TokenKind::UintLiteral
+        | TokenKind::True
+        | TokenKind::False => WordClass::Number,
+        TokenKind::StringLiteral => WordClass::Text,
         _ if kind.type_keyword().is_some() => WordClass::Type,
         _ if kind.takes_name() => WordClass::Function,
         _ if kind.is_keyword() => WordClass::Keyword,

@@ -443,7 +443,7 @@ fn impossible_plots_say_why() {
 #[test]
 fn ir_is_shown_after_each_pass() {
     let folded = said(":ir --after fold u * (1.0 + 2.0)");
-    let optimised = said(":ir --after prune u * (1.0 + 2.0)");
+    let optimised = said(":ir --after dce u * (1.0 + 2.0)");
     assert!(
         folded.contains("const 1.0") && folded.contains("const 3.0"),
         "{folded}"

@@ -20,7 +20,8 @@ pub struct RegisteredClosure {
 }
 
 impl RegisteredClosure {
-    /// Whether a closure can have a parameter of that type: anything but arrays and structs.
+    /// Whether a closure can have a parameter of that type: anything that the language has but
+    /// arrays and structs.
     pub fn accepts(ty: &Type) -> bool {
         TypeId::from_host_type(ty).is_some()
     }

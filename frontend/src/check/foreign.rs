@@ -112,7 +112,7 @@ const fn osl(name: &'static str, global: &'static str, read: &'static str) -> Fo
     }
 }
 
-const fn of_picture(
+const fn of_image(
     language: &'static str,
     name: &'static str,
     global: &'static str,
@@ -133,16 +133,16 @@ const GLOBALS: &[ForeignGlobal] = &[
     osl("Ng", "gnormal", "global_value<gnormal>"),
     osl("u", "uvw", "global_value<uvw>.x"),
     osl("v", "uvw", "global_value<uvw>.y"),
-    of_picture("Shadertoy", "iTime", "time", "global_value<time>"),
-    of_picture("Shadertoy", "iGlobalTime", "time", "global_value<time>"),
-    of_picture(
+    of_image("Shadertoy", "iTime", "time", "global_value<time>"),
+    of_image("Shadertoy", "iGlobalTime", "time", "global_value<time>"),
+    of_image(
         "Shadertoy",
         "iResolution",
         "resolution",
         "global_value<resolution>",
     ),
-    of_picture("Shadertoy", "fragCoord", "pixel", "global_value<pixel>"),
-    of_picture("GLSL", "gl_FragCoord", "pixel", "global_value<pixel>"),
+    of_image("Shadertoy", "fragCoord", "pixel", "global_value<pixel>"),
+    of_image("GLSL", "gl_FragCoord", "pixel", "global_value<pixel>"),
 ];
 
 /// Texture sampling in other languages, as functions and as methods, and here.

@@ -5,7 +5,7 @@ use super::TypeChecker;
 use crate::ast::{self, BinaryOp, ExprKind, StmtKind, TypeName};
 use crate::interner::Symbol;
 use crate::syntax_error::misspelt_keyword::{self, KeywordPosition};
-use crate::token_kind::Kind;
+use crate::token_kind::TokenKind;
 use adumbra_ir::Span;
 
 impl<'a> TypeChecker<'a, '_> {
@@ -50,7 +50,7 @@ impl<'a> TypeChecker<'a, '_> {
         let word = self.symbol_name(symbol);
         let Some(meant) = misspelt_keyword::intended_keyword(
             word,
-            Kind::Name,
+            TokenKind::Name,
             KeywordPosition::Item,
             self.type_names(),
         ) else {
@@ -70,29 +70,29 @@ impl<'a> TypeChecker<'a, '_> {
 }
 
 /// The name that a statement begins with, and the kind of what follows it.
-fn first_word(statement: &StmtKind) -> Option<(Symbol, Kind)> {
+fn first_word(statement: &StmtKind) -> Option<(Symbol, TokenKind)> {
     let expr = match statement {
         StmtKind::Declaration(declaration) => {
             return match declaration.ty.name {
-                TypeName::Named(symbol) if !declaration.is_const => Some((symbol, Kind::Name)),
+                TypeName::Named(symbol) if !declaration.is_const => Some((symbol, TokenKind::Name)),
                 _ => None,
             };
         }
         StmtKind::Expr(expr) => expr,
         _ => return None,
     };
-    let mut next = Kind::Semicolon;
+    let mut next = TokenKind::Semicolon;
     let mut leftmost = *expr;
     while let ExprKind::Binary(op, left, _) = leftmost.kind {
         next = match op {
-            BinaryOp::Sub => Kind::Minus,
-            _ => Kind::Plus,
+            BinaryOp::Sub => TokenKind::Minus,
+            _ => TokenKind::Plus,
         };
         leftmost = left;
     }
     match leftmost.kind {
         ExprKind::Name(symbol) => Some((symbol, next)),
-        ExprKind::Call(name, _) => Some((name.symbol, Kind::LParen)),
+        ExprKind::Call(name, _) => Some((name.symbol, TokenKind::LParen)),
         _ => None,
     }
 }

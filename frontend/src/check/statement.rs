@@ -449,8 +449,8 @@ impl<'a> TypeChecker<'a, '_> {
             changed,
             span,
         })));
-        let first_turn_stays = header.tests_last && !body_completes && !open.continues;
-        open.breaks || (condition.is_some() && !first_turn_stays)
+        let first_iteration_stays = header.tests_last && !body_completes && !open.continues;
+        open.breaks || (condition.is_some() && !first_iteration_stays)
     }
 
     /// The condition of a loop; `None` if it always holds.

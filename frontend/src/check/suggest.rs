@@ -20,7 +20,7 @@ use crate::ast;
 use crate::edit_distance::closest_name;
 use crate::interner::Symbol;
 use crate::syntax_error::foreign_keyword;
-use crate::token_kind::{Kind, TokenSet};
+use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::{Code, Diagnostic, Label, Span};
 
 /// Most names that a help lists.
@@ -284,7 +284,7 @@ impl<'a> TypeChecker<'a, '_> {
     /// Every name of a type.
     pub(super) fn type_names(&self) -> impl Iterator<Item = &str> {
         let structs = self.names.types().map(|symbol| self.symbol_name(symbol));
-        let keywords = TokenSet::TYPES.iter().map(Kind::text);
+        let keywords = TokenSet::TYPES.iter().map(TokenKind::text);
         let fixed: Vec<&str> = keywords.chain(predeclared_type_names()).collect();
         structs.chain(fixed)
     }
@@ -356,9 +356,9 @@ impl<'a> TypeChecker<'a, '_> {
             .iter()
             .map(|(symbol, _)| self.symbol_name(*symbol));
         let is_of_hit = HIT_GLOBALS.contains(&text.as_str());
-        let is_of_picture = IMAGE_GLOBALS.contains(&text.as_str());
+        let is_of_image = IMAGE_GLOBALS.contains(&text.as_str());
         let similar = self.closest(&text, globals.clone());
-        let help = match similar.filter(|_| !is_of_hit && !is_of_picture) {
+        let help = match similar.filter(|_| !is_of_hit && !is_of_image) {
             Some(known) => format!("did you mean `{known}`?"),
             None => {
                 let there = match self.globals.is_empty() {
@@ -366,7 +366,7 @@ impl<'a> TypeChecker<'a, '_> {
                     false => format!("there is {}", listed(globals)),
                 };
                 let fix = match is_of_hit {
-                    _ if is_of_picture => {
+                    _ if is_of_image => {
                         "`--globals picture` declares it, and `image` has it at each pixel"
                             .to_owned()
                     }

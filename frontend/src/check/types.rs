@@ -54,7 +54,8 @@ impl TypeId {
         TypeId(TypeId::FLOAT.0 + count - 1)
     }
 
-    /// The type that a host means; `None` for arrays and structs, which only sources declare.
+    /// The type that a host means; `None` for arrays and structs, which only sources declare, and
+    /// for vectors and matrices of a size that the language lacks.
     pub fn from_host_type(ty: &adumbra_ir::Type) -> Option<TypeId> {
         Some(match ty {
             adumbra_ir::Type::Scalar(scalar) => match scalar {
@@ -65,9 +66,12 @@ impl TypeId {
                 Scalar::Closure => TypeId::CLOSURE,
                 Scalar::Resource => TypeId::RESOURCE,
             },
-            adumbra_ir::Type::Vector(n) => TypeId::floats(u32::from(*n)),
-            adumbra_ir::Type::Matrix(n) => TypeId::matrix(u32::from(*n)),
-            adumbra_ir::Type::Array(..) | adumbra_ir::Type::Struct(_) => return None,
+            adumbra_ir::Type::Vector(n @ 2..=4) => TypeId::floats(u32::from(*n)),
+            adumbra_ir::Type::Matrix(n @ 2..=4) => TypeId::matrix(u32::from(*n)),
+            adumbra_ir::Type::Vector(_)
+            | adumbra_ir::Type::Matrix(_)
+            | adumbra_ir::Type::Array(..)
+            | adumbra_ir::Type::Struct(_) => return None,
         })
     }
 

@@ -8,7 +8,7 @@ use crate::ast::{
     BinaryOp, Expr, ExprKind, Ident, IncDecOp, LevelOfDetail, TextureSample, UnaryOp,
 };
 use crate::interner::Symbol;
-use crate::token_kind::{Kind, TokenSet};
+use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::Span;
 use chumsky::pratt::{infix, left, postfix, prefix};
 use chumsky::prelude::*;
@@ -16,22 +16,22 @@ use smallvec::SmallVec;
 
 /// The binary operators by how tightly they bind, loosest first; each level groups to the left. As
 /// in C.
-pub(crate) const PRECEDENCE_LEVELS: [&[Kind]; 10] = [
-    &[Kind::PipePipe],
-    &[Kind::AmpAmp],
-    &[Kind::Pipe],
-    &[Kind::Caret],
-    &[Kind::Amp],
-    &[Kind::EqualEqual, Kind::NotEqual],
+pub(crate) const PRECEDENCE_LEVELS: [&[TokenKind]; 10] = [
+    &[TokenKind::PipePipe],
+    &[TokenKind::AmpAmp],
+    &[TokenKind::Pipe],
+    &[TokenKind::Caret],
+    &[TokenKind::Amp],
+    &[TokenKind::EqualEqual, TokenKind::NotEqual],
     &[
-        Kind::Less,
-        Kind::LessEqual,
-        Kind::Greater,
-        Kind::GreaterEqual,
+        TokenKind::Less,
+        TokenKind::LessEqual,
+        TokenKind::Greater,
+        TokenKind::GreaterEqual,
     ],
-    &[Kind::ShiftLeft, Kind::ShiftRight],
-    &[Kind::Plus, Kind::Minus],
-    &[Kind::Star, Kind::Slash, Kind::Percent],
+    &[TokenKind::ShiftLeft, TokenKind::ShiftRight],
+    &[TokenKind::Plus, TokenKind::Minus],
+    &[TokenKind::Star, TokenKind::Slash, TokenKind::Percent],
 ];
 
 /// How tightly operators before an operand bind: tighter than every level.
@@ -41,48 +41,48 @@ const POSTFIX: u16 = PREFIX + 1;
 
 /// Operators before an operand.
 pub(crate) const UNARY_OPERATORS: TokenSet = TokenSet::of(&[
-    Kind::Plus,
-    Kind::Minus,
-    Kind::Not,
-    Kind::Tilde,
-    Kind::PlusPlus,
-    Kind::MinusMinus,
+    TokenKind::Plus,
+    TokenKind::Minus,
+    TokenKind::Not,
+    TokenKind::Tilde,
+    TokenKind::PlusPlus,
+    TokenKind::MinusMinus,
 ]);
 
-const STEPS: TokenSet = TokenSet::of(&[Kind::PlusPlus, Kind::MinusMinus]);
+const STEPS: TokenSet = TokenSet::of(&[TokenKind::PlusPlus, TokenKind::MinusMinus]);
 
 /// `=` and the compound assignments.
 pub(crate) const ASSIGNMENT_OPERATORS: TokenSet = TokenSet::of(&[
-    Kind::Assign,
-    Kind::PlusAssign,
-    Kind::MinusAssign,
-    Kind::StarAssign,
-    Kind::SlashAssign,
-    Kind::PercentAssign,
-    Kind::AmpAssign,
-    Kind::PipeAssign,
-    Kind::CaretAssign,
-    Kind::ShiftLeftAssign,
-    Kind::ShiftRightAssign,
+    TokenKind::Assign,
+    TokenKind::PlusAssign,
+    TokenKind::MinusAssign,
+    TokenKind::StarAssign,
+    TokenKind::SlashAssign,
+    TokenKind::PercentAssign,
+    TokenKind::AmpAssign,
+    TokenKind::PipeAssign,
+    TokenKind::CaretAssign,
+    TokenKind::ShiftLeftAssign,
+    TokenKind::ShiftRightAssign,
 ]);
 
 /// Numbers, strings, `true` and `false`.
 pub(crate) const LITERALS: TokenSet = TokenSet::of(&[
-    Kind::FloatLiteral,
-    Kind::IntLiteral,
-    Kind::UintLiteral,
-    Kind::StringLiteral,
-    Kind::True,
-    Kind::False,
+    TokenKind::FloatLiteral,
+    TokenKind::IntLiteral,
+    TokenKind::UintLiteral,
+    TokenKind::StringLiteral,
+    TokenKind::True,
+    TokenKind::False,
 ]);
 
 const SAMPLES: TokenSet = TokenSet::of(&[
-    Kind::Sample,
-    Kind::SampleGrad,
-    Kind::SampleLevel,
-    Kind::SampleAlpha,
-    Kind::SampleAlphaGrad,
-    Kind::SampleAlphaLevel,
+    TokenKind::Sample,
+    TokenKind::SampleGrad,
+    TokenKind::SampleLevel,
+    TokenKind::SampleAlpha,
+    TokenKind::SampleAlphaGrad,
+    TokenKind::SampleAlphaLevel,
 ]);
 
 /// Arguments while they are counted; few calls have more.
@@ -92,7 +92,7 @@ type Arguments<'a> = SmallVec<[&'a Expr<'a>; 4]>;
 #[derive(Clone, Copy)]
 enum Tail<'a> {
     Ternary(&'a Expr<'a>, &'a Expr<'a>),
-    Assign(Kind, &'a Expr<'a>),
+    Assign(TokenKind, &'a Expr<'a>),
 }
 
 /// A postfix operator.
@@ -100,16 +100,16 @@ enum Tail<'a> {
 enum Suffix<'a> {
     Index(&'a Expr<'a>),
     Member(Ident),
-    Step(Kind),
+    Step(TokenKind),
 }
 
 /// Any expression but a comma list.
 pub(super) fn expression<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a Expr<'a>> {
     recursive(|expression| {
         let binary = binary(expression.clone().boxed());
-        let ternary = mark(Kind::Question)
+        let ternary = mark(TokenKind::Question)
             .ignore_then(expression.clone())
-            .then_ignore(mark(Kind::Colon))
+            .then_ignore(mark(TokenKind::Colon))
             .then(expression.clone())
             .map(|(yes, no)| Tail::Ternary(yes, no));
         let assign = one(ASSIGNMENT_OPERATORS)
@@ -142,17 +142,17 @@ pub(super) fn expression<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a Expr<'a>> {
 fn binary<'t, 'a: 't>(
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
 ) -> GrammarRule<'t, 'a, &'a Expr<'a>> {
-    let cast = mark(Kind::LParen)
+    let cast = mark(TokenKind::LParen)
         .ignore_then(type_keyword())
-        .then_ignore(mark(Kind::RParen));
+        .then_ignore(mark(TokenKind::RParen));
     let index = enclosed(
-        Kind::LBracket,
+        TokenKind::LBracket,
         expression.clone(),
-        Kind::RBracket,
+        TokenKind::RBracket,
         |builder, span| builder.expr(ExprKind::Broken, span),
     )
     .map(Suffix::Index);
-    let member = mark(Kind::Dot).ignore_then(name()).map(Suffix::Member);
+    let member = mark(TokenKind::Dot).ignore_then(name()).map(Suffix::Member);
     let step = one(STEPS).map(Suffix::Step);
     // The commonest operators bind tightest, so those are tried first.
     let levels: Vec<_> = PRECEDENCE_LEVELS
@@ -200,9 +200,9 @@ fn operand<'t, 'a: 't>(
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
 ) -> GrammarRule<'t, 'a, &'a Expr<'a>> {
     let arguments = arguments(expression.clone());
-    let angled = mark(Kind::Less)
+    let angled = mark(TokenKind::Less)
         .ignore_then(name())
-        .then_ignore(mark(Kind::Greater))
+        .then_ignore(mark(TokenKind::Greater))
         .boxed();
     let named = name()
         .then(arguments.clone().or_not())
@@ -213,10 +213,10 @@ fn operand<'t, 'a: 't>(
     let construct = type_keyword()
         .then(arguments.clone())
         .map(|(ty, arguments)| ExprKind::Construct(ty, arguments));
-    let global = mark(Kind::GlobalValue)
+    let global = mark(TokenKind::GlobalValue)
         .ignore_then(angled.clone())
         .map(ExprKind::GlobalValue);
-    let closure = mark(Kind::MakeClosure)
+    let closure = mark(TokenKind::MakeClosure)
         .ignore_then(angled.clone())
         .then(arguments.clone())
         .map(|(name, arguments)| ExprKind::MakeClosure(name, arguments));
@@ -226,9 +226,9 @@ fn operand<'t, 'a: 't>(
         .map(|((kind, name), arguments)| ExprKind::TextureSample(sample(kind), name, arguments));
     // Parentheses leave no node: the expression inside takes over their span.
     let parentheses = enclosed(
-        Kind::LParen,
+        TokenKind::LParen,
         expression.map(|inner| inner.kind),
-        Kind::RParen,
+        TokenKind::RParen,
         |_, _| ExprKind::Broken,
     );
     choice((
@@ -252,13 +252,13 @@ fn arguments<'t, 'a: 't>(
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
 ) -> GrammarRule<'t, 'a, &'a [&'a Expr<'a>]> {
     let list = expression
-        .separated_by(mark(Kind::Comma))
+        .separated_by(mark(TokenKind::Comma))
         .collect::<Arguments>()
         .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list));
     enclosed(
-        Kind::LParen,
+        TokenKind::LParen,
         list,
-        Kind::RParen,
+        TokenKind::RParen,
         |builder: NodeBuilder<'t, 'a>, span: Span| {
             let broken = builder.expr(ExprKind::Broken, span);
             &*builder.arena.alloc_slice_copy(&[broken])
@@ -267,9 +267,9 @@ fn arguments<'t, 'a: 't>(
     .boxed()
 }
 
-fn stepped<'a>(kind: Kind, postfix: bool, place: &'a Expr<'a>) -> ExprKind<'a> {
+fn stepped<'a>(kind: TokenKind, postfix: bool, place: &'a Expr<'a>) -> ExprKind<'a> {
     let step = match kind {
-        Kind::PlusPlus => IncDecOp::Increment,
+        TokenKind::PlusPlus => IncDecOp::Increment,
         _ => IncDecOp::Decrement,
     };
     ExprKind::IncDec {
@@ -281,79 +281,79 @@ fn stepped<'a>(kind: Kind, postfix: bool, place: &'a Expr<'a>) -> ExprKind<'a> {
 
 /// A number, a string, `true` or `false`.
 pub(super) fn literal<'t, 'a: 't>()
--> impl Parser<'t, &'t [Kind], ExprKind<'a>, GrammarExtra<'t, 'a>> + Copy {
+-> impl Parser<'t, &'t [TokenKind], ExprKind<'a>, GrammarExtra<'t, 'a>> + Copy {
     one(LITERALS).map_with(|kind, e| {
         let index = e.span().start;
         let value = e.state().tokens.tokens[index].value;
         match kind {
-            Kind::FloatLiteral => ExprKind::Float(f32::from_bits(value)),
-            Kind::IntLiteral => ExprKind::Int(value as i32),
-            Kind::UintLiteral => ExprKind::Uint(value),
-            Kind::StringLiteral => ExprKind::String(Symbol(value)),
-            _ => ExprKind::Bool(kind == Kind::True),
+            TokenKind::FloatLiteral => ExprKind::Float(f32::from_bits(value)),
+            TokenKind::IntLiteral => ExprKind::Int(value as i32),
+            TokenKind::UintLiteral => ExprKind::Uint(value),
+            TokenKind::StringLiteral => ExprKind::String(Symbol(value)),
+            _ => ExprKind::Bool(kind == TokenKind::True),
         }
     })
 }
 
-fn sample(kind: Kind) -> TextureSample {
+fn sample(kind: TokenKind) -> TextureSample {
     let alpha = matches!(
         kind,
-        Kind::SampleAlpha | Kind::SampleAlphaGrad | Kind::SampleAlphaLevel
+        TokenKind::SampleAlpha | TokenKind::SampleAlphaGrad | TokenKind::SampleAlphaLevel
     );
     let detail = match kind {
-        Kind::SampleGrad | Kind::SampleAlphaGrad => LevelOfDetail::Gradients,
-        Kind::SampleLevel | Kind::SampleAlphaLevel => LevelOfDetail::Level,
+        TokenKind::SampleGrad | TokenKind::SampleAlphaGrad => LevelOfDetail::Gradients,
+        TokenKind::SampleLevel | TokenKind::SampleAlphaLevel => LevelOfDetail::Level,
         _ => LevelOfDetail::Shadows,
     };
     TextureSample { alpha, detail }
 }
 
-fn unary_op(kind: Kind) -> Option<UnaryOp> {
+fn unary_op(kind: TokenKind) -> Option<UnaryOp> {
     Some(match kind {
-        Kind::Plus => UnaryOp::Plus,
-        Kind::Minus => UnaryOp::Minus,
-        Kind::Not => UnaryOp::Not,
-        Kind::Tilde => UnaryOp::BitNot,
+        TokenKind::Plus => UnaryOp::Plus,
+        TokenKind::Minus => UnaryOp::Minus,
+        TokenKind::Not => UnaryOp::Not,
+        TokenKind::Tilde => UnaryOp::BitNot,
         _ => return None,
     })
 }
 
-fn binary_op(kind: Kind) -> BinaryOp {
+fn binary_op(kind: TokenKind) -> BinaryOp {
     match kind {
-        Kind::Star => BinaryOp::Mul,
-        Kind::Slash => BinaryOp::Div,
-        Kind::Percent => BinaryOp::Rem,
-        Kind::Plus => BinaryOp::Add,
-        Kind::Minus => BinaryOp::Sub,
-        Kind::ShiftLeft => BinaryOp::Shl,
-        Kind::ShiftRight => BinaryOp::Shr,
-        Kind::Less => BinaryOp::Less,
-        Kind::LessEqual => BinaryOp::LessEqual,
-        Kind::Greater => BinaryOp::Greater,
-        Kind::GreaterEqual => BinaryOp::GreaterEqual,
-        Kind::EqualEqual => BinaryOp::Equal,
-        Kind::NotEqual => BinaryOp::NotEqual,
-        Kind::Amp => BinaryOp::BitAnd,
-        Kind::Caret => BinaryOp::BitXor,
-        Kind::Pipe => BinaryOp::BitOr,
-        Kind::AmpAmp => BinaryOp::And,
+        TokenKind::Star => BinaryOp::Mul,
+        TokenKind::Slash => BinaryOp::Div,
+        TokenKind::Percent => BinaryOp::Rem,
+        TokenKind::Plus => BinaryOp::Add,
+        TokenKind::Minus => BinaryOp::Sub,
+        TokenKind::ShiftLeft => BinaryOp::Shl,
+        TokenKind::ShiftRight => BinaryOp::Shr,
+        TokenKind::Less => BinaryOp::Less,
+        TokenKind::LessEqual => BinaryOp::LessEqual,
+        TokenKind::Greater => BinaryOp::Greater,
+        TokenKind::GreaterEqual => BinaryOp::GreaterEqual,
+        TokenKind::EqualEqual => BinaryOp::Equal,
+        TokenKind::NotEqual => BinaryOp::NotEqual,
+        TokenKind::Amp => BinaryOp::BitAnd,
+        TokenKind::Caret => BinaryOp::BitXor,
+        TokenKind::Pipe => BinaryOp::BitOr,
+        TokenKind::AmpAmp => BinaryOp::And,
         _ => BinaryOp::Or,
     }
 }
 
 /// The operator inside a compound assignment; `None` for `=`.
-fn compound(kind: Kind) -> Option<BinaryOp> {
+fn compound(kind: TokenKind) -> Option<BinaryOp> {
     Some(match kind {
-        Kind::PlusAssign => BinaryOp::Add,
-        Kind::MinusAssign => BinaryOp::Sub,
-        Kind::StarAssign => BinaryOp::Mul,
-        Kind::SlashAssign => BinaryOp::Div,
-        Kind::PercentAssign => BinaryOp::Rem,
-        Kind::AmpAssign => BinaryOp::BitAnd,
-        Kind::PipeAssign => BinaryOp::BitOr,
-        Kind::CaretAssign => BinaryOp::BitXor,
-        Kind::ShiftLeftAssign => BinaryOp::Shl,
-        Kind::ShiftRightAssign => BinaryOp::Shr,
+        TokenKind::PlusAssign => BinaryOp::Add,
+        TokenKind::MinusAssign => BinaryOp::Sub,
+        TokenKind::StarAssign => BinaryOp::Mul,
+        TokenKind::SlashAssign => BinaryOp::Div,
+        TokenKind::PercentAssign => BinaryOp::Rem,
+        TokenKind::AmpAssign => BinaryOp::BitAnd,
+        TokenKind::PipeAssign => BinaryOp::BitOr,
+        TokenKind::CaretAssign => BinaryOp::BitXor,
+        TokenKind::ShiftLeftAssign => BinaryOp::Shl,
+        TokenKind::ShiftRightAssign => BinaryOp::Shr,
         _ => return None,
     })
 }

@@ -8,17 +8,25 @@ use crate::ast::{
     ReplEntry, StructDef, UnaryOp,
 };
 use crate::syntax_error::foreign_keyword;
-use crate::token_kind::{Kind, TokenSet};
+use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::Span;
 use bumpalo::collections::Vec as BumpVec;
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
 /// The tokens that certainly begin an item at the start of a line: recovery stops there.
-const STARTS: TokenSet =
-    TokenSet::TYPES.union(TokenSet::of(&[Kind::Const, Kind::Struct, Kind::Shader]));
+const STARTS: TokenSet = TokenSet::TYPES.union(TokenSet::of(&[
+    TokenKind::Const,
+    TokenKind::Struct,
+    TokenKind::Shader,
+]));
 
-const QUALIFIERS: TokenSet = TokenSet::of(&[Kind::In, Kind::Out, Kind::InOut, Kind::Const]);
+const QUALIFIERS: TokenSet = TokenSet::of(&[
+    TokenKind::In,
+    TokenKind::Out,
+    TokenKind::InOut,
+    TokenKind::Const,
+]);
 
 /// A whole file.
 pub(crate) fn source_file<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [Item<'a>]> {
@@ -37,7 +45,7 @@ pub(crate) fn source_file<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [Item<'a>]> {
 pub(crate) fn single_expression<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a Expr<'a>> {
     statement_rules()
         .expression
-        .then_ignore(mark(Kind::Semicolon).or_not())
+        .then_ignore(mark(TokenKind::Semicolon).or_not())
         .then_ignore(end())
         .map_with(|expr, e| {
             e.state().validate(|audit| audit.expr(expr));
@@ -49,9 +57,9 @@ pub(crate) fn single_expression<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a Expr<'a
 /// An entry of the REPL.
 pub(crate) fn repl_entries<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [ReplEntry<'a>]> {
     let rules = statement_rules();
-    let shadow = || mark(Kind::Colon).ignore_then(rules.expression.clone());
+    let shadow = || mark(TokenKind::Colon).ignore_then(rules.expression.clone());
     let seed = name()
-        .then_ignore(mark(Kind::Assign))
+        .then_ignore(mark(TokenKind::Assign))
         .then(rules.expression.clone())
         .then(shadow())
         .then(shadow().or_not())
@@ -96,7 +104,7 @@ fn item<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, Optio
     let item = declared(rules)
         .or(declaration)
         .map(Some)
-        .or(mark(Kind::Semicolon).to(None));
+        .or(mark(TokenKind::Semicolon).to(None));
     item.recover_with(via_parser(skip.map(Some)))
         .map_with(|kind, e| {
             let (builder, span) = seen(e);
@@ -115,12 +123,12 @@ fn declared<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, I
         .block
         .clone()
         .map(Some)
-        .or(mark(Kind::Semicolon).to(None));
+        .or(mark(TokenKind::Semicolon).to(None));
     let function = rules
         .ty
         .clone()
         .map(Some)
-        .or(mark(Kind::Shader).to(None))
+        .or(mark(TokenKind::Shader).to(None))
         .then(name())
         .then(parameters)
         .then(body)
@@ -145,7 +153,7 @@ fn parameters<'t, 'a: 't>(
 ) -> GrammarRule<'t, 'a, (Option<&'a [ParamDecl<'a>]>, Span)> {
     let qualifiers = one(QUALIFIERS)
         .repeated()
-        .collect::<SmallVec<[Kind; 2]>>()
+        .collect::<SmallVec<[TokenKind; 2]>>()
         .map(|kinds| TokenSet::of(&kinds));
     let parameter = qualifiers
         .then(rules.ty.clone())
@@ -153,7 +161,7 @@ fn parameters<'t, 'a: 't>(
         .then(metadata().or_not())
         .map_with(|(((qualifiers, ty), declarator), metadata), e| ParamDecl {
             direction: direction(qualifiers),
-            is_const: qualifiers.contains(Kind::Const),
+            is_const: qualifiers.contains(TokenKind::Const),
             ty,
             declarator,
             metadata: metadata.unwrap_or_default(),
@@ -161,19 +169,19 @@ fn parameters<'t, 'a: 't>(
         })
         .boxed();
     let list = parameter
-        .separated_by(mark(Kind::Comma))
+        .separated_by(mark(TokenKind::Comma))
         .collect::<SmallVec<[_; 4]>>()
         .map_with(|list, e| Some(&*e.state().arena.alloc_slice_copy(&list)));
-    enclosed(Kind::LParen, list, Kind::RParen, |_, _| None)
+    enclosed(TokenKind::LParen, list, TokenKind::RParen, |_, _| None)
         .map_with(|list, e| (list, seen(e).1))
         .boxed()
 }
 
 fn direction(qualifiers: TokenSet) -> ParamDirection {
-    let both = TokenSet::of(&[Kind::In, Kind::Out]);
-    if qualifiers.contains(Kind::InOut) || qualifiers.contains_all(both) {
+    let both = TokenSet::of(&[TokenKind::In, TokenKind::Out]);
+    if qualifiers.contains(TokenKind::InOut) || qualifiers.contains_all(both) {
         ParamDirection::InOut
-    } else if qualifiers.contains(Kind::Out) {
+    } else if qualifiers.contains(TokenKind::Out) {
         ParamDirection::Out
     } else {
         ParamDirection::In
@@ -182,7 +190,7 @@ fn direction(qualifiers: TokenSet) -> ParamDirection {
 
 /// `<<< label = "count", hidden >>>`
 fn metadata<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [MetadataItem<'a>]> {
-    let sign = mark(Kind::Minus).or_not();
+    let sign = mark(TokenKind::Minus).or_not();
     let value = sign.then(literal()).map_with(|(sign, kind), e| {
         let (builder, span) = seen(e);
         let literal = builder.expr(kind, span);
@@ -192,13 +200,13 @@ fn metadata<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [MetadataItem<'a>]> {
         }
     });
     name()
-        .then(mark(Kind::Assign).ignore_then(value).or_not())
+        .then(mark(TokenKind::Assign).ignore_then(value).or_not())
         .map(|(name, value)| MetadataItem { name, value })
-        .separated_by(mark(Kind::Comma))
+        .separated_by(mark(TokenKind::Comma))
         .allow_trailing()
         .collect::<SmallVec<[_; 4]>>()
         .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list))
-        .delimited_by(mark(Kind::MetaOpen), mark(Kind::MetaClose))
+        .delimited_by(mark(TokenKind::MetaOpen), mark(TokenKind::MetaClose))
         .boxed()
 }
 
@@ -212,9 +220,14 @@ fn structure<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, 
         .repeated()
         .collect::<SmallVec<[_; 8]>>()
         .map_with(|list, e| Some(&*e.state().arena.alloc_slice_copy(&list)));
-    mark(Kind::Struct)
+    mark(TokenKind::Struct)
         .ignore_then(name())
-        .then(enclosed(Kind::LBrace, members, Kind::RBrace, |_, _| None))
+        .then(enclosed(
+            TokenKind::LBrace,
+            members,
+            TokenKind::RBrace,
+            |_, _| None,
+        ))
         .then_ignore(semicolon())
         .map_with(|(name, members), e| match members {
             None => ItemKind::Broken(e.state().arena.alloc_slice_copy(&[name])),
@@ -228,21 +241,21 @@ fn structure<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, 
 /// declares the names in it.
 fn declared_names<'a>(builder: NodeBuilder<'_, 'a>, start: usize, end: usize) -> &'a [Ident] {
     let following = TokenSet::of(&[
-        Kind::LParen,
-        Kind::LBracket,
-        Kind::LBrace,
-        Kind::Assign,
-        Kind::Comma,
-        Kind::Semicolon,
+        TokenKind::LParen,
+        TokenKind::LBracket,
+        TokenKind::LBrace,
+        TokenKind::Assign,
+        TokenKind::Comma,
+        TokenKind::Semicolon,
     ]);
     let kinds = &builder.tokens.kinds;
     let is_declared = |at: usize| {
         let next = builder.tokens.kind(at + 1);
-        kinds[at] == Kind::Name && next.is_none_or(|next| following.contains(next))
+        kinds[at] == TokenKind::Name && next.is_none_or(|next| following.contains(next))
     };
     let token = builder.tokens.tokens[start];
     let word = &builder.source[token.start as usize..token.end as usize];
-    if kinds[start] != Kind::Name || foreign_keyword::foreign_opener_fix(word).is_none() {
+    if kinds[start] != TokenKind::Name || foreign_keyword::foreign_opener_fix(word).is_none() {
         let first = (start..end).find(|&at| is_declared(at));
         let name = first.map(|at| builder.name(at));
         return builder.arena.alloc_slice_copy(name.as_slice());
@@ -251,18 +264,20 @@ fn declared_names<'a>(builder: NodeBuilder<'_, 'a>, start: usize, end: usize) ->
     let mut depth = 0;
     for at in start + 1..end {
         depth += match kinds[at] {
-            Kind::LParen => 1,
-            Kind::RParen => -1,
+            TokenKind::LParen => 1,
+            TokenKind::RParen => -1,
             _ => 0,
         };
         let before = kinds[at - 1];
-        let begins = matches!(before, Kind::Name | Kind::Comma | Kind::LBrace)
-            || before.type_keyword().is_some();
+        let begins = matches!(
+            before,
+            TokenKind::Name | TokenKind::Comma | TokenKind::LBrace
+        ) || before.type_keyword().is_some();
         let ends = matches!(
             builder.tokens.kind(at + 1),
-            Some(Kind::Colon | Kind::RBrace)
+            Some(TokenKind::Colon | TokenKind::RBrace)
         );
-        if depth == 0 && begins && (is_declared(at) || kinds[at] == Kind::Name && ends) {
+        if depth == 0 && begins && (is_declared(at) || kinds[at] == TokenKind::Name && ends) {
             names.push(builder.name(at));
         }
     }

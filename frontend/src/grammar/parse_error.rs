@@ -1,6 +1,6 @@
 //! The parse error: a position and the expected kinds.
 
-use crate::token_kind::{Kind, TokenSet};
+use crate::token_kind::{TokenKind, TokenSet};
 use chumsky::DefaultExpected;
 use chumsky::error::{Error, LabelError};
 use chumsky::span::SimpleSpan;
@@ -22,7 +22,7 @@ impl ParseError {
     }
 }
 
-impl<'t> Error<'t, &'t [Kind]> for ParseError {
+impl<'t> Error<'t, &'t [TokenKind]> for ParseError {
     fn merge(self, other: ParseError) -> ParseError {
         ParseError {
             expected: self.expected.union(other.expected),
@@ -32,19 +32,19 @@ impl<'t> Error<'t, &'t [Kind]> for ParseError {
 }
 
 /// The errors of chumsky's own parsers; only `end` is used.
-impl<'t> LabelError<'t, &'t [Kind], DefaultExpected<'t, Kind>> for ParseError {
-    fn expected_found<E: IntoIterator<Item = DefaultExpected<'t, Kind>>>(
+impl<'t> LabelError<'t, &'t [TokenKind], DefaultExpected<'t, TokenKind>> for ParseError {
+    fn expected_found<E: IntoIterator<Item = DefaultExpected<'t, TokenKind>>>(
         _: E,
-        _: Option<MaybeRef<'t, Kind>>,
+        _: Option<MaybeRef<'t, TokenKind>>,
         span: SimpleSpan,
     ) -> ParseError {
         ParseError::expected(span.start, TokenSet::EMPTY)
     }
 
-    fn merge_expected_found<E: IntoIterator<Item = DefaultExpected<'t, Kind>>>(
+    fn merge_expected_found<E: IntoIterator<Item = DefaultExpected<'t, TokenKind>>>(
         self,
         _: E,
-        _: Option<MaybeRef<'t, Kind>>,
+        _: Option<MaybeRef<'t, TokenKind>>,
         _: SimpleSpan,
     ) -> ParseError {
         self

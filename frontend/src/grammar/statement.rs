@@ -10,23 +10,23 @@ use crate::ast::{
     BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, ForLoop, IfArm,
     Initializer, InitializerKind, Stmt, StmtKind, SwitchCase, TypeExpr, TypeName,
 };
-use crate::token_kind::{Kind, TokenSet};
+use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::Span;
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
 /// The tokens that certainly begin a statement at the start of a line: recovery stops there.
 const STARTS: TokenSet = TokenSet::TYPES.union(TokenSet::of(&[
-    Kind::Const,
-    Kind::Struct,
-    Kind::If,
-    Kind::For,
-    Kind::While,
-    Kind::Do,
-    Kind::Switch,
-    Kind::Break,
-    Kind::Continue,
-    Kind::Return,
+    TokenKind::Const,
+    TokenKind::Struct,
+    TokenKind::If,
+    TokenKind::For,
+    TokenKind::While,
+    TokenKind::Do,
+    TokenKind::Switch,
+    TokenKind::Break,
+    TokenKind::Continue,
+    TokenKind::Return,
 ]));
 
 /// The rules that items consist of.
@@ -87,7 +87,7 @@ fn alternatives<'t, 'a: 't>(
         .clone()
         .then_ignore(semicolon())
         .map(StmtKind::Expr);
-    let arm = mark(Kind::If)
+    let arm = mark(TokenKind::If)
         .ignore_then(condition.clone())
         .then(body.clone())
         .map_with(|(condition, body), e| IfArm {
@@ -97,29 +97,29 @@ fn alternatives<'t, 'a: 't>(
         })
         .boxed();
     // A chain is parsed in a loop, regardless of its length.
-    let further = mark(Kind::Else).ignore_then(arm.clone()).repeated();
+    let further = mark(TokenKind::Else).ignore_then(arm.clone()).repeated();
     let chosen = arm
         .map(|arm| SmallVec::<[IfArm<'a>; 4]>::from_elem(arm, 1))
         .foldl(further, |mut arms, arm| {
             arms.push(arm);
             arms
         })
-        .then(mark(Kind::Else).ignore_then(body.clone()).or_not())
+        .then(mark(TokenKind::Else).ignore_then(body.clone()).or_not())
         .map_with(|(arms, otherwise), e| StmtKind::If {
             arms: e.state().arena.alloc_slice_copy(&arms),
             otherwise,
         });
-    let repeated = mark(Kind::While)
+    let repeated = mark(TokenKind::While)
         .ignore_then(condition.clone())
         .then(body.clone())
         .map(|(condition, body)| StmtKind::While { condition, body });
-    let done = mark(Kind::Do)
+    let done = mark(TokenKind::Do)
         .ignore_then(body.clone())
-        .then_ignore(mark(Kind::While))
+        .then_ignore(mark(TokenKind::While))
         .then(condition.clone())
         .then_ignore(semicolon())
         .map(|(body, condition)| StmtKind::DoWhile { body, condition });
-    let returned = mark(Kind::Return)
+    let returned = mark(TokenKind::Return)
         .ignore_then(expression.clone().or_not())
         .then_ignore(semicolon())
         .map(StmtKind::Return);
@@ -134,10 +134,10 @@ fn alternatives<'t, 'a: 't>(
         returned,
         repeated,
         done,
-        word(Kind::Break, StmtKind::Break),
-        word(Kind::Continue, StmtKind::Continue),
+        word(TokenKind::Break, StmtKind::Break),
+        word(TokenKind::Continue, StmtKind::Continue),
         switched,
-        mark(Kind::Semicolon).to(StmtKind::Empty),
+        mark(TokenKind::Semicolon).to(StmtKind::Empty),
     ))
     .recover_with(via_parser(skip_to_end(STARTS).to(StmtKind::Broken)))
     .map_with(|kind, e| Stmt {
@@ -152,9 +152,9 @@ fn block<'t, 'a: 't>(
     statement: GrammarRule<'t, 'a, Stmt<'a>>,
 ) -> GrammarRule<'t, 'a, BlockStmt<'a>> {
     enclosed(
-        Kind::LBrace,
+        TokenKind::LBrace,
         statements(statement),
-        Kind::RBrace,
+        TokenKind::RBrace,
         |builder: NodeBuilder<'t, 'a>, span: Span| {
             let kind = StmtKind::Broken;
             &*builder.arena.alloc_slice_copy(&[Stmt { kind, span }])
@@ -169,7 +169,7 @@ fn block<'t, 'a: 't>(
 
 fn statements<'t, 'a: 't>(
     statement: GrammarRule<'t, 'a, Stmt<'a>>,
-) -> impl Parser<'t, &'t [Kind], &'a [Stmt<'a>], GrammarExtra<'t, 'a>> + Clone {
+) -> impl Parser<'t, &'t [TokenKind], &'a [Stmt<'a>], GrammarExtra<'t, 'a>> + Clone {
     statement
         .repeated()
         .collect::<SmallVec<[_; 8]>>()
@@ -181,9 +181,9 @@ fn condition<'t, 'a: 't>(
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
 ) -> GrammarRule<'t, 'a, &'a Expr<'a>> {
     enclosed(
-        Kind::LParen,
+        TokenKind::LParen,
         expression,
-        Kind::RParen,
+        TokenKind::RParen,
         |builder: NodeBuilder<'t, 'a>, span| builder.expr(ExprKind::Broken, span),
     )
     .boxed()
@@ -196,33 +196,33 @@ fn for_loop<'t, 'a: 't>(
     body: GrammarRule<'t, 'a, &'a Stmt<'a>>,
 ) -> GrammarRule<'t, 'a, StmtKind<'a>> {
     let list = expression
-        .separated_by(mark(Kind::Comma))
+        .separated_by(mark(TokenKind::Comma))
         .collect::<SmallVec<[_; 4]>>()
         .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list))
         .boxed();
     let init = declaration
         .map(ForInit::Declaration)
-        .then_ignore(mark(Kind::Semicolon))
+        .then_ignore(mark(TokenKind::Semicolon))
         .or(list
             .clone()
             .map(ForInit::Exprs)
-            .then_ignore(mark(Kind::Semicolon)));
+            .then_ignore(mark(TokenKind::Semicolon)));
     let header = init
         .then(list.clone())
-        .then_ignore(mark(Kind::Semicolon))
+        .then_ignore(mark(TokenKind::Semicolon))
         .then(list)
         .map(|((init, conditions), steps)| (init, conditions, steps));
     let header = enclosed(
-        Kind::LParen,
+        TokenKind::LParen,
         header,
-        Kind::RParen,
+        TokenKind::RParen,
         |builder: NodeBuilder<'t, 'a>, span: Span| {
             let broken = builder.expr(ExprKind::Broken, span);
             let init = ForInit::Exprs(builder.arena.alloc_slice_copy(&[broken]));
             (init, &[][..], &[][..])
         },
     );
-    mark(Kind::For)
+    mark(TokenKind::For)
         .ignore_then(header)
         .then(body)
         .map_with(|((init, conditions, steps), body), e| {
@@ -242,11 +242,11 @@ fn switch<'t, 'a: 't>(
     condition: GrammarRule<'t, 'a, &'a Expr<'a>>,
     statement: GrammarRule<'t, 'a, Stmt<'a>>,
 ) -> GrammarRule<'t, 'a, StmtKind<'a>> {
-    let label = mark(Kind::Case)
+    let label = mark(TokenKind::Case)
         .ignore_then(expression)
         .map(Some)
-        .or(mark(Kind::Default).to(None))
-        .then_ignore(mark(Kind::Colon));
+        .or(mark(TokenKind::Default).to(None))
+        .then_ignore(mark(TokenKind::Colon));
     let case = label
         .then(statements(statement))
         .map_with(|(label, statements), e| SwitchCase {
@@ -258,8 +258,8 @@ fn switch<'t, 'a: 't>(
         .repeated()
         .collect::<SmallVec<[_; 8]>>()
         .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list));
-    let cases = enclosed(Kind::LBrace, cases, Kind::RBrace, |_, _| &[][..]);
-    mark(Kind::Switch)
+    let cases = enclosed(TokenKind::LBrace, cases, TokenKind::RBrace, |_, _| &[][..]);
+    mark(TokenKind::Switch)
         .ignore_then(condition)
         .then(cases)
         .map(|(value, cases)| StmtKind::Switch { value, cases })
@@ -271,9 +271,9 @@ fn dimensions<'t, 'a: 't>(
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
 ) -> GrammarRule<'t, 'a, &'a [Dimension<'a>]> {
     enclosed(
-        Kind::LBracket,
+        TokenKind::LBracket,
         expression.or_not(),
-        Kind::RBracket,
+        TokenKind::RBracket,
         |builder: NodeBuilder<'t, 'a>, span| Some(builder.expr(ExprKind::Broken, span)),
     )
     .map_with(|size, e| Dimension {
@@ -295,7 +295,7 @@ fn ty<'t, 'a: 't>(
 ) -> GrammarRule<'t, 'a, TypeExpr<'a>> {
     let keyword = type_keyword().map(TypeName::Keyword);
     let named = name().map(|name| TypeName::Named(name.symbol));
-    let structure = mark(Kind::Struct)
+    let structure = mark(TokenKind::Struct)
         .ignore_then(name())
         .map(|name| TypeName::Struct(name.symbol));
     choice((keyword, named, structure))
@@ -315,14 +315,14 @@ fn declarator<'t, 'a: 't>(
 ) -> GrammarRule<'t, 'a, Declarator<'a>> {
     let initializer = recursive(|initializer| {
         let list = initializer
-            .separated_by(mark(Kind::Comma))
+            .separated_by(mark(TokenKind::Comma))
             .allow_trailing()
             .collect::<SmallVec<[_; 4]>>()
             .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list));
         let list = enclosed(
-            Kind::LBrace,
+            TokenKind::LBrace,
             list.map(InitializerKind::List),
-            Kind::RBrace,
+            TokenKind::RBrace,
             |builder: NodeBuilder<'t, 'a>, span| {
                 InitializerKind::Expr(builder.expr(ExprKind::Broken, span))
             },
@@ -336,7 +336,7 @@ fn declarator<'t, 'a: 't>(
             })
     })
     .boxed();
-    let init = mark(Kind::Assign)
+    let init = mark(TokenKind::Assign)
         .ignore_then(initializer)
         .map_with(|init, e| &*e.state().arena.alloc(init));
     name()
@@ -357,10 +357,10 @@ fn declaration<'t, 'a: 't>(
     declarator: GrammarRule<'t, 'a, Declarator<'a>>,
 ) -> GrammarRule<'t, 'a, &'a Declaration<'a>> {
     let list = declarator
-        .separated_by(mark(Kind::Comma))
+        .separated_by(mark(TokenKind::Comma))
         .at_least(1)
         .collect::<SmallVec<[_; 2]>>();
-    one(TokenSet::of(&[Kind::Const]))
+    one(TokenSet::of(&[TokenKind::Const]))
         .or_not()
         .then(ty)
         .then(list)

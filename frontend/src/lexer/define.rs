@@ -2,7 +2,7 @@
 
 use super::{shortened, word_len};
 use crate::check::predeclared_type_names;
-use crate::token_kind::Kind;
+use crate::token_kind::TokenKind;
 
 /// The replacement of `#define` followed by `after`.
 pub(super) fn define_fix(after: &str) -> String {
@@ -63,7 +63,7 @@ fn type_of(value: &str) -> &str {
 }
 
 fn is_type(word: &str) -> bool {
-    let mut keywords = Kind::KEYWORDS.iter();
+    let mut keywords = TokenKind::KEYWORDS.iter();
     keywords.any(|kind| kind.type_keyword().is_some() && kind.text() == word)
         || predeclared_type_names().any(|name| name == word)
 }

@@ -1,7 +1,7 @@
 //! Number literals: `.5`, `2.`, `4.e1`, `1.f`, `0x1f`, `3u`.
 
 use super::word_len;
-use crate::token_kind::Kind;
+use crate::token_kind::TokenKind;
 
 /// The error in a literal.
 pub(super) struct NumberError {
@@ -19,7 +19,7 @@ const fn problem(label: &'static str, help: &'static str) -> Option<NumberError>
 pub(super) fn read_number(
     bytes: &[u8],
     after_minus: bool,
-) -> (Kind, usize, u32, Option<NumberError>) {
+) -> (TokenKind, usize, u32, Option<NumberError>) {
     if let [b'0', b'x' | b'X', ..] = bytes {
         return hexadecimal(bytes);
     }
@@ -35,7 +35,7 @@ pub(super) fn read_number(
         if exponent == 0 {
             len += 1 + sign + word_len(&bytes[len + 1 + sign..]);
             let problem = problem("the exponent has no digits", "write it as in `1e-3`");
-            return (Kind::FloatLiteral, len, 0, problem);
+            return (TokenKind::FloatLiteral, len, 0, problem);
         }
         is_float = true;
         len += 1 + sign + exponent;
@@ -45,21 +45,21 @@ pub(super) fn read_number(
     match suffix {
         b"f" | b"F" => float(&bytes[..len], whole),
         b"" if is_float => float(&bytes[..len], whole),
-        b"" => decimal(&bytes[..len], Kind::IntLiteral, whole, after_minus),
-        b"u" | b"U" if !is_float => decimal(&bytes[..len], Kind::UintLiteral, whole, false),
+        b"" => decimal(&bytes[..len], TokenKind::IntLiteral, whole, after_minus),
+        b"u" | b"U" if !is_float => decimal(&bytes[..len], TokenKind::UintLiteral, whole, false),
         b"h" | b"H" | b"l" | b"L" | b"lf" | b"LF" => {
             let problem = problem(
                 "there is no such suffix",
                 "there is one size of float, 32 bits: remove the suffix, or write `f`",
             );
-            (Kind::FloatLiteral, whole, 0, problem)
+            (TokenKind::FloatLiteral, whole, 0, problem)
         }
         _ => {
             let problem = problem(
                 "a number runs into a word",
                 "put an operator or a space between them; a name cannot start with a digit",
             );
-            (Kind::FloatLiteral, whole, 0, problem)
+            (TokenKind::FloatLiteral, whole, 0, problem)
         }
     }
 }
@@ -73,7 +73,7 @@ fn digits(bytes: &[u8]) -> usize {
 }
 
 /// The value nearest to the literal, ties to even.
-fn float(literal: &[u8], len: usize) -> (Kind, usize, u32, Option<NumberError>) {
+fn float(literal: &[u8], len: usize) -> (TokenKind, usize, u32, Option<NumberError>) {
     let value = std::str::from_utf8(literal)
         .ok()
         .and_then(|text| text.parse::<f32>().ok())
@@ -83,20 +83,20 @@ fn float(literal: &[u8], len: usize) -> (Kind, usize, u32, Option<NumberError>) 
     } else {
         problem("too large for a float", "the largest float is 3.4028235e38")
     };
-    (Kind::FloatLiteral, len, value.to_bits(), problem)
+    (TokenKind::FloatLiteral, len, value.to_bits(), problem)
 }
 
 fn decimal(
     literal: &[u8],
-    kind: Kind,
+    kind: TokenKind,
     len: usize,
     after_minus: bool,
-) -> (Kind, usize, u32, Option<NumberError>) {
+) -> (TokenKind, usize, u32, Option<NumberError>) {
     let value = literal.iter().try_fold(0u32, |value, digit| {
         value.checked_mul(10)?.checked_add(u32::from(digit - b'0'))
     });
     let largest = match kind {
-        Kind::UintLiteral => u32::MAX,
+        TokenKind::UintLiteral => u32::MAX,
         _ => i32::MAX as u32 + u32::from(after_minus),
     };
     let problem = match value {
@@ -105,7 +105,7 @@ fn decimal(
             "in C this would be an octal number: remove the zero, or write it in hexadecimal, `0x1f`",
         ),
         Some(value) if value <= largest => None,
-        Some(_) if kind == Kind::IntLiteral => problem(
+        Some(_) if kind == TokenKind::IntLiteral => problem(
             "too large for an int",
             "the largest int is 2147483647; write `u` after it for a uint, or `.0` for a float",
         ),
@@ -118,11 +118,11 @@ fn decimal(
 }
 
 /// `0x1f`, `0X1Fu`: a 32-bit pattern.
-fn hexadecimal(bytes: &[u8]) -> (Kind, usize, u32, Option<NumberError>) {
+fn hexadecimal(bytes: &[u8]) -> (TokenKind, usize, u32, Option<NumberError>) {
     let len = 2 + word_len(&bytes[2..]);
     let (kind, digits) = match &bytes[2..len] {
-        [digits @ .., b'u' | b'U'] => (Kind::UintLiteral, digits),
-        digits => (Kind::IntLiteral, digits),
+        [digits @ .., b'u' | b'U'] => (TokenKind::UintLiteral, digits),
+        digits => (TokenKind::IntLiteral, digits),
     };
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
         let problem = problem(

@@ -3,11 +3,11 @@
 use super::lex;
 use crate::interner::Interner;
 use crate::limits::MAX_DIAGNOSTICS;
-use crate::token_kind::Kind::{self, *};
+use crate::token_kind::TokenKind::{self, *};
 use adumbra_ir::{Code, FileId};
 
 /// Kinds and the source that each token covers.
-fn tokens(text: &str) -> Vec<(Kind, &str)> {
+fn tokens(text: &str) -> Vec<(TokenKind, &str)> {
     let lexed = lex(&mut Interner::new(), FileId::MAIN, text);
     assert!(
         lexed.diagnostics.is_empty(),
@@ -19,12 +19,12 @@ fn tokens(text: &str) -> Vec<(Kind, &str)> {
     lexed.tokens.kinds.iter().copied().zip(covered).collect()
 }
 
-fn kinds(text: &str) -> Vec<Kind> {
+fn kinds(text: &str) -> Vec<TokenKind> {
     tokens(text).into_iter().map(|(kind, _)| kind).collect()
 }
 
 /// Kind and bits of the single literal in `text`.
-fn literal(text: &str) -> (Kind, u32) {
+fn literal(text: &str) -> (TokenKind, u32) {
     let lexed = lex(&mut Interner::new(), FileId::MAIN, text);
     assert!(
         lexed.diagnostics.is_empty(),
@@ -149,7 +149,7 @@ fn longest_mark_wins() {
 
 #[test]
 fn every_mark_and_keyword_is_its_own_kind() {
-    for &kind in Kind::ALL.iter().filter(|&&kind| kind >= LParen) {
+    for &kind in TokenKind::ALL.iter().filter(|&&kind| kind >= LParen) {
         assert_eq!(tokens(kind.text()), [(kind, kind.text())]);
     }
 }

@@ -236,10 +236,10 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         scalar: Scalar,
         span: Span,
     ) -> LeafValue {
-        let slot = self.leaf(access, leaf);
+        let value = self.leaf(access, leaf);
         match access.element {
-            None => slot,
-            Some(index) => self.load(slot.array(), scalar, index, span).into(),
+            None => value,
+            Some(index) => self.load(value.array(), scalar, index, span).into(),
         }
     }
 

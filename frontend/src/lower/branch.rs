@@ -29,7 +29,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         let given = then.given.as_ref().or(otherwise.given.as_ref());
         let count = given.map_or(0, LeafValues::len);
         let (merged, alike) = join(&then, &otherwise);
-        let given = given.into_iter().flatten().map(|slot| slot.value());
+        let given = given.into_iter().flatten().map(|leaf| leaf.value());
         let values = given.chain(merged.iter().map(|merged| merged.then));
         let types: Vec<Scalar> = values.map(|value| self.builder.ty(value)).collect();
         self.hand_over(&then, merged.iter().map(|merged| merged.then));
@@ -77,7 +77,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         let end = region.insts.last_mut().expect("an arm has its terminator");
         end.args = given
             .iter()
-            .map(|slot| slot.value())
+            .map(|leaf| leaf.value())
             .chain(merged)
             .collect::<Args>();
     }
@@ -133,7 +133,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             body.initialise(&mut storage, from, false);
             let all = leaves.iter().zip(storage);
             all.filter(|(leaf, _)| leaf.len == 0)
-                .map(|(_, slot)| slot)
+                .map(|(_, value)| value)
                 .collect()
         };
         let scalars = self.branch(holds, |body| fill(body, yes), |body| fill(body, no), span);
@@ -154,7 +154,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
     ) -> LeafValues {
         let has_handles = yes
             .iter()
-            .any(|slot| self.builder.ty(slot.value()).is_handle());
+            .any(|leaf| self.builder.ty(leaf.value()).is_handle());
         if has_handles {
             return self.branch(condition, |_| yes.clone(), |_| no.clone(), span);
         }

@@ -36,11 +36,11 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             let travels = param.call_direction();
             if travels == ParamDirection::InOut || self.types().has_arrays(param.ty) {
                 values = self.read(&access, span);
-                for (leaf, slot) in self.leaves(param.ty).iter().zip(&values) {
+                for (leaf, value) in self.leaves(param.ty).iter().zip(&values) {
                     match (leaf.len, travels) {
-                        (0, ParamDirection::InOut) => scalars.push(slot.value()),
+                        (0, ParamDirection::InOut) => scalars.push(value.value()),
                         (0, _) => {}
-                        _ => arrays.push(slot.array()),
+                        _ => arrays.push(value.array()),
                     }
                 }
             }
@@ -86,14 +86,14 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         arrays: &mut Vec<ArrayId>,
         span: Span,
     ) {
-        for (&leaf, slot) in self.leaves(ty).iter().zip(values) {
+        for (&leaf, value) in self.leaves(ty).iter().zip(values) {
             if leaf.len == 0 {
-                scalars.push(slot.value());
+                scalars.push(value.value());
             } else if later.iter().all(is_plain) {
-                arrays.push(slot.array());
+                arrays.push(value.array());
             } else {
                 let copy = self.new_array(leaf, None, span, None);
-                self.copy_array(copy, slot.array(), span);
+                self.copy_array(copy, value.array(), span);
                 arrays.push(copy);
             }
         }
@@ -111,9 +111,9 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
     ) -> LeafValues {
         let leaves = self.leaves(param.ty);
         values.resize(leaves.len(), LeafValue::EMPTY);
-        for (leaf, slot) in leaves.iter().zip(&mut values) {
+        for (leaf, value) in leaves.iter().zip(&mut values) {
             if leaf.len == 0 {
-                *slot = results.next().expect("a result for each scalar").into();
+                *value = results.next().expect("a result for each scalar").into();
             }
         }
         self.write(access, &values, span);

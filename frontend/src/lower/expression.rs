@@ -133,7 +133,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             TypedExprKind::Sample(texture, detail, args) => {
                 let mut coordinates: SmallVec<[ValueId; 6]> = SmallVec::new();
                 for arg in args {
-                    coordinates.extend(self.values(arg).iter().map(|slot| slot.value()));
+                    coordinates.extend(self.values(arg).iter().map(|leaf| leaf.value()));
                 }
                 let channels = match expr.ty {
                     TypeId::FLOAT => Channels::Alpha,
@@ -148,7 +148,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             TypedExprKind::Message(number, args) => {
                 let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();
                 for arg in args {
-                    scalars.extend(self.values(arg).iter().map(|slot| slot.value()));
+                    scalars.extend(self.values(arg).iter().map(|leaf| leaf.value()));
                 }
                 let kind = InstKind::Message(self.shared.message(number));
                 self.builder.inst(kind, scalars, [], span);
@@ -157,7 +157,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             TypedExprKind::Closure(number, args) => {
                 let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();
                 for arg in args {
-                    scalars.extend(self.values(arg).iter().map(|slot| slot.value()));
+                    scalars.extend(self.values(arg).iter().map(|leaf| leaf.value()));
                 }
                 let kind = InstKind::MakeClosure(self.shared.closure(number));
                 one(self
@@ -171,7 +171,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                     TypeId::CLOSURE => (first, second),
                     _ => (second, first),
                 };
-                let args = closure.iter().chain(&weight).map(|slot| slot.value());
+                let args = closure.iter().chain(&weight).map(|leaf| leaf.value());
                 let kind = InstKind::ClosureScale;
                 one(self.builder.inst(kind, args, [Scalar::Closure], span).first)
             }
@@ -230,11 +230,11 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
     fn shadow(&mut self, direction: Direction, inner: &TypedExpr<'a>, span: Span) -> LeafValues {
         let values = self.values(inner);
         let mut shadows = LeafValues::new();
-        for (&leaf, slot) in self.leaves(inner.ty).iter().zip(values) {
+        for (&leaf, value) in self.leaves(inner.ty).iter().zip(values) {
             shadows.push(match (leaf.scalar, leaf.len) {
-                (Scalar::F32, 0) => self.builder.shadow(direction, slot.value(), span).into(),
+                (Scalar::F32, 0) => self.builder.shadow(direction, value.value(), span).into(),
                 (other, 0) => self.builder.constant(other, 0, span).into(),
-                _ => self.shadows(direction, slot.array(), leaf, span).into(),
+                _ => self.shadows(direction, value.array(), leaf, span).into(),
             });
         }
         shadows

@@ -361,14 +361,14 @@ impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
         self.observe_return(value, span);
         let mut results: Vec<ValueId> = Vec::with_capacity(function.params.len() + value.len());
         let mut arrays = 0;
-        for (leaf, slot) in self.leaves(function.result).iter().zip(value) {
+        for (leaf, value) in self.leaves(function.result).iter().zip(value) {
             if leaf.len == 0 {
-                results.push(slot.value());
+                results.push(value.value());
                 continue;
             }
             let kind = InstKind::ArrayCopy {
                 to: self.return_arrays[arrays],
-                from: slot.array(),
+                from: value.array(),
             };
             self.builder.inst(kind, [], [], span);
             arrays += 1;
@@ -395,12 +395,12 @@ impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
         let first = self.first_slot(param.local);
         let leaves = self.leaves(param.ty);
         for_each_host_scalar(self.types(), param.ty, &mut |leaf, element| {
-            let slot = self.environment.get(first + leaf);
+            let value = self.environment.get(first + leaf);
             results.push(match element {
-                None => slot.value(),
+                None => value.value(),
                 Some(element) => {
                     let index = self.builder.int(element as i32, span);
-                    self.load(slot.array(), leaves[leaf as usize].scalar, index, span)
+                    self.load(value.array(), leaves[leaf as usize].scalar, index, span)
                 }
             });
         });

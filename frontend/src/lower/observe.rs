@@ -349,12 +349,12 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         let mut types = Vec::with_capacity(scalars.len());
         ty.for_each_scalar(&mut |scalar| types.push(scalar));
         for (&(leaf, element), &scalar) in scalars.iter().zip(&types) {
-            let slot = values[leaf as usize];
+            let value = values[leaf as usize];
             observed.push(match element {
-                None => slot.value(),
+                None => value.value(),
                 Some(element) => {
                     let index = self.builder.int(element as i32, span);
-                    self.load(slot.array(), scalar, index, span)
+                    self.load(value.array(), scalar, index, span)
                 }
             });
         }

@@ -1,5 +1,8 @@
 //! SSA construction: the values of a function's variables at the place that is being lowered.
 //!
+//! It takes one pass, as control flow is structured (Brandis and Mössenböck, "Single-Pass
+//! Generation of Static Single-Assignment Form for Structured Languages", 1994).
+//!
 //! Every leaf of every variable has a slot: its value, or its array. While a branch is open, writes
 //! are logged, so that closing an arm costs as much as was written in it. A slot that was empty
 //! when the arm began belongs to a variable of the arm, and later code does not see it.
@@ -65,8 +68,8 @@ pub(super) struct SlotChange {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Held {
-    slot: LeafValue,
+struct Slot {
+    value: LeafValue,
     /// The name of the leaf, once it was set.
     name: Option<NameId>,
     /// The last arm that counted it among its changes.
@@ -76,7 +79,7 @@ struct Held {
 /// All slots.
 #[derive(Debug)]
 pub(super) struct SsaEnvironment {
-    held: Vec<Held>,
+    slots: Vec<Slot>,
     log: Vec<(u32, LeafValue)>,
     open_arms: u32,
     arms: u32,
@@ -89,13 +92,13 @@ pub(super) struct ArmMark(usize);
 
 impl SsaEnvironment {
     pub(super) fn new(slots: usize) -> SsaEnvironment {
-        let empty = Held {
-            slot: LeafValue::EMPTY,
+        let empty = Slot {
+            value: LeafValue::EMPTY,
             name: None,
             counted: 0,
         };
         SsaEnvironment {
-            held: vec![empty; slots],
+            slots: vec![empty; slots],
             log: Vec::new(),
             open_arms: 0,
             arms: 0,
@@ -104,18 +107,18 @@ impl SsaEnvironment {
 
     #[inline]
     pub(super) fn get(&self, slot: u32) -> LeafValue {
-        self.held[slot as usize].slot
+        self.slots[slot as usize].value
     }
 
     /// The name of the leaf, if it was ever set with one. A variable of an empty struct has no
     /// leaf, and its slot may be past all others.
     pub(super) fn name(&self, slot: u32) -> Option<NameId> {
-        self.held.get(slot as usize)?.name
+        self.slots.get(slot as usize)?.name
     }
 
     #[inline]
     pub(super) fn set(&mut self, slot: u32, to: LeafValue) {
-        let held = &mut self.held[slot as usize].slot;
+        let held = &mut self.slots[slot as usize].value;
         if self.open_arms > 0 {
             self.log.push((slot, *held));
         }
@@ -124,7 +127,7 @@ impl SsaEnvironment {
 
     #[inline]
     pub(super) fn set_name(&mut self, slot: u32, name: NameId) {
-        self.held[slot as usize].name = Some(name);
+        self.slots[slot as usize].name = Some(name);
     }
 
     pub(super) fn begin_arm(&mut self) -> ArmMark {
@@ -140,10 +143,10 @@ impl SsaEnvironment {
         let mut changes = Vec::new();
         for &(slot, before) in &self.log[arm.0..] {
             // The first entry of a slot has its value from before the arm.
-            let held = &mut self.held[slot as usize];
+            let held = &mut self.slots[slot as usize];
             if held.counted != self.arms {
                 held.counted = self.arms;
-                let after = std::mem::replace(&mut held.slot, before);
+                let after = std::mem::replace(&mut held.value, before);
                 if before != LeafValue::EMPTY && before != after {
                     changes.push(SlotChange {
                         slot,

@@ -59,7 +59,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 |body| whether(body, false),
                 span,
             );
-            entered = values.first().map(|slot| slot.value());
+            entered = values.first().map(|leaf| leaf.value());
         }
         let ends = !self.builder.is_terminated();
         if ends {

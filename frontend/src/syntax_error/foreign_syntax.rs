@@ -4,7 +4,7 @@ use super::foreign_keyword::{foreign_opener_fix, foreign_operator_fix};
 use super::{Case, OPERANDS, misspelt_keyword};
 use crate::check::{is_built_in, texture_sampling_fix};
 use crate::lexer::shortened;
-use crate::token_kind::Kind;
+use crate::token_kind::TokenKind;
 use adumbra_ir::{Code, Diagnostic, Span};
 
 /// The diagnostic for foreign syntax, if the failure is one.
@@ -38,18 +38,20 @@ fn marks(case: &Case) -> Option<Diagnostic> {
             continue;
         };
         // A parsed mark is an operator only if its right operand was expected.
-        let is_operator = first == 0 || case.expects(&[Kind::FloatLiteral]);
+        let is_operator = first == 0 || case.expects(&[TokenKind::FloatLiteral]);
         let help = match (a, b) {
             _ if left.end != right.start || !is_operator => continue,
-            (Kind::Minus, Kind::Greater) => {
+            (TokenKind::Minus, TokenKind::Greater) => {
                 "a member is read with `.`; the type that a function returns goes before its name"
             }
-            (Kind::Colon, Kind::Colon) => "write the name alone: there are no namespaces",
-            (Kind::Star, Kind::Star) => "write `pow(a, b)`",
-            (Kind::EqualEqual | Kind::NotEqual, Kind::Assign) => "write `==` or `!=`",
-            (Kind::Assign, Kind::Greater) => "write `>=`",
-            (Kind::Assign, Kind::Less) => "write `<=`",
-            (Kind::Less, Kind::Greater) => "write `!=`",
+            (TokenKind::Colon, TokenKind::Colon) => "write the name alone: there are no namespaces",
+            (TokenKind::Star, TokenKind::Star) => "write `pow(a, b)`",
+            (TokenKind::EqualEqual | TokenKind::NotEqual, TokenKind::Assign) => {
+                "write `==` or `!=`"
+            }
+            (TokenKind::Assign, TokenKind::Greater) => "write `>=`",
+            (TokenKind::Assign, TokenKind::Less) => "write `<=`",
+            (TokenKind::Less, TokenKind::Greater) => "write `!=`",
             _ => continue,
         };
         let operator = format!("{}{}", a.text(), b.text());
@@ -61,7 +63,7 @@ fn marks(case: &Case) -> Option<Diagnostic> {
         );
     }
     match case.kind(0)? {
-        Kind::MetaClose if case.expects(&[Kind::Star]) => report(
+        TokenKind::MetaClose if case.expects(&[TokenKind::Star]) => report(
             case.span(),
             "`>>>` closes metadata and nothing else",
             "not an operator",
@@ -76,7 +78,7 @@ fn double_brackets(case: &Case) -> Option<Diagnostic> {
     let start = case.statement_start();
     let at = (start..=case.at).find(|&at| {
         let pair = [case.tokens.kind(at), case.tokens.kind(at + 1)];
-        pair == [Some(Kind::LBracket); 2]
+        pair == [Some(TokenKind::LBracket); 2]
             && case.tokens.span(at).end == case.tokens.span(at + 1).start
     })?;
     report(
@@ -96,15 +98,15 @@ fn seeds(case: &Case) -> Option<Diagnostic> {
         return None;
     }
     let help = match (case.kind(0)?, [kind(0), kind(1), kind(2)]) {
-        (Kind::Comma, [Some(Kind::Name), Some(Kind::Assign), _]) => {
+        (TokenKind::Comma, [Some(TokenKind::Name), Some(TokenKind::Assign), _]) => {
             let name = name(0);
             format!("a vector is made by its type: `{name} = float3(1, 2, 3) : float3(1, 0, 0)`")
         }
-        (Kind::Colon, [Some(Kind::Name), Some(Kind::Colon), _]) => {
+        (TokenKind::Colon, [Some(TokenKind::Name), Some(TokenKind::Colon), _]) => {
             format!("write `{} = VALUE : DDX : DDY`", name(0))
         }
-        (Kind::Colon, [Some(ty), Some(Kind::Name), Some(Kind::Assign)])
-            if ty == Kind::Name || ty.type_keyword().is_some() =>
+        (TokenKind::Colon, [Some(ty), Some(TokenKind::Name), Some(TokenKind::Assign)])
+            if ty == TokenKind::Name || ty.type_keyword().is_some() =>
         {
             let name = name(1);
             format!("derivatives go with a name alone: `{name} = VALUE : DDX : DDY`")
@@ -123,7 +125,7 @@ fn seeds(case: &Case) -> Option<Diagnostic> {
 /// Foreign words at the failure, before it, or at the start of its statement.
 fn words(case: &Case) -> Option<Diagnostic> {
     for distance in [0, -1] {
-        if case.kind(distance) != Some(Kind::Name) {
+        if case.kind(distance) != Some(TokenKind::Name) {
             continue;
         }
         let word = case.word(distance);
@@ -142,7 +144,7 @@ fn words(case: &Case) -> Option<Diagnostic> {
     }
     let start = case.statement_start();
     let distance = start as isize - case.at as isize;
-    if case.kind(distance) != Some(Kind::Name) {
+    if case.kind(distance) != Some(TokenKind::Name) {
         return None;
     }
     let word = case.word(distance);
@@ -179,14 +181,17 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
     let before = (case.kind(-2), case.kind(-1));
     let expects = |kind| case.expected.contains(kind);
     match found {
-        _ if case.kind(-1).is_some_and(Kind::takes_name) && expects(Kind::Less) => {
+        _ if case.kind(-1).is_some_and(TokenKind::takes_name) && expects(TokenKind::Less) => {
             let (keyword, name) = (case.word(-1), case.word(1).trim_matches('"'));
-            let is_name = found == Kind::LParen
-                && matches!(case.kind(1), Some(Kind::Name | Kind::StringLiteral));
+            let is_name = found == TokenKind::LParen
+                && matches!(
+                    case.kind(1),
+                    Some(TokenKind::Name | TokenKind::StringLiteral)
+                );
             let name = if is_name { shortened(name) } else { "name" };
             let arguments = match case.kind(-1) {
-                Some(Kind::GlobalValue) => "",
-                Some(Kind::MakeClosure) => "(…)",
+                Some(TokenKind::GlobalValue) => "",
+                Some(TokenKind::MakeClosure) => "(…)",
                 _ => "(uv)",
             };
             report(
@@ -196,9 +201,9 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
                 format!("write `{keyword}<{name}>{arguments}`"),
             )
         }
-        Kind::LBracket
+        TokenKind::LBracket
             if case.kind(-1).is_some_and(|k| k.type_keyword().is_some())
-                && expects(Kind::LParen) =>
+                && expects(TokenKind::LParen) =>
         {
             report(
                 span,
@@ -207,8 +212,9 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
                 "a list in braces initialises it: `float w[3] = { 1.0, 2.0, 3.0 };`",
             )
         }
-        Kind::Name
-            if before == (Some(Kind::Closure), Some(Kind::Name)) && case.word(-1) == "color" =>
+        TokenKind::Name
+            if before == (Some(TokenKind::Closure), Some(TokenKind::Name))
+                && case.word(-1) == "color" =>
         {
             report(
                 case.previous_span(),
@@ -231,13 +237,15 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
                 shortened(case.word(-1))
             ),
         ),
-        _ if expects(Kind::RParen) && output_parameter(case).is_some() => report(
+        _ if expects(TokenKind::RParen) && output_parameter(case).is_some() => report(
             case.tokens.span(output_parameter(case)?),
             "`output` is not a keyword here",
             "an ordinary name",
             "an output of a shader is written `out color c`",
         ),
-        Kind::Comma if expects(Kind::RParen) && members_in_parentheses(case).is_some() => {
+        TokenKind::Comma
+            if expects(TokenKind::RParen) && members_in_parentheses(case).is_some() =>
+        {
             let members = members_in_parentheses(case)?;
             report(
                 span,
@@ -249,73 +257,85 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
                 },
             )
         }
-        Kind::Else if expects(Kind::If) => report(
+        TokenKind::Else if expects(TokenKind::If) => report(
             span,
             "`else` without its `if`",
             "no `if` before it",
             "`else` follows directly upon the body of its `if`; put several statements into braces",
         ),
-        Kind::Case | Kind::Default if expects(Kind::If) => report(
+        TokenKind::Case | TokenKind::Default if expects(TokenKind::If) => report(
             span,
             format!("{found} outside of a `switch`"),
             "no `switch` around it",
             "labels belong directly between the braces of a `switch`",
         ),
-        Kind::In | Kind::Out | Kind::InOut if expects(Kind::Shader) => report(
+        TokenKind::In | TokenKind::Out | TokenKind::InOut if expects(TokenKind::Shader) => report(
             span,
             "inputs and outputs are not declared at file level",
             "not a declaration",
             "make them parameters of the shader: `shader name(float a, out color b) { … }`",
         ),
-        Kind::In if expects(Kind::Semicolon) => report(
+        TokenKind::In if expects(TokenKind::Semicolon) => report(
             span,
             "there is no loop over the members of something",
             "not part of a loop",
             "a loop is written `for (int i = 0; i < n; ++i) …`",
         ),
-        Kind::LBrace if expects(Kind::FloatLiteral) => report(
+        TokenKind::LBrace if expects(TokenKind::FloatLiteral) => report(
             span,
             "a list in braces is not an expression",
             "only a declaration takes a list",
             "call a constructor, as in `float3(x, y, z)`, or declare a variable with the list and use that",
         ),
-        Kind::RParen if before == (Some(Kind::LParen), Some(Kind::Void)) => report(
+        TokenKind::RParen if before == (Some(TokenKind::LParen), Some(TokenKind::Void)) => report(
             case.previous_span(),
             "a parameter cannot be `void`",
             "not a parameter",
             "leave the parentheses empty: `()`",
         ),
-        Kind::RParen | Kind::Comma | Kind::Assign if is_parameter_without_type(case) => report(
-            case.previous_span(),
-            format!("the parameter `{}` has no type", case.word(-1)),
-            "a type or a name is missing",
-            format!("write its type before it: `float {}`", case.word(-1)),
-        ),
-        Kind::Star | Kind::Amp if expects(Kind::Name) && !expects(Kind::FloatLiteral) => report(
-            span,
-            "there are no pointers and no references",
-            "not part of a type",
-            "to hand a value back, make the parameter `out` or `inout`",
-        ),
-        Kind::Colon if case.kind(-1) == Some(Kind::RParen) && expects(Kind::LBrace) => report(
-            span,
-            "there are no semantics",
-            "not part of a declaration",
-            "remove the `:` and the word after it: the host finds outputs by their names",
-        ),
-        Kind::LBracket if expects(Kind::FloatLiteral) => report(
+        TokenKind::RParen | TokenKind::Comma | TokenKind::Assign
+            if is_parameter_without_type(case) =>
+        {
+            report(
+                case.previous_span(),
+                format!("the parameter `{}` has no type", case.word(-1)),
+                "a type or a name is missing",
+                format!("write its type before it: `float {}`", case.word(-1)),
+            )
+        }
+        TokenKind::Star | TokenKind::Amp
+            if expects(TokenKind::Name) && !expects(TokenKind::FloatLiteral) =>
+        {
+            report(
+                span,
+                "there are no pointers and no references",
+                "not part of a type",
+                "to hand a value back, make the parameter `out` or `inout`",
+            )
+        }
+        TokenKind::Colon
+            if case.kind(-1) == Some(TokenKind::RParen) && expects(TokenKind::LBrace) =>
+        {
+            report(
+                span,
+                "there are no semantics",
+                "not part of a declaration",
+                "remove the `:` and the word after it: the host finds outputs by their names",
+            )
+        }
+        TokenKind::LBracket if expects(TokenKind::FloatLiteral) => report(
             span,
             "brackets make no value",
             "only an index is in brackets",
             "a vector is made by its type, as in `float3(x, y, z)`; a list in braces initialises an array",
         ),
-        Kind::Colon if is_bound(case) => report(
+        TokenKind::Colon if is_bound(case) => report(
             span,
             "there are no semantics and no registers",
             "not part of a declaration",
             "remove the `:` and what follows: the host finds inputs and textures by their names",
         ),
-        Kind::LParen if case.struct_around().is_some() => {
+        TokenKind::LParen if case.struct_around().is_some() => {
             let name = shortened(case.text_of(case.struct_around()?));
             let function = shortened(case.word(-1));
             report(
@@ -328,19 +348,19 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
                 ),
             )
         }
-        Kind::LParen if is_constructor_call(case) => report(
+        TokenKind::LParen if is_constructor_call(case) => report(
             span,
             "a function cannot be inside a function, and a variable is not initialised by a call",
             "not expected after a variable's name",
             "move the function out to file level; initialise a variable with `=`",
         ),
-        Kind::LParen if matches!(before, (Some(Kind::Dot), Some(Kind::Name))) => {
+        TokenKind::LParen if matches!(before, (Some(TokenKind::Dot), Some(TokenKind::Name))) => {
             let (value, method) = (case.word(-3), shortened(case.word(-1)));
             let value = match case.kind(-3) {
-                Some(Kind::Name) => shortened(value),
+                Some(TokenKind::Name) => shortened(value),
                 _ => "value",
             };
-            let has_arguments = case.kind(1) != Some(Kind::RParen);
+            let has_arguments = case.kind(1) != Some(TokenKind::RParen);
             let rest = if has_arguments { ", …" } else { "" };
             report(
                 case.previous_span(),
@@ -356,25 +376,31 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
                 },
             )
         }
-        Kind::LParen if matches!(case.kind(-1), Some(Kind::RParen | Kind::RBracket)) => report(
-            span,
-            "only a function's name can be called",
-            "the operand before it is a value",
-            "remove the parentheses, or write an operator before them",
-        ),
+        TokenKind::LParen
+            if matches!(case.kind(-1), Some(TokenKind::RParen | TokenKind::RBracket)) =>
+        {
+            report(
+                span,
+                "only a function's name can be called",
+                "the operand before it is a value",
+                "remove the parentheses, or write an operator before them",
+            )
+        }
         found
             if OPERANDS.contains(found)
-                && expects(Kind::LParen)
+                && expects(TokenKind::LParen)
                 && !case.is_at_line_start()
-                && case.kind(-1) == Some(Kind::Name)
+                && case.kind(-1) == Some(TokenKind::Name)
                 && case.is_function(case.word(-1)) =>
         {
             let function = shortened(case.word(-1));
-            let is_whole = matches!(found, Kind::Name | Kind::FloatLiteral | Kind::IntLiteral)
-                && matches!(
-                    case.kind(1),
-                    Some(Kind::Semicolon | Kind::RParen | Kind::Comma) | None
-                );
+            let is_whole = matches!(
+                found,
+                TokenKind::Name | TokenKind::FloatLiteral | TokenKind::IntLiteral
+            ) && matches!(
+                case.kind(1),
+                Some(TokenKind::Semicolon | TokenKind::RParen | TokenKind::Comma) | None
+            );
             let argument = if is_whole {
                 shortened(case.word(0))
             } else {
@@ -393,8 +419,12 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
             "a name, so this is not a cast",
             format!("convert by a call: `{}(…)`", case.word(-2)),
         ),
-        Kind::Assign | Kind::LParen | Kind::Dot | Kind::LBracket | Kind::PlusPlus
-            if case.is_at_file_level() && expects(Kind::Name) =>
+        TokenKind::Assign
+        | TokenKind::LParen
+        | TokenKind::Dot
+        | TokenKind::LBracket
+        | TokenKind::PlusPlus
+            if case.is_at_file_level() && expects(TokenKind::Name) =>
         {
             report(
                 span,
@@ -414,7 +444,7 @@ fn output_parameter(case: &Case) -> Option<usize> {
         .find(|&at| case.text_of(at) == "output")?;
     let opens = matches!(
         case.tokens.kind(at.checked_sub(1)?),
-        Some(Kind::LParen | Kind::Comma)
+        Some(TokenKind::LParen | TokenKind::Comma)
     );
     (opens && case.is_at_file_level()).then_some(at)
 }
@@ -422,25 +452,25 @@ fn output_parameter(case: &Case) -> Option<usize> {
 /// `color c out`, where parameters are declared.
 fn is_trailing_qualifier(case: &Case) -> bool {
     let is_qualifier = match case.kind(0) {
-        Some(Kind::Out | Kind::InOut | Kind::In) => true,
-        Some(Kind::Name) => case.word(0) == "output",
+        Some(TokenKind::Out | TokenKind::InOut | TokenKind::In) => true,
+        Some(TokenKind::Name) => case.word(0) == "output",
         _ => false,
     };
     let ends = matches!(
         case.kind(1),
-        Some(Kind::RParen | Kind::Comma | Kind::Assign)
+        Some(TokenKind::RParen | TokenKind::Comma | TokenKind::Assign)
     );
     is_qualifier
         && ends
-        && case.kind(-1) == Some(Kind::Name)
-        && case.expects(&[Kind::RParen, Kind::Comma])
+        && case.kind(-1) == Some(TokenKind::Name)
+        && case.expects(&[TokenKind::RParen, TokenKind::Comma])
         && case.is_at_file_level()
 }
 
 /// `(a, b, c)` without a function name, with the failure at a comma: the number of values. `None`
 /// if it is not closed.
 fn members_in_parentheses(case: &Case) -> Option<usize> {
-    let step = |at: usize| case.tokens.kind(at).map(Kind::bracket_depth_change);
+    let step = |at: usize| case.tokens.kind(at).map(TokenKind::bracket_depth_change);
     let mut depth = 0;
     let open = (0..case.at).rev().find(|&at| {
         depth += step(at).unwrap_or(0);
@@ -450,7 +480,7 @@ fn members_in_parentheses(case: &Case) -> Option<usize> {
     let is_called = called.is_some_and(|kind| {
         kind.ends_operand() || kind.takes_name() || kind.type_keyword().is_some()
     });
-    if case.tokens.kind(open) != Some(Kind::LParen) || is_called {
+    if case.tokens.kind(open) != Some(TokenKind::LParen) || is_called {
         return None;
     }
     let mut depth = 1;
@@ -459,7 +489,7 @@ fn members_in_parentheses(case: &Case) -> Option<usize> {
         depth += step(at)?;
         match case.tokens.kind(at)? {
             _ if depth == 0 => return Some(members),
-            Kind::Comma if depth == 1 => members += 1,
+            TokenKind::Comma if depth == 1 => members += 1,
             _ => {}
         }
     }
@@ -468,42 +498,42 @@ fn members_in_parentheses(case: &Case) -> Option<usize> {
 
 /// `f(x)`, `f(float a, x)` where parameters are declared.
 fn is_parameter_without_type(case: &Case) -> bool {
-    let opens = matches!(case.kind(-2), Some(Kind::LParen | Kind::Comma));
+    let opens = matches!(case.kind(-2), Some(TokenKind::LParen | TokenKind::Comma));
     opens
-        && case.kind(-1) == Some(Kind::Name)
-        && case.expected.contains(Kind::Name)
-        && !case.expected.contains(Kind::FloatLiteral)
+        && case.kind(-1) == Some(TokenKind::Name)
+        && case.expected.contains(TokenKind::Name)
+        && !case.expected.contains(TokenKind::FloatLiteral)
         && case.is_at_file_level()
 }
 
 /// `float x(` inside a function.
 fn is_constructor_call(case: &Case) -> bool {
-    let is_type = |kind: Kind| kind == Kind::Name || kind.type_keyword().is_some();
+    let is_type = |kind: TokenKind| kind == TokenKind::Name || kind.type_keyword().is_some();
     case.kind(-2).is_some_and(is_type)
-        && case.kind(-1) == Some(Kind::Name)
-        && case.expects(&[Kind::Semicolon, Kind::Assign])
+        && case.kind(-1) == Some(TokenKind::Name)
+        && case.expects(&[TokenKind::Semicolon, TokenKind::Assign])
         && !case.is_at_file_level()
 }
 
 /// HLSL's `float2 uv : TEXCOORD0`, `Texture2D t : register(t0)`, with the failure at the colon.
 fn is_bound(case: &Case) -> bool {
-    let is_type = |kind: Kind| kind == Kind::Name || kind.type_keyword().is_some();
+    let is_type = |kind: TokenKind| kind == TokenKind::Name || kind.type_keyword().is_some();
     let [ty, name, next] = [-2, -1, 1].map(|distance| case.kind(distance));
     ty.is_some_and(is_type)
-        && name == Some(Kind::Name)
-        && next == Some(Kind::Name)
-        && case.expected.contains(Kind::Comma)
+        && name == Some(TokenKind::Name)
+        && next == Some(TokenKind::Name)
+        && case.expected.contains(TokenKind::Comma)
 }
 
 /// `(vector) x`
 fn is_cast_by_name(case: &Case) -> bool {
-    case.kind(-1) == Some(Kind::RParen)
-        && case.kind(-2) == Some(Kind::Name)
-        && case.kind(-3) == Some(Kind::LParen)
+    case.kind(-1) == Some(TokenKind::RParen)
+        && case.kind(-2) == Some(TokenKind::Name)
+        && case.kind(-3) == Some(TokenKind::LParen)
         && case
             .kind(-4)
             .is_none_or(|kind| !kind.ends_operand() && !kind.takes_name())
-        && case.expects(&[Kind::Star])
+        && case.expects(&[TokenKind::Star])
 }
 
 impl Case<'_> {
@@ -513,8 +543,12 @@ impl Case<'_> {
         for at in (0..self.at.min(self.tokens.kinds.len())).rev() {
             let kind = self.tokens.kinds[at];
             depth -= kind.bracket_depth_change();
-            let ends = matches!(kind, Kind::Semicolon | Kind::LBrace | Kind::RBrace);
-            if depth < 0 && kind == Kind::LBrace || depth == i32::from(kind == Kind::RBrace) && ends
+            let ends = matches!(
+                kind,
+                TokenKind::Semicolon | TokenKind::LBrace | TokenKind::RBrace
+            );
+            if depth < 0 && kind == TokenKind::LBrace
+                || depth == i32::from(kind == TokenKind::RBrace) && ends
             {
                 return at + 1;
             }
@@ -536,17 +570,17 @@ impl Case<'_> {
         }
         let name = open.checked_sub(1)?;
         let before = [name.checked_sub(1)?, name].map(|at| self.tokens.kinds[at]);
-        (before == [Kind::Struct, Kind::Name]).then_some(name)
+        (before == [TokenKind::Struct, TokenKind::Name]).then_some(name)
     }
 
     /// Whether the word is a function: a built-in one, or one that the source declares.
     fn is_function(&self, word: &str) -> bool {
-        let is_type = |kind: Kind| kind == Kind::Name || kind.type_keyword().is_some();
+        let is_type = |kind: TokenKind| kind == TokenKind::Name || kind.type_keyword().is_some();
         let kinds = &self.tokens.kinds;
         is_built_in(word)
             || (1..kinds.len()).any(|at| {
                 is_type(kinds[at - 1])
-                    && self.tokens.kind(at + 1) == Some(Kind::LParen)
+                    && self.tokens.kind(at + 1) == Some(TokenKind::LParen)
                     && self.text_of(at) == word
             })
     }
@@ -555,8 +589,8 @@ impl Case<'_> {
     pub(super) fn is_at_file_level(&self) -> bool {
         let before = &self.tokens.kinds[..self.at.min(self.tokens.kinds.len())];
         let braces = before.iter().map(|kind| match kind {
-            Kind::LBrace => 1,
-            Kind::RBrace => -1,
+            TokenKind::LBrace => 1,
+            TokenKind::RBrace => -1,
             _ => 0,
         });
         braces.sum::<i32>() == 0

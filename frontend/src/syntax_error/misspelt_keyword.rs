@@ -6,45 +6,46 @@
 use super::Case;
 use crate::edit_distance::closest_name;
 use crate::lexer::shortened;
-use crate::token_kind::{Kind, TokenSet};
+use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::{Code, Diagnostic, Span};
 
-const PARENTHESIS: TokenSet = TokenSet::of(&[Kind::LParen]);
+const PARENTHESIS: TokenSet = TokenSet::of(&[TokenKind::LParen]);
 
-const ENDS: TokenSet = TokenSet::of(&[Kind::Semicolon, Kind::RBrace]);
+const ENDS: TokenSet = TokenSet::of(&[TokenKind::Semicolon, TokenKind::RBrace]);
 
-const VALUES: TokenSet = super::OPERANDS.union(TokenSet::of(&[Kind::Minus, Kind::LParen]));
+const VALUES: TokenSet =
+    super::OPERANDS.union(TokenSet::of(&[TokenKind::Minus, TokenKind::LParen]));
 
-const NAMES: TokenSet = TokenSet::of(&[Kind::Name]);
+const NAMES: TokenSet = TokenSet::of(&[TokenKind::Name]);
 
 /// Keywords that can begin a statement in the form of a declaration or an expression, and the
 /// tokens after them.
-const OF_SIMPLE_STATEMENTS: &[(Kind, TokenSet)] = &[
-    (Kind::Return, VALUES.union(ENDS)),
-    (Kind::Break, ENDS),
-    (Kind::Continue, ENDS),
+const OF_SIMPLE_STATEMENTS: &[(TokenKind, TokenSet)] = &[
+    (TokenKind::Return, VALUES.union(ENDS)),
+    (TokenKind::Break, ENDS),
+    (TokenKind::Continue, ENDS),
 ];
 
 /// Keywords that begin a statement, and the tokens after them.
-const OF_STATEMENTS: &[(Kind, TokenSet)] = &[
-    (Kind::If, PARENTHESIS),
-    (Kind::For, PARENTHESIS),
-    (Kind::While, PARENTHESIS),
-    (Kind::Switch, PARENTHESIS),
-    (Kind::Do, TokenSet::of(&[Kind::LBrace])),
-    (Kind::Return, VALUES.union(ENDS)),
-    (Kind::Break, ENDS),
-    (Kind::Continue, ENDS),
-    (Kind::Case, VALUES),
-    (Kind::Default, TokenSet::of(&[Kind::Colon])),
-    (Kind::Const, TokenSet::TYPES.union(NAMES)),
+const OF_STATEMENTS: &[(TokenKind, TokenSet)] = &[
+    (TokenKind::If, PARENTHESIS),
+    (TokenKind::For, PARENTHESIS),
+    (TokenKind::While, PARENTHESIS),
+    (TokenKind::Switch, PARENTHESIS),
+    (TokenKind::Do, TokenSet::of(&[TokenKind::LBrace])),
+    (TokenKind::Return, VALUES.union(ENDS)),
+    (TokenKind::Break, ENDS),
+    (TokenKind::Continue, ENDS),
+    (TokenKind::Case, VALUES),
+    (TokenKind::Default, TokenSet::of(&[TokenKind::Colon])),
+    (TokenKind::Const, TokenSet::TYPES.union(NAMES)),
 ];
 
 /// Keywords that begin an item, and the tokens after them.
-const OF_ITEMS: &[(Kind, TokenSet)] = &[
-    (Kind::Shader, NAMES),
-    (Kind::Struct, NAMES),
-    (Kind::Const, TokenSet::TYPES.union(NAMES)),
+const OF_ITEMS: &[(TokenKind, TokenSet)] = &[
+    (TokenKind::Shader, NAMES),
+    (TokenKind::Struct, NAMES),
+    (TokenKind::Const, TokenSet::TYPES.union(NAMES)),
 ];
 
 /// A keyword this short may have no wrong letter: `of` is no `if`.
@@ -74,7 +75,7 @@ pub(crate) enum KeywordPosition {
 /// `next`. A closer one of `known`, the names allowed there, is preferred.
 pub(crate) fn intended_keyword<'n>(
     word: &str,
-    next: Kind,
+    next: TokenKind,
     place: KeywordPosition,
     known: impl Iterator<Item = &'n str>,
 ) -> Option<&'static str> {
@@ -104,7 +105,8 @@ impl Case<'_> {
     /// The keyword that was meant at the beginning of the statement or item that starts at token
     /// `start`. A name that the source declares is none.
     pub(super) fn misspelt_keyword(&self, start: usize) -> Option<&'static str> {
-        let (Some(Kind::Name), Some(next)) = (self.tokens.kind(start), self.tokens.kind(start + 1))
+        let (Some(TokenKind::Name), Some(next)) =
+            (self.tokens.kind(start), self.tokens.kind(start + 1))
         else {
             return None;
         };
@@ -114,10 +116,10 @@ impl Case<'_> {
             false => KeywordPosition::Statement,
         };
         let keyword = intended_keyword(word, next, place, std::iter::empty())?;
-        let declares = |kind: Kind| kind == Kind::Name || TokenSet::TYPES.contains(kind);
+        let declares = |kind: TokenKind| kind == TokenKind::Name || TokenSet::TYPES.contains(kind);
         let is_declared = (1..self.tokens.kinds.len()).any(|at| {
             let before = self.tokens.kinds[at - 1];
-            self.text_of(at) == word && (declares(before) || before == Kind::Struct)
+            self.text_of(at) == word && (declares(before) || before == TokenKind::Struct)
         });
         (!is_declared).then_some(keyword)
     }

@@ -12,10 +12,10 @@ use adumbra::{
     derivatives::Quad, value::ValueView,
 };
 
-/// What begins lines of a header that say what comes out.
+/// The start of a header's lines that give the outputs.
 const EXPECTED: [&str; 6] = ["out", "sample", "closure", "tree", "message", "fault"];
 
-/// What is in the header of a program that is refused.
+/// The mark in the header of a program that is refused.
 const REFUSED: &str = "\n// refused: ";
 
 /// The paths of the programs, from the workspace on.
@@ -67,7 +67,7 @@ fn runs(text: &str) -> Vec<String> {
     runs
 }
 
-/// What one run is given.
+/// The inputs of one run.
 #[derive(Debug)]
 struct Run {
     shader: Option<String>,
@@ -170,7 +170,7 @@ impl Run {
     }
 }
 
-/// The point so many pixels further along x and y, as far as its derivatives say.
+/// The point some pixels further along x and y, as far as its derivatives say.
 fn moved(layout: &GlobalsLayout, point: &Point, [x, y]: [f32; 2]) -> Point {
     let mut point = point.clone();
     for (member, at) in layout.members().iter().zip(&mut point) {
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_read_as_the_command_reads_them() {
+    fn options_are_read_as_by_the_command() {
         let run = Run::read("--steps 9 -g x=-1.5:1:0 -g v=1,2:0,3 -g n=-3i -g b=true --arg m=1,2");
         let run = run.expect("all of these are known");
         assert_eq!(run.limits.steps, 9);

@@ -1,4 +1,4 @@
-//! The materials of `examples/materials`, on a grid of quads over a piece of [`surface`].
+//! The materials of `examples/materials`, on a grid of quads over a part of [`surface`].
 
 use super::observation::{MERGED, ObservationHash, SPECIALISED, in_quads, may_be_refused};
 use super::{Hashes, shaders, text};

@@ -1,4 +1,4 @@
-//! What programs give, to the bit, as hashes that are kept: a record that later commits are held against.
+//! Hashes of the results of programs, to the bit: a record that later commits are compared with.
 //!
 //! The record ([`record`]) has an entry for each program of `tests/lang` ([`language`]), for each material ([`materials`]), and for each thousand of random programs
 //! ([`random`]). An entry has two hashes ([`FnvHasher`](crate::fnv::FnvHasher)): one of the source, one of all that a host can see ([`observation`]). If the first one differs, the program is
@@ -27,7 +27,7 @@ pub struct Hashes {
 /// The folder of the workspace, which programs are read from.
 pub fn root() -> &'static Path {
     let parent = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-    parent.expect("the crate stands in a folder of the workspace")
+    parent.expect("the crate is in a folder of the workspace")
 }
 
 /// The record that the repository keeps.

@@ -192,8 +192,8 @@ mod tests {
     }
 
     #[test]
-    fn each_part_of_what_is_shown_counts() {
-        let texts = [
+    fn each_part_of_an_observation_counts() {
+        let sources = [
             "o = global_value<ga>;",
             // Another value; the same one without derivatives.
             "o = global_value<ga> + 0.000001;",
@@ -213,7 +213,7 @@ mod tests {
             "o = nothing;",
         ];
         let around = "texture2d t; shader s(out float o, out int n, out closure c)";
-        let hashes: Vec<u64> = (texts.iter())
+        let hashes: Vec<u64> = (sources.iter())
             .map(|text| hash(SPECIALISED, &format!("{around} {{ {text} }}")))
             .collect();
         let mut others = hashes.clone();

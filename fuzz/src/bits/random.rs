@@ -14,7 +14,7 @@ use adumbra::derivatives::Quad;
 /// Points of each program; one quad where it takes derivatives from quads.
 const POINTS: u64 = 4;
 
-/// The hashes of the program that a seed stands for.
+/// The hashes of the program of a seed.
 ///
 /// # Errors
 /// If it cannot be run.

@@ -7,13 +7,14 @@
 //! changed seed/3141 8796a5b4c3d2e1f0 0123456789abcdef: why         what it showed when the record was taken, and now
 //! ```
 //!
-//! Entries keep what was shown when the record was taken. A program that changed since counts as it was then, so a block still tells of all its others.
+//! Entries keep what was shown when the record was taken. A program that changed since counts as it
+//! was then, so a block still checks all its others.
 
 use super::Hashes;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What begins the line of a program that gives something else now.
+/// The start of the line of a program that gives something else now.
 const CHANGED: &str = "changed ";
 
 /// A program that gives something else than when the record was taken.
@@ -27,7 +28,7 @@ pub struct RecordChange {
     pub cause: String,
 }
 
-/// What programs showed.
+/// The observations of programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HashRecord {
     /// The comments, without what marks them.
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_none_are_refused() {
+    fn malformed_lines_are_refused() {
         let lines = [
             "",
             "a",
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_programs_count_as_they_were() {
+    fn changed_program_counts_as_recorded() {
         let record = HashRecord::read(TEXT).expect("each line is one");
         assert_eq!(record.before("seed/6", 0xbb), Ok(0xbb));
         assert_eq!(record.before("seed/7", 0xbb), Ok(0xaa));

@@ -37,7 +37,7 @@ impl RecordItem {
         Ok(language.chain(materials).collect())
     }
 
-    /// The whole blocks among so many random programs.
+    /// The whole blocks among the first `programs` random programs.
     pub fn blocks(programs: u64) -> impl Iterator<Item = RecordItem> {
         (0..programs / BLOCK).map(|block| RecordItem::Block(block * BLOCK))
     }
@@ -78,12 +78,12 @@ impl fmt::Display for RecordItem {
     }
 }
 
-/// What was computed.
+/// The entries that were computed.
 #[derive(Clone, Debug, Default)]
 pub struct ComputedHashes {
     /// By name, the hashes of each entry, in which programs that changed count as they were.
     pub entries: BTreeMap<String, Hashes>,
-    /// What could not be computed, or changed otherwise than the record says.
+    /// Entries that could not be computed, or changed otherwise than the record says.
     pub wrong: Vec<String>,
 }
 
@@ -109,14 +109,14 @@ pub fn compute(items: &[RecordItem], record: &HashRecord) -> ComputedHashes {
     found
 }
 
-/// How what was computed compares with a record.
+/// The comparison of computed entries with a record.
 #[derive(Clone, Debug, Default)]
 pub struct RecordReport {
     /// Entries that are as recorded.
     pub same: usize,
     /// Those that the record lacks.
     pub unrecorded: Vec<String>,
-    /// What is otherwise than recorded.
+    /// Entries that differ from the record.
     pub wrong: Vec<String>,
 }
 
@@ -164,7 +164,9 @@ impl fmt::Display for RecordReport {
     }
 }
 
-/// The command: holds all programs that are written down and so many random ones against the record in a file. Gives whether all is as recorded.
+/// The command: compares all written and `programs` random programs with the record in a file.
+///
+/// Gives whether all is as recorded.
 ///
 /// # Errors
 /// If the record cannot be read, or the programs cannot be listed.
@@ -229,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_count_changed_programs_as_they_were() {
+    fn block_counts_changed_program_as_recorded() {
         let mut record = HashRecord::default();
         let plain = block(0, &record).expect("all programs run");
         let seed = random::hashes(3).expect("it runs");
@@ -250,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_told_apart() {
+    fn differences_are_classified() {
         let record = "same 0000000000000001 0000000000000001\n\
             text 0000000000000001 0000000000000001\n\
             shown 0000000000000001 0000000000000001\n";

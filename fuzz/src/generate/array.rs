@@ -199,7 +199,7 @@ impl Generator<'_> {
         Some(())
     }
 
-    /// What a variable can be declared with: elements or members in braces, maybe not all, or an expression.
+    /// An initialiser: elements or members in braces, maybe not all, or an expression.
     pub(super) fn initialiser(&mut self, ty: &Ty, depth: u32) -> String {
         let parts: Vec<Ty> = match ty {
             Ty::Array(element, n) => vec![(**element).clone(); *n],

@@ -1,12 +1,12 @@
 //! Expressions of a wanted type, with the range of their values.
 
 use super::Generator;
-use super::fit::{home, negative_in_parentheses};
-use super::ops::{self, Rows};
+use super::fit::{kept_range, negative_in_parentheses};
+use super::ops::{self, WrittenOps};
 use super::range::ValueRange;
 use super::scope::Ty;
 
-/// An expression that can stand anywhere: a name, a literal, a call, or in parentheses.
+/// An expression that is valid anywhere: a name, a literal, a call, or in parentheses.
 #[derive(Clone, Debug)]
 pub(super) struct Expr {
     /// Its text.
@@ -76,7 +76,7 @@ impl Generator<'_> {
         if kind == 2
             && let Some(path) = self.path(ty, false, 0)
         {
-            return Expr::new(path, home(ty));
+            return Expr::new(path, kept_range(ty));
         }
         let global = kind > 0;
         match ty {
@@ -142,9 +142,9 @@ impl Generator<'_> {
             .weighted(&[4, 24, 20, 6, 10, 6, 4, 4, 7, 4, 3, 4, 3, 3])
         {
             0 => self.leaf(&Ty::Float),
-            1 => self.row(&ops::FLOAT.linear, &Ty::Float, depth),
-            2 => self.row(&ops::FLOAT.smooth, &Ty::Float, depth),
-            3 => self.row(&ops::FLOAT.jumping, &Ty::Float, depth),
+            1 => self.any_of(&ops::FLOAT.linear, &Ty::Float, depth),
+            2 => self.any_of(&ops::FLOAT.smooth, &Ty::Float, depth),
+            3 => self.any_of(&ops::FLOAT.jumping, &Ty::Float, depth),
             4 => self.call_or_leaf(&Ty::Float, depth),
             5 => self.path_or_leaf(&Ty::Float, depth),
             6 => self.ternary(&Ty::Float, depth),
@@ -158,15 +158,15 @@ impl Generator<'_> {
             9 => self.sample_alpha(depth),
             10 => self.shadow(&Ty::Float, depth),
             12 => self.float_of_matrix(depth),
-            13 => self.row(&ops::FLOAT.noise, &Ty::Float, depth),
+            13 => self.any_of(&ops::FLOAT.noise, &Ty::Float, depth),
             _ => self.assignment(&Ty::Float, depth),
         }
     }
 
-    fn whole(&mut self, ty: &Ty, rows: &Rows, depth: u32) -> Expr {
+    fn whole(&mut self, ty: &Ty, written: &WrittenOps, depth: u32) -> Expr {
         match self.choices.weighted(&[6, 14, 4, 4, 3, 3, 2, 1]) {
             0 => self.leaf(ty),
-            1 => self.row(&rows.jumping, ty, depth),
+            1 => self.any_of(&written.jumping, ty, depth),
             2 => self.call_or_leaf(ty, depth),
             3 => self.path_or_leaf(ty, depth),
             4 => self.ternary(ty, depth),
@@ -175,11 +175,11 @@ impl Generator<'_> {
             _ => match self.path(ty, true, 0) {
                 Some(path) if !self.choices.one_in(2) => Expr::new(
                     format!("({path}{})", self.choices.pick(&["++", "--"])),
-                    home(ty).widened(0.1),
+                    kept_range(ty).widened(0.1),
                 ),
                 Some(path) => Expr::new(
                     format!("({}{path})", self.choices.pick(&["++", "--"])),
-                    home(ty).widened(0.1),
+                    kept_range(ty).widened(0.1),
                 ),
                 None => self.leaf(ty),
             },
@@ -189,7 +189,7 @@ impl Generator<'_> {
     fn truth(&mut self, depth: u32) -> Expr {
         let text = match self.choices.weighted(&[2, 16, 3, 3, 2, 2, 1]) {
             0 => return self.leaf(&Ty::Bool),
-            1 => return self.row(&ops::BOOL.jumping, &Ty::Bool, depth),
+            1 => return self.any_of(&ops::BOOL.jumping, &Ty::Bool, depth),
             2 => {
                 let (a, b) = (self.condition(depth), self.condition(depth));
                 format!("({a} && {b})")
@@ -230,8 +230,8 @@ impl Generator<'_> {
     pub(super) fn assignment(&mut self, ty: &Ty, depth: u32) -> Expr {
         let value = self.kept(ty, depth);
         match self.path(ty, true, 0) {
-            Some(place) => Expr::new(format!("({place} = {value})"), home(ty)),
-            None => Expr::new(value, home(ty)),
+            Some(place) => Expr::new(format!("({place} = {value})"), kept_range(ty)),
+            None => Expr::new(value, kept_range(ty)),
         }
     }
 }

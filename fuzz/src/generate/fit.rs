@@ -1,4 +1,4 @@
-//! Where expressions of a type are kept, and how they are brought there.
+//! Ranges of expressions: the range of each type, and functions that bring an expression within it.
 
 use super::Generator;
 use super::expression::Expr;
@@ -8,7 +8,7 @@ use super::scope::Ty;
 impl Generator<'_> {
     /// An expression of the type, at most `depth` deep, within what variables of its type are kept in.
     pub(super) fn kept(&mut self, ty: &Ty, depth: u32) -> String {
-        self.within(ty, depth, home(ty))
+        self.within(ty, depth, kept_range(ty))
     }
 
     /// An expression of the type, at most `depth` deep, within a range.
@@ -64,8 +64,8 @@ impl Generator<'_> {
     }
 }
 
-/// What variables of the type are kept within.
-pub(super) fn home(ty: &Ty) -> ValueRange {
+/// The range that variables of the type are kept within.
+pub(super) fn kept_range(ty: &Ty) -> ValueRange {
     match ty {
         Ty::Int => ValueRange::INT,
         Ty::Uint => ValueRange::UINT,
@@ -79,7 +79,7 @@ fn mask_below(x: f64) -> u32 {
     (1 << (x as u32 + 1).ilog2()) - 1
 }
 
-/// So that no `--` comes about.
+/// The number, in parentheses if it is negative, so that no `--` comes about.
 pub(super) fn negative_in_parentheses(n: i64) -> String {
     if n < 0 {
         format!("({n})")

@@ -6,7 +6,7 @@ use adumbra::{Scalar, Type};
 /// The most units of a group.
 const MAX_UNITS: i64 = 5;
 
-/// What a shader takes and gives: names and types.
+/// The inputs and outputs of a shader: names and types.
 #[derive(Clone, Debug, Default)]
 pub struct Face {
     /// Its inputs.
@@ -29,13 +29,13 @@ pub struct Graph {
 pub struct Unit {
     /// Which of the shaders.
     pub shader: usize,
-    /// What each input is.
+    /// The source of each input.
     pub inputs: Vec<Feed>,
     /// Whether its textures are bound to names of its own.
     pub binds: bool,
 }
 
-/// What an input is.
+/// The source of an input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Feed {
     /// The shader's default.
@@ -71,7 +71,7 @@ impl Graph {
             });
         }
         for _ in 0..choices.between(1, 3) {
-            // The last unit most often: it stands behind the longest ways.
+            // The last unit most often: the longest paths lead to it.
             let back = choices.weighted(&[4, 2, 1]).min(graph.units.len() - 1);
             let unit = graph.units.len() - 1 - back;
             let outputs = &faces[graph.units[unit].shader].outputs;
@@ -136,7 +136,9 @@ impl Graph {
     }
 }
 
-/// What a wire between these types makes of a value; `None` if there can be no wire. Written down a second time, to hold the library to it.
+/// The value at the end of a wire between these types; `None` if there can be no wire.
+///
+/// It is defined here a second time, to check the library.
 pub fn converted(words: &[u32], from: &Type, to: &Type) -> Option<Vec<u32>> {
     let number = |from: Scalar, to: Scalar, word: u32| match (from, to) {
         _ if from == to => Some(word),

@@ -1,14 +1,14 @@
-//! What stands at the top of texts: textures, resources, constants, functions.
+//! Items at the top of sources: textures, resources, constants, functions.
 
 use super::scope::{Function, Mode, Parameter, Ty};
 use super::{Generator, Place};
 use crate::feature::Feature;
 
-/// The most texts that a program includes.
-const MAX_TEXTS: usize = 3;
+/// The most sources that a program includes.
+const MAX_INCLUDED: usize = 3;
 
 impl Generator<'_> {
-    /// All texts. The shader stands in the last one, which includes the others.
+    /// All sources. The shader is in the last one, which includes the others.
     pub(super) fn file(&mut self) {
         self.textures = self.choices.weighted(&[2, 6, 2]);
         for i in 0..self.textures {
@@ -33,7 +33,7 @@ impl Generator<'_> {
     }
 
     fn maybe_part(&mut self) {
-        if self.texts.len() < MAX_TEXTS && self.choices.one_in(12) {
+        if self.included.len() < MAX_INCLUDED && self.choices.one_in(12) {
             self.part();
         }
     }

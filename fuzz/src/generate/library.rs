@@ -138,7 +138,7 @@ impl Generator<'_> {
                 }
                 Ty::Float | Ty::Vector(_) => ValueRange::new(-4.0, 4.0),
                 Ty::Int => ValueRange::new(0.0, 7.0),
-                _ => super::fit::home(ty),
+                _ => super::fit::kept_range(ty),
             };
             arguments.push(self.within(ty, depth, range));
         }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_derivatives_is_known() {
+    fn functions_that_ask_for_derivatives_are_known() {
         let asking = asking();
         assert!(asking.contains("fwidth") && asking.contains("filterwidth"));
         assert!(!asking.contains("dot") && !asking.contains("fbm"));

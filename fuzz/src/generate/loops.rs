@@ -1,21 +1,21 @@
-//! Loops of every form. How often they turn depends on the point, mostly.
+//! Loops of every form. Their number of iterations depends on the point, mostly.
 
 use super::Generator;
 use super::range::ValueRange;
 use super::scope::Ty;
 use super::statement::MAX_DEPTH;
 
-/// How deep loops nest.
+/// The greatest depth of nested loops.
 pub(super) const MAX_LOOPS: u32 = 2;
 
 /// About how often a loop turns.
 const TURNS: u64 = 4;
 
-/// What is written around a loop's statements.
+/// The source around a loop's statements.
 struct Loop {
     /// Lines before them.
     head: Vec<String>,
-    /// The line behind them.
+    /// The line after them.
     tail: String,
     /// Variables that they can read.
     counters: Vec<(String, Ty)>,
@@ -100,7 +100,7 @@ impl Generator<'_> {
         made.counting(i, Ty::Int)
     }
 
-    /// How often a loop turns: a number, or something that depends on the point.
+    /// A loop's number of iterations: a constant, or an expression that depends on the point.
     pub(super) fn iterations(&mut self) -> String {
         match self.choices.below(4) {
             0 => self.choices.between(1, 6).to_string(),

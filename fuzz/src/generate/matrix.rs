@@ -72,7 +72,7 @@ impl Generator<'_> {
                 let m = self.kept(&ty, depth);
                 match self.wild(4) {
                     true => Expr::new(format!("inverse({m})"), ValueRange::ANY),
-                    // The diagonal outweighs what stands beside it.
+                    // The diagonal outweighs the other elements.
                     false => Expr::new(
                         format!("inverse(({m} * 0.125) + float{n}x{n}(4.5))"),
                         ValueRange::new(-1.0, 1.0),

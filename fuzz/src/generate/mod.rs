@@ -37,7 +37,7 @@ use adumbra_ir::Module;
 use scope::{Function, Scope, Struct, Ty};
 use std::fmt::{self, Write};
 
-/// What kind of programs to make.
+/// The kind of programs to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// Whether `ddx` and `ddy` occur inside expressions.
@@ -49,7 +49,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// What its programs are for.
+    /// The purpose of its programs.
     pub fn kind(self) -> ProgramKind {
         match self.shadows {
             true => ProgramKind::Any,
@@ -109,7 +109,7 @@ impl fmt::Debug for GeneratedProgram {
 }
 
 impl GeneratedProgram {
-    /// The program that these bytes stand for. Bytes beyond [`MAX_BYTES`] are not read.
+    /// The program that these bytes generate. Bytes beyond [`MAX_BYTES`] are not read.
     pub fn generate(bytes: &[u8], profile: Profile) -> GeneratedProgram {
         let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
         let mut choices = Choices::new(bytes);
@@ -125,7 +125,7 @@ impl GeneratedProgram {
         }
     }
 
-    /// A program that somebody wrote, to be run on wild points.
+    /// A program that was written by hand, to be run on wild points.
     pub fn of_text(source: impl Into<String>) -> GeneratedProgram {
         GeneratedProgram {
             source: source.into(),
@@ -137,7 +137,7 @@ impl GeneratedProgram {
         }
     }
 
-    /// What the generator wrote into those functions that the module has kept.
+    /// The features that the generator wrote into those functions that the module has kept.
     pub fn written(&self, module: &Module) -> Features {
         let mut all = Features::default();
         for (function, features) in &self.written {
@@ -148,7 +148,7 @@ impl GeneratedProgram {
         all
     }
 
-    /// The program that a seed stands for.
+    /// The program of a seed.
     pub fn of_seed(seed: u64, profile: Profile) -> GeneratedProgram {
         GeneratedProgram::generate(&bytes_of_seed(seed, MAX_BYTES), profile)
     }
@@ -162,7 +162,7 @@ impl GeneratedProgram {
         }
     }
 
-    /// The bytes that it was generated from, and as what; nothing if somebody wrote it.
+    /// The bytes that it was generated from, and as what; nothing if it was written by hand.
     pub fn choices(&self) -> Option<(&[u8], Profile)> {
         let (bytes, profile) = self.choices.as_ref()?;
         Some((bytes, *profile))
@@ -180,16 +180,16 @@ impl GeneratedProgram {
     }
 }
 
-/// Where in the program the generator stands.
+/// The generator's place in the program.
 #[derive(Clone, Debug, Default)]
 struct Place {
-    /// What the function around returns; `None` also in the shader.
+    /// The result type of the function around; `None` also in the shader.
     result: Option<Ty>,
     /// The function around, if it may call itself here.
     own: Option<Function>,
-    /// How many loops are around.
+    /// The number of loops around.
     loops: u32,
-    /// How many statements are around.
+    /// The number of statements around.
     depth: u32,
     /// About how often this place is run per call of the function around.
     times: u64,
@@ -207,13 +207,13 @@ struct Generator<'a> {
     textures: usize,
     resources: usize,
     scope: Scope,
-    /// Texts to be included, in the order in which they were written.
-    texts: Vec<String>,
+    /// Sources to be included, in the order in which they were written.
+    included: Vec<String>,
     /// By function, what was written into it; the last is the one around.
     written: Vec<(String, Features)>,
-    /// How many names were made.
+    /// The number of names that were made.
     names: usize,
-    /// How many expressions may still be made.
+    /// The number of expressions that may still be made.
     budget: usize,
     place: Place,
     indent: usize,
@@ -230,7 +230,7 @@ impl<'a> Generator<'a> {
             textures: 0,
             resources: 0,
             scope: Scope::default(),
-            texts: Vec::new(),
+            included: Vec::new(),
             written: Vec::new(),
             names: 0,
             budget: MAX_EXPRESSIONS,
@@ -239,24 +239,24 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// The bundle of all texts.
+    /// The bundle of all sources.
     fn program(&mut self) -> String {
         self.file();
         let mut bundle = std::mem::take(&mut self.out);
-        for (i, text) in self.texts.iter().enumerate() {
+        for (i, text) in self.included.iter().enumerate() {
             let _ = write!(bundle, "{MARK}{}\n{text}", text_name(i));
         }
         bundle
     }
 
-    /// Puts what was written so far into a text of its own, which is included.
+    /// Puts what was written so far into a source of its own, which is included.
     fn part(&mut self) {
-        let name = text_name(self.texts.len());
-        self.texts.push(std::mem::take(&mut self.out));
+        let name = text_name(self.included.len());
+        self.included.push(std::mem::take(&mut self.out));
         self.line(&format!("#include \"{name}\""));
         if self.choices.one_in(4) {
             // Named twice it counts once.
-            let again = text_name(self.choices.below(self.texts.len()));
+            let again = text_name(self.choices.below(self.included.len()));
             self.line(&format!("#include \"{again}\""));
         }
     }
@@ -291,7 +291,7 @@ impl<'a> Generator<'a> {
     }
 }
 
-/// What the included text of that number is called.
+/// The name of the included source of that number.
 fn text_name(number: usize) -> String {
     format!("part{number}.adu")
 }

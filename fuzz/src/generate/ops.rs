@@ -1,7 +1,7 @@
 //! The op table, as things that can be written in an expression.
 //!
-//! A row's `usage` is its template: words that are not called and not type names are its operands, in order. So a new row is
-//! generated as soon as it stands in the table.
+//! An op's `usage` is its template: words that are not called and not type names are its operands,
+//! in order. So a new op is generated as soon as it is in the table.
 
 use crate::generate::range::ValueRange;
 use adumbra_ir::Op;
@@ -9,20 +9,20 @@ use adumbra_ops::MAX_OPERANDS;
 use adumbra_ops::definition::{OpClass, OperandKind};
 use std::sync::LazyLock;
 
-/// A row that the language can write.
+/// An op that the language can write.
 #[derive(Clone, Debug)]
-pub(super) struct WrittenRow {
-    /// The row.
+pub(super) struct WrittenOp {
+    /// The op.
     pub(super) op: Op,
     /// Literal text and the operand that follows it; the last text is followed by none.
-    pieces: Vec<(String, Option<usize>)>,
+    parts: Vec<(String, Option<usize>)>,
 }
 
-impl WrittenRow {
-    fn of(op: Op) -> Option<WrittenRow> {
+impl WrittenOp {
+    fn of(op: Op) -> Option<WrittenOp> {
         let usage = op.info().usage;
         let mut names: Vec<&str> = Vec::new();
-        let mut pieces = Vec::new();
+        let mut parts = Vec::new();
         let mut text = String::new();
         let mut rest = usage;
         while let Some(c) = rest.chars().next() {
@@ -44,16 +44,16 @@ impl WrittenRow {
                 names.push(word);
                 names.len() - 1
             });
-            pieces.push((std::mem::take(&mut text), Some(place)));
+            parts.push((std::mem::take(&mut text), Some(place)));
         }
-        pieces.push((text, None));
-        (names.len() == op.arity()).then_some(WrittenRow { op, pieces })
+        parts.push((text, None));
+        (names.len() == op.arity()).then_some(WrittenOp { op, parts })
     }
 
-    /// The row applied to operands, each of which must be text that can stand anywhere (a name, a call, or in parentheses).
+    /// The source of the op on operands, each of which is a name, a call, or in parentheses.
     pub(super) fn write(&self, operands: &[String]) -> String {
         let mut text = String::from("(");
-        for (before, place) in &self.pieces {
+        for (before, place) in &self.parts {
             text.push_str(before);
             if let Some(place) = place {
                 text.push_str(&operands[*place]);
@@ -81,7 +81,7 @@ impl WrittenRow {
         self.op.info().usage.ends_with(", seed)")
     }
 
-    /// Where the row is tame for an operand: where its test points are, within ±16.
+    /// Where the op is tame for an operand: where its test points are, within ±16.
     pub(super) fn domain(&self, operand: usize) -> ValueRange {
         match self.op.info().test_intervals.get(operand) {
             Some(interval) => ValueRange::new(interval.low.max(-16.0), interval.high.min(16.0)),
@@ -89,7 +89,7 @@ impl WrittenRow {
         }
     }
 
-    /// About where its values lie for operands of these ranges: the row tried on corners and middles.
+    /// About where its values lie for operands of these ranges: the op tried on corners and middles.
     pub(super) fn image(&self, operands: &[ValueRange]) -> ValueRange {
         let mut image: Option<ValueRange> = None;
         for point in 0..3_usize.pow(operands.len() as u32) {
@@ -107,7 +107,7 @@ impl WrittenRow {
                 });
             }
         }
-        // Between corners and middles a smooth row may bulge.
+        // Between corners and middles a smooth op may bulge.
         let image = image.unwrap_or(ValueRange::ANY);
         match self.op.info().class {
             OpClass::Linear | OpClass::Discrete => image,
@@ -137,63 +137,64 @@ impl WrittenRow {
     }
 }
 
-/// The rows that give one kind of result.
+/// The ops that give one kind of result, by class.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(super) struct WrittenOps {
     /// Sums, products and the like.
-    pub(super) linear: Vec<WrittenRow>,
+    pub(super) linear: Vec<WrittenOp>,
     /// Differentiable and not linear.
-    pub(super) smooth: Vec<WrittenRow>,
+    pub(super) smooth: Vec<WrittenOp>,
     /// With jumps, or from something that has no derivative.
-    pub(super) jumping: Vec<WrittenRow>,
+    pub(super) jumping: Vec<WrittenOp>,
     /// Noise, smooth or not.
-    pub(super) noise: Vec<WrittenRow>,
+    pub(super) noise: Vec<WrittenOp>,
 }
 
-impl Rows {
-    fn giving(result: impl Fn(OperandKind) -> bool) -> Rows {
-        let mut rows = Rows::default();
+impl WrittenOps {
+    fn giving(result: impl Fn(OperandKind) -> bool) -> WrittenOps {
+        let mut all = WrittenOps::default();
         for &op in Op::ALL {
             let info = op.info();
             if !result(info.result) {
                 continue;
             }
-            let Some(row) = WrittenRow::of(op) else {
+            let Some(op) = WrittenOp::of(op) else {
                 continue;
             };
             match info.class {
-                _ if row.is_noise() => rows.noise.push(row),
-                OpClass::Linear => rows.linear.push(row),
-                OpClass::Smooth | OpClass::Kink => rows.smooth.push(row),
-                OpClass::Jump | OpClass::Discrete => rows.jumping.push(row),
+                _ if op.is_noise() => all.noise.push(op),
+                OpClass::Linear => all.linear.push(op),
+                OpClass::Smooth | OpClass::Kink => all.smooth.push(op),
+                OpClass::Jump | OpClass::Discrete => all.jumping.push(op),
             }
         }
-        rows
+        all
     }
 }
 
-/// Rows that give a float.
-pub(super) static FLOAT: LazyLock<Rows> =
-    LazyLock::new(|| Rows::giving(|k| k == OperandKind::Float));
-/// Rows that can give an int.
-pub(super) static INT: LazyLock<Rows> = LazyLock::new(|| {
-    Rows::giving(|k| matches!(k, OperandKind::I32 | OperandKind::Int | OperandKind::Word))
+/// Ops that give a float.
+pub(super) static FLOAT: LazyLock<WrittenOps> =
+    LazyLock::new(|| WrittenOps::giving(|k| k == OperandKind::Float));
+/// Ops that can give an int.
+pub(super) static INT: LazyLock<WrittenOps> = LazyLock::new(|| {
+    WrittenOps::giving(|k| matches!(k, OperandKind::I32 | OperandKind::Int | OperandKind::Word))
 });
-/// Rows that can give a uint.
-pub(super) static UINT: LazyLock<Rows> = LazyLock::new(|| {
-    Rows::giving(|k| matches!(k, OperandKind::U32 | OperandKind::Int | OperandKind::Word))
+/// Ops that can give a uint.
+pub(super) static UINT: LazyLock<WrittenOps> = LazyLock::new(|| {
+    WrittenOps::giving(|k| matches!(k, OperandKind::U32 | OperandKind::Int | OperandKind::Word))
 });
-/// Rows that give a bool.
-pub(super) static BOOL: LazyLock<Rows> = LazyLock::new(|| Rows::giving(|k| k == OperandKind::Bool));
+/// Ops that give a bool.
+pub(super) static BOOL: LazyLock<WrittenOps> =
+    LazyLock::new(|| WrittenOps::giving(|k| k == OperandKind::Bool));
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn written(op: &str, operands: &[&str]) -> String {
-        let op = Op::from_name(op).expect("a row of that name");
+        let op = Op::from_name(op).expect("an op of that name");
         let operands: Vec<String> = operands.iter().map(ToString::to_string).collect();
-        WrittenRow::of(op)
+        WrittenOp::of(op)
             .expect("it can be written")
             .write(&operands)
     }
@@ -208,16 +209,16 @@ mod tests {
     }
 
     #[test]
-    fn every_row_can_be_written_but_indices() {
+    fn every_op_but_index_can_be_written() {
         for &op in Op::ALL {
-            let written = WrittenRow::of(op).is_some();
+            let written = WrittenOp::of(op).is_some();
             assert_eq!(written, op != Op::Index, "{}", op.info().name);
         }
     }
 
     #[test]
-    fn images_follow_the_row() {
-        let sub = WrittenRow::of(Op::Sub).expect("it can be written");
+    fn images_follow_the_op() {
+        let sub = WrittenOp::of(Op::Sub).expect("it can be written");
         let image = sub.image(&[ValueRange::new(0.0, 1.0), ValueRange::new(-2.0, 3.0)]);
         assert_eq!((image.low, image.high), (-3.0, 3.0));
     }

@@ -28,15 +28,15 @@ impl GlobalBits {
     pub fn text(&self, ty: &Type) -> String {
         let part = |words: &[u32]| {
             let mut words = words.iter();
-            let mut texts = Vec::new();
+            let mut numbers = Vec::new();
             ty.for_each_scalar(&mut |scalar| {
                 let bits = words.next().copied().unwrap_or(0);
-                texts.push(match scalar {
+                numbers.push(match scalar {
                     Scalar::F32 => format!("{:?}", f32::from_bits(bits)),
                     _ => (bits as i32).to_string(),
                 });
             });
-            texts.join(",")
+            numbers.join(",")
         };
         [&self.value, &self.ddx, &self.ddy]
             .map(|p| part(p))
@@ -44,7 +44,7 @@ impl GlobalBits {
     }
 }
 
-/// What a program is run on: a value for each of its globals, in order.
+/// A point that a program is run on: a value for each of its globals, in order.
 pub type Point = Vec<GlobalBits>;
 
 /// The globals that every generated program may read.

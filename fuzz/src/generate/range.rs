@@ -1,4 +1,4 @@
-//! Where a generated expression's values are expected to lie.
+//! The range that a generated expression's values are expected to be in.
 //!
 //! Ranges are a means to tame programs, not a proof: loops may drift out of them, and wild expressions ignore them.
 
@@ -14,11 +14,11 @@ pub(super) struct ValueRange {
 impl ValueRange {
     /// Anything.
     pub(super) const ANY: ValueRange = ValueRange::new(-1e30, 1e30);
-    /// What float variables are kept within.
+    /// The range that float variables are kept within.
     pub(super) const FLOAT: ValueRange = ValueRange::new(-8.0, 8.0);
-    /// What int variables are kept within.
+    /// The range that int variables are kept within.
     pub(super) const INT: ValueRange = ValueRange::new(-32.0, 31.0);
-    /// What uint variables are kept within.
+    /// The range that uint variables are kept within.
     pub(super) const UINT: ValueRange = ValueRange::new(0.0, 63.0);
 
     /// From `low` to `high`.

@@ -1,8 +1,8 @@
-//! What an expression can reach: functions to call, variables and their parts.
+//! Expressions that reach what exists: functions to call, variables and their parts.
 
 use super::Generator;
 use super::expression::{COMPONENTS, Expr};
-use super::fit::home;
+use super::fit::kept_range;
 use super::range::ValueRange;
 use super::scope::{Function, Mode, Ty};
 use crate::feature::Feature;
@@ -14,7 +14,7 @@ impl Generator<'_> {
     /// A call of a function that returns this type, or a leaf where there is none.
     pub(super) fn call_or_leaf(&mut self, ty: &Ty, depth: u32) -> Expr {
         match self.call(Some(ty), depth) {
-            Some(text) => Expr::new(text, home(ty)),
+            Some(text) => Expr::new(text, kept_range(ty)),
             None => self.leaf(ty),
         }
     }
@@ -97,7 +97,7 @@ impl Generator<'_> {
 
     pub(super) fn path_or_leaf(&mut self, ty: &Ty, depth: u32) -> Expr {
         match self.path(ty, false, depth) {
-            Some(text) => Expr::new(text, home(ty)),
+            Some(text) => Expr::new(text, kept_range(ty)),
             None => self.leaf(ty),
         }
     }
@@ -155,8 +155,8 @@ impl Generator<'_> {
                 }
                 (Ty::Matrix(n), _) => {
                     self.note(Feature::Matrix);
-                    let row = self.index(*n, depth);
-                    text = format!("{text}[{row}]");
+                    let at = self.index(*n, depth);
+                    text = format!("{text}[{at}]");
                     Ty::Vector(*n)
                 }
                 (Ty::Struct(i), _) => {

@@ -1,4 +1,4 @@
-//! What generated code can name: types, variables in scope, functions.
+//! Names in generated code: types, variables in scope, functions.
 
 /// A type of the generated program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) struct Struct {
     pub(super) members: Vec<(String, Ty)>,
 }
 
-/// How a parameter travels.
+/// The passing mode of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Copied in.
@@ -54,7 +54,7 @@ pub(super) struct Parameter {
     pub(super) name: String,
     /// Its type.
     pub(super) ty: Ty,
-    /// How it travels.
+    /// The passing mode.
     pub(super) mode: Mode,
     /// Whether calls may leave it out, and all that follow.
     pub(super) default: bool,
@@ -102,7 +102,7 @@ impl Scope {
         });
     }
 
-    /// Where the scope stands, to return to with [`Scope::leave`].
+    /// The scope's extent, to return to with [`Scope::leave`].
     pub(super) fn enter(&self) -> usize {
         self.variables.len()
     }
@@ -138,7 +138,7 @@ impl Ty {
         }
     }
 
-    /// What is written after a variable's name: an array's lengths.
+    /// The source after a variable's name: an array's lengths.
     pub(super) fn suffix(&self) -> String {
         match self {
             Ty::Array(element, n) => format!("[{n}]{}", element.suffix()),
@@ -163,7 +163,7 @@ impl Ty {
         }
     }
 
-    /// How many numbers it has; those of one element if it is sized while shading.
+    /// The number of its scalars; those of one element if it is sized while shading.
     pub(super) fn size(&self, structs: &[Struct]) -> usize {
         match self {
             Ty::Vector(n) => *n,

@@ -1,13 +1,13 @@
 //! The shader: its inputs with their metadata, its outputs, its statements.
 
 use super::expression::Expr;
-use super::fit::home;
+use super::fit::kept_range;
 use super::scope::Ty;
 use super::{Generator, Place};
 use crate::feature::Feature;
 
 impl Generator<'_> {
-    /// What an input or output says about itself, at times.
+    /// The metadata of an input or output, at times.
     fn metadata(&mut self) -> String {
         if !self.choices.one_in(2) {
             return String::new();
@@ -27,7 +27,7 @@ impl Generator<'_> {
     /// The shader. What the mix of a campaign asks for is put into most of them.
     pub(super) fn shader(&mut self) {
         self.begin("main");
-        if !self.texts.is_empty() {
+        if !self.included.is_empty() {
             self.note(Feature::Include);
         }
         let mut parameters = Vec::new();
@@ -188,8 +188,8 @@ impl Generator<'_> {
         }
         let sum = Expr {
             text: format!("({})", terms.join(" + ")),
-            range: home(&Ty::Float).widened(2.0),
+            range: kept_range(&Ty::Float).widened(2.0),
         };
-        self.fit(sum, &Ty::Float, home(&Ty::Float)).text
+        self.fit(sum, &Ty::Float, kept_range(&Ty::Float)).text
     }
 }

@@ -4,7 +4,7 @@ use super::Generator;
 use super::range::ValueRange;
 use super::scope::{Function, Mode, Ty};
 
-/// How deep statements nest.
+/// The greatest depth of nested statements.
 pub(super) const MAX_DEPTH: u32 = 3;
 
 impl Generator<'_> {
@@ -195,7 +195,7 @@ impl Generator<'_> {
         self.line(&format!("{call};"));
     }
 
-    /// A texture is sampled where the program then stands.
+    /// A texture is sampled at this place of the program.
     pub(super) fn sampling(&mut self) {
         if self.textures == 0 {
             return self.assign();

@@ -22,7 +22,7 @@ impl Generator<'_> {
         let default = self.choices.below(cases + 1);
         let mut label = i64::from(self.choices.one_in(3));
         for case in 0..cases {
-            // The default stands before the numbers of its case, behind them, or alone.
+            // The default is before the numbers of its case, after them, or alone.
             let place = match case == default {
                 true => self.choices.between(1, 3),
                 false => 0,

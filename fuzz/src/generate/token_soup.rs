@@ -1,4 +1,4 @@
-//! Text that is hardly ever a program: what the frontend must refuse in good order.
+//! Sources that are hardly ever programs, which the frontend must refuse with diagnostics.
 
 use crate::choices::Choices;
 use crate::generate::{GeneratedProgram, MAX_BYTES, Profile};
@@ -172,33 +172,33 @@ pub fn mutated(bytes: &[u8]) -> String {
 
 /// Some text with a few tokens removed, doubled, exchanged, or replaced by one of `tokens` or by another of its own.
 pub fn mutate(text: &str, tokens: &[&str], choices: &mut Choices) -> String {
-    let mut pieces = pieces(text);
+    let mut parts = split(text);
     for _ in 0..choices.between(1, 3) {
-        let mut place = || choices.word() as usize % pieces.len().max(1);
+        let mut place = || choices.word() as usize % parts.len().max(1);
         let (at, other) = (place(), place());
         match choices.below(6) {
-            _ if pieces.is_empty() || tokens.is_empty() => {}
+            _ if parts.is_empty() || tokens.is_empty() => {}
             0 => {
-                pieces.remove(at);
+                parts.remove(at);
             }
-            1 => pieces.insert(at, *choices.pick(tokens)),
-            2 => pieces[at] = *choices.pick(tokens),
-            3 => pieces.swap(at, other),
-            4 => pieces[at] = pieces[other],
+            1 => parts.insert(at, *choices.pick(tokens)),
+            2 => parts[at] = *choices.pick(tokens),
+            3 => parts.swap(at, other),
+            4 => parts[at] = parts[other],
             _ => {
-                let end = pieces.len().min(at + choices.below(24));
-                let copy = pieces[at..end].to_vec();
-                pieces.splice(at..at, copy);
+                let end = parts.len().min(at + choices.below(24));
+                let copy = parts[at..end].to_vec();
+                parts.splice(at..at, copy);
             }
         }
     }
-    pieces.concat()
+    parts.concat()
 }
 
 /// The text cut before and after every word and every sign.
-fn pieces(text: &str) -> Vec<&str> {
+fn split(text: &str) -> Vec<&str> {
     let word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-    let mut pieces = Vec::new();
+    let mut parts = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let end = if word(first) {
@@ -206,11 +206,11 @@ fn pieces(text: &str) -> Vec<&str> {
         } else {
             first.len_utf8()
         };
-        let (piece, after) = rest.split_at(end);
-        pieces.push(piece);
+        let (part, after) = rest.split_at(end);
+        parts.push(part);
         rest = after;
     }
-    pieces
+    parts
 }
 
 #[cfg(test)]
@@ -219,14 +219,14 @@ mod tests {
     use crate::choices::bytes_of_seed;
 
     #[test]
-    fn pieces_make_the_text_again() {
+    fn tokens_join_to_the_source() {
         let text = "float v1=-0.5+é;\n";
-        assert_eq!(pieces(text).concat(), text);
-        assert_eq!(pieces(text)[..4], ["float", " ", "v1", "="]);
+        assert_eq!(split(text).concat(), text);
+        assert_eq!(split(text)[..4], ["float", " ", "v1", "="]);
     }
 
     #[test]
-    fn soup_follows_from_its_bytes() {
+    fn soup_is_determined_by_bytes() {
         for seed in 0..50 {
             let bytes = bytes_of_seed(seed, 300);
             assert_eq!(mutated(&bytes), mutated(&bytes));

@@ -2,7 +2,7 @@
 
 use super::Generator;
 use super::expression::{COMPONENTS, Expr};
-use super::ops::{self, WrittenRow};
+use super::ops::{self, WrittenOp};
 use super::range::ValueRange;
 use super::scope::Ty;
 use adumbra_ops::definition::OperandKind;
@@ -18,15 +18,15 @@ impl Generator<'_> {
             0 => self.leaf(&ty),
             1 => {
                 let parts: Vec<Expr> = (0..n).map(|_| self.expression(&Ty::Float, depth)).collect();
-                let texts: Vec<&str> = parts.iter().map(|p| p.text.as_str()).collect();
+                let components: Vec<&str> = parts.iter().map(|p| p.text.as_str()).collect();
                 let range = parts.iter().map(|p| p.range).reduce(ValueRange::join);
                 Expr::new(
-                    format!("float{n}({})", texts.join(", ")),
+                    format!("float{n}({})", components.join(", ")),
                     range.unwrap_or(ValueRange::FLOAT),
                 )
             }
             2 => self.vector_operator(n, depth),
-            3 => self.vector_row(n, depth),
+            3 => self.componentwise(n, depth),
             4 => self.call_or_leaf(&ty, depth),
             5 => self.path_or_leaf(&ty, depth),
             6 => self.ternary(&ty, depth),
@@ -42,41 +42,41 @@ impl Generator<'_> {
             9 if n == 3 => self.sample_color(depth),
             10 => self.shadow(&ty, depth),
             12 => self.vector_of_matrix(n, depth),
-            13 => self.row(&ops::FLOAT.noise, &ty, depth),
+            13 => self.any_of(&ops::FLOAT.noise, &ty, depth),
             _ => self.assignment(&ty, depth),
         }
     }
 
     /// `+ − × ÷` on vectors, with a float on one side at times.
     fn vector_operator(&mut self, n: usize, depth: u32) -> Expr {
-        let operators: Vec<&WrittenRow> = ops::FLOAT
+        let operators: Vec<&WrittenOp> = ops::FLOAT
             .linear
             .iter()
             .chain(&ops::FLOAT.smooth)
-            .filter(|row| !row.is_call() && row.operands() == [OperandKind::Float; 2])
+            .filter(|op| !op.is_call() && op.operands() == [OperandKind::Float; 2])
             .collect();
-        let row = (*self.choices.pick(&operators)).clone();
+        let op = (*self.choices.pick(&operators)).clone();
         let scalar_side = self.choices.below(4);
-        let (mut texts, mut ranges) = (Vec::new(), Vec::new());
+        let (mut operands, mut ranges) = (Vec::new(), Vec::new());
         for side in 0..2 {
             let ty = if scalar_side == side + 1 {
                 Ty::Float
             } else {
                 Ty::Vector(n)
             };
-            let operand = self.operand(&row, side, &ty, depth);
-            texts.push(operand.text);
+            let operand = self.operand(&op, side, &ty, depth);
+            operands.push(operand.text);
             ranges.push(operand.range);
         }
-        Expr::new(row.write(&texts), row.image(&ranges))
+        Expr::new(op.write(&operands), op.image(&ranges))
     }
 
-    /// A row component by component.
-    fn vector_row(&mut self, n: usize, depth: u32) -> Expr {
-        let row = self.choices.pick(&ops::FLOAT.smooth).clone();
-        if !row.is_call() || row.operands().iter().any(|k| *k != OperandKind::Float) {
+    /// An op component by component.
+    fn componentwise(&mut self, n: usize, depth: u32) -> Expr {
+        let op = self.choices.pick(&ops::FLOAT.smooth).clone();
+        if !op.is_call() || op.operands().iter().any(|k| *k != OperandKind::Float) {
             return self.vector_operator(n, depth);
         }
-        self.apply(&row, &Ty::Vector(n), depth)
+        self.apply(&op, &Ty::Vector(n), depth)
     }
 }

@@ -1,4 +1,7 @@
-//! What computes a row in a sweep: the op table itself, or a batch machine at a level of SIMD instructions, with a program of that row alone.
+//! Engines that compute an op in a sweep.
+//!
+//! One is the op table itself. The others are a batch machine at a level of SIMD instructions, with a
+//! program of that op alone.
 
 use adumbra_ir::host::{ConstantTexture, Limits};
 use adumbra_ir::text;
@@ -8,10 +11,10 @@ use adumbra_vm::{BatchMachine, BatchOptions, GlobalSource, Outcome, SimdLevel};
 use std::fmt;
 use std::sync::Arc;
 
-/// Computes a row's results for operands, one list for each operand; where there is one, the second list is not looked at.
+/// Computes an op's results for operands, one list for each operand; where there is one, the second list is not looked at.
 pub type ComputeFn = Box<dyn FnMut([&[u32]; 2], &mut [u32])>;
 
-/// Where a row is computed.
+/// Where an op is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SweepEngine {
     /// By the op table's own values, which are the reference evaluator's.
@@ -34,7 +37,7 @@ impl SweepEngine {
         }
     }
 
-    /// What computes a row.
+    /// The function that computes an op.
     ///
     /// # Panics
     /// If the processor lacks the level.
@@ -60,8 +63,8 @@ impl fmt::Display for SweepEngine {
 }
 
 fn batch(op: Op, level: SimdLevel) -> ComputeFn {
-    let module = text::parse(&program(op), FileId::MAIN).expect("a program of one row is one");
-    let bytecode = adumbra_vm::lower(&module).expect("one row fits");
+    let module = text::parse(&program(op), FileId::MAIN).expect("a program of one op is one");
+    let bytecode = adumbra_vm::lower(&module).expect("one op fits");
     let options = BatchOptions {
         level: Some(level),
         ..BatchOptions::default()
@@ -91,7 +94,7 @@ fn batch(op: Op, level: SimdLevel) -> ComputeFn {
     })
 }
 
-/// A program of one row, as IR text: from globals to an output.
+/// A program of one op, as IR text: from globals to an output.
 fn program(op: Op) -> String {
     let info = op.info();
     let types = |kind| match kind {
@@ -111,7 +114,7 @@ fn program(op: Op) -> String {
     let (ty, scalar) = types(info.result);
     let (count, names) = (info.operands.len(), names.join(", "));
     format!(
-        "adumbra ir 1\n{globals}output o: {ty}\nentry row\n\nfn row() -> ({scalar}) ^0 {{\n{reads}  %{count}: {scalar} = {} {names}\n  return %{count}\n}}\n",
+        "adumbra ir 1\n{globals}output o: {ty}\nentry swept\n\nfn swept() -> ({scalar}) ^0 {{\n{reads}  %{count}: {scalar} = {} {names}\n  return %{count}\n}}\n",
         info.name
     )
 }

@@ -1,24 +1,24 @@
 //! The oracle of sweeps at single operands: functions of CORE-MATH, which are correctly rounded in
-//! f64, and the specs of the other rows.
+//! f64, and the specs of the other ops.
 //!
 //! CORE-MATH is C, so it is there with the feature `core-math` alone: nothing else of the project
 //! needs a compiler of C. Without it all are specs, by the mathematical library of the system.
 
 use adumbra_ir::Op;
 
-/// What sweeps hold values against, for people.
+/// The name of the oracle that sweeps compare values with.
 pub const ORACLE: &str = if cfg!(feature = "core-math") {
-    "CORE-MATH's correctly rounded functions in f64, specs for the other rows"
+    "CORE-MATH's correctly rounded functions in f64, specs for the other ops"
 } else {
     "specs in f64, by the system's mathematical library (`--features core-math`: correctly rounded)"
 };
 
-/// What a row should give.
+/// The value that an op should give.
 pub(super) fn value(op: Op, operands: &[f64]) -> f64 {
     rounded(op, operands).unwrap_or_else(|| op.spec(operands))
 }
 
-/// The correctly rounded value of a row that is a function of CORE-MATH's.
+/// The correctly rounded value of an op that is a function of CORE-MATH's.
 #[cfg(feature = "core-math")]
 fn rounded(op: Op, operands: &[f64]) -> Option<f64> {
     let unary: fn(f64) -> f64 = match op {

@@ -1,4 +1,4 @@
-//! What a row is given: every pattern of one operand, or pairs, drawn in several ways.
+//! Operands of a sweep: every pattern of one operand, or pairs, drawn in several ways.
 //!
 //! Each operand follows from its index alone, so that blocks of them can be made in any order and by any thread.
 
@@ -20,13 +20,13 @@ pub enum SweepOperands {
     Pairs {
         /// The special floats.
         special: Vec<u32>,
-        /// How many are drawn.
+        /// The number of pairs that are drawn.
         drawn: u64,
     },
 }
 
 impl SweepOperands {
-    /// The operands that fit a row.
+    /// The operands that fit an op.
     pub fn of(op: Op, stride: u32, drawn: u64) -> SweepOperands {
         match op.arity() {
             1 => SweepOperands::Patterns { stride },
@@ -37,7 +37,7 @@ impl SweepOperands {
         }
     }
 
-    /// How many there are.
+    /// The number of operands, or pairs.
     pub fn count(&self) -> u64 {
         match self {
             SweepOperands::Patterns { stride } => (1_u64 << 32).div_ceil(u64::from(*stride)),
@@ -74,7 +74,7 @@ impl SweepOperands {
     }
 }
 
-/// The drawn pair of that index: any bits, the intervals where the row is tested, like magnitudes, a second operand of everyday size, or a
+/// The drawn pair of that index: any bits, the intervals where the op is tested, like magnitudes, a second operand of everyday size, or a
 /// first one close to 1 with a second that makes powers of it neither vanish nor overflow; in turn.
 fn draw(test: &[OperandInterval], index: u64) -> [u32; 2] {
     let word = mixed(index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn all_patterns_are_all_patterns() {
+    fn patterns_are_complete() {
         let all = SweepOperands::Patterns { stride: 1 };
         assert_eq!(all.count(), 1 << 32);
         let last = pairs(&all, Op::Sin, all.count() - 2..all.count());

@@ -1,4 +1,4 @@
-//! The page of the book: what rows claim, held by tests, and what they give at the ends of the floats.
+//! The page of the book: the errors that ops claim, held by tests, and their values at the ends of the floats.
 
 use super::engine::SweepEngine;
 use super::operands::SweepOperands;
@@ -93,7 +93,7 @@ of special floats:
 
     cargo run --release -p adumbra-fuzz -- numerics
 
-A row claims what was found (rounded up), and the operands where it was found. `cargo test --test facade numerics::` sees that the error is that large
+An op claims what was found (rounded up), and the operands where it was found. `cargo test --test facade numerics::` sees that the error is that large
 there, and looks at some millions of other operands, among which there must be no larger one. The page is made from the op table, `ops/src`. The
 last column is a hash of the results for a few of these operands, always the same ones: wherever the tests pass, the bits are these.
 

@@ -1,6 +1,6 @@
-//! What values should be, in f64: correctly rounded where [`exact`] has the function, else specs of rows.
+//! Reference values in f64: correctly rounded where [`exact`] has the function, else specs of ops.
 //!
-//! Looking at all floats means calling the mathematical library thousands of millions of times, which takes far longer than the rows themselves.
+//! Looking at all floats means calling the mathematical library thousands of millions of times, which takes far longer than the ops themselves.
 //! But floats that follow one another are so close that a smooth function between them is its cubic: over a [`BLOCK_LEN`] of them a step is 2⁻²³ of the
 //! argument at most, and the error of the fourth order far below f64's own. So the spec is computed at four floats of a run, and at two more where
 //! the cubic through those would be off the most: if it is not, it serves for the others; where the function is steep, bent or broken, each is
@@ -21,7 +21,7 @@ const PROBES: [usize; 2] = [8, 55];
 /// How far it may be off there, relative to the value: a ten-millionth of an ulp, some forty units in the last place of an f64.
 const TOLERANCE: f64 = 1e-14;
 
-/// Writes the specs of a row at operands; where it has one operand, the second are not looked at.
+/// Writes the specs of an op at operands; where it has one operand, the second are not looked at.
 pub(super) fn specs(op: Op, [first, second]: [&[u32]; 2], specs: &mut [f64]) {
     let wide = |bits: u32| f64::from(f32::from_bits(bits));
     if op.arity() == 2 {
@@ -30,7 +30,7 @@ pub(super) fn specs(op: Op, [first, second]: [&[u32]; 2], specs: &mut [f64]) {
         }
         return;
     }
-    // A row that rounds once is cheap to compute, and its ties want the spec to the last bit.
+    // An op that rounds once is cheap to compute, and its ties need the spec to the last bit.
     let smooth = op.info().ulp > 0.0;
     for (specs, bits) in specs.chunks_mut(BLOCK_LEN).zip(first.chunks(BLOCK_LEN)) {
         if !(smooth && is_run(bits) && cubic(op, bits[0], specs)) {

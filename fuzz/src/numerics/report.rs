@@ -1,4 +1,4 @@
-//! The command: sweeps rows, prints a line for each, and says where the op table claims something else.
+//! The command: sweeps ops, prints a line for each, and says where the op table claims something else.
 
 use super::engine::SweepEngine;
 use super::exact::ORACLE;
@@ -9,18 +9,18 @@ use adumbra_ir::Op;
 use adumbra_ops::definition::OperandKind;
 use std::time::Instant;
 
-/// What to sweep, and how.
+/// Options of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepOptions {
     /// Each how manieth pattern of one operand is looked at; 1 for all.
     pub stride: u32,
-    /// How many pairs are drawn for two operands.
+    /// The number of pairs that are drawn for two operands.
     pub drawn: u64,
-    /// What computes the rows.
+    /// The engine that computes the ops.
     pub engine: SweepEngine,
-    /// How many threads work.
+    /// The number of threads.
     pub threads: usize,
-    /// The names of the rows; all if there are none.
+    /// The names of the ops; all if there are none.
     pub ops: Vec<String>,
 }
 
@@ -35,12 +35,12 @@ impl SweepOptions {
     };
 }
 
-/// An error as rows state it: rounded up in the third digit.
+/// An error as ops state it: rounded up in the third digit.
 pub fn stated(error: f64) -> f64 {
     (error * 1e3).ceil() / 1e3
 }
 
-/// Why what was found is not what the row claims, if so. What looked at everything must find just what is claimed.
+/// Why what was found is not what the op claims, if so. What looked at everything must find just what is claimed.
 pub fn sweep_error(op: Op, found: &ErrorTally, everything: bool) -> Option<String> {
     let info = op.info();
     let claimed = info.ulp;
@@ -50,24 +50,24 @@ pub fn sweep_error(op: Op, found: &ErrorTally, everything: bool) -> Option<Strin
         _ => stated(found.error) > claimed,
     };
     let less = everything && claimed > 0.0 && stated(found.error) < claimed;
-    (exceeds || less).then(|| format!("{}: the row claims {claimed} ulp", info.name))
+    (exceeds || less).then(|| format!("{}: the op claims {claimed} ulp", info.name))
 }
 
-/// Sweeps the rows. Lines go to standard output, progress to standard error. Gives whether all was as the table claims.
+/// Sweeps the ops. Lines go to standard output, progress to standard error. Gives whether all was as the table claims.
 ///
 /// # Errors
-/// A name that is no row's.
+/// A name that no swept op has.
 pub fn run(options: &SweepOptions) -> Result<bool, String> {
     let mut chosen = Vec::new();
     for name in &options.ops {
-        let row = swept_ops().find(|op| op.info().name == name);
-        chosen.push(row.ok_or_else(|| format!("`{name}` is no row that is swept"))?);
+        let op = swept_ops().find(|op| op.info().name == name);
+        chosen.push(op.ok_or_else(|| format!("`{name}` is no op that is swept"))?);
     }
     if chosen.is_empty() {
         chosen.extend(swept_ops());
     }
     println!("oracle: {ORACLE}\n");
-    println!("| row | operands | greatest error | at | not the nearest float | hash | s |");
+    println!("| op | operands | greatest error | at | not the nearest float | hash | s |");
     println!("|---|---|---|---|---|---|---|");
     let mut complaints = Vec::new();
     let mut hash = 0_u64;
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_as_claimed_is_complained_of() {
+    fn wrong_claim_is_reported() {
         let found = |error| ErrorTally {
             operands: 1,
             error,
@@ -149,14 +149,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_no_rows_is_refused() {
+    fn unknown_op_name_is_refused() {
         let options = SweepOptions {
             ops: vec![String::from("perlin2")],
             ..SweepOptions::ALL
         };
         assert_eq!(
             run(&options),
-            Err(String::from("`perlin2` is no row that is swept"))
+            Err(String::from("`perlin2` is no op that is swept"))
         );
     }
 }

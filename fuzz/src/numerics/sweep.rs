@@ -1,4 +1,4 @@
-//! Running a row over operands, by several threads if wanted, and tallying what comes out.
+//! Running an op over operands, by several threads if wanted, and tallying what comes out.
 
 use super::engine::{ComputeFn, SweepEngine};
 use super::operands::SweepOperands;
@@ -14,19 +14,19 @@ use std::thread;
 /// Operands that are looked at together.
 const BLOCK: u64 = 1 << 13;
 
-/// What a float that is NaN counts as in a hash: any NaN equals any NaN.
+/// The word of a float that is NaN in a hash: any NaN equals any NaN.
 const NAN: u32 = 0x7fc0_0000;
 
-/// What a sweep found. The order in which operands were looked at does not show.
+/// The result of a sweep, which does not depend on the order of operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorTally {
-    /// How many operands, or pairs, were looked at.
+    /// The number of operands, or pairs, that were looked at.
     pub operands: u64,
-    /// The greatest error, in units in the last place. For rows whose result is no float it is infinite where a word is wrong.
+    /// The greatest error, in units in the last place. For ops whose result is no float it is infinite where a word is wrong.
     pub error: f64,
     /// The first operands that have it.
     pub at: [u32; 2],
-    /// How many values are not the float nearest to the spec's value.
+    /// The number of values that are not the float nearest to the spec's value.
     pub missed: u64,
     /// A hash of all results and their places.
     pub hash: u64,
@@ -57,7 +57,7 @@ impl ErrorTally {
     }
 }
 
-/// How far a row's result is from what it should be, for one operand or pair.
+/// The error of an op's result, for one operand or pair.
 pub fn error(op: Op, operands: &[u32]) -> f64 {
     let mut block = Block::new(SweepEngine::Table.of(op));
     block.operands = [
@@ -67,7 +67,7 @@ pub fn error(op: Op, operands: &[u32]) -> f64 {
     block.look(op, 0).error
 }
 
-/// Looks at all operands with that many threads, each of which has the engine for itself. `progress` is told now and then how many blocks of how many are done.
+/// Looks at all operands with that many threads, each of which has the engine for itself. `progress` is called with the blocks that are done, and the number of all.
 pub fn sweep(
     op: Op,
     operands: &SweepOperands,
@@ -96,7 +96,7 @@ pub fn sweep(
         let all: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
         let tallies = all
             .into_iter()
-            .map(|one| one.join().expect("rows do not panic"));
+            .map(|one| one.join().expect("ops do not panic"));
         tallies.fold(ErrorTally::NOTHING, ErrorTally::join)
     })
 }

@@ -1,7 +1,8 @@
-//! Chunks of points beside single points and the reference: one program, one width by lot, on every batch engine that the processor has or one by lot.
+//! Chunks of points against single points and the reference.
 //!
-//! The numbers of points and the width are drawn so that chunks are full, begun, and of one point; some planes are the same for all points and
-//! are said to be so; some textures come late.
+//! A program runs with one drawn width on every batch engine that the processor has, or on a drawn
+//! one. The numbers of points and the width are drawn so that chunks are full, begun, and of one
+//! point. Some planes are the same for all points and are declared uniform. Some textures come late.
 
 use super::Disagreement;
 use super::chain::{compiler, features, layout, observe_within, point_globals, shown_words};
@@ -44,7 +45,7 @@ pub(super) struct Recorders {
 }
 
 impl Recorders {
-    /// Of so many points.
+    /// Of this number of points.
     pub(super) fn new(points: usize, waits: u64) -> Recorders {
         Recorders {
             points: vec![TextureRecorder::default(); points],
@@ -179,7 +180,7 @@ impl TestBatch {
         }
     }
 
-    /// These points, in chunks of at most so many.
+    /// These points, in chunks of at most this number.
     pub(super) fn of(points: Vec<Point>, width: u64) -> TestBatch {
         TestBatch {
             width,
@@ -222,18 +223,18 @@ pub(super) fn engines(
     Ok((together, single.map_err(|no| no.to_string())?))
 }
 
-/// The globals of points, one behind the other.
+/// The globals of points, one after the other.
 pub(super) fn words(program: &Arc<adumbra::Program>, points: &[Point]) -> Vec<u32> {
     let words = |point| point_globals(program, point).words().to_vec();
     points.iter().flat_map(words).collect()
 }
 
-/// What the points of a chunk showed: those that went on elsewhere, and the others.
+/// The observations of a chunk's points: those that went on elsewhere, and the others.
 pub(super) fn gather(
     evaluator: &BatchEvaluator,
     here: &[TextureRecorder],
     mut elsewhere: Vec<(usize, ObservedRun)>,
-    room: &mut Vec<u32>,
+    buffer: &mut Vec<u32>,
 ) -> Vec<ObservedRun> {
     let mut shown = Vec::with_capacity(here.len());
     for (point, textures) in here.iter().enumerate() {
@@ -242,7 +243,7 @@ pub(super) fn gather(
             Some(at) => elsewhere.swap_remove(at).1,
             None => {
                 let faults = evaluator.faults(point);
-                shown_words(evaluator.outputs(point, room), textures, faults)
+                shown_words(evaluator.outputs(point, buffer), textures, faults)
             }
         });
     }
@@ -252,7 +253,7 @@ pub(super) fn gather(
 /// Checks that a generated program shows the same at points alone, in chunks, and by the reference.
 ///
 /// # Errors
-/// What does not agree.
+/// The disagreement.
 pub fn check_batch(
     program: &GeneratedProgram,
     at: TierChoice,
@@ -323,7 +324,7 @@ pub fn check_batch(
     Ok(())
 }
 
-/// What a program shows at points that run in chunks.
+/// The observations of a program at points that run in chunks.
 pub(super) fn observe_together(
     program: &Arc<adumbra::Program>,
     setup: &BatchSetup,
@@ -336,7 +337,7 @@ pub(super) fn observe_together(
     let mut host = Recorders::new(points.len(), waits);
     let mut shown = Vec::new();
     let width = evaluator.width();
-    let mut room = Vec::new();
+    let mut buffer = Vec::new();
     for first in (0..points.len()).step_by(width) {
         let count = width.min(points.len() - first);
         evaluator.evaluate(&globals, first, count, &mut host);
@@ -370,7 +371,7 @@ pub(super) fn observe_together(
             }
         }
         let here = &host.points[first..][..count];
-        shown.extend(gather(&evaluator, here, elsewhere, &mut room));
+        shown.extend(gather(&evaluator, here, elsewhere, &mut buffer));
         evaluator.wait_for_code();
     }
     Ok(shown)

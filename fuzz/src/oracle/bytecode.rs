@@ -1,4 +1,6 @@
-//! Any bytes as a bytecode file: they are refused, or they are a program that ends in time and gives the same by every engine, whatever ran before.
+//! Any bytes as a bytecode file: they are refused, or they are a program.
+//!
+//! A program ends in time, and gives the same by every engine, whatever ran before.
 
 use super::batch::{self, TestBatch, TierChoice, batch_engines};
 use super::chain::{compiler, observe, observe_within};
@@ -22,7 +24,7 @@ const POINTS: usize = 4;
 /// How long a campaign lets one point take. Its steps are few, so that is a thousand times what it should take even where nothing is optimised.
 pub const DEADLINE: Duration = Duration::from_secs(10);
 
-/// What became of some bytes.
+/// The fate of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BytecodeOutcome {
     /// They are no valid program.
@@ -41,12 +43,14 @@ impl BytecodeOutcome {
     }
 }
 
-/// Reads, lists, runs and writes bytes. Each point is run alone by an evaluator of its own, which may not take longer than `patience` if there is any; then all of them
-/// by one evaluator, forwards and backwards, and by each other engine.
+/// Reads, lists, runs and writes bytes.
+///
+/// Each point is run alone by an evaluator of its own, within `deadline` if there is one. Then all of
+/// them are run by one evaluator, forwards and backwards, and by each other engine.
 ///
 /// # Errors
 /// If a program that was accepted is not the same when written and read again, takes too long, or shows something else by another engine or after other points.
-pub fn check(bytes: &[u8], patience: Option<Duration>) -> Result<BytecodeOutcome, String> {
+pub fn check(bytes: &[u8], deadline: Option<Duration>) -> Result<BytecodeOutcome, String> {
     let Ok(program) = Program::from_bytecode(bytes) else {
         return Ok(BytecodeOutcome::Refused);
     };
@@ -60,7 +64,7 @@ pub fn check(bytes: &[u8], patience: Option<Duration>) -> Result<BytecodeOutcome
         let begun = Instant::now();
         alone.push(observe(&program, Engine::Point, point)?);
         let taken = begun.elapsed();
-        if patience.is_some_and(|patience| taken > patience) {
+        if deadline.is_some_and(|deadline| taken > deadline) {
             let steps = limits().steps;
             return Err(format!("a point of at most {steps} steps took {taken:?}"));
         }
@@ -186,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_that_take_too_long_are_findings() {
+    fn point_past_deadline_is_a_failure() {
         let text = "shader main(out float o) { for (int i = 0; i < 1000; ++i) o += sin(o + 1.0); }";
         let program = compiler(&MODES[0]).compile(&Sources::new("loop.adu", text));
         let file = program.expect("it is a shader").to_bytecode();

@@ -1,4 +1,4 @@
-//! The whole way of the data on one text: compiled in every mode, run by every engine.
+//! One source from compilation to results: compiled in every mode, run by every engine.
 
 use super::Disagreement;
 use super::gradients::{self, GradientComparison};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// Points that agreement is checked on, for each program.
 const POINTS: u64 = 3;
 
-/// What the report of a generated program that is refused begins with.
+/// The start of the report of a generated program that is refused.
 pub const REFUSED: &str = "refused though generated:";
 
 /// Why there is no chain to look at.
@@ -69,12 +69,13 @@ pub fn compiler(mode: &CompileMode) -> Compiler {
 }
 
 impl EngineChain {
-    /// Compiles a bundle of texts in every mode.
+    /// Compiles a bundle in every mode.
     ///
     /// # Errors
     /// If the text has errors, or a stage breaks an invariant.
     pub fn new(source: &str) -> Result<EngineChain, ChainError> {
-        let refused = |findings: adumbra::Diagnostics| ChainError::Refused(findings.to_string());
+        let refused =
+            |diagnostics: adumbra::Diagnostics| ChainError::Refused(diagnostics.to_string());
         let sources = bundle::sources(source).map_err(refused)?;
         let lowered = compiler(&MODES[0]).lowered(&sources).map_err(refused)?;
         EngineChain::of(lowered, |mode| compiler(mode).compile(&sources))
@@ -88,7 +89,8 @@ impl EngineChain {
         lowered: Module,
         compile: impl Fn(&CompileMode) -> Result<Arc<adumbra::Program>, adumbra::Diagnostics>,
     ) -> Result<EngineChain, ChainError> {
-        let refused = |findings: adumbra::Diagnostics| ChainError::Refused(findings.to_string());
+        let refused =
+            |diagnostics: adumbra::Diagnostics| ChainError::Refused(diagnostics.to_string());
         adumbra_ir::verify(&lowered)
             .map_err(|v| ChainError::Broken(format!("lowering: {}", v[0])))?;
         modes::round_trip(&lowered).map_err(ChainError::Broken)?;
@@ -113,7 +115,7 @@ impl EngineChain {
     /// Holds all compilations and engines against each other at each point. Gives what the program showed and did there.
     ///
     /// # Errors
-    /// What does not agree, with the number of the point.
+    /// The disagreement, with the number of the point.
     pub fn agree(
         &self,
         points: &[Point],
@@ -158,7 +160,7 @@ impl EngineChain {
     /// Whether the programs survive being written to bytes and read back, and then run as before.
     ///
     /// # Errors
-    /// What does not.
+    /// The disagreement.
     pub fn survive_bytes(&self, point: &Point) -> Result<(), String> {
         for (mode, program) in MODES.iter().zip(&self.programs) {
             let bytes = program.to_bytecode();
@@ -184,7 +186,7 @@ impl EngineChain {
     }
 }
 
-/// What a program shows at a point by one engine.
+/// The observation of a program at a point by one engine.
 ///
 /// # Errors
 /// If the engine cannot run the program.
@@ -198,7 +200,7 @@ pub fn observe(
     Ok(shown.remove(0))
 }
 
-/// What a program shows at points that one evaluator runs one after the other.
+/// The observations of a program at points that one evaluator runs one after the other.
 ///
 /// # Errors
 /// If the engine cannot run the program.
@@ -229,12 +231,12 @@ pub(crate) fn point_globals(program: &adumbra::Program, point: &Point) -> Global
     globals
 }
 
-/// What an evaluator shows after an evaluation.
+/// The observation of an evaluator after an evaluation.
 pub(crate) fn shown(evaluator: &Evaluator, textures: &TextureRecorder) -> ObservedRun {
     shown_words(evaluator.outputs(), textures, evaluator.faults())
 }
 
-/// What outputs, requests and faults show together.
+/// The words of outputs, requests and faults together.
 pub(super) fn shown_words<'a>(
     views: impl Iterator<Item = OutputView<'a>>,
     textures: &TextureRecorder,
@@ -292,7 +294,7 @@ pub(super) fn features(observed: &ObservedRun, tally: &ExecutionCounts) -> Featu
 fn chain(program: &GeneratedProgram) -> Result<EngineChain, Disagreement> {
     EngineChain::new(&program.source).map_err(|no| {
         let what = match no {
-            ChainError::Refused(findings) => format!("{REFUSED}\n{findings}"),
+            ChainError::Refused(diagnostics) => format!("{REFUSED}\n{diagnostics}"),
             ChainError::Broken(what) => what,
         };
         Disagreement::new(program, None, what)
@@ -302,7 +304,7 @@ fn chain(program: &GeneratedProgram) -> Result<EngineChain, Disagreement> {
 /// Checks that a generated program is accepted, and that all compilations and engines agree on it at some points.
 ///
 /// # Errors
-/// What does not agree.
+/// The disagreement.
 pub fn check_agreement(
     program: &GeneratedProgram,
     mix: &mut ProgramMix,
@@ -327,7 +329,7 @@ pub fn check_agreement(
 /// Checks that a generated program's derivatives are those of its values, at one point.
 ///
 /// # Errors
-/// What does not agree.
+/// The disagreement.
 pub fn check_gradients(
     program: &GeneratedProgram,
     mix: &mut ProgramMix,
@@ -346,7 +348,7 @@ pub fn check_gradients(
     gradients::check(&chain.compiled[0], &points[0], compared).map_err(report)
 }
 
-/// Whether a finding's spans lie within their texts.
+/// Whether a diagnostic's spans lie within their sources.
 pub(super) fn spans_are_valid(diagnostic: &Diagnostic, sources: &Sources) -> bool {
     let labels = diagnostic.labels.iter().map(|label| label.span);
     labels.chain([diagnostic.span]).all(|span| {

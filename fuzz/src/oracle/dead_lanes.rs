@@ -19,7 +19,7 @@ pub struct DeadLane {
     pub direction: Direction,
 }
 
-/// What has lanes.
+/// A thing that has lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneOwner {
     /// The value of that number.
@@ -86,7 +86,7 @@ mod tests {
     use adumbra_ir::{FileId, text};
 
     #[test]
-    fn idle_lanes_are_found_and_others_not() {
+    fn only_dead_lanes_are_found() {
         let text = "adumbra ir 1
 global x: float
 output o: float

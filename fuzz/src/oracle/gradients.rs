@@ -2,7 +2,7 @@
 //!
 //! The shadows of outputs and of texture coordinates, evaluated over `f64`, must be the slopes of their values along the globals' shadows.
 //! A slope is only taken where all points of its stencil take the same path through the program, and only compared where extrapolation
-//! says that it is known well; how much was compared is counted, and asserted by those who call.
+//! says that it is known well; how much was compared is counted, and asserted by the callers.
 //! Then the shadows over `f32` must be those over `f64`, within what rounding can do to the program ([`noisy`](super::noisy)).
 
 use super::noisy::Noisy;
@@ -31,7 +31,7 @@ const CLOSE_F32: f64 = 1e-5;
 /// Requests of a point that are looked at: a loop may make thousands, which say no more.
 const MAX_REQUESTS: usize = 16;
 
-/// How much was really compared.
+/// The amount of derivatives that was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GradientComparison {
     /// Derivatives that there were: of each float output, u and v, in each direction.
@@ -78,7 +78,7 @@ impl fmt::Display for GradientComparison {
     }
 }
 
-/// What has a derivative at a point: the float outputs, then u and v of the first [`MAX_REQUESTS`] texture requests.
+/// The values with a derivative: float outputs, u and v of the first [`MAX_REQUESTS`] requests.
 struct Traced {
     path: u64,
     values: Vec<f64>,
@@ -124,7 +124,7 @@ fn name(module: &Module, index: usize) -> String {
 /// Compares all derivatives of a module with lanes at a point, and counts what it compared.
 ///
 /// # Errors
-/// What does not agree.
+/// The disagreement.
 pub fn check(
     module: &Module,
     point: &Point,
@@ -290,7 +290,7 @@ fn main() -> (f32:xy) ^0 {
     }
 
     #[test]
-    fn a_lost_lane_is_found() {
+    fn lost_lane_is_found() {
         let mut lost = module();
         lost.functions[0].values[3].lanes = Lanes::Y;
         let found = check(&lost, &at(0.75, -1.5), &mut GradientComparison::default());
@@ -298,7 +298,7 @@ fn main() -> (f32:xy) ^0 {
     }
 
     #[test]
-    fn at_a_kink_nothing_is_compared_across_it() {
+    fn slopes_across_a_kink_are_not_compared() {
         // u is zero here, so its sides lie on both sides of the stencil.
         let mut compared = GradientComparison::default();
         check(&module(), &at(0.0, -1.5), &mut compared).expect("nothing to be compared");

@@ -1,7 +1,8 @@
 //! A group does what its units do one by one, and all compilations and engines agree on it.
 //!
-//! Whoever runs units by hand hands values on without shadows, so the group is held against that without derivatives. With derivatives it is
-//! held against itself, as any program is: compiled in every mode, run by every engine.
+//! Units that are run one by one pass values without shadows, so the group is compared with that
+//! without derivatives. With derivatives it is compared with itself, as any program is: compiled in
+//! every mode, run by every engine.
 
 use super::chain::{self, ChainError, EngineChain};
 use super::modes::MODES;
@@ -25,7 +26,7 @@ const GRAPH_BYTES: usize = 96;
 /// Points that are looked at.
 const POINTS: u64 = 2;
 
-/// What was compared.
+/// The amount that was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupComparison {
     /// Wires between units that something exposed depends on.
@@ -34,10 +35,10 @@ pub struct GroupComparison {
     pub points: usize,
 }
 
-/// Checks the group that these bytes stand for.
+/// Checks the group that these bytes generate.
 ///
 /// # Errors
-/// What does not agree, with the shaders and the graph.
+/// The disagreement, with the shaders and the graph.
 pub fn check(bytes: &[u8]) -> Result<GroupComparison, String> {
     let (head, rest) = bytes.split_at(bytes.len().min(GRAPH_BYTES));
     let mut choices = Choices::new(head);
@@ -49,25 +50,25 @@ pub fn check(bytes: &[u8]) -> Result<GroupComparison, String> {
         })
         .collect();
     let described = |what: String, graph: &Graph| {
-        let texts: Vec<&str> = shaders.iter().map(|s| s.source.as_str()).collect();
-        format!("{what}\n{graph:#?}\n{}", texts.join("\n// ---\n"))
+        let sources: Vec<&str> = shaders.iter().map(|s| s.source.as_str()).collect();
+        format!("{what}\n{graph:#?}\n{}", sources.join("\n// ---\n"))
     };
     let refused = |e| described(format!("refused though generated: {e}"), &Graph::default());
-    let texts: Result<Vec<Sources>, _> = (shaders.iter())
+    let sources: Result<Vec<Sources>, _> = (shaders.iter())
         .map(|shader| bundle::sources(&shader.source))
         .collect();
-    let texts = texts.map_err(refused)?;
+    let sources = sources.map_err(refused)?;
 
     // Without derivatives.
     let off = &MODES[MODES.len() - 1];
-    let alone: Result<Vec<_>, _> = texts
+    let alone: Result<Vec<_>, _> = sources
         .iter()
         .map(|t| chain::compiler(off).compile(t))
         .collect();
     let alone = alone.map_err(refused)?;
     let faces: Vec<Face> = alone.iter().map(|program| face(program)).collect();
     let graph = Graph::generate(&mut choices, &faces);
-    let group = group(&graph, &faces, &texts, &alone);
+    let group = group(&graph, &faces, &sources, &alone);
 
     let lowered = chain::compiler(&MODES[0]).lowered_group(&group);
     let lowered =
@@ -104,7 +105,8 @@ pub fn check(bytes: &[u8]) -> Result<GroupComparison, String> {
         if found.faults.iter().any(|fault| fault.kind.stops()) {
             continue;
         }
-        // Texts are numbered otherwise, closures cannot be handed on by hand, and messages are numbered anew.
+        // Sources are numbered otherwise, closures cannot be passed by hand, and messages are
+        // numbered anew.
         (found.faults, found.more_faults, found.closures) = (Vec::new(), 0, Vec::new());
         found.messages.iter_mut().for_each(|said| said.1 = 0);
         if let Some(difference) = by_hand.difference(&found, ComparisonExtent::All) {
@@ -129,7 +131,7 @@ fn face(program: &adumbra::Program) -> Face {
     }
 }
 
-/// What a unit's texture is called.
+/// The name of a unit's texture.
 fn texture(unit: usize, binds: bool, name: &str) -> String {
     match binds {
         true => format!("unit {unit}'s {name}"),
@@ -140,13 +142,13 @@ fn texture(unit: usize, binds: bool, name: &str) -> String {
 fn group(
     graph: &Graph,
     faces: &[Face],
-    texts: &[Sources],
+    sources: &[Sources],
     alone: &[Arc<adumbra::Program>],
 ) -> Group {
     let mut group = Group::new();
     for (k, unit) in graph.units.iter().enumerate() {
         let name = format!("u{k}");
-        group.unit(&name, &texts[unit.shader], "main");
+        group.unit(&name, &sources[unit.shader], "main");
         for ((input, ty), feed) in faces[unit.shader].inputs.iter().zip(&unit.inputs) {
             match feed {
                 Feed::Default => {}

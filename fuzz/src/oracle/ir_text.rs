@@ -8,7 +8,7 @@ use adumbra_ir::{FileId, Module, text, verify};
 /// Points that accepted modules are run on.
 const POINTS: u64 = 2;
 
-/// What became of a text.
+/// The fate of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IrTextOutcome {
     /// It is no IR.
@@ -33,7 +33,7 @@ impl IrTextOutcome {
 /// Reads, verifies, prints, compiles and runs a text.
 ///
 /// # Errors
-/// What went wrong with a module that the verifier accepts, or with a refusal.
+/// The error of a module that the verifier accepts, or of a refusal.
 pub fn check(source: &str) -> Result<IrTextOutcome, String> {
     let module = match text::parse(source, FileId::MAIN) {
         Ok(module) => module,

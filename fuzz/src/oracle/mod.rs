@@ -26,7 +26,7 @@ pub struct Disagreement {
     pub what: String,
     /// The program's text.
     pub source: String,
-    /// How to get at it again.
+    /// The way to reproduce it.
     pub origin: String,
 }
 

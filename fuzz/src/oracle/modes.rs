@@ -16,13 +16,13 @@ use adumbra_ir::{FileId, Module, text, verify};
 pub struct CompileMode {
     /// As reports call it.
     pub name: &'static str,
-    /// What the passes are asked for.
+    /// The options of the passes.
     pub options: PassOptions,
-    /// What must agree where all numbers are finite.
+    /// The extent that must agree where all numbers are finite.
     extent: ComparisonExtent,
 }
 
-/// Every way to compile. The first is the usual one, with the outputs' shadows.
+/// Every way to compile. The first is the default, with the outputs' shadows.
 pub const MODES: [CompileMode; 4] = [
     mode(
         "specialised",
@@ -112,7 +112,7 @@ pub fn round_trip(module: &Module) -> Result<(), String> {
     }
 }
 
-/// What the reference evaluator shows of a module at a point, and what it did.
+/// The observation of a module at a point by the reference evaluator, and its features.
 pub(super) fn run(
     module: &Module,
     point: &Point,
@@ -133,7 +133,7 @@ pub(super) fn run(
 /// Holds compilations, in the order of [`MODES`], against the program before any pass. Gives what the program showed and did.
 ///
 /// # Errors
-/// What does not agree.
+/// The disagreement.
 pub fn check(
     lowered: &Module,
     compiled: &[Module],

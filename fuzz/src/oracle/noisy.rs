@@ -1,6 +1,6 @@
 //! `f32` with errors on purpose: what rounding can do to a program.
 //!
-//! Every sum, product, quotient and every row that is not exact is moved by one or two units in the last place, this way or that as its
+//! Every sum, product, quotient and every op that is not exact is moved by one or two units in the last place, this way or that as its
 //! bits and `SALT` have it; salts 0 and 1, 2 and 3 err in opposite directions. How far results of different salts lie apart says how much
 //! of a result is rounding.
 

@@ -3,7 +3,7 @@
 use super::reference::TextureRecorder;
 use adumbra_ir::eval::EvalOutcome;
 use adumbra_ir::host::{
-    ClosureArena, ClosureNode, ClosureRef, Fault, Faults, SampleRequest, leaving,
+    ClosureArena, ClosureNode, ClosureRef, Fault, Faults, SampleRequest, canonical_float,
 };
 use adumbra_ir::module::ClosureShape;
 use adumbra_ir::{Module, Scalar};
@@ -29,24 +29,24 @@ pub type RequestBits = ([u32; 7], Option<u32>);
 /// A message: how many requests came before it, its number, the words of its arguments.
 pub type ObservedMessage = (usize, u32, Vec<u32>);
 
-/// What a point showed.
+/// The observation of a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedRun {
     /// The scalars of the outputs.
     pub outputs: Vec<ObservedOutput>,
-    /// Of each request the bits of texture, u, v and the four partials, and of the level if it has one.
+    /// The bits of each request: texture, u, v, the four partials, and the level if it has one.
     pub requests: Vec<RequestBits>,
     /// The messages.
     pub messages: Vec<ObservedMessage>,
     /// The faults kept.
     pub faults: Vec<Fault>,
-    /// Faults that found no room.
+    /// Faults past the capacity.
     pub more_faults: u32,
     /// The tree of each closure among the outputs, printed in a way of the observer's own.
     pub closures: Vec<String>,
 }
 
-/// How much must agree.
+/// The extent that must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparisonExtent {
     /// Values, the places of requests, faults and closures.
@@ -173,14 +173,14 @@ fn float_text(bits: u32) -> String {
 }
 
 fn canonical(bits: u32) -> u32 {
-    leaving(f32::from_bits(bits)).to_bits()
+    canonical_float(f32::from_bits(bits)).to_bits()
 }
 
 fn request_bits(r: &SampleRequest) -> RequestBits {
     let [u, v, dudx, dudy, dvdx, dvdy] =
-        [r.u, r.v, r.dudx, r.dudy, r.dvdx, r.dvdy].map(|x| leaving(x).to_bits());
+        [r.u, r.v, r.dudx, r.dudy, r.dvdx, r.dvdy].map(|x| canonical_float(x).to_bits());
     let bits = [r.texture.0, u, v, dudx, dudy, dvdx, dvdy];
-    (bits, r.level.map(|level| leaving(level).to_bits()))
+    (bits, r.level.map(|level| canonical_float(level).to_bits()))
 }
 
 /// A closure's tree, parents before children; what is beyond [`MAX_PROGRAM_NODES`] is left out.

@@ -1,6 +1,7 @@
-//! Quads in chunks beside quads of the point engine and of the reference: one program, one rule and one width by lot.
+//! Quads in chunks against quads of the point engine and of the reference.
 //!
-//! Some points are helpers, some planes are the same for all points and are said to be so, some textures come late.
+//! The rule and the width are drawn for each program. Some points are helpers, some planes are the
+//! same for all points and are declared uniform, some textures come late.
 
 use super::Disagreement;
 use super::batch::{
@@ -27,7 +28,7 @@ use std::sync::Arc;
 /// Quads of a program that the reference runs too.
 const REFERENCE_QUADS: usize = 1;
 
-/// What was run.
+/// The mix of what was run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuadMix {
     /// Programs that take derivatives where points may part.
@@ -100,7 +101,7 @@ impl fmt::Display for QuadMix {
 /// Checks that a generated program shows the same in quads of every engine, unless it is refused for its derivatives.
 ///
 /// # Errors
-/// What does not agree.
+/// The disagreement.
 pub fn check_quads(
     program: &GeneratedProgram,
     at: TierChoice,
@@ -201,8 +202,10 @@ impl Host for OfOne {
     }
 }
 
-/// What each point shows by an engine that evaluates one quad at a time. All others are helpers of each in turn, so that it is known who
-/// asks. Points that are helpers ask nothing.
+/// The observations of each point by an engine that evaluates one quad at a time.
+///
+/// All others are helpers of each in turn, so that it is known which point asks. Points that are
+/// helpers ask nothing.
 pub(super) fn observe_alone(
     program: &Arc<adumbra::Program>,
     engine: Engine,
@@ -232,7 +235,7 @@ pub(super) fn observe_alone(
     Ok(all)
 }
 
-/// What a program shows at points that run in chunks.
+/// The observations of a program at points that run in chunks.
 pub(super) fn observe_together(
     program: &Arc<adumbra::Program>,
     setup: &BatchSetup,
@@ -247,7 +250,7 @@ pub(super) fn observe_together(
     let mut host = Recorders::new(points.len(), waits);
     let mut all = Vec::new();
     let width = evaluator.width();
-    let mut room = Vec::new();
+    let mut buffer = Vec::new();
     for first in (0..points.len()).step_by(width) {
         let count = width.min(points.len() - first);
         match helpers.contains(&true) {
@@ -288,7 +291,7 @@ pub(super) fn observe_together(
             }
         }
         let here = &host.points[first..][..count];
-        all.extend(gather(&evaluator, here, elsewhere, &mut room));
+        all.extend(gather(&evaluator, here, elsewhere, &mut buffer));
         evaluator.wait_for_code();
     }
     Ok(all)

@@ -28,7 +28,7 @@ pub struct TextureRecorder {
 }
 
 impl TextureRecorder {
-    /// What a request is answered.
+    /// The answer to a request.
     pub fn texel(&self, request: &SampleRequest) -> [f32; 4] {
         // A difference in the last bit of a coordinate makes another colour.
         let mut mixed =
@@ -93,7 +93,7 @@ pub fn place<F: Number>(module: &Module, point: &Point) -> eval::EvalPoint<F> {
     }
 }
 
-/// What the reference evaluator shows of a module at a point.
+/// The observation of a module at a point by the reference evaluator.
 pub fn observe(module: &Module, point: &Point) -> ObservedRun {
     let mut textures = TextureRecorder::default();
     let options = EvalOptions {

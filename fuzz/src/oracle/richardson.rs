@@ -62,18 +62,18 @@ fn best_two(estimates: &[Vec<EstimatedSlope>]) -> Option<Vec<EstimatedSlope>> {
 }
 
 fn tableau(f: &mut impl FnMut(f64) -> Option<Vec<f64>>, step: f64) -> Option<Vec<EstimatedSlope>> {
-    let mut rows: Vec<Vec<f64>> = Vec::new();
+    let mut levels: Vec<Vec<f64>> = Vec::new();
     let mut magnitude: Vec<f64> = Vec::new();
     let mut h = step;
     for _ in 0..LEVELS {
-        let (ahead, behind) = (f(h)?, f(-h)?);
+        let (ahead, back) = (f(h)?, f(-h)?);
         if magnitude.is_empty() {
             magnitude = ahead.iter().map(|v| v.abs()).collect();
         }
-        rows.push(
+        levels.push(
             ahead
                 .iter()
-                .zip(&behind)
+                .zip(&back)
                 .map(|(a, b)| (a - b) / (2.0 * h))
                 .collect(),
         );
@@ -84,7 +84,7 @@ fn tableau(f: &mut impl FnMut(f64) -> Option<Vec<f64>>, step: f64) -> Option<Vec
             .iter()
             .enumerate()
             .map(|(i, magnitude)| {
-                let column: Vec<f64> = rows.iter().map(|row| row[i]).collect();
+                let column: Vec<f64> = levels.iter().map(|level| level[i]).collect();
                 extrapolate(&column, magnitude * ROUNDING / step)
             })
             .collect(),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_smooth_has_a_large_error() {
+    fn non_smooth_function_has_large_error() {
         let found = slopes(|t: f64| Some(vec![(t * 1e7).sin()])).expect("it is one path");
         assert!(found[0].error > 1.0, "{found:?}");
     }

@@ -1,4 +1,4 @@
-//! Any bundle of texts as source: it is refused with findings that point into it, or it runs within its budget.
+//! Any bundle as source: it is refused with diagnostics that point into it, or it runs within its budget.
 
 use super::chain::{compiler, observe, spans_are_valid};
 use super::modes::MODES;
@@ -6,7 +6,7 @@ use crate::bundle;
 use crate::generate::{globals, point};
 use adumbra::{Diagnostic, Diagnostics, Sources, evaluator::Engine};
 
-/// What became of a text.
+/// The fate of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceOutcome {
     /// It has errors.
@@ -31,7 +31,7 @@ impl SourceOutcome {
 /// Checks, compiles, runs and renders a text.
 ///
 /// # Errors
-/// A finding that points nowhere, or errors found by one way and not by the other.
+/// A diagnostic that points nowhere, or errors that only one of two compilations finds.
 pub fn check(text: &str) -> Result<SourceOutcome, String> {
     let sources = match bundle::sources(text) {
         Ok(sources) => sources,
@@ -44,9 +44,9 @@ pub fn check(text: &str) -> Result<SourceOutcome, String> {
         }
     };
     let compiler = compiler(&MODES[0]);
-    let findings = compiler.check(&sources);
-    rendered(&findings, &sources)?;
-    let is_refused = findings.iter().any(Diagnostic::is_error);
+    let diagnostics = compiler.check(&sources);
+    rendered(&diagnostics, &sources)?;
+    let is_refused = diagnostics.iter().any(Diagnostic::is_error);
     let program = match compiler.compile(&sources) {
         Ok(_) if is_refused => return Err("compiled, though check finds errors".to_owned()),
         Ok(program) => program,
@@ -59,13 +59,13 @@ pub fn check(text: &str) -> Result<SourceOutcome, String> {
     Ok(SourceOutcome::Run)
 }
 
-/// Renders findings, all of which must lie in the texts.
-fn rendered(findings: &[Diagnostic], sources: &Sources) -> Result<(), String> {
-    for finding in findings {
-        if !spans_are_valid(finding, sources) {
-            return Err(format!("this finding points nowhere: {finding:?}"));
+/// Renders diagnostics, all of which must lie in the sources.
+fn rendered(diagnostics: &[Diagnostic], sources: &Sources) -> Result<(), String> {
+    for diagnostic in diagnostics {
+        if !spans_are_valid(diagnostic, sources) {
+            return Err(format!("this diagnostic points nowhere: {diagnostic:?}"));
         }
     }
-    let _ = adumbra::render::text(findings, sources, false);
+    let _ = adumbra::render::text(diagnostics, sources, false);
     Ok(())
 }

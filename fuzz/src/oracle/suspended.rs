@@ -1,5 +1,7 @@
-//! Points whose texture requests are answered later: some wait in place, some are parked and go on in another evaluator, all in an order by
-//! lot. They must show what they show when the host answers at once.
+//! Points whose texture requests are answered later.
+//!
+//! Some wait in place, some are parked and go on in another evaluator, all in a drawn order. Their
+//! observations must be those of points that the host answers at once.
 
 use super::chain::{point_globals, shown};
 use super::observation::ObservedRun;
@@ -48,7 +50,7 @@ struct Job {
     shown: Option<ObservedRun>,
 }
 
-/// What a program shows at points that two evaluators run by turns, as far as their textures let them.
+/// The observations of points that two evaluators run by turns, as far as textures let them.
 ///
 /// # Errors
 /// If the engine cannot run the program, or refuses to park a point or to go on with it.

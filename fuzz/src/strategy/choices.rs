@@ -5,21 +5,21 @@
 #[derive(Clone, Debug)]
 pub(super) struct ChoiceShrinker {
     best: Vec<u8>,
-    /// What was proposed.
-    trial: Vec<u8>,
+    /// The choices that were proposed.
+    candidate: Vec<u8>,
     pass: Pass,
     /// Whether the passes had a success since the first of them began.
     has_changed: bool,
 }
 
-/// How choices are made simpler. Each goes from large parts to small ones, from the end to the front.
+/// A pass that makes choices simpler, from large parts to small ones, from the end to the front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
-    /// So many are left off at the end.
+    /// `size` bytes are left off at the end.
     Cut { size: usize },
-    /// So many before that place become zeros.
+    /// `size` bytes before `end` become zeros.
     Zero { size: usize, end: usize },
-    /// So many before that place go.
+    /// `size` bytes before `end` go.
     Delete { size: usize, end: usize },
     /// The one before that place becomes smaller: half of it, or 1 less.
     Lower { end: usize, half: bool },
@@ -29,7 +29,7 @@ impl ChoiceShrinker {
     pub(super) fn new(bytes: &[u8]) -> ChoiceShrinker {
         ChoiceShrinker {
             best: bytes.to_vec(),
-            trial: Vec::new(),
+            candidate: Vec::new(),
             pass: Pass::Cut { size: bytes.len() },
             has_changed: false,
         }
@@ -40,21 +40,21 @@ impl ChoiceShrinker {
         loop {
             let pass = self.pass;
             if self.is_over(pass) {
-                self.pass = self.behind(pass)?;
+                self.pass = self.after(pass)?;
                 continue;
             }
-            let trial = self.made(pass);
+            let candidate = self.made(pass);
             self.pass = self.next(pass);
-            if trial != self.best {
-                self.trial.clone_from(&trial);
-                return Some(trial);
+            if candidate != self.best {
+                self.candidate.clone_from(&candidate);
+                return Some(candidate);
             }
         }
     }
 
-    /// What was proposed last is the simplest from now on.
+    /// The last proposal is the simplest from now on.
     pub(super) fn accept(&mut self) {
-        std::mem::swap(&mut self.best, &mut self.trial);
+        std::mem::swap(&mut self.best, &mut self.candidate);
         self.has_changed = true;
     }
 
@@ -66,8 +66,8 @@ impl ChoiceShrinker {
         }
     }
 
-    /// The pass behind one; after the last the first again, if anything has changed.
-    fn behind(&mut self, pass: Pass) -> Option<Pass> {
+    /// The pass after one; after the last the first again, if anything has changed.
+    fn after(&mut self, pass: Pass) -> Option<Pass> {
         let len = self.best.len();
         let size = len.next_power_of_two() / 2;
         match pass {
@@ -140,8 +140,8 @@ mod tests {
     /// The simplest choices found that fail.
     fn simplest(bytes: &[u8], fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {
         let mut choices = ChoiceShrinker::new(bytes);
-        while let Some(trial) = choices.propose() {
-            if fails(&trial) {
+        while let Some(candidate) = choices.propose() {
+            if fails(&candidate) {
                 choices.accept();
             }
         }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn choices_that_matter_stay_and_shrink() {
         let bytes: Vec<u8> = (0..200).map(|i| (i * 37 % 251) as u8).collect();
-        // Some one of at least 100, behind some one of at least 10.
+        // A byte of at least 100, after a byte of at least 10.
         let found = simplest(&bytes, |bytes| {
             let first = bytes.iter().position(|&byte| byte >= 10);
             first.is_some_and(|at| bytes[at + 1..].iter().any(|&byte| byte >= 100))

@@ -35,7 +35,7 @@ impl Strategy for Modules {
         let bytes = self.bytes.new_tree(runner)?.current();
         Ok(ModuleTree {
             best: RandomModule(generate_by(&bytes)),
-            trial: None,
+            candidate: None,
             choices: ChoiceShrinker::new(&bytes),
         })
     }
@@ -46,7 +46,7 @@ impl Strategy for Modules {
 pub struct RandomModule(pub Module);
 
 impl RandomModule {
-    /// How many instructions it has.
+    /// The number of its instructions.
     pub fn size(&self) -> usize {
         let regions = self.0.functions.iter().flat_map(|f| &f.regions);
         regions.map(|region| region.insts.len()).sum()
@@ -65,7 +65,7 @@ pub struct ModuleTree {
     /// The simplest one that failed.
     best: RandomModule,
     /// The one to be looked at next.
-    trial: Option<RandomModule>,
+    candidate: Option<RandomModule>,
     choices: ChoiceShrinker,
 }
 
@@ -73,12 +73,12 @@ impl ModuleTree {
     /// Looks for the next module to try.
     fn propose(&mut self) -> bool {
         while let Some(bytes) = self.choices.propose() {
-            let trial = RandomModule(generate_by(&bytes));
-            if trial == self.best {
+            let candidate = RandomModule(generate_by(&bytes));
+            if candidate == self.best {
                 // The same by fewer or smaller choices.
                 self.choices.accept();
-            } else if trial.size() <= self.best.size() {
-                self.trial = Some(trial);
+            } else if candidate.size() <= self.best.size() {
+                self.candidate = Some(candidate);
                 return true;
             }
         }
@@ -90,13 +90,13 @@ impl ValueTree for ModuleTree {
     type Value = RandomModule;
 
     fn current(&self) -> RandomModule {
-        self.trial.as_ref().unwrap_or(&self.best).clone()
+        self.candidate.as_ref().unwrap_or(&self.best).clone()
     }
 
     /// The current module fails: a simpler one comes next.
     fn simplify(&mut self) -> bool {
-        if let Some(trial) = self.trial.take() {
-            self.best = trial;
+        if let Some(candidate) = self.candidate.take() {
+            self.best = candidate;
             self.choices.accept();
         }
         self.propose()
@@ -104,7 +104,7 @@ impl ValueTree for ModuleTree {
 
     /// The current module does not fail: another one comes next, or it is the one before again.
     fn complicate(&mut self) -> bool {
-        self.trial.take().is_some() && self.propose()
+        self.candidate.take().is_some() && self.propose()
     }
 }
 

@@ -12,14 +12,14 @@ pub(super) struct SourceShrinker {
     before: usize,
 }
 
-/// How a text is made shorter. Each pass goes from the front to the end.
+/// A pass that makes a source shorter, from the front to the end.
 #[derive(Clone, Copy, Debug)]
 enum Pass {
-    /// So many lines from that one on go.
+    /// `size` lines from that one on go.
     Lines { size: usize, at: usize },
     /// The block that this line begins is taken from around its statements.
     Blocks { at: usize },
-    /// What is in the first parentheses from that byte on is replaced by the candidate of that number.
+    /// The candidate of that number replaces the first parentheses from that byte on.
     Expressions { at: usize, candidate: usize },
 }
 
@@ -68,7 +68,7 @@ impl SourceShrinker {
         }
     }
 
-    /// What was proposed is the text from now on.
+    /// The proposal is the source from now on.
     pub(super) fn accept(&mut self) {
         self.pass = self.accepted;
     }
@@ -179,7 +179,7 @@ fn matching(text: &str, open: usize) -> Option<usize> {
     None
 }
 
-/// What stands between spaces and commas, outside of inner parentheses.
+/// The parts between spaces and commas, outside of inner parentheses.
 fn parts(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
     for (i, c) in text.char_indices() {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_stays_and_the_rest_goes() {
+    fn failing_part_stays_and_the_rest_goes() {
         let source = "float f(float a) {\n    if (a > 0.0) {\n        a = sin((a * 2.0) + tan(a));\n    } else {\n        \
                       a = 1.0;\n    }\n    return a;\n}\nshader main() {\n    float v = f(1.0);\n}\n";
         let small = shortest(source, |text| text.contains("tan"));

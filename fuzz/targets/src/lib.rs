@@ -1,4 +1,4 @@
-//! What libFuzzer's entry points share: an input goes to its target, and the mix is printed now and then.
+//! Code that libFuzzer's entry points share: an input goes to its target, and the mix is printed.
 //!
 //! libFuzzer leaves by `exit`, so there is no last moment at which to print.
 
@@ -7,10 +7,10 @@ use adumbra_fuzz::targets::FuzzTarget;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// How often the mix is printed.
+/// The time between two prints of the mix.
 const EVERY: Duration = Duration::from_secs(20);
 
-/// What this process has run, and when it last said so.
+/// The mix of this process, and the time of the last print.
 static SEEN: Mutex<Option<(Instant, InputCoverage)>> = Mutex::new(None);
 
 /// Runs the target of that name on an input.

@@ -8,7 +8,7 @@ use super::suspended::{EvalFrame, EvalState, RegionCursor};
 use super::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, Number};
 use crate::calls::SavedSteps;
 use crate::entry_steps::EntrySteps;
-use crate::host::{FaultKind, Host, array_steps, is_cancel_check_due, leaving};
+use crate::host::{FaultKind, Host, array_steps, canonical_float, is_cancel_check_due};
 use crate::module::*;
 use crate::quad::QuadPause;
 use crate::span::Span;
@@ -103,19 +103,19 @@ impl<'a, F: Number> Evaluation<'a, F> {
     }
 
     fn go_on(mut self, entered: Result<(), Halt<F>>) -> RegionExit<F> {
-        let slots = match entered.and_then(|()| self.execute()) {
-            Ok(slots) => slots,
+        let outputs = match entered.and_then(|()| self.execute()) {
+            Ok(outputs) => outputs,
             Err(Halt::Stopped) => {
                 self.state.closures.clear();
                 smallvec![EvalValue::default(); self.module.entry().results.len()]
             }
             Err(Halt::Pending(awaited)) => return RegionExit::Pending(awaited, self.state),
         };
-        let origins = slots.iter().map(|slot| self.state.origins.of(slot));
+        let origins = outputs.iter().map(|output| self.state.origins.of(output));
         RegionExit::Done(EvalOutcome {
             origins: origins.collect(),
             observed_nan: self.state.origins.observed(),
-            outputs: slots.into_iter().map(leaving_slot).collect(),
+            outputs: outputs.into_iter().map(canonical_value).collect(),
             faults: self.state.faults,
             closures: self.state.closures,
             steps: self.state.steps,
@@ -277,16 +277,16 @@ impl<'a, F: Number> Evaluation<'a, F> {
     }
 
     /// Defines a value. Shadows that it does not have are dropped.
-    fn assign(&mut self, to: ValueId, slot: EvalValue<F>) {
+    fn assign(&mut self, to: ValueId, value: EvalValue<F>) {
         let function = self.function();
         let lanes = self.lanes(function, to);
-        let slot = masked(slot, lanes);
-        let [x, y] = slot.shadows;
+        let value = masked(value, lanes);
+        let [x, y] = value.shadows;
         let is_finite = |n: F| n.to_f64().is_finite();
-        if !(is_finite(slot.float) && is_finite(x) && is_finite(y)) {
+        if !(is_finite(value.float) && is_finite(x) && is_finite(y)) {
             self.state.tally.nonfinite += 1;
         }
-        self.frame().slots[to.index()] = slot;
+        self.frame().slots[to.index()] = value;
     }
 
     fn enter(&mut self, region: RegionId) {
@@ -424,13 +424,13 @@ fn answered<F: Number>(channels: Channels, texel: [f32; 4]) -> Values<F> {
         .collect()
 }
 
-fn masked<F: Number>(mut slot: EvalValue<F>, lanes: Lanes) -> EvalValue<F> {
+fn masked<F: Number>(mut value: EvalValue<F>, lanes: Lanes) -> EvalValue<F> {
     for direction in Direction::BOTH {
         if !lanes.has(direction) {
-            slot.shadows[direction as usize] = F::default();
+            value.shadows[direction as usize] = F::default();
         }
     }
-    slot
+    value
 }
 
 /// A shadow as it is read: the sign of a zero never shows.
@@ -439,17 +439,17 @@ fn read<F: Number>(shadow: F) -> F {
 }
 
 /// Canonicalises a value for the host: one NaN, no negative zero in shadows.
-fn leaving_slot<F: Number>(slot: EvalValue<F>) -> EvalValue<F> {
+fn canonical_value<F: Number>(value: EvalValue<F>) -> EvalValue<F> {
     let canonical = |x: F| {
         if x.to_f64().is_nan() {
-            F::from_f32(leaving(f32::NAN))
+            F::from_f32(canonical_float(f32::NAN))
         } else {
             x
         }
     };
     EvalValue {
-        word: slot.word,
-        float: canonical(slot.float),
-        shadows: slot.shadows.map(|d| canonical(read(d))),
+        word: value.word,
+        float: canonical(value.float),
+        shadows: value.shadows.map(|d| canonical(read(d))),
     }
 }

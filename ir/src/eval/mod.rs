@@ -11,8 +11,8 @@
 //!   derivatives with finite differences of such values.
 //! - Shadows are those that the lanes pass assigned ([`ShadowMode::Annotated`]), or both of every
 //!   float ([`ShadowMode::Full`]): the second needs no passes and is the oracle of the first.
-//! - Calls, loops and branches live on a stack of its own, so no program overflows the host's, and
-//!   a point can wait for a texture or, at a difference, for the other points of its quad.
+//! - Calls, loops and branches live on a stack of its own, so no program overflows the host's. A
+//!   point can wait for a texture or, at a difference, for the other points of its quad.
 //!
 //! A value without a lane has shadow 0 wherever one is read or passed; as an operand it contributes
 //! no term.

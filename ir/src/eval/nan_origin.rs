@@ -52,10 +52,10 @@ impl NanOrigins {
         if matches!(inst.kind, InstKind::Load(_)) {
             return;
         }
-        let values = || args.iter().map(|slot| slot.float);
-        let shadows = |direction| args.iter().map(move |slot| slot.shadow(direction));
+        let values = || args.iter().map(|value| value.float);
+        let shadows = |direction| args.iter().map(move |value| value.shadow(direction));
         let mut marked =
-            |handed_on: Option<u32>| F::nan(handed_on.unwrap_or_else(|| self.payload(inst.span)));
+            |inherited: Option<u32>| F::nan(inherited.unwrap_or_else(|| self.payload(inst.span)));
         if is_nan(result.float) {
             result.float = match inst.kind {
                 InstKind::Shadow(direction) => marked(first_payload(shadows(direction))),
@@ -71,9 +71,9 @@ impl NanOrigins {
     }
 
     /// The origins of an output scalar.
-    pub(super) fn of<F: Number>(&self, slot: &EvalValue<F>) -> NanOrigin {
-        let [x, y] = slot.shadows;
-        [slot.float, x, y].map(|number| {
+    pub(super) fn of<F: Number>(&self, value: &EvalValue<F>) -> NanOrigin {
+        let [x, y] = value.shadows;
+        [value.float, x, y].map(|number| {
             let at = is_nan(number).then(|| number.payload() as usize)?;
             self.spans.get(at.checked_sub(1)?).copied()
         })
@@ -82,7 +82,7 @@ impl NanOrigins {
     /// Records the origin of the first NaN among the arguments of a message.
     pub(super) fn observe<F: Number>(&mut self, args: &[EvalValue<F>]) {
         if self.observed.is_none() {
-            self.observed = args.iter().find_map(|slot| self.of(slot)[0]);
+            self.observed = args.iter().find_map(|value| self.of(value)[0]);
         }
     }
 

@@ -111,9 +111,9 @@ pub(super) fn operand_bits<F: Number>(
     operands: &[EvalValue<F>],
 ) -> SmallVec<[u32; MAX_OPERANDS]> {
     let kinds = op.info().operands.iter().zip(operands);
-    let bits = kinds.map(|(kind, slot)| match kind {
-        OperandKind::Float => slot.float.to_f32().to_bits(),
-        _ => slot.word,
+    let bits = kinds.map(|(kind, value)| match kind {
+        OperandKind::Float => value.float.to_f32().to_bits(),
+        _ => value.word,
     });
     bits.collect()
 }
@@ -124,9 +124,9 @@ pub(super) fn operand_floats<F: Number>(
     operands: &[EvalValue<F>],
 ) -> SmallVec<[F; MAX_OPERANDS]> {
     let kinds = op.info().operands.iter().zip(operands);
-    let floats = kinds.map(|(kind, slot)| match kind {
-        OperandKind::Float => slot.float,
-        _ => F::from_f32(slot.word as f32),
+    let floats = kinds.map(|(kind, value)| match kind {
+        OperandKind::Float => value.float,
+        _ => F::from_f32(value.word as f32),
     });
     floats.collect()
 }

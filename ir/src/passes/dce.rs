@@ -276,7 +276,7 @@ impl Marks<'_> {
         let inst = &self.function.region(region).insts[at as usize];
         let k = (value.0 - inst.results.first.0) as usize;
         for nested in inst.kind.regions() {
-            self.hand_on(self.index.exits[nested.index()], k);
+            self.need_argument(self.index.exits[nested.index()], k);
         }
     }
 
@@ -284,11 +284,11 @@ impl Marks<'_> {
         if region != self.function.body {
             let (outer, at) = self.index.owner[region.index()];
             self.need(self.function.region(outer).insts[at as usize].args[k]);
-            self.hand_on(self.index.continues[region.index()], k);
+            self.need_argument(self.index.continues[region.index()], k);
         }
     }
 
-    fn hand_on(&mut self, chain: u32, k: usize) {
+    fn need_argument(&mut self, chain: u32, k: usize) {
         for from in self.index.chain(chain) {
             self.need(self.function.terminator(from).args[k]);
         }

@@ -6,9 +6,10 @@
 //! fault or have effects stay.
 //!
 //! Some operations are rewritten by their operands' definitions. Hashes are evaluated at
-//! neighbouring cells: if x·c exists, the product (x + k)·c is its sum with a constant. If x + y
-//! exists, so does (x + k) + y; two constants become one. Integers wrap, so that is exact. And x −
-//! floor(x) is the op `fract` of x, to the bit and with the same partial.
+//! neighbouring lattice points: if x·c exists, the product (x + k)·c is its sum with a constant. If
+//! x + y exists, (x + k) + y is its sum with k. In (x + k) + l two constants become one. Integers
+//! wrap, so that is exact. And x − floor(x) is the op `fract` of x, to the bit and with the same
+//! partial.
 //!
 //! Constants that are definitions of different variables stay apart, so that each can be named in
 //! listings.
@@ -196,8 +197,8 @@ impl Gvn<'_> {
         (value, Some(inst))
     }
 
-    /// The product of x and a constant c, if there is one, of a sum x + k that is to be multiplied
-    /// by c, and the bits of k·c.
+    /// For a product (x + k)·c that is to be computed: the product x·c if it exists, and the bits
+    /// of k·c.
     fn further(&self, sum: ValueId, factor: ValueId) -> Option<(ValueId, u32)> {
         let by = self.constant(factor)?;
         let (x, more) = self.sum(self.plain(sum))?;
@@ -212,8 +213,9 @@ impl Gvn<'_> {
         Some((product?, by.wrapping_mul(more)))
     }
 
-    /// The sum x + y, if there is one, of a sum (x + k) + (y + l) that is to be computed, where k
-    /// or l may be missing, and the bits of k + l, which are not 0. Of a sum (x + k) + l, x.
+    /// For a sum (x + k) + (y + l) that is to be computed: the sum x + y if it exists, and the bits
+    /// of k + l, which are not 0. k or l may be missing. For a sum (x + k) + l, x takes the place
+    /// of x + y.
     fn shared(&self, a: ValueId, b: ValueId) -> Option<(ValueId, u32)> {
         let [first, second] = [self.sum(a), self.sum(b)];
         let sum = match (first, self.constant(b), second, self.constant(a)) {

@@ -58,8 +58,8 @@ use summary::ShadowSummaries;
 pub const PASSES: [&str; 7] = [
     "inline",
     "fold",
-    "dedupe",
-    "prune",
+    "gvn",
+    "dce",
     "unroll",
     "unreached",
     "lanes",
@@ -183,7 +183,7 @@ fn second_half(
     clock: &mut PassClock,
 ) {
     for round in 0.. {
-        let zeroed = lay_out(module, options, round == 0, clock);
+        let zeroed = assign_lanes(module, options, round == 0, clock);
         watch("lanes", module);
         clock.lap(PassPhase::Demand);
         if zeroed == 0 || round == MAX_ROUNDS {
@@ -200,10 +200,10 @@ fn second_half(
 fn optimise(module: &mut Module, mut capacity: usize, watch: &mut PassObserver) {
     let calls = CallGraph::new(module);
     for &id in &calls.order {
-        tidy(module, id, watch);
+        simplify(module, id, watch);
         if unroll::unroll(&mut module.functions[id.index()], &mut capacity) {
             watch("unroll", module);
-            tidy(module, id, watch);
+            simplify(module, id, watch);
         }
     }
     if module.functions.len() > 1 {
@@ -214,24 +214,24 @@ fn optimise(module: &mut Module, mut capacity: usize, watch: &mut PassObserver) 
 }
 
 /// Runs fold, GVN and DCE on a function.
-fn tidy(module: &mut Module, id: FuncId, watch: &mut PassObserver) {
+fn simplify(module: &mut Module, id: FuncId, watch: &mut PassObserver) {
     let at = id.index();
     fold::fold(&mut module.functions[at]);
     watch("fold", module);
     gvn::gvn(&mut module.functions[at]);
-    watch("dedupe", module);
+    watch("gvn", module);
     dce::dce(&mut module.functions[at]);
-    watch("prune", module);
+    watch("dce", module);
 }
 
 /// Assigns lanes to every value. Returns how many `Shadow`s became 0.
-fn lay_out(
+fn assign_lanes(
     module: &mut Module,
     options: &PassOptions,
     specialise: bool,
     clock: &mut PassClock,
 ) -> usize {
-    if options.derivatives != Derivatives::Dual || !is_asked(module, options) {
+    if options.derivatives != Derivatives::Dual || !reads_shadows(module, options) {
         let zeroed = lane_assignment::clear(module);
         if module.quad.is_some() && options.output_shadows {
             quad::mark_outputs(module);
@@ -270,7 +270,7 @@ fn plan<'m>(
 }
 
 /// Whether any shadow is read at all.
-fn is_asked(module: &Module, options: &PassOptions) -> bool {
+fn reads_shadows(module: &Module, options: &PassOptions) -> bool {
     let outputs =
         options.output_shadows && (module.entry().results.iter()).any(|r| r.ty == Scalar::F32);
     let inside = || {

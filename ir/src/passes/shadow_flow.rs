@@ -278,12 +278,12 @@ impl<'m> Build<'m> {
                 }
                 InstKind::Loop(body) => {
                     self.nest(*body, inst.results, arm);
-                    self.turn(*body, &inst.args);
+                    self.pass_to_loop(*body, &inst.args);
                 }
                 InstKind::Block(body) => self.nest(*body, inst.results, arm),
                 InstKind::Yield => self.give(id, &inst.args),
                 InstKind::Break(to) => self.give(*to, &inst.args),
-                InstKind::Continue(to) => self.turn(*to, &inst.args),
+                InstKind::Continue(to) => self.pass_to_loop(*to, &inst.args),
                 InstKind::Return => {
                     for (i, &arg) in (0..).zip(&inst.args) {
                         if self.is_float(arg) {
@@ -339,7 +339,7 @@ impl<'m> Build<'m> {
         }
     }
 
-    fn turn(&mut self, body: RegionId, args: &[ValueId]) {
+    fn pass_to_loop(&mut self, body: RegionId, args: &[ValueId]) {
         let function = self.function;
         for (&to, &from) in function.region(body).params.iter().zip(args) {
             self.float_edge(from.0, to);

@@ -1,4 +1,5 @@
-//! Specialisation: the variants of each function, and the lanes of their values.
+//! Specialisation (procedure cloning): the variants of each function, and the lanes of their
+//! values.
 //!
 //! A variant is made for the demand on a call's results, and for those shadows that its arguments
 //! can carry and that matter to it. Equal requests share one variant. A function has at most

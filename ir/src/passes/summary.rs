@@ -1,11 +1,12 @@
 //! Shadow summaries: the effect of a call on shadows, without the callee's body.
 //!
-//! Lineage and demand are reachability along the same edges, so one relation serves both: the outs
-//! that each of a function's ins flows into. With it go the outs that globals flow into, and the
-//! ins whose shadows are demanded inside. None of this depends on the caller; summaries are made
-//! callees first, before any variant exists. Functions that call each other in a cycle iterate to
-//! the least fixpoint, at most [`MAX_SUMMARY_ROUNDS`] times. Beyond that everything is assumed to
-//! flow everywhere, which costs lanes but no correctness.
+//! Lineage and demand are reachability along the same edges (Reps, Horwitz and Sagiv 1995, *Precise
+//! interprocedural dataflow analysis via graph reachability*). So one relation serves both: the
+//! outs that each of a function's ins flows into. With it go the outs that globals flow into, and
+//! the ins whose shadows are demanded inside. None of this depends on the caller; summaries are
+//! made callees first, before any variant exists. Functions that call each other in a cycle iterate
+//! to the least fixpoint, at most [`MAX_SUMMARY_ROUNDS`] times. Beyond that everything is assumed
+//! to flow everywhere, which costs lanes but no correctness.
 
 use super::demand::demand;
 use super::shadow_flow::{FlowSignature, ShadowFlow, Wiring, inner_in, inner_out};

@@ -217,7 +217,7 @@ fn large_types_are_refused() {
 }
 
 #[test]
-fn long_texts_are_refused() {
+fn long_source_is_refused() {
     let text = " ".repeat(MAX_TEXT + 1);
     assert_eq!(
         parse(&text, FileId::MAIN).unwrap_err().code,

@@ -94,7 +94,7 @@ fn bit_ops_match_their_specs() {
 
 /// The explicit statements of the language's page.
 #[test]
-fn words_of_the_language() {
+fn language_page_examples_hold() {
     let i = |x: i32| x as u32;
     let f = f32::to_bits;
     let cases: &[(Op, &[u32], u32)] = &[

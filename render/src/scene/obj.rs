@@ -68,10 +68,11 @@ fn place(lines: &Lines<'_>) -> ScenePlace {
     ScenePlace::Line(lines.line.max(1), 1)
 }
 
-/// The models of a file, and its materials with their own files.
-type Loaded = (Vec<tobj::Model>, Vec<(PathBuf, tobj::Material)>);
+/// The models of a file, and its materials with the files that have them.
+type ObjContent = (Vec<tobj::Model>, Vec<(PathBuf, tobj::Material)>);
 
-fn load(builder: &mut Builder<'_>, path: &Path) -> Result<Loaded, SceneError> {
+/// The models and materials of a file.
+fn load(builder: &mut Builder<'_>, path: &Path) -> Result<ObjContent, SceneError> {
     let bytes = read_bytes(path).map_err(|why| SceneError::file(path, why))?;
     let mut lines = Lines::new(&bytes);
     let folder = path.parent().unwrap_or(Path::new(""));

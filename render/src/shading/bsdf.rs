@@ -22,6 +22,7 @@ use glam::Vec3;
 pub struct Scatter {
     /// The scattering function times the cosine of the incoming direction.
     pub value: Vec3,
+    /// Per steradian; 0 where no sample goes.
     pub density: f32,
 }
 
@@ -29,9 +30,21 @@ pub struct Scatter {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
     /// Reflection about `normal`, by a lobe of this roughness (GGX's α, or 1).
-    Reflect { normal: Vec3, alpha: f32 },
+    Reflect {
+        /// The unit normal, on the side of the eye.
+        normal: Vec3,
+        /// GGX's α; 1 for diffuse lobes.
+        alpha: f32,
+    },
     /// Refraction through `normal` with the ratio of indices, incoming over transmitted.
-    Refract { normal: Vec3, alpha: f32, eta: f32 },
+    Refract {
+        /// The unit normal, on the side of the eye.
+        normal: Vec3,
+        /// GGX's α.
+        alpha: f32,
+        /// The index on the side of the eye over the one beyond.
+        eta: f32,
+    },
     /// Straight on.
     Pass,
 }
@@ -39,11 +52,13 @@ pub enum Event {
 /// A sampled direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
+    /// The direction.
     pub into: Vec3,
     /// The value over the density, of all lobes.
     pub throughput: Vec3,
     /// The density of all lobes, or none where the direction is a mirror's.
     pub density: Option<f32>,
+    /// What becomes of ray differentials.
     pub event: Event,
 }
 
@@ -121,8 +136,8 @@ impl Bsdf {
 
     /// A direction, with the density of all lobes together; none if the light is absorbed.
     pub fn sample(&self, random: &mut PathRandom) -> Option<Sample> {
-        let mut at = random.next();
-        let choice = random.next();
+        let mut at = random.next_1d();
+        let choice = random.next_1d();
         let unit = random.next_2d();
         let last = self.lobes.len().checked_sub(1)?;
         let chosen = self.lobes.iter().position(|lobe| {

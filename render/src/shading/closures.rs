@@ -10,21 +10,41 @@ use glam::Vec3;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LobeShape {
     /// `diffuse(normal, roughness)`: Oren–Nayar; Lambert where the roughness is 0.
-    Diffuse { normal: Vec3, roughness: f32 },
+    Diffuse {
+        /// The unit normal.
+        normal: Vec3,
+        /// σ, 0 to 1.
+        roughness: f32,
+    },
     /// `reflection(normal, tangent, roughness, anisotropy, f0, layer)`: GGX with Schlick's Fresnel
     /// term from `f0`.
     Reflection {
+        /// The unit normal.
         normal: Vec3,
+        /// The unit tangent, across the normal.
         tangent: Vec3,
         /// GGX's α along the tangent and the bitangent.
         alpha: [f32; 2],
+        /// What is reflected of light along the normal.
         f0: Vec3,
     },
     /// `dielectric(normal, roughness, ior)`: GGX reflection and transmission by the exact Fresnel
     /// term.
-    Dielectric { normal: Vec3, alpha: f32, ior: f32 },
+    Dielectric {
+        /// The unit normal.
+        normal: Vec3,
+        /// GGX's α.
+        alpha: f32,
+        /// The index of refraction inside over the one outside.
+        ior: f32,
+    },
     /// `sheen(normal, roughness, layer)`: the distribution of Estevez and Kulla.
-    Sheen { normal: Vec3, roughness: f32 },
+    Sheen {
+        /// The unit normal.
+        normal: Vec3,
+        /// 0 to 1.
+        roughness: f32,
+    },
     /// `emission()`: radiance, the same in all directions.
     Emission,
     /// `transparency()`: light that passes straight through.
@@ -34,17 +54,19 @@ pub enum LobeShape {
 /// A lobe, and what it is multiplied by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lobe {
+    /// How light leaves.
     pub shape: LobeShape,
+    /// The factor of each channel, at least 0.
     pub weight: Vec3,
     /// Lobes of higher layers lie over those of lower ones, which get what the higher ones leave.
     pub layer: u32,
 }
 
 /// Layers beyond this one count as it.
-pub const MAX_LAYER: u32 = 7;
+pub(super) const MAX_LAYER: u32 = 7;
 
 /// The least α of GGX that is not a mirror.
-pub const MIN_ALPHA: f32 = 1e-3;
+pub(super) const MIN_ALPHA: f32 = 1e-3;
 
 /// The registry of the closures, and where their arguments are.
 #[derive(Clone, Debug)]
@@ -91,7 +113,7 @@ impl Slots {
 
     /// A roughness between 0 and 1; NaN counts as 0.
     fn roughness(&self, leaf: &WeightedLeaf<'_>) -> f32 {
-        leaf.read(self.roughness).max(0.0).min(1.0)
+        unit_range(leaf.read(self.roughness))
     }
 
     fn layer(&self, leaf: &WeightedLeaf<'_>) -> u32 {
@@ -182,7 +204,7 @@ impl ClosureTable {
                 normal,
                 tangent: tangent_of(normal, tangent),
                 alpha: alphas(slots.roughness(leaf), anisotropy),
-                f0: unit_range(slots.f0.map(|slot| leaf.read(slot))?.into()),
+                f0: unit_colour(slots.f0.map(|slot| leaf.read(slot))?.into()),
             }
         } else if leaf.kind == self.dielectric.kind {
             let slots = &self.dielectric;
@@ -190,7 +212,7 @@ impl ClosureTable {
             LobeShape::Dielectric {
                 normal: slots.normal(leaf).try_normalize()?,
                 alpha: roughness * roughness,
-                ior: slots.ior.map(|slot| leaf.read(slot))?.max(1.0).min(MAX_IOR),
+                ior: index(slots.ior.map(|slot| leaf.read(slot))?),
             }
         } else if leaf.kind == self.sheen.kind {
             layer = self.sheen.layer(leaf);
@@ -228,7 +250,7 @@ const MIN_SHEEN_ROUGHNESS: f32 = 0.05;
 
 /// GGX's α along tangent and bitangent (Burley, "Physically Based Shading at Disney", 2012).
 fn alphas(roughness: f32, anisotropy: f32) -> [f32; 2] {
-    let aspect = (1.0 - 0.9 * anisotropy.max(0.0).min(1.0)).sqrt();
+    let aspect = (1.0 - 0.9 * unit_range(anisotropy)).sqrt();
     let square = roughness * roughness;
     [(square / aspect).min(1.0), square * aspect]
 }
@@ -242,6 +264,20 @@ fn tangent_of(normal: Vec3, tangent: Vec3) -> Vec3 {
 }
 
 /// A colour within 0 and 1; NaN counts as 0.
-fn unit_range(colour: Vec3) -> Vec3 {
-    Vec3::from(colour.to_array().map(|c| c.max(0.0).min(1.0)))
+fn unit_colour(colour: Vec3) -> Vec3 {
+    Vec3::from(colour.to_array().map(unit_range))
+}
+
+/// An index of refraction within 1 and [`MAX_IOR`]; NaN counts as 1.
+fn index(ior: f32) -> f32 {
+    if ior.is_nan() {
+        1.0
+    } else {
+        ior.clamp(1.0, MAX_IOR)
+    }
+}
+
+/// A number within 0 and 1; NaN counts as 0.
+fn unit_range(x: f32) -> f32 {
+    if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) }
 }

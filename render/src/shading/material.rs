@@ -21,8 +21,11 @@ pub enum ShaderOutput {
 /// A material with the locations of what is read of it.
 #[derive(Clone, Debug)]
 pub struct MaterialShader {
+    /// Its program with its inputs.
     pub instance: Instance,
+    /// What is read of it.
     pub output: ShaderOutput,
+    /// How its closures are read.
     pub reader: ClosureReader,
     /// The texture of the scene for each texture of the program.
     pub textures: Vec<usize>,

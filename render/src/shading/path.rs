@@ -14,8 +14,11 @@ use glam::{DVec3, Vec3};
 /// What every path of an image shares.
 #[derive(Clone, Copy, Debug)]
 pub struct PathScene<'a> {
+    /// Meshes and instances.
     pub world: &'a World,
+    /// Lights without a shape.
     pub lights: &'a [Light],
+    /// Light from infinity.
     pub environment: &'a EnvironmentLight,
 }
 
@@ -44,9 +47,13 @@ const OFFSET: f64 = 1e-6;
 /// A rectangle of pixels, in pixels from the upper left corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
+    /// The first column.
     pub x: u32,
+    /// The first row.
     pub y: u32,
+    /// Columns.
     pub width: u32,
+    /// Rows.
     pub height: u32,
 }
 
@@ -73,6 +80,8 @@ struct Path {
     /// The density of the ray's direction, or none after the camera and mirrors.
     density: Option<f32>,
     is_alive: bool,
+    /// Surfaces that scattered it.
+    bounces: u32,
 }
 
 /// A shaded hit, until its path goes on.
@@ -162,6 +171,7 @@ fn start(settings: &PathSettings, index: usize, pixel: [u32; 2], sample: u32) ->
         is_covered: false,
         density: None,
         is_alive: true,
+        bounces: 0,
     }
 }
 
@@ -198,9 +208,10 @@ fn intersect(
         let surface = settings.differentials.surface(ray, &triangle, hit.t);
         let seeds = surface.seeds();
         let texture = TexturePoint {
-            random: path.random.next(),
+            random: path.random.next_1d(),
             uvw: seeds.uvw,
-            path: index as u32,
+            pixel: path.pixel as u32,
+            is_primary: path.bounces == 0,
         };
         points.push((
             SurfacePoint {
@@ -242,7 +253,7 @@ fn scatter(
     path.throughput *= sample.throughput;
     if bounce >= ROULETTE_AFTER {
         let survival = path.throughput.max_element().min(0.95);
-        if path.random.next() >= survival {
+        if path.random.next_1d() >= survival {
             path.is_alive = false;
             return;
         }
@@ -253,6 +264,7 @@ fn scatter(
         return;
     }
     path.density = sample.density;
+    path.bounces += 1;
     path.ray = next_ray(settings, point, &sample);
 }
 
@@ -300,7 +312,7 @@ fn direct_light(scene: &PathScene<'_>, path: &mut Path, point: &SurfacePoint, bs
             Light::Directional {
                 direction,
                 irradiance,
-            } => (direction.normalize_or_zero(), f64::INFINITY, irradiance),
+            } => ((-direction).normalize_or_zero(), f64::INFINITY, irradiance),
             Light::Point {
                 position: lamp,
                 intensity,

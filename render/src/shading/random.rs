@@ -20,14 +20,14 @@ impl PathRandom {
     }
 
     /// A number of [0, 1).
-    pub fn next(&mut self) -> f32 {
+    pub fn next_1d(&mut self) -> f32 {
         // 24 bits: every multiple of 2⁻²⁴ below 1 is a float.
         self.0.u32(..1 << 24) as f32 / (1 << 24) as f32
     }
 
     /// Two numbers of [0, 1).
     pub fn next_2d(&mut self) -> Vec2 {
-        Vec2::new(self.next(), self.next())
+        Vec2::new(self.next_1d(), self.next_1d())
     }
 }
 
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn generators_of_neighbours_are_independent() {
-        let first = |x, y, s| PathRandom::new(0, [x, y], s).next();
+        let first = |x, y, s| PathRandom::new(0, [x, y], s).next_1d();
         let numbers: Vec<f32> = (0..64)
             .flat_map(|i| [first(i, 0, 0), first(0, i, 7), first(3, 3, i)])
             .collect();

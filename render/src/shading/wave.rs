@@ -8,7 +8,7 @@ use adumbra::batch::{BatchEvaluator, BatchGlobals, BatchSetup, Tier};
 use adumbra::closure::ClosureView;
 
 use adumbra::evaluator::{Engine, EngineError, ParkError, ParkedPoint, ResumeError};
-use adumbra::{Dual, Evaluator, Host, Limits, Outcome, Sampled};
+use adumbra::{Dual, Evaluator, Host, Limits, Outcome};
 use glam::Vec3;
 use std::fmt;
 use std::ops::Range;
@@ -29,12 +29,23 @@ pub enum ShadingEngine {
 
 /// The textures of a scene, as one thread asks for them.
 pub trait TextureAccess: Host {
+    /// A request that waits for its texels.
+    type Waiting;
+
     /// Says what the next evaluation's points are: the textures of the program, by their indices
     /// into the scene's, and for each point its random number for filters and the hit's own
     /// texture coordinates.
     fn begin(&mut self, textures: &[usize], points: &[TexturePoint]);
 
-    /// Waits until a tile that was asked for has come, or returns at once if none is on its way.
+    /// Takes the requests that were not answered since `begin`, each with the point that waits for
+    /// it, by its index in `points`.
+    fn take_waiting(&mut self) -> Vec<(usize, Self::Waiting)>;
+
+    /// The answer to a request that waited, or none if it has to wait longer.
+    fn answer(&mut self, waiting: &mut Self::Waiting) -> Option<[f32; 4]>;
+
+    /// Waits until something has come that requests wait for. It returns at once if anything came
+    /// since the last call.
     fn wait(&mut self);
 }
 
@@ -45,15 +56,20 @@ pub struct TexturePoint {
     pub random: f32,
     /// The coordinates of the mesh with their derivatives, for hosts that ignore those of requests.
     pub uvw: Dual<Vec3>,
-    /// The path's index in its wave, for statistics and views.
-    pub path: u32,
+    /// The pixel's index in its tile, for views.
+    pub pixel: u32,
+    /// Whether the camera sees the point directly.
+    pub is_primary: bool,
 }
 
 /// A hit to be shaded.
 #[derive(Clone, Copy, Debug)]
 pub struct WavePoint {
+    /// The index of its material.
     pub material: usize,
+    /// The globals of its shader.
     pub hit: Hit,
+    /// What its texture requests depend on beside.
     pub texture: TexturePoint,
 }
 
@@ -96,6 +112,15 @@ impl From<ResumeError> for ShadingError {
     fn from(error: ResumeError) -> ShadingError {
         ShadingError::Resume(Box::new(error))
     }
+}
+
+/// A parked point with the request that it waits for.
+#[derive(Debug)]
+struct WaitingPoint<W> {
+    /// The point's index in the wave.
+    at: usize,
+    point: ParkedPoint,
+    request: W,
 }
 
 /// The evaluators of one thread, and the lobes of its last wave.
@@ -204,7 +229,7 @@ impl<'a> WaveShader<'a> {
         same: &[usize],
         points: &[WavePoint],
         textures: &mut T,
-        parked: &mut Vec<(usize, ParkedPoint)>,
+        parked: &mut Vec<WaitingPoint<T::Waiting>>,
     ) -> Result<(), ShadingError> {
         let shader = &self.materials[material];
         let batch = match &mut self.batches[material] {
@@ -242,7 +267,15 @@ impl<'a> WaveShader<'a> {
                 }
             }
             batch.park_all(&mut suspended)?;
-            parked.extend(suspended.drain(..).map(|(at, point)| (chunk[at], point)));
+            let mut waiting = textures.take_waiting();
+            waiting.sort_by_key(|(at, _)| *at);
+            // Each point that waits made one request that was not answered.
+            let pairs = suspended.drain(..).zip(waiting);
+            parked.extend(pairs.map(|((at, point), (_, request))| WaitingPoint {
+                at: chunk[at],
+                point,
+                request,
+            }));
         }
         Ok(())
     }
@@ -253,14 +286,18 @@ impl<'a> WaveShader<'a> {
         same: &[usize],
         points: &[WavePoint],
         textures: &mut T,
-        parked: &mut Vec<(usize, ParkedPoint)>,
+        parked: &mut Vec<WaitingPoint<T::Waiting>>,
     ) -> Result<(), ShadingError> {
         for &at in same {
             let shader = &self.materials[material];
             let single = single(&mut self.singles[material], shader)?;
             textures.begin(&shader.textures, &[points[at].texture]);
             match single.evaluate(&points[at].hit, textures) {
-                Outcome::Pending => parked.push((at, single.park()?)),
+                Outcome::Pending => {
+                    let point = single.park()?;
+                    let request = textures.take_waiting().pop();
+                    parked.extend(request.map(|(_, request)| WaitingPoint { at, point, request }));
+                }
                 outcome => self
                     .output
                     .read_single(self.table, shader, at, single, outcome),
@@ -273,32 +310,40 @@ impl<'a> WaveShader<'a> {
     /// the thread waits.
     fn finish_parked<T: TextureAccess>(
         &mut self,
-        mut parked: Vec<(usize, ParkedPoint)>,
+        mut parked: Vec<WaitingPoint<T::Waiting>>,
         points: &[WavePoint],
         textures: &mut T,
     ) -> Result<(), ShadingError> {
         while !parked.is_empty() {
             let mut waiting = Vec::with_capacity(parked.len());
-            let before = parked.len();
             let mut has_gone_on = false;
-            for (at, point) in parked {
-                let material = points[at].material;
-                let shader = &self.materials[material];
-                textures.begin(&shader.textures, &[points[at].texture]);
-                let Sampled::Ready(texel) = textures.sample(point.request()) else {
-                    waiting.push((at, point));
+            for mut one in parked {
+                let Some(texel) = textures.answer(&mut one.request) else {
+                    waiting.push(one);
                     continue;
                 };
                 has_gone_on = true;
+                let at = one.at;
+                let material = points[at].material;
+                let shader = &self.materials[material];
                 let single = single(&mut self.singles[material], shader)?;
-                match single.resume(point, texel, textures)? {
-                    Outcome::Pending => waiting.push((at, single.park()?)),
+                textures.begin(&shader.textures, &[points[at].texture]);
+                match single.resume(one.point, texel, textures)? {
+                    Outcome::Pending => {
+                        let point = single.park()?;
+                        let request = textures.take_waiting().pop();
+                        waiting.extend(request.map(|(_, request)| WaitingPoint {
+                            at,
+                            point,
+                            request,
+                        }));
+                    }
                     outcome => self
                         .output
                         .read_single(self.table, shader, at, single, outcome),
                 }
             }
-            if waiting.len() == before && !has_gone_on {
+            if !has_gone_on {
                 textures.wait();
             }
             parked = waiting;

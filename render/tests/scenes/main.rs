@@ -5,13 +5,12 @@ mod scene_files;
 mod wrong;
 
 use adumbra_render::camera::Projection;
-use adumbra_render::geometry::GeometryLimits;
 use adumbra_render::scene::{
-    ColorSpace, Environment, Light, Scene, SceneError, SceneLoader, ScenePlace, TextureSource,
+    ColorSpace, Environment, Light, Scene, SceneError, SceneLoader, TextureSource,
 };
 use adumbra_render::texture::Wrap;
 use glam::{DVec2, DVec3, Vec3};
-use scene_files::{Files, PNG, glb, triangle_gltf};
+use scene_files::{Files, PNG};
 
 fn load(files: &Files, name: &str) -> Result<Scene, SceneError> {
     SceneLoader::new().load(&files.path(name))
@@ -24,7 +23,7 @@ fn error(files: &Files, name: &str) -> String {
 }
 
 /// What a ray down from above hits: the distance and the material's name.
-fn below<'a>(scene: &'a Scene, x: f64, z: f64) -> Option<(f64, &'a str)> {
+fn below(scene: &Scene, x: f64, z: f64) -> Option<(f64, &str)> {
     let origin = DVec3::new(x, 10.0, z);
     let hit = (scene.world).intersect(origin, DVec3::NEG_Y, 0.0, f64::INFINITY)?;
     Some((hit.t, &scene.materials[scene.world.material(&hit)].name))

@@ -69,7 +69,7 @@ pub enum CopyKind {
     Plain,
     /// A shadow as it is read: [`read_shadow`](adumbra_ops::canonical::read_shadow).
     ShadowRead,
-    /// A float as it is output: [`leaving`](adumbra_ops::canonical::leaving).
+    /// A float as it is output: [`canonical_float`](adumbra_ops::canonical::canonical_float).
     CanonicalFloat,
     /// A shadow as it is output.
     CanonicalShadow,
@@ -282,16 +282,16 @@ unsafe fn unmasked<P: SimdFloats, T: SimdComputation<N>, const N: usize, const S
     // SAFETY: the references are the instruction's, the planes have the vectors. A result may
     // overlap an operand: all of a vector is read before it is written.
     unsafe {
-        let place = |index: usize| (*refs.add(index)).at;
-        let to = place(0);
+        let address = |index: usize| (*refs.add(index)).at;
+        let to = address(0);
         let (mut values, mut xs, mut ys) = ([to; N], [to; N], [to; N]);
         let mut at = if const { has_dual(SHAPES) } { 3 } else { 1 };
         let mut i = 0;
         while i < N {
-            values[i] = place(at);
+            values[i] = address(at);
             at += 1;
             if shape(SHAPES, i) == DUAL {
-                (xs[i], ys[i]) = (place(at), place(at + 1));
+                (xs[i], ys[i]) = (address(at), address(at + 1));
                 at += 2;
             }
             i += 1;
@@ -316,7 +316,7 @@ unsafe fn unmasked<P: SimdFloats, T: SimdComputation<N>, const N: usize, const S
             });
             return;
         }
-        let (to_x, to_y) = (place(1), place(2));
+        let (to_x, to_y) = (address(1), address(2));
         each_vector!(vector in runs, P => {
             let mut all = [SimdOperand { value: args[0], shadows: None }; N];
             let mut i = 0;
@@ -359,9 +359,9 @@ unsafe fn float_masked<P: SimdFloats, R: OpDef<N>, const N: usize>(
         let result = pattern.result();
         let mut at = refs;
         let mut next = || {
-            let place = *at;
+            let reference = *at;
             at = at.add(1);
-            place
+            reference
         };
         let to = next().at;
         let mut to_shadow = [None; 2];
@@ -373,14 +373,14 @@ unsafe fn float_masked<P: SimdFloats, R: OpDef<N>, const N: usize>(
             i += 1;
         }
         let mut values = [*refs; N];
-        let mut places = [[None; N]; 2];
+        let mut operand_shadows = [[None; N]; 2];
         let mut i = 0;
         while i < N {
             values[i] = next();
             let mut d = 0;
             while d < 2 {
                 if pattern.operand(i).has(Direction::BOTH[d]) {
-                    places[d][i] = Some(next());
+                    operand_shadows[d][i] = Some(next());
                 }
                 d += 1;
             }
@@ -406,8 +406,8 @@ unsafe fn float_masked<P: SimdFloats, R: OpDef<N>, const N: usize>(
                 let mut shadows = [None; N];
                 let mut i = 0;
                 while i < N {
-                    if let Some(place) = places[d][i] {
-                        shadows[i] = Some(P::Words::load(place.vector(vector)).float());
+                    if let Some(reference) = operand_shadows[d][i] {
+                        shadows[i] = Some(P::Words::load(reference.vector(vector)).float());
                     }
                     i += 1;
                 }

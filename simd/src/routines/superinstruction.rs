@@ -3,8 +3,8 @@
 //!
 //! Each op but the last gives the next an operand that has no other use. The list was read off
 //! shaders: sums of products, distances, hashes, and conversions of words to floats. Technique:
-//! superinstructions with a static list (Ertl and Gregg, "The Structure and Performance of
-//! Efficient Interpreters", 2003).
+//! static superinstructions (Ertl and Gregg, "Optimizing Indirect Branch Prediction Accuracy in
+//! Virtual Machine Interpreters", 2003).
 
 use super::composition::{BitOp, Chained, FloatOp, SharedOperand};
 use super::find::{shape_bits, shape_code};

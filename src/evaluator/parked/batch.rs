@@ -22,7 +22,10 @@ impl ParkedPoint {
         let bytes: usize = waiting.map(|(_, parked)| parked.memory()).sum();
         context.reserve(own + bytes)?;
         let helpers = std::array::from_fn(|at| machine.is_helper(first + at));
-        let mut take = |point| machine.take_suspended(point).expect("the point waits");
+        let mut take = |point| {
+            let taken = machine.take_suspended(point);
+            taken.unwrap_or_else(|| panic!("point {point} is not suspended"))
+        };
         let state = match own {
             0 => SuspendedState::Point(take(point)),
             _ => SuspendedState::BatchQuad(Box::new(ParkedQuad {

@@ -14,7 +14,7 @@ fn tree(body: &str) -> [String; 2] {
         closure many(closure c, int n) { closure sum; for (int i = 0; i < n; ++i) sum += c; return sum; }";
     let text = format!("{functions} shader s(out closure c) {{ {body} }}");
     let compiled = compiler().compile(&sources(&text));
-    let program = compiled.unwrap_or_else(|findings| panic!("{findings}"));
+    let program = compiled.unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let (evaluator, _) = evaluated(&Instance::new(&program));
     let closure = evaluator.output("c").unwrap().closure().unwrap();
     [closure.text().unwrap(), closure.json().unwrap()]
@@ -224,7 +224,7 @@ fn arguments_convert_to_the_registered_types() {
     let text = "shader s(out closure c) { c = make_closure<coat>(make_closure<glow>(3, 4)) + make_closure<black>(); }";
     let program = compiler
         .compile(&sources(text))
-        .unwrap_or_else(|findings| panic!("{findings}"));
+        .unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let (evaluator, _) = evaluated(&Instance::new(&program));
     let closure = evaluator.output("c").unwrap().closure().unwrap();
     assert_eq!(closure.text().unwrap(), "coat(glow(3.0, 4)) + black()");
@@ -268,7 +268,9 @@ fn what_cannot_be_registered() {
         error(&twice),
         RegistryError::DuplicateParameter("a".to_owned())
     );
-    let ty = Type::Array(Type::FLOAT.into(), 2);
-    let shown = ty.to_string();
-    assert_eq!(error(&[("a", ty)]), RegistryError::Type(shown));
+    let array = Type::Array(Type::FLOAT.into(), 2);
+    for ty in [array, Type::Vector(0), Type::Vector(5), Type::Matrix(1)] {
+        let shown = ty.to_string();
+        assert_eq!(error(&[("a", ty)]), RegistryError::Type(shown));
+    }
 }

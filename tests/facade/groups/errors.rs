@@ -17,18 +17,18 @@ fn good() -> Group {
     group
 }
 
-/// The only finding, and its code.
+/// The only diagnostic, and its code.
 #[track_caller]
 fn only(group: &Group, code: &str, message: &str, help: &str) {
-    let findings = refused(group);
-    let [finding] = findings.diagnostics.as_slice() else {
-        panic!("{findings}");
+    let refusal = refused(group);
+    let [diagnostic] = refusal.diagnostics.as_slice() else {
+        panic!("{refusal}");
     };
-    assert_eq!(finding.code.to_string(), code, "{findings}");
-    assert_eq!(finding.message, message);
-    assert_eq!(finding.help.as_deref(), Some(help));
+    assert_eq!(diagnostic.code.to_string(), code, "{refusal}");
+    assert_eq!(diagnostic.message, message);
+    assert_eq!(diagnostic.help.as_deref(), Some(help));
     // What is drawn for people does not depend on there being a text.
-    assert!(findings.to_string().contains(message), "{findings}");
+    assert!(refusal.to_string().contains(message), "{refusal}");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn given_twice() {
 }
 
 #[test]
-fn circles() {
+fn cycles() {
     let help = "leave out one of these connections";
     let mut group = good();
     group.connect(("b", "y"), ("a", "x"));
@@ -219,7 +219,7 @@ fn circles() {
     group.connect(("a", "y"), ("a", "x"));
     only(&group, "E0537", "the unit `a` feeds itself", help);
 
-    // One of many, which nothing exposed depends on, behind one that feeds it and before one that it feeds.
+    // One of many, which nothing exposed depends on, after one that feeds it and before one that it feeds.
     let mut group = good();
     let name = |k: usize| format!("ring {k}");
     for k in 0..20 {
@@ -232,13 +232,13 @@ fn circles() {
         .unit("tail", &sources(SCALE), None)
         .connect((&name(3), "y"), ("tail", "x"))
         .connect(("a", "y"), (&name(5), "v"));
-    let findings = refused(&group);
-    let [finding] = findings.diagnostics.as_slice() else {
-        panic!("{findings}");
+    let refusal = refused(&group);
+    let [diagnostic] = refusal.diagnostics.as_slice() else {
+        panic!("{refusal}");
     };
     assert!(
-        finding.message.contains("`ring 1`") && finding.message.contains("12 more"),
-        "{findings}"
+        diagnostic.message.contains("`ring 1`") && diagnostic.message.contains("12 more"),
+        "{refusal}"
     );
 }
 
@@ -254,15 +254,15 @@ fn all_at_once_and_bounded() {
         .unit("several", &sources("shader s() {} shader t() {}"), None)
         .unit("absent", &sources("shader s() {}"), "t")
         .connect(("broken", "whatever"), ("a", "x"))
-        .connect(("nobody", "y"), ("a", "n"))
+        .connect(("unknown", "y"), ("a", "n"))
         .set("a", "nn", 1);
-    let findings = refused(&group);
+    let refusal = refused(&group);
     assert_eq!(
-        codes(&findings.diagnostics),
+        codes(&refusal.diagnostics),
         ["E0201", "E0208", "E0207", "E0534", "E0533"]
     );
     assert_eq!(
-        findings.diagnostics[2].message,
+        refusal.diagnostics[2].message,
         "unit `absent`: there is no shader `t`"
     );
 
@@ -276,7 +276,7 @@ fn all_at_once_and_bounded() {
 
 #[test]
 fn limits() {
-    // Texts.
+    // Sources.
     let mut group = good();
     for k in 0..MAX_GROUP_SOURCES {
         group.unit(&format!("u{k}"), &sources("shader s() {}"), None);

@@ -15,19 +15,19 @@ fn read(text: &str) -> Result<Group, Diagnostics> {
     })
 }
 
-/// Code, line and column of each finding, and its message.
-fn findings(text: &str) -> Vec<String> {
-    let findings = match read(text) {
+/// Code, line and column of each diagnostic, and its message.
+fn listed(text: &str) -> Vec<String> {
+    let refusal = match read(text) {
         Ok(group) => refused(&group),
-        Err(findings) => findings,
+        Err(refusal) => refusal,
     };
-    let lines = findings.diagnostics.iter().map(|found| {
-        let place = findings
+    let lines = refusal.diagnostics.iter().map(|found| {
+        let place = refusal
             .sources
             .get(found.span.file)
             .unwrap()
             .line_column(found.span.start);
-        assert!(found.help.is_some(), "{findings}");
+        assert!(found.help.is_some(), "{refusal}");
         format!(
             "{} {}:{} {}",
             found.code, place.line, place.column, found.message
@@ -46,7 +46,7 @@ fn values_are_read_by_the_inputs_types() {
              "connections": [{ "to": "b.n", "from": "a.n" }],
              "outputs": { "y": "a.y" } }"#,
     );
-    // Two texts with the same struct are refused by the frontend; what the file says is right all the same.
+    // Two sources with the same struct are refused by the frontend; the file itself is right.
     let found = refused(&group.unwrap());
     assert!(codes(&found.diagnostics).contains(&"E0210".to_owned()));
 
@@ -131,7 +131,7 @@ fn what_is_no_group_is_pointed_at() {
             "E0539 1:51 `t` is not a string",
         ),
     ] {
-        wrong.extend((findings(text) != [found]).then(|| format!("{text}\n{:?}", findings(text))));
+        wrong.extend((listed(text) != [found]).then(|| format!("{text}\n{:?}", listed(text))));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -191,8 +191,7 @@ fn what_a_group_means_is_pointed_at_too() {
         ),
     ] {
         let text = group(rest);
-        wrong
-            .extend((findings(&text) != [found]).then(|| format!("{text}\n{:?}", findings(&text))));
+        wrong.extend((listed(&text) != [found]).then(|| format!("{text}\n{:?}", listed(&text))));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

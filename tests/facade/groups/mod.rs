@@ -12,7 +12,7 @@ use adumbra::{
 };
 use std::sync::Arc;
 
-/// Texels that depend on where is looked, and a memory of who looked.
+/// Texels that depend on the coordinates, and a record of the requests.
 #[derive(Default)]
 pub(crate) struct Recorder(Vec<SampleRequest>);
 
@@ -39,7 +39,7 @@ pub(crate) fn compiler() -> Compiler {
 pub(crate) fn compiled(group: &Group) -> Arc<Program> {
     compiler()
         .compile_group(group)
-        .unwrap_or_else(|findings| panic!("{findings}"))
+        .unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
 pub(crate) fn refused(group: &Group) -> Diagnostics {
@@ -48,7 +48,7 @@ pub(crate) fn refused(group: &Group) -> Diagnostics {
         .expect_err("the group is wrong")
 }
 
-/// The codes of findings.
+/// The codes of diagnostics.
 pub(crate) fn codes(diagnostics: &[Diagnostic]) -> Vec<String> {
     diagnostics.iter().map(|d| d.code.to_string()).collect()
 }

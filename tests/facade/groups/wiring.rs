@@ -1,4 +1,4 @@
-//! What flows through wires, and what of a group is no part of the program.
+//! Values that flow through wires, and parts of a group that are not in the program.
 
 use super::*;
 use adumbra::derivatives::Lanes;
@@ -8,7 +8,7 @@ const NOISE: &str = include_str!("../../../examples/group/noise.adu");
 const TEXTURE: &str = include_str!("../../../examples/group/texture.adu");
 const LAMBERT: &str = include_str!("../../../examples/group/lambert.adu");
 
-/// uv → noise → texture → Lambert, and a second texture that nobody looks at.
+/// uv → noise → texture → Lambert, and a second texture that no unit samples.
 fn material() -> Group {
     let mut group = Group::new();
     let texture = sources(TEXTURE);
@@ -48,7 +48,7 @@ fn lanes_are_only_on_the_path_into_the_sampler() {
                 assert_eq!(value.lanes, Lanes::XY, "{name}");
                 with_lanes += 1;
             }
-            // Behind the sampler, constants, inputs: nothing.
+            // After the sampler, constants, inputs: nothing.
             "uv.scale" | "uv.turn" | "uv.c" | "uv.s" => {
                 assert_eq!(value.lanes, Lanes::NONE, "{name}")
             }
@@ -125,7 +125,7 @@ fn a_group_of_nothing_takes_the_hosts_globals() {
 }
 
 #[test]
-fn an_output_that_nobody_reads_costs_nothing() {
+fn unread_output_costs_nothing() {
     let both = sources(
         "shader s(out float a, out float b) { float x = global_value<uvw>.x; a = x; b = sin(x) * exp(x); }",
     );

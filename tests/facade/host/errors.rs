@@ -1,4 +1,4 @@
-//! How the errors of the facade read where nobody formats them.
+//! Messages of the facade's errors that are not formatted as reports.
 
 use adumbra::{Compiler, GlobalsLayout, Sources};
 

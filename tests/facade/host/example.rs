@@ -22,8 +22,8 @@ fn the_example_is_read_in_five_minutes() {
     embed::main().unwrap();
 }
 
-/// The toy renderer's picture with so many threads, as bits.
-fn toy_picture(threads: usize) -> Vec<[u32; 3]> {
+/// The toy renderer's image with this number of threads, as bits.
+fn toy_image(threads: usize) -> Vec<[u32; 3]> {
     let (pixels, shares) = toy::render(60, threads).unwrap();
     assert_eq!((pixels.len(), shares.len()), (60 * 96, threads));
     assert!(pixels.iter().all(|pixel| pixel.is_finite()));
@@ -34,12 +34,12 @@ fn toy_picture(threads: usize) -> Vec<[u32; 3]> {
 }
 
 #[test]
-fn toy_picture_is_one_for_all_threads() {
-    let picture = toy_picture(1);
-    assert!(toy_picture(2) == picture && toy_picture(3) == picture);
+fn toy_image_is_one_for_all_threads() {
+    let image = toy_image(1);
+    assert!(toy_image(2) == image && toy_image(3) == image);
     // Something of everything is there: the sky above, and surfaces of many shades below it.
-    let (sky, ground) = (picture[0], &picture[picture.len() * 3 / 4..]);
-    assert!(picture.iter().filter(|pixel| **pixel == sky).count() > 60 * 96 / 10);
+    let (sky, ground) = (image[0], &image[image.len() * 3 / 4..]);
+    assert!(image.iter().filter(|pixel| **pixel == sky).count() > 60 * 96 / 10);
     assert!(ground.iter().all(|pixel| *pixel != sky));
     assert!(ground.iter().collect::<BTreeSet<_>>().len() > 500);
 }

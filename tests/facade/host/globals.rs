@@ -9,7 +9,7 @@ use adumbra::{
 };
 use std::mem::{offset_of, size_of};
 
-/// The post's struct behind its two-call listing.
+/// The post's struct after its two-call listing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, ShaderGlobals)]
 #[repr(C)]
 struct DerivStructStressGlobal {
@@ -25,7 +25,7 @@ struct CustomGlobal {
     x2: Dual<f32>,
 }
 
-/// What a hit of the SORT renderer has.
+/// A hit of the SORT renderer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, ShaderGlobals)]
 #[repr(C)]
 struct Hit {
@@ -191,12 +191,12 @@ fn a_struct_is_read_by_name_as_it_was_filled() {
     by_name.set("p", value, ddx, ddy).unwrap();
     assert_eq!(by_name.words(), globals.words());
     let layout = by_name.layout();
-    let (mut room, mut other) = (Vec::new(), Vec::new());
+    let (mut buffer, mut other) = (Vec::new(), Vec::new());
     assert_eq!(
-        struct_.words_as(layout, &mut room),
+        struct_.words_as(layout, &mut buffer),
         by_name.words_as(layout, &mut other)
     );
-    assert!(room.is_empty(), "read where it stands");
+    assert!(buffer.is_empty(), "read in place");
 }
 
 const MIXED: &str = "shader s(out float o, out float2 uv, out int n) {
@@ -257,7 +257,7 @@ fn a_struct_fits_whatever_layout_has_its_members() {
 }
 
 #[test]
-#[should_panic(expected = "laid out as the program's")]
+#[should_panic(expected = "than the program's: float3 uvw, float3 position, ")]
 fn evaluating_from_another_layout_panics() {
     let compiler = Compiler::new(GlobalsLayout::hit());
     let program = compiler

@@ -1,4 +1,4 @@
-//! What a shader says about its inputs and outputs reaches the host, whichever way the program came.
+//! Metadata of inputs and outputs reaches the host from a source, bytecode or an object alike.
 
 use adumbra::{
     Compiler, GlobalsLayout, Instance, Program, Sources,

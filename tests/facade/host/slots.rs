@@ -192,7 +192,7 @@ fn a_slot_serves_every_program_with_the_same_outputs() {
 }
 
 #[test]
-#[should_panic(expected = "found among these values")]
+#[should_panic(expected = "found in another program or layout")]
 fn a_slot_of_other_outputs_panics() {
     let b = compile("shader s(out float2 a, out float b) {}")
         .output_slot::<f32>("b")
@@ -202,7 +202,7 @@ fn a_slot_of_other_outputs_panics() {
 }
 
 #[test]
-#[should_panic(expected = "found among these values")]
+#[should_panic(expected = "found in another program or layout")]
 fn a_slot_of_another_layout_panics() {
     let layout = GlobalsLayout::new()
         .with("position", Type::Vector(3))
@@ -212,7 +212,7 @@ fn a_slot_of_another_layout_panics() {
 }
 
 #[test]
-#[should_panic(expected = "found among these values")]
+#[should_panic(expected = "found in another program or layout")]
 fn a_slot_of_other_inputs_panics() {
     let gain = compile("shader s(float gain) {}")
         .input_slot::<f32>("gain")

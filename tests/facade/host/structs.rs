@@ -12,7 +12,7 @@ use glam::{Mat3, Mat4, Vec2, Vec3, Vec4};
 use mint::{ColumnMatrix3, ColumnMatrix4, RowMatrix3, RowMatrix4, Vector2, Vector3, Vector4};
 use std::sync::Arc;
 
-/// Members with and without room for derivatives, of every kind of memory.
+/// Members with and without shadows, of every kind of memory.
 #[derive(Clone, Copy, ShaderGlobals)]
 #[repr(C)]
 struct Hit {
@@ -113,7 +113,7 @@ fn point_of_struct_equals_globals_by_name() {
 }
 
 #[test]
-fn member_without_room_is_missed_where_derivatives_are_asked_for() {
+fn member_without_shadows_is_missing_for_derivatives() {
     let compiler = Compiler::new(GlobalsLayout::of::<Hit>());
     let warnings = |text: &str| compiler.check(&Sources::new("s.adu", text)).len();
     let of_time = "shader s(out float o) { o = ddx(global_value<time>); }";

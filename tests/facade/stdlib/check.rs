@@ -1,4 +1,4 @@
-//! Whether properties hold: compiles their expressions and evaluates them at random points.
+//! Checks of properties: their expressions are compiled and evaluated at random points.
 
 use super::draw::{Random, Variables, fill, layout};
 use super::signature::Called;
@@ -43,7 +43,7 @@ impl Compiled {
         sources.add("user", user);
         let program = compiler(variables).compile_expression(&sources);
         Ok(Compiled::new(
-            program.map_err(|findings| findings.to_string())?,
+            program.map_err(|diagnostics| diagnostics.to_string())?,
         ))
     }
 
@@ -65,7 +65,7 @@ impl Compiled {
         Ok(self.evaluator.words())
     }
 
-    /// Of each scalar of the outputs, whether it is a float.
+    /// For each scalar of the outputs, whether it is a float.
     pub(crate) fn floats(&self) -> Vec<bool> {
         let mut floats = Vec::new();
         for output in self.program.outputs() {
@@ -83,7 +83,7 @@ fn compiler(variables: &Variables) -> Compiler {
     })
 }
 
-/// Whether the property holds at so many points. `user` is a text whose functions hide the library's.
+/// Whether the property holds at `points` points. `user` is a source whose functions hide the library's.
 pub(crate) fn check(
     function: &Function,
     property: &Property,

@@ -6,7 +6,7 @@ use adumbra_fuzz::Point;
 use adumbra_fuzz::choices::next;
 use adumbra_fuzz::generate::GlobalBits;
 
-/// What is drawn for a point: a name, its type, where its values lie.
+/// A variable that is drawn for a point: its name, its type, the range of its values.
 pub(crate) type Variables = Vec<(String, Type, Domain)>;
 
 /// A stream of numbers.

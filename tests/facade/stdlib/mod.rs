@@ -1,4 +1,4 @@
-//! The standard library: of every function a property, derivatives that are the slopes of values, and pages that say so.
+//! The standard library: properties of every function, derivatives that are slopes, and its pages.
 //!
 //! A new function gets its properties in the file of its subject; without one, the first test here fails.
 
@@ -35,7 +35,7 @@ use signature::Called;
 use std::collections::BTreeSet;
 use suite::Function;
 
-/// What is claimed, subject by subject.
+/// The claims, subject by subject.
 fn functions() -> Vec<Function> {
     [
         numbers::functions(),
@@ -75,7 +75,7 @@ fn every_function_has_properties() {
     assert_eq!(
         with.len(),
         functions.len(),
-        "a function stands here twice or without properties"
+        "a function is here twice or without properties"
     );
     let all: BTreeSet<&str> = adumbra_stdlib::function_names().collect();
     let missing: Vec<_> = all.difference(&with).collect();
@@ -123,7 +123,7 @@ fn changed_functions_are_noticed() {
             let name = function.name;
             let list = survivors.join("\n  ");
             wrong.push(format!(
-                "{name}: of {count} mutants nobody notices\n  {list}"
+                "{name}: of {count} mutants these survive\n  {list}"
             ));
         }
     }

@@ -1,5 +1,7 @@
-//! Properties that bite: of each function's text, copies with one sign, comparison or number changed take its place, and properties must
-//! notice.
+//! Mutation tests of the properties.
+//!
+//! A mutant replaces a function by a copy with one sign, comparison or number changed. Properties
+//! must notice it.
 
 use super::check::check;
 use super::suite::Function;
@@ -10,7 +12,7 @@ const POINTS: usize = 24;
 /// Of a function's mutants this part must be noticed, in per cent. Some are no different: `max(x, 0)` moved where x never is 0.
 pub(crate) const NOTICED: usize = 75;
 
-/// What becomes of an operator.
+/// The replacement of an operator.
 const OPERATORS: [(&str, &str); 10] = [
     (" + ", " - "),
     (" - ", " + "),
@@ -24,7 +26,7 @@ const OPERATORS: [(&str, &str); 10] = [
     (" << ", " >> "),
 ];
 
-/// Texts with one change each, inside bodies.
+/// Sources with one change each, inside bodies.
 fn mutants(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut depth = 0;
@@ -77,7 +79,7 @@ fn changed(number: &str) -> String {
     }
 }
 
-/// How many mutants of a function there were, and those that no property noticed.
+/// The number of a function's mutants, and those that no property noticed.
 pub(crate) fn survivors(function: &Function) -> (usize, Vec<String>) {
     let text = adumbra_stdlib::function_source(function.name).expect("an entry of that name");
     let mutants = mutants(text);

@@ -1,4 +1,4 @@
-//! Properties of `noise.adu`. What the rows give is worked out apart, in `tests/lang/noise`.
+//! Properties of `noise.adu`. The values of the ops are tested apart, in `tests/lang/noise`.
 
 use super::suite::{Function, function};
 

@@ -1,6 +1,7 @@
-//! The pages of the book that are made from what they describe: the library from its comments, the built-in functions from the op table.
+//! Generated pages of the book: the library from comments, built-in functions from the op table.
 //!
-//! `ADUMBRA_BLESS=1 cargo test --test facade pages` writes them anew; without that, this sees that they are up to date.
+//! `ADUMBRA_BLESS=1 cargo test --test facade pages` writes them anew. Without that, the tests check
+//! that they are up to date.
 
 use adumbra::{Compiler, GlobalsLayout, Sources, diagnostics::Code};
 use adumbra_fuzz::signature::signatures;
@@ -114,7 +115,7 @@ fn link(name: &str) -> String {
     format!("[{name}](#{name})")
 }
 
-/// What a heading is called in links.
+/// The name of a heading in links.
 fn anchor(title: &str) -> String {
     title.to_lowercase().replace(' ', "-")
 }
@@ -149,7 +150,7 @@ fn head(line: &str) -> &str {
 fn intrinsics() -> String {
     format!(
         "# Built-in functions and operators\n\n\
-         What the machine computes itself. Functions of floats take vectors too, component by component, and a float beside vectors stands for\n\
+         What the machine computes itself. Functions of floats take vectors too, component by component, and a float beside vectors is used for\n\
          every component. `t′` is the derivative of `t`, along x or along y; ulp says by how many units in the last place a value may be off.\n\
          Other names: `lerp` is `mix`, `frac` is `fract`, `inversesqrt` is `rsqrt`, and `atan` with two arguments is `atan2`. This page is made\n\
          from the op table, `ops/src`.\n\n{}",

@@ -1,4 +1,4 @@
-//! How a function of the library is called with drawn arguments, as its signature has it.
+//! Calls of library functions with drawn arguments, by their signatures.
 
 use super::draw::Variables;
 use super::suite::Function;

@@ -1,7 +1,8 @@
-//! How one says what holds of a library function.
+//! A notation for the properties of library functions.
 //!
-//! Properties are expressions in the language over the variables of [`VARIABLES`], which are drawn anew for every point. What a function
-//! takes ([`BytecodeFunction::takes`]) says where its derivatives are compared and its edges tried; without it that is between -2 and 2.
+//! Properties are expressions in the language over the variables of [`VARIABLES`], which are drawn
+//! anew for every point. The range of a function's arguments ([`Function::takes`]) says where its
+//! derivatives are compared and its edges tried. It is between -2 and 2 by default.
 
 use adumbra::{Scalar, Type};
 
@@ -22,8 +23,10 @@ pub(crate) enum Domain {
 
 use Domain::{Between, Bits, Coin, Unit, Whole};
 
-/// What properties speak of. Per pixel along x a component changes by 0.3 times its number, counted from
-/// 1; along y by -0.4 over its number.
+/// The variables of properties.
+///
+/// Per pixel along x a component changes by 0.3 times its number, counted from 1; along y by -0.4
+/// over its number.
 pub(crate) const VARIABLES: &[(&str, Type, Domain)] = &[
     ("a", Type::FLOAT, Between(-2.0, 2.0)),
     ("b", Type::FLOAT, Between(-2.0, 2.0)),
@@ -66,7 +69,7 @@ pub(crate) enum Property {
     Componentwise,
 }
 
-/// What is claimed of the functions of one name.
+/// The claims about the functions of one name.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
     pub(crate) name: &'static str,

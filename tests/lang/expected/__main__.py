@@ -30,9 +30,9 @@ def out_lines(function, run):
         if name.startswith("sample "):
             slopes = [run.slope(function, name, direction) for direction in "xy"]
             numbers = [s[part] for part in (0, 1) for s in slopes]
-            texts = [show(float(number))[0] for number in [*value, *numbers]]
+            shown = [show(float(number))[0] for number in [*value, *numbers]]
             texture = name.split()[1]
-            yield f"// sample: {texture} {' '.join(texts[:2])} : {' '.join(texts[2:])} ~ {tolerance:g}"
+            yield f"// sample: {texture} {' '.join(shown[:2])} : {' '.join(shown[2:])} ~ {tolerance:g}"
             continue
         text, is_float = show(value)
         if is_float and run.derivs and isinstance(value, Held):

@@ -94,10 +94,10 @@ def mesh(px, py):
 
 
 def convolution(x, y):
-    def picture(x, y):
+    def image(x, y):
         return math.sin(3 * x) * math.cos(2 * y) + 0.25 * x * y
 
     h = 0.125
-    across = sum(k * (picture(x + h, y + r * h) - picture(x - h, y + r * h)) for r, k in ((-1, 1), (0, 2), (1, 1)))
-    down = sum(k * (picture(x + c * h, y + h) - picture(x + c * h, y - h)) for c, k in ((-1, 1), (0, 2), (1, 1)))
+    across = sum(k * (image(x + h, y + r * h) - image(x - h, y + r * h)) for r, k in ((-1, 1), (0, 2), (1, 1)))
+    down = sum(k * (image(x + c * h, y + h) - image(x + c * h, y - h)) for c, k in ((-1, 1), (0, 2), (1, 1)))
     return {"across": across, "down": down, "strength": math.hypot(across, down)}

@@ -112,13 +112,13 @@ def greatest_sum():
 
 def egg_drop():
     @functools.cache
-    def reach(trials, eggs):
-        return sum(math.comb(trials, k) for k in range(1, eggs + 1))
+    def reach(drops, eggs):
+        return sum(math.comb(drops, k) for k in range(1, eggs + 1))
 
-    def trials(eggs, floors):
+    def fewest(eggs, floors):
         return next(t for t in range(floors + 1) if reach(t, eggs) >= floors)
 
-    return {"two": trials(2, 100), "three": trials(3, 1000), "one": 30, "ten": trials(10, 1000)}
+    return {"two": fewest(2, 100), "three": fewest(3, 1000), "one": 30, "ten": fewest(10, 1000)}
 
 
 def subset_sums():
@@ -148,14 +148,14 @@ def palindromes():
     )
 
     @functools.cache
-    def pieces(j):
-        return min((pieces(i) + 1 for i, end in spans if end == j), default=0)
+    def parts(j):
+        return min((parts(i) + 1 for i, end in spans if end == j), default=0)
 
     return {
         "inside": longest,
         "start": next(i for i, j in spans if j - i == longest),
         "subsequence": subsequence,
-        "cuts": pieces(14) - 1,
+        "cuts": parts(14) - 1,
     }
 
 

@@ -52,7 +52,7 @@ def determinants(t):
 
 
 def transforms(p, angle):
-    # In the plane of x and z, a turn about y multiplies z + ix by e^(i·angle).
+    # In the plane of x and z, a rotation about y multiplies z + ix by e^(i·angle).
     turn = cmath.exp(1j * angle)
     w = complex(1.5 * p[2], 2 * p[0]) * turn
     d = 1.5 * turn

@@ -1,4 +1,4 @@
-"""Noise: lattices of hashed numbers, and what stands on them, from their definitions."""
+"""Noise: lattices of hashed numbers, and functions of them, from their definitions."""
 
 import itertools
 import math

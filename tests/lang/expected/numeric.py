@@ -101,7 +101,7 @@ def chebyshev(theta):
 
 
 def legendre(x):
-    # Rodrigues's polynomials, written out.
+    # Rodrigues's polynomials, by powers.
     p = (
         1.0,
         x,

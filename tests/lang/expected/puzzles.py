@@ -117,7 +117,7 @@ def fifteen():
     m = (12, 1, 10, 2, 7, 11, 4, 14, 5, 0, 9, 15, 8, 13, 6, 3)
 
     def even(tiles):
-        # Solvable: the permutation that sends tiles home has the parity of the blank's distance.
+        # Solvable: the permutation that sorts the tiles has the parity of the blank's distance.
         order = [(t - 1) % 16 for t in tiles]
         seen, cycles = set(), 0
         for i in range(16):
@@ -128,14 +128,14 @@ def fifteen():
         r, c = divmod(tiles.index(0), 4)
         return (16 - cycles) % 2 == (3 - r + 3 - c) % 2
 
-    home = tuple(range(1, 16)) + (0,)
-    loyds = home[:13] + (15, 14, 0)
+    solved = tuple(range(1, 16)) + (0,)
+    loyds = solved[:13] + (15, 14, 0)
     distance = sum(abs((t - 1) // 4 - i // 4) + abs((t - 1) % 4 - i % 4) for i, t in enumerate(m) if t)
-    return {"home": even(home), "loyds": even(loyds), "mixed": even(m), "distance_": distance}
+    return {"home": even(solved), "loyds": even(loyds), "mixed": even(m), "distance_": distance}
 
 
 def langtons_ant():
-    # On a plane of complex numbers; a turn right is a factor of i, since y points down.
+    # On a plane of complex numbers; turning right is a factor of i, since y points down.
     at, heading, black = 16 + 16j, -1j, set()
     for _ in range(1000):
         heading *= -1j if at in black else 1j
@@ -208,17 +208,17 @@ def roman():
 
 
 def run_lengths():
-    def pack(a):
+    def coded(a):
         return [x for v, run in itertools.groupby(a) for x in (len(list(run)), v)]
 
-    packed = pack([i * i // 60 % 3 for i in range(40)])
+    packed = coded([i * i // 60 % 3 for i in range(40)])
     hash_ = 0
     for count, value in zip(packed[::2], packed[1::2]):
         hash_ = i32((hash_ * 7 + count) * 3 + value)
     say, lengths = [1], 0
     for _ in range(9):
         lengths = lengths * 20 + len(say)
-        say = pack(say)
+        say = coded(say)
     return {
         "packed_length": len(packed),
         "hash": hash_,

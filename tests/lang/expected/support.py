@@ -90,7 +90,7 @@ def _value(text):
 
 
 class Point:
-    """Where a run stands, for programs that ask for derivatives themselves: `point.ddx(lambda u, v: …)` of the run's globals."""
+    """The point of a run, for programs that ask for derivatives themselves: `point.ddx(lambda u, v: …)` of the run's globals."""
 
     def __init__(self, run, values):
         self.run, self.values = run, values

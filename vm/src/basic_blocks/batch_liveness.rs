@@ -58,7 +58,7 @@ impl<'p> BatchBlocks<'p> {
             _ => LIVE_OUT,
         };
         let range = blocks.range(block);
-        let mut deaths = LastUses {
+        let mut last_uses = LastUses {
             all: Vec::with_capacity(range.len()),
             ends: Vec::with_capacity(range.len()),
         };
@@ -71,7 +71,7 @@ impl<'p> BatchBlocks<'p> {
                 } else {
                     later(register)
                 };
-                deaths.all.push(last_use);
+                last_uses.all.push(last_use);
                 last_read[register as usize] = (block as u32, 0);
             });
             for_each_use(program, code, |register| {
@@ -81,9 +81,9 @@ impl<'p> BatchBlocks<'p> {
                 }
                 last.1 = last.1.max(position);
             });
-            deaths.ends.push(deaths.all.len() as u32);
+            last_uses.ends.push(last_uses.all.len() as u32);
         }
-        deaths
+        last_uses
     }
 }
 

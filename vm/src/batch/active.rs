@@ -1,5 +1,5 @@
-//! The active points of a chunk, as the SIMD vectors that they fill and those that they fill in
-//! part.
+//! Masked execution: the active points of a chunk, as the SIMD vectors that they fill and those
+//! that they fill in part.
 
 pub(super) use adumbra_simd::VectorRun;
 

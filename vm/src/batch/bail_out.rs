@@ -15,12 +15,17 @@ impl Chunk {
     /// All active points bail out, from their current instruction on.
     pub(super) fn bail_out(&mut self, context: &mut RunContext<'_>) {
         if self.quads.is_some() {
-            let mut leaving = std::mem::take(&mut self.test_masks);
+            let mut canonical_float = std::mem::take(&mut self.test_masks);
             let vectors = self.active.vectors();
-            leaving.fill(0);
-            leaving[..vectors].copy_from_slice(self.active.masks());
-            self.bail_out_quads(&mut leaving, (0, 0), &|_| ResumeAt::Current, context);
-            self.test_masks = leaving;
+            canonical_float.fill(0);
+            canonical_float[..vectors].copy_from_slice(self.active.masks());
+            self.bail_out_quads(
+                &mut canonical_float,
+                (0, 0),
+                &|_| ResumeAt::Current,
+                context,
+            );
+            self.test_masks = canonical_float;
             return;
         }
         let position = self.memory.instructions[self.pc].position;
@@ -138,7 +143,9 @@ impl Chunk {
     /// Puts a suspended point into a machine.
     pub(super) fn unpark(&mut self, machine: usize, point: usize) {
         let results = &mut self.results;
-        let mut parked = results.take_suspended(point).expect("the point waits");
+        let Some(mut parked) = results.take_suspended(point) else {
+            panic!("point {point} is not suspended");
+        };
         self.point_machines[machine].unpark(&mut parked);
         results.spare.push(parked);
     }

@@ -94,9 +94,9 @@ impl Chunk {
         program: &Arc<Bytecode>,
         limits: Limits,
         memory: ChunkMemory,
-        [width, lanes, depth, places]: [usize; 4],
+        [width, vector_width, depth, reconvergence_points]: [usize; 4],
     ) -> Chunk {
-        let padded = width.next_multiple_of(lanes);
+        let padded = width.next_multiple_of(vector_width);
         let edge_counts = memory
             .loops
             .iter()
@@ -116,8 +116,11 @@ impl Chunk {
                 .collect(),
             quads: Quads::of(program, width),
             globals: vec![0; program.interface.global_words()].into_boxed_slice(),
-            active: ActivePoints::new(width, lanes),
-            inactive: InactiveGroups::new(width.min(places * (depth + 1)), padded / lanes),
+            active: ActivePoints::new(width, vector_width),
+            inactive: InactiveGroups::new(
+                width.min(reconvergence_points * (depth + 1)),
+                padded / vector_width,
+            ),
             steps: vec![0; padded].into_boxed_slice(),
             alike: false,
             account: StepAccount::default(),
@@ -125,7 +128,7 @@ impl Chunk {
             return_addresses: vec![0; depth].into_boxed_slice(),
             depth: 0,
             pc: 0,
-            test_masks: vec![0; padded / lanes].into_boxed_slice(),
+            test_masks: vec![0; padded / vector_width].into_boxed_slice(),
             requests: HostRequests {
                 points: Vec::with_capacity(host_requests),
                 requests: Vec::with_capacity(host_requests),

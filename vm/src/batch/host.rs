@@ -5,7 +5,7 @@ use super::instruction::SampleDetail;
 use super::planes::OperandRef;
 use crate::canonicalise;
 use adumbra_ir::host::{
-    ClosureArena, ClosureRef, FaultKind, SampleRequest, Sampled, leaving, read_shadow,
+    ClosureArena, ClosureRef, FaultKind, SampleRequest, Sampled, canonical_float, read_shadow,
 };
 use adumbra_ir::module::{Channels, ClosureId, MessageId, TextureId};
 use adumbra_ir::types::Type;
@@ -52,19 +52,19 @@ impl Chunk {
             // SAFETY: guaranteed by the caller.
             let number = |operand| unsafe { float(refs, operand, point) };
             let partial = |operand| match detail {
-                SampleDetail::Shadows => leaving(read_shadow(number(operand))),
-                _ => leaving(number(operand)),
+                SampleDetail::Shadows => canonical_float(read_shadow(number(operand))),
+                _ => canonical_float(number(operand)),
             };
             points.push(context.first + point);
             requests.push(SampleRequest {
                 texture: TextureId(texture),
-                u: leaving(number(0)),
-                v: leaving(number(1)),
+                u: canonical_float(number(0)),
+                v: canonical_float(number(1)),
                 dudx: partial(2),
                 dudy: partial(3),
                 dvdx: partial(4),
                 dvdy: partial(5),
-                level: (detail == SampleDetail::Level).then(|| leaving(number(6))),
+                level: (detail == SampleDetail::Level).then(|| canonical_float(number(6))),
             });
         }
         answers.clear();

@@ -80,7 +80,7 @@ impl ChunkMemory {
         let plane = plane_words(width);
         let BatchCode {
             instructions,
-            operands: places,
+            operands: locations,
             routine_calls: calls,
             bail_out_values: elsewhere,
             units: _,
@@ -91,7 +91,7 @@ impl ChunkMemory {
             written_inputs,
             entry: _,
             depth: _,
-            joined_by: _,
+            superinstructions: _,
         } = loaded;
         let inputs = program.interface.input_words();
         // Planes first, then uniforms.
@@ -105,8 +105,8 @@ impl ChunkMemory {
         let first_input = first_constant + constants.len();
         let first_uniform_global = first_input + inputs;
         let words = PlaneBuffer::new(uniform(first_uniform_global + globals.len()));
-        let resolve = |place: OperandLocation| {
-            let (at, mask) = match place {
+        let resolve = |location: OperandLocation| {
+            let (at, mask) = match location {
                 OperandLocation::Plane(register) => (register as usize * plane, usize::MAX),
                 OperandLocation::Zero => (zero * plane, usize::MAX),
                 OperandLocation::Scratch(index) => ((scratch + index as usize) * plane, usize::MAX),
@@ -137,8 +137,8 @@ impl ChunkMemory {
         }
         let mut uses = vec![Vec::new(); globals.len()];
         let mut has_uniform = vec![false; globals.len()];
-        for (at, place) in (0..).zip(&places) {
-            match *place {
+        for (at, location) in (0..).zip(&locations) {
+            match *location {
                 OperandLocation::Global(index) => uses[index as usize].push(at),
                 OperandLocation::UniformGlobal(index) => has_uniform[index as usize] = true,
                 _ => {}
@@ -161,7 +161,10 @@ impl ChunkMemory {
             plane,
             instructions: instructions.into_boxed_slice(),
             routine_calls: calls.into_boxed_slice(),
-            refs: places.iter().map(|&place| resolve(place)).collect(),
+            refs: locations
+                .iter()
+                .map(|&location| resolve(location))
+                .collect(),
             bail_out_values: elsewhere.into_boxed_slice(),
             kernels,
             loops: loops.into_boxed_slice(),

@@ -79,7 +79,7 @@ pub struct BatchMachine {
     output_types: Box<[Scalar]>,
     /// The routines that canonicalise values and shadows of outputs.
     canonical_copies: [OpRoutines; 2],
-    joined_by: SuperinstructionSet,
+    superinstructions: SuperinstructionSet,
 }
 
 /// Options for a batch machine.
@@ -127,7 +127,10 @@ impl BatchMachine {
         let registers = program.registers as usize;
         let planes = least_planes(&program) + loaded.globals.len();
         let wanted = options.width.unwrap_or_else(|| width_for(planes));
-        assert!((1..=MAX_WIDTH).contains(&wanted), "1 to {MAX_WIDTH} points");
+        assert!(
+            (1..=MAX_WIDTH).contains(&wanted),
+            "a width of {wanted} is not 1 to {MAX_WIDTH}"
+        );
         let least = least_width(&program);
         let fitting = |planes: usize| {
             let mut width = wanted;
@@ -139,14 +142,14 @@ impl BatchMachine {
         let mut width = fitting(planes);
         let in_planes = plane_bytes(planes, width) <= MAX_PLANE_BYTES;
         let outputs = 3 * program.output_lanes.len();
-        let (entry, depth, places) = (
+        let (entry, depth, reconvergence_points) = (
             loaded.entry as usize,
             loaded.depth,
             loaded.reconvergence_points(),
         );
-        let joined_by = loaded.joined_by;
+        let superinstructions = loaded.superinstructions;
         let memory = if in_planes {
-            let kernels = native.and_then(|native| native.translate(&uniform, &loaded.units));
+            let kernels = native.and_then(|native| native.compile_batch(&uniform, &loaded.units));
             ChunkMemory::new(&program, loaded, kernels, width, registers)
         } else {
             // Points run one by one; only outputs have planes.
@@ -158,7 +161,7 @@ impl BatchMachine {
             &program,
             limits,
             memory,
-            [width, vector_width(level), depth, places],
+            [width, vector_width(level), depth, reconvergence_points],
         );
         let shape = OperandShape::Varying;
         BatchMachine {
@@ -173,7 +176,7 @@ impl BatchMachine {
                 find_copy(CopyKind::CanonicalFloat, level, shape),
                 find_copy(CopyKind::CanonicalShadow, level, shape),
             ],
-            joined_by,
+            superinstructions,
         }
     }
 
@@ -194,8 +197,8 @@ impl BatchMachine {
 
     /// The superinstructions that it uses.
     #[doc(hidden)]
-    pub fn joined_by(&self) -> SuperinstructionSet {
-        self.joined_by
+    pub fn superinstructions(&self) -> SuperinstructionSet {
+        self.superinstructions
     }
 
     /// Whether any of its arithmetic is machine code.
@@ -242,7 +245,7 @@ impl BatchMachine {
         let width = self.width();
         let quads = self.chunk.quads.as_mut();
         let quads = quads.expect("the program's points are evaluated in quads");
-        assert!(points <= width, "no more points than the width");
+        assert!(points <= width, "{points} points exceed the width, {width}");
         quads.begin(first, helpers);
         self.start(globals, inputs, first, points, host);
     }
@@ -256,7 +259,8 @@ impl BatchMachine {
         host: &mut dyn Host,
     ) {
         let chunk = &mut self.chunk;
-        assert!(points <= chunk.width, "no more points than the width");
+        let width = chunk.width;
+        assert!(points <= width, "{points} points exceed the width, {width}");
         let is_whole = chunk.quads.is_none() || points.is_multiple_of(QUAD);
         assert!(is_whole, "whole quads");
         let words = chunk.program.interface.global_words();
@@ -267,7 +271,10 @@ impl BatchMachine {
             _ => first.checked_add(points),
         };
         let reach = |source: &GlobalSource<'_>| end.is_some_and(|end| source.reaches(end));
-        assert!(globals.iter().all(reach), "a value for each point");
+        assert!(
+            globals.iter().all(reach),
+            "a plane ends before the last point"
+        );
         chunk.results.begin(points);
         if points == 0 {
             return;
@@ -310,7 +317,7 @@ impl BatchMachine {
     /// # Panics
     /// If there is no such point.
     pub fn faults(&self, point: usize) -> &Faults {
-        assert!(point < self.points(), "the point was run");
+        assert!(point < self.points(), "no point {point} was evaluated");
         self.chunk.results.faults.of(point)
     }
 
@@ -381,7 +388,7 @@ impl BatchMachine {
     /// # Panics
     /// If there is no such scalar or point.
     pub fn output(&self, scalar: usize, part: usize, point: usize) -> u32 {
-        assert!(point < self.points(), "the point was run");
+        assert!(point < self.points(), "no point {point} was evaluated");
         assert!(scalar < self.output_types.len() && part < 3, "it comes out");
         let chunk = &self.chunk;
         // SAFETY: outputs have planes, and the point was run.
@@ -396,7 +403,7 @@ impl BatchMachine {
             ),
             _ if lanes.has(Direction::BOTH[part - 1]) => {
                 let shadow = adumbra_ir::host::read_shadow(f32::from_bits(word));
-                adumbra_ir::host::leaving(shadow).to_bits()
+                adumbra_ir::host::canonical_float(shadow).to_bits()
             }
             _ => 0,
         }
@@ -433,7 +440,7 @@ impl BatchMachine {
         let last = (points - 1).checked_mul(stride);
         assert!(
             last.is_some_and(|last| last < to.len()),
-            "space for each point"
+            "the plane is too short for {points} points"
         );
         let is_float = self.output_types[scalar] == Scalar::F32;
         let lanes = self.chunk.program.output_lanes[scalar];

@@ -6,10 +6,11 @@
 //! integers forge no closure. Lowering makes no other programs. So files are checked always, and
 //! lowered programs with debug assertions.
 //!
-//! The analysis is an abstract interpretation (Cousot and Cousot, 1977), forward and monotone. Each
-//! word has a set of kinds, joined where paths meet. A function is walked with the joined states of
-//! all its callers. Loops have one head, and calls restore what they save ([`structure`]), so one
-//! walk of a loop is nearly always enough. Registers that no instruction separates are one *atom*.
+//! The analysis is an abstract interpretation (Cousot and Cousot, "Abstract Interpretation: A
+//! Unified Lattice Model", 1977), forward and monotone. Each word has a set of kinds, joined where
+//! paths meet. A function is walked with the joined states of all its callers. Loops have one head,
+//! and calls restore what they save ([`structure`]), so one walk of a loop is nearly always enough.
+//! Registers that no instruction separates are one *atom*.
 
 mod fixpoint;
 mod partition;

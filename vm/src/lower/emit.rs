@@ -186,13 +186,13 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
         if let InstKind::Loop(region) = inst.kind {
             for &param in &self.function.region(region).params {
                 let ValueLocation {
-                    register: place,
+                    register: operand,
                     loop_scope: carried_by,
                     ..
                 } = &mut self.work.values[param.index()];
                 if carried_by.take().is_some() {
-                    let register = place.register.0;
-                    self.work.registers.give_back(register, place.lanes);
+                    let register = operand.register.0;
+                    self.work.registers.give_back(register, operand.lanes);
                 }
             }
             self.release_expired(at);

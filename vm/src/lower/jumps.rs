@@ -1,4 +1,4 @@
-//! Structured instructions as jumps: their ends, and the jumps that are not needed.
+//! Structured instructions as jumps: their ends, jumps that are not needed, and branch inversion.
 
 use super::function::FunctionEmitter;
 use super::labels::Label;

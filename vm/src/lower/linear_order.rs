@@ -1,4 +1,5 @@
-//! The linear order in which a function's instructions are numbered, for liveness and for emission.
+//! The linear order in which a function's instructions are numbered and laid out, for liveness and
+//! emission.
 //!
 //! A structured instruction takes two positions. At the first one it is entered and reads its
 //! operands; at the second it is left and its results exist. The instructions of its regions are

@@ -1,10 +1,13 @@
 //! Liveness: the live range of each value of a function, and its register hint.
 //!
-//! A value is live from its definition to its last use, and to the end of every loop that uses it
-//! but starts after its definition. Loop-carried values, results of regions, and parameters and
-//! results of functions have a register that all paths write, like the phi nodes of SSA. A value
-//! whose last use is a move into such a register is hinted to it (Poletto and Sarkar, "Linear Scan
-//! Register Allocation", 1999).
+//! A live range is one interval of positions (Poletto and Sarkar, "Linear Scan Register
+//! Allocation", 1999). It goes from the value's definition to its last use, and to the end of every
+//! loop that uses it but starts after its definition.
+//!
+//! Loop-carried values, results of regions, and parameters and results of functions have a register
+//! that all paths write, like the phi nodes of SSA. A value whose last use is a move into such a
+//! register is hinted to it (Wimmer and Mössenböck, "Optimized Interval Splitting in a Linear Scan
+//! Register Allocator", 2005).
 
 use super::linear_order::{Arms, InstVisitor, walk};
 use adumbra_ir::module::{FuncId, Function, Inst, InstKind, RegionId, ValueId};

@@ -67,7 +67,7 @@ pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
 /// Lowers a module, and notes the source span of each instruction if that is asked for.
 fn lower_with<'m>(
     module: &'m Module,
-    places: Option<&'m mut Vec<Span>>,
+    spans: Option<&'m mut Vec<Span>>,
 ) -> Result<Bytecode, Diagnostic> {
     let mut lowering = BytecodeLowering {
         module,
@@ -89,7 +89,7 @@ fn lower_with<'m>(
             ..Bytecode::empty()
         },
         global_words: Vec::with_capacity(module.globals.len()),
-        spans: places,
+        spans,
     };
     lowering
         .frames

@@ -2,7 +2,7 @@
 //!
 //! A move waits until every other move that reads its target has been made. In a cycle of moves,
 //! one source is first copied to a scratch register (Boissinot et al., "Revisiting Out-of-SSA
-//! Translation", 2009, section IV).
+//! Translation for Correctness, Code Quality, and Efficiency", 2009).
 
 use super::register_allocation::RegisterAllocator;
 use crate::bytecode::{BytecodeInstruction, Opcode, Register, register_count};

@@ -1,5 +1,8 @@
-//! Register allocation of one function: registers in its own range, reused after a delay as values
-//! die.
+//! Register allocation of one function, by linear scan during emission: registers in its own range,
+//! reused after a delay as values die.
+//!
+//! The range grows as needed, so nothing is spilled. [`liveness`](super::liveness) has the live
+//! ranges and hints.
 
 use crate::bytecode::register_count;
 use adumbra_ir::types::Lanes;
@@ -18,8 +21,9 @@ struct Freed {
     at: u32,
 }
 
-/// Allocates registers one, two or three slots wide. The result of an instruction reuses a register
-/// that the instruction frees, else the latest whose delay is over; if there is none, the latest.
+/// Allocates one, two or three consecutive registers for a value and its shadows. The result of an
+/// instruction reuses a register that the instruction frees, else the latest whose delay is over;
+/// if there is none, the latest.
 #[derive(Debug, Default)]
 pub(crate) struct RegisterAllocator {
     top: u32,

@@ -81,11 +81,11 @@ mod tests {
     fn instruction_spans_match_fault_spans() {
         for seed in 0..300 {
             let (module, _) = passes::run(generate(seed), &PassOptions::default());
-            let (program, places) = (lower(&module).unwrap(), instruction_spans(&module).unwrap());
-            assert_eq!(places.len(), program.code.len());
+            let (program, spans) = (lower(&module).unwrap(), instruction_spans(&module).unwrap());
+            assert_eq!(spans.len(), program.code.len());
             for &(position, span) in &program.spans {
                 assert_eq!(
-                    places[position as usize], span,
+                    spans[position as usize], span,
                     "{seed}: {position}\n{program}"
                 );
             }

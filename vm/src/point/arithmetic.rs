@@ -151,7 +151,7 @@ unsafe fn operands<const N: usize>(words: &[u32; WORDS], file: *mut u32) -> [u32
     all
 }
 
-/// The operands of an op on floats, with booleans as 0 or 1; those in `word_kinds` are `held`.
+/// The operands of an op on floats, with booleans as 0 or 1; those in `held_by` are `held`.
 ///
 /// # Safety
 /// As for [`operand`].
@@ -175,7 +175,7 @@ unsafe fn floats<R: OpDef<N>, const N: usize>(
 }
 
 /// The shadows of the operands that `mask` has, along one direction; those of the operands in
-/// `word_kinds` are `held`.
+/// `held_by` are `held`.
 ///
 /// # Safety
 /// As for [`operand`]; the operands in `mask` have that shadow.

@@ -1,4 +1,5 @@
-//! Entry of a bailed-out point: a point that the batch engine started continues in a point machine.
+//! Entry of a bailed-out point (deoptimisation): a point that the batch engine started continues in
+//! a point machine.
 
 use super::state::{ReturnAddress, index};
 use super::{Outcome, PointMachine};

@@ -6,7 +6,9 @@ use super::moves::read;
 use super::state::{PointState, ThreadedInstruction, next};
 use crate::bytecode::Opcode;
 use crate::canonicalise;
-use adumbra_ir::host::{ClosureRef, FaultKind, Host, SampleRequest, Sampled, leaving, read_shadow};
+use adumbra_ir::host::{
+    ClosureRef, FaultKind, Host, SampleRequest, Sampled, canonical_float, read_shadow,
+};
 use adumbra_ir::module::{ClosureId, MessageId, TextureId};
 use adumbra_ir::quad::QuadPause;
 use adumbra_ir::types::{Direction, Lanes, Type};
@@ -38,12 +40,12 @@ pub(super) unsafe fn sample(
             } else {
                 0
             };
-            leaving(read_shadow(f32::from_bits(bits)))
+            canonical_float(read_shadow(f32::from_bits(bits)))
         };
         let request = SampleRequest {
             texture: TextureId(texture),
-            u: leaving(f32::from_bits(read(file, u))),
-            v: leaving(f32::from_bits(read(file, v))),
+            u: canonical_float(f32::from_bits(read(file, u))),
+            v: canonical_float(f32::from_bits(read(file, v))),
             dudx: shadow(u, u_lanes, Direction::X),
             dudy: shadow(u, u_lanes, Direction::Y),
             dvdx: shadow(v, v_lanes, Direction::X),
@@ -127,7 +129,7 @@ unsafe fn floats<const N: usize>(
     // SAFETY: guaranteed by the caller; validation checked the registers of all lists.
     unsafe {
         let list = (*ip).words[1] as usize;
-        std::array::from_fn(|i| leaving(f32::from_bits(read(file, state.lists[list + i]))))
+        std::array::from_fn(|i| canonical_float(f32::from_bits(read(file, state.lists[list + i]))))
     }
 }
 

@@ -87,7 +87,7 @@ impl PointMachine {
         limits: Limits,
         native: &dyn NativeBackend,
     ) -> PointMachine {
-        let kernels = native.translate_points(&|| point_cfgs(&program));
+        let kernels = native.compile_points(&|| point_cfgs(&program));
         PointMachine::at_level(program, limits, SimdLevel::best(), kernels)
     }
 
@@ -239,7 +239,7 @@ impl PointMachine {
     pub fn answer(&mut self, texel: [f32; 4], host: &mut dyn Host) -> Outcome {
         let suspended = self.state.suspended.take();
         let Some((ip, QuadPause::Texel(_))) = suspended else {
-            panic!("a point waits for the host");
+            panic!("no point is suspended for the host");
         };
         let mode = FloatEnvironment::enter_for_point();
         self.lend(self.suspended_globals.as_ptr(), host);

@@ -109,7 +109,7 @@ impl PointMachine {
     /// # Panics
     /// If no point is suspended.
     pub fn park(&mut self, into: &mut Parked) {
-        assert!(self.state.suspended.is_some(), "a point waits");
+        assert!(self.state.suspended.is_some(), "no point is suspended");
         self.move_out(into);
     }
 

@@ -6,7 +6,8 @@ use crate::bytecode::{Bytecode, WORDS};
 use crate::canonicalise;
 use crate::native::PointKernels;
 use adumbra_ir::host::{
-    ClosureArena, FaultKind, Faults, Host, Limits, is_cancel_check_due, leaving, read_shadow,
+    ClosureArena, FaultKind, Faults, Host, Limits, canonical_float, is_cancel_check_due,
+    read_shadow,
 };
 use adumbra_ir::quad::QuadPause;
 use adumbra_ir::span::Span;
@@ -33,8 +34,9 @@ pub(super) struct ThreadedInstruction {
 /// continue at, null to end.
 ///
 /// Each handler ends with a call of the next one, [`next`], which compiles to a jump. Processors
-/// predict many such jumps better than a single one (Ertl and Gregg, 2003). Nothing relies on that:
-/// where it stays a call, pauses bound how deep such calls nest.
+/// predict many such jumps better than a single one (Ertl and Gregg, "The Structure and Performance
+/// of Efficient Interpreters", 2003). Nothing relies on that: where it stays a call, pauses bound
+/// how deep such calls nest.
 ///
 /// An arithmetic instruction also forwards its value and shadows to the next one in processor
 /// registers: through the file they would take several times as long as an addition. Loading finds
@@ -136,7 +138,7 @@ impl PointState {
             for direction in Direction::BOTH {
                 let shadow = &mut words[offset(direction)];
                 *shadow = match lanes.has(direction) {
-                    true => leaving(read_shadow(f32::from_bits(*shadow))).to_bits(),
+                    true => canonical_float(read_shadow(f32::from_bits(*shadow))).to_bits(),
                     false => 0,
                 };
             }

@@ -1,7 +1,7 @@
 //! Every op with every lane pattern, against the op definition itself.
 
 use adumbra_ir::builder::FunctionBuilder;
-use adumbra_ir::host::{ConstantTexture, Limits, leaving, read_shadow};
+use adumbra_ir::host::{ConstantTexture, Limits, canonical_float, read_shadow};
 use adumbra_ir::module::*;
 use adumbra_ir::span::Span;
 use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
@@ -215,7 +215,7 @@ fn check(op: Op, result: Lanes, operands: &[Lanes], forwarded: &[usize], module:
                     .enumerate()
                     .map(|(i, l)| l.has(d).then(|| shadow(i, d)))
                     .collect();
-                leaving(read_shadow(op.tangent(
+                canonical_float(read_shadow(op.tangent(
                     &args,
                     f32::from_bits(value),
                     &shadows,

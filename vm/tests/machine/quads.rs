@@ -4,7 +4,7 @@
 
 use crate::agreement::{LIMITS, Random, point};
 use adumbra_ir::eval::{self, EvalOptions, EvalOutcome, Progress};
-use adumbra_ir::host::{ConstantTexture, leaving};
+use adumbra_ir::host::{ConstantTexture, canonical_float};
 use adumbra_ir::module::{InstKind, Module};
 use adumbra_ir::passes::{self, AtDivergence, PassOptions, quads};
 use adumbra_ir::quad::{Lockstep, Quad, QuadPause, advance};
@@ -118,7 +118,7 @@ fn agree(module: &Module, seed: u64, mix: &mut Mix) {
             .iter()
             .zip(types)
             .map(|(register, ty)| match ty {
-                Scalar::F32 => leaving(register.float).to_bits(),
+                Scalar::F32 => canonical_float(register.float).to_bits(),
                 _ => register.bits(ty),
             });
         let values: Vec<u32> = values.collect();

@@ -1,16 +1,16 @@
 //! The book highlights `adu` blocks by `docs/highlight/adu.js`: the keyword table for highlight.js.
 
 use super::{blesses, folder, page};
-use adumbra_frontend::{check::predeclared_type_names, token_kind::Kind};
+use adumbra_frontend::{check::predeclared_type_names, token_kind::TokenKind};
 
 /// The definition, made from the keyword table.
 fn definition() -> String {
-    let written = |is_meant: &dyn Fn(&Kind) -> bool| -> String {
-        let meant = Kind::KEYWORDS.iter().filter(|kind| is_meant(kind));
+    let written = |is_meant: &dyn Fn(&TokenKind) -> bool| -> String {
+        let meant = TokenKind::KEYWORDS.iter().filter(|kind| is_meant(kind));
         meant.map(|kind| kind.text()).collect::<Vec<_>>().join(" ")
     };
-    let is_type = |kind: &Kind| kind.type_keyword().is_some();
-    let is_literal = |kind: &Kind| matches!(kind, Kind::True | Kind::False);
+    let is_type = |kind: &TokenKind| kind.type_keyword().is_some();
+    let is_literal = |kind: &TokenKind| matches!(kind, TokenKind::True | TokenKind::False);
     let types = written(&is_type);
     let built_in = written(&|kind| kind.takes_name());
     let literals = written(&is_literal);

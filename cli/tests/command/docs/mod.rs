@@ -22,7 +22,6 @@
 //! real output.
 
 mod built;
-mod claims;
 mod errors;
 mod highlight;
 mod images;
@@ -30,6 +29,7 @@ mod page;
 mod readme;
 mod replay;
 mod summary;
+mod verification;
 
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,7 @@ use crate::ast::{AstFile, print};
 use crate::interner::Interner;
 use crate::limits::MAX_DIAGNOSTICS;
 use crate::parse::{ReplParse, parse, parse_expression, parse_repl};
-use crate::token_kind::Kind;
+use crate::token_kind::TokenKind;
 use adumbra_ir::{Diagnostic, FileId};
 use bumpalo::Bump;
 use proptest::prelude::*;
@@ -55,12 +55,12 @@ fn check_diagnostics(diagnostics: &[Diagnostic], text: &str) {
 
 /// Any token, brackets and the commonest marks more often.
 fn token() -> impl Strategy<Value = String> {
-    let any_kind = prop::sample::select(Kind::ALL).prop_map(|kind| match kind {
-        Kind::Name => "x".to_owned(),
-        Kind::FloatLiteral => "1.5".to_owned(),
-        Kind::IntLiteral => "7".to_owned(),
-        Kind::UintLiteral => "7u".to_owned(),
-        Kind::StringLiteral => "\"s\"".to_owned(),
+    let any_kind = prop::sample::select(TokenKind::ALL).prop_map(|kind| match kind {
+        TokenKind::Name => "x".to_owned(),
+        TokenKind::FloatLiteral => "1.5".to_owned(),
+        TokenKind::IntLiteral => "7".to_owned(),
+        TokenKind::UintLiteral => "7u".to_owned(),
+        TokenKind::StringLiteral => "\"s\"".to_owned(),
         kind => kind.text().to_owned(),
     });
     let common =

@@ -1,9 +1,9 @@
 //! Evaluation of instructions that neither branch nor call.
 
-use super::{Evaluation, Halt, Values, answered, leaving_slot, masked, read};
+use super::{Evaluation, Halt, Values, answered, canonical_value, masked, read};
 use crate::eval::number::{operand_bits, operand_floats};
 use crate::eval::{EvalValue, Number};
-use crate::host::{ClosureRef, FaultKind, SampleRequest, Sampled, array_steps, leaving};
+use crate::host::{ClosureRef, FaultKind, SampleRequest, Sampled, array_steps, canonical_float};
 use crate::module::*;
 use crate::quad::QuadPause;
 use crate::span::Span;
@@ -134,17 +134,17 @@ impl<F: Number> Evaluation<'_, F> {
                 if self.options.origins {
                     self.state.origins.observe(args);
                 }
-                let words = self.leaving_words(inst, args);
+                let words = self.canonical_words(inst, args);
                 self.host.message(message, &words);
                 return Ok(Values::new());
             }
             InstKind::MakeClosure(shape) => {
-                let words = self.leaving_words(inst, args);
+                let words = self.canonical_words(inst, args);
                 let closure = self.state.closures.leaf(shape, words);
                 self.closure(closure, inst.span)?
             }
             InstKind::ClosureAdd => {
-                let [a, b] = [args[0], args[1]].map(|slot| ClosureRef::from_word(slot.word));
+                let [a, b] = [args[0], args[1]].map(|value| ClosureRef::from_word(value.word));
                 let closure = self.state.closures.add(a, b);
                 self.closure(closure, inst.span)?
             }
@@ -187,9 +187,9 @@ impl<F: Number> Evaluation<'_, F> {
         let function = self.function();
         let lanes = self.lanes(function, inst.results.first);
         for direction in Direction::BOTH.into_iter().filter(|&d| lanes.has(d)) {
-            let shadows = inst.args.iter().zip(args).map(|(&id, slot)| {
+            let shadows = inst.args.iter().zip(args).map(|(&id, value)| {
                 let has = self.lanes(function, id).has(direction);
-                has.then(|| slot.shadow(direction))
+                has.then(|| value.shadow(direction))
             });
             let shadows: SmallVec<[Option<F>; MAX_OPERANDS]> = shadows.collect();
             let tangent = op.tangent(&operands, value.float, &shadows);
@@ -205,7 +205,7 @@ impl<F: Number> Evaluation<'_, F> {
         detail: MipSelection,
         args: &[EvalValue<F>],
     ) -> Result<Values<F>, Halt<F>> {
-        let args: Values<F> = args.iter().map(|&slot| leaving_slot(slot)).collect();
+        let args: Values<F> = args.iter().map(|&value| canonical_value(value)).collect();
         let (u, v) = (args[0], args[1]);
         let zero = F::default();
         let ([dudx, dudy], [dvdx, dvdy], level) = match detail {
@@ -233,12 +233,12 @@ impl<F: Number> Evaluation<'_, F> {
     }
 
     /// Canonical values for the host, by their bits.
-    fn leaving_words(&self, inst: &Inst, args: &[EvalValue<F>]) -> Vec<u32> {
+    fn canonical_words(&self, inst: &Inst, args: &[EvalValue<F>]) -> Vec<u32> {
         let function = self.function();
         let args = inst.args.iter().zip(args);
-        let words = args.map(|(&id, slot)| match function.value(id).ty {
-            Scalar::F32 => leaving(slot.float.to_f32()).to_bits(),
-            _ => slot.word,
+        let words = args.map(|(&id, value)| match function.value(id).ty {
+            Scalar::F32 => canonical_float(value.float.to_f32()).to_bits(),
+            _ => value.word,
         });
         words.collect()
     }

@@ -242,7 +242,7 @@ struct Walk<'m> {
     arrays: Vec<DependenceBits>,
     results: Vec<DependenceBits>,
     /// By region of a loop: the dependences of leaving it in different iterations, and the place.
-    turns: Vec<(DependenceBits, Option<Span>)>,
+    iterations: Vec<(DependenceBits, Option<Span>)>,
     /// By region of a loop: the number of its `Continue`s.
     continues: Vec<u32>,
     /// By region: the results of the instruction that it belongs to, and whether it is a loop's.
@@ -281,7 +281,7 @@ impl<'m> Walk<'m> {
             values,
             arrays,
             results: vec![0; function.results.len()],
-            turns: vec![(0, None); function.regions.len()],
+            iterations: vec![(0, None); function.regions.len()],
             continues,
             owners: vec![(Results::NONE, false); function.regions.len()],
             entered: vec![(None, 0); function.regions.len()],
@@ -313,9 +313,9 @@ impl<'m> Walk<'m> {
 
     /// Takes everything for varying.
     fn give_up(&mut self, summaries: &[Summary]) {
-        let turns = self.turns.iter_mut().map(|(bits, _)| bits);
+        let iterations = self.iterations.iter_mut().map(|(bits, _)| bits);
         let values = self.values.iter_mut().chain(&mut self.arrays);
-        for bits in values.chain(&mut self.results).chain(turns) {
+        for bits in values.chain(&mut self.results).chain(iterations) {
             *bits |= SOURCE;
         }
         self.walk(summaries);
@@ -422,8 +422,8 @@ impl<'m> Walk<'m> {
             }
             InstKind::Loop(body) => {
                 self.owners[body.index()] = (inst.results, true);
-                self.turn(*body, &inst.args, 0);
-                let (leaves, left) = self.turns[body.index()];
+                self.pass_to_loop(*body, &inst.args, 0);
+                let (leaves, left) = self.iterations[body.index()];
                 self.region(*body, partial | leaves, diverged_at.or(left), summaries);
             }
             InstKind::Yield => self.hand_over(self.owners[region.index()].0, &inst.args, 0),
@@ -435,7 +435,7 @@ impl<'m> Walk<'m> {
                 // If there is only one `Continue`, all points in the next iteration pass the same
                 // values.
                 let is_only = self.continues[to.index()] == 1;
-                self.turn(*to, &inst.args, if is_only { 0 } else { partial });
+                self.pass_to_loop(*to, &inst.args, if is_only { 0 } else { partial });
                 self.leave(Some(*to), false);
             }
             InstKind::Return => {
@@ -459,7 +459,7 @@ impl<'m> Walk<'m> {
             open.diverged_at = open.diverged_at.or(diverged_at);
             let is_loop = self.owners[open.region.index()].1;
             if is_loop && (for_good || !is_target) {
-                let (bits, left) = &mut self.turns[open.region.index()];
+                let (bits, left) = &mut self.iterations[open.region.index()];
                 grow(bits, partial, &mut self.changed);
                 *left = left.or(diverged_at);
             }
@@ -523,7 +523,7 @@ impl<'m> Walk<'m> {
     }
 
     /// Passes values to the parameters of a loop.
-    fn turn(&mut self, body: RegionId, args: &[ValueId], partial: DependenceBits) {
+    fn pass_to_loop(&mut self, body: RegionId, args: &[ValueId], partial: DependenceBits) {
         let function = self.function;
         for (to, from) in function.region(body).params.iter().zip(args) {
             let bits = self.values[from.index()] | partial;

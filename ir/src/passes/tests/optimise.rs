@@ -60,7 +60,7 @@ fn repeated_computations_are_shared() {
 }
 
 #[test]
-fn products_of_neighbouring_cells_are_sums() {
+fn products_of_neighbouring_points_are_sums() {
     let out = one(
         "fn main(%0: i32) -> (u32, u32, u32, u32, i32) ^0 {
            %1: u32 = const 1000
@@ -110,7 +110,7 @@ fn products_of_neighbouring_cells_are_sums() {
 }
 
 #[test]
-fn sums_at_neighbouring_cells_are_sums_of_one() {
+fn sums_at_neighbouring_points_are_shared() {
     let out = one(
         "fn main(%0: i32, %1: i32) -> (i32, i32, i32, i32, i32, i32) ^0 {
            %2: i32 = const 5

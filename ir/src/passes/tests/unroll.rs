@@ -40,8 +40,8 @@ fn loops_and_iterations(module: &Module) -> (usize, usize) {
     let regions = module.functions.iter().flat_map(|f| &f.regions);
     let insts = || regions.clone().flat_map(|r| &r.insts);
     let loops = insts().filter(|inst| matches!(inst.kind, InstKind::Loop(_)));
-    let turns = insts().filter(|inst| inst.kind == InstKind::NextIteration);
-    (loops.count(), turns.count())
+    let iterations = insts().filter(|inst| inst.kind == InstKind::NextIteration);
+    (loops.count(), iterations.count())
 }
 
 #[test]
@@ -64,10 +64,10 @@ fn loop_with_constant_end_is_unrolled() {
          }",
     );
     let main = out.entry();
-    let turns =
+    let iterations =
         (main.region(main.body).insts.iter()).filter(|inst| inst.kind == InstKind::NextIteration);
     assert!(
-        turns.clone().all(|turn| turn.span.start == 7),
+        iterations.clone().all(|inst| inst.span.start == 7),
         "places stay"
     );
     assert_eq!(loops_and_iterations(&passed(&counting(0), &DUAL)), (0, 0));

@@ -100,15 +100,15 @@ fn recursion_reaches_its_least_fixpoint() {
          }",
         &DUAL,
     );
-    let turn = |variant| {
+    let lanes = |variant| {
         let f = function(&out, "rotate", variant);
         let params = f.params().iter().map(|p| f.value(*p).lanes.name());
         params.collect::<Vec<_>>()
     };
     // One variant for each variable that g has reached.
-    assert_eq!(turn(0), ["", "", "", "x", ""]);
-    assert_eq!(turn(1), ["", "", "x", "x", ""]);
-    assert_eq!(turn(2), ["", "x", "x", "x", ""]);
+    assert_eq!(lanes(0), ["", "", "", "x", ""]);
+    assert_eq!(lanes(1), ["", "", "x", "x", ""]);
+    assert_eq!(lanes(2), ["", "x", "x", "x", ""]);
     assert_eq!(out.functions.len(), 4);
 
     let merged = passed(

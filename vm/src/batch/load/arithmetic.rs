@@ -69,10 +69,10 @@ impl Loader<'_> {
                 self.prepare_writes([to]);
                 self.emit_arithmetic(op, ShadowPattern::default(), to, &values[..op.arity()]);
                 let end = self.out.instructions.len();
-                for ((register, place), &death) in
+                for ((register, location), &last_use) in
                     registers(to, result).zip(from.locations()).zip(last_uses)
                 {
-                    self.alias(register, place, death);
+                    self.alias(register, location, last_use);
                 }
                 // Unless planes had to be cleared for its shadows after it.
                 if !self.native && end == self.out.instructions.len() {

@@ -227,7 +227,7 @@ impl Loader<'_> {
         };
         let numbered = (0..).zip(&words.operands);
         let named = numbered.filter(
-            |(_, place)| matches!(**place, OperandLocation::Plane(register) if has(register)),
+            |(_, location)| matches!(**location, OperandLocation::Plane(register) if has(register)),
         );
         named.map(|(number, _)| number).collect()
     }

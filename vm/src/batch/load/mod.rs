@@ -65,7 +65,7 @@ pub(super) struct BatchCode {
     /// The most calls that are open at once.
     pub(super) depth: usize,
     /// The superinstructions that are used.
-    pub(super) joined_by: SuperinstructionSet,
+    pub(super) superinstructions: SuperinstructionSet,
 }
 
 impl BatchCode {

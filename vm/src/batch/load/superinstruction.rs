@@ -244,7 +244,7 @@ impl Loader<'_> {
 
     /// Moves the instructions of two candidates together, after a superinstruction for all of them.
     fn join(&mut self, joined: Joined, last: FusionCandidate) -> FusionCandidate {
-        self.out.joined_by = self.out.joined_by.with(joined.fusion);
+        self.out.superinstructions = self.out.superinstructions.with(joined.fusion);
         let first = self.candidates.remove(joined.first);
         let mut inner = last.inner.clone();
         inner.extend(first.inner.iter().copied().chain(first.written()));

@@ -1,7 +1,7 @@
 //! Differential tests of quads in chunks against four joined point machines.
 
 use super::*;
-use adumbra_ir::host::leaving;
+use adumbra_ir::host::canonical_float;
 use adumbra_ir::module::Module;
 use adumbra_ir::passes::{AtDivergence, Derivatives, quads};
 use adumbra_ir::quad::{Quad, advance, with_host};
@@ -68,7 +68,7 @@ impl Four<'_> {
             for direction in Direction::BOTH {
                 let found = self.quads.rule.difference(direction, values);
                 for at in (0..4).filter(|&at| values[at].is_some()) {
-                    let word = leaving(found[at]).to_bits();
+                    let word = canonical_float(found[at]).to_bits();
                     outputs[at][3 * scalar + 1 + direction as usize] = word;
                 }
             }

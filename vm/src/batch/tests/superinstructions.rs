@@ -217,11 +217,11 @@ fn every_superinstruction_is_made_and_agrees() {
                         let without = SuperinstructionSet::NONE.with(fusion);
                         assert!(
                             loaded(&case.program, level, SuperinstructionSet::NONE)
-                                .joined_by
+                                .superinstructions
                                 .has(fusion)
                         );
                         let loaded = loaded(&case.program, level, without);
-                        assert!(!loaded.joined_by.has(fusion), "{fusion:?}");
+                        assert!(!loaded.superinstructions.has(fusion), "{fusion:?}");
                         case.without_fusions = without;
                         check(&case, at as u64, 40);
                     }
@@ -407,7 +407,7 @@ fn disabled_fusions_join_nothing() {
         let is_fused =
             |inst: &BatchInstruction| matches!(inst.op, BatchOp::Superinstruction { .. });
         assert!(!loaded.instructions.iter().any(is_fused));
-        assert_eq!(loaded.joined_by, SuperinstructionSet::NONE);
+        assert_eq!(loaded.superinstructions, SuperinstructionSet::NONE);
         case.without_fusions = SuperinstructionSet::ALL;
         check(&case, seed, 70);
     }

@@ -91,7 +91,7 @@ fn tests(target: &Path) -> Vec<String> {
 }
 
 #[test]
-fn every_claims_command_finds_a_test() {
+fn verification_commands_find_tests() {
     let read = |name| std::fs::read_to_string(folder().join(name)).expect("a page is text");
     let mut all = asked(&read("verification.md"));
     assert!(all.len() > 20, "{all:?}");
@@ -116,5 +116,5 @@ fn commands_are_read_with_their_targets() {
         (Some("cli/src"), "repl"),
     ]));
     let here = tests(Path::new("cli/tests/command"));
-    assert!(here.contains(&"docs::claims::commands_are_read_with_their_targets".to_owned()));
+    assert!(here.contains(&"docs::verification::commands_are_read_with_their_targets".to_owned()));
 }

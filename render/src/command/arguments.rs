@@ -1,0 +1,288 @@
+//! The arguments. Doc comments of items are the help.
+
+use adumbra_render::scene_textures::PartialSource;
+use adumbra_render::shading::ShadingEngine;
+use adumbra_render::texture::{EwaWeights, Filter, LevelRule, SampleFormat, Wrap};
+use clap::{Args, Parser, ValueEnum};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Draws scenes whose shaders know how everything changes from pixel to pixel
+///
+/// A scene is a JSON file, or a glTF or OBJ file by itself.
+#[derive(Debug, Parser)]
+#[command(
+    name = "adumbra-render",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "Example: adumbra-render model.glb -o model.png --spp 64"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<Subcommand>,
+    #[command(flatten)]
+    pub(crate) draw: Option<DrawArguments>,
+}
+
+/// Commands beside drawing.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Subcommand {
+    /// Convert an image to a tiled EXR file with all mip levels
+    Texture(TextureArguments),
+}
+
+/// What to draw, and how.
+#[derive(Debug, Args)]
+pub(crate) struct DrawArguments {
+    /// The scene: a .json, .gltf, .glb or .obj file
+    pub(crate) scene: PathBuf,
+
+    /// The image: a .png or .exr file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+
+    /// Width and height in pixels, in place of the scene's
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    pub(crate) size: Option<[u32; 2]>,
+
+    /// Samples of each pixel
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_SAMPLES))]
+    pub(crate) spp: Option<u32>,
+
+    /// Surfaces that a path may be scattered by
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=MAX_BOUNCES))]
+    pub(crate) bounces: Option<u32>,
+
+    /// Another number gives another image of the same scene
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u32>,
+
+    /// Threads; one for each processor if nothing is said
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) threads: Option<u16>,
+
+    /// What evaluates the materials; all give the same bits
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) engine: EngineName,
+
+    /// What the image shows: beauty, level, footprint, derivative=GLOBAL (along x),
+    /// derivative-y=GLOBAL, or difference (to --reference)
+    #[arg(long, value_name = "VIEW")]
+    pub(crate) view: Option<View>,
+
+    /// The image that the view `difference` compares with
+    #[arg(long, value_name = "FILE")]
+    pub(crate) reference: Option<PathBuf>,
+
+    /// How the partials of texture coordinates choose a mip level
+    #[arg(long, value_name = "RULE", value_parser = level_rule)]
+    pub(crate) mip_rule: Option<LevelRule>,
+
+    /// How texels become a colour: nearest, trilinear, ewa, anisotropic or one-tap
+    #[arg(long, value_name = "FILTER", value_parser = filter)]
+    pub(crate) filter: Option<Filter>,
+
+    /// What is added to each mip level
+    #[arg(long, value_name = "LEVELS", allow_negative_numbers = true)]
+    pub(crate) bias: Option<f32>,
+
+    /// Where the partials of texture coordinates come from
+    #[arg(long, value_enum, default_value = "dual")]
+    pub(crate) derivatives: DerivativesName,
+
+    /// What the derivatives of hits are: exact, or differences to the next pixels
+    #[arg(long, value_enum, default_value = "exact")]
+    pub(crate) seeds: SeedsName,
+
+    /// Megabytes of texture tiles in memory
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub(crate) texture_memory: Option<u32>,
+
+    /// Read missing tiles at once, while the thread waits, instead of shading other points meanwhile
+    #[arg(long)]
+    pub(crate) block: bool,
+
+    /// Wait so many milliseconds before each tile is read, as for a slow disk
+    #[arg(long, value_name = "MS", default_value_t = 0)]
+    pub(crate) disk_latency: u64,
+
+    /// Say what was read and how long it took
+    #[arg(long)]
+    pub(crate) stats: bool,
+}
+
+/// Most samples of a pixel.
+const MAX_SAMPLES: i64 = 1 << 16;
+/// Most surfaces that a path may be scattered by.
+const MAX_BOUNCES: i64 = 64;
+
+/// What an image shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    Beauty,
+    Level,
+    Footprint,
+    /// A global, and the direction: 0 for x, 1 for y.
+    Derivative(String, usize),
+    Difference,
+}
+
+impl FromStr for View {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<View, String> {
+        let (view, global) = match name.split_once(['=', ' ']) {
+            Some((view, global)) => (view, Some(global.trim().to_owned())),
+            None => (name, None),
+        };
+        match (view, global) {
+            ("beauty", None) => Ok(View::Beauty),
+            ("level", None) => Ok(View::Level),
+            ("footprint", None) => Ok(View::Footprint),
+            ("difference", None) => Ok(View::Difference),
+            ("derivative", Some(global)) => Ok(View::Derivative(global, 0)),
+            ("derivative-y", Some(global)) => Ok(View::Derivative(global, 1)),
+            ("derivative" | "derivative-y", None) => {
+                Err(format!("say of which global: {view}=uvw"))
+            }
+            _ => Err("the views are beauty, level, footprint, derivative=GLOBAL, derivative-y=GLOBAL and difference".to_owned()),
+        }
+    }
+}
+
+/// Names of engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineName {
+    /// Batches, by machine code once it pays
+    Auto,
+    /// One point after the other
+    Point,
+    /// Batches, by the interpreter
+    Batch,
+    /// Batches, by machine code
+    Native,
+}
+
+impl From<EngineName> for ShadingEngine {
+    fn from(name: EngineName) -> ShadingEngine {
+        match name {
+            EngineName::Auto => ShadingEngine::Auto,
+            EngineName::Point => ShadingEngine::Point,
+            EngineName::Batch => ShadingEngine::Batch,
+            EngineName::Native => ShadingEngine::Native,
+        }
+    }
+}
+
+/// Where the partials of texture coordinates come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DerivativesName {
+    /// From the shader's arithmetic: dual numbers
+    Dual,
+    /// From the mesh's coordinates, whatever the shader makes of them
+    Mesh,
+    /// There are none: every lookup is of the finest level
+    None,
+}
+
+impl DerivativesName {
+    /// Whose partials lookups have.
+    pub(crate) fn partials(self) -> PartialSource {
+        match self {
+            DerivativesName::Mesh => PartialSource::Mesh,
+            DerivativesName::Dual | DerivativesName::None => PartialSource::Request,
+        }
+    }
+}
+
+/// The derivatives of hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SeedsName {
+    /// Igehy's transfer with exact seeds: the true derivatives
+    Exact,
+    /// Differences to the rays of the next pixels
+    OnePixel,
+}
+
+/// A conversion.
+#[derive(Debug, Args)]
+pub(crate) struct TextureArguments {
+    /// The image: a PNG, JPEG or EXR file
+    pub(crate) input: PathBuf,
+
+    /// The tiled texture, an EXR file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+
+    /// What is beyond the edges: repeat, clamp, mirror or black
+    #[arg(long, value_name = "MODE", value_parser = wrap, default_value = "repeat")]
+    pub(crate) wrap: Wrap,
+
+    /// The numbers of the file
+    #[arg(long, value_enum, default_value = "half")]
+    pub(crate) format: FormatName,
+}
+
+/// Formats of numbers in tiled files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatName {
+    /// 16 bits
+    Half,
+    /// 32 bits
+    Float,
+}
+
+impl From<FormatName> for SampleFormat {
+    fn from(name: FormatName) -> SampleFormat {
+        match name {
+            FormatName::Half => SampleFormat::Half,
+            FormatName::Float => SampleFormat::Float,
+        }
+    }
+}
+
+fn size(text: &str) -> Result<[u32; 2], String> {
+    let parse = |side: &str| side.parse::<u32>().ok().filter(|side| *side > 0);
+    let sides = text.split_once('x').map(|(w, h)| [parse(w), parse(h)]);
+    match sides {
+        Some([Some(width), Some(height)]) => Ok([width, height]),
+        _ => Err("a size is WIDTHxHEIGHT, such as 1280x720".to_owned()),
+    }
+}
+
+/// The rule of a name.
+pub(crate) fn level_rule(name: &str) -> Result<LevelRule, String> {
+    LevelRule::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = LevelRule::ALL.iter().map(|rule| rule.name()).collect();
+        format!("the rules are {}", names.join(", "))
+    })
+}
+
+/// The filter of a name.
+pub(crate) fn filter(name: &str) -> Result<Filter, String> {
+    Ok(match name {
+        "nearest" => Filter::Nearest,
+        "trilinear" => Filter::Trilinear,
+        "ewa" => Filter::Ewa {
+            max_anisotropy: 8,
+            weights: EwaWeights::default(),
+        },
+        "anisotropic" => Filter::Anisotropic { max_anisotropy: 16 },
+        "one-tap" => Filter::OneTap,
+        _ => {
+            return Err(
+                "the filters are nearest, trilinear, ewa, anisotropic and one-tap".to_owned(),
+            );
+        }
+    })
+}
+
+fn wrap(name: &str) -> Result<Wrap, String> {
+    Ok(match name {
+        "repeat" => Wrap::Repeat,
+        "clamp" => Wrap::Clamp,
+        "mirror" => Wrap::Mirror,
+        "black" => Wrap::Black,
+        _ => return Err("the modes are repeat, clamp, mirror and black".to_owned()),
+    })
+}

@@ -1,0 +1,328 @@
+//! Draws a scene.
+
+use super::Fallible;
+use super::arguments::{DerivativesName, DrawArguments, SeedsName, View, filter, level_rule};
+use super::output::{OutputImage, write};
+use adumbra_image::{Image, ImageSize, NO_LEVEL, read_image};
+use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
+use adumbra_render::frame::{FrameJob, draw_tiles, tiles};
+use adumbra_render::scene::{ColorSpace, Environment, Scene, SceneLoader, TextureSource};
+use adumbra_render::scene_textures::SceneTextures;
+use adumbra_render::shading::environment::{EnvironmentImage, EnvironmentLight};
+use adumbra_render::shading::{ClosureTable, MaterialShader, PathScene, PathSettings};
+use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, MissPolicy, TextureCache};
+use adumbra_render::texture::host::{LookupSettings, TextureHost};
+use adumbra_render::texture::{Footprint, LevelRule};
+use glam::{DVec2, Vec3};
+use indicatif::{ProgressBar, ProgressStyle};
+use signal_hook::consts::SIGINT;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The size of the texture that the view `footprint` shows levels of.
+const FOOTPRINT_TEXELS: u32 = 1024;
+
+/// Loads the scene, draws it and writes the image.
+///
+/// # Errors
+/// If a file is at fault, an option does not fit the scene, or the image cannot be written.
+pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
+    let start = Instant::now();
+    let scene = SceneLoader::new()
+        .with_size(arguments.size)
+        .load(&arguments.scene)?;
+    for warning in &scene.warnings {
+        anstream::eprintln!("adumbra-render: {warning}");
+    }
+    let size = scene.camera.size;
+    let image_size = ImageSize::new(size[0].into(), size[1].into())?;
+    let view = match (&arguments.view, &scene.options.view) {
+        (Some(view), _) => view.clone(),
+        (None, Some(name)) => name.parse()?,
+        (None, None) => View::Beauty,
+    };
+    let loaded = start.elapsed();
+    let image = match &view {
+        View::Footprint | View::Derivative(..) => OutputImage {
+            pixels: seed_view(&scene, arguments, &view)?,
+            is_whole: true,
+        },
+        _ => draw_paths(&scene, arguments, &view, image_size)?,
+    };
+    write(&arguments.out, &view, image_size, &image.pixels)?;
+    if arguments.stats {
+        let drawn = start.elapsed() - loaded;
+        let triangles = scene.world.instanced_triangles();
+        println!(
+            "scene       {triangles} triangles, {} materials, {loaded:.2?}",
+            scene.materials.len()
+        );
+        println!("image       {}×{}, {drawn:.2?}", size[0], size[1]);
+    }
+    match image.is_whole {
+        true => Ok(()),
+        false => Err("interrupted; what was drawn is written".into()),
+    }
+}
+
+fn differentials(scene: &Scene, arguments: &DrawArguments, samples: u32) -> PathDifferentials {
+    let rule = match arguments.seeds {
+        SeedsName::Exact => SeedRule::Exact,
+        SeedsName::OnePixel => SeedRule::OnePixel,
+    };
+    let step = 1.0 / f64::from(samples).sqrt();
+    PathDifferentials::new(&scene.camera, rule, Differentials::default(), step)
+}
+
+/// Draws what paths give: light, or the levels of their requests.
+fn draw_paths(
+    scene: &Scene,
+    arguments: &DrawArguments,
+    view: &View,
+    image_size: ImageSize,
+) -> Fallible<OutputImage> {
+    let options = &scene.options;
+    let samples = arguments.spp.or(options.spp).unwrap_or(1).max(1);
+    let named_rule = options.mip_rule.as_deref().map(level_rule).transpose()?;
+    let named_filter = options.filter.as_deref().map(filter).transpose()?;
+    let lookup = LookupSettings {
+        rule: arguments.mip_rule.or(named_rule).unwrap_or_default(),
+        filter: arguments.filter.or(named_filter).unwrap_or_default(),
+        bias: arguments.bias.or(options.bias).unwrap_or(0.0),
+        wrap: None,
+        ignores_partials: arguments.derivatives == DerivativesName::None,
+    };
+    let cache = texture_cache(scene, arguments)?;
+    let table = ClosureTable::new();
+    let shaders: Result<Vec<_>, _> = scene
+        .materials
+        .iter()
+        .map(|material| MaterialShader::new(material, &table))
+        .collect();
+    let environment = environment(&scene.environment)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGINT, stop.clone())?;
+    let threads = match arguments.threads {
+        Some(threads) => threads.into(),
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let job = FrameJob {
+        scene: PathScene {
+            world: &scene.world,
+            lights: &scene.lights,
+            environment: &environment,
+        },
+        settings: PathSettings {
+            samples,
+            bounces: arguments.bounces.or(options.bounces).unwrap_or(4),
+            seed: arguments.seed.or(options.seed).unwrap_or(0),
+            differentials: differentials(scene, arguments, samples),
+        },
+        shaders: &shaders?,
+        table: &table,
+        engine: arguments.engine.into(),
+        size: scene.camera.size,
+        threads,
+        stop: &stop,
+    };
+    let all = tiles(job.size);
+    let width = job.size[0] as usize;
+    let empty = if *view == View::Level {
+        [NO_LEVEL, 0.0, 0.0, 0.0]
+    } else {
+        [0.0; 4]
+    };
+    let mut pixels = vec![empty; image_size.pixels()];
+    let progress = progress(all.len());
+    let (mut finished, is_level) = (0, *view == View::Level);
+    draw_tiles(
+        &job,
+        &all,
+        || {
+            SceneTextures::new(
+                TextureHost::new(cache.clone(), lookup),
+                arguments.derivatives.partials(),
+            )
+        },
+        |tile, drawn, textures| {
+            let levels = textures.take_levels(drawn.len());
+            for (at, [x, y]) in tile.pixels().enumerate() {
+                let pixel = &mut pixels[y as usize * width + x as usize];
+                *pixel = if is_level {
+                    [levels[at], 0.0, 0.0, 0.0]
+                } else {
+                    drawn[at]
+                };
+            }
+            textures.host().flush();
+            finished += 1;
+            progress.inc(1);
+        },
+    )?;
+    progress.finish_and_clear();
+    for diagnostic in cache.diagnostics() {
+        anstream::eprintln!(
+            "adumbra-render: {}: {}",
+            diagnostic.file.display(),
+            diagnostic.message
+        );
+    }
+    if *view == View::Difference {
+        difference(arguments, image_size, &mut pixels)?;
+    }
+    if arguments.stats {
+        print_statistics(&cache.statistics());
+    }
+    Ok(OutputImage {
+        pixels,
+        is_whole: !stop.load(Ordering::Relaxed) || finished == all.len(),
+    })
+}
+
+/// A bar with the time left, where there is a terminal.
+fn progress(tiles: usize) -> ProgressBar {
+    let bar = ProgressBar::new(tiles as u64);
+    let style = ProgressStyle::with_template("{bar:40} {percent:>3} %  {eta} left");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// The cache with the textures of the scene, in their order.
+fn texture_cache(scene: &Scene, arguments: &DrawArguments) -> Fallible<Arc<TextureCache>> {
+    let mut settings = CacheSettings {
+        disk_latency: Duration::from_millis(arguments.disk_latency),
+        ..CacheSettings::default()
+    };
+    if let Some(megabytes) = arguments.texture_memory {
+        settings.budget = u64::from(megabytes) << 20;
+    }
+    if arguments.block {
+        settings.policy = MissPolicy::Block;
+    }
+    let cache = TextureCache::new(settings);
+    for texture in &scene.textures {
+        let [wrap, across] = texture.wrap;
+        if wrap != across {
+            anstream::eprintln!(
+                "adumbra-render: {}: the wrap mode of u holds for v, too",
+                texture.name()
+            );
+        }
+        match (&texture.source, texture.color_space) {
+            (TextureSource::File(file), ColorSpace::Srgb) => {
+                cache.add(file, Some(wrap));
+            }
+            _ => {
+                let read = texture.read();
+                let image = read.map_err(|error| format!("{}: {error}", texture.name()))?;
+                cache.add_image(&texture.name(), image, wrap);
+            }
+        }
+    }
+    Ok(cache)
+}
+
+fn environment(environment: &Environment) -> Fallible<EnvironmentLight> {
+    Ok(match environment {
+        Environment::Constant(radiance) => EnvironmentLight::Constant(*radiance),
+        Environment::Image { file, scale } => {
+            let image = read_image(file).map_err(|error| format!("{}: {error}", file.display()))?;
+            EnvironmentLight::Image(Box::new(EnvironmentImage::new(image, *scale)))
+        }
+    })
+}
+
+/// What the seeds of hits give, without shading.
+fn seed_view(scene: &Scene, arguments: &DrawArguments, view: &View) -> Fallible<Vec<[f32; 4]>> {
+    let differentials = differentials(scene, arguments, 1);
+    let [width, height] = scene.camera.size;
+    let of_seeds = |seeds: &SurfaceSeeds| -> Fallible<[f32; 4]> {
+        Ok(match view {
+            View::Derivative(name, direction) => {
+                let global = global(seeds, name)?;
+                [global.ddx, global.ddy][*direction].extend(0.0).to_array()
+            }
+            _ => {
+                let uvw = seeds.uvw;
+                let footprint = Footprint {
+                    uv: [uvw.value.x, uvw.value.y],
+                    dx: [uvw.ddx.x, uvw.ddx.y],
+                    dy: [uvw.ddy.x, uvw.ddy.y],
+                };
+                let level = LevelRule::default().level([FOOTPRINT_TEXELS; 2], &footprint, 0.0);
+                [level, 0.0, 0.0, 0.0]
+            }
+        })
+    };
+    let missed = if *view == View::Footprint {
+        [NO_LEVEL, 0.0, 0.0, 0.0]
+    } else {
+        [0.0; 4]
+    };
+    let pixels = (0..height).flat_map(|y| (0..width).map(move |x| DVec2::new(x.into(), y.into())));
+    let pixels = pixels.map(|pixel| {
+        let ray = differentials.camera_ray(pixel + 0.5, DVec2::ZERO);
+        let hit = scene
+            .world
+            .intersect(ray.origin, ray.direction, 0.0, f64::INFINITY);
+        let Some(hit) = hit else {
+            return Ok(missed);
+        };
+        let triangle = scene.world.triangle(&hit);
+        of_seeds(&differentials.surface(&ray, &triangle, hit.t).seeds())
+    });
+    pixels.collect()
+}
+
+fn global(seeds: &SurfaceSeeds, name: &str) -> Fallible<adumbra::Dual<Vec3>> {
+    Ok(match name {
+        "uvw" => seeds.uvw,
+        "position" => seeds.position,
+        "normal" => seeds.normal,
+        "gnormal" => seeds.gnormal,
+        "I" => seeds.incoming,
+        "tangent" => seeds.tangent,
+        _ => return Err("the globals are uvw, position, normal, gnormal, I and tangent".into()),
+    })
+}
+
+/// Replaces pixels by their distance to the reference, and says how far all are.
+fn difference(arguments: &DrawArguments, size: ImageSize, pixels: &mut [[f32; 4]]) -> Fallible<()> {
+    let file = arguments.reference.as_deref();
+    let file = file.ok_or("the view `difference` needs --reference FILE")?;
+    let reference: Image =
+        read_image(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    if reference.size() != size {
+        return Err(format!("{} has another size than the image", file.display()).into());
+    }
+    let mut squares = 0.0_f64;
+    for (pixel, other) in pixels.iter_mut().zip(reference.pixels()) {
+        for (value, other) in pixel.iter_mut().zip(other).take(3) {
+            *value = (*value - other).abs();
+            squares += f64::from(*value) * f64::from(*value);
+        }
+    }
+    let mean = squares / (3 * pixels.len().max(1)) as f64;
+    println!("RMSE        {:.6}", mean.sqrt());
+    Ok(())
+}
+
+fn print_statistics(statistics: &CacheStatistics) {
+    let megabytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    println!(
+        "textures    {} lookups, {} waited",
+        statistics.lookups, statistics.parked
+    );
+    println!(
+        "tiles       {} read, {} different, {} again",
+        statistics.tiles_read,
+        statistics.unique_tiles,
+        statistics.redundant_reads()
+    );
+    println!(
+        "memory      {:.1} MB read, {:.1} MB loaded, {:.1} MB at most",
+        megabytes(statistics.bytes_read),
+        megabytes(statistics.bytes_loaded),
+        megabytes(statistics.peak_bytes)
+    );
+}

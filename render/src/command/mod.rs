@@ -1,0 +1,43 @@
+//! The command line: arguments, drawing, files.
+
+mod arguments;
+mod draw;
+mod output;
+
+pub(crate) use arguments::Arguments;
+
+use adumbra_render::texture::{TiledOptions, convert_to_tiled};
+use arguments::{Subcommand, TextureArguments};
+use std::error::Error;
+
+/// Any failure, with a message for people.
+pub(crate) type Fallible<T> = Result<T, Box<dyn Error>>;
+
+/// Runs the command.
+///
+/// # Errors
+/// If a file is at fault, or cannot be written.
+pub(crate) fn run(arguments: Arguments) -> Fallible<()> {
+    match (arguments.command, arguments.draw) {
+        (Some(Subcommand::Texture(texture)), _) => convert(&texture),
+        (None, Some(draw)) => draw::draw(&draw),
+        (None, None) => Err("name a scene: a .json, .gltf, .glb or .obj file".into()),
+    }
+}
+
+/// Converts an image to a tiled texture.
+fn convert(arguments: &TextureArguments) -> Fallible<()> {
+    let options = TiledOptions {
+        wrap: arguments.wrap,
+        format: arguments.format.into(),
+        ..TiledOptions::default()
+    };
+    let tiled = convert_to_tiled(&arguments.input, &arguments.out, &options)?;
+    let [width, height] = tiled.size(0);
+    let (levels, tiles) = (tiled.levels(), tiled.tile_count());
+    println!(
+        "{}: {width}×{height}, {levels} levels, {tiles} tiles",
+        arguments.out.display()
+    );
+    Ok(())
+}
