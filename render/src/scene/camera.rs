@@ -12,7 +12,7 @@ pub const MAX_SIDE: u32 = 16_384;
 
 /// The vertical angle of view of [`framing_camera`], in degrees.
 const FRAMING_FOV: f64 = 40.0;
-/// How much larger than the model's sphere the view is.
+/// How much larger than the model the view is.
 const FRAMING_MARGIN: f64 = 1.05;
 
 /// The height of the view at distance 1, halved.
@@ -97,14 +97,20 @@ pub(super) fn camera(
 pub fn framing_camera(bounds: Option<(DVec3, DVec3)>, size: [u32; 2]) -> Camera {
     let (min, max) = bounds.unwrap_or((DVec3::NEG_ONE, DVec3::ONE));
     let centre = 0.5 * (min + max);
-    let radius = (0.5 * (max - min).length()).max(1e-6);
+    // Half the box, but no point.
+    let half = (0.5 * (max - min)).max(DVec3::splat(1e-6 * (1.0 + centre.abs().max_element())));
     let towards = DVec3::new(0.45, 0.35, 1.0).normalize();
-    // The narrower side decides: sin of half its angle, from the tangent.
-    let narrow = tan_half(FRAMING_FOV) * aspect(size).min(1.0);
-    let distance = radius * FRAMING_MARGIN * (1.0 + narrow * narrow).sqrt() / narrow;
-    let origin = centre + towards * distance;
-    let frame = look_at(origin, centre, DVec3::Y);
+    let frame = look_at(towards, DVec3::ZERO, DVec3::Y);
     let [right, up, forward] = frame.unwrap_or([DVec3::X, DVec3::Y, DVec3::NEG_Z]);
+    let view = half_view(FRAMING_FOV, size) / FRAMING_MARGIN;
+    // Each corner is seen from this far and farther.
+    let distance = |corner: u32| {
+        let sign = |axis: u32| if corner >> axis & 1 == 0 { -1.0 } else { 1.0 };
+        let at = half * DVec3::new(sign(0), sign(1), sign(2));
+        let across = (at.dot(right).abs() / view.x).max(at.dot(up).abs() / view.y);
+        across - at.dot(forward)
+    };
+    let origin = centre + towards * (0..8).map(distance).fold(0.0, f64::max);
     Camera {
         origin,
         right,
