@@ -212,6 +212,22 @@ fn hostile_files_are_refused() {
             read_all(&path);
         }
     }
+    // The length of the first chunk is after its coordinates, which are zero, and ends their run.
+    let zeros = good.windows(16).position(|bytes| *bytes == [0; 16]);
+    let zeros = zeros.unwrap();
+    let run = good[zeros..].iter().position(|byte| *byte != 0);
+    let lengths = zeros + run.unwrap();
+    for length in [0, -1, 64 * 5 * 6 + 1, i32::MAX] {
+        let mut bytes = good.clone();
+        bytes[lengths..lengths + 4].copy_from_slice(&length.to_le_bytes());
+        fs::write(&path, &bytes).unwrap();
+        let tiled = TiledFile::open(&path).unwrap();
+        let error = tiled
+            .read_tile(&mut File::open(&path).unwrap(), 0, 0, 0)
+            .unwrap_err();
+        let expected = "t.exr: tile 0, 0 of level 0: its length is impossible";
+        assert!(error.to_string().ends_with(expected), "{error}");
+    }
     // The data window and the size of tiles, as large as they can be.
     let place = |name: &[u8]| {
         good.windows(name.len())

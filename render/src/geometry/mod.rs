@@ -63,4 +63,6 @@ pub struct RayHit {
 }
 
 #[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Cameras of scene files, and the one that frames a model that has none.
 
-use super::file::{CameraSection, PerspectiveSection};
+use super::file::CameraSection;
 use super::transform::look_at;
 use crate::camera::{Camera, Projection};
 use glam::{DVec2, DVec3};
@@ -12,7 +12,7 @@ pub const MAX_SIDE: u32 = 16_384;
 
 /// The vertical angle of view of [`framing_camera`], in degrees.
 const FRAMING_FOV: f64 = 40.0;
-/// How much larger than the model's sphere the view is.
+/// How much larger than the model the view is.
 const FRAMING_MARGIN: f64 = 1.05;
 
 /// The height of the view at distance 1, halved.
@@ -24,14 +24,10 @@ fn aspect(size: [u32; 2]) -> f64 {
     f64::from(size[0]) / f64::from(size[1])
 }
 
-/// The projection of a camera with a vertical angle of view, in degrees.
-pub(super) fn perspective(fov: f64, shift: [f64; 2], size: [u32; 2]) -> Projection {
+/// The halves of a view's size at distance 1, for a vertical angle of view in degrees.
+pub(super) fn half_view(fov: f64, size: [u32; 2]) -> DVec2 {
     let y = tan_half(fov);
-    let tan_half = DVec2::new(y * aspect(size), y);
-    Projection::Perspective {
-        tan_half,
-        shift: DVec2::from_array(shift) * tan_half,
-    }
+    DVec2::new(y * aspect(size), y)
 }
 
 /// The camera of a scene file, or why it is none, with the key that is wrong.
@@ -60,8 +56,10 @@ pub(super) fn camera(
         )),
     };
     let projection = match section {
-        CameraSection::Perspective(PerspectiveSection { fov, shift, .. }) => {
-            perspective(field(*fov)?, *shift, size)
+        CameraSection::Perspective(view) => {
+            let tan_half = half_view(field(view.fov)?, size);
+            let shift = DVec2::from_array(view.shift) * tan_half;
+            Projection::Perspective { tan_half, shift }
         }
         CameraSection::Orthographic(o) => {
             let half = 0.5 * positive("height", o.height)?;
@@ -70,11 +68,8 @@ pub(super) fn camera(
         }
         CameraSection::ThinLens(lens) => {
             let distance = lens.focus_distance.unwrap_or(from.distance(to));
-            let Projection::Perspective { tan_half, shift } =
-                perspective(field(lens.fov)?, lens.shift, size)
-            else {
-                unreachable!("it is a perspective")
-            };
+            let tan_half = half_view(field(lens.fov)?, size);
+            let shift = DVec2::from_array(lens.shift) * tan_half;
             let radius = lens.lens_radius;
             if !(radius >= 0.0 && radius.is_finite()) {
                 return Err(("lens-radius", format!("it is {radius}; it is at least 0")));
@@ -102,20 +97,29 @@ pub(super) fn camera(
 pub fn framing_camera(bounds: Option<(DVec3, DVec3)>, size: [u32; 2]) -> Camera {
     let (min, max) = bounds.unwrap_or((DVec3::NEG_ONE, DVec3::ONE));
     let centre = 0.5 * (min + max);
-    let radius = (0.5 * (max - min).length()).max(1e-6);
+    // Half the box, but no point.
+    let half = (0.5 * (max - min)).max(DVec3::splat(1e-6 * (1.0 + centre.abs().max_element())));
     let towards = DVec3::new(0.45, 0.35, 1.0).normalize();
-    // The narrower side decides: sin of half its angle, from the tangent.
-    let narrow = tan_half(FRAMING_FOV) * aspect(size).min(1.0);
-    let distance = radius * FRAMING_MARGIN * (1.0 + narrow * narrow).sqrt() / narrow;
-    let origin = centre + towards * distance;
-    let frame = look_at(origin, centre, DVec3::Y);
+    let frame = look_at(towards, DVec3::ZERO, DVec3::Y);
     let [right, up, forward] = frame.unwrap_or([DVec3::X, DVec3::Y, DVec3::NEG_Z]);
+    let view = half_view(FRAMING_FOV, size) / FRAMING_MARGIN;
+    // Each corner is seen from this far and farther.
+    let distance = |corner: u32| {
+        let sign = |axis: u32| if corner >> axis & 1 == 0 { -1.0 } else { 1.0 };
+        let at = half * DVec3::new(sign(0), sign(1), sign(2));
+        let across = (at.dot(right).abs() / view.x).max(at.dot(up).abs() / view.y);
+        across - at.dot(forward)
+    };
+    let origin = centre + towards * (0..8).map(distance).fold(0.0, f64::max);
     Camera {
         origin,
         right,
         up,
         forward,
-        projection: perspective(FRAMING_FOV, [0.0; 2], size),
+        projection: Projection::Perspective {
+            tan_half: half_view(FRAMING_FOV, size),
+            shift: DVec2::ZERO,
+        },
         size,
     }
 }

@@ -1,25 +1,20 @@
 //! Reads files into scenes: JSON, glTF and OBJ.
 
-use super::builder::{Builder, Model, PlacedMesh, check_light};
+use super::builder::{Builder, Model, PlacedMesh};
 use super::bytes::read_bytes;
 use super::camera::{DEFAULT_SIZE, MAX_SIDE, camera, framing_camera};
-use super::compile::{self, MaterialCompiler, compile_error, set_input};
+use super::compile::{self, MaterialCompiler};
 use super::error::{SceneError, ScenePlace};
-use super::file::{
-    ColorSection, EnvironmentSection, InstanceSection, LightSection, MaterialSection, MeshSection,
-    SceneFile, ShaderSection, StandardSection, TextureSection, TransformSection, WrapSection,
+use super::file::{InstanceSection, MaterialSection, MeshSection, SceneFile};
+use super::section::{
+    read_environment, read_light, read_mesh, read_texture, read_transform, shader_instance,
+    standard,
 };
-use super::standard::{Alpha, MapRole, StandardMap, StandardMaterial};
-use super::{ColorSpace, Environment, Light, Scene, SceneOptions, SceneTexture, TextureSource};
-use super::{gltf, obj, transform};
-use crate::geometry::{
-    GeometryError, GeometryLimits, GeometryPlace, Mesh, MeshInstance, World, cuboid, cylinder,
-    grid, quad, sphere, terrain,
-};
+use super::{Environment, Scene, SceneOptions, gltf, obj};
+use crate::geometry::{GeometryError, GeometryLimits, GeometryPlace, MeshInstance, World};
 use crate::shading::{ClosureTable, Hit};
-use crate::texture::Wrap;
-use adumbra::{GlobalsLayout, Instance, Options};
-use glam::{DAffine3, DVec3, Vec2, Vec3, Vec4};
+use adumbra::{GlobalsLayout, Options};
+use glam::{DAffine3, Vec3};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -135,14 +130,14 @@ impl SceneLoader {
 
 /// The formats, by the endings of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FileKind {
+pub(super) enum FileKind {
     Scene,
     Gltf,
     Obj,
 }
 
 impl FileKind {
-    fn of(path: &Path) -> Result<FileKind, SceneError> {
+    pub(super) fn of(path: &Path) -> Result<FileKind, SceneError> {
         let ending = path.extension().map(|e| e.to_ascii_lowercase());
         match ending.as_ref().and_then(|e| e.to_str()) {
             Some("json") => Ok(FileKind::Scene),
@@ -158,6 +153,10 @@ impl FileKind {
 
 fn read_scene_file(path: &Path) -> Result<SceneFile, SceneError> {
     let bytes = read_bytes(path).map_err(|why| SceneError::file(path, why))?;
+    // What serde derives would take a list of the values of keys.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(SceneError::file(path, "it is a list, not an object"));
+    }
     serde_json::from_slice(&bytes).map_err(|error| SceneError::json(path, &error))
 }
 
@@ -200,7 +199,7 @@ fn read_model(
     Ok(model)
 }
 
-fn folder(path: &Path) -> &Path {
+pub(super) fn folder(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
@@ -356,189 +355,6 @@ fn read_instance(
     }
 }
 
-fn read_texture(
-    path: &Path,
-    item: &str,
-    section: &TextureSection,
-) -> Result<SceneTexture, SceneError> {
-    let file = folder(path).join(&section.file);
-    if !file.is_file() {
-        let message = format!("there is no file {}", file.display());
-        return Err(SceneError::item(path, format!("{item}.file"), message));
-    }
-    let wrap = match section.wrap {
-        WrapSection::Repeat => Wrap::Repeat,
-        WrapSection::Clamp => Wrap::Clamp,
-        WrapSection::Mirror => Wrap::Mirror,
-        WrapSection::Black => Wrap::Black,
-    };
-    Ok(SceneTexture {
-        source: TextureSource::File(file),
-        wrap: [wrap; 2],
-        color_space: match section.color {
-            ColorSection::Srgb => ColorSpace::Srgb,
-            ColorSection::Linear => ColorSpace::Linear,
-        },
-    })
-}
-
-fn standard(
-    section: &StandardSection,
-    find: &dyn Fn(&str) -> Result<usize, String>,
-) -> Result<StandardMaterial, String> {
-    let names = [
-        &section.base_color_texture,
-        &section.metallic_roughness_texture,
-        &section.normal_texture,
-        &section.emission_texture,
-    ];
-    let mut maps = [None; 4];
-    for (map, name) in maps.iter_mut().zip(names) {
-        let texture = name.as_deref().map(find).transpose()?;
-        *map = texture.map(StandardMap::new);
-    }
-    let alpha_mode = match section.alpha < 1.0 {
-        true => Alpha::Blend,
-        false => Alpha::Opaque,
-    };
-    debug_assert_eq!(MapRole::ALL.len(), maps.len());
-    Ok(StandardMaterial {
-        base_color: section.base_color,
-        alpha: section.alpha,
-        alpha_mode,
-        metallic: section.metallic,
-        roughness: section.roughness,
-        emission: section.emission,
-        normal_scale: 1.0,
-        maps,
-    })
-}
-
-fn shader_instance(
-    builder: &Builder<'_>,
-    path: &Path,
-    item: &str,
-    section: &ShaderSection,
-    is_group: bool,
-) -> Result<Instance, SceneError> {
-    let compiled = (builder.compiler).compile_file(folder(path), &section.file, is_group);
-    let program = compiled.map_err(|error| compile_error(path, item, &error))?;
-    let mut instance = Instance::new(&program);
-    for (name, value) in &section.inputs.0 {
-        set_input(&mut instance, name, value)
-            .map_err(|why| SceneError::item(path, format!("{item}.inputs.{name}"), why))?;
-    }
-    Ok(instance)
-}
-
-fn read_mesh(
-    builder: &mut Builder<'_>,
-    path: &Path,
-    item: &str,
-    section: &MeshSection,
-) -> Result<Mesh, SceneError> {
-    let shape = match section {
-        MeshSection::Quad(_) => Ok(quad()),
-        MeshSection::Cube(_) => Ok(cuboid()),
-        MeshSection::Plane(shape) => grid(shape.segments.unwrap_or([1, 1])),
-        MeshSection::Sphere(shape) => sphere(shape.segments.unwrap_or([64, 32])),
-        MeshSection::Cylinder(shape) => cylinder(shape.segments.unwrap_or([64, 1])),
-        MeshSection::Terrain(shape) => terrain(
-            shape.segments.unwrap_or([128, 128]),
-            shape.height,
-            shape.octaves.unwrap_or(4),
-        ),
-        MeshSection::Triangles(section) => Ok(Mesh {
-            positions: section.positions.iter().map(|v| Vec3::from(*v)).collect(),
-            normals: section.normals.iter().map(|v| Vec3::from(*v)).collect(),
-            tangents: section.tangents.iter().map(|v| Vec4::from(*v)).collect(),
-            uvs: section.uvs.iter().map(|v| Vec2::from(*v)).collect(),
-            triangles: section.triangles.clone(),
-        }),
-        MeshSection::File(section) => {
-            let file = folder(path).join(&section.path);
-            let name = section.name.as_deref();
-            return match FileKind::of(&file)? {
-                FileKind::Gltf => gltf::read_mesh(builder, &file, name),
-                FileKind::Obj => obj::read_mesh(builder, &file, name),
-                FileKind::Scene => {
-                    let message = "a mesh is in a glTF or OBJ file; `instances` may have a `scene`";
-                    Err(SceneError::item(path, item, message))
-                }
-            };
-        }
-    };
-    shape.map_err(|error| SceneError::item(path, item, error))
-}
-
-fn read_transform(
-    path: &Path,
-    item: &str,
-    steps: &[TransformSection],
-) -> Result<DAffine3, SceneError> {
-    let mut map = DAffine3::IDENTITY;
-    for (index, step) in steps.iter().enumerate() {
-        let step = match *step {
-            TransformSection::Translate(by) => DAffine3::from_translation(by.into()),
-            TransformSection::Scale(by) => DAffine3::from_scale(by.into()),
-            TransformSection::Matrix(rows) => transform::rows(rows),
-            TransformSection::Rotate(turn) => {
-                let map = transform::rotation(turn.axis.into(), turn.degrees);
-                let map = map.ok_or_else(|| {
-                    let item = format!("{item}.transform[{index}].rotate.axis");
-                    SceneError::item(path, item, "it has no direction")
-                })?;
-                DAffine3::from_mat3(map)
-            }
-        };
-        map = step * map;
-    }
-    Ok(map)
-}
-
-fn read_light(section: &LightSection) -> Result<Light, String> {
-    match *section {
-        LightSection::Point(light) => {
-            let (position, intensity) = (light.position.into(), light.intensity.into());
-            check_light(position, intensity)?;
-            Ok(Light::Point {
-                position,
-                intensity,
-            })
-        }
-        LightSection::Directional(light) => {
-            let irradiance = light.irradiance.into();
-            let direction = DVec3::from(light.direction).try_normalize();
-            let direction = direction.ok_or("its direction has no length")?;
-            check_light(direction, irradiance)?;
-            Ok(Light::Directional {
-                direction,
-                irradiance,
-            })
-        }
-    }
-}
-
-fn read_environment(path: &Path, section: &EnvironmentSection) -> Result<Environment, String> {
-    match section {
-        EnvironmentSection::Constant(radiance) => {
-            check_light(DVec3::ZERO, (*radiance).into())?;
-            Ok(Environment::Constant((*radiance).into()))
-        }
-        EnvironmentSection::Image(image) => {
-            let file = folder(path).join(&image.file);
-            check_light(DVec3::ZERO, Vec3::splat(image.scale))?;
-            match file.is_file() {
-                true => Ok(Environment::Image {
-                    file,
-                    scale: image.scale,
-                }),
-                false => Err(format!("there is no file {}", file.display())),
-            }
-        }
-    }
-}
-
 /// Builds the world, and fills in camera and light.
 fn finish(
     mut builder: Builder<'_>,
@@ -569,7 +385,7 @@ fn finish(
         GeometryPlace::World => SceneError::file(path, problem),
     })?;
     let mut warnings = builder.warnings;
-    if model.instances.is_empty() {
+    if world.bounds().is_none() {
         warnings.push(format!("{}: there is nothing in it", path.display()));
     }
     let is_dark = model.lights.is_empty() && model.environment.is_none();

@@ -14,6 +14,7 @@ mod file;
 mod gltf;
 mod loader;
 mod obj;
+mod section;
 mod standard;
 mod texture;
 mod transform;

@@ -10,7 +10,7 @@ mod mesh;
 
 use super::builder::{Builder, Model, PlacedMesh, check_light};
 use super::bytes::read_bytes;
-use super::camera::perspective;
+use super::camera::half_view;
 use super::error::SceneError;
 use super::transform::quaternion;
 use super::{Light, SceneError as Error};
@@ -142,13 +142,17 @@ pub(super) fn read(builder: &mut Builder<'_>, path: &Path) -> Result<Model, Scen
         let map = map.ok_or_else(|| file.error(&*item, "its transform is not finite"))?;
         let to_world = parent * map;
         if let Some(mesh) = node.mesh() {
-            if let Entry::Vacant(unread) = parts.entry(mesh.index()) {
-                unread.insert(mesh::read_parts(builder, &file, &mesh, &mut materials)?);
-            }
+            let primitives = match parts.entry(mesh.index()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    let read = mesh::read_parts(builder, &file, &mesh, &mut materials)?;
+                    unknown.insert(read)
+                }
+            };
             // glTF: a node whose scale is zero is not drawn.
             if is_drawn(&to_world) {
                 let part = Model {
-                    instances: parts[&mesh.index()]
+                    instances: primitives
                         .iter()
                         .map(|&(mesh, material)| PlacedMesh {
                             mesh,
@@ -247,16 +251,13 @@ fn read_camera(
             if !(fov > 0.0 && fov < 180.0) {
                 return Err(file.error(item, "its yfov is not between 0 and π"));
             }
-            match perspective(fov, [0.0; 2], size) {
-                Projection::Perspective { tan_half, shift } => {
-                    // A narrower image than the camera's shows its whole width.
-                    let own = view.aspect_ratio().map_or(aspect, f64::from);
-                    let widen = if own > aspect { own / aspect } else { 1.0 };
-                    let widen = if widen.is_finite() { widen } else { 1.0 };
-                    let tan_half = tan_half * widen;
-                    Projection::Perspective { tan_half, shift }
-                }
-                other => other,
+            // A narrower image than the camera's shows its whole width.
+            let own = view.aspect_ratio().map_or(aspect, f64::from);
+            let widen = if own > aspect { own / aspect } else { 1.0 };
+            let widen = if widen.is_finite() { widen } else { 1.0 };
+            Projection::Perspective {
+                tan_half: half_view(fov, size) * widen,
+                shift: DVec2::ZERO,
             }
         }
         gltf::camera::Projection::Orthographic(view) => {
