@@ -299,6 +299,7 @@ const MATRICES_AND_PIXELS: &[&str] = &[
     "docs/numerics.md",
     "docs/performance.md",
     "docs/quads.md",
+    "docs/render.md",
     "docs/stdlib.md",
     "docs/verification.md",
     "frontend/src/check/",
