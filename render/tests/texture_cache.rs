@@ -292,12 +292,18 @@ fn used_tiles_stay_in_memory() {
     }
     read(0);
     let statistics = cache.statistics();
-    assert_eq!((statistics.tiles_read, statistics.unique_tiles), (40, 40));
-    assert_eq!((statistics.hits, statistics.misses), (39, 40));
+    // The hand's first round may drop it once.
+    assert!((40..=41).contains(&statistics.tiles_read), "{statistics:?}");
+    assert_eq!(
+        (statistics.unique_tiles, statistics.misses),
+        (40, statistics.tiles_read)
+    );
+    assert_eq!(statistics.hits + statistics.misses, 79);
     assert!(statistics.evictions >= 20 && statistics.over_budget == 0);
-    // What was dropped is read again, and that counts.
-    (1..10).for_each(&mut read);
-    assert_eq!(cache.statistics().redundant_reads(), 9);
+    // What was dropped is read again, and that counts: 20 tiles of 39 are in memory.
+    let before = statistics.redundant_reads();
+    (1..40).for_each(&mut read);
+    assert!(cache.statistics().redundant_reads() >= before + 19);
 }
 
 #[test]
@@ -454,6 +460,34 @@ fn derivatives_load_fewer_tiles() {
     let numbers: Vec<f32> = numbers.map(|number| number.parse().unwrap()).collect();
     let Footprint { uv, dx, dy } = requests[requests.len() - 1].footprint;
     assert_eq!(numbers, [uv, dx, dy].concat());
+}
+
+#[test]
+fn waiting_lookups_saturate_the_cache() {
+    let textures = textures(8);
+    let cache = cache(&textures.files, 1 << 20, MissPolicy::Park);
+    let settings = LookupSettings {
+        ignores_partials: true,
+        ..LookupSettings::default()
+    };
+    let mut host = TextureHost::new(cache.clone(), settings);
+    assert!(!cache.is_saturated());
+    for request in scattered(300, 8) {
+        host.request(0, request);
+    }
+    // The tiles of 300 lookups take more than half of the budget, read or not.
+    let mut waiting = host.take_waiting();
+    assert!(cache.is_saturated());
+    while !waiting.is_empty() {
+        let finished = cache.finished_reads();
+        let before = waiting.len();
+        waiting.retain_mut(|lookup| host.answer(lookup).is_none());
+        if waiting.len() == before {
+            cache.wait(finished);
+        }
+    }
+    drop(host);
+    assert!(!cache.is_saturated());
 }
 
 #[test]
