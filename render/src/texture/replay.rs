@@ -9,9 +9,9 @@ use super::host::WaitingLookup;
 use super::host::{COUNTED_LEVELS, LevelCounts, LookupSettings, TextureHost, TextureRequest};
 use glam::DVec2;
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Requests in a row that one thread takes.
+/// Successive requests that one thread takes.
 const RUN: usize = 256;
 /// Most lookups of a thread that wait at once.
 const MAX_WAITING: usize = 4096;
@@ -29,7 +29,7 @@ pub struct ReplayReport {
     pub diagnostics: Vec<TextureDiagnostic>,
 }
 
-/// Replays a stream by a number of threads, 1 at least. Runs of requests alternate between them.
+/// Replays a stream by a number of threads, 1 at least; each takes runs of requests as it comes.
 ///
 /// A lookup that misses waits, and its thread goes on with others, if that is the policy of the
 /// cache. Answers are the same for any number of threads.
@@ -39,20 +39,13 @@ pub fn replay(
     settings: &LookupSettings,
     threads: usize,
 ) -> ReplayReport {
-    let threads = threads.max(1);
     let mut colours = vec![[0.0; 4]; requests.len()];
-    let mut shares: Vec<Vec<_>> = (0..threads).map(|_| Vec::new()).collect();
-    let runs = requests.chunks(RUN).zip(colours.chunks_mut(RUN));
-    for (index, run) in runs.enumerate() {
-        shares[index % threads].push(run);
-    }
     let mut levels = [0; COUNTED_LEVELS];
+    let runs = Mutex::new(requests.chunks(RUN).zip(colours.chunks_mut(RUN)));
+    let next = || runs.lock().unwrap_or_else(PoisonError::into_inner).next();
     std::thread::scope(|scope| {
-        let workers = shares.into_iter().map(|share| {
-            let cache = cache.clone();
-            scope.spawn(move || replay_share(cache, *settings, share))
-        });
-        let workers: Vec<_> = workers.collect();
+        let worker = || scope.spawn(|| replay_runs(cache.clone(), *settings, next));
+        let workers: Vec<_> = (0..threads.max(1)).map(|_| worker()).collect();
         for worker in workers {
             match worker.join() {
                 Ok(counts) => levels.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n),
@@ -68,28 +61,34 @@ pub fn replay(
     }
 }
 
-/// Answers the runs of one thread.
-fn replay_share(
+/// Requests, and where their answers go.
+type Run<'a> = (&'a [TextureRequest], &'a mut [[f32; 4]]);
+
+/// Answers the runs that one thread takes.
+fn replay_runs<'a>(
     cache: Arc<TextureCache>,
     settings: LookupSettings,
-    mut share: Vec<(&[TextureRequest], &mut [[f32; 4]])>,
+    next: impl Fn() -> Option<Run<'a>>,
 ) -> LevelCounts {
     let mut host = TextureHost::new(cache, settings);
     let mut waiting: Vec<WaitingLookup> = Vec::new();
-    let count = share.iter().map(|(requests, _)| requests.len()).sum();
-    for index in 0..count {
-        // All runs but the last one of the stream are full, and that one is the last of its share.
-        let (requests, colours) = &mut share[index / RUN];
-        match host.request(index, requests[index % RUN]) {
-            Some(colour) => colours[index % RUN] = colour,
-            None => waiting.append(&mut host.take_waiting()),
-        }
-        if waiting.len() >= MAX_WAITING {
-            answer_some(&mut host, &mut waiting, &mut share);
+    let mut answers = Vec::new();
+    while let Some((requests, colours)) = next() {
+        let first = answers.len() * RUN;
+        answers.push(colours);
+        for (index, request) in requests.iter().enumerate() {
+            match host.request(first + index, *request) {
+                Some(colour) => answers[first / RUN][index] = colour,
+                None => waiting.append(&mut host.take_waiting()),
+            }
+            let is_saturated = !waiting.is_empty() && host.cache().is_saturated();
+            if waiting.len() >= MAX_WAITING || is_saturated {
+                answer_some(&mut host, &mut waiting, &mut answers);
+            }
         }
     }
     while !waiting.is_empty() {
-        answer_some(&mut host, &mut waiting, &mut share);
+        answer_some(&mut host, &mut waiting, &mut answers);
     }
     *host.level_counts()
 }
@@ -98,14 +97,14 @@ fn replay_share(
 fn answer_some(
     host: &mut TextureHost,
     waiting: &mut Vec<WaitingLookup>,
-    share: &mut [(&[TextureRequest], &mut [[f32; 4]])],
+    answers: &mut [&mut [[f32; 4]]],
 ) {
     let before = waiting.len();
     loop {
         let finished = host.cache().finished_reads();
         waiting.retain_mut(|lookup| match host.answer(lookup) {
             Some(colour) => {
-                share[lookup.point / RUN].1[lookup.point % RUN] = colour;
+                answers[lookup.point / RUN][lookup.point % RUN] = colour;
                 false
             }
             None => true,
@@ -137,7 +136,7 @@ pub fn write_requests(requests: &[TextureRequest], mut out: impl Write) -> io::R
     out.flush()
 }
 
-/// The requests of a camera over a plain that is tiled by textures in a row, with exact partials.
+/// The requests of a camera over a plain that is tiled by textures, with exact partials.
 ///
 /// The camera is 1 above the plain and looks towards the horizon, a quarter of the image from the
 /// top; a texture is 4 wide. Requests come in buckets of 16×16 pixels, as renderers make them.

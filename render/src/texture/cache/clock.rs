@@ -1,10 +1,17 @@
 //! The byte budget: tiles are dropped by the clock algorithm, also called second chance (Corbató, A
 //! Paging Experiment with the Multics System, 1968).
+//!
+//! The hand passes tiles in the order of hashes of their keys. Buckets of an image read textures
+//! again and again in the same order; if what they read is larger than the budget, a hand that
+//! passed tiles in the order of arrival would drop each one shortly before it is read again.
 
 use super::shard::{TileTable, Verdict};
 use super::statistics::{Counters, TileMemory, add};
 use super::tile::TileKey;
-use std::collections::VecDeque;
+use rustc_hash::FxHasher;
+use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
+use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -21,8 +28,10 @@ pub(super) struct Clock {
 
 #[derive(Debug, Default)]
 struct Ring {
-    /// The tiles in the table; the hand is at the front.
-    tiles: VecDeque<TileKey>,
+    /// The tiles in the table, after the hashes of their keys.
+    tiles: BTreeSet<(u64, TileKey)>,
+    /// The tile that the hand passed last.
+    hand: Option<(u64, TileKey)>,
     /// Number of tiles that are reserved and not yet in the table.
     reserved: usize,
 }
@@ -76,22 +85,34 @@ impl Clock {
         let state = self.state.lock();
         let mut ring = state.unwrap_or_else(PoisonError::into_inner);
         ring.reserved -= 1;
-        ring.tiles.push_back(key);
+        ring.insert(key);
         self.inserted.notify_all();
     }
 }
 
 impl Ring {
+    /// Adds a tile at the place that the hash of its key decides.
+    fn insert(&mut self, key: TileKey) {
+        let mut hasher = FxHasher::default();
+        key.hash(&mut hasher);
+        self.tiles.insert((hasher.finish(), key));
+    }
+
     /// Drops one tile; false if all are in use.
     fn evict(&mut self, table: &TileTable) -> bool {
         // The first round takes what second chances there are.
         for _ in 0..2 * self.tiles.len() {
-            let Some(key) = self.tiles.pop_front() else {
+            let after = self.hand.and_then(|hand| {
+                let after = (Bound::Excluded(hand), Bound::Unbounded);
+                self.tiles.range(after).next()
+            });
+            let Some(&tile) = after.or_else(|| self.tiles.first()) else {
                 return false;
             };
-            match table.evict(&key) {
-                Verdict::Evicted => return true,
-                Verdict::Used | Verdict::Pinned => self.tiles.push_back(key),
+            self.hand = Some(tile);
+            if table.evict(&tile.1) == Verdict::Evicted {
+                self.tiles.remove(&tile);
+                return true;
             }
         }
         false

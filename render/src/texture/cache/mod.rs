@@ -238,6 +238,12 @@ impl TextureCache {
         self.shared.counters.values(&self.shared.memory)
     }
 
+    /// Whether lookups wait for so many tiles that those which come are dropped again before they
+    /// are used. A renderer then answers lookups that wait, before it starts others.
+    pub fn is_saturated(&self) -> bool {
+        self.shared.memory.awaited() > self.settings.budget / 2
+    }
+
     /// Number of reads of loader threads that were finished, for [`wait`](TextureCache::wait).
     pub fn finished_reads(&self) -> u64 {
         self.shared.queue.finished()
@@ -274,8 +280,7 @@ impl Shared {
             Texture::Tiled(file) => Some((texture, &**file)),
             Texture::Memory(_) | Texture::Failed => None,
         });
-        let bytes = file.map_or(0, |(_, file)| file.tile_bytes(key.level, key.x, key.y));
-        let reserved = tile::bytes_with(bytes);
+        let reserved = load.bytes();
         self.clock
             .reserve(reserved, &self.table, &self.memory, &self.counters);
         if !self.disk_latency.is_zero() {

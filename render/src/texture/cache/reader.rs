@@ -5,9 +5,9 @@ use super::micro_cache::MicroCache;
 use super::shard::Found;
 use super::statistics::add;
 use super::texture::{CachedTexture, Texture};
-use super::tile::{Tile, TileKey, TileLoad};
+use super::tile::{self, Tile, TileKey, TileLoad};
 use super::{ERROR_COLOUR, MissPolicy, TextureCache};
-use crate::texture::{TexelSource, TileMissing, Wrap};
+use crate::texture::{TexelSource, TileMissing, TiledFile, Wrap};
 use std::sync::Arc;
 
 /// The answer to a lookup.
@@ -177,14 +177,17 @@ impl CacheSource<'_> {
     }
 
     /// Finds a tile that is not among the last ones; `None` if the lookup has to wait for it.
-    fn find(&mut self, key: TileKey) -> Option<Arc<Tile>> {
+    fn find(&mut self, file: &TiledFile, key: TileKey) -> Option<Arc<Tile>> {
         if self.missing.iter().any(|load| load.key == key) {
             return None;
         }
         let shared = &self.cache.shared;
         let mut is_first = true;
         loop {
-            let found = shared.table.find(key);
+            let found = shared.table.find(key, || {
+                let texels = file.tile_bytes(key.level, key.x, key.y);
+                TileLoad::new(key, tile::bytes_with(texels), shared.memory.clone())
+            });
             if is_first {
                 match found {
                     Found::Ready(_) => self.counts.hits += 1,
@@ -244,7 +247,7 @@ impl TexelSource for CacheSource<'_> {
             self.counts.micro_hits += 1;
             return Ok(tile.texel(x, y));
         }
-        let Some(tile) = self.find(key) else {
+        let Some(tile) = self.find(file, key) else {
             return Ok([0.0; 4]);
         };
         let texel = tile.texel(x, y);

@@ -64,7 +64,9 @@ impl TileTable {
     }
 
     /// Finds a tile; one that is missing is from now on being read.
-    pub(super) fn find(&self, key: TileKey) -> Found {
+    ///
+    /// `load` makes the read of a missing one.
+    pub(super) fn find(&self, key: TileKey, load: impl FnOnce() -> TileLoad) -> Found {
         match self.shard(&key).entry(key) {
             Entry::Occupied(entry) => match entry.get() {
                 Residence::Ready(tile) => {
@@ -74,7 +76,7 @@ impl TileTable {
                 Residence::Loading(load) => Found::Loading(load.clone()),
             },
             Entry::Vacant(entry) => {
-                let load = Arc::new(TileLoad::new(key));
+                let load = Arc::new(load());
                 entry.insert(Residence::Loading(load.clone()));
                 Found::Missing(load)
             }

@@ -93,12 +93,27 @@ pub(super) fn add(counter: &AtomicU64, count: u64) {
 pub(super) struct TileMemory {
     bytes: AtomicU64,
     peak: AtomicU64,
+    /// Bytes of tiles that lookups wait for, read or not.
+    awaited: AtomicU64,
 }
 
 impl TileMemory {
     /// Bytes of the tiles there are.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Relaxed)
+    }
+
+    /// Bytes of tiles that lookups wait for.
+    pub(super) fn awaited(&self) -> u64 {
+        self.awaited.load(Relaxed)
+    }
+
+    pub(super) fn await_more(&self, bytes: u64) {
+        self.awaited.fetch_add(bytes, Relaxed);
+    }
+
+    pub(super) fn await_less(&self, bytes: u64) {
+        self.awaited.fetch_sub(bytes, Relaxed);
     }
 
     pub(super) fn take(&self, bytes: u64) {

@@ -39,8 +39,8 @@ impl Tile {
             texels,
             reserved,
             memory,
-            // A tile that is not used again is dropped before one that is.
-            used: AtomicBool::new(false),
+            // The lookup that asked for it has still to use it.
+            used: AtomicBool::new(true),
         }
     }
 
@@ -70,9 +70,13 @@ impl Drop for Tile {
 }
 
 /// A read of a tile that is queued or under way.
+///
+/// As long as lookups wait for it, its bytes are awaited ones of the memory.
 #[derive(Debug)]
 pub(super) struct TileLoad {
     pub(super) key: TileKey,
+    bytes: u64,
+    memory: Arc<TileMemory>,
     state: Mutex<LoadState>,
     finished: Condvar,
 }
@@ -87,12 +91,21 @@ struct LoadState {
 }
 
 impl TileLoad {
-    pub(super) fn new(key: TileKey) -> TileLoad {
+    /// A read of a tile that will take that many bytes.
+    pub(super) fn new(key: TileKey, bytes: u64, memory: Arc<TileMemory>) -> TileLoad {
+        memory.await_more(bytes);
         TileLoad {
             key,
+            bytes,
+            memory,
             state: Mutex::default(),
             finished: Condvar::new(),
         }
+    }
+
+    /// Bytes that the tile will take.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Whether the tile was read. It may have been dropped again since.
@@ -129,5 +142,11 @@ impl TileLoad {
             state.tile = Some(tile.clone());
         }
         self.finished.notify_all();
+    }
+}
+
+impl Drop for TileLoad {
+    fn drop(&mut self) {
+        self.memory.await_less(self.bytes);
     }
 }

@@ -1,7 +1,6 @@
 //! Tiled textures on disk: every texel comes back; hostile files are an error, never a panic.
 
-mod texture_files;
-
+use crate::support::noise;
 use adumbra_image::{ImageSize, MipPyramid, PngImage, write_png};
 use adumbra_render::texture::{
     MAX_TILE_SIDE, SampleFormat, TILE_SIDE, TiledFile, TiledOptions, Wrap, convert_to_tiled,
@@ -11,7 +10,6 @@ use exr::prelude::f16;
 use std::fs::{self, File};
 use std::io::Cursor;
 use std::path::Path;
-use texture_files::noise;
 
 fn options(format: SampleFormat) -> TiledOptions {
     TiledOptions {
