@@ -239,13 +239,15 @@ fn zero_area_textures_load() {
 #[test]
 fn scene_of_the_documentation_loads() {
     let page = include_str!("../../../docs/render.md");
-    let (_, rest) = page.split_once("```json\n").expect("the page has a scene");
+    let (_, rest) = page
+        .split_once("```json file=scene.json\n")
+        .expect("the page has a scene");
     let (scene, _) = rest.split_once("```").expect("the block ends");
     let files = Files::new();
-    files.write("folder.json", scene);
+    files.write("scene.json", scene);
     files.write("oak.png", PNG);
     files.write("plank.adu", SHADER);
     files.write("chair.obj", "v 0 0 0\nv 0 0 1\nv 1 0 0\nf 1 2 3\n");
-    let scene = load(&files, "folder.json").unwrap();
+    let scene = load(&files, "scene.json").unwrap();
     assert_eq!(scene.world.instanced_triangles(), 2 + 2 * 64 * 32 + 1);
 }

@@ -238,7 +238,7 @@ impl TextureCache {
         self.shared.counters.values(&self.shared.memory)
     }
 
-    /// Whether lookups wait for so many tiles that those which come are dropped again before they
+    /// Whether lookups wait for more tiles than fit: those which come are dropped before they
     /// are used. A renderer then answers lookups that wait, before it starts others.
     pub fn is_saturated(&self) -> bool {
         self.shared.memory.awaited() > self.settings.budget / 2
