@@ -24,6 +24,7 @@ mod image;
 mod jpeg;
 mod mip_pyramid;
 mod png;
+mod save;
 mod size;
 pub mod srgb;
 mod views;
@@ -33,6 +34,7 @@ pub use exr::write_exr;
 pub use image::{Image, read_image};
 pub use mip_pyramid::{MipPyramid, mip_level};
 pub use png::{PngImage, write_png};
+pub use save::{ImageFormat, save_atomically};
 pub use size::{ImageSize, MAX_PIXELS, SizeError};
 pub use views::{
     LEVEL_COLOURS, NO_LEVEL, WITHOUT_TEXTURE, derivative_grey, derivative_scale, level_colour,

@@ -24,8 +24,6 @@ pub struct FrameJob<'a> {
     pub table: &'a ClosureTable,
     /// What evaluates them.
     pub engine: ShadingEngine,
-    /// Width and height in pixels.
-    pub size: [u32; 2],
     /// Threads, at least one.
     pub threads: usize,
     /// Ends the work after the tiles that are begun, once it is set.

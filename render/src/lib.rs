@@ -4,8 +4,8 @@
 //! makes rays with differentials; [`geometry`] finds hits; [`differential`] transfers the
 //! differentials to the hit and seeds the globals of shaders. [`shading`] evaluates materials in
 //! batches and integrates light. Shaders ask [`texture`] for texels with u, v and their four
-//! partials: a level rule picks the level, a filter reads texels, a cache loads tiles. [`view`] makes
-//! images of results.
+//! partials: a level rule picks the level, a filter reads texels, a cache loads tiles. [`frame`]
+//! divides an image among threads.
 
 pub mod camera;
 pub mod differential;
@@ -15,4 +15,3 @@ pub mod scene;
 pub mod scene_textures;
 pub mod shading;
 pub mod texture;
-pub mod view;

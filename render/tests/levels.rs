@@ -5,9 +5,8 @@ use adumbra::batch::{BatchEvaluator, BatchGlobals};
 use adumbra::derivatives::Quad;
 use adumbra::{Compiler, Derivatives, Dual, GlobalsLayout, Instance, NoTextures, Options, Sources};
 use adumbra_render::camera::{Camera, Projection};
-use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule};
+use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
 use adumbra_render::geometry::{Mesh, MeshInstance, World, shapes};
-use adumbra_render::shading::Hit;
 use adumbra_render::texture::{Footprint, LevelRule};
 use glam::{DAffine3, DMat3, DVec2, DVec3};
 
@@ -57,23 +56,23 @@ fn floor() -> (World, Camera) {
 }
 
 /// The hit of a point of the image.
-fn hit(world: &World, camera: &Camera, pixel: DVec2) -> Option<Hit> {
+fn hit(world: &World, camera: &Camera, pixel: DVec2) -> Option<SurfaceSeeds> {
     let differentials =
         PathDifferentials::new(camera, SeedRule::Exact, Differentials::default(), 1.0);
     let ray = differentials.camera_ray(pixel, DVec2::ZERO);
     let found = world.intersect(ray.origin, ray.direction, 0.0, f64::INFINITY)?;
     let surface = differentials.surface(&ray, &world.triangle(&found), found.t);
-    Some(surface.seeds().into())
+    Some(surface.seeds())
 }
 
 /// The warped coordinates at hits, with the derivatives that the program gives them.
-fn warped(hits: &[Hit], derivatives: Derivatives) -> Vec<Dual<[f32; 2]>> {
+fn warped(hits: &[SurfaceSeeds], derivatives: Derivatives) -> Vec<Dual<[f32; 2]>> {
     let options = Options {
         derivatives,
         output_derivatives: true,
         ..Options::default()
     };
-    let compiler = Compiler::new(GlobalsLayout::of::<Hit>()).with_options(options);
+    let compiler = Compiler::new(GlobalsLayout::of::<SurfaceSeeds>()).with_options(options);
     let program = compiler
         .compile(&Sources::new("warped.adu", WARPED))
         .expect("the shader is right");
@@ -138,7 +137,7 @@ fn dual_levels_are_those_of_shifted_cameras() {
     });
     let pixels: Vec<DVec2> = quads.flatten().collect();
     assert!(pixels.len() > 5000, "{}", pixels.len());
-    let hits = |shift: DVec2| -> Vec<Hit> {
+    let hits = |shift: DVec2| -> Vec<SurfaceSeeds> {
         let hits = pixels
             .iter()
             .map(|pixel| hit(&world, &camera, *pixel + shift));

@@ -3,13 +3,13 @@
 use adumbra::{Compiler, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources};
 use adumbra_image::{Image, ImageSize};
 use adumbra_render::camera::{Camera, Projection};
-use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule};
+use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
 use adumbra_render::geometry::{MeshInstance, World, shapes};
 use adumbra_render::scene::{Light, Material};
 use adumbra_render::shading::environment::{EnvironmentImage, EnvironmentLight};
 use adumbra_render::shading::{
-    ClosureTable, Hit, ImageTile, MaterialShader, PathScene, PathSettings, ShadingEngine,
-    TextureAccess, TexturePoint, WaveShader, trace_tile,
+    ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, ShadingEngine, TextureAccess,
+    TexturePoint, WaveShader, trace_tile,
 };
 use glam::{DAffine3, DVec2, DVec3, Vec3};
 
@@ -179,7 +179,7 @@ impl Stage {
 
 fn material(source: &str, table: &ClosureTable) -> Material {
     let compiler =
-        Compiler::new(GlobalsLayout::of::<Hit>()).with_closures(table.registry().clone());
+        Compiler::new(GlobalsLayout::of::<SurfaceSeeds>()).with_closures(table.registry().clone());
     let program = compiler.compile(&Sources::new("m.adu", source)).unwrap();
     let textures = vec![0; program.textures().len()];
     Material {

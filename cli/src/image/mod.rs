@@ -26,10 +26,10 @@ use crate::report::{self, OutputFormat};
 use crate::run::folded_instance;
 use crate::setup::Setup;
 use adumbra::{Program, Sources};
-use adumbra_image::{Image, PngImage, write_exr, write_png};
+use adumbra_image::{Image, ImageFormat, PngImage, write_exr, write_png};
 use draw::{DrawJob, DrawnImage, TILE_SIDE, draw_image};
 use grid::PixelGrid;
-use save::{ImageFormat, save_atomically};
+use save::{image_format, save_atomically};
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ struct OutputFile<'a> {
 
 impl OutputFile<'_> {
     fn new(path: &Path) -> CliResult<OutputFile<'_>> {
-        let kind = ImageFormat::from_path(path)?;
+        let kind = image_format(path)?;
         Ok(OutputFile { path, kind })
     }
 }

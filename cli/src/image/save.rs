@@ -1,41 +1,28 @@
-//! Writes a file as a whole or not at all.
+//! Writes image files, with the errors of the command.
 
 use crate::error::{CliError, CliResult};
-use adumbra_image::ImageError;
+use adumbra_image::{ImageError, ImageFormat};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::BufWriter;
 use std::path::Path;
-use tempfile::Builder;
 
-/// The format that an image is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImageFormat {
-    Png,
-    Exr,
-}
-
-impl ImageFormat {
-    /// By the ending of the file's name.
-    ///
-    /// # Errors
-    /// If it is another, or something that is no file has that name.
-    pub fn from_path(path: &Path) -> CliResult<ImageFormat> {
-        if path.metadata().is_ok_and(|found| !found.is_file()) {
-            return Err(CliError::usage(format!("{} is not a file", path.display())));
-        }
-        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
-        match ending.as_ref().and_then(|ending| ending.to_str()) {
-            Some("png") => Ok(ImageFormat::Png),
-            Some("exr") => Ok(ImageFormat::Exr),
-            _ => Err(CliError::usage(format!(
-                "{} ends neither in .png nor in .exr",
-                path.display()
-            ))),
-        }
+/// The format of a file that can be written.
+///
+/// # Errors
+/// If its name has another ending, or something that is no file has that name.
+pub fn image_format(path: &Path) -> CliResult<ImageFormat> {
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return Err(CliError::usage(format!("{} is not a file", path.display())));
     }
+    ImageFormat::from_path(path).ok_or_else(|| {
+        CliError::usage(format!(
+            "{} ends neither in .png nor in .exr",
+            path.display()
+        ))
+    })
 }
 
-/// Writes a file beside its final path, then renames it.
+/// Writes a file as a whole or not at all.
 ///
 /// # Errors
 /// If it cannot be written; what was there before is then still there.
@@ -43,32 +30,15 @@ pub fn save_atomically(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), ImageError>,
 ) -> CliResult {
-    let failed =
-        |error: ImageError| CliError::usage(format!("cannot write {}: {error}", path.display()));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let name = format!(".{name}.");
-    let mut draft = Builder::new();
-    draft.prefix(&name).suffix(".part");
-    // Permissions of any new file, less what the user masks; temporary files are private otherwise.
-    #[cfg(unix)]
-    draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let draft = draft.tempfile_in(folder);
-    // The kind alone: the draft's name means nothing to the user.
-    let draft = draft.map_err(|error| failed(io::Error::from(error.kind()).into()))?;
-    let mut file = BufWriter::new(draft.as_file());
-    write(&mut file).map_err(failed)?;
-    file.flush().map_err(|error| failed(error.into()))?;
-    drop(file);
-    let moved = draft.persist(path);
-    moved.map_err(|error| failed(error.error.into()))?;
-    Ok(())
+    let saved = adumbra_image::save_atomically(path, write);
+    saved.map_err(|error| CliError::usage(format!("cannot write {}: {error}", path.display())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+    use std::io::{self, Write};
     use tempfile::tempdir;
 
     fn names(folder: &Path) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use adumbra_render::scene_textures::PartialSource;
 use adumbra_render::shading::ShadingEngine;
-use adumbra_render::texture::{EwaWeights, Filter, LevelRule, SampleFormat, Wrap};
+use adumbra_render::texture::{Filter, LevelRule, SampleFormat, Wrap};
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -78,7 +78,8 @@ pub(crate) struct DrawArguments {
     #[arg(long, value_name = "RULE", value_parser = level_rule)]
     pub(crate) mip_rule: Option<LevelRule>,
 
-    /// How texels become a colour: nearest, trilinear, ewa, anisotropic or one-tap
+    /// How texels become a colour: nearest, trilinear, ewa, anisotropic, one_tap; a wrong name lists
+    /// all
     #[arg(long, value_name = "FILTER", value_parser = filter)]
     pub(crate) filter: Option<Filter>,
 
@@ -260,29 +261,15 @@ pub(crate) fn level_rule(name: &str) -> Result<LevelRule, String> {
 
 /// The filter of a name.
 pub(crate) fn filter(name: &str) -> Result<Filter, String> {
-    Ok(match name {
-        "nearest" => Filter::Nearest,
-        "trilinear" => Filter::Trilinear,
-        "ewa" => Filter::Ewa {
-            max_anisotropy: 8,
-            weights: EwaWeights::default(),
-        },
-        "anisotropic" => Filter::Anisotropic { max_anisotropy: 16 },
-        "one-tap" => Filter::OneTap,
-        _ => {
-            return Err(
-                "the filters are nearest, trilinear, ewa, anisotropic and one-tap".to_owned(),
-            );
-        }
+    Filter::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Filter::NAMED.iter().map(|(name, _)| *name).collect();
+        format!("the filters are {}", names.join(", "))
     })
 }
 
 fn wrap(name: &str) -> Result<Wrap, String> {
-    Ok(match name {
-        "repeat" => Wrap::Repeat,
-        "clamp" => Wrap::Clamp,
-        "mirror" => Wrap::Mirror,
-        "black" => Wrap::Black,
-        _ => return Err("the modes are repeat, clamp, mirror and black".to_owned()),
+    Wrap::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Wrap::ALL.iter().map(|wrap| wrap.name()).collect();
+        format!("the modes are {}", names.join(", "))
     })
 }

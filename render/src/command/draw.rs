@@ -2,7 +2,7 @@
 
 use super::Fallible;
 use super::arguments::{DerivativesName, DrawArguments, SeedsName, View, filter, level_rule};
-use super::output::{OutputImage, is_png, write};
+use super::output::{OutputImage, image_format, write};
 use adumbra_image::{Image, ImageSize, NO_LEVEL, read_image};
 use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
 use adumbra_render::frame::{FrameJob, draw_tiles, tiles};
@@ -28,7 +28,7 @@ const FOOTPRINT_TEXELS: u32 = 1024;
 /// # Errors
 /// If a file is at fault, an option does not fit the scene, or the image cannot be written.
 pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
-    is_png(&arguments.out)?;
+    image_format(&arguments.out)?;
     let start = Instant::now();
     let scene = SceneLoader::new()
         .with_size(arguments.size)
@@ -123,12 +123,11 @@ fn draw_paths(
         shaders: &shaders?,
         table: &table,
         engine: arguments.engine.into(),
-        size: scene.camera.size,
         threads,
         stop: &stop,
     };
-    let all = tiles(job.size);
-    let width = job.size[0] as usize;
+    let all = tiles(scene.camera.size);
+    let width = scene.camera.size[0] as usize;
     let empty = if *view == View::Level {
         [NO_LEVEL, 0.0, 0.0, 0.0]
     } else {

@@ -3,12 +3,10 @@
 use super::Fallible;
 use super::arguments::View;
 use adumbra_image::{
-    Image, ImageSize, PngImage, derivative_grey, derivative_scale, level_colour, level_legend,
-    srgb, to_byte, write_exr, write_png,
+    Image, ImageFormat, ImageSize, PngImage, derivative_grey, derivative_scale, level_colour,
+    level_legend, save_atomically, srgb, to_byte, write_exr, write_png,
 };
-use std::io::{BufWriter, Write};
 use std::path::Path;
-use tempfile::NamedTempFile;
 
 /// The pixels of an image, linear, row by row.
 #[derive(Debug)]
@@ -18,17 +16,13 @@ pub(crate) struct OutputImage {
     pub(crate) is_whole: bool,
 }
 
-/// Whether a file is a PNG file; else it is an EXR file.
+/// The format of a file.
 ///
 /// # Errors
 /// If its name ends neither in .png nor in .exr.
-pub(crate) fn is_png(path: &Path) -> Fallible<bool> {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    match ending.map(str::to_ascii_lowercase).as_deref() {
-        Some("png") => Ok(true),
-        Some("exr") => Ok(false),
-        _ => Err(format!("{} ends neither in .png nor in .exr", path.display()).into()),
-    }
+pub(crate) fn image_format(path: &Path) -> Fallible<ImageFormat> {
+    let format = ImageFormat::from_path(path);
+    Ok(format.ok_or_else(|| format!("{} ends neither in .png nor in .exr", path.display()))?)
 }
 
 /// Writes an image, whole or not at all, and prints the legend of its colours.
@@ -41,17 +35,8 @@ pub(crate) fn write(
     size: ImageSize,
     pixels: &[[f32; 4]],
 ) -> Fallible<()> {
-    let is_png = is_png(path)?;
-    let failed =
-        |error: &dyn std::fmt::Display| format!("cannot write {}: {error}", path.display());
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let draft = NamedTempFile::new_in(folder).map_err(|error| failed(&error.kind()))?;
-    let mut file = BufWriter::new(draft.as_file());
-    let written = match is_png {
-        true => {
+    let saved = match image_format(path)? {
+        ImageFormat::Png => {
             let bytes = colours(view, pixels);
             let png = PngImage {
                 size,
@@ -59,25 +44,18 @@ pub(crate) fn write(
                 has_alpha: false,
                 is_srgb: matches!(view, View::Beauty | View::Difference),
             };
-            write_png(&png, &mut file)
+            save_atomically(path, |file| write_png(&png, file))
         }
-        false => {
-            let channels = if matches!(view, View::Level | View::Footprint) {
-                1
-            } else {
-                3
+        ImageFormat::Exr => {
+            let channels = match view {
+                View::Level | View::Footprint => 1,
+                _ => 3,
             };
-            write_exr(
-                &Image::from_pixels(size, channels, pixels.to_vec()),
-                &mut file,
-            )
+            let image = Image::from_pixels(size, channels, pixels.to_vec());
+            save_atomically(path, |file| write_exr(&image, file))
         }
     };
-    written.map_err(|error| failed(&error))?;
-    file.flush().map_err(|error| failed(&error))?;
-    drop(file);
-    draft.persist(path).map_err(|error| failed(&error.error))?;
-    Ok(())
+    Ok(saved.map_err(|error| format!("cannot write {}: {error}", path.display()))?)
 }
 
 /// The bytes of a PNG file, three for each pixel.

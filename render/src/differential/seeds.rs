@@ -1,11 +1,15 @@
 //! Seeds of shaders: a hit's globals in f32.
 
 use super::SurfaceDifferential;
-use adumbra::Dual;
+use adumbra::{Dual, ShaderGlobals};
 use glam::{DVec3, Vec3};
 
 /// The globals of a shader at a hit, with derivatives per pixel.
-#[derive(Clone, Copy, Debug, PartialEq)]
+///
+/// Shaders read them by `global_value<uvw>`, `position`, `normal`, `gnormal`, `I`, `tangent` and
+/// `bitangent`.
+#[derive(Clone, Copy, Debug, PartialEq, ShaderGlobals)]
+#[repr(C)]
 pub struct SurfaceSeeds {
     /// Texture coordinates; the third is 0.
     pub uvw: Dual<Vec3>,
@@ -16,6 +20,7 @@ pub struct SurfaceSeeds {
     /// The unit normal of the triangle, to its outside; its derivatives are zero.
     pub gnormal: Dual<Vec3>,
     /// The unit direction of the ray, towards the surface.
+    #[globals(name = "I")]
     pub incoming: Dual<Vec3>,
     /// The unit tangent, along which u grows.
     pub tangent: Dual<Vec3>,

@@ -2,6 +2,8 @@
 //!
 //! Each type is an object of the file, and each field a key. Keys that are not fields are refused.
 
+use super::texture::ColorSpace;
+use crate::texture::Wrap;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -207,32 +209,14 @@ pub(super) struct TrianglesSection {
     pub(super) triangles: Vec<[u32; 3]>,
 }
 
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum WrapSection {
-    #[default]
-    Repeat,
-    Clamp,
-    Mirror,
-    Black,
-}
-
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum ColorSection {
-    #[default]
-    Srgb,
-    Linear,
-}
-
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TextureSection {
     pub(super) file: String,
     #[serde(default)]
-    pub(super) wrap: WrapSection,
+    pub(super) wrap: Wrap,
     #[serde(default)]
-    pub(super) color: ColorSection,
+    pub(super) color: ColorSpace,
 }
 
 #[derive(Debug, serde::Deserialize)]

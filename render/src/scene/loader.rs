@@ -11,8 +11,9 @@ use super::section::{
     standard,
 };
 use super::{Environment, Scene, SceneOptions, gltf, obj};
+use crate::differential::SurfaceSeeds;
 use crate::geometry::{GeometryError, GeometryLimits, GeometryPlace, MeshInstance, World};
-use crate::shading::{ClosureTable, Hit};
+use crate::shading::ClosureTable;
 use adumbra::{GlobalsLayout, Options};
 use glam::{DAffine3, Vec3};
 use std::path::{Path, PathBuf};
@@ -48,7 +49,10 @@ impl SceneLoader {
     /// A loader for this renderer's globals and closures.
     pub fn new() -> SceneLoader {
         let registry = ClosureTable::new().registry().clone();
-        SceneLoader::with_compiler(MaterialCompiler::new(GlobalsLayout::of::<Hit>(), registry))
+        SceneLoader::with_compiler(MaterialCompiler::new(
+            GlobalsLayout::of::<SurfaceSeeds>(),
+            registry,
+        ))
     }
 
     /// A loader for other globals or closures.

@@ -4,15 +4,14 @@ use super::builder::{Builder, check_light};
 use super::compile::{compile_error, set_input};
 use super::error::SceneError;
 use super::file::{
-    ColorSection, EnvironmentSection, LightSection, MeshSection, ShaderSection, StandardSection,
-    TextureSection, TransformSection, WrapSection,
+    EnvironmentSection, LightSection, MeshSection, ShaderSection, StandardSection, TextureSection,
+    TransformSection,
 };
 use super::loader::{FileKind, folder};
 use super::standard::{Alpha, StandardMap, StandardMaterial};
-use super::{ColorSpace, Environment, Light, SceneTexture, TextureSource};
+use super::{Environment, Light, SceneTexture, TextureSource};
 use super::{gltf, obj, transform};
 use crate::geometry::{Mesh, cuboid, cylinder, grid, quad, sphere, terrain};
-use crate::texture::Wrap;
 use adumbra::Instance;
 use glam::{DAffine3, DVec3, Vec2, Vec3, Vec4};
 use std::path::Path;
@@ -27,19 +26,10 @@ pub(super) fn read_texture(
         let message = format!("there is no file {}", file.display());
         return Err(SceneError::item(path, format!("{item}.file"), message));
     }
-    let wrap = match section.wrap {
-        WrapSection::Repeat => Wrap::Repeat,
-        WrapSection::Clamp => Wrap::Clamp,
-        WrapSection::Mirror => Wrap::Mirror,
-        WrapSection::Black => Wrap::Black,
-    };
     Ok(SceneTexture {
         source: TextureSource::File(file),
-        wrap: [wrap; 2],
-        color_space: match section.color {
-            ColorSection::Srgb => ColorSpace::Srgb,
-            ColorSection::Linear => ColorSpace::Linear,
-        },
+        wrap: [section.wrap; 2],
+        color_space: section.color,
     })
 }
 

@@ -21,7 +21,8 @@ pub enum TextureSource {
 }
 
 /// What the numbers of a texture with 8 or 16 bits mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ColorSpace {
     /// Colours by the curve of sRGB. EXR files are linear all the same.
     #[default]

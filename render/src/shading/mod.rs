@@ -9,14 +9,12 @@
 pub mod bsdf;
 mod closures;
 pub mod environment;
-mod hit;
 mod material;
 mod path;
 mod random;
 mod wave;
 
 pub use closures::{ClosureTable, Lobe, LobeShape};
-pub use hit::Hit;
 pub use material::{MaterialShader, ShaderOutput};
 pub use path::{ImageTile, PathScene, PathSettings, WAVE_PATHS, trace_tile};
 pub use random::{PathRandom, pixel_position};

@@ -89,8 +89,13 @@ struct Path {
 struct SurfacePoint {
     path: usize,
     surface: SurfaceDifferential,
-    /// The unit normal of the triangle, not turned to the viewer.
-    gnormal: Vec3,
+}
+
+impl SurfacePoint {
+    /// The unit normal of the triangle, not turned to the viewer, as shaders see it.
+    fn gnormal(&self) -> Vec3 {
+        self.surface.gnormal.as_vec3()
+    }
 }
 
 /// Traces all samples of a tile's pixels. Gives linear radiance and coverage of each pixel, row by
@@ -128,7 +133,7 @@ pub fn trace_tile<T: TextureAccess>(
             for (at, surface) in surfaces.iter().enumerate() {
                 let path = &mut paths[surface.path];
                 let out = -path.ray.direction.as_vec3();
-                let enters = surface.gnormal.dot(out) >= 0.0;
+                let enters = surface.gnormal().dot(out) >= 0.0;
                 bsdf.set(shader.lobes(at), out, enters);
                 path.radiance += path.throughput * bsdf.emission;
                 scatter(scene, settings, path, surface, &bsdf, bounce);
@@ -217,11 +222,10 @@ fn intersect(
             SurfacePoint {
                 path: index,
                 surface,
-                gnormal: seeds.gnormal.value,
             },
             WavePoint {
                 material: scene.world.material(&hit),
-                hit: seeds.into(),
+                hit: seeds,
                 texture,
             },
         ));
@@ -282,7 +286,7 @@ fn next_ray(settings: &PathSettings, point: &SurfacePoint, sample: &Sample) -> R
     let next = settings.differentials.scattered(next, alpha.into());
     let direction = sample.into.as_dvec3().normalize_or(next.direction);
     RayDifferential {
-        origin: offset(surface.position(), point.gnormal, direction),
+        origin: offset(surface.position(), point.gnormal(), direction),
         direction,
         ..next
     }
@@ -303,7 +307,7 @@ fn offset(position: DVec3, gnormal: Vec3, direction: DVec3) -> DVec3 {
 fn direct_light(scene: &PathScene<'_>, path: &mut Path, point: &SurfacePoint, bsdf: &Bsdf) -> Vec3 {
     let position = point.surface.position();
     let is_free = |direction: DVec3, distance: f64| {
-        let origin = offset(position, point.gnormal, direction);
+        let origin = offset(position, point.gnormal(), direction);
         !scene.world.is_occluded(origin, direction, 0.0, distance)
     };
     let mut sum = Vec3::ZERO;

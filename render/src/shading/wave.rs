@@ -2,8 +2,8 @@
 //! are parked until all others are shaded.
 
 use super::closures::{ClosureTable, Lobe, LobeShape};
-use super::hit::Hit;
 use super::material::{MaterialShader, ShaderOutput};
+use crate::differential::SurfaceSeeds;
 use adumbra::batch::{BatchEvaluator, BatchGlobals, BatchSetup, Tier};
 use adumbra::closure::ClosureView;
 
@@ -68,7 +68,7 @@ pub struct WavePoint {
     /// The index of its material.
     pub material: usize,
     /// The globals of its shader.
-    pub hit: Hit,
+    pub hit: SurfaceSeeds,
     /// What its texture requests depend on beside.
     pub texture: TexturePoint,
 }
@@ -135,7 +135,7 @@ pub struct WaveShader<'a> {
     output: WaveOutput,
     /// Indices of points, sorted by material.
     order: Vec<usize>,
-    hits: Vec<Hit>,
+    hits: Vec<SurfaceSeeds>,
     texture_points: Vec<TexturePoint>,
 }
 
@@ -292,16 +292,9 @@ impl<'a> WaveShader<'a> {
             let shader = &self.materials[material];
             let single = single(&mut self.singles[material], shader)?;
             textures.begin(&shader.textures, &[points[at].texture]);
-            match single.evaluate(&points[at].hit, textures) {
-                Outcome::Pending => {
-                    let point = single.park()?;
-                    let request = textures.take_waiting().pop();
-                    parked.extend(request.map(|(_, request)| WaitingPoint { at, point, request }));
-                }
-                outcome => self
-                    .output
-                    .read_single(self.table, shader, at, single, outcome),
-            }
+            let outcome = single.evaluate(&points[at].hit, textures);
+            let output = &mut self.output;
+            parked.extend(output.settle(self.table, shader, at, single, outcome, textures)?);
         }
         Ok(())
     }
@@ -328,20 +321,9 @@ impl<'a> WaveShader<'a> {
                 let shader = &self.materials[material];
                 let single = single(&mut self.singles[material], shader)?;
                 textures.begin(&shader.textures, &[points[at].texture]);
-                match single.resume(one.point, texel, textures)? {
-                    Outcome::Pending => {
-                        let point = single.park()?;
-                        let request = textures.take_waiting().pop();
-                        waiting.extend(request.map(|(_, request)| WaitingPoint {
-                            at,
-                            point,
-                            request,
-                        }));
-                    }
-                    outcome => self
-                        .output
-                        .read_single(self.table, shader, at, single, outcome),
-                }
+                let outcome = single.resume(one.point, texel, textures)?;
+                let output = &mut self.output;
+                waiting.extend(output.settle(self.table, shader, at, single, outcome, textures)?);
             }
             if !has_gone_on {
                 textures.wait();
@@ -380,22 +362,28 @@ fn single<'e>(
 }
 
 impl WaveOutput {
-    fn read_single(
+    /// Reads what a single point gave, or parks it with the request that it waits for.
+    fn settle<T: TextureAccess>(
         &mut self,
         table: &ClosureTable,
         shader: &MaterialShader,
-        point: usize,
-        single: &Evaluator,
+        at: usize,
+        single: &mut Evaluator,
         outcome: Outcome,
-    ) {
+        textures: &mut T,
+    ) -> Result<Option<WaitingPoint<T::Waiting>>, ParkError> {
         match (outcome, shader.output) {
-            (Outcome::Stopped, _) => self.stopped += 1,
-            (_, ShaderOutput::Closure(slot)) => {
-                self.walk(table, shader, point, single.closure(slot))
+            (Outcome::Pending, _) => {
+                let point = single.park()?;
+                let request = textures.take_waiting().pop();
+                return Ok(request.map(|(_, request)| WaitingPoint { at, point, request }));
             }
-            (_, ShaderOutput::Colour(slot)) => self.emit(point, single.read(slot).value),
+            (Outcome::Stopped, _) => self.stopped += 1,
+            (_, ShaderOutput::Closure(slot)) => self.walk(table, shader, at, single.closure(slot)),
+            (_, ShaderOutput::Colour(slot)) => self.emit(at, single.read(slot).value),
             (_, ShaderOutput::Nothing) => {}
         }
+        Ok(None)
     }
 
     fn walk(

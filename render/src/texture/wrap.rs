@@ -1,7 +1,10 @@
 //! Wrap modes: which texel a coordinate beyond the texture reads (OpenGL 4.6, section 8.14.2).
 
+use serde::Deserialize;
+
 /// How coordinates beyond the texture are brought back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Wrap {
     /// The texture repeats.
     #[default]

@@ -1,1 +1,0 @@
-//! Images of results: beauty, levels, footprints, derivatives, differences.
