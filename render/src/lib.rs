@@ -9,6 +9,7 @@
 
 pub mod camera;
 pub mod differential;
+pub mod fingerprint;
 pub mod frame;
 pub mod geometry;
 pub mod scene;

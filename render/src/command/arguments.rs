@@ -107,6 +107,10 @@ pub(crate) struct DrawArguments {
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pub(crate) disk_latency: u64,
 
+    /// Continue an image that was interrupted, from the file of its progress beside it
+    #[arg(long)]
+    pub(crate) resume: bool,
+
     /// Say what was read and how long it took
     #[arg(long)]
     pub(crate) stats: bool,

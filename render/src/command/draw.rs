@@ -3,13 +3,15 @@
 use super::Fallible;
 use super::arguments::{DerivativesName, DrawArguments, SeedsName, View, filter, level_rule};
 use super::output::{OutputImage, image_format, write};
+use super::progress::{ImageInputs, ProgressFile};
 use adumbra_image::{Image, ImageSize, NO_LEVEL, read_image};
 use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
-use adumbra_render::frame::{FrameJob, draw_tiles, tiles};
+use adumbra_render::fingerprint::Fingerprint;
+use adumbra_render::frame::{FrameJob, TILE_SIDE, draw_tiles, tiles};
 use adumbra_render::scene::{ColorSpace, Environment, Scene, SceneLoader, TextureSource};
 use adumbra_render::scene_textures::SceneTextures;
 use adumbra_render::shading::environment::{EnvironmentImage, EnvironmentLight};
-use adumbra_render::shading::{ClosureTable, MaterialShader, PathScene, PathSettings};
+use adumbra_render::shading::{ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings};
 use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, MissPolicy, TextureCache};
 use adumbra_render::texture::host::{LookupSettings, TextureHost};
 use adumbra_render::texture::{Footprint, LevelRule};
@@ -48,6 +50,7 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
         View::Footprint | View::Derivative(..) => OutputImage {
             pixels: seed_view(&scene, arguments, &view)?,
             is_whole: true,
+            progress: None,
         },
         _ => draw_paths(&scene, arguments, &view, image_size)?,
     };
@@ -61,10 +64,16 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
         );
         println!("image       {}×{}, {drawn:.2?}", size[0], size[1]);
     }
-    match image.is_whole {
-        true => Ok(()),
-        false => Err("interrupted; what was drawn is written".into()),
+    if !image.is_whole {
+        return Err(match image.progress {
+            Some(_) => "interrupted; what was drawn is written, and --resume continues it".into(),
+            None => "interrupted; what was drawn is written".into(),
+        });
     }
+    if let Some(progress) = image.progress {
+        progress.finish();
+    }
+    Ok(())
 }
 
 fn differentials(scene: &Scene, arguments: &DrawArguments, samples: u32) -> PathDifferentials {
@@ -94,6 +103,10 @@ fn draw_paths(
         wrap: None,
         ignores_partials: arguments.derivatives == DerivativesName::None,
     };
+    let reference = match view {
+        View::Difference => Some(reference(arguments, image_size)?),
+        _ => None,
+    };
     let cache = texture_cache(scene, arguments)?;
     let table = ClosureTable::new();
     let shaders: Result<Vec<_>, _> = scene
@@ -103,6 +116,8 @@ fn draw_paths(
         .collect();
     let environment = environment(&scene.environment)?;
     let stop = Arc::new(AtomicBool::new(false));
+    // The second ends the process at once.
+    signal_hook::flag::register_conditional_shutdown(SIGINT, 130, stop.clone())?;
     signal_hook::flag::register(SIGINT, stop.clone())?;
     let threads = match arguments.threads {
         Some(threads) => threads.into(),
@@ -134,11 +149,31 @@ fn draw_paths(
         [0.0; 4]
     };
     let mut pixels = vec![empty; image_size.pixels()];
-    let progress = progress(all.len());
-    let (mut finished, is_level) = (0, *view == View::Level);
+    let is_level = *view == View::Level;
+    let inputs = image_inputs(scene, arguments, &job.settings, &lookup, is_level);
+    let mut is_drawn = vec![false; all.len()];
+    let restore = |tile: usize, drawn: &[[f32; 4]]| {
+        is_drawn[tile] = true;
+        copy_tile(&mut pixels, width, all[tile], drawn);
+    };
+    let progress = ProgressFile::open(&arguments.out, &inputs, &all, arguments.resume, restore)?;
+    let mut progress = Some(progress);
+    let left: Vec<_> = (0..all.len())
+        .filter(|tile| !is_drawn[*tile])
+        .map(|tile| all[tile])
+        .collect();
+    let mut finished = all.len() - left.len();
+    if arguments.resume && finished > 0 {
+        anstream::eprintln!(
+            "adumbra-render: {finished} of {} tiles are drawn",
+            all.len()
+        );
+    }
+    let bar = progress_bar(all.len(), finished);
+    let columns = scene.camera.size[0].div_ceil(TILE_SIDE);
     draw_tiles(
         &job,
-        &all,
+        &left,
         || {
             SceneTextures::new(
                 TextureHost::new(cache.clone(), lookup),
@@ -147,20 +182,23 @@ fn draw_paths(
         },
         |tile, drawn, textures| {
             let levels = textures.take_levels(drawn.len());
-            for (at, [x, y]) in tile.pixels().enumerate() {
-                let pixel = &mut pixels[y as usize * width + x as usize];
-                *pixel = if is_level {
-                    [levels[at], 0.0, 0.0, 0.0]
-                } else {
-                    drawn[at]
-                };
+            let levels: Vec<_> = levels.iter().map(|level| [*level, 0.0, 0.0, 0.0]).collect();
+            let drawn = if is_level { &levels } else { drawn };
+            copy_tile(&mut pixels, width, tile, drawn);
+            let index = tile.y / TILE_SIDE * columns + tile.x / TILE_SIDE;
+            if let Some(file) = &mut progress
+                && let Err(error) = file.append(index as usize, drawn)
+            {
+                let path = file.path().display();
+                anstream::eprintln!("adumbra-render: progress is lost: {path}: {error}");
+                progress = None;
             }
             textures.host().flush();
             finished += 1;
-            progress.inc(1);
+            bar.inc(1);
         },
     )?;
-    progress.finish_and_clear();
+    bar.finish_and_clear();
     for diagnostic in cache.diagnostics() {
         anstream::eprintln!(
             "adumbra-render: {}: {}",
@@ -168,8 +206,8 @@ fn draw_paths(
             diagnostic.message
         );
     }
-    if *view == View::Difference {
-        difference(arguments, image_size, &mut pixels)?;
+    if let Some(reference) = reference {
+        difference(&reference, &mut pixels);
     }
     if arguments.stats {
         print_statistics(&cache.statistics());
@@ -177,13 +215,41 @@ fn draw_paths(
     Ok(OutputImage {
         pixels,
         is_whole: !stop.load(Ordering::Relaxed) || finished == all.len(),
+        progress,
     })
 }
 
+/// All that decides the bits of an image.
+fn image_inputs(
+    scene: &Scene,
+    arguments: &DrawArguments,
+    settings: &PathSettings,
+    lookup: &LookupSettings,
+    is_level: bool,
+) -> ImageInputs {
+    let mut options = Fingerprint::new();
+    options.add_debug(&(settings, lookup, is_level));
+    options.add_debug(&arguments.derivatives);
+    ImageInputs {
+        size: scene.camera.size,
+        scene: scene.fingerprint(),
+        images: scene.image_fingerprint(),
+        options: options.value(),
+    }
+}
+
+/// Copies the pixels of a tile, row by row, into an image.
+fn copy_tile(pixels: &mut [[f32; 4]], width: usize, tile: ImageTile, drawn: &[[f32; 4]]) {
+    for ([x, y], pixel) in tile.pixels().zip(drawn) {
+        pixels[y as usize * width + x as usize] = *pixel;
+    }
+}
+
 /// A bar with the time left, where there is a terminal.
-fn progress(tiles: usize) -> ProgressBar {
-    let bar = ProgressBar::new(tiles as u64);
+fn progress_bar(tiles: usize, finished: usize) -> ProgressBar {
+    let bar = ProgressBar::new(tiles as u64).with_position(finished as u64);
     let style = ProgressStyle::with_template("{bar:40} {percent:>3} %  {eta} left");
+    bar.reset_eta();
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
@@ -286,15 +352,19 @@ fn global(seeds: &SurfaceSeeds, name: &str) -> Fallible<adumbra::Dual<Vec3>> {
     })
 }
 
-/// Replaces pixels by their distance to the reference, and says how far all are.
-fn difference(arguments: &DrawArguments, size: ImageSize, pixels: &mut [[f32; 4]]) -> Fallible<()> {
+/// The image to compare with.
+fn reference(arguments: &DrawArguments, size: ImageSize) -> Fallible<Image> {
     let file = arguments.reference.as_deref();
     let file = file.ok_or("the view `difference` needs --reference FILE")?;
-    let reference: Image =
-        read_image(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    if reference.size() != size {
+    let image = read_image(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    if image.size() != size {
         return Err(format!("{} has another size than the image", file.display()).into());
     }
+    Ok(image)
+}
+
+/// Replaces pixels by their distance to the reference, and says how far all are.
+fn difference(reference: &Image, pixels: &mut [[f32; 4]]) {
     let mut squares = 0.0_f64;
     for (pixel, other) in pixels.iter_mut().zip(reference.pixels()) {
         for (value, other) in pixel.iter_mut().zip(other).take(3) {
@@ -304,7 +374,6 @@ fn difference(arguments: &DrawArguments, size: ImageSize, pixels: &mut [[f32; 4]
     }
     let mean = squares / (3 * pixels.len().max(1)) as f64;
     println!("RMSE        {:.6}", mean.sqrt());
-    Ok(())
 }
 
 fn print_statistics(statistics: &CacheStatistics) {

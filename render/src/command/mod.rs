@@ -3,6 +3,7 @@
 mod arguments;
 mod draw;
 mod output;
+mod progress;
 
 pub(crate) use arguments::Arguments;
 

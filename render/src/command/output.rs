@@ -2,6 +2,7 @@
 
 use super::Fallible;
 use super::arguments::View;
+use super::progress::ProgressFile;
 use adumbra_image::{
     Image, ImageFormat, ImageSize, PngImage, derivative_grey, derivative_scale, level_colour,
     level_legend, save_atomically, srgb, to_byte, write_exr, write_png,
@@ -14,6 +15,8 @@ pub(crate) struct OutputImage {
     pub(crate) pixels: Vec<[f32; 4]>,
     /// Whether every pixel was drawn.
     pub(crate) is_whole: bool,
+    /// The file that keeps the tiles, until the image is written.
+    pub(crate) progress: Option<ProgressFile>,
 }
 
 /// The format of a file.

@@ -5,6 +5,7 @@ use super::hierarchy::{Hierarchy, bounds};
 use super::ray::SpaceRay;
 use super::{MAX_COORDINATE, Mesh, MeshInstance, RayHit};
 use crate::differential::Triangle;
+use crate::fingerprint::Fingerprint;
 use glam::{DAffine3, DMat3, DVec3, Vec3, Vec3A};
 use obvhs::aabb::Aabb;
 use rayon::prelude::*;
@@ -339,6 +340,27 @@ impl World {
     pub fn instanced_triangles(&self) -> u64 {
         let count = |instance: &WorldInstance| self.meshes[instance.mesh].mesh.triangles.len();
         self.instances.iter().map(|i| count(i) as u64).sum()
+    }
+
+    /// Adds all meshes and instances to a fingerprint.
+    pub fn add_to(&self, all: &mut Fingerprint) {
+        for WorldMesh { mesh, .. } in &self.meshes {
+            all.add_vectors(mesh.positions.iter().map(|v| v.to_array()));
+            all.add_vectors(mesh.normals.iter().map(|v| v.to_array()));
+            all.add_vectors(mesh.tangents.iter().map(|v| v.to_array()));
+            all.add_vectors(mesh.uvs.iter().map(|v| v.to_array()));
+            all.add(mesh.triangles.len() as u64);
+            let indices = mesh.triangles.iter().flatten();
+            indices.for_each(|&index| all.add(index.into()));
+        }
+        for instance in &self.instances {
+            let WorldInstance { mesh, material, .. } = *instance;
+            let map = instance.to_world.to_cols_array().map(f64::to_bits);
+            [mesh as u64, material as u64]
+                .iter()
+                .chain(&map)
+                .for_each(|&word| all.add(word));
+        }
     }
 
     /// The corners of the box around all instances; none if nothing can be hit.

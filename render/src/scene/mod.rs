@@ -11,6 +11,7 @@ mod camera;
 mod compile;
 mod error;
 mod file;
+mod fingerprint;
 mod gltf;
 mod loader;
 mod obj;
