@@ -1,8 +1,8 @@
 //! A whole image: tiles of pixels that threads take one after the other.
 
 use crate::shading::{
-    ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, ShadingEngine, ShadingError,
-    TextureAccess, WaveShader, trace_tile,
+    ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, PhaseTimes, ShadingEngine,
+    ShadingError, TextureAccess, WaveShader, trace_tile,
 };
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -45,7 +45,8 @@ pub fn tiles(size: [u32; 2]) -> Vec<ImageTile> {
 }
 
 /// Draws the tiles. `textures` makes each thread's access to textures; `finished` gets each tile's
-/// pixels, row by row, and the access, in whatever order tiles are finished.
+/// pixels, row by row, and the access, in whatever order tiles are finished. Gives where the time of
+/// all threads went.
 ///
 /// # Errors
 /// If a material cannot be evaluated here; tiles that were finished before were passed on.
@@ -54,10 +55,10 @@ pub fn draw_tiles<T: TextureAccess>(
     tiles: &[ImageTile],
     textures: impl Fn() -> T + Sync,
     finished: impl FnMut(ImageTile, &[[f32; 4]], &mut T) + Send,
-) -> Result<(), ShadingError> {
+) -> Result<PhaseTimes, ShadingError> {
     let next = AtomicUsize::new(0);
     let finished = Mutex::new(finished);
-    let work = || -> Result<(), ShadingError> {
+    let work = || -> Result<PhaseTimes, ShadingError> {
         let mut access = textures();
         let mut shader = WaveShader::new(job.shaders, job.table, job.engine);
         while !job.stop.load(Ordering::Relaxed) {
@@ -68,7 +69,7 @@ pub fn draw_tiles<T: TextureAccess>(
             let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
             finished(tile, &pixels, &mut access);
         }
-        Ok(())
+        Ok(shader.times())
     };
     let count = job.threads.clamp(1, tiles.len().max(1));
     thread::scope(|scope| {
@@ -78,7 +79,7 @@ pub fn draw_tiles<T: TextureAccess>(
             Err(panic) => std::panic::resume_unwind(panic),
         });
         let results: Vec<_> = results.collect();
-        results.into_iter().collect()
+        results.into_iter().sum()
     })
 }
 

@@ -1,10 +1,11 @@
 //! The textures of a scene as one thread's shaders see them: the cache's host, with the partials
 //! that a renderer of another kind would have, and the levels of each pixel.
 
-use crate::shading::{TextureAccess, TexturePoint};
+use crate::shading::{LookupClock, TextureAccess, TexturePoint};
 use crate::texture::host::{TextureHost, WaitingLookup};
 use adumbra::{Host, SampleRequest, Sampled};
 use adumbra_image::NO_LEVEL;
+use std::time::Duration;
 
 /// Whose partials choose levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +30,7 @@ pub struct SceneTextures {
     levels: Vec<f32>,
     /// Reads that were finished when the thread last looked.
     finished_reads: u64,
+    clock: LookupClock,
 }
 
 impl SceneTextures {
@@ -41,6 +43,7 @@ impl SceneTextures {
             points: Vec::new(),
             point: 0,
             levels: Vec::new(),
+            clock: LookupClock::default(),
         }
     }
 
@@ -79,7 +82,7 @@ impl Host for SceneTextures {
             [request.dudx, request.dvdx] = [uvw.ddx.x, uvw.ddx.y];
             [request.dudy, request.dvdy] = [uvw.ddy.x, uvw.ddy.y];
         }
-        let sampled = self.host.sample(&request);
+        let sampled = self.clock.lookup(|| self.host.sample(&request));
         self.record_level();
         sampled
     }
@@ -113,7 +116,7 @@ impl TextureAccess for SceneTextures {
     }
 
     fn answer(&mut self, (waiting, point): &mut Self::Waiting) -> Option<[f32; 4]> {
-        let colour = self.host.answer(waiting);
+        let colour = self.clock.lookup(|| self.host.answer(waiting));
         if colour.is_some() {
             self.points.clear();
             self.points.push(*point);
@@ -125,7 +128,11 @@ impl TextureAccess for SceneTextures {
 
     fn wait(&mut self) {
         let cache = self.host.cache();
-        cache.wait(self.finished_reads);
+        self.clock.wait(|| cache.wait(self.finished_reads));
         self.finished_reads = cache.finished_reads();
+    }
+
+    fn take_time(&mut self) -> Duration {
+        self.clock.take()
     }
 }

@@ -66,6 +66,25 @@ fn views_show_levels_and_derivatives() {
 }
 
 #[test]
+fn statistics_share_the_time_among_parts() {
+    let folder = TempDir::new().expect("a folder");
+    let out = folder.path().join("a.png");
+    let arguments = [SCENE, "-o", out.to_str().expect("UTF-8"), "--size", "64x36"];
+    let output = run(&[&arguments[..], &["--stats"]].concat());
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = said.lines().find_map(|line| line.strip_prefix("time "));
+    let line = line.expect("a line of times");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (shares, parts): (Vec<&str>, Vec<&str>) = words.chunks(3).map(|w| (w[0], w[2])).unzip();
+    assert_eq!(parts, ["intersection,", "shading,", "textures,", "other"]);
+    let sum: i32 = shares
+        .iter()
+        .map(|share| share.parse::<i32>().expect("a number"))
+        .sum();
+    assert!((98..=102).contains(&sum), "{line}");
+}
+
+#[test]
 fn difference_to_itself_is_zero() {
     let folder = TempDir::new().expect("a folder");
     draw(&folder, "a.exr", &[]);
@@ -182,6 +201,11 @@ fn wrong_arguments_and_files_say_what_is_wrong() {
             ],
             1,
             "needs --reference FILE",
+        ),
+        (
+            &[SCENE, "-o", "x.png", "--clamp", "-1"],
+            2,
+            "a limit of light is a number greater than 0",
         ),
         (&[SCENE], 2, "--out <FILE>"),
     ] {

@@ -92,6 +92,7 @@ struct Stage {
     table: ClosureTable,
     lights: Vec<Light>,
     environment: EnvironmentLight,
+    clamp: Option<f32>,
 }
 
 impl Stage {
@@ -136,6 +137,7 @@ impl Stage {
                 irradiance: Vec3::splat(2.0),
             }],
             environment,
+            clamp: None,
         }
     }
 
@@ -157,6 +159,7 @@ impl Stage {
             samples,
             bounces: 4,
             seed: 1,
+            clamp: self.clamp,
             differentials: PathDifferentials::new(
                 &self.camera,
                 SeedRule::Exact,
@@ -232,6 +235,31 @@ fn colours_without_closures_are_seen_as_they_are() {
     let stage = Stage::new([GLOW; 3], EnvironmentLight::Constant(Vec3::ZERO));
     let pixels = stage.trace(WHOLE, ShadingEngine::Auto, 4, 0);
     assert!(pixels.iter().all(|pixel| *pixel == [0.25, 0.5, 1.0, 1.0]));
+}
+
+#[test]
+fn clamped_images_lose_indirect_light_alone() {
+    let mut stage = Stage::new([WHITE; 3], EnvironmentLight::Constant(Vec3::splat(0.2)));
+    let free = stage.trace(WHOLE, ShadingEngine::Batch, 16, 0);
+    stage.clamp = Some(1e6);
+    assert_eq!(
+        bits(&stage.trace(WHOLE, ShadingEngine::Batch, 16, 0)),
+        bits(&free)
+    );
+    stage.clamp = Some(0.05);
+    let clamped = stage.trace(WHOLE, ShadingEngine::Batch, 16, 0);
+    let mean = |pixels: &[[f32; 4]]| pixels.iter().map(|p| p[1]).sum::<f32>() / pixels.len() as f32;
+    let mut pairs = clamped.iter().zip(&free);
+    assert!(pairs.all(|(less, all)| less[1] <= all[1]));
+    // Direct light alone, which is not clamped, is much less than all.
+    stage.clamp = Some(f32::MIN_POSITIVE);
+    let direct = stage.trace(WHOLE, ShadingEngine::Batch, 16, 0);
+    let [direct, clamped, free] = [&direct, &clamped, &free].map(|pixels| mean(pixels));
+    assert!(direct > 0.25, "{direct}");
+    assert!(
+        direct < 0.98 * clamped && clamped < 0.98 * free,
+        "{direct} {clamped} {free}"
+    );
 }
 
 #[test]

@@ -53,6 +53,11 @@ pub(crate) struct DrawArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=MAX_BOUNCES))]
     pub(crate) bounces: Option<u32>,
 
+    /// The most that a path adds to a channel at once after its first bounce: fewer bright pixels,
+    /// but a darker image
+    #[arg(long, value_name = "VALUE", value_parser = clamp, allow_negative_numbers = true)]
+    pub(crate) clamp: Option<f32>,
+
     /// Another number gives another image of the same scene
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u32>,
@@ -253,6 +258,11 @@ fn size(text: &str) -> Result<[u32; 2], String> {
         Some([Some(width), Some(height)]) => Ok([width, height]),
         _ => Err("a size is WIDTHxHEIGHT, such as 1280x720".to_owned()),
     }
+}
+
+fn clamp(text: &str) -> Result<f32, String> {
+    let value = text.parse::<f32>().ok().filter(|value| *value > 0.0);
+    value.ok_or_else(|| "a limit of light is a number greater than 0, such as 10".to_owned())
 }
 
 /// The rule of a name.

@@ -11,7 +11,9 @@ use adumbra_render::frame::{FrameJob, TILE_SIDE, draw_tiles, tiles};
 use adumbra_render::scene::{ColorSpace, Environment, Scene, SceneLoader, TextureSource};
 use adumbra_render::scene_textures::SceneTextures;
 use adumbra_render::shading::environment::{EnvironmentImage, EnvironmentLight};
-use adumbra_render::shading::{ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings};
+use adumbra_render::shading::{
+    ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, PhaseTimes,
+};
 use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, MissPolicy, TextureCache};
 use adumbra_render::texture::host::{LookupSettings, TextureHost};
 use adumbra_render::texture::{Footprint, LevelRule};
@@ -132,6 +134,7 @@ fn draw_paths(
         settings: PathSettings {
             samples,
             bounces: arguments.bounces.or(options.bounces).unwrap_or(4),
+            clamp: arguments.clamp.or(options.clamp),
             seed: arguments.seed.or(options.seed).unwrap_or(0),
             differentials: differentials(scene, arguments, samples),
         },
@@ -171,7 +174,7 @@ fn draw_paths(
     }
     let bar = progress_bar(all.len(), finished);
     let columns = scene.camera.size[0].div_ceil(TILE_SIDE);
-    draw_tiles(
+    let times = draw_tiles(
         &job,
         &left,
         || {
@@ -211,6 +214,7 @@ fn draw_paths(
     }
     if arguments.stats {
         print_statistics(&cache.statistics());
+        print_times(&times);
     }
     Ok(OutputImage {
         pixels,
@@ -393,5 +397,18 @@ fn print_statistics(statistics: &CacheStatistics) {
         megabytes(statistics.bytes_read),
         megabytes(statistics.bytes_loaded),
         megabytes(statistics.peak_bytes)
+    );
+}
+
+/// The share of each part in the time of all threads.
+fn print_times(times: &PhaseTimes) {
+    let total = times.total().as_secs_f64().max(f64::MIN_POSITIVE);
+    let share = |part: Duration| 100.0 * part.as_secs_f64() / total;
+    println!(
+        "time        {:.0} % intersection, {:.0} % shading, {:.0} % textures, {:.0} % other",
+        share(times.intersection),
+        share(times.shading),
+        share(times.textures),
+        share(times.other)
     );
 }

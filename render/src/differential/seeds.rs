@@ -24,8 +24,8 @@ pub struct SurfaceSeeds {
     pub incoming: Dual<Vec3>,
     /// The unit tangent, along which u grows.
     pub tangent: Dual<Vec3>,
-    /// The sign of the bitangent times normal × tangent; tangents of meshes have it towards
-    /// decreasing v, up in a texture.
+    /// The sign of the bitangent times normal × tangent. It is towards decreasing v, up in a
+    /// texture, with tangents by MikkTSpace and without tangents, in mirrored instances too.
     pub bitangent: Dual<Vec3>,
 }
 

@@ -2,6 +2,7 @@
 
 use super::ray::SpaceRay;
 use super::*;
+use crate::differential::{Neighbours, RayDifferential, SurfaceDifferential};
 use glam::{DMat3, DVec3};
 
 fn point(random: &mut fastrand::Rng, size: f64) -> DVec3 {
@@ -349,6 +350,59 @@ fn mirrored_instances_turn_signs() {
         // Up in the texture is the mapped y, whatever is mirrored.
         let bitangent = triangle.tangent_w * normal.cross(tangent);
         assert_eq!(bitangent, DVec3::Y, "{scale}");
+    }
+}
+
+#[test]
+fn bitangents_are_the_same_without_mesh_tangents() {
+    let maps = [
+        DVec3::ONE,
+        DVec3::new(-1.0, 1.0, 1.0),
+        DVec3::new(2.0, 3.0, -1.0),
+    ];
+    // The texture as it is, mirrored along u, along v, and turned.
+    let textures: [fn(Vec2) -> Vec2; 4] = [
+        |uv| uv,
+        |uv| Vec2::new(1.0 - uv.x, uv.y),
+        |uv| Vec2::new(uv.x, 1.0 - uv.y),
+        |uv| Vec2::new(uv.y, 1.0 - uv.x),
+    ];
+    for (index, scale) in (0..4).flat_map(|index| maps.map(|scale| (index, scale))) {
+        let mut bare = quad();
+        bare.uvs
+            .iter_mut()
+            .for_each(|uv| *uv = textures[index](*uv));
+        let mut with = bare.clone();
+        with.make_tangents();
+        assert!(bare.tangents.is_empty() && !with.tangents.is_empty());
+        let bitangent = |mesh: Mesh| {
+            let to_world = DAffine3::from_scale(scale);
+            let instance = MeshInstance {
+                mesh: 0,
+                to_world,
+                material: 0,
+            };
+            let world = World::new(vec![mesh], vec![instance]).unwrap();
+            let origin = to_world.transform_point3(DVec3::new(0.25, 0.5, 0.0)) + DVec3::Z;
+            let hit = world.intersect(origin, DVec3::NEG_Z, 0.0, 10.0).unwrap();
+            let triangle = world.triangle(&hit);
+            let ray = RayDifferential {
+                origin,
+                direction: DVec3::NEG_Z,
+                origin_d: [DVec3::ZERO; 2],
+                direction_d: [DVec3::ZERO; 2],
+                neighbours: Neighbours::Derivatives,
+            };
+            let surface = SurfaceDifferential::new(&triangle, &ray, hit.t);
+            let up = -triangle.uv_axes()[1].normalize();
+            (surface.bitangent.value, up)
+        };
+        let (own, up) = bitangent(bare);
+        assert!(own.abs_diff_eq(bitangent(with).0, 1e-6), "{index} {scale}");
+        assert!(
+            own.abs_diff_eq(up, 1e-6),
+            "{index} {scale}: it is up in the texture"
+        );
     }
 }
 

@@ -311,9 +311,10 @@ impl World {
         let normal = |at: usize| instance.normal_to_world * mesh.normals[at].as_dvec3();
         let tangent = |at: usize| linear * mesh.tangents[at].truncate().as_dvec3();
         let has_tangents = !mesh.tangents.is_empty();
-        let sign = match has_tangents {
-            true => 1.0_f64.copysign(f64::from(mesh.tangents[corners[0]].w)),
-            false => 1.0,
+        let tangent_w = match has_tangents {
+            true => instance.sign * 1.0_f64.copysign(f64::from(mesh.tangents[corners[0]].w)),
+            // As with tangents by MikkTSpace: up in the texture.
+            false => -1.0,
         };
         Triangle {
             positions: corners.map(|at| {
@@ -322,7 +323,7 @@ impl World {
             }),
             normals: (!mesh.normals.is_empty()).then(|| corners.map(normal)),
             tangents: has_tangents.then(|| corners.map(tangent)),
-            tangent_w: sign * instance.sign,
+            tangent_w,
             is_mirrored: instance.sign < 0.0,
             uvs: (!mesh.uvs.is_empty()).then(|| corners.map(|at| mesh.uvs[at].as_dvec2())),
         }

@@ -159,35 +159,9 @@ impl<'a> Builder<'a> {
                 to_world: *to_world * part.to_world,
                 material: material.unwrap_or(part.material),
             }));
-        into.lights.extend(
-            model
-                .lights
-                .iter()
-                .map(|light| place_light(light, to_world)),
-        );
+        into.lights
+            .extend(model.lights.iter().map(|light| light.placed(to_world)));
         Ok(())
-    }
-}
-
-fn place_light(light: &Light, to_world: &DAffine3) -> Light {
-    match *light {
-        Light::Point {
-            position,
-            intensity,
-        } => Light::Point {
-            position: to_world.transform_point3(position),
-            intensity,
-        },
-        Light::Directional {
-            direction,
-            irradiance,
-        } => {
-            let turned = to_world.transform_vector3(direction);
-            Light::Directional {
-                direction: turned.normalize_or(direction),
-                irradiance,
-            }
-        }
     }
 }
 

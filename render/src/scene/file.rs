@@ -98,6 +98,8 @@ pub struct SceneOptions {
     pub mip_rule: Option<String>,
     /// The name of a filter.
     pub filter: Option<String>,
+    /// The most that a path adds at once after its first bounce.
+    pub clamp: Option<f32>,
     /// What is added to each level.
     pub bias: Option<f32>,
     /// What the image shows.
@@ -304,6 +306,7 @@ pub(super) struct RotateSection {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum LightSection {
     Point(PointSection),
+    Spot(SpotSection),
     Directional(DirectionalSection),
 }
 
@@ -312,6 +315,19 @@ pub(super) enum LightSection {
 pub(super) struct PointSection {
     pub(super) position: [f64; 3],
     pub(super) intensity: [f32; 3],
+}
+
+#[derive(Clone, Copy, Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SpotSection {
+    pub(super) position: [f64; 3],
+    pub(super) direction: [f64; 3],
+    pub(super) intensity: [f32; 3],
+    /// Degrees from the axis up to which all light goes.
+    #[serde(default)]
+    pub(super) inner: f64,
+    /// Degrees from the axis beyond which none goes.
+    pub(super) outer: f64,
 }
 
 #[derive(Clone, Copy, Debug, serde::Deserialize)]

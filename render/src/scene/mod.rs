@@ -13,6 +13,7 @@ mod error;
 mod file;
 mod fingerprint;
 mod gltf;
+mod light;
 mod loader;
 mod obj;
 mod section;
@@ -25,33 +26,15 @@ pub use camera::{DEFAULT_SIZE, MAX_SIDE, framing_camera};
 pub use compile::{MaterialCompiler, set_input};
 pub use error::{SceneError, ScenePlace};
 pub use file::SceneOptions;
+pub use light::{ArrivingLight, Light, SpotCone};
 pub use loader::{MAX_NESTING, SceneLoader};
 pub use texture::{ColorSpace, SceneTexture, TextureSource};
 
 use crate::camera::Camera;
 use crate::geometry::World;
 use adumbra::Instance;
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use std::path::PathBuf;
-
-/// A light without a shape.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Light {
-    /// A point light.
-    Point {
-        /// Where it is in the world.
-        position: DVec3,
-        /// W/sr, the same in all directions.
-        intensity: Vec3,
-    },
-    /// A light at infinity.
-    Directional {
-        /// The unit direction in which its light goes.
-        direction: DVec3,
-        /// W/m² on a surface across the direction.
-        irradiance: Vec3,
-    },
-}
 
 /// Light from infinity in all directions.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +72,7 @@ pub struct Scene {
     pub materials: Vec<Material>,
     /// Images that materials sample.
     pub textures: Vec<SceneTexture>,
-    /// Point and directional lights.
+    /// Lights without a shape.
     pub lights: Vec<Light>,
     /// Light from infinity.
     pub environment: Environment,

@@ -9,7 +9,7 @@ use super::file::{
 };
 use super::loader::{FileKind, folder};
 use super::standard::{Alpha, StandardMap, StandardMaterial};
-use super::{Environment, Light, SceneTexture, TextureSource};
+use super::{Environment, Light, SceneTexture, SpotCone, TextureSource};
 use super::{gltf, obj, transform};
 use crate::geometry::{Mesh, cuboid, cylinder, grid, quad, sphere, terrain};
 use adumbra::Instance;
@@ -154,6 +154,20 @@ pub(super) fn read_light(section: &LightSection) -> Result<Light, String> {
             Ok(Light::Point {
                 position,
                 intensity,
+            })
+        }
+        LightSection::Spot(light) => {
+            let (position, intensity) = (light.position.into(), light.intensity.into());
+            check_light(position, intensity)?;
+            let direction = DVec3::from(light.direction).try_normalize();
+            let direction = direction.ok_or("its direction has no length")?;
+            let cone = SpotCone::new(light.inner.to_radians(), light.outer.to_radians());
+            let cone = cone.ok_or("its angles are not 0 ≤ `inner` < `outer` ≤ 90")?;
+            Ok(Light::Spot {
+                position,
+                direction,
+                intensity,
+                cone,
             })
         }
         LightSection::Directional(light) => {

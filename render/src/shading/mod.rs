@@ -11,11 +11,14 @@ mod closures;
 pub mod environment;
 mod material;
 mod path;
+mod phase_times;
 mod random;
 mod wave;
 
 pub use closures::{ClosureTable, Lobe, LobeShape};
 pub use material::{MaterialShader, ShaderOutput};
 pub use path::{ImageTile, PathScene, PathSettings, WAVE_PATHS, trace_tile};
+pub(crate) use phase_times::LookupClock;
+pub use phase_times::PhaseTimes;
 pub use random::{PathRandom, pixel_position};
 pub use wave::{ShadingEngine, ShadingError, TextureAccess, TexturePoint, WavePoint, WaveShader};

@@ -7,9 +7,10 @@ use super::environment::EnvironmentLight;
 use super::random::{PathRandom, pixel_position};
 use super::wave::{ShadingError, TextureAccess, TexturePoint, WavePoint, WaveShader};
 use crate::differential::{PathDifferentials, RayDifferential, SurfaceDifferential};
-use crate::geometry::World;
+use crate::geometry::{RayHit, World};
 use crate::scene::Light;
 use glam::{DVec3, Vec3};
+use std::ops::Range;
 
 /// What every path of an image shares.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +34,9 @@ pub struct PathSettings {
     pub seed: u32,
     /// The camera's rays and their derivatives.
     pub differentials: PathDifferentials,
+    /// The most of each channel that a path adds at once after its first bounce. It takes light
+    /// away: without it images are unbiased.
+    pub clamp: Option<f32>,
 }
 
 /// Most paths of a wave. More hide more latency, fewer fit into caches.
@@ -84,6 +88,53 @@ struct Path {
     bounces: u32,
 }
 
+impl Path {
+    /// Adds light that comes along the path, dimmed to the limit if there is one.
+    fn add(&mut self, light: Vec3, limit: Option<f32>) {
+        let greatest = light.max_element();
+        self.radiance += match limit {
+            Some(limit) if greatest > limit => light * (limit / greatest),
+            _ => light,
+        };
+    }
+
+    /// The limit of what it adds now: after a bounce that of the settings, before none.
+    fn limit(&self, settings: &PathSettings) -> Option<f32> {
+        settings.clamp.filter(|_| self.bounces > 0)
+    }
+}
+
+/// Light of a lamp or of the surroundings that reaches a point, if nothing is between.
+#[derive(Clone, Copy, Debug)]
+struct ShadowRay {
+    origin: DVec3,
+    direction: DVec3,
+    distance: f64,
+    /// What is scattered along the path.
+    value: Vec3,
+}
+
+/// The shadow rays of a point.
+#[derive(Clone, Debug)]
+struct DirectLight {
+    path: usize,
+    /// The path's throughput up to the point.
+    throughput: Vec3,
+    limit: Option<f32>,
+    rays: Range<usize>,
+}
+
+/// Memory of a wave that is used again.
+#[derive(Debug, Default)]
+struct WaveMemory {
+    /// For each path.
+    hits: Vec<Option<RayHit>>,
+    surfaces: Vec<SurfacePoint>,
+    points: Vec<WavePoint>,
+    shadow_rays: Vec<ShadowRay>,
+    direct: Vec<DirectLight>,
+}
+
 /// A shaded hit, until its path goes on.
 #[derive(Clone, Copy, Debug)]
 struct SurfacePoint {
@@ -119,25 +170,55 @@ pub fn trace_tile<T: TextureAccess>(
     let mut all = all.peekable();
     let mut bsdf = Bsdf::default();
     let mut paths = Vec::new();
+    let mut memory = WaveMemory::default();
+    shader.clock.passed();
     while all.peek().is_some() {
         paths.clear();
         let wave = all.by_ref().take(WAVE_PATHS);
         paths.extend(wave.map(|(index, pixel, sample)| start(settings, index, pixel, sample)));
         for bounce in 0..=settings.bounces {
-            let points = intersect(scene, settings, &mut paths);
-            if points.is_empty() {
+            shader.clock.passed();
+            intersect(scene, &paths, &mut memory.hits);
+            shader.clock.intersected();
+            arrive(scene, settings, &mut paths, &mut memory);
+            shader.clock.passed();
+            if memory.points.is_empty() {
                 break;
             }
-            let (surfaces, points): (Vec<_>, Vec<_>) = points.into_iter().unzip();
-            shader.shade(&points, textures)?;
-            for (at, surface) in surfaces.iter().enumerate() {
+            shader.shade(&memory.points, textures)?;
+            shader.clock.shaded(textures.take_time());
+            memory.shadow_rays.clear();
+            memory.direct.clear();
+            for (at, surface) in memory.surfaces.iter().enumerate() {
                 let path = &mut paths[surface.path];
                 let out = -path.ray.direction.as_vec3();
                 let enters = surface.gnormal().dot(out) >= 0.0;
                 bsdf.set(shader.lobes(at), out, enters);
-                path.radiance += path.throughput * bsdf.emission;
-                scatter(scene, settings, path, surface, &bsdf, bounce);
+                let limit = path.limit(settings);
+                path.add(path.throughput * bsdf.emission, limit);
+                if bsdf.is_rough() {
+                    let first = memory.shadow_rays.len();
+                    direct_light(scene, path, surface, &bsdf, &mut memory.shadow_rays);
+                    memory.direct.push(DirectLight {
+                        path: surface.path,
+                        throughput: path.throughput,
+                        limit,
+                        rays: first..memory.shadow_rays.len(),
+                    });
+                }
+                scatter(settings, path, surface, &bsdf, bounce);
             }
+            shader.clock.passed();
+            for light in &memory.direct {
+                let rays = &memory.shadow_rays[light.rays.clone()];
+                let free = rays.iter().filter(|ray| {
+                    let world = scene.world;
+                    !world.is_occluded(ray.origin, ray.direction, 0.0, ray.distance)
+                });
+                let sum: Vec3 = free.fold(Vec3::ZERO, |sum, ray| sum + ray.value);
+                paths[light.path].add(light.throughput * sum, light.limit);
+            }
+            shader.clock.intersected();
         }
         // In the order of samples, whatever the waves are.
         for path in &paths {
@@ -180,23 +261,33 @@ fn start(settings: &PathSettings, index: usize, pixel: [u32; 2], sample: u32) ->
     }
 }
 
-/// Follows all rays to their hits. Those that leave the scene get the light of the surroundings.
-fn intersect(
+/// Follows all rays to their hits.
+fn intersect(scene: &PathScene<'_>, paths: &[Path], hits: &mut Vec<Option<RayHit>>) {
+    hits.clear();
+    hits.extend(paths.iter().map(|path| {
+        let RayDifferential {
+            origin, direction, ..
+        } = path.ray;
+        let hit = || scene.world.intersect(origin, direction, 0.0, f64::INFINITY);
+        path.is_alive.then(hit).flatten()
+    }));
+}
+
+/// Fills in the points that are hit. Rays that leave the scene get the light of the surroundings.
+fn arrive(
     scene: &PathScene<'_>,
     settings: &PathSettings,
     paths: &mut [Path],
-) -> Vec<(SurfacePoint, WavePoint)> {
-    let mut points = Vec::new();
-    for (index, path) in paths
-        .iter_mut()
-        .enumerate()
-        .filter(|(_, path)| path.is_alive)
-    {
+    memory: &mut WaveMemory,
+) {
+    memory.surfaces.clear();
+    memory.points.clear();
+    for (index, (path, hit)) in paths.iter_mut().zip(&memory.hits).enumerate() {
+        if !path.is_alive {
+            continue;
+        }
         let ray = &path.ray;
-        let Some(hit) = scene
-            .world
-            .intersect(ray.origin, ray.direction, 0.0, f64::INFINITY)
-        else {
+        let Some(hit) = hit else {
             let light = scene.environment.evaluate(ray.direction.as_vec3());
             let weight = match path.density {
                 Some(density) if density + light.density > 0.0 => {
@@ -204,12 +295,12 @@ fn intersect(
                 }
                 _ => 1.0,
             };
-            path.radiance += path.throughput * light.value * weight;
+            path.add(path.throughput * light.value * weight, path.limit(settings));
             path.is_alive = false;
             continue;
         };
         path.is_covered = true;
-        let triangle = scene.world.triangle(&hit);
+        let triangle = scene.world.triangle(hit);
         let surface = settings.differentials.surface(ray, &triangle, hit.t);
         let seeds = surface.seeds();
         let texture = TexturePoint {
@@ -218,34 +309,26 @@ fn intersect(
             pixel: path.pixel as u32,
             is_primary: path.bounces == 0,
         };
-        points.push((
-            SurfacePoint {
-                path: index,
-                surface,
-            },
-            WavePoint {
-                material: scene.world.material(&hit),
-                hit: seeds,
-                texture,
-            },
-        ));
+        memory.surfaces.push(SurfacePoint {
+            path: index,
+            surface,
+        });
+        memory.points.push(WavePoint {
+            material: scene.world.material(hit),
+            hit: seeds,
+            texture,
+        });
     }
-    points
 }
 
-/// Adds direct light and sends the path on.
+/// Sends the path on.
 fn scatter(
-    scene: &PathScene<'_>,
     settings: &PathSettings,
     path: &mut Path,
     point: &SurfacePoint,
     bsdf: &Bsdf,
     bounce: u32,
 ) {
-    if bsdf.is_rough() {
-        let direct = direct_light(scene, path, point, bsdf);
-        path.radiance += path.throughput * direct;
-    }
     let sample = match bounce < settings.bounces {
         true => bsdf.sample(&mut path.random),
         false => None,
@@ -303,37 +386,28 @@ fn offset(position: DVec3, gnormal: Vec3, direction: DVec3) -> DVec3 {
     position + side * (OFFSET * position.abs().max_element().max(1.0))
 }
 
-/// The light of one lamp and of the surroundings at a point.
-fn direct_light(scene: &PathScene<'_>, path: &mut Path, point: &SurfacePoint, bsdf: &Bsdf) -> Vec3 {
+/// The shadow rays of a point: to all lamps, and into one direction of the surroundings.
+fn direct_light(
+    scene: &PathScene<'_>,
+    path: &mut Path,
+    point: &SurfacePoint,
+    bsdf: &Bsdf,
+    rays: &mut Vec<ShadowRay>,
+) {
     let position = point.surface.position();
-    let is_free = |direction: DVec3, distance: f64| {
-        let origin = offset(position, point.gnormal(), direction);
-        !scene.world.is_occluded(origin, direction, 0.0, distance)
+    let mut push = |direction: DVec3, distance: f64, value: Vec3| {
+        rays.push(ShadowRay {
+            origin: offset(position, point.gnormal(), direction),
+            direction,
+            distance,
+            value,
+        });
     };
-    let mut sum = Vec3::ZERO;
     for light in scene.lights {
-        let (direction, distance, irradiance) = match *light {
-            Light::Directional {
-                direction,
-                irradiance,
-            } => ((-direction).normalize_or_zero(), f64::INFINITY, irradiance),
-            Light::Point {
-                position: lamp,
-                intensity,
-            } => {
-                let way = lamp - position;
-                let square = way.length_squared();
-                let irradiance = intensity * (1.0 / square) as f32;
-                (
-                    way.normalize_or_zero(),
-                    square.sqrt() * (1.0 - 1e-9),
-                    irradiance,
-                )
-            }
-        };
-        let value = bsdf.evaluate(direction.as_vec3()).value * irradiance;
-        if value.is_finite() && value.max_element() > 0.0 && is_free(direction, distance) {
-            sum += value;
+        let light = light.at(position);
+        let value = bsdf.evaluate(light.direction.as_vec3()).value * light.irradiance;
+        if value.is_finite() && value.max_element() > 0.0 {
+            push(light.direction, light.distance, value);
         }
     }
     let unit = path.random.next_2d();
@@ -343,12 +417,8 @@ fn direct_light(scene: &PathScene<'_>, path: &mut Path, point: &SurfacePoint, bs
         let scattered = bsdf.evaluate(direction);
         let densities = light.density + scattered.density;
         let value = scattered.value * light.value / densities;
-        if densities > 0.0
-            && value.max_element() > 0.0
-            && is_free(direction.as_dvec3(), f64::INFINITY)
-        {
-            sum += value;
+        if densities > 0.0 && value.max_element() > 0.0 {
+            push(direction.as_dvec3(), f64::INFINITY, value);
         }
     }
-    sum
 }

@@ -3,15 +3,16 @@
 
 use super::closures::{ClosureTable, Lobe, LobeShape};
 use super::material::{MaterialShader, ShaderOutput};
+use super::phase_times::{PhaseClock, PhaseTimes};
 use crate::differential::SurfaceSeeds;
 use adumbra::batch::{BatchEvaluator, BatchGlobals, BatchSetup, Tier};
 use adumbra::closure::ClosureView;
-
 use adumbra::evaluator::{Engine, EngineError, ParkError, ParkedPoint, ResumeError};
 use adumbra::{Dual, Evaluator, Host, Limits, Outcome};
 use glam::Vec3;
 use std::fmt;
 use std::ops::Range;
+use std::time::Duration;
 
 /// The engine that evaluates materials. All give the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +48,11 @@ pub trait TextureAccess: Host {
     /// Waits until something has come that requests wait for. It returns at once if anything came
     /// since the last call.
     fn wait(&mut self);
+
+    /// The time that lookups and waiting took since the last call, for [`PhaseTimes`].
+    fn take_time(&mut self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// What filters need of a point beside a request.
@@ -137,6 +143,7 @@ pub struct WaveShader<'a> {
     order: Vec<usize>,
     hits: Vec<SurfaceSeeds>,
     texture_points: Vec<TexturePoint>,
+    pub(super) clock: PhaseClock,
 }
 
 /// The lobes of a wave's points.
@@ -177,7 +184,13 @@ impl<'a> WaveShader<'a> {
             order: Vec::new(),
             hits: Vec::new(),
             texture_points: Vec::new(),
+            clock: PhaseClock::default(),
         }
+    }
+
+    /// Where the time of all tiles went that were traced with it.
+    pub fn times(&self) -> PhaseTimes {
+        self.clock.times
     }
 
     /// Shades all points. Their lobes are readable until the next wave.

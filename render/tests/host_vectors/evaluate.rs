@@ -77,7 +77,10 @@ fn triangle(of: &Value, instance: Option<&Value>, sign: Real) -> Triangle {
         positions: vectors("v", point).expect("corners"),
         normals: vectors("n", Instance::normal),
         tangents: vectors("t", Instance::vector),
-        tangent_w: of.get("tangent_w").map_or(1.0, real) * sign,
+        tangent_w: match of.get("t") {
+            Some(_) => of.get("tangent_w").map_or(1.0, real) * sign,
+            None => 1.0,
+        },
         is_mirrored: sign < 0.0,
         uvs: of.get("uv").map(|uv| three(uv, vec2)),
     }

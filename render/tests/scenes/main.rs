@@ -204,7 +204,7 @@ fn scenes_contain_scenes() {
     let places: Vec<DVec3> = (scene.lights.iter())
         .map(|light| match light {
             Light::Point { position, .. } => *position,
-            Light::Directional { .. } => panic!("{light:?}"),
+            Light::Directional { .. } | Light::Spot { .. } => panic!("{light:?}"),
         })
         .collect();
     assert_eq!(places, [DVec3::ZERO, DVec3::X * 5.0]);

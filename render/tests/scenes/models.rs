@@ -63,6 +63,63 @@ fn glb_files_are_scenes() {
 }
 
 #[test]
+fn spots_of_gltf_shine_into_their_cones() {
+    let files = Files::new();
+    let with_spot = |spot: &str| {
+        let node = r#""nodes": [{ "mesh": 0 }, {
+            "translation": [0, 3, 0], "rotation": [-0.70710678, 0, 0, 0.70710678],
+            "extensions": { "KHR_lights_punctual": { "light": 0 } }
+        }]"#;
+        let light = format!(
+            r#", "extensionsUsed": ["KHR_lights_punctual"],
+            "extensions": {{ "KHR_lights_punctual": {{ "lights": [
+                {{ "type": "spot", "intensity": 8, "spot": {{ {spot} }} }}
+            ] }} }}, "asset""#
+        );
+        let gltf = triangle_gltf("").replace("\"nodes\": [{ \"mesh\": 0 }]", node);
+        let gltf = gltf.replace("\"nodes\": [0]", "\"nodes\": [0, 1]");
+        files.write("s.gltf", gltf.replace(", \"asset\"", &light));
+        load(&files, "s.gltf")
+    };
+    let scene = with_spot("\"innerConeAngle\": 0.1, \"outerConeAngle\": 0.5").unwrap();
+    assert_eq!(scene.warnings, Vec::<String>::new());
+    let light = scene.lights[0];
+    // It shines down: 8/r² along the axis, nothing beyond the cone or above.
+    let irradiance = |x: f64, y: f64| light.at(DVec3::new(x, y, 0.0)).irradiance.x;
+    assert!((irradiance(0.0, 1.0) - 2.0).abs() < 1e-4, "{light:?}");
+    assert_eq!((irradiance(1.2, 1.0), irradiance(0.0, 5.0)), (0.0, 0.0));
+    let part = irradiance(0.6, 1.0);
+    assert!(part > 0.0 && part < 1.0, "{part}");
+    // By default nothing is lost up to the axis alone, and the cone ends at 45 degrees.
+    let light = with_spot("").unwrap().lights[0];
+    assert!(light.at(DVec3::new(1.9, 1.0, 0.0)).irradiance.x > 0.0);
+    assert_eq!(light.at(DVec3::new(2.1, 1.0, 0.0)).irradiance.x, 0.0);
+    // The greatest angle is π/2 as a float.
+    with_spot("\"innerConeAngle\": 0, \"outerConeAngle\": 1.5707964").unwrap();
+    for wrong in ["\"outerConeAngle\": 2", "\"innerConeAngle\": 0.8"] {
+        let error = with_spot(wrong).unwrap_err().to_string();
+        assert!(
+            error.contains("lights[0]: its angles are not 0 ≤"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn vertex_colours_are_reported() {
+    let files = Files::new();
+    let gltf = triangle_gltf("").replace("\"POSITION\": 0", "\"POSITION\": 0, \"COLOR_0\": 0");
+    files.write("t.gltf", gltf);
+    let scene = load(&files, "t.gltf").unwrap();
+    let expected = "meshes[0].primitives[0]: vertex colours are left out";
+    assert!(
+        scene.warnings.len() == 1 && scene.warnings[0].ends_with(expected),
+        "{:?}",
+        scene.warnings
+    );
+}
+
+#[test]
 fn models_without_cameras_are_framed() {
     let files = Files::new();
     files.write("t.gltf", triangle_gltf(""));

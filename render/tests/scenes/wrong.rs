@@ -147,6 +147,14 @@ fn wrong_scene_files_are_reported_with_places() {
             "s.json: camera.focus-distance: it is 0",
         ),
         (
+            "{ \"lights\": [{ \"spot\": { \"position\": [0, 0, 0], \"direction\": [0, 0, 0], \"intensity\": [1, 1, 1], \"outer\": 20 } }] }",
+            "s.json: lights[0]: its direction has no length",
+        ),
+        (
+            "{ \"lights\": [{ \"spot\": { \"position\": [0, 0, 0], \"direction\": [0, 0, 1], \"intensity\": [1, 1, 1], \"inner\": 30, \"outer\": 20 } }] }",
+            "s.json: lights[0]: its angles are not 0 ≤ `inner` < `outer` ≤ 90",
+        ),
+        (
             "{ \"meshes\": { \"m\": { \"quad\": {} } }, \"instances\": [{ \"mesh\": \"m\", \"transform\": [{ \"scale\": [1, 0, 1] }] }] }",
             "s.json: instance 0, of meshes.m in s.json: its transform has no inverse",
         ),

@@ -37,13 +37,14 @@ const UNFINISHED: [&str; 6] = [
 
 /// What may read a clock: it shows times, waits for files, or chooses between engines with the same bits. What stops points must not, or a busy machine would stop
 /// others.
-const MAY_READ_CLOCKS: [&str; 8] = [
+const MAY_READ_CLOCKS: [&str; 9] = [
     "aot/src/native_compiler.rs",
     "cli/src/image/mod.rs",
     "cli/src/image/watch.rs",
     "cli/src/repl/command.rs",
     "ir/src/passes/pass_times.rs",
     "render/src/command/draw.rs",
+    "render/src/shading/phase_times.rs",
     "src/stats.rs",
     "src/tier/tier_up.rs",
 ];

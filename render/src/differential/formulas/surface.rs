@@ -34,7 +34,8 @@ pub struct SurfaceDifferential {
     pub incoming: Dual<Vec3>,
     /// The unit tangent, along which u grows.
     pub tangent: Dual<Vec3>,
-    /// w·(N × T), along which v grows; not a unit vector where N and T are not orthogonal.
+    /// w·(N × T), the side of which the triangle says; not a unit vector where N and T are not
+    /// orthogonal.
     pub bitangent: Dual<Vec3>,
     /// What the derivatives came from.
     pub neighbours: Neighbours,
@@ -262,8 +263,11 @@ fn interpolate_all(
     let normal_by_tangent = cross(&normal, &tangent);
     let sign = match triangle.tangents {
         Some(_) => triangle.tangent_w,
-        None if normal_by_tangent.value.dot(triangle.uv_axes()[1]) < 0.0 => -1.0,
-        None => 1.0,
+        None => {
+            let along = normal_by_tangent.value.dot(triangle.uv_axes()[1]);
+            let is_turned = along * triangle.tangent_w < 0.0;
+            if is_turned { -1.0 } else { 1.0 }
+        }
     };
     let uv = match triangle.uvs {
         Some(at) => interpolate_uv(at, &barycentric),

@@ -12,7 +12,8 @@ pub struct Triangle {
     pub normals: Option<[Vec3; 3]>,
     /// Object tangents through the linear part of the instance's map.
     pub tangents: Option<[Vec3; 3]>,
-    /// The sign of the bitangent (MikkTSpace), times that of the map's determinant.
+    /// With tangents: the sign of the bitangent (MikkTSpace), times that of the map's determinant.
+    /// Without: 1 for a bitangent along which v grows, −1 for one along which it decreases.
     pub tangent_w: Real,
     /// Whether the instance's map mirrors: its determinant is negative, so that the outside is the
     /// clockwise side.

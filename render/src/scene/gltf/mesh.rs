@@ -67,6 +67,11 @@ pub(super) fn read_primitive(
     let Some(positions) = primitive.get(&Semantic::Positions) else {
         return Ok(None);
     };
+    if primitive.get(&Semantic::Colors(0)).is_some() {
+        let path = file.path.display();
+        let warning = format!("{path}: {item}: vertex colours are left out");
+        builder.warnings.push(warning);
+    }
     let corners = primitive.indices().map_or(positions.count(), |i| i.count());
     let count = match mode {
         Mode::Triangles => corners / 3,

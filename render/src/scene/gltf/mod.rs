@@ -13,7 +13,7 @@ use super::bytes::read_bytes;
 use super::camera::half_view;
 use super::error::SceneError;
 use super::transform::quaternion;
-use super::{Light, SceneError as Error};
+use super::{Light, SceneError as Error, SpotCone};
 use crate::camera::{Camera, Projection};
 use crate::geometry::Mesh;
 use buffers::Buffers;
@@ -171,7 +171,7 @@ pub(super) fn read(builder: &mut Builder<'_>, path: &Path) -> Result<Model, Scen
             }
         }
         if let Some(light) = node.light() {
-            read_light(builder, &file, &mut model, &light, &to_world)?;
+            read_light(&file, &mut model, &light, &to_world)?;
         }
         if let (Some(camera), None) = (node.camera(), &model.camera) {
             model.camera = read_camera(&file, &camera, &to_world, builder.size)?;
@@ -201,7 +201,6 @@ fn is_drawn(map: &DAffine3) -> bool {
 }
 
 fn read_light(
-    builder: &mut Builder<'_>,
     file: &File<'_>,
     model: &mut Model,
     light: &gltf::khr_lights_punctual::Light<'_>,
@@ -220,15 +219,22 @@ fn read_light(
                 irradiance: amount,
             }
         }
-        kind => {
-            if let Kind::Spot { .. } = kind {
-                let path = file.path.display();
-                let warning = format!("{path}: {item}: the spot shines in all directions");
-                builder.warnings.push(warning);
-            }
-            Light::Point {
+        Kind::Point => Light::Point {
+            position: to_world.translation,
+            intensity: amount,
+        },
+        Kind::Spot {
+            inner_cone_angle,
+            outer_cone_angle,
+        } => {
+            let cone = SpotCone::new(inner_cone_angle.into(), outer_cone_angle.into());
+            let why = "its angles are not 0 ≤ innerConeAngle < outerConeAngle ≤ π/2";
+            let direction = to_world.transform_vector3(DVec3::NEG_Z).try_normalize();
+            Light::Spot {
                 position: to_world.translation,
+                direction: direction.unwrap_or(DVec3::NEG_Z),
                 intensity: amount,
+                cone: cone.ok_or_else(|| file.error(&*item, why))?,
             }
         }
     });
