@@ -134,6 +134,28 @@ fn converted_textures_draw_the_same() {
 }
 
 #[test]
+fn wrong_options_of_scenes_have_a_place() {
+    let folder = TempDir::new().expect("a folder");
+    let [scene, out] = ["s.json", "x.png"].map(|name| folder.path().join(name));
+    let [scene, out] = [&scene, &out].map(|path| path.to_str().expect("UTF-8"));
+    for (key, part) in [
+        ("view", "the views are beauty"),
+        ("mip-rule", "the rules are sort_floor"),
+        ("filter", "the filters are nearest"),
+    ] {
+        let written = format!("{{ \"options\": {{ \"{key}\": \"best\" }} }}");
+        std::fs::write(scene, written).expect("it is written");
+        let output = run(&[scene, "-o", out, "--size", "2x2"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains(&format!("s.json: options.{key}: {part}")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn wrong_arguments_and_files_say_what_is_wrong() {
     for (arguments, code, part) in [
         (
@@ -201,6 +223,26 @@ fn wrong_arguments_and_files_say_what_is_wrong() {
             ],
             1,
             "needs --reference FILE",
+        ),
+        (
+            &[SCENE, "-o", "x.png", "--bias", "nan"],
+            2,
+            "a bias is a finite number of levels",
+        ),
+        (
+            &[SCENE, "-o", "x.png", "--threads", "0"],
+            2,
+            "0 is not in 1..=256",
+        ),
+        (
+            &[SCENE, "-o", "x.png", "--size", "100000x100000"],
+            1,
+            "a side is from 1 to 16384 pixels",
+        ),
+        (
+            &[SCENE, "-o", "x.png", "--size", "16384x16384"],
+            1,
+            "more than 33554432 pixels",
         ),
         (
             &[SCENE, "-o", "x.png", "--clamp", "-1"],

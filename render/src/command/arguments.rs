@@ -1,5 +1,6 @@
 //! The arguments. Doc comments of items are the help.
 
+use adumbra_render::scene::{MAX_BOUNCES, MAX_SAMPLES};
 use adumbra_render::scene_textures::PartialSource;
 use adumbra_render::shading::ShadingEngine;
 use adumbra_render::texture::{Filter, LevelRule, SampleFormat, Wrap};
@@ -46,11 +47,11 @@ pub(crate) struct DrawArguments {
     pub(crate) size: Option<[u32; 2]>,
 
     /// Samples of each pixel
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_SAMPLES))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
     pub(crate) spp: Option<u32>,
 
     /// Surfaces that a path may be scattered by
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=MAX_BOUNCES))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_BOUNCES)))]
     pub(crate) bounces: Option<u32>,
 
     /// The most that a path adds to a channel at once after its first bounce: fewer bright pixels,
@@ -89,7 +90,7 @@ pub(crate) struct DrawArguments {
     pub(crate) filter: Option<Filter>,
 
     /// What is added to each mip level
-    #[arg(long, value_name = "LEVELS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "LEVELS", value_parser = bias, allow_negative_numbers = true)]
     pub(crate) bias: Option<f32>,
 
     /// Where the partials of texture coordinates come from
@@ -120,11 +121,6 @@ pub(crate) struct DrawArguments {
     #[arg(long)]
     pub(crate) stats: bool,
 }
-
-/// Most samples of a pixel.
-const MAX_SAMPLES: i64 = 1 << 16;
-/// Most surfaces that a path may be scattered by.
-const MAX_BOUNCES: i64 = 64;
 
 /// What an image shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -258,6 +254,11 @@ fn size(text: &str) -> Result<[u32; 2], String> {
         Some([Some(width), Some(height)]) => Ok([width, height]),
         _ => Err("a size is WIDTHxHEIGHT, such as 1280x720".to_owned()),
     }
+}
+
+fn bias(text: &str) -> Result<f32, String> {
+    let levels = text.parse::<f32>().ok().filter(|levels| levels.is_finite());
+    levels.ok_or_else(|| "a bias is a finite number of levels, such as -0.5".to_owned())
 }
 
 fn clamp(text: &str) -> Result<f32, String> {

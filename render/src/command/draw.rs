@@ -42,9 +42,10 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
     }
     let size = scene.camera.size;
     let image_size = ImageSize::new(size[0].into(), size[1].into())?;
+    let at = |key: &str, why: String| option_error(arguments, key, &why);
     let view = match (&arguments.view, &scene.options.view) {
         (Some(view), _) => view.clone(),
-        (None, Some(name)) => name.parse()?,
+        (None, Some(name)) => name.parse().map_err(|why: String| at("view", why))?,
         (None, None) => View::Beauty,
     };
     let loaded = start.elapsed();
@@ -78,6 +79,11 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
     Ok(())
 }
 
+/// What is wrong with an option of the scene.
+fn option_error(arguments: &DrawArguments, key: &str, why: &str) -> String {
+    format!("{}: options.{key}: {why}", arguments.scene.display())
+}
+
 fn differentials(scene: &Scene, arguments: &DrawArguments, samples: u32) -> PathDifferentials {
     let rule = match arguments.seeds {
         SeedsName::Exact => SeedRule::Exact,
@@ -96,8 +102,11 @@ fn draw_paths(
 ) -> Fallible<OutputImage> {
     let options = &scene.options;
     let samples = arguments.spp.or(options.spp).unwrap_or(1).max(1);
-    let named_rule = options.mip_rule.as_deref().map(level_rule).transpose()?;
-    let named_filter = options.filter.as_deref().map(filter).transpose()?;
+    let at = |key: &'static str| move |why: String| option_error(arguments, key, &why);
+    let named_rule = options.mip_rule.as_deref().map(level_rule).transpose();
+    let named_rule = named_rule.map_err(at("mip-rule"))?;
+    let named_filter = options.filter.as_deref().map(filter).transpose();
+    let named_filter = named_filter.map_err(at("filter"))?;
     let lookup = LookupSettings {
         rule: arguments.mip_rule.or(named_rule).unwrap_or_default(),
         filter: arguments.filter.or(named_filter).unwrap_or_default(),
@@ -203,11 +212,10 @@ fn draw_paths(
     )?;
     bar.finish_and_clear();
     for diagnostic in cache.diagnostics() {
-        anstream::eprintln!(
-            "adumbra-render: {}: {}",
-            diagnostic.file.display(),
-            diagnostic.message
-        );
+        // Some messages begin with the file.
+        let file = diagnostic.file.display().to_string();
+        let message = diagnostic.message.trim_start_matches(&format!("{file}: "));
+        anstream::eprintln!("adumbra-render: {file}: {message}");
     }
     if let Some(reference) = reference {
         difference(&reference, &mut pixels);

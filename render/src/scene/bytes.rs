@@ -24,3 +24,12 @@ pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
         false => Ok(bytes),
     }
 }
+
+/// All bytes of a file that describes something: it is not empty.
+pub(super) fn read_model_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let bytes = read_bytes(path)?;
+    match bytes.is_empty() {
+        true => Err("it is empty".to_owned()),
+        false => Ok(bytes),
+    }
+}

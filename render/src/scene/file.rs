@@ -106,6 +106,34 @@ pub struct SceneOptions {
     pub view: Option<String>,
 }
 
+/// Most samples of a pixel.
+pub const MAX_SAMPLES: u32 = 1 << 16;
+/// Most surfaces that a path may be scattered by.
+pub const MAX_BOUNCES: u32 = 64;
+
+impl SceneOptions {
+    /// The key of a number that is out of range, and why.
+    pub(super) fn problem(&self) -> Option<(&'static str, String)> {
+        let samples = self.spp.filter(|spp| !(1..=MAX_SAMPLES).contains(spp));
+        let samples = samples.map(|spp| {
+            let why = format!("it is {spp}; a pixel has from 1 to {MAX_SAMPLES} samples");
+            ("options.spp", why)
+        });
+        let bounces = self.bounces.filter(|bounces| *bounces > MAX_BOUNCES);
+        let bounces = bounces.map(|b| {
+            (
+                "options.bounces",
+                format!("it is {b}; the limit is {MAX_BOUNCES}"),
+            )
+        });
+        let clamp = self.clamp.filter(|clamp| clamp.is_nan() || *clamp <= 0.0);
+        let clamp = clamp.map(|c| ("options.clamp", format!("it is {c}; it is greater than 0")));
+        let bias = self.bias.filter(|bias| !bias.is_finite());
+        let bias = bias.map(|bias| ("options.bias", format!("it is not finite: {bias}")));
+        samples.or(bounces).or(clamp).or(bias)
+    }
+}
+
 #[derive(Debug, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum CameraSection {

@@ -1,7 +1,7 @@
 //! Reads files into scenes: JSON, glTF and OBJ.
 
 use super::builder::{Builder, Model, PlacedMesh};
-use super::bytes::read_bytes;
+use super::bytes::read_model_bytes;
 use super::camera::{DEFAULT_SIZE, MAX_SIDE, camera, framing_camera};
 use super::compile::{self, MaterialCompiler};
 use super::error::{SceneError, ScenePlace};
@@ -103,6 +103,9 @@ impl SceneLoader {
             ),
         };
         let options = file.as_ref().map(|file| file.options.clone());
+        if let Some((item, why)) = options.as_ref().and_then(SceneOptions::problem) {
+            return Err(SceneError::item(path, item, why));
+        }
         let mut builder = Builder::new(&self.compiler, self.limits, size);
         let model = match file {
             Some(file) => {
@@ -156,7 +159,7 @@ impl FileKind {
 }
 
 fn read_scene_file(path: &Path) -> Result<SceneFile, SceneError> {
-    let bytes = read_bytes(path).map_err(|why| SceneError::file(path, why))?;
+    let bytes = read_model_bytes(path).map_err(|why| SceneError::file(path, why))?;
     // What serde derives would take a list of the values of keys.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(SceneError::file(path, "it is a list, not an object"));
@@ -177,8 +180,10 @@ fn read_model(
     place: ScenePlace,
 ) -> Result<Rc<Model>, SceneError> {
     let at = |message: String| SceneError::new(from, place.clone(), message);
-    let id = std::fs::canonicalize(path)
-        .map_err(|error| at(format!("{} cannot be read: {error}", path.display())))?;
+    let id = std::fs::canonicalize(path).map_err(|error| match path == from {
+        true => at(format!("it cannot be read: {error}")),
+        false => at(format!("{} cannot be read: {error}", path.display())),
+    })?;
     if let Some(model) = builder.models.get(&id) {
         return Ok(model.clone());
     }

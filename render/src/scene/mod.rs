@@ -25,7 +25,7 @@ pub use bytes::MAX_FILE_BYTES;
 pub use camera::{DEFAULT_SIZE, MAX_SIDE, framing_camera};
 pub use compile::{MaterialCompiler, set_input};
 pub use error::{SceneError, ScenePlace};
-pub use file::SceneOptions;
+pub use file::{MAX_BOUNCES, MAX_SAMPLES, SceneOptions};
 pub use light::{ArrivingLight, Light, SpotCone};
 pub use loader::{MAX_NESTING, SceneLoader};
 pub use texture::{ColorSpace, SceneTexture, TextureSource};

@@ -147,6 +147,26 @@ fn wrong_scene_files_are_reported_with_places() {
             "s.json: camera.focus-distance: it is 0",
         ),
         (
+            "{ \"options\": { \"spp\": 0 } }",
+            "s.json: options.spp: it is 0",
+        ),
+        (
+            "{ \"options\": { \"spp\": 65537 } }",
+            "s.json: options.spp: it is 65537; a pixel has from 1 to 65536 samples",
+        ),
+        (
+            "{ \"options\": { \"bounces\": 65 } }",
+            "s.json: options.bounces: it is 65; the limit is 64",
+        ),
+        (
+            "{ \"options\": { \"clamp\": 0 } }",
+            "s.json: options.clamp: it is 0",
+        ),
+        (
+            "{ \"options\": { \"bias\": 1e39 } }",
+            "s.json: options.bias: it is not finite",
+        ),
+        (
             "{ \"lights\": [{ \"spot\": { \"position\": [0, 0, 0], \"direction\": [0, 0, 0], \"intensity\": [1, 1, 1], \"outer\": 20 } }] }",
             "s.json: lights[0]: its direction has no length",
         ),
@@ -192,6 +212,11 @@ fn wrong_scene_files_are_reported_with_places() {
         error(&files, "ok.adu"),
         "ok.adu: its name ends with none of .json, .gltf, .glb, .obj"
     );
+    assert!(error(&files, "no.gltf").starts_with("no.gltf: it cannot be read: "));
+    for name in ["empty.json", "empty.gltf", "empty.glb"] {
+        files.write(name, "");
+        assert_eq!(error(&files, name), format!("{name}: it is empty"));
+    }
     std::fs::create_dir(files.path("folder.json")).unwrap();
     assert_eq!(
         error(&files, "folder.json"),

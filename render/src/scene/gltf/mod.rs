@@ -9,7 +9,7 @@ mod material;
 mod mesh;
 
 use super::builder::{Builder, Model, PlacedMesh, check_light};
-use super::bytes::read_bytes;
+use super::bytes::read_model_bytes;
 use super::camera::half_view;
 use super::error::SceneError;
 use super::transform::quaternion;
@@ -41,7 +41,7 @@ impl File<'_> {
 
 fn open(path: &Path) -> Result<File<'_>, SceneError> {
     let at = |message: String| SceneError::file(path, message);
-    let bytes = read_bytes(path).map_err(at)?;
+    let bytes = read_model_bytes(path).map_err(at)?;
     let (json, blob) = buffers::split(&bytes).map_err(at)?;
     let gltf = gltf::Gltf::from_slice(json).map_err(|error| match error {
         gltf::Error::Deserialize(error) => SceneError::json(path, &error),
