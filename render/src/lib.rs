@@ -13,6 +13,7 @@ pub mod fingerprint;
 pub mod frame;
 pub mod geometry;
 pub mod scene;
+pub mod scene_image;
 pub mod scene_textures;
 pub mod shading;
 pub mod texture;

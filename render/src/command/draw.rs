@@ -8,9 +8,9 @@ use adumbra_image::{Image, ImageSize, NO_LEVEL, read_image};
 use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
 use adumbra_render::fingerprint::Fingerprint;
 use adumbra_render::frame::{FrameJob, TILE_SIDE, draw_tiles, tiles};
-use adumbra_render::scene::{ColorSpace, Environment, Scene, SceneLoader, TextureSource};
+use adumbra_render::scene::{Scene, SceneLoader};
+use adumbra_render::scene_image::{add_textures, load_environment};
 use adumbra_render::scene_textures::SceneTextures;
-use adumbra_render::shading::environment::{EnvironmentImage, EnvironmentLight};
 use adumbra_render::shading::{
     ClosureTable, ImageTile, MaterialShader, PathScene, PathSettings, PhaseTimes,
 };
@@ -125,7 +125,7 @@ fn draw_paths(
         .iter()
         .map(|material| MaterialShader::new(material, &table))
         .collect();
-    let environment = environment(&scene.environment)?;
+    let environment = load_environment(&scene.environment)?;
     let stop = Arc::new(AtomicBool::new(false));
     // The second ends the process at once.
     signal_hook::flag::register_conditional_shutdown(SIGINT, 130, stop.clone())?;
@@ -278,36 +278,10 @@ fn texture_cache(scene: &Scene, arguments: &DrawArguments) -> Fallible<Arc<Textu
         settings.policy = MissPolicy::Block;
     }
     let cache = TextureCache::new(settings);
-    for texture in &scene.textures {
-        let [wrap, across] = texture.wrap;
-        if wrap != across {
-            anstream::eprintln!(
-                "adumbra-render: {}: the wrap mode of u holds for v, too",
-                texture.name()
-            );
-        }
-        match (&texture.source, texture.color_space) {
-            (TextureSource::File(file), ColorSpace::Srgb) => {
-                cache.add(file, Some(wrap));
-            }
-            _ => {
-                let read = texture.read();
-                let image = read.map_err(|error| format!("{}: {error}", texture.name()))?;
-                cache.add_image(&texture.name(), image, wrap);
-            }
-        }
+    for warning in add_textures(&cache, scene)? {
+        anstream::eprintln!("adumbra-render: {warning}");
     }
     Ok(cache)
-}
-
-fn environment(environment: &Environment) -> Fallible<EnvironmentLight> {
-    Ok(match environment {
-        Environment::Constant(radiance) => EnvironmentLight::Constant(*radiance),
-        Environment::Image { file, scale } => {
-            let image = read_image(file).map_err(|error| format!("{}: {error}", file.display()))?;
-            EnvironmentLight::Image(Box::new(EnvironmentImage::new(image, *scale)))
-        }
-    })
 }
 
 /// What the seeds of hits give, without shading.

@@ -86,9 +86,9 @@ struct PlacedLobe {
 }
 
 impl Bsdf {
-    /// Sets the lobes of a point. `out` is towards the eye; `enters` says that the eye is outside of
-    /// what the surface bounds.
-    pub fn set(&mut self, lobes: &[Lobe], out: Vec3, enters: bool) {
+    /// Sets the lobes of a point. `out` is towards the eye; `gnormal` is the unit normal of the
+    /// triangle, to the outside of what the surface bounds.
+    pub fn set(&mut self, lobes: &[Lobe], out: Vec3, gnormal: Vec3) {
         self.lobes.clear();
         self.emission = Vec3::ZERO;
         let top = lobes.iter().map(|lobe| lobe.layer).max().unwrap_or(0);
@@ -100,7 +100,7 @@ impl Bsdf {
                     self.emission += left * lobe.weight;
                     continue;
                 }
-                let placed = PlacedLobe::new(lobe, left, out, enters);
+                let placed = PlacedLobe::new(lobe, left, out, gnormal);
                 covered += lobe.weight * placed.albedo();
                 self.lobes.push(placed);
             }
@@ -164,8 +164,27 @@ impl Bsdf {
     }
 }
 
+/// The cosine to the eye of normals that were turned away from it.
+const MIN_COSINE: f32 = 1e-3;
+
+/// A lobe's normal as the eye sees it: on the side of the triangle's normal `side`, which is the
+/// eye's. One that is turned away from the eye all the same, as normal maps and interpolation give
+/// near a silhouette, is bent towards it until it is seen; the point would be black otherwise.
+fn seen_normal(normal: Vec3, out: Vec3, side: Vec3) -> Vec3 {
+    let along = normal.dot(side);
+    // A degenerate triangle has no normal.
+    let is_turned = along < 0.0 || along == 0.0 && normal.dot(out) < 0.0;
+    let normal = if is_turned { -normal } else { normal };
+    let cosine = normal.dot(out);
+    match cosine <= 0.0 {
+        true => (normal + out * (MIN_COSINE - cosine)).normalize_or(side),
+        false => normal,
+    }
+}
+
 impl PlacedLobe {
-    fn new(lobe: &Lobe, left: Vec3, out: Vec3, enters: bool) -> PlacedLobe {
+    fn new(lobe: &Lobe, left: Vec3, out: Vec3, gnormal: Vec3) -> PlacedLobe {
+        let enters = gnormal.dot(out) >= 0.0;
         let (normal, tangent) = match lobe.shape {
             LobeShape::Diffuse { normal, .. }
             | LobeShape::Dielectric { normal, .. }
@@ -175,11 +194,7 @@ impl PlacedLobe {
             } => (normal, Some(tangent)),
             LobeShape::Emission | LobeShape::Transparency => (out, None),
         };
-        let normal = if normal.dot(out) < 0.0 {
-            -normal
-        } else {
-            normal
-        };
+        let normal = seen_normal(normal, out, if enters { gnormal } else { -gnormal });
         let frame = Frame::new(normal, tangent);
         let eta = match lobe.shape {
             LobeShape::Dielectric { ior, .. } if enters => 1.0 / ior,

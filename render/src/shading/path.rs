@@ -192,8 +192,7 @@ pub fn trace_tile<T: TextureAccess>(
             for (at, surface) in memory.surfaces.iter().enumerate() {
                 let path = &mut paths[surface.path];
                 let out = -path.ray.direction.as_vec3();
-                let enters = surface.gnormal().dot(out) >= 0.0;
-                bsdf.set(shader.lobes(at), out, enters);
+                bsdf.set(shader.lobes(at), out, surface.gnormal());
                 let limit = path.limit(settings);
                 path.add(path.throughput * bsdf.emission, limit);
                 if bsdf.is_rough() {

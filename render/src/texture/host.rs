@@ -222,6 +222,11 @@ impl TextureHost {
         &self.levels
     }
 
+    /// Takes that number; counts are zero afterwards.
+    pub fn take_level_counts(&mut self) -> LevelCounts {
+        std::mem::take(&mut self.levels)
+    }
+
     /// Records all requests from now on.
     pub fn record(&mut self) {
         self.recorded = Some(Vec::new());

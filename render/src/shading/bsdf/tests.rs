@@ -43,7 +43,10 @@ fn bsdf(shape: LobeShape, out: Vec3, enters: bool) -> Bsdf {
         weight: Vec3::ONE,
         layer: 0,
     };
-    bsdf.set(&[lobe], out, enters);
+    // The eye is outside or inside of what the triangle bounds.
+    let is_above = out.z >= 0.0;
+    let gnormal = if is_above == enters { NORMAL } else { -NORMAL };
+    bsdf.set(&[lobe], out, gnormal);
     bsdf
 }
 
@@ -164,10 +167,10 @@ fn higher_layers_cover_lower_ones() {
         layer: 1,
     };
     let mut bsdf = Bsdf::default();
-    bsdf.set(&[base, coat], out, true);
+    bsdf.set(&[base, coat], out, NORMAL);
     let grazing = Vec3::new(0.9, 0.0, 0.435_889_9);
     let diffuse = bsdf.evaluate(grazing).value.x;
-    bsdf.set(&[base], out, true);
+    bsdf.set(&[base], out, NORMAL);
     let bare = bsdf.evaluate(grazing).value.x;
     assert!((diffuse / bare - 0.75).abs() < 0.02, "{diffuse} {bare}");
     let glow = Lobe {
@@ -175,7 +178,7 @@ fn higher_layers_cover_lower_ones() {
         weight: Vec3::ONE,
         layer: 0,
     };
-    bsdf.set(&[glow, coat], out, true);
+    bsdf.set(&[glow, coat], out, NORMAL);
     assert!((bsdf.emission - Vec3::splat(0.75)).abs().max_element() < 1e-6);
 }
 
@@ -217,4 +220,36 @@ fn smooth_glass_follows_fresnel_and_snell() {
         inside.sample(&mut random).unwrap().event,
         Event::Reflect { .. }
     ));
+}
+
+#[test]
+fn normals_turned_from_the_eye_are_bent_to_it() {
+    let out = Vec3::new(0.95, 0.0, 0.3).normalize();
+    let light = Vec3::new(-0.3, 0.2, 0.9).normalize();
+    // As a normal map or interpolation gives it near a silhouette: away from the eye, towards the
+    // light, on the triangle's outside.
+    let away = Vec3::new(-0.5, 0.0, 0.8).normalize();
+    assert!(away.dot(out) < 0.0 && away.dot(light) > 0.0);
+    let value = |normal: Vec3, out: Vec3, gnormal: Vec3, light: Vec3| {
+        let mut bsdf = Bsdf::default();
+        let lobe = Lobe {
+            shape: LobeShape::Diffuse {
+                normal,
+                roughness: 0.0,
+            },
+            weight: Vec3::ONE,
+            layer: 0,
+        };
+        bsdf.set(&[lobe], out, gnormal);
+        bsdf.evaluate(light).value.x * PI
+    };
+    let bent = value(away, out, NORMAL, light);
+    assert!(bent > 0.6, "it is lit nearly as it was: {bent}");
+    // From the other side, by a normal of either sign, it is the same.
+    assert_eq!(value(away, out, -NORMAL, light), bent);
+    assert_eq!(value(-away, out, NORMAL, light), bent);
+    // A normal that the eye sees stays what it is.
+    assert!((value(NORMAL, out, NORMAL, light) - light.z).abs() < 1e-5);
+    // Without a triangle's normal it is turned to the eye.
+    assert!((value(away, out, Vec3::ZERO, -light) - away.dot(light)).abs() < 1e-5);
 }

@@ -1,0 +1,220 @@
+//! A whole image of a scene, for programs that draw without the command.
+
+use crate::differential::{Differentials, PathDifferentials, SeedRule};
+use crate::frame::{FrameJob, draw_tiles, tiles};
+use crate::scene::{ColorSpace, Environment, Scene, TextureSource};
+use crate::scene_textures::{PartialSource, SceneTextures};
+use crate::shading::environment::{EnvironmentImage, EnvironmentLight};
+use crate::shading::{
+    ClosureTable, MaterialShader, PathScene, PathSettings, PhaseTimes, ShadingEngine, ShadingError,
+};
+use crate::texture::cache::{CacheSettings, CacheStatistics, TextureCache};
+use crate::texture::host::{LevelCounts, LookupSettings, TextureHost};
+use adumbra::closure::RegistryError;
+use adumbra_image::read_image;
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+
+/// How a scene is drawn.
+#[derive(Clone, Debug)]
+pub struct ImageSettings {
+    /// Samples of each pixel.
+    pub samples: u32,
+    /// Surfaces that a path may be scattered by.
+    pub bounces: u32,
+    /// How derivatives go on after rough surfaces.
+    pub differentials: Differentials,
+    /// How textures are looked up.
+    pub lookup: LookupSettings,
+    /// How their tiles are kept.
+    pub cache: CacheSettings,
+    /// What evaluates materials.
+    pub engine: ShadingEngine,
+    /// Threads, at least one.
+    pub threads: usize,
+}
+
+impl Default for ImageSettings {
+    /// One sample, four bounces, one thread.
+    fn default() -> ImageSettings {
+        ImageSettings {
+            samples: 1,
+            bounces: 4,
+            differentials: Differentials::default(),
+            lookup: LookupSettings::default(),
+            cache: CacheSettings::default(),
+            engine: ShadingEngine::default(),
+            threads: 1,
+        }
+    }
+}
+
+/// An image, and what it took.
+#[derive(Clone, Debug)]
+pub struct SceneImage {
+    /// Linear radiance and coverage, row by row.
+    pub pixels: Vec<[f32; 4]>,
+    /// Where the time of all threads went.
+    pub times: PhaseTimes,
+    /// What was read of textures.
+    pub textures: CacheStatistics,
+    /// Number of lookups by the finest level that each read.
+    pub levels: LevelCounts,
+}
+
+impl SceneImage {
+    /// The mean of the levels that lookups read; none without lookups.
+    pub fn mean_level(&self) -> Option<f64> {
+        let levels = self.levels.iter().enumerate();
+        let sum: f64 = levels
+            .map(|(level, count)| level as f64 * *count as f64)
+            .sum();
+        let count: u64 = self.levels.iter().sum();
+        (count > 0).then(|| sum / count as f64)
+    }
+
+    /// The root of the mean square of all differences of colours to another image of the same size.
+    pub fn rmse(&self, reference: &SceneImage) -> f64 {
+        let colours = |image: &SceneImage| -> Vec<f64> {
+            let pixels = image.pixels.iter();
+            pixels
+                .flat_map(|pixel| pixel[..3].iter().map(|c| f64::from(*c)).collect::<Vec<_>>())
+                .collect()
+        };
+        let (own, other) = (colours(self), colours(reference));
+        let squares: f64 = own.iter().zip(&other).map(|(a, b)| (a - b) * (a - b)).sum();
+        (squares / own.len().max(1) as f64).sqrt()
+    }
+}
+
+/// Why a scene cannot be drawn.
+#[derive(Debug)]
+pub enum SceneImageError {
+    /// An image file of the scene cannot be read: which, and why.
+    Image(String),
+    /// A material has closures that the renderer does not know.
+    Closures(RegistryError),
+    /// A material cannot be evaluated here.
+    Shading(ShadingError),
+}
+
+impl fmt::Display for SceneImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SceneImageError::Image(why) => f.write_str(why),
+            SceneImageError::Closures(error) => error.fmt(f),
+            SceneImageError::Shading(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SceneImageError {}
+
+/// Adds the textures of a scene to a cache, in their order. Gives what was replaced, for people.
+///
+/// # Errors
+/// If an image that has to be converted cannot be read.
+pub fn add_textures(cache: &TextureCache, scene: &Scene) -> Result<Vec<String>, SceneImageError> {
+    let mut warnings = Vec::new();
+    for texture in &scene.textures {
+        let name = texture.name();
+        let [wrap, across] = texture.wrap;
+        if wrap != across {
+            warnings.push(format!("{name}: the wrap mode of u holds for v, too"));
+        }
+        match (&texture.source, texture.color_space) {
+            (TextureSource::File(file), ColorSpace::Srgb) => {
+                cache.add(file, Some(wrap));
+            }
+            _ => {
+                let image = texture.read();
+                let image =
+                    image.map_err(|error| SceneImageError::Image(format!("{name}: {error}")))?;
+                cache.add_image(&name, image, wrap);
+            }
+        }
+    }
+    Ok(warnings)
+}
+
+/// The light from infinity, with its image.
+///
+/// # Errors
+/// If the image cannot be read.
+pub fn load_environment(environment: &Environment) -> Result<EnvironmentLight, SceneImageError> {
+    Ok(match environment {
+        Environment::Constant(radiance) => EnvironmentLight::Constant(*radiance),
+        Environment::Image { file, scale } => {
+            let image = read_image(file);
+            let image = image
+                .map_err(|error| SceneImageError::Image(format!("{}: {error}", file.display())))?;
+            EnvironmentLight::Image(Box::new(EnvironmentImage::new(image, *scale)))
+        }
+    })
+}
+
+/// Draws a scene.
+///
+/// # Errors
+/// If an image of the scene cannot be read, or a material cannot be evaluated here.
+pub fn draw_scene(scene: &Scene, settings: &ImageSettings) -> Result<SceneImage, SceneImageError> {
+    let cache = TextureCache::new(settings.cache);
+    add_textures(&cache, scene)?;
+    let table = ClosureTable::new();
+    let shaders = scene.materials.iter();
+    let shaders = shaders.map(|material| MaterialShader::new(material, &table));
+    let shaders: Vec<_> = shaders
+        .collect::<Result<_, _>>()
+        .map_err(SceneImageError::Closures)?;
+    let environment = load_environment(&scene.environment)?;
+    let step = 1.0 / f64::from(settings.samples.max(1)).sqrt();
+    let rule = SeedRule::Exact;
+    let differentials = PathDifferentials::new(&scene.camera, rule, settings.differentials, step);
+    let job = FrameJob {
+        scene: PathScene {
+            world: &scene.world,
+            lights: &scene.lights,
+            environment: &environment,
+        },
+        settings: PathSettings {
+            samples: settings.samples,
+            bounces: settings.bounces,
+            seed: 0,
+            differentials,
+            clamp: None,
+        },
+        shaders: &shaders,
+        table: &table,
+        engine: settings.engine,
+        threads: settings.threads,
+        stop: &AtomicBool::new(false),
+    };
+    let [width, height] = scene.camera.size.map(|side| side as usize);
+    let mut pixels = vec![[0.0; 4]; width * height];
+    let mut levels = LevelCounts::default();
+    let times = draw_tiles(
+        &job,
+        &tiles(scene.camera.size),
+        || {
+            let host = TextureHost::new(cache.clone(), settings.lookup);
+            SceneTextures::new(host, PartialSource::Request)
+        },
+        |tile, drawn, textures| {
+            for ([x, y], pixel) in tile.pixels().zip(drawn) {
+                pixels[y as usize * width + x as usize] = *pixel;
+            }
+            let counts = textures.host().take_level_counts();
+            levels
+                .iter_mut()
+                .zip(counts)
+                .for_each(|(sum, count)| *sum += count);
+            textures.host().flush();
+        },
+    );
+    Ok(SceneImage {
+        times: times.map_err(SceneImageError::Shading)?,
+        textures: cache.statistics(),
+        pixels,
+        levels,
+    })
+}
