@@ -244,6 +244,7 @@ fn changed_inputs_are_refused() {
     ];
     let output = drawing.run(&more);
     assert!(output.status.success(), "{}", said(&output));
+    assert!(read(&drawing.out) == Drawing::expected());
 }
 
 #[test]

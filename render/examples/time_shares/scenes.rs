@@ -13,11 +13,17 @@ pub(crate) struct SceneEntry {
 }
 
 const PAINT: &str = "texture2d tiles;
-shader paint(float2 at = global_value<uvw>.xy, float rough = 0.4, out closure surface) {
+shader paint(float2 at = float2(0, 0), float rough = 0.4, out closure surface) {
     float3 n = global_value<normal>;
     color base = texture2d_sample<tiles>(at).xyz;
     surface = base * make_closure<diffuse>(n, 0.0)
         + make_closure<reflection>(n, global_value<tangent>, rough, 0.0, float3(0.04), 1);
+}";
+
+const FLOOR: &str = "texture2d tiles;
+shader plain(out closure surface) {
+    color base = texture2d_sample<tiles>(10 * global_value<uvw>.xy).xyz;
+    surface = base * make_closure<diffuse>(global_value<normal>, 0.0);
 }";
 
 const WARP: &str =
@@ -79,9 +85,10 @@ const TRIANGLES: &str = r#"{
 /// Writes all scenes and their files.
 pub(crate) fn write(folder: &Path) -> Result<[SceneEntry; 3], Box<dyn Error>> {
     std::fs::create_dir_all(folder)?;
-    let shader = r#""shader": { "file": "paint.adu" }"#;
+    let shader = r#""shader": { "file": "floor.adu" }"#;
     let group = r#""group": { "file": "group.json" }"#;
     for (name, content) in [
+        ("floor.adu", FLOOR),
         ("paint.adu", PAINT),
         ("warp.adu", WARP),
         ("group.json", GROUP),
