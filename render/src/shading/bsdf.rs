@@ -164,20 +164,20 @@ impl Bsdf {
     }
 }
 
-/// The cosine to the eye of normals that were turned away from it.
-const MIN_COSINE: f32 = 1e-3;
+/// The least cosine of a lobe's normal to the eye, relative to that of the triangle's normal.
+const LEAST_COSINE: f32 = 0.5;
 
 /// A lobe's normal as the eye sees it: on the side of the triangle's normal `side`, which is the
-/// eye's. One that is turned away from the eye all the same, as normal maps and interpolation give
-/// near a silhouette, is bent towards it until it is seen; the point would be black otherwise.
+/// eye's. Normal maps and interpolation turn some from the eye all the same, which would reflect
+/// nothing or everything. They are bent until they have [`LEAST_COSINE`].
 fn seen_normal(normal: Vec3, out: Vec3, side: Vec3) -> Vec3 {
     let along = normal.dot(side);
     // A degenerate triangle has no normal.
     let is_turned = along < 0.0 || along == 0.0 && normal.dot(out) < 0.0;
     let normal = if is_turned { -normal } else { normal };
-    let cosine = normal.dot(out);
-    match cosine <= 0.0 {
-        true => (normal + out * (MIN_COSINE - cosine)).normalize_or(side),
+    let (cosine, least) = (normal.dot(out), LEAST_COSINE * side.dot(out));
+    match cosine < least {
+        true => (normal + out * (least - cosine)).normalize_or(side),
         false => normal,
     }
 }
