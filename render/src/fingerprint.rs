@@ -1,5 +1,5 @@
 //! Fingerprints: 64 bits that say whether inputs are the same as before. They are the same on every
-//! machine, and no protection against those who mean to deceive.
+//! machine, and no protection against forgery.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -56,7 +56,7 @@ impl Drawing {
             .expect("it runs")
     }
 
-    /// Runs until a file is longer than so many blocks of 512 bytes.
+    /// Runs until a file is longer than `blocks` of 512 bytes.
     fn run_killed_at(&self, blocks: u64, more: &[&str]) -> Output {
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -c 0; ulimit -f $0; exec \"$@\""]);
