@@ -1,9 +1,10 @@
 //! Draws a scene.
 
 use super::Fallible;
-use super::arguments::{DerivativesName, DrawArguments, SeedsName, View, filter, level_rule};
+use super::arguments::{DrawArguments, SeedsName, View, filter, level_rule};
 use super::output::{OutputImage, image_format, write};
 use adumbra_image::{Image, ImageSize, NO_LEVEL, read_image};
+use adumbra_render::derivative_mode::DerivativeMode;
 use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
 use adumbra_render::frame::{FrameJob, draw_tiles, tiles};
 use adumbra_render::scene::{ColorSpace, Environment, Scene, SceneLoader, TextureSource};
@@ -31,6 +32,7 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
     image_format(&arguments.out)?;
     let start = Instant::now();
     let scene = SceneLoader::new()
+        .with_options(DerivativeMode::from(arguments.derivatives).options())
         .with_size(arguments.size)
         .load(&arguments.scene)?;
     for warning in &scene.warnings {
@@ -84,6 +86,7 @@ fn draw_paths(
     image_size: ImageSize,
 ) -> Fallible<OutputImage> {
     let options = &scene.options;
+    let mode = DerivativeMode::from(arguments.derivatives);
     let samples = arguments.spp.or(options.spp).unwrap_or(1).max(1);
     let named_rule = options.mip_rule.as_deref().map(level_rule).transpose()?;
     let named_filter = options.filter.as_deref().map(filter).transpose()?;
@@ -92,7 +95,7 @@ fn draw_paths(
         filter: arguments.filter.or(named_filter).unwrap_or_default(),
         bias: arguments.bias.or(options.bias).unwrap_or(0.0),
         wrap: None,
-        ignores_partials: arguments.derivatives == DerivativesName::None,
+        ignores_partials: mode.ignores_partials(),
     };
     let cache = texture_cache(scene, arguments)?;
     let table = ClosureTable::new();
@@ -139,12 +142,7 @@ fn draw_paths(
     draw_tiles(
         &job,
         &all,
-        || {
-            SceneTextures::new(
-                TextureHost::new(cache.clone(), lookup),
-                arguments.derivatives.partials(),
-            )
-        },
+        || SceneTextures::new(TextureHost::new(cache.clone(), lookup), mode.partials()),
         |tile, drawn, textures| {
             let levels = textures.take_levels(drawn.len());
             for (at, [x, y]) in tile.pixels().enumerate() {

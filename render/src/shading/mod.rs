@@ -11,11 +11,13 @@ mod closures;
 pub mod environment;
 mod material;
 mod path;
+mod point;
 mod random;
 mod wave;
 
 pub use closures::{ClosureTable, Lobe, LobeShape};
 pub use material::{MaterialShader, ShaderOutput};
 pub use path::{ImageTile, PathScene, PathSettings, WAVE_PATHS, trace_tile};
+pub use point::{TexturePoint, WavePoint};
 pub use random::{PathRandom, pixel_position};
-pub use wave::{ShadingEngine, ShadingError, TextureAccess, TexturePoint, WavePoint, WaveShader};
+pub use wave::{ShadingEngine, ShadingError, TextureAccess, WaveShader};

@@ -4,12 +4,16 @@
 
 use super::bsdf::{Bsdf, Event, Sample};
 use super::environment::EnvironmentLight;
+use super::point::{TexturePoint, WavePoint};
 use super::random::{PathRandom, pixel_position};
-use super::wave::{ShadingError, TextureAccess, TexturePoint, WavePoint, WaveShader};
-use crate::differential::{PathDifferentials, RayDifferential, SurfaceDifferential};
+use super::wave::{ShadingError, TextureAccess, WaveShader};
+use crate::differential::{
+    PathDifferentials, QuadRays, QuadSeeds, RayDifferential, SurfaceDifferential, corner_of,
+};
 use crate::geometry::World;
 use crate::scene::Light;
-use glam::{DVec3, Vec3};
+use adumbra::derivatives::Corner;
+use glam::{DVec2, DVec3, Vec3};
 
 /// What every path of an image shares.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +75,10 @@ impl ImageTile {
 struct Path {
     /// The pixel's index in the tile.
     pixel: usize,
+    /// The pixel's place in its quad.
+    corner: Corner,
+    /// The point of the image, and that of the lens.
+    start: [DVec2; 2],
     random: PathRandom,
     ray: RayDifferential,
     throughput: Vec3,
@@ -118,18 +126,20 @@ pub fn trace_tile<T: TextureAccess>(
     });
     let mut all = all.peekable();
     let mut bsdf = Bsdf::default();
-    let mut paths = Vec::new();
+    let (mut paths, mut quads) = (Vec::new(), Vec::new());
     while all.peek().is_some() {
         paths.clear();
         let wave = all.by_ref().take(WAVE_PATHS);
         paths.extend(wave.map(|(index, pixel, sample)| start(settings, index, pixel, sample)));
         for bounce in 0..=settings.bounces {
-            let points = intersect(scene, settings, &mut paths);
+            quads.clear();
+            let helpers = shader.is_in_quads().then_some(&mut quads);
+            let points = intersect(scene, settings, &mut paths, helpers);
             if points.is_empty() {
                 break;
             }
             let (surfaces, points): (Vec<_>, Vec<_>) = points.into_iter().unzip();
-            shader.shade(&points, textures)?;
+            shader.shade(&points, &quads, textures)?;
             for (at, surface) in surfaces.iter().enumerate() {
                 let path = &mut paths[surface.path];
                 let out = -path.ray.direction.as_vec3();
@@ -169,6 +179,8 @@ fn start(settings: &PathSettings, index: usize, pixel: [u32; 2], sample: u32) ->
     let lens = super::bsdf::disk(random.next_2d()).as_dvec2();
     Path {
         pixel: index,
+        corner: corner_of(pixel),
+        start: [at, lens],
         random,
         ray: settings.differentials.camera_ray(at, lens),
         throughput: Vec3::ONE,
@@ -181,10 +193,12 @@ fn start(settings: &PathSettings, index: usize, pixel: [u32; 2], sample: u32) ->
 }
 
 /// Follows all rays to their hits. Those that leave the scene get the light of the surroundings.
+/// Where `quads` are wanted, each hit gets its helpers.
 fn intersect(
     scene: &PathScene<'_>,
     settings: &PathSettings,
     paths: &mut [Path],
+    mut quads: Option<&mut Vec<QuadSeeds>>,
 ) -> Vec<(SurfacePoint, WavePoint)> {
     let mut points = Vec::new();
     for (index, path) in paths
@@ -212,6 +226,14 @@ fn intersect(
         let triangle = scene.world.triangle(&hit);
         let surface = settings.differentials.surface(ray, &triangle, hit.t);
         let seeds = surface.seeds();
+        if let Some(quads) = &mut quads {
+            let [pixel, lens] = path.start;
+            let rays = match path.bounces {
+                0 => (settings.differentials).camera_quad(path.corner, pixel, lens),
+                _ => QuadRays::after(path.corner, ray),
+            };
+            quads.push(rays.seeds(&triangle, &surface));
+        }
         let texture = TexturePoint {
             random: path.random.next_1d(),
             uvw: seeds.uvw,
