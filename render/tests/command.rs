@@ -70,7 +70,7 @@ fn derivative_modes_differ_and_agree_by_engine() {
         let first = with(&["--engine", "point", "--threads", "1"]);
         for more in [
             &["--engine", "batch", "--threads", "2"][..],
-            &["--engine", "native", "--threads", "8"],
+            &["--engine", "auto", "--threads", "8"],
             // Points of quads wait for several textures.
             &["--disk-latency", "2", "--engine", "batch"],
             &["--disk-latency", "2", "--engine", "point"],
