@@ -16,6 +16,7 @@ use adumbra_ir::passes::{
 };
 use adumbra_ir::text::{self, SpanComments};
 use adumbra_ir::{Diagnostic, FileId, Module};
+use adumbra_ops::OpSet;
 use adumbra_vm::FloatEnvironment;
 use frontend::{fail_on_error, parse_sources};
 use std::sync::Arc;
@@ -91,6 +92,10 @@ pub struct Options {
     pub merge_demand: bool,
     /// Whether the host reads the outputs' derivatives. If not, none is computed for its sake.
     pub output_derivatives: bool,
+    /// Ops whose results have no derivatives, as if their partials were zero: to emulate systems
+    /// that differentiate some operations only. By default none. Values are the same with any. By
+    /// quads derivatives are differences of values, so it has no effect there.
+    pub dropped_derivatives: OpSet,
 }
 
 impl Compiler {
@@ -372,6 +377,7 @@ impl Compiler {
             derivatives: self.options.derivatives,
             merge_demand: self.options.merge_demand,
             output_shadows: self.options.output_derivatives,
+            dropped: self.options.dropped_derivatives,
         }
     }
 

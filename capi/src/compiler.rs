@@ -107,6 +107,7 @@ unsafe fn options(given: &AdumbraCompilerOptions) -> Result<Options> {
         )?,
         merge_demand: flag(given.merge_demand)?,
         output_derivatives: flag(given.output_derivatives)?,
+        ..Options::default()
     })
 }
 

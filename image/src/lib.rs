@@ -32,7 +32,7 @@ mod views;
 pub use error::ImageError;
 pub use exr::write_exr;
 pub use image::{Image, read_image};
-pub use mip_pyramid::{MipPyramid, mip_level};
+pub use mip_pyramid::{MipPyramid, mip_level, step_level};
 pub use png::{PngImage, write_png};
 pub use save::{ImageFormat, save_atomically};
 pub use size::{ImageSize, MAX_PIXELS, SizeError};

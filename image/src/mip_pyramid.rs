@@ -25,18 +25,26 @@ pub struct MipPyramid {
 /// # Ok::<(), adumbra_image::SizeError>(())
 /// ```
 pub fn mip_level(size: ImageSize, dx: [f32; 2], dy: [f32; 2]) -> f32 {
-    let square = |[u, v]: [f32; 2]| {
-        let u = f64::from(u) * f64::from(size.width());
-        let v = f64::from(v) * f64::from(size.height());
-        u * u + v * v
-    };
+    let sides = [size.width(), size.height()].map(f64::from);
+    let texels = |step: [f32; 2]| [0, 1].map(|axis| f64::from(step[axis]) * sides[axis]);
+    let level = step_level([texels(dx), texels(dy)]);
     // The maximum of a NaN and a number is the number.
-    let longer = square(dx).max(square(dy));
-    match longer > 1.0 {
-        // The platform's logarithm differs in the last bit from one system to the next.
-        true => (0.5 * libm::log2(longer)).min(f64::from(last_level(size))) as f32,
-        false => 0.0,
-    }
+    level.max(0.0).min(f64::from(last_level(size))) as f32
+}
+
+/// log₂ of the longer of two steps in texels, each with its part along u and v; −∞ if both are 0.
+///
+/// [`mip_level`] is this within the levels of an image.
+///
+/// ```
+/// use adumbra_image::step_level;
+/// assert_eq!(step_level([[0.0, 4.0], [1.0, 0.0]]), 2.0);
+/// assert_eq!(step_level([[0.25, 0.0], [f64::NAN, 0.0]]), -2.0);
+/// ```
+pub fn step_level(steps: [[f64; 2]; 2]) -> f64 {
+    let [dx, dy] = steps.map(|[u, v]| u * u + v * v);
+    // The platform's logarithm differs in the last bit from one system to the next.
+    0.5 * libm::log2(dx.max(dy))
 }
 
 /// The number of the level that is one texel.

@@ -5,9 +5,11 @@
 //! differentials to the hit and seeds the globals of shaders. [`shading`] evaluates materials in
 //! batches and integrates light. Shaders ask [`texture`] for texels with u, v and their four
 //! partials: a level rule picks the level, a filter reads texels, a cache loads tiles. [`frame`]
-//! divides an image among threads.
+//! divides an image among threads. A [`derivative_mode`] replaces the partials by those of
+//! renderers of other kinds.
 
 pub mod camera;
+pub mod derivative_mode;
 pub mod differential;
 pub mod fingerprint;
 pub mod frame;

@@ -18,8 +18,14 @@ fn run(arguments: &[&str]) -> Output {
 fn draw(folder: &TempDir, name: &str, more: &[&str]) -> Vec<u8> {
     let out = folder.path().join(name);
     let out_name = out.to_str().expect("UTF-8");
-    let small = ["--size", "64x36", "--spp", "2"];
-    let output = run(&[&[SCENE, "-o", out_name][..], &small, more].concat());
+    let mut arguments = vec![SCENE, "-o", out_name];
+    for [name, value] in [["--size", "64x36"], ["--spp", "2"]] {
+        if !more.contains(&name) {
+            arguments.extend([name, value]);
+        }
+    }
+    arguments.extend(more);
+    let output = run(&arguments);
     assert!(
         output.status.success(),
         "{}",
@@ -43,6 +49,104 @@ fn threads_engines_and_memory_give_the_same_file() {
     assert!(draw(&folder, "b.exr", &["--seed", "1"]) != expected);
     assert!(draw(&folder, "b.exr", &["--derivatives", "mesh"]) != expected);
     assert!(draw(&folder, "b.exr", &["--bias", "3"]) != expected);
+}
+
+#[test]
+fn derivative_modes_differ_and_agree_by_engine() {
+    let folder = TempDir::new().expect("a folder");
+    let modes = [
+        "dual",
+        "quad-fine",
+        "quad-coarse",
+        "mesh",
+        "partial",
+        "none",
+    ];
+    let images = modes.map(|mode| {
+        let with = |more: &[&str]| {
+            let options = ["--size", "48x27", "--derivatives", mode];
+            draw(&folder, "a.exr", &[&options, more].concat())
+        };
+        let first = with(&["--engine", "point", "--threads", "1"]);
+        for more in [
+            &["--engine", "batch", "--threads", "2"][..],
+            &["--engine", "auto", "--threads", "8"],
+            // Points of quads wait for several textures.
+            &["--disk-latency", "2", "--engine", "batch"],
+            &["--disk-latency", "2", "--engine", "point"],
+            &["--block", "--texture-memory", "1"],
+        ] {
+            assert!(with(more) == first, "{mode} {more:?}");
+        }
+        first
+    });
+    for (at, image) in images.iter().enumerate() {
+        for other in &images[..at] {
+            assert!(image != other, "{}", modes[at]);
+        }
+    }
+}
+
+#[test]
+fn modes_without_lookups_draw_the_same() {
+    let folder = TempDir::new().expect("a folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("it is written");
+    };
+    write(
+        "stripes.adu",
+        "shader stripes(out closure surface) {
+            float3 n = global_value<normal>;
+            color paint = color(fract(3.0 * global_value<position>.x), n.x, 0.5);
+            surface = paint * make_closure<diffuse>(n, 0.2)
+                + make_closure<reflection>(n, global_value<tangent>, 0.1, 0.0, float3(0.2), 1);
+        }",
+    );
+    write(
+        "scene.json",
+        r#"{
+            "meshes": { "ball": { "sphere": { "segments": [24, 12] } } },
+            "materials": { "m": { "shader": { "file": "stripes.adu" } } },
+            "instances": [
+                { "mesh": "ball", "material": "m" },
+                { "mesh": "ball", "material": "m", "transform": [{ "translate": [1.8, 0, 0.5] }] }
+            ]
+        }"#,
+    );
+    let [scene, out] = ["scene.json", "a.exr"].map(|name| folder.path().join(name));
+    let paths = [&scene, &out].map(|path| path.to_str().expect("UTF-8"));
+    let draw = |mode: &str, engine: &str| {
+        let fixed = [paths[0], "-o", paths[1], "--size", "33x21", "--spp", "2"];
+        let output = run(&[&fixed[..], &["--derivatives", mode, "--engine", engine]].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        std::fs::read(&out).expect("it was written")
+    };
+    let expected = draw("dual", "batch");
+    for mode in ["quad-fine", "quad-coarse", "mesh", "partial", "none"] {
+        for engine in ["point", "batch"] {
+            assert!(draw(mode, engine) == expected, "{mode} {engine}");
+        }
+    }
+}
+
+#[test]
+fn levels_of_none_are_the_finest() {
+    let folder = TempDir::new().expect("a folder");
+    let levels = |mode: &str| {
+        draw(
+            &folder,
+            "l.exr",
+            &["--view", "level", "--spp", "1", "--derivatives", mode],
+        );
+        let image = read_image(&folder.path().join("l.exr")).expect("an image");
+        let greatest = image.pixels().iter().map(|pixel| pixel[0]);
+        greatest.fold(0.0, f32::max)
+    };
+    assert_eq!(levels("none"), 0.0);
+    for mode in ["dual", "quad-fine", "quad-coarse", "mesh", "partial"] {
+        assert!(levels(mode) >= 2.0, "{mode}: {}", levels(mode));
+    }
 }
 
 #[test]
@@ -248,6 +352,11 @@ fn wrong_arguments_and_files_say_what_is_wrong() {
             &[SCENE, "-o", "x.png", "--clamp", "-1"],
             2,
             "a limit of light is a number greater than 0",
+        ),
+        (
+            &[SCENE, "-o", "x.png", "--derivatives", "gpu"],
+            2,
+            "[possible values: dual, quad-fine, quad-coarse, mesh, partial, none]",
         ),
         (&[SCENE], 2, "--out <FILE>"),
     ] {

@@ -3,6 +3,7 @@
 use adumbra::{Compiler, GlobalsLayout, Host, Instance, SampleRequest, Sampled, Sources};
 use adumbra_image::{Image, ImageSize};
 use adumbra_render::camera::{Camera, Projection};
+use adumbra_render::derivative_mode::DerivativeMode;
 use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
 use adumbra_render::geometry::{MeshInstance, World, shapes};
 use adumbra_render::scene::{Light, Material};
@@ -76,6 +77,14 @@ const PLASTIC: &str = "texture2d paint;
         surface = base * make_closure<diffuse>(n, 0.2)
             + make_closure<reflection>(n, global_value<tangent>, 0.4, 0.0, float3(0.04, 0.04, 0.04), 1);
     }";
+/// The second lookup is where the first one says, and its partials by quads depend on both.
+const WARPED: &str = "texture2d paint;
+    shader warped(out closure surface) {
+        float2 at = global_value<uvw>.xy;
+        float2 by = texture2d_sample<paint>(at).xy;
+        color base = texture2d_sample<paint>(at + 0.2 * by + 0.1 * sin(9.0 * at)).xyz;
+        surface = base * make_closure<diffuse>(global_value<normal>, 0.2);
+    }";
 const GLASS: &str = "shader glass(out closure surface) {
         surface = make_closure<dielectric>(global_value<normal>, 0.1, 1.5);
     }";
@@ -97,8 +106,12 @@ struct Stage {
 
 impl Stage {
     fn new(sources: [&str; 3], environment: EnvironmentLight) -> Stage {
+        Stage::with_mode(sources, environment, DerivativeMode::Dual)
+    }
+
+    fn with_mode(sources: [&str; 3], environment: EnvironmentLight, mode: DerivativeMode) -> Stage {
         let table = ClosureTable::new();
-        let materials = sources.map(|source| material(source, &table));
+        let materials = sources.map(|source| material(source, &table, mode));
         let at = |mesh, material, scale: f64, position| MeshInstance {
             mesh,
             material,
@@ -180,9 +193,10 @@ impl Stage {
     }
 }
 
-fn material(source: &str, table: &ClosureTable) -> Material {
-    let compiler =
-        Compiler::new(GlobalsLayout::of::<SurfaceSeeds>()).with_closures(table.registry().clone());
+fn material(source: &str, table: &ClosureTable, mode: DerivativeMode) -> Material {
+    let compiler = Compiler::new(GlobalsLayout::of::<SurfaceSeeds>())
+        .with_closures(table.registry().clone())
+        .with_options(mode.options());
     let program = compiler.compile(&Sources::new("m.adu", source)).unwrap();
     let textures = vec![0; program.textures().len()];
     Material {
@@ -268,30 +282,46 @@ fn clamped_images_lose_indirect_light_alone() {
 
 #[test]
 fn engines_and_late_textures_give_the_same_bits() {
-    let light = Image::from_pixels(
-        ImageSize::new(2, 1).unwrap(),
-        3,
-        vec![[1.0, 2.0, 3.0, 1.0], [0.5; 4]],
-    );
-    let light = EnvironmentLight::Image(Box::new(EnvironmentImage::new(light, 1.0)));
-    let stage = Stage::new([PLASTIC, GLASS, PLASTIC], light);
-    let expected = bits(&stage.trace(WHOLE, ShadingEngine::Point, 4, 0));
-    assert!(expected.iter().any(|pixel| pixel[0] != expected[0][0]));
     let engines = [
         ShadingEngine::Point,
         ShadingEngine::Batch,
         ShadingEngine::Native,
         ShadingEngine::Auto,
     ];
-    for engine in engines {
-        for late in [0, 1, 3] {
-            if engine == ShadingEngine::Native && !adumbra::evaluator::Tier::Native.is_available() {
-                continue;
+    let mut images = Vec::new();
+    for mode in [
+        DerivativeMode::Dual,
+        DerivativeMode::QuadFine,
+        DerivativeMode::QuadCoarse,
+        DerivativeMode::Partial,
+    ] {
+        let light = Image::from_pixels(
+            ImageSize::new(2, 1).unwrap(),
+            3,
+            vec![[1.0, 2.0, 3.0, 1.0], [0.5; 4]],
+        );
+        let light = EnvironmentLight::Image(Box::new(EnvironmentImage::new(light, 1.0)));
+        let stage = Stage::with_mode([WARPED, GLASS, PLASTIC], light, mode);
+        let expected = bits(&stage.trace(WHOLE, ShadingEngine::Point, 4, 0));
+        assert!(expected.iter().any(|pixel| pixel[0] != expected[0][0]));
+        for engine in engines {
+            for late in [0, 1, 3] {
+                if engine == ShadingEngine::Native
+                    && !adumbra::evaluator::Tier::Native.is_available()
+                {
+                    continue;
+                }
+                let pixels = bits(&stage.trace(WHOLE, engine, 4, late));
+                assert!(pixels == expected, "{mode:?}, {engine:?}, {late}");
             }
-            let pixels = bits(&stage.trace(WHOLE, engine, 4, late));
-            assert!(pixels == expected, "{engine:?}, {late}");
         }
+        images.push(expected);
     }
+    let [dual, fine, coarse, partial] = &images[..] else {
+        unreachable!("one for each mode");
+    };
+    assert!(dual != fine && fine != coarse && dual != coarse);
+    assert!(partial == dual, "sines have derivatives in Cycles, too");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::oracle::observation::ObservedRun;
 use crate::oracle::reference::TextureRecorder;
 use adumbra::{
     Derivatives, Diagnostics, Evaluator, Instance, Limits, Options, Outcome, Sources,
-    derivatives::{AtDivergence, Corner, Quad},
+    derivatives::{AtDivergence, Corner, OpSet, Quad},
     evaluator::Engine,
 };
 use std::sync::Arc;
@@ -22,6 +22,7 @@ pub const SPECIALISED: Options = Options {
     at_divergence: AtDivergence::Refuse,
     merge_demand: false,
     output_derivatives: true,
+    dropped_derivatives: OpSet::NONE,
 };
 
 /// The same with one variant of each function, which carries what any call asks for.

@@ -65,6 +65,7 @@ pub fn compiler(mode: &CompileMode) -> Compiler {
         at_divergence: AtDivergence::Refuse,
         merge_demand: mode.options.merge_demand,
         output_derivatives: mode.options.output_shadows,
+        dropped_derivatives: mode.options.dropped,
     })
 }
 

@@ -10,6 +10,7 @@ use adumbra_ir::eval::{self, EvalOptions, ExecutionCounts, ShadowMode};
 use adumbra_ir::host::FaultKind;
 use adumbra_ir::passes::{self, Derivatives, PassOptions};
 use adumbra_ir::{FileId, Module, text, verify};
+use adumbra_ops::OpSet;
 
 /// A way to compile, and how far what it makes must agree with the program before any pass.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +68,7 @@ const fn mode(
             derivatives,
             merge_demand,
             output_shadows,
+            dropped: OpSet::NONE,
         },
         extent,
     }

@@ -50,7 +50,9 @@ use crate::calls::{self, CallGraph};
 use crate::module::{FuncId, InstKind, MipSelection, Module};
 use crate::quad::Quad;
 use crate::types::{Lanes, Scalar};
+use adumbra_ops::OpSet;
 use pass_times::{PassClock, PassPhase};
+use shadow_flow::FlowOptions;
 use specialise::Plan;
 use summary::ShadowSummaries;
 
@@ -92,6 +94,8 @@ pub struct PassOptions {
     pub merge_demand: bool,
     /// Whether the host reads the shadows of the shader's outputs.
     pub output_shadows: bool,
+    /// Ops whose results have no shadows, whatever their operands have.
+    pub dropped: OpSet,
 }
 
 /// A callback after each pass, with its name and the module.
@@ -252,8 +256,12 @@ fn plan<'m>(
     clock: &mut PassClock,
 ) -> (ShadowSummaries<'m>, Plan) {
     let merge = options.merge_demand;
-    let sources = options.derivatives == Derivatives::Dual;
-    let summaries = ShadowSummaries::new(module, calls, sources, merge);
+    let flows = FlowOptions {
+        sources: options.derivatives == Derivatives::Dual,
+        merge_arms: merge,
+        dropped: options.dropped,
+    };
+    let summaries = ShadowSummaries::new(module, calls, flows);
     clock.lap(PassPhase::Lineage);
     let max_variants = if specialise && !merge {
         MAX_VARIANTS

@@ -1,6 +1,6 @@
 //! The reports of `emit --stage lineage` and `emit --stage demand`.
 
-use super::shadow_flow::{FlowSignature, FlowSlot, ShadowFlow, Wiring, outer_in};
+use super::shadow_flow::{FlowOptions, FlowSignature, FlowSlot, ShadowFlow, Wiring, outer_in};
 use crate::module::{Function, Module, NameId};
 use crate::types::{Lanes, Scalar};
 
@@ -34,8 +34,7 @@ pub struct ValueReport {
 /// demand is listed for the argument and for its operands.
 pub fn demand(module: &Module) -> Vec<FunctionReport> {
     let wiring = Wiring {
-        sources: false,
-        merge_arms: false,
+        options: FlowOptions::default(),
         callees: None,
     };
     let functions = module.functions.iter();

@@ -2,7 +2,7 @@
 //!
 //! A node can have shadows: a float value, an array of floats (one lane set for all its elements),
 //! a result of the function. An edge leads from `a` to `b` if a shadow of `a` can become part of
-//! one of `b`: through an op whose partial is not zero everywhere, a `Yield`, `Break`, `Continue`
+//! one of `b`: through an op whose partial is not zero everywhere and that is not dropped, a `Yield`, `Break`, `Continue`
 //! or `Return`, a store or load, a call by its callee's [`ShadowSummary`]. Conditions, indices,
 //! casts to int, samples and `Shadow` itself are no edges.
 //!
@@ -12,7 +12,7 @@
 use super::summary::{ShadowSummary, bit};
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
-use adumbra_ops::MAX_OPERANDS;
+use adumbra_ops::{MAX_OPERANDS, OpSet};
 use std::ops::BitOr;
 
 /// A node of the graph: values by their id, then arrays, then results, then joints of calls.
@@ -136,13 +136,22 @@ fn outer_array(caller: &Function, call: &Inst, i: u32) -> FlowNode {
     }
 }
 
-/// The options of building a graph.
-pub(super) struct Wiring<'a> {
+/// The options of all graphs of a module.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FlowOptions {
     /// Whether globals have shadows at all.
     pub(super) sources: bool,
     /// Whether the directions demanded in either arm of an outermost `If` are demanded in both, for
     /// every demand inside (`--merge-demand`).
     pub(super) merge_arms: bool,
+    /// Ops that let no shadow pass.
+    pub(super) dropped: OpSet,
+}
+
+/// The options of building a graph.
+pub(super) struct Wiring<'a> {
+    /// Those of all graphs.
+    pub(super) options: FlowOptions,
     /// The callees, if shadows are to be followed through calls.
     pub(super) callees: Option<(&'a [FlowSignature], &'a [ShadowSummary])>,
 }
@@ -169,7 +178,7 @@ impl<'m> ShadowFlow<'m> {
             mut seeds,
             ..
         } = build;
-        if wiring.merge_arms {
+        if wiring.options.merge_arms {
             for (arm, seed) in &mut seeds {
                 if let Some(&union) = build.unions.get(*arm as usize) {
                     seed.lanes = union;
@@ -218,7 +227,7 @@ impl<'m> Build<'m> {
         for inst in &function.region(id).insts {
             match &inst.kind {
                 InstKind::Op(op) => {
-                    if op.info().is_differentiable() {
+                    if op.info().is_differentiable() && !wiring.options.dropped.contains(*op) {
                         let mut constants = [None; MAX_OPERANDS];
                         for (constant, arg) in constants.iter_mut().zip(&inst.args) {
                             *constant = self.constants[arg.index()];
@@ -236,7 +245,7 @@ impl<'m> Build<'m> {
                     self.constants[inst.results.first.index()] = Some(*bits);
                 }
                 InstKind::Global(..) => {
-                    if wiring.sources && self.is_float(inst.results.first) {
+                    if wiring.options.sources && self.is_float(inst.results.first) {
                         self.sources.push(inst.results.first.0);
                     }
                 }

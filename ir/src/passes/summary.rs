@@ -9,7 +9,7 @@
 //! to flow everywhere, which costs lanes but no correctness.
 
 use super::demand::demand;
-use super::shadow_flow::{FlowSignature, ShadowFlow, Wiring, inner_in, inner_out};
+use super::shadow_flow::{FlowOptions, FlowSignature, ShadowFlow, Wiring, inner_in, inner_out};
 use crate::calls::CallGraph;
 use crate::module::{FuncId, Module};
 use crate::types::Lanes;
@@ -100,8 +100,7 @@ impl<'m> ShadowSummaries<'m> {
     pub(super) fn new(
         module: &'m Module,
         calls: &CallGraph,
-        sources: bool,
-        merge_arms: bool,
+        options: FlowOptions,
     ) -> ShadowSummaries<'m> {
         let signatures: Vec<_> = module.functions.iter().map(FlowSignature::new).collect();
         let mut summaries: Vec<_> = signatures.iter().map(ShadowSummary::nothing).collect();
@@ -115,8 +114,7 @@ impl<'m> ShadowSummaries<'m> {
                     let flow = ShadowFlow::new(
                         module.function(id),
                         &Wiring {
-                            sources,
-                            merge_arms,
+                            options,
                             callees: Some((&signatures, &summaries)),
                         },
                     );

@@ -1,7 +1,7 @@
 //! The arguments. Doc comments of items are the help.
 
+use adumbra_render::derivative_mode::DerivativeMode;
 use adumbra_render::scene::{MAX_BOUNCES, MAX_SAMPLES};
-use adumbra_render::scene_textures::PartialSource;
 use adumbra_render::shading::ShadingEngine;
 use adumbra_render::texture::{Filter, LevelRule, SampleFormat, Wrap};
 use clap::{Args, Parser, ValueEnum};
@@ -185,18 +185,27 @@ impl From<EngineName> for ShadingEngine {
 pub(crate) enum DerivativesName {
     /// From the shader's arithmetic: dual numbers
     Dual,
+    /// From 2×2 pixels, as GPUs: differences within the pixel's own row and column
+    QuadFine,
+    /// From 2×2 pixels: one row and one column serve all four
+    QuadCoarse,
     /// From the mesh's coordinates, whatever the shader makes of them
     Mesh,
+    /// From dual numbers that only some operations carry, as in Cycles of Blender 5.2
+    Partial,
     /// There are none: every lookup is of the finest level
     None,
 }
 
-impl DerivativesName {
-    /// Whose partials lookups have.
-    pub(crate) fn partials(self) -> PartialSource {
-        match self {
-            DerivativesName::Mesh => PartialSource::Mesh,
-            DerivativesName::Dual | DerivativesName::None => PartialSource::Request,
+impl From<DerivativesName> for DerivativeMode {
+    fn from(name: DerivativesName) -> DerivativeMode {
+        match name {
+            DerivativesName::Dual => DerivativeMode::Dual,
+            DerivativesName::QuadFine => DerivativeMode::QuadFine,
+            DerivativesName::QuadCoarse => DerivativeMode::QuadCoarse,
+            DerivativesName::Mesh => DerivativeMode::Mesh,
+            DerivativesName::Partial => DerivativeMode::Partial,
+            DerivativesName::None => DerivativeMode::None,
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Draws a scene.
 
 use super::Fallible;
-use super::arguments::{DerivativesName, DrawArguments, SeedsName, View, filter, level_rule};
+use super::arguments::{DrawArguments, SeedsName, View, filter, level_rule};
 use super::output::{OutputImage, image_format, write};
 use super::progress::{ImageInputs, ProgressFile};
 use adumbra_image::{Image, ImageSize, NO_LEVEL, read_image};
+use adumbra_render::derivative_mode::DerivativeMode;
 use adumbra_render::differential::{Differentials, PathDifferentials, SeedRule, SurfaceSeeds};
 use adumbra_render::fingerprint::Fingerprint;
 use adumbra_render::frame::{FrameJob, TILE_SIDE, draw_tiles, tiles};
@@ -35,6 +36,7 @@ pub(crate) fn draw(arguments: &DrawArguments) -> Fallible<()> {
     image_format(&arguments.out)?;
     let start = Instant::now();
     let scene = SceneLoader::new()
+        .with_options(DerivativeMode::from(arguments.derivatives).options())
         .with_size(arguments.size)
         .load(&arguments.scene)?;
     for warning in &scene.warnings {
@@ -101,6 +103,7 @@ fn draw_paths(
     image_size: ImageSize,
 ) -> Fallible<OutputImage> {
     let options = &scene.options;
+    let mode = DerivativeMode::from(arguments.derivatives);
     let samples = arguments.spp.or(options.spp).unwrap_or(1).max(1);
     let at = |key: &'static str| move |why: String| option_error(arguments, key, &why);
     let named_rule = options.mip_rule.as_deref().map(level_rule).transpose();
@@ -112,7 +115,7 @@ fn draw_paths(
         filter: arguments.filter.or(named_filter).unwrap_or_default(),
         bias: arguments.bias.or(options.bias).unwrap_or(0.0),
         wrap: None,
-        ignores_partials: arguments.derivatives == DerivativesName::None,
+        ignores_partials: mode.ignores_partials(),
     };
     let reference = match view {
         View::Difference => Some(reference(arguments, image_size)?),
@@ -186,12 +189,7 @@ fn draw_paths(
     let times = draw_tiles(
         &job,
         &left,
-        || {
-            SceneTextures::new(
-                TextureHost::new(cache.clone(), lookup),
-                arguments.derivatives.partials(),
-            )
-        },
+        || SceneTextures::new(TextureHost::new(cache.clone(), lookup), mode.partials()),
         |tile, drawn, textures| {
             let levels = textures.take_levels(drawn.len());
             let levels: Vec<_> = levels.iter().map(|level| [*level, 0.0, 0.0, 0.0]).collect();

@@ -38,10 +38,12 @@
 mod approximation;
 pub mod double;
 mod path;
+mod quad;
 mod seeds;
 pub mod single;
 
 pub use approximation::CameraApproximation;
 pub use double::{Neighbours, Ray, RayDifferential, SideHit, SurfaceDifferential, Triangle};
 pub use path::{DEFAULT_WIDENING, Differentials, PathDifferentials, SeedRule};
+pub use quad::{QuadRays, QuadSeeds, corner_of};
 pub use seeds::SurfaceSeeds;

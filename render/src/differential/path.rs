@@ -61,6 +61,11 @@ impl PathDifferentials {
         }
     }
 
+    /// The pixels that derivatives are per.
+    pub fn step(&self) -> f64 {
+        self.step
+    }
+
     /// The same with other radians per roughness than [`DEFAULT_WIDENING`].
     pub fn with_widening(self, widening: f64) -> PathDifferentials {
         PathDifferentials { widening, ..self }

@@ -12,6 +12,7 @@ pub mod environment;
 mod material;
 mod path;
 mod phase_times;
+mod point;
 mod random;
 mod wave;
 
@@ -20,5 +21,6 @@ pub use material::{MaterialShader, ShaderOutput};
 pub use path::{ImageTile, PathScene, PathSettings, WAVE_PATHS, trace_tile};
 pub(crate) use phase_times::LookupClock;
 pub use phase_times::PhaseTimes;
+pub use point::{TexturePoint, WavePoint};
 pub use random::{PathRandom, pixel_position};
-pub use wave::{ShadingEngine, ShadingError, TextureAccess, TexturePoint, WavePoint, WaveShader};
+pub use wave::{ShadingEngine, ShadingError, TextureAccess, WaveShader};

@@ -4,12 +4,16 @@
 
 use super::bsdf::{Bsdf, Event, Sample};
 use super::environment::EnvironmentLight;
+use super::point::{TexturePoint, WavePoint};
 use super::random::{PathRandom, pixel_position};
-use super::wave::{ShadingError, TextureAccess, TexturePoint, WavePoint, WaveShader};
-use crate::differential::{PathDifferentials, RayDifferential, SurfaceDifferential};
+use super::wave::{ShadingError, TextureAccess, WaveShader};
+use crate::differential::{
+    PathDifferentials, QuadRays, QuadSeeds, RayDifferential, SurfaceDifferential, corner_of,
+};
 use crate::geometry::{RayHit, World};
 use crate::scene::Light;
-use glam::{DVec3, Vec3};
+use adumbra::derivatives::Corner;
+use glam::{DVec2, DVec3, Vec3};
 use std::ops::Range;
 
 /// What every path of an image shares.
@@ -75,6 +79,10 @@ impl ImageTile {
 struct Path {
     /// The pixel's index in the tile.
     pixel: usize,
+    /// The pixel's place in its quad.
+    corner: Corner,
+    /// The point of the image, and that of the lens.
+    start: [DVec2; 2],
     random: PathRandom,
     ray: RayDifferential,
     throughput: Vec3,
@@ -131,6 +139,8 @@ struct WaveMemory {
     hits: Vec<Option<RayHit>>,
     surfaces: Vec<SurfacePoint>,
     points: Vec<WavePoint>,
+    /// The helpers of each point, if any material is evaluated in quads.
+    quads: Vec<QuadSeeds>,
     shadow_rays: Vec<ShadowRay>,
     direct: Vec<DirectLight>,
 }
@@ -180,12 +190,18 @@ pub fn trace_tile<T: TextureAccess>(
             shader.clock.passed();
             intersect(scene, &paths, &mut memory.hits);
             shader.clock.intersected();
-            arrive(scene, settings, &mut paths, &mut memory);
+            arrive(
+                scene,
+                settings,
+                &mut paths,
+                &mut memory,
+                shader.is_in_quads(),
+            );
             shader.clock.passed();
             if memory.points.is_empty() {
                 break;
             }
-            shader.shade(&memory.points, textures)?;
+            shader.shade(&memory.points, &memory.quads, textures)?;
             shader.clock.shaded(textures.take_time());
             memory.shadow_rays.clear();
             memory.direct.clear();
@@ -249,6 +265,8 @@ fn start(settings: &PathSettings, index: usize, pixel: [u32; 2], sample: u32) ->
     let lens = super::bsdf::disk(random.next_2d()).as_dvec2();
     Path {
         pixel: index,
+        corner: corner_of(pixel),
+        start: [at, lens],
         random,
         ray: settings.differentials.camera_ray(at, lens),
         throughput: Vec3::ONE,
@@ -273,14 +291,17 @@ fn intersect(scene: &PathScene<'_>, paths: &[Path], hits: &mut Vec<Option<RayHit
 }
 
 /// Fills in the points that are hit. Rays that leave the scene get the light of the surroundings.
+/// Where points are `in_quads`, each gets its helpers.
 fn arrive(
     scene: &PathScene<'_>,
     settings: &PathSettings,
     paths: &mut [Path],
     memory: &mut WaveMemory,
+    in_quads: bool,
 ) {
     memory.surfaces.clear();
     memory.points.clear();
+    memory.quads.clear();
     for (index, (path, hit)) in paths.iter_mut().zip(&memory.hits).enumerate() {
         if !path.is_alive {
             continue;
@@ -302,6 +323,14 @@ fn arrive(
         let triangle = scene.world.triangle(hit);
         let surface = settings.differentials.surface(ray, &triangle, hit.t);
         let seeds = surface.seeds();
+        if in_quads {
+            let [pixel, lens] = path.start;
+            let rays = match path.bounces {
+                0 => (settings.differentials).camera_quad(path.corner, pixel, lens),
+                _ => QuadRays::after(path.corner, ray),
+            };
+            memory.quads.push(rays.seeds(&triangle, &surface));
+        }
         let texture = TexturePoint {
             random: path.random.next_1d(),
             uvw: seeds.uvw,

@@ -4,12 +4,14 @@
 use super::closures::{ClosureTable, Lobe, LobeShape};
 use super::material::{MaterialShader, ShaderOutput};
 use super::phase_times::{PhaseClock, PhaseTimes};
-use crate::differential::SurfaceSeeds;
+use super::point::{BatchPoints, QUAD, TexturePoint, Wave, WavePoint, is_in_quads};
+use crate::differential::QuadSeeds;
 use adumbra::batch::{BatchEvaluator, BatchGlobals, BatchSetup, Tier};
 use adumbra::closure::ClosureView;
 use adumbra::evaluator::{Engine, EngineError, ParkError, ParkedPoint, ResumeError};
-use adumbra::{Dual, Evaluator, Host, Limits, Outcome};
+use adumbra::{Evaluator, Host, Limits, Outcome};
 use glam::Vec3;
+use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
@@ -55,30 +57,6 @@ pub trait TextureAccess: Host {
     }
 }
 
-/// What filters need of a point beside a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct TexturePoint {
-    /// A number of [0, 1), the same however often the point is evaluated.
-    pub random: f32,
-    /// The coordinates of the mesh with their derivatives, for hosts that ignore those of requests.
-    pub uvw: Dual<Vec3>,
-    /// The pixel's index in its tile, for views.
-    pub pixel: u32,
-    /// Whether the camera sees the point directly.
-    pub is_primary: bool,
-}
-
-/// A hit to be shaded.
-#[derive(Clone, Copy, Debug)]
-pub struct WavePoint {
-    /// The index of its material.
-    pub material: usize,
-    /// The globals of its shader.
-    pub hit: SurfaceSeeds,
-    /// What its texture requests depend on beside.
-    pub texture: TexturePoint,
-}
-
 /// Why points cannot be shaded.
 #[derive(Debug)]
 pub enum ShadingError {
@@ -120,13 +98,15 @@ impl From<ResumeError> for ShadingError {
     }
 }
 
-/// A parked point with the request that it waits for.
+/// A parked point with the requests that it waits for.
 #[derive(Debug)]
 struct WaitingPoint<W> {
     /// The point's index in the wave.
     at: usize,
     point: ParkedPoint,
-    request: W,
+    /// One, or those of several points of its quad with their corners, in their order. Points of a
+    /// quad go on in this order.
+    requests: VecDeque<(usize, W)>,
 }
 
 /// The evaluators of one thread, and the lobes of its last wave.
@@ -141,8 +121,7 @@ pub struct WaveShader<'a> {
     output: WaveOutput,
     /// Indices of points, sorted by material.
     order: Vec<usize>,
-    hits: Vec<SurfaceSeeds>,
-    texture_points: Vec<TexturePoint>,
+    batch_points: BatchPoints,
     pub(super) clock: PhaseClock,
 }
 
@@ -182,8 +161,7 @@ impl<'a> WaveShader<'a> {
             singles: materials.iter().map(|_| None).collect(),
             output: WaveOutput::default(),
             order: Vec::new(),
-            hits: Vec::new(),
-            texture_points: Vec::new(),
+            batch_points: BatchPoints::default(),
             clock: PhaseClock::default(),
         }
     }
@@ -193,16 +171,23 @@ impl<'a> WaveShader<'a> {
         self.clock.times
     }
 
-    /// Shades all points. Their lobes are readable until the next wave.
+    /// Whether points are evaluated in quads: those of any material.
+    pub fn is_in_quads(&self) -> bool {
+        self.materials.iter().any(is_in_quads)
+    }
+
+    /// Shades all points. Their lobes are readable until the next wave. Where points are evaluated
+    /// in quads, each has its own of `quads`; else those may be left out.
     ///
     /// # Errors
     /// If a material cannot be evaluated here.
     ///
     /// # Panics
-    /// If a point has a material that is not there.
+    /// If a point has a material that is not there, or no quad and needs one.
     pub fn shade<T: TextureAccess>(
         &mut self,
         points: &[WavePoint],
+        quads: &[QuadSeeds],
         textures: &mut T,
     ) -> Result<(), ShadingError> {
         self.output.lobes.clear();
@@ -212,18 +197,19 @@ impl<'a> WaveShader<'a> {
         order.clear();
         order.extend(0..points.len());
         order.sort_by_key(|&at| points[at].material);
+        let wave = Wave { points, quads };
         let mut parked = Vec::new();
         for same in order.chunk_by(|&a, &b| points[a].material == points[b].material) {
             let material = points[same[0]].material;
             match self.engine {
                 ShadingEngine::Point => {
-                    self.shade_singly(material, same, points, textures, &mut parked)?
+                    self.shade_singly(material, same, wave, textures, &mut parked)?
                 }
-                _ => self.shade_batches(material, same, points, textures, &mut parked)?,
+                _ => self.shade_batches(material, same, wave, textures, &mut parked)?,
             }
         }
         self.order = order;
-        self.finish_parked(parked, points, textures)
+        self.finish_parked(parked, wave, textures)
     }
 
     /// The lobes of a point of the last wave.
@@ -240,7 +226,7 @@ impl<'a> WaveShader<'a> {
         &mut self,
         material: usize,
         same: &[usize],
-        points: &[WavePoint],
+        wave: Wave<'_>,
         textures: &mut T,
         parked: &mut Vec<WaitingPoint<T::Waiting>>,
     ) -> Result<(), ShadingError> {
@@ -249,21 +235,23 @@ impl<'a> WaveShader<'a> {
             Some(batch) => batch,
             none => none.insert(new_batch(shader, self.engine)?),
         };
+        let each = if is_in_quads(shader) { QUAD } else { 1 };
         let mut suspended = Vec::new();
-        for chunk in same.chunks(batch.width()) {
-            self.hits.clear();
-            self.hits.extend(chunk.iter().map(|&at| points[at].hit));
-            self.texture_points.clear();
-            self.texture_points
-                .extend(chunk.iter().map(|&at| points[at].texture));
-            textures.begin(&shader.textures, &self.texture_points);
-            batch.evaluate(
-                &BatchGlobals::from(&self.hits[..]),
-                0,
-                chunk.len(),
-                textures,
-            );
-            for (at, &point) in chunk.iter().enumerate() {
+        for chunk in same.chunks(batch.width() / each) {
+            let points = &mut self.batch_points;
+            points.clear();
+            for &at in chunk {
+                points.push(wave, at, each == QUAD);
+            }
+            textures.begin(&shader.textures, &points.textures);
+            let globals = BatchGlobals::from(&points.hits[..]);
+            match each {
+                QUAD => batch.evaluate_quads(&globals, 0, &points.helpers, textures),
+                _ => batch.evaluate(&globals, 0, chunk.len(), textures),
+            }
+            for (number, &point) in chunk.iter().enumerate() {
+                let own = wave.corner(shader, point).map_or(0, |own| own as usize);
+                let at = each * number + own;
                 match batch.outcomes()[at] {
                     Outcome::Finished => match shader.output {
                         ShaderOutput::Closure(slot) => {
@@ -279,16 +267,24 @@ impl<'a> WaveShader<'a> {
                     Outcome::Pending => {}
                 }
             }
+            // A point is parked with its quad.
             batch.park_all(&mut suspended)?;
-            let mut waiting = textures.take_waiting();
-            waiting.sort_by_key(|(at, _)| *at);
-            // Each point that waits made one request that was not answered.
-            let pairs = suspended.drain(..).zip(waiting);
-            parked.extend(pairs.map(|((at, point), (_, request))| WaitingPoint {
-                at: chunk[at],
-                point,
-                request,
-            }));
+            suspended.sort_by_key(|(at, _)| *at);
+            let mut waiting = VecDeque::from(textures.take_waiting());
+            waiting.make_contiguous().sort_by_key(|(at, _)| *at);
+            for (first, point) in suspended.drain(..) {
+                let number = first / each;
+                let mut requests = VecDeque::new();
+                while let Some((at, request)) = waiting.pop_front_if(|(at, _)| *at / each == number)
+                {
+                    requests.push_back((at % each, request));
+                }
+                parked.push(WaitingPoint {
+                    at: chunk[number],
+                    point,
+                    requests,
+                });
+            }
         }
         Ok(())
     }
@@ -297,17 +293,37 @@ impl<'a> WaveShader<'a> {
         &mut self,
         material: usize,
         same: &[usize],
-        points: &[WavePoint],
+        wave: Wave<'_>,
         textures: &mut T,
         parked: &mut Vec<WaitingPoint<T::Waiting>>,
     ) -> Result<(), ShadingError> {
         for &at in same {
             let shader = &self.materials[material];
             let single = single(&mut self.singles[material], shader)?;
-            textures.begin(&shader.textures, &[points[at].texture]);
-            let outcome = single.evaluate(&points[at].hit, textures);
+            let points = &mut self.batch_points;
+            points.clear();
+            points.push(wave, at, is_in_quads(shader));
+            textures.begin(&shader.textures, &points.textures);
+            let outcome = match &points.hits[..] {
+                [a, b, c, d] => {
+                    let helpers = std::array::from_fn(|corner| points.helpers[corner]);
+                    single.evaluate_quad([a, b, c, d], helpers, textures)
+                }
+                hits => single.evaluate(&hits[0], textures),
+            };
+            let outcome = wave
+                .corner(shader, at)
+                .map_or(outcome, |own| single.show(own));
+            let point = (single, outcome);
             let output = &mut self.output;
-            parked.extend(output.settle(self.table, shader, at, single, outcome, textures)?);
+            parked.extend(output.settle(
+                self.table,
+                shader,
+                at,
+                point,
+                VecDeque::new(),
+                textures,
+            )?);
         }
         Ok(())
     }
@@ -317,26 +333,38 @@ impl<'a> WaveShader<'a> {
     fn finish_parked<T: TextureAccess>(
         &mut self,
         mut parked: Vec<WaitingPoint<T::Waiting>>,
-        points: &[WavePoint],
+        wave: Wave<'_>,
         textures: &mut T,
     ) -> Result<(), ShadingError> {
         while !parked.is_empty() {
             let mut waiting = Vec::with_capacity(parked.len());
             let mut has_gone_on = false;
             for mut one in parked {
-                let Some(texel) = textures.answer(&mut one.request) else {
+                // A host that says "not yet" keeps the request; else its point is given up.
+                let Some((_, request)) = one.requests.front_mut() else {
+                    continue;
+                };
+                let Some(texel) = textures.answer(request) else {
                     waiting.push(one);
                     continue;
                 };
+                one.requests.pop_front();
                 has_gone_on = true;
                 let at = one.at;
-                let material = points[at].material;
+                let material = wave.points[at].material;
                 let shader = &self.materials[material];
                 let single = single(&mut self.singles[material], shader)?;
-                textures.begin(&shader.textures, &[points[at].texture]);
+                let points = &mut self.batch_points;
+                points.clear();
+                points.push(wave, at, is_in_quads(shader));
+                textures.begin(&shader.textures, &points.textures);
                 let outcome = single.resume(one.point, texel, textures)?;
+                let outcome = wave
+                    .corner(shader, at)
+                    .map_or(outcome, |own| single.show(own));
+                let (point, rest) = ((single, outcome), one.requests);
                 let output = &mut self.output;
-                waiting.extend(output.settle(self.table, shader, at, single, outcome, textures)?);
+                waiting.extend(output.settle(self.table, shader, at, point, rest, textures)?);
             }
             if !has_gone_on {
                 textures.wait();
@@ -375,21 +403,27 @@ fn single<'e>(
 }
 
 impl WaveOutput {
-    /// Reads what a single point gave, or parks it with the request that it waits for.
+    /// Reads what a single point gave, or parks it with the requests that it waits for: the new
+    /// ones and `rest`.
     fn settle<T: TextureAccess>(
         &mut self,
         table: &ClosureTable,
         shader: &MaterialShader,
         at: usize,
-        single: &mut Evaluator,
-        outcome: Outcome,
+        (single, outcome): (&mut Evaluator, Outcome),
+        mut rest: VecDeque<(usize, T::Waiting)>,
         textures: &mut T,
     ) -> Result<Option<WaitingPoint<T::Waiting>>, ParkError> {
         match (outcome, shader.output) {
             (Outcome::Pending, _) => {
                 let point = single.park()?;
-                let request = textures.take_waiting().pop();
-                return Ok(request.map(|(_, request)| WaitingPoint { at, point, request }));
+                rest.extend(textures.take_waiting());
+                rest.make_contiguous().sort_by_key(|(corner, _)| *corner);
+                return Ok(Some(WaitingPoint {
+                    at,
+                    point,
+                    requests: rest,
+                }));
             }
             (Outcome::Stopped, _) => self.stopped += 1,
             (_, ShaderOutput::Closure(slot)) => self.walk(table, shader, at, single.closure(slot)),

@@ -3,5 +3,7 @@
 
 mod limits;
 mod paths;
+mod quads;
 mod scenes;
 mod shifted;
+mod whole_images;

@@ -388,3 +388,79 @@ fn rounds_are_limited() {
     let left = insts.iter().filter(|i| i.kind == InstKind::Op(Op::FEq));
     assert_eq!(left.count(), count - MAX_ROUNDS);
 }
+
+/// The options with these ops dropped.
+const fn without(ops: &[Op], options: PassOptions) -> PassOptions {
+    PassOptions {
+        dropped: OpSet::of(ops),
+        ..options
+    }
+}
+
+#[test]
+fn dropped_ops_pass_nothing() {
+    let text = "fn main(%0: f32) -> (f32, f32) ^0 {
+           %1: f32 = global g[0]
+           %2: f32 = exp %1
+           %3: f32 = add %1, %2
+           %4: f32 = log %3
+           %5: f32 = mul %4, %0
+           %6: f32 = ddy %3
+           %7: f32 = ddx %5
+           return %6, %7
+         }";
+    assert_text(
+        &passed(text, &without(&[Op::Exp, Op::Log], DUAL)),
+        "fn main(%0: f32) -> (f32, f32) ^0 {
+           %1: f32:y = global g[0]
+           %2: f32 = exp %1
+           %3: f32:y = add %1, %2
+           %4: f32 = ddy %3
+           %5: f32 = const 0.0
+           return %4, %5
+         }",
+    );
+    // Ops that are not there change nothing.
+    let none = passed(text, &DUAL);
+    assert_eq!(passed(text, &without(&[Op::Sin], DUAL)), none);
+    assert_ne!(passed(text, &without(&[Op::Exp], DUAL)), none);
+}
+
+#[test]
+fn dropped_ops_pass_nothing_through_calls_and_arrays() {
+    let text = "fn main(%0: f32) -> (f32) ^0 {
+           array &0: f32[2]
+           %1: f32 = global g[0]
+           %2: i32 = const 0
+           %3: f32 = call curve(%1)
+           store &0[%2], %3
+           %4: f32 = load &0[%2]
+           return %4
+         }
+         fn curve(%0: f32) -> (f32) ^0 {
+           array &0: f32[1]
+           %1: f32 = exp %0
+           %2: f32 = sin %1
+           return %2
+         }";
+    for options in [
+        OUTPUTS,
+        PassOptions {
+            merge_demand: true,
+            ..OUTPUTS
+        },
+    ] {
+        let lanes = |module: &Module| -> Vec<Lanes> {
+            let functions = module.functions.iter();
+            functions.flat_map(|f| &f.values).map(|v| v.lanes).collect()
+        };
+        let kept = passed(text, &options);
+        assert!(lanes(&kept).iter().any(|lanes| !lanes.is_none()));
+        for op in [Op::Exp, Op::Sin] {
+            let dropped = passed(text, &without(&[op], options));
+            let entry = dropped.entry();
+            assert!(entry.values.iter().all(|v| v.lanes.is_none()), "{op:?}");
+            assert!(entry.arrays[0].lanes.is_none());
+        }
+    }
+}

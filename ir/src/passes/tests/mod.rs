@@ -20,11 +20,13 @@ use crate::Op;
 use crate::module::Function;
 use crate::span::FileId;
 use crate::text::{SpanComments, parse, print};
+use adumbra_ops::OpSet;
 
 const DUAL: PassOptions = PassOptions {
     derivatives: Derivatives::Dual,
     merge_demand: false,
     output_shadows: false,
+    dropped: OpSet::NONE,
 };
 const OFF: PassOptions = PassOptions {
     derivatives: Derivatives::Off,

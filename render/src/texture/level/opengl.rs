@@ -3,11 +3,12 @@
 
 use super::super::footprint::singular_values;
 use super::{lengths, log2};
+use adumbra_image::step_level;
 use glam::DVec2;
 
 /// log₂ of the longer step in texels.
 pub(super) fn isotropic(texels: [DVec2; 2]) -> f64 {
-    log2(lengths(texels)[0])
+    step_level(texels.map(|step| step.to_array()))
 }
 
 /// log₂ of the longer step over the number of samples, and the number of samples: the ratio of both

@@ -1,0 +1,91 @@
+//! The hits of a wave, and the points that are evaluated for them: each one alone, or with the
+//! helpers of its quad.
+
+use super::material::MaterialShader;
+use crate::differential::{QuadSeeds, SurfaceSeeds};
+use adumbra::Dual;
+use adumbra::derivatives::Corner;
+use glam::Vec3;
+
+/// What filters need of a point beside a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TexturePoint {
+    /// A number of [0, 1), the same however often the point is evaluated.
+    pub random: f32,
+    /// The coordinates of the mesh with their derivatives, for hosts that ignore those of requests.
+    pub uvw: Dual<Vec3>,
+    /// The pixel's index in its tile, for views.
+    pub pixel: u32,
+    /// Whether the camera sees the point directly.
+    pub is_primary: bool,
+}
+
+/// A hit to be shaded.
+#[derive(Clone, Copy, Debug)]
+pub struct WavePoint {
+    /// The index of its material.
+    pub material: usize,
+    /// The globals of its shader.
+    pub hit: SurfaceSeeds,
+    /// What its texture requests depend on beside.
+    pub texture: TexturePoint,
+}
+
+/// The points of a quad.
+pub(super) const QUAD: usize = Corner::ALL.len();
+
+/// The hits of a wave. Where points are evaluated in quads, each has one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wave<'p> {
+    pub(super) points: &'p [WavePoint],
+    pub(super) quads: &'p [QuadSeeds],
+}
+
+impl Wave<'_> {
+    /// Which of its quad a point is, if its material is evaluated in quads.
+    pub(super) fn corner(self, shader: &MaterialShader, at: usize) -> Option<Corner> {
+        is_in_quads(shader).then(|| self.quads[at].own)
+    }
+}
+
+/// The points of one evaluation, with the helpers of their quads.
+#[derive(Debug, Default)]
+pub(super) struct BatchPoints {
+    pub(super) hits: Vec<SurfaceSeeds>,
+    pub(super) textures: Vec<TexturePoint>,
+    pub(super) helpers: Vec<bool>,
+}
+
+impl BatchPoints {
+    pub(super) fn clear(&mut self) {
+        self.hits.clear();
+        self.textures.clear();
+        self.helpers.clear();
+    }
+
+    /// Adds a point, or all points of its quad.
+    pub(super) fn push(&mut self, wave: Wave<'_>, at: usize, is_in_quad: bool) {
+        let point = &wave.points[at];
+        if !is_in_quad {
+            self.hits.push(point.hit);
+            self.textures.push(point.texture);
+            return;
+        }
+        let quad = &wave.quads[at];
+        self.hits.extend(&quad.seeds);
+        for corner in Corner::ALL {
+            let is_helper = corner != quad.own;
+            self.helpers.push(is_helper);
+            self.textures.push(TexturePoint {
+                // Views show what points ask for themselves.
+                is_primary: point.texture.is_primary && !is_helper,
+                ..point.texture
+            });
+        }
+    }
+}
+
+/// Whether a material's points are evaluated in quads.
+pub(super) fn is_in_quads(shader: &MaterialShader) -> bool {
+    shader.instance.program().quad().is_some()
+}
