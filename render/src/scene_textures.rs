@@ -128,4 +128,8 @@ impl TextureAccess for SceneTextures {
         cache.wait(self.finished_reads);
         self.finished_reads = cache.finished_reads();
     }
+
+    fn is_saturated(&self) -> bool {
+        self.host.cache().is_saturated()
+    }
 }

@@ -6,7 +6,6 @@ use super::material::{MaterialShader, ShaderOutput};
 use crate::differential::SurfaceSeeds;
 use adumbra::batch::{BatchEvaluator, BatchGlobals, BatchSetup, Tier};
 use adumbra::closure::ClosureView;
-
 use adumbra::evaluator::{Engine, EngineError, ParkError, ParkedPoint, ResumeError};
 use adumbra::{Dual, Evaluator, Host, Limits, Outcome};
 use glam::Vec3;
@@ -47,6 +46,12 @@ pub trait TextureAccess: Host {
     /// Waits until something has come that requests wait for. It returns at once if anything came
     /// since the last call.
     fn wait(&mut self);
+
+    /// Whether requests wait for more than can be kept: what comes would be dropped before it is
+    /// used. Points that wait are then finished before others begin.
+    fn is_saturated(&self) -> bool {
+        false
+    }
 }
 
 /// What filters need of a point beside a request.
@@ -210,7 +215,10 @@ impl<'a> WaveShader<'a> {
             }
         }
         self.order = order;
-        self.finish_parked(parked, points, textures)
+        while !parked.is_empty() {
+            self.resume_parked(&mut parked, points, textures)?;
+        }
+        Ok(())
     }
 
     /// The lobes of a point of the last wave.
@@ -232,12 +240,15 @@ impl<'a> WaveShader<'a> {
         parked: &mut Vec<WaitingPoint<T::Waiting>>,
     ) -> Result<(), ShadingError> {
         let shader = &self.materials[material];
-        let batch = match &mut self.batches[material] {
-            Some(batch) => batch,
-            none => none.insert(new_batch(shader, self.engine)?),
-        };
         let mut suspended = Vec::new();
-        for chunk in same.chunks(batch.width()) {
+        let mut rest = same;
+        while !rest.is_empty() {
+            let batch = match &mut self.batches[material] {
+                Some(batch) => batch,
+                none => none.insert(new_batch(shader, self.engine)?),
+            };
+            let (chunk, others) = rest.split_at(batch.width().min(rest.len()));
+            rest = others;
             self.hits.clear();
             self.hits.extend(chunk.iter().map(|&at| points[at].hit));
             self.texture_points.clear();
@@ -276,6 +287,7 @@ impl<'a> WaveShader<'a> {
                 point,
                 request,
             }));
+            self.relieve(parked, points, textures)?;
         }
         Ok(())
     }
@@ -295,40 +307,50 @@ impl<'a> WaveShader<'a> {
             let outcome = single.evaluate(&points[at].hit, textures);
             let output = &mut self.output;
             parked.extend(output.settle(self.table, shader, at, single, outcome, textures)?);
+            self.relieve(parked, points, textures)?;
         }
         Ok(())
     }
 
-    /// Resumes parked points until none is left. A round asks for each one's texel; if none has come
-    /// the thread waits.
-    fn finish_parked<T: TextureAccess>(
+    /// Resumes parked points as long as more wait than can be kept.
+    fn relieve<T: TextureAccess>(
         &mut self,
-        mut parked: Vec<WaitingPoint<T::Waiting>>,
+        parked: &mut Vec<WaitingPoint<T::Waiting>>,
         points: &[WavePoint],
         textures: &mut T,
     ) -> Result<(), ShadingError> {
-        while !parked.is_empty() {
-            let mut waiting = Vec::with_capacity(parked.len());
-            let mut has_gone_on = false;
-            for mut one in parked {
-                let Some(texel) = textures.answer(&mut one.request) else {
-                    waiting.push(one);
-                    continue;
-                };
-                has_gone_on = true;
-                let at = one.at;
-                let material = points[at].material;
-                let shader = &self.materials[material];
-                let single = single(&mut self.singles[material], shader)?;
-                textures.begin(&shader.textures, &[points[at].texture]);
-                let outcome = single.resume(one.point, texel, textures)?;
-                let output = &mut self.output;
-                waiting.extend(output.settle(self.table, shader, at, single, outcome, textures)?);
-            }
-            if !has_gone_on {
-                textures.wait();
-            }
-            parked = waiting;
+        while !parked.is_empty() && textures.is_saturated() {
+            self.resume_parked(parked, points, textures)?;
+        }
+        Ok(())
+    }
+
+    /// Asks for the texel of each parked point, and resumes those whose texels have come. If none
+    /// has, the thread waits.
+    fn resume_parked<T: TextureAccess>(
+        &mut self,
+        parked: &mut Vec<WaitingPoint<T::Waiting>>,
+        points: &[WavePoint],
+        textures: &mut T,
+    ) -> Result<(), ShadingError> {
+        let mut has_gone_on = false;
+        for mut one in std::mem::take(parked) {
+            let Some(texel) = textures.answer(&mut one.request) else {
+                parked.push(one);
+                continue;
+            };
+            has_gone_on = true;
+            let at = one.at;
+            let material = points[at].material;
+            let shader = &self.materials[material];
+            let single = single(&mut self.singles[material], shader)?;
+            textures.begin(&shader.textures, &[points[at].texture]);
+            let outcome = single.resume(one.point, texel, textures)?;
+            let output = &mut self.output;
+            parked.extend(output.settle(self.table, shader, at, single, outcome, textures)?);
+        }
+        if !has_gone_on {
+            textures.wait();
         }
         Ok(())
     }
