@@ -25,13 +25,13 @@ fn noise(width: u32, height: u32) -> Image {
 
 /// Sound files of each kind, small enough that headers are a good part of them.
 fn sound_files() -> Vec<(&'static str, Vec<u8>)> {
-    let written = |write: &dyn Fn(&mut Cursor<Vec<u8>>)| {
+    let file_of = |write: &dyn Fn(&mut Cursor<Vec<u8>>)| {
         let mut bytes = Cursor::new(Vec::new());
         write(&mut bytes);
         bytes.into_inner()
     };
     let tiled = |format| {
-        written(&|out| {
+        file_of(&|out| {
             let options = TiledOptions {
                 format,
                 ..TiledOptions::default()
@@ -50,9 +50,9 @@ fn sound_files() -> Vec<(&'static str, Vec<u8>)> {
         ("float.exr", tiled(SampleFormat::Float)),
         (
             "lines.exr",
-            written(&|out| write_exr(&noise(20, 9), out).unwrap()),
+            file_of(&|out| write_exr(&noise(20, 9), out).unwrap()),
         ),
-        ("colours.png", written(&|out| write_png(&png, out).unwrap())),
+        ("colours.png", file_of(&|out| write_png(&png, out).unwrap())),
     ]
 }
 

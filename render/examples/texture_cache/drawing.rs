@@ -17,21 +17,24 @@ use std::time::{Duration, Instant};
 
 /// Whose partials choose levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Derivatives {
+pub(crate) enum DerivativeKind {
     Dual,
     Mesh,
     None,
 }
 
-impl Derivatives {
-    pub(crate) const ALL: [Derivatives; 3] =
-        [Derivatives::Dual, Derivatives::Mesh, Derivatives::None];
+impl DerivativeKind {
+    pub(crate) const ALL: [DerivativeKind; 3] = [
+        DerivativeKind::Dual,
+        DerivativeKind::Mesh,
+        DerivativeKind::None,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Derivatives::Dual => "dual",
-            Derivatives::Mesh => "mesh",
-            Derivatives::None => "none",
+            DerivativeKind::Dual => "dual",
+            DerivativeKind::Mesh => "mesh",
+            DerivativeKind::None => "none",
         }
     }
 
@@ -40,7 +43,7 @@ impl Derivatives {
         LookupSettings {
             rule: LevelRule::OiioTriFormula,
             filter: Filter::Trilinear,
-            ignores_partials: self == Derivatives::None,
+            ignores_partials: self == DerivativeKind::None,
             ..LookupSettings::default()
         }
     }
@@ -48,8 +51,8 @@ impl Derivatives {
 
 /// How an image is drawn.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Drawing {
-    pub(crate) derivatives: Derivatives,
+pub(crate) struct HallDrawing {
+    pub(crate) derivatives: DerivativeKind,
     pub(crate) cache: CacheSettings,
     pub(crate) threads: usize,
     /// Whether requests are recorded.
@@ -58,7 +61,7 @@ pub(crate) struct Drawing {
 
 /// An image, and what it took.
 #[derive(Debug)]
-pub(crate) struct Drawn {
+pub(crate) struct HallImage {
     pub(crate) pixels: Vec<[f32; 4]>,
     pub(crate) statistics: CacheStatistics,
     pub(crate) time: Duration,
@@ -66,7 +69,7 @@ pub(crate) struct Drawn {
     pub(crate) requests: Vec<TextureRequest>,
 }
 
-impl Drawn {
+impl HallImage {
     /// The image to the bit.
     pub(crate) fn bits(&self) -> Vec<[u32; 4]> {
         let pixels = self.pixels.iter();
@@ -75,7 +78,7 @@ impl Drawn {
 }
 
 /// Draws the scene with one sample a pixel and one reflection.
-pub(crate) fn draw(scene: &Scene, drawing: &Drawing) -> Fallible<Drawn> {
+pub(crate) fn draw(scene: &Scene, drawing: &HallDrawing) -> Fallible<HallImage> {
     let cache = TextureCache::new(drawing.cache);
     for texture in &scene.textures {
         if let TextureSource::File(file) = &texture.source {
@@ -114,8 +117,8 @@ pub(crate) fn draw(scene: &Scene, drawing: &Drawing) -> Fallible<Drawn> {
     let mut pixels = vec![[0.0; 4]; width * height];
     let mut requests = Vec::new();
     let partials = match drawing.derivatives {
-        Derivatives::Mesh => PartialSource::Mesh,
-        Derivatives::Dual | Derivatives::None => PartialSource::Request,
+        DerivativeKind::Mesh => PartialSource::Mesh,
+        DerivativeKind::Dual | DerivativeKind::None => PartialSource::Request,
     };
     let start = Instant::now();
     draw_tiles(
@@ -143,7 +146,7 @@ pub(crate) fn draw(scene: &Scene, drawing: &Drawing) -> Fallible<Drawn> {
     if let Some(diagnostic) = cache.diagnostics().first() {
         return Err(diagnostic.message.clone().into());
     }
-    Ok(Drawn {
+    Ok(HallImage {
         pixels,
         statistics: cache.statistics(),
         time,

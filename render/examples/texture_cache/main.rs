@@ -22,7 +22,7 @@ use adumbra_image::{PngImage, save_atomically, srgb, to_byte, write_png};
 use adumbra_render::scene::{Scene, SceneLoader, TextureSource};
 use adumbra_render::texture::cache::{CacheSettings, CacheStatistics, MissPolicy};
 use clap::Parser;
-use drawing::{Derivatives, Drawing, draw};
+use drawing::{DerivativeKind, HallDrawing, draw};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -135,9 +135,9 @@ fn compare_derivatives(scene: &Scene, arguments: &Arguments) -> Fallible<()> {
     println!(
         "derivatives  lookups  loaded MB  from disk MB  different tiles  read again  most MB      ms"
     );
-    let mut rows: Vec<(Derivatives, CacheStatistics)> = Vec::new();
-    for derivatives in Derivatives::ALL {
-        let drawing = |budget| Drawing {
+    let mut rows: Vec<(DerivativeKind, CacheStatistics)> = Vec::new();
+    for derivatives in DerivativeKind::ALL {
+        let drawing = |budget| HallDrawing {
             derivatives,
             cache: CacheSettings {
                 budget,
@@ -198,10 +198,10 @@ fn replay_recorded(scene: &Scene, folder: &Path, arguments: &Arguments) -> Falli
         _ => Err("the hall's textures are files"),
     });
     let files = &files.collect::<Result<Vec<PathBuf>, _>>()?;
-    for derivatives in [Derivatives::Dual, Derivatives::None] {
+    for derivatives in [DerivativeKind::Dual, DerivativeKind::None] {
         let drawn = draw(
             scene,
-            &Drawing {
+            &HallDrawing {
                 derivatives,
                 cache: CacheSettings {
                     policy: MissPolicy::Block,

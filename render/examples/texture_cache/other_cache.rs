@@ -1,6 +1,6 @@
 //! Requests that were recorded, replayed by this cache and by that of OpenImageIO.
 
-use crate::drawing::Derivatives;
+use crate::drawing::DerivativeKind;
 use crate::{Fallible, megabytes};
 use adumbra_render::texture::cache::{CacheSettings, MissPolicy, TextureCache};
 use adumbra_render::texture::host::TextureRequest;
@@ -28,10 +28,10 @@ pub(crate) struct CacheRow {
 /// Writes requests; without derivatives their partials are zero.
 pub(crate) fn write_stream(
     file: &Path,
-    derivatives: Derivatives,
+    derivatives: DerivativeKind,
     mut requests: Vec<TextureRequest>,
 ) -> Fallible<()> {
-    if derivatives == Derivatives::None {
+    if derivatives == DerivativeKind::None {
         for request in &mut requests {
             request.footprint.dx = [0.0; 2];
             request.footprint.dy = [0.0; 2];
@@ -47,7 +47,7 @@ pub(crate) fn write_stream(
 pub(crate) fn ours(
     files: &[PathBuf],
     requests: &[TextureRequest],
-    derivatives: Derivatives,
+    derivatives: DerivativeKind,
     budget: u64,
 ) -> Vec<CacheRow> {
     let ways = [

@@ -1,7 +1,7 @@
 //! Parking and blocking on a disk that takes milliseconds for each tile.
 
 use crate::Fallible;
-use crate::drawing::{Derivatives, Drawing, draw};
+use crate::drawing::{DerivativeKind, HallDrawing, draw};
 use adumbra_render::scene::Scene;
 use adumbra_render::texture::cache::{CacheSettings, MissPolicy};
 use std::time::Duration;
@@ -10,13 +10,13 @@ use std::time::Duration;
 /// the same bits.
 pub(crate) fn compare(scene: &Scene, budget: u64, latency: Duration) -> Fallible<()> {
     println!("derivatives  threads  tiles  blocking s  parking s  times as fast");
-    for derivatives in [Derivatives::Dual, Derivatives::None] {
+    for derivatives in [DerivativeKind::Dual, DerivativeKind::None] {
         let mut expected = None;
         for threads in [1, 2, 8] {
             let mut draw_by = |policy| -> Fallible<_> {
                 let drawn = draw(
                     scene,
-                    &Drawing {
+                    &HallDrawing {
                         derivatives,
                         cache: CacheSettings {
                             budget,

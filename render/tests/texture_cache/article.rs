@@ -9,7 +9,7 @@ use adumbra_render::texture::{TiledOptions, write_tiled};
 use std::fs::File;
 
 #[test]
-fn derivatives_load_a_tenth_of_the_bytes_with_any_budget() {
+fn derivatives_load_ten_times_fewer_bytes_with_any_budget() {
     // Four grey textures: 11 MB of tiles.
     let folder = tempfile::tempdir().unwrap();
     let file = |index: u64| folder.path().join(format!("{index}.exr"));

@@ -91,7 +91,7 @@ fn tiles_of_a_loop_larger_than_the_budget_stay_in_part() {
         cache.statistics().tiles_read - before
     };
     assert_eq!(round(), 200);
-    // Until a trial has shown which rule is better.
+    // Until a sample has shown which rule is better.
     (0..4).for_each(|_| {
         round();
     });

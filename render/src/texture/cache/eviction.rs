@@ -3,12 +3,12 @@
 //! Most often it is the tile that was not used for longest: neighbours in an image ask for the same
 //! tiles. But an image reads textures again and again in the same order; if what it reads is larger
 //! than the budget, that rule drops each tile shortly before it is read again. Tiles then go in the
-//! order of hashes of their keys, which is chance. A [`Trial`] says which of the two is better now.
+//! order of hashes of their keys, which is chance. A [`RuleSample`] says which of the two is better now.
 
+use super::rule_sample::{EvictionRule, RuleSample};
 use super::shard::{TileTable, Verdict};
 use super::statistics::{Counters, TileMemory, add};
 use super::tile::TileKey;
-use super::trial::{EvictionRule, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -25,7 +25,7 @@ pub(super) struct Eviction {
     pressure: AtomicU64,
     /// Number of tiles that came, which is the time of uses.
     now: AtomicU64,
-    trial: Trial,
+    sample: RuleSample,
 }
 
 /// The tiles in the table.
@@ -49,7 +49,7 @@ impl Eviction {
             inserted: Condvar::new(),
             pressure: AtomicU64::new(0),
             now: AtomicU64::new(0),
-            trial: Trial::new(budget),
+            sample: RuleSample::new(budget),
         }
     }
 
@@ -65,7 +65,7 @@ impl Eviction {
 
     /// Notes that a lookup asked the table for a tile of that many bytes.
     pub(super) fn note_request(&self, key: TileKey, bytes: u64) {
-        self.trial.note_request(key, bytes);
+        self.sample.note_request(key, bytes);
     }
 
     /// Takes bytes of the memory for one tile, and drops tiles until they fit into the budget.
@@ -81,7 +81,7 @@ impl Eviction {
         let state = self.state.lock();
         let mut residents = state.unwrap_or_else(PoisonError::into_inner);
         while memory.bytes() + bytes > self.budget {
-            let is_dropped = match self.trial.better_rule() {
+            let is_dropped = match self.sample.better_rule() {
                 EvictionRule::LongestUnused => residents.drop_longest_unused(table, self.now()),
                 EvictionRule::Chance => residents.drop_by_chance(table),
             };

@@ -9,11 +9,11 @@ mod eviction;
 mod loader;
 mod micro_cache;
 mod reader;
+mod rule_sample;
 mod shard;
 mod statistics;
 mod texture;
 mod tile;
-mod trial;
 
 pub use reader::{CacheReader, CacheSource, TexelLookup, TileWaits};
 pub use statistics::CacheStatistics;

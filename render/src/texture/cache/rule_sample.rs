@@ -1,4 +1,4 @@
-//! A trial of two rules: which one would have missed fewer tiles within a budget.
+//! Two rules of eviction, compared: which one would have missed fewer tiles within a budget.
 //!
 //! A directory for each rule, without texels, follows a sample of the tiles within the same part of
 //! the budget. Sampled directories and a counter are those of set dueling (Qureshi et al., Adaptive
@@ -25,15 +25,15 @@ pub(super) enum EvictionRule {
     Chance,
 }
 
-/// Tries rules on a sample of the tiles.
+/// Compares rules on a sample of the tiles.
 #[derive(Debug)]
-pub(super) struct Trial {
+pub(super) struct RuleSample {
     is_chance_better: AtomicBool,
-    state: Mutex<TrialState>,
+    state: Mutex<SampledRules>,
 }
 
 #[derive(Debug)]
-struct TrialState {
+struct SampledRules {
     longest_unused: Directory,
     chance: Directory,
     /// Requests so far: the time of uses.
@@ -54,8 +54,8 @@ struct Directory {
     hand: Option<(u64, TileKey)>,
 }
 
-impl Trial {
-    pub(super) fn new(budget: u64) -> Trial {
+impl RuleSample {
+    pub(super) fn new(budget: u64) -> RuleSample {
         let directory = || Directory {
             budget: budget / SAMPLE,
             bytes: 0,
@@ -63,9 +63,9 @@ impl Trial {
             order: BTreeSet::new(),
             hand: None,
         };
-        Trial {
+        RuleSample {
             is_chance_better: AtomicBool::new(false),
-            state: Mutex::new(TrialState {
+            state: Mutex::new(SampledRules {
                 longest_unused: directory(),
                 chance: directory(),
                 now: 0,
