@@ -1,13 +1,16 @@
 """Replays a request stream through OpenImageIO's texture cache and prints its statistics.
 
-Usage: replay_openimageio.py [--no-derivatives] REQUESTS BUDGET_MB FILE...
+Usage: replay_openimageio.py [--no-derivatives] [--numbers] REQUESTS BUDGET_MB FILE...
 
 REQUESTS is a file of `texture::replay::write_requests`; the files are the textures in the order of
 their indices, which repeat. The level is OpenImageIO's trilinear one: `LevelRule::OiioTriFormula`.
+With --numbers it prints three numbers alone: tiles that were read at least once, reads of tiles
+that had been read before, and the most bytes of tiles in memory at once.
 Needs the package `openimageio` (3.2.2 was used).
 """
 
 import argparse
+import re
 
 import OpenImageIO
 
@@ -15,6 +18,7 @@ import OpenImageIO
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--no-derivatives", action="store_true", help="set all partials to zero")
+    parser.add_argument("--numbers", action="store_true", help="print three numbers alone")
     parser.add_argument("requests")
     parser.add_argument("budget", type=float, metavar="BUDGET_MB")
     parser.add_argument("files", nargs="+")
@@ -36,7 +40,20 @@ def main():
     error = textures.geterror()
     if error:
         raise SystemExit(error)
-    print(textures.getstats(2))
+    statistics = textures.getstats(2)
+    if not arguments.numbers:
+        print(statistics)
+        return
+    print(statistics_numbers(statistics))
+
+
+def statistics_numbers(statistics):
+    """The three numbers of --numbers in the text of OpenImageIO's statistics."""
+    created = int(re.search(r"Tiles: (\d+) created", statistics)[1])
+    redundant = int(re.search(r"redundant reads: (\d+) tiles", statistics)[1])
+    peak, unit = re.search(r"Peak cache memory : ([\d.]+) (\w+)", statistics).groups()
+    factor = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}[unit]
+    return f"{created - redundant} {redundant} {round(float(peak) * factor)}"
 
 
 main()

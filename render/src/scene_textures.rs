@@ -132,6 +132,10 @@ impl TextureAccess for SceneTextures {
         self.finished_reads = cache.finished_reads();
     }
 
+    fn is_saturated(&self) -> bool {
+        self.host.cache().is_saturated()
+    }
+
     fn take_time(&mut self) -> Duration {
         self.clock.take()
     }

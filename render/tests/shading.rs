@@ -20,9 +20,24 @@ struct Texture {
     asked: u32,
     point: usize,
     waiting: Vec<(usize, (SampleRequest, u32))>,
+    /// Requests that wait now, and the most that did so at once.
+    open: [usize; 2],
+    /// With more open requests than that it is saturated.
+    limit: usize,
 }
 
 impl Texture {
+    fn new(late: u32) -> Texture {
+        Texture {
+            late,
+            asked: 0,
+            point: 0,
+            waiting: Vec::new(),
+            open: [0; 2],
+            limit: usize::MAX,
+        }
+    }
+
     fn colour(request: &SampleRequest) -> [f32; 4] {
         let footprint = request.dudx.abs() + request.dvdy.abs();
         [
@@ -39,6 +54,8 @@ impl Host for Texture {
         self.asked += 1;
         if self.late > 0 && !self.asked.is_multiple_of(5) {
             self.waiting.push((self.point, (*request, self.late)));
+            self.open[0] += 1;
+            self.open[1] = self.open[1].max(self.open[0]);
             return Sampled::Pending;
         }
         Sampled::Ready(Texture::colour(request))
@@ -64,10 +81,17 @@ impl TextureAccess for Texture {
 
     fn answer(&mut self, (request, times): &mut Self::Waiting) -> Option<[f32; 4]> {
         *times = times.saturating_sub(1);
-        (*times == 0).then(|| Texture::colour(request))
+        (*times == 0).then(|| {
+            self.open[0] -= 1;
+            Texture::colour(request)
+        })
     }
 
     fn wait(&mut self) {}
+
+    fn is_saturated(&self) -> bool {
+        self.open[0] > self.limit
+    }
 }
 
 const PLASTIC: &str = "texture2d paint;
@@ -161,6 +185,16 @@ impl Stage {
         samples: u32,
         late: u32,
     ) -> Vec<[f32; 4]> {
+        self.trace_with(tile, engine, samples, &mut Texture::new(late))
+    }
+
+    fn trace_with(
+        &self,
+        tile: ImageTile,
+        engine: ShadingEngine,
+        samples: u32,
+        texture: &mut Texture,
+    ) -> Vec<[f32; 4]> {
         let scene = PathScene {
             world: &self.world,
             lights: &self.lights,
@@ -181,13 +215,7 @@ impl Stage {
             ),
         };
         let mut shader = WaveShader::new(&self.shaders, &self.table, engine);
-        let mut texture = Texture {
-            late,
-            asked: 0,
-            point: 0,
-            waiting: Vec::new(),
-        };
-        let pixels = trace_tile(&scene, &settings, tile, &mut shader, &mut texture).unwrap();
+        let pixels = trace_tile(&scene, &settings, tile, &mut shader, texture).unwrap();
         assert_eq!(shader.stopped(), 0);
         pixels
     }
@@ -322,6 +350,28 @@ fn engines_and_late_textures_give_the_same_bits() {
     };
     assert!(dual != fine && fine != coarse && dual != coarse);
     assert!(partial == dual, "sines have derivatives in Cycles, too");
+}
+
+#[test]
+fn points_that_wait_are_finished_first_when_too_many_do() {
+    let environment = EnvironmentLight::Constant(Vec3::ONE);
+    let stage = Stage::new([PLASTIC, PLASTIC, PLASTIC], environment);
+    let expected = bits(&stage.trace(WHOLE, ShadingEngine::Batch, 8, 0));
+    for (engine, most) in [
+        // One that waits is one more than none; a batch is shaded as a whole.
+        (ShadingEngine::Point, 1),
+        (ShadingEngine::Batch, 512),
+    ] {
+        let mut unlimited = Texture::new(3);
+        let pixels = stage.trace_with(WHOLE, engine, 8, &mut unlimited);
+        assert!(bits(&pixels) == expected, "{engine:?}");
+        assert!(unlimited.open[1] > 512, "{:?}", unlimited.open);
+        let mut limited = Texture::new(3);
+        limited.limit = 0;
+        let pixels = stage.trace_with(WHOLE, engine, 8, &mut limited);
+        assert!(bits(&pixels) == expected, "{engine:?}");
+        assert!(limited.open[1] <= most, "{:?}", limited.open);
+    }
 }
 
 #[test]

@@ -51,6 +51,12 @@ pub trait TextureAccess: Host {
     /// since the last call.
     fn wait(&mut self);
 
+    /// Whether requests wait for more than can be kept: what comes would be dropped before it is
+    /// used. Points that wait are then finished before others begin.
+    fn is_saturated(&self) -> bool {
+        false
+    }
+
     /// The time that lookups and waiting took since the last call, for [`PhaseTimes`].
     fn take_time(&mut self) -> Duration {
         Duration::ZERO
@@ -209,7 +215,10 @@ impl<'a> WaveShader<'a> {
             }
         }
         self.order = order;
-        self.finish_parked(parked, wave, textures)
+        while !parked.is_empty() {
+            self.resume_parked(&mut parked, wave, textures)?;
+        }
+        Ok(())
     }
 
     /// The lobes of a point of the last wave.
@@ -231,13 +240,16 @@ impl<'a> WaveShader<'a> {
         parked: &mut Vec<WaitingPoint<T::Waiting>>,
     ) -> Result<(), ShadingError> {
         let shader = &self.materials[material];
-        let batch = match &mut self.batches[material] {
-            Some(batch) => batch,
-            none => none.insert(new_batch(shader, self.engine)?),
-        };
         let each = if is_in_quads(shader) { QUAD } else { 1 };
         let mut suspended = Vec::new();
-        for chunk in same.chunks(batch.width() / each) {
+        let mut rest = same;
+        while !rest.is_empty() {
+            let batch = match &mut self.batches[material] {
+                Some(batch) => batch,
+                none => none.insert(new_batch(shader, self.engine)?),
+            };
+            let (chunk, others) = rest.split_at((batch.width() / each).min(rest.len()));
+            rest = others;
             let points = &mut self.batch_points;
             points.clear();
             for &at in chunk {
@@ -285,6 +297,7 @@ impl<'a> WaveShader<'a> {
                     requests,
                 });
             }
+            self.relieve(parked, wave, textures)?;
         }
         Ok(())
     }
@@ -324,52 +337,62 @@ impl<'a> WaveShader<'a> {
                 VecDeque::new(),
                 textures,
             )?);
+            self.relieve(parked, wave, textures)?;
         }
         Ok(())
     }
 
-    /// Resumes parked points until none is left. A round asks for each one's texel; if none has come
-    /// the thread waits.
-    fn finish_parked<T: TextureAccess>(
+    /// Resumes parked points as long as more wait than can be kept.
+    fn relieve<T: TextureAccess>(
         &mut self,
-        mut parked: Vec<WaitingPoint<T::Waiting>>,
+        parked: &mut Vec<WaitingPoint<T::Waiting>>,
         wave: Wave<'_>,
         textures: &mut T,
     ) -> Result<(), ShadingError> {
-        while !parked.is_empty() {
-            let mut waiting = Vec::with_capacity(parked.len());
-            let mut has_gone_on = false;
-            for mut one in parked {
-                // A host that says "not yet" keeps the request; else its point is given up.
-                let Some((_, request)) = one.requests.front_mut() else {
-                    continue;
-                };
-                let Some(texel) = textures.answer(request) else {
-                    waiting.push(one);
-                    continue;
-                };
-                one.requests.pop_front();
-                has_gone_on = true;
-                let at = one.at;
-                let material = wave.points[at].material;
-                let shader = &self.materials[material];
-                let single = single(&mut self.singles[material], shader)?;
-                let points = &mut self.batch_points;
-                points.clear();
-                points.push(wave, at, is_in_quads(shader));
-                textures.begin(&shader.textures, &points.textures);
-                let outcome = single.resume(one.point, texel, textures)?;
-                let outcome = wave
-                    .corner(shader, at)
-                    .map_or(outcome, |own| single.show(own));
-                let (point, rest) = ((single, outcome), one.requests);
-                let output = &mut self.output;
-                waiting.extend(output.settle(self.table, shader, at, point, rest, textures)?);
-            }
-            if !has_gone_on {
-                textures.wait();
-            }
-            parked = waiting;
+        while !parked.is_empty() && textures.is_saturated() {
+            self.resume_parked(parked, wave, textures)?;
+        }
+        Ok(())
+    }
+
+    /// Asks for the texel of each parked point, and resumes those whose texels have come. If none
+    /// has, the thread waits.
+    fn resume_parked<T: TextureAccess>(
+        &mut self,
+        parked: &mut Vec<WaitingPoint<T::Waiting>>,
+        wave: Wave<'_>,
+        textures: &mut T,
+    ) -> Result<(), ShadingError> {
+        let mut has_gone_on = false;
+        for mut one in std::mem::take(parked) {
+            // A host that says "not yet" keeps the request; else its point is given up.
+            let Some((_, request)) = one.requests.front_mut() else {
+                continue;
+            };
+            let Some(texel) = textures.answer(request) else {
+                parked.push(one);
+                continue;
+            };
+            one.requests.pop_front();
+            has_gone_on = true;
+            let at = one.at;
+            let material = wave.points[at].material;
+            let shader = &self.materials[material];
+            let single = single(&mut self.singles[material], shader)?;
+            let points = &mut self.batch_points;
+            points.clear();
+            points.push(wave, at, is_in_quads(shader));
+            textures.begin(&shader.textures, &points.textures);
+            let outcome = single.resume(one.point, texel, textures)?;
+            let outcome = wave
+                .corner(shader, at)
+                .map_or(outcome, |own| single.show(own));
+            let (point, rest) = ((single, outcome), one.requests);
+            let output = &mut self.output;
+            parked.extend(output.settle(self.table, shader, at, point, rest, textures)?);
+        }
+        if !has_gone_on && !parked.is_empty() {
+            textures.wait();
         }
         Ok(())
     }

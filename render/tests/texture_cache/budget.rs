@@ -1,13 +1,10 @@
 //! Results do not depend on budget, policy or threads; the budget is kept; statistics count.
 
-use crate::support::{UNBOUNDED, bits, cache, ewa, noise, scattered, textures};
+use crate::support::{UNBOUNDED, bits, cache, ewa, scattered, textures};
 use adumbra_render::texture::cache::{CacheSettings, DEFAULT_BUDGET, MissPolicy, TextureCache};
 use adumbra_render::texture::host::{LookupSettings, TextureHost, TextureRequest};
 use adumbra_render::texture::replay::{plain_requests, replay, write_requests};
-use adumbra_render::texture::{
-    Filter, Footprint, LevelRule, SampleFormat, TiledOptions, Wrap, lookup, write_tiled,
-};
-use std::fs::File;
+use adumbra_render::texture::{Filter, Footprint, LevelRule, Wrap, lookup};
 use std::time::Duration;
 
 #[test]
@@ -157,58 +154,6 @@ fn pinned_tiles_alone_exceed_the_budget() {
         // Nothing is left but the last tile, which nothing had to make place for.
         assert!(statistics.bytes <= 16 * (65 << 10), "{statistics:?}");
     }
-}
-
-#[test]
-fn used_tiles_stay_in_memory() {
-    // One texture of a tile is used between all others: it gets a second chance each time.
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("t.exr");
-    let options = TiledOptions {
-        format: SampleFormat::Float,
-        ..TiledOptions::default()
-    };
-    let image = noise(64 * 40, 64, 4, 1);
-    write_tiled(image, &options, File::create(&file).unwrap()).unwrap();
-    let cache = cache(&[file], 20 * (65 << 10), MissPolicy::Block);
-    let settings = LookupSettings {
-        filter: Filter::Nearest,
-        ignores_partials: true,
-        ..LookupSettings::default()
-    };
-    let mut host = TextureHost::new(cache.clone(), settings);
-    let mut read = |tile: usize| {
-        let request = TextureRequest {
-            texture: Some(0),
-            footprint: Footprint {
-                uv: [(tile as f32 + 0.5) / 40.0, 0.5],
-                ..Footprint::default()
-            },
-            level: None,
-            random: 0.0,
-        };
-        host.request(0, request).unwrap();
-        // Without its last tiles the thread asks the cache each time.
-        host.flush();
-    };
-    for tile in 1..40 {
-        read(0);
-        read(tile);
-    }
-    read(0);
-    let statistics = cache.statistics();
-    // The hand's first round may drop it once.
-    assert!((40..=41).contains(&statistics.tiles_read), "{statistics:?}");
-    assert_eq!(
-        (statistics.unique_tiles, statistics.misses),
-        (40, statistics.tiles_read)
-    );
-    assert_eq!(statistics.hits + statistics.misses, 79);
-    assert!(statistics.evictions >= 20 && statistics.over_budget == 0);
-    // What was dropped is read again, and that counts: 20 tiles of 39 are in memory.
-    let before = statistics.redundant_reads();
-    (1..40).for_each(&mut read);
-    assert!(cache.statistics().redundant_reads() >= before + 19);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Tiled textures on disk, their cache, and the host of textures.
 
+mod article;
 mod budget;
+mod changing;
+mod eviction;
 mod parked;
 mod support;
 mod tiled_files;

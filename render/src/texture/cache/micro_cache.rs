@@ -19,11 +19,11 @@ fn place(key: &TileKey) -> usize {
 }
 
 impl MicroCache {
-    /// The tile, if it is one of the last.
-    pub(super) fn get(&self, key: &TileKey) -> Option<&Tile> {
+    /// The tile, if it is one of the last; it is used at that time.
+    pub(super) fn get(&self, key: &TileKey, now: u64) -> Option<&Tile> {
         match &self.tiles[place(key)] {
             Some((of, tile)) if of == key => {
-                tile.touch();
+                tile.touch(now);
                 Some(tile)
             }
             _ => None,

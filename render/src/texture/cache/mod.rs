@@ -5,10 +5,11 @@
 //! is repeated when they are there (Peachey, Texture On Demand, Pixar Technical Memo 217, 1990).
 //! Results do not depend on the budget, on the policy, or on the number of threads.
 
-mod clock;
+mod eviction;
 mod loader;
 mod micro_cache;
 mod reader;
+mod rule_sample;
 mod shard;
 mod statistics;
 mod texture;
@@ -21,8 +22,9 @@ pub use texture::{ERROR_COLOUR, TextureDiagnostic};
 use super::{TileTexels, TiledFile, TiledFileError, TiledOptions, Wrap, convert_to_tiled};
 use crate::texture::SampleFormat;
 use adumbra_image::{Image, MipPyramid};
-use clock::Clock;
+use eviction::Eviction;
 use loader::{LoadQueue, OpenFiles};
+use rustc_hash::FxHashMap;
 use shard::TileTable;
 use statistics::{Counters, TileMemory, add};
 use std::path::{Path, PathBuf};
@@ -80,6 +82,8 @@ pub struct TextureCache {
     shared: Arc<Shared>,
     settings: CacheSettings,
     loaders: Vec<JoinHandle<()>>,
+    /// The first texture of each file.
+    files: Mutex<FxHashMap<PathBuf, u32>>,
     /// Tiled textures made from other images.
     converted: Mutex<Option<TempDir>>,
 }
@@ -89,7 +93,7 @@ pub struct TextureCache {
 struct Shared {
     textures: RwLock<Vec<Arc<CachedTexture>>>,
     table: TileTable,
-    clock: Clock,
+    eviction: Eviction,
     memory: Arc<TileMemory>,
     counters: Counters,
     queue: LoadQueue,
@@ -103,7 +107,7 @@ impl TextureCache {
         let shared = Arc::new(Shared {
             textures: RwLock::default(),
             table: TileTable::new(),
-            clock: Clock::new(settings.budget),
+            eviction: Eviction::new(settings.budget),
             memory: Arc::default(),
             counters: Counters::default(),
             queue: LoadQueue::default(),
@@ -125,6 +129,7 @@ impl TextureCache {
                 ..settings
             },
             loaders,
+            files: Mutex::default(),
             converted: Mutex::default(),
         })
     }
@@ -139,13 +144,33 @@ impl TextureCache {
     /// A file that is no tiled texture is converted to one in a temporary folder. A file that
     /// cannot be read gives a texture of the [`ERROR_COLOUR`] and a diagnostic. The wrap mode is
     /// `wrap`, or else that of the file, or else [`Wrap::Repeat`].
+    ///
+    /// A file that is added again has the tiles of the first time, and no diagnostic of its own.
     pub fn add(&self, file: &Path, wrap: Option<Wrap>) -> usize {
+        let files = self.files.lock();
+        let mut files = files.unwrap_or_else(PoisonError::into_inner);
+        // Two paths may lead to one file. One that leads nowhere is itself.
+        let name = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+        if let Some(&first) = files.get(&name)
+            && let Some(texture) = self.shared.texture(first as usize)
+        {
+            return self.push(CachedTexture::sharing(first, &texture, wrap));
+        }
+        let index = self.add_new(file, wrap);
+        if let Ok(first) = u32::try_from(index) {
+            files.insert(name, first);
+        }
+        index
+    }
+
+    /// Adds the texture of a file that was not added before.
+    fn add_new(&self, file: &Path, wrap: Option<Wrap>) -> usize {
         let opened = TiledFile::open(file).or_else(|error| match error.is_other_image() {
             true => self.convert(file),
             false => Err(error),
         });
         let (texels, failure) = match opened {
-            Ok(tiled) => (Texture::Tiled(Box::new(tiled)), None),
+            Ok(tiled) => (Texture::Tiled(Arc::new(tiled)), None),
             Err(error) => (Texture::Failed, Some(error.to_string())),
         };
         let of_file = match &texels {
@@ -281,7 +306,7 @@ impl Shared {
             Texture::Memory(_) | Texture::Failed => None,
         });
         let reserved = load.bytes();
-        self.clock
+        self.eviction
             .reserve(reserved, &self.table, &self.memory, &self.counters);
         if !self.disk_latency.is_zero() {
             std::thread::sleep(self.disk_latency);
@@ -289,10 +314,11 @@ impl Shared {
         let texels = file.map(|(texture, file)| self.read(texture, file, load, files));
         let texels = texels.unwrap_or_else(|| TileTexels::constant(ERROR_COLOUR));
         add(&self.counters.bytes_loaded, texels.bytes() as u64);
-        let tile = Arc::new(Tile::new(texels, reserved, self.memory.clone()));
+        let now = self.eviction.now();
+        let tile = Arc::new(Tile::new(texels, reserved, now, self.memory.clone()));
         self.table.insert(key, tile.clone());
         load.finish(&tile);
-        self.clock.inserted(key);
+        self.eviction.inserted(key);
         tile
     }
 

@@ -99,7 +99,7 @@ impl CacheReader {
             };
             self.textures.push(next);
         }
-        let pressure = shared.clock.pressure();
+        let pressure = shared.eviction.pressure();
         if pressure != self.pressure {
             self.micro.clear();
             self.pressure = pressure;
@@ -108,13 +108,14 @@ impl CacheReader {
         let mut source = CacheSource {
             cache: &self.cache,
             texture: &self.textures[texture],
-            index: texture as u32,
+            index: self.textures[texture].tiles_of.unwrap_or(texture as u32),
             policy,
             micro: &mut self.micro,
             files: &mut self.files,
             counts: &mut self.counts,
             missing: &mut self.missing,
             finest: None,
+            now: shared.eviction.now(),
         };
         let colour = filter(&mut source);
         let finest = source.finest;
@@ -168,6 +169,8 @@ pub struct CacheSource<'a> {
     counts: &'a mut Counts,
     missing: &'a mut Vec<Arc<TileLoad>>,
     finest: Option<u32>,
+    /// The time of the uses of its tiles.
+    now: u64,
 }
 
 impl CacheSource<'_> {
@@ -182,11 +185,12 @@ impl CacheSource<'_> {
             return None;
         }
         let shared = &self.cache.shared;
+        let bytes = tile::bytes_with(file.tile_bytes(key.level, key.x, key.y));
+        shared.eviction.note_request(key, bytes);
         let mut is_first = true;
         loop {
-            let found = shared.table.find(key, || {
-                let texels = file.tile_bytes(key.level, key.x, key.y);
-                TileLoad::new(key, tile::bytes_with(texels), shared.memory.clone())
+            let found = shared.table.find(key, self.now, || {
+                TileLoad::new(key, bytes, shared.memory.clone())
             });
             if is_first {
                 match found {
@@ -243,7 +247,7 @@ impl TexelSource for CacheSource<'_> {
             y: y / height,
         };
         let (x, y) = (x % width, y % height);
-        if let Some(tile) = self.micro.get(&key) {
+        if let Some(tile) = self.micro.get(&key, self.now) {
             self.counts.micro_hits += 1;
             return Ok(tile.texel(x, y));
         }

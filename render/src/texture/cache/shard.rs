@@ -1,9 +1,8 @@
 //! The tiles in memory: a hash table in shards, each with a lock of its own.
 
 use super::tile::{Tile, TileKey, TileLoad};
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Number of shards: threads that ask for different tiles seldom wait for each other.
@@ -29,13 +28,13 @@ pub(super) enum Found {
     Missing(Arc<TileLoad>),
 }
 
-/// What the clock's hand does with a tile.
+/// What becomes of a tile that is to be dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It was dropped.
     Evicted,
-    /// It was used: it gets a second chance.
-    Used,
+    /// It was used later than thought, at that time.
+    Used(u64),
     /// A lookup uses it now.
     Pinned,
 }
@@ -56,21 +55,19 @@ impl TileTable {
     }
 
     fn shard(&self, key: &TileKey) -> MutexGuard<'_, Shard> {
-        let mut hasher = FxHasher::default();
-        key.hash(&mut hasher);
         // The table takes the upper bits.
-        let shard = &self.shards[(hasher.finish() >> 20) as usize % SHARDS];
+        let shard = &self.shards[(key.hashed() >> 20) as usize % SHARDS];
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds a tile; one that is missing is from now on being read.
+    /// Finds a tile, which is used at that time; one that is missing is from now on being read.
     ///
     /// `load` makes the read of a missing one.
-    pub(super) fn find(&self, key: TileKey, load: impl FnOnce() -> TileLoad) -> Found {
+    pub(super) fn find(&self, key: TileKey, now: u64, load: impl FnOnce() -> TileLoad) -> Found {
         match self.shard(&key).entry(key) {
             Entry::Occupied(entry) => match entry.get() {
                 Residence::Ready(tile) => {
-                    tile.touch();
+                    tile.touch(now);
                     Found::Ready(tile.clone())
                 }
                 Residence::Loading(load) => Found::Loading(load.clone()),
@@ -88,8 +85,8 @@ impl TileTable {
         self.shard(&key).insert(key, Residence::Ready(tile));
     }
 
-    /// Drops a tile unless it was used since the last time or is in use.
-    pub(super) fn evict(&self, key: &TileKey) -> Verdict {
+    /// Drops a tile unless it is in use or was used after that time.
+    pub(super) fn evict(&self, key: &TileKey, after: u64) -> Verdict {
         let mut shard = self.shard(key);
         let Some(Residence::Ready(tile)) = shard.get(key) else {
             return Verdict::Evicted;
@@ -98,8 +95,9 @@ impl TileTable {
         if Arc::strong_count(tile) > 1 {
             return Verdict::Pinned;
         }
-        if tile.take_used() {
-            return Verdict::Used;
+        let used = tile.last_use();
+        if used > after {
+            return Verdict::Used(used);
         }
         shard.remove(key);
         Verdict::Evicted

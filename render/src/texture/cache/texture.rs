@@ -4,7 +4,7 @@ use crate::texture::{TexelSource, TiledFile, Wrap};
 use adumbra_image::MipPyramid;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The colour of texels that cannot be read: magenta, opaque.
 pub const ERROR_COLOUR: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
@@ -26,6 +26,8 @@ pub(super) struct CachedTexture {
     pub(super) file: PathBuf,
     pub(super) wrap: Wrap,
     pub(super) texels: Texture,
+    /// The index of the first texture of the same file: its tiles are those of all.
+    pub(super) tiles_of: Option<u32>,
     /// A bit for each tile: whether it was read at least once.
     read: Vec<AtomicU64>,
     /// What failed: the first tile by level, row and column, and why.
@@ -35,7 +37,7 @@ pub(super) struct CachedTexture {
 /// The texels of a texture.
 #[derive(Debug)]
 pub(super) enum Texture {
-    Tiled(Box<TiledFile>),
+    Tiled(Arc<TiledFile>),
     Memory(MipPyramid),
     Failed,
 }
@@ -51,7 +53,25 @@ impl CachedTexture {
             file,
             wrap,
             texels,
+            tiles_of: None,
             read: words.collect(),
+            failure: Mutex::new(None),
+        }
+    }
+
+    /// Another texture of the same file, with a wrap mode of its own; what is read counts for the
+    /// first, which has that index.
+    pub(super) fn sharing(first: u32, of: &CachedTexture, wrap: Option<Wrap>) -> CachedTexture {
+        let (texels, of_file) = match &of.texels {
+            Texture::Tiled(file) => (Texture::Tiled(file.clone()), file.wrap()),
+            Texture::Memory(_) | Texture::Failed => (Texture::Failed, None),
+        };
+        CachedTexture {
+            file: of.file.clone(),
+            wrap: wrap.or(of_file).unwrap_or_default(),
+            texels,
+            tiles_of: Some(first),
+            read: Vec::new(),
             failure: Mutex::new(None),
         }
     }

@@ -2,11 +2,14 @@
 
 use super::statistics::TileMemory;
 use crate::texture::TileTexels;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Bytes of a tile besides its texels: the tile, its entry, and its place in the clock.
-const OVERHEAD: usize = 192;
+/// Bytes of a tile besides its texels: the tile, its entry in the table, and two in orders of
+/// eviction.
+const OVERHEAD: usize = 240;
 
 /// Which tile of which level of which texture of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,14 +20,23 @@ pub(super) struct TileKey {
     pub(super) y: u32,
 }
 
+impl TileKey {
+    /// A hash of it, the same in each run.
+    pub(super) fn hashed(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
 /// A tile in memory.
 #[derive(Debug)]
 pub(super) struct Tile {
     texels: TileTexels,
     reserved: u64,
     memory: Arc<TileMemory>,
-    /// Whether it was used since the clock's hand last passed it.
-    used: AtomicBool,
+    /// When it was used last.
+    last_use: AtomicU64,
 }
 
 /// The bytes that a tile takes, with texels of that many bytes.
@@ -33,14 +45,18 @@ pub(super) fn bytes_with(texels: usize) -> u64 {
 }
 
 impl Tile {
-    /// A tile for which `reserved` bytes were taken of the memory; it gives them back.
-    pub(super) fn new(texels: TileTexels, reserved: u64, memory: Arc<TileMemory>) -> Tile {
+    /// A tile of now, for which `reserved` bytes were taken of the memory; it gives them back.
+    pub(super) fn new(
+        texels: TileTexels,
+        reserved: u64,
+        now: u64,
+        memory: Arc<TileMemory>,
+    ) -> Tile {
         Tile {
             texels,
             reserved,
             memory,
-            // The lookup that asked for it has still to use it.
-            used: AtomicBool::new(true),
+            last_use: AtomicU64::new(now),
         }
     }
 
@@ -49,17 +65,17 @@ impl Tile {
         self.texels.texel(x, y)
     }
 
-    /// Notes that it is in use.
-    pub(super) fn touch(&self) {
+    /// Notes that it is used at that time.
+    pub(super) fn touch(&self, now: u64) {
         // Most often it is noted already; a store would take the cache line from other threads.
-        if !self.used.load(Relaxed) {
-            self.used.store(true, Relaxed);
+        if self.last_use.load(Relaxed) < now {
+            self.last_use.store(now, Relaxed);
         }
     }
 
-    /// Whether it was used since the last call.
-    pub(super) fn take_used(&self) -> bool {
-        self.used.swap(false, Relaxed)
+    /// When it was used last.
+    pub(super) fn last_use(&self) -> u64 {
+        self.last_use.load(Relaxed)
     }
 }
 
