@@ -1,0 +1,135 @@
+//! Level cards: one frame by each kind of partials, and the pixels whose mip level is wrong.
+//!
+//! The texture's level l has the legend's colour and the digit l, so an image says which level each
+//! pixel read. The scene has what seed 000 calls procedural coordinates: a floor warped by noise up
+//! to the horizon, a wall textured from three sides, a pillar with a seam, a sphere in swirled polar
+//! coordinates, a displaced terrain, and glass before them.
+//!
+//! The truth knows no derivatives. Cameras that are shifted by small parts of a pixel trace the same
+//! paths, and the differences of the coordinates that they ask for are the partials.
+//!
+//! `cargo run --release -p adumbra-render --example level_cards -- OUT_DIR [--truth-spp N]
+//! [--size WxH]` writes an image for each column, the sheet of all, and the scene, which the command
+//! `adumbra-render` draws, too. `render/experiments/flip.py` adds FLIP.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod frame;
+mod truth_image;
+
+use common::drawing::Fallible;
+use common::image_file::ByteImage;
+use frame::{BUDGET, Truth, columns, shot, write_scene};
+use glam::DVec2;
+use std::path::PathBuf;
+use std::time::Instant;
+use truth_image::true_image;
+
+/// Samples of a pixel of the truth, in each direction.
+const DEFAULT_TRUTH_SIDE: u32 = 8;
+
+/// The command line.
+struct Arguments {
+    out: PathBuf,
+    size: [u32; 2],
+    truth_side: u32,
+}
+
+fn arguments() -> Fallible<Arguments> {
+    let mut words = std::env::args().skip(1);
+    let mut found = Arguments {
+        out: PathBuf::from("target/level_cards"),
+        size: [1280, 720],
+        truth_side: DEFAULT_TRUTH_SIDE,
+    };
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or(format!("{word} needs a value"));
+        match &*word {
+            "--truth-spp" => {
+                let samples: u32 = value()?.parse()?;
+                found.truth_side = samples.isqrt();
+                if samples == 0 || found.truth_side.pow(2) != samples {
+                    return Err("the samples of the truth are a square number".into());
+                }
+            }
+            "--size" => {
+                let size = value()?;
+                let (width, height) = size.split_once('x').ok_or("a size is WIDTHxHEIGHT")?;
+                found.size = [width.parse()?, height.parse()?];
+            }
+            _ => found.out = word.into(),
+        }
+    }
+    Ok(found)
+}
+
+fn main() -> Fallible<()> {
+    let Arguments {
+        out,
+        size,
+        truth_side,
+    } = arguments()?;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let scene = write_scene(&out.join("scene"))?;
+    let start = Instant::now();
+    let columns = columns();
+    let dual = columns.iter().find(|column| column.name == "dual");
+    let dual = dual.ok_or("there is no column `dual`")?;
+    let true_stage = dual.stage(&scene, size, threads)?;
+    let truth = Truth::new(&true_stage)?;
+    println!(
+        "{} pixels are compared; {} are at silhouettes, {} have no true partials ({:.1?})",
+        truth.counted(),
+        truth.silhouettes,
+        truth.unknown,
+        start.elapsed()
+    );
+    println!("| partials | more than one level off | of pixels | loaded, MB | tiles | ms |");
+    println!("|---|---|---|---|---|---|");
+    let mut images = Vec::new();
+    for column in &columns {
+        let stage = column.stage(&scene, size, threads)?;
+        let off = truth.pixels_off(&column.requests(&stage)?);
+        // Drawn twice: once to warm what is compiled, once with an empty cache for the figures.
+        let shot = shot(0, DVec2::ZERO);
+        let mut drawn = None;
+        for _ in 0..2 {
+            let cache = stage.cache(BUDGET)?;
+            let start = Instant::now();
+            let (pixels, statistics) =
+                stage.draw(&shot, &cache, column.lookup(), column.partials)?;
+            drawn = Some((pixels, statistics, start.elapsed()));
+        }
+        let (pixels, statistics, time) = drawn.ok_or("nothing was drawn")?;
+        println!(
+            "| {} | {} | {:.2} % | {:.1} | {} | {} |",
+            column.name,
+            off.len(),
+            100.0 * off.len() as f64 / truth.counted() as f64,
+            statistics.bytes_loaded as f64 / f64::from(1 << 20),
+            statistics.unique_tiles,
+            time.as_millis()
+        );
+        let image = ByteImage::from_linear(size, &pixels);
+        image.save(&out.join(column.name).with_extension("png"))?;
+        let mut marked = ByteImage::new(size, [0; 3]);
+        for pixel in off {
+            marked.pixels[pixel] = [255; 3];
+        }
+        marked.save(&out.join(format!("{}_off.png", column.name)))?;
+        images.push(image);
+    }
+    let start = Instant::now();
+    let (pixels, statistics) = true_image(&true_stage, truth_side)?;
+    println!(
+        "| truth, {} spp | | | {:.1} | {} | {} |",
+        truth_side * truth_side,
+        statistics.bytes_loaded as f64 / f64::from(1 << 20),
+        statistics.unique_tiles,
+        start.elapsed().as_millis()
+    );
+    let image = ByteImage::from_linear(size, &pixels);
+    image.save(&out.join("truth.png"))?;
+    images.push(image);
+    ByteImage::sheet(&images, 2).save(&out.join("sheet.png"))
+}
