@@ -5,3 +5,4 @@
 pub(crate) mod drawing;
 pub(crate) mod image_file;
 pub(crate) mod requests;
+pub(crate) mod room;
