@@ -6,36 +6,30 @@ mod common;
 #[path = "../examples/level_cards/frame.rs"]
 mod frame;
 
-use frame::{Truth, columns, write_scene};
+use adumbra_render::derivative_mode::DerivativeMode;
+use frame::{COLUMNS, Truth, requests, stage, write_scene};
 
 #[test]
 fn dual_reads_right_levels_outside_silhouettes() {
     let folder = tempfile::tempdir().expect("a folder");
     let scene = write_scene(folder.path()).expect("the scene is written");
-    let columns = columns();
-    let off = |name: &str, truth: &Truth| {
-        let column = columns.iter().find(|column| column.name == name);
-        let column = column.expect("it is a column");
-        let stage = column
-            .stage(&scene, [160, 90], 2)
-            .expect("the scene is right");
-        let requests = column.requests(&stage).expect("it is drawn");
-        truth.pixels_off(&requests).len()
-    };
-    let dual = columns.iter().find(|column| column.name == "dual");
-    let stage = dual.expect("it is a column").stage(&scene, [160, 90], 2);
-    let truth = Truth::new(&stage.expect("the scene is right")).expect("it is drawn");
+    let stage = |mode| stage(mode, &scene, [160, 90], 2).expect("the scene is right");
+    let truth = Truth::new(&stage(DerivativeMode::Dual)).expect("it is drawn");
+    let (counted, unknown) = (truth.counted(), truth.unknown);
     println!(
-        "{} pixels, {} at silhouettes, {} unknown",
-        truth.counted(),
-        truth.silhouettes,
-        truth.unknown
+        "{counted} pixels, {} at silhouettes, {unknown} unknown",
+        truth.silhouettes
     );
-    // A tenth of the pixels are sky.
-    assert!(truth.counted() > 8000 && truth.unknown < 20);
-    let parts = ["dual", "mesh", "none"].map(|name| off(name, &truth));
-    println!("more than one level off: dual, mesh, none: {parts:?}");
-    let [dual, mesh, none] = parts;
-    assert_eq!(dual, 0);
-    assert!(20 * mesh > truth.counted() && none > truth.counted() / 2);
+    assert!(counted > 8000 && unknown < 20);
+    for mode in COLUMNS {
+        let requests = requests(mode, &stage(mode)).expect("it is drawn");
+        let off = truth.pixels_off(&requests).len();
+        println!("{}: {off} more than one level off", mode.name());
+        match mode {
+            DerivativeMode::Dual => assert_eq!(off, 0),
+            DerivativeMode::None => assert!(off > counted / 2),
+            // The others fail at some surfaces, on how many pixels the page says.
+            _ => assert!(off > counted / 200, "{off}"),
+        }
+    }
 }

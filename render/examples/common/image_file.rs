@@ -58,8 +58,13 @@ impl ByteImage {
         sheet
     }
 
-    /// A part of it.
-    pub(crate) fn crop(&self, [left, top]: [u32; 2], size: [u32; 2]) -> ByteImage {
+    /// A part of it; what is beyond the edges is left out.
+    pub(crate) fn crop(&self, corner: [u32; 2], size: [u32; 2]) -> ByteImage {
+        let [left, top] = [0, 1].map(|i| corner[i].min(self.size[i]));
+        let size = [
+            size[0].min(self.size[0] - left),
+            size[1].min(self.size[1] - top),
+        ];
         let rows = (top..top + size[1]).flat_map(|y| {
             let start = (y * self.size[0] + left) as usize;
             &self.pixels[start..start + size[0] as usize]
@@ -76,6 +81,26 @@ impl ByteImage {
         let pixel = |i: u32| {
             let [x, y] = [i % size[0] / side, i / size[0] / side];
             self.pixels[(y * self.size[0] + x) as usize]
+        };
+        ByteImage {
+            size,
+            pixels: (0..size[0] * size[1]).map(pixel).collect(),
+        }
+    }
+
+    /// A smaller image: each pixel is the mean of `side` × `side`.
+    pub(crate) fn reduced(&self, side: u32) -> ByteImage {
+        let size = self.size.map(|n| n / side);
+        let pixel = |i: u32| {
+            let [x, y] = [i % size[0] * side, i / size[0] * side];
+            let rows = (y..y + side).flat_map(|y| (x..x + side).map(move |x| y * self.size[0] + x));
+            let mut sums = [0; 3];
+            for pixel in rows.map(|i| self.pixels[i as usize]) {
+                for (sum, byte) in sums.iter_mut().zip(pixel) {
+                    *sum += u32::from(byte);
+                }
+            }
+            sums.map(|sum| (sum / (side * side)) as u8)
         };
         ByteImage {
             size,

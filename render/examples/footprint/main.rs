@@ -35,11 +35,11 @@ const PANEL: u32 = 176;
 /// Random numbers for random filters.
 const NUMBERS: u32 = 256;
 
-/// Pixels of the room: a far board of the floor, the warped rug, the edge of the ball.
+/// Pixels of the room: a far plank, the warped rug, the edge of the ball.
 const PIXELS: [(&str, [u32; 2]); 3] = [
-    ("floor", [80, 150]),
-    ("rug", [250, 190]),
-    ("ball", [175, 140]),
+    ("floor", [430, 172]),
+    ("rug", [250, 200]),
+    ("ball", [246, 160]),
 ];
 
 /// Rules and filters, a column each.

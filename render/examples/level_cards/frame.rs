@@ -3,7 +3,7 @@
 
 use crate::common::drawing::{Fallible, Shot, Stage};
 use crate::common::requests::{Answers, PixelRequest, RequestImage, difference, with_partials};
-use adumbra::Options;
+use adumbra_render::derivative_mode::DerivativeMode;
 use adumbra_render::scene::SceneLoader;
 use adumbra_render::scene_textures::{PartialSource, SceneTextures};
 use adumbra_render::texture::cache::TextureCache;
@@ -74,66 +74,52 @@ pub(crate) fn write_scene(folder: &Path) -> Fallible<PathBuf> {
     Ok(folder.join("scene.json"))
 }
 
-/// Whose partials a column of the comparison has.
-#[derive(Clone, Debug)]
-pub(crate) struct Column {
-    /// Its name, as on the command line.
-    pub(crate) name: &'static str,
-    options: Options,
-    /// Where lookups have their partials from.
-    pub(crate) partials: PartialSource,
-    ignores_partials: bool,
+/// The columns but the truth: whose partials lookups have.
+pub(crate) const COLUMNS: [DerivativeMode; 5] = [
+    DerivativeMode::None,
+    DerivativeMode::Mesh,
+    DerivativeMode::Partial,
+    DerivativeMode::QuadFine,
+    DerivativeMode::Dual,
+];
+
+/// How the textures of a column are looked up.
+pub(crate) fn lookup(mode: DerivativeMode) -> LookupSettings {
+    LookupSettings {
+        ignores_partials: mode.ignores_partials(),
+        ..LookupSettings::default()
+    }
 }
 
-/// The columns but the truth.
-pub(crate) fn columns() -> Vec<Column> {
-    let column = |name, partials, ignores_partials| Column {
-        name,
-        options: Options::default(),
-        partials,
-        ignores_partials,
-    };
-    vec![
-        column("none", PartialSource::Request, true),
-        column("mesh", PartialSource::Mesh, false),
-        column("dual", PartialSource::Request, false),
-    ]
+/// The scene compiled for a column.
+///
+/// # Errors
+/// What is wrong with the scene.
+pub(crate) fn stage(
+    mode: DerivativeMode,
+    scene: &Path,
+    size: [u32; 2],
+    threads: usize,
+) -> Fallible<Stage> {
+    let loader = SceneLoader::new().with_options(mode.options());
+    Stage::new(loader.with_size(Some(size)).load(scene)?, threads)
 }
 
-impl Column {
-    /// How its textures are looked up.
-    pub(crate) fn lookup(&self) -> LookupSettings {
-        LookupSettings {
-            ignores_partials: self.ignores_partials,
-            ..LookupSettings::default()
-        }
-    }
-
-    /// The scene compiled for this column.
-    ///
-    /// # Errors
-    /// What is wrong with the scene.
-    pub(crate) fn stage(&self, scene: &Path, size: [u32; 2], threads: usize) -> Fallible<Stage> {
-        let loader = SceneLoader::new().with_options(self.options.clone());
-        Stage::new(loader.with_size(Some(size)).load(scene)?, threads)
-    }
-
-    /// The requests of each pixel's middle, with the partials that their lookups use.
-    ///
-    /// # Errors
-    /// If a texture cannot be read, or a material not be evaluated.
-    pub(crate) fn requests(&self, stage: &Stage) -> Fallible<RequestImage> {
-        let cache = stage.cache(BUDGET)?;
-        let answers = || textures(&cache, self.lookup(), self.partials);
-        let (_, requests) = stage.record(&shot(0, DVec2::ZERO), answers, None)?;
-        Ok(match self.ignores_partials {
-            false => requests,
-            true => requests.map(|_, _, request| PixelRequest {
-                footprint: with_partials(&request.footprint, DVec2::ZERO, DVec2::ZERO),
-                ..request
-            }),
-        })
-    }
+/// The requests of each pixel's middle, with the partials that a column's lookups use.
+///
+/// # Errors
+/// If a texture cannot be read, or a material not be evaluated.
+pub(crate) fn requests(mode: DerivativeMode, stage: &Stage) -> Fallible<RequestImage> {
+    let cache = stage.cache(BUDGET)?;
+    let answers = || textures(&cache, lookup(mode), mode.partials());
+    let (_, requests) = stage.record(&shot(0, DVec2::ZERO), answers, None)?;
+    Ok(match mode.ignores_partials() {
+        false => requests,
+        true => requests.map(|_, _, request| PixelRequest {
+            footprint: with_partials(&request.footprint, DVec2::ZERO, DVec2::ZERO),
+            ..request
+        }),
+    })
 }
 
 /// Textures with these partials as what answers requests.

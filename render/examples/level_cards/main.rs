@@ -9,17 +9,19 @@
 //! paths, and the differences of the coordinates that they ask for are the partials.
 //!
 //! `cargo run --release -p adumbra-render --example level_cards -- OUT_DIR [--truth-spp N]
-//! [--size WxH]` writes an image for each column, the sheet of all, and the scene, which the command
-//! `adumbra-render` draws, too. `render/experiments/flip.py` adds FLIP.
+//! [--size WxH]` writes an image for each column, sheets of them, and the scene, which the command
+//! `adumbra-render` draws, too. In `off.png` pixels are white whose level is wrong.
+//! `render/experiments/flip.py` adds FLIP.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod frame;
 mod truth_image;
 
+use adumbra_render::derivative_mode::DerivativeMode;
 use common::drawing::Fallible;
 use common::image_file::ByteImage;
-use frame::{BUDGET, Truth, columns, shot, write_scene};
+use frame::{BUDGET, COLUMNS, Truth, lookup, requests, shot, stage, write_scene};
 use glam::DVec2;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -27,6 +29,9 @@ use truth_image::true_image;
 
 /// Samples of a pixel of the truth, in each direction.
 const DEFAULT_TRUTH_SIDE: u32 = 8;
+
+/// The part of each image that the page shows.
+const CROP: ([u32; 2], [u32; 2]) = ([420, 300], [540, 300]);
 
 /// The command line.
 struct Arguments {
@@ -72,10 +77,7 @@ fn main() -> Fallible<()> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let scene = write_scene(&out.join("scene"))?;
     let start = Instant::now();
-    let columns = columns();
-    let dual = columns.iter().find(|column| column.name == "dual");
-    let dual = dual.ok_or("there is no column `dual`")?;
-    let true_stage = dual.stage(&scene, size, threads)?;
+    let true_stage = stage(DerivativeMode::Dual, &scene, size, threads)?;
     let truth = Truth::new(&true_stage)?;
     println!(
         "{} pixels are compared; {} are at silhouettes, {} have no true partials ({:.1?})",
@@ -86,24 +88,23 @@ fn main() -> Fallible<()> {
     );
     println!("| partials | more than one level off | of pixels | loaded, MB | tiles | ms |");
     println!("|---|---|---|---|---|---|");
-    let mut images = Vec::new();
-    for column in &columns {
-        let stage = column.stage(&scene, size, threads)?;
-        let off = truth.pixels_off(&column.requests(&stage)?);
+    let (mut images, mut masks) = (Vec::new(), Vec::new());
+    for mode in COLUMNS {
+        let stage = stage(mode, &scene, size, threads)?;
+        let off = truth.pixels_off(&requests(mode, &stage)?);
         // Drawn twice: once to warm what is compiled, once with an empty cache for the figures.
         let shot = shot(0, DVec2::ZERO);
         let mut drawn = None;
         for _ in 0..2 {
             let cache = stage.cache(BUDGET)?;
             let start = Instant::now();
-            let (pixels, statistics) =
-                stage.draw(&shot, &cache, column.lookup(), column.partials)?;
+            let (pixels, statistics) = stage.draw(&shot, &cache, lookup(mode), mode.partials())?;
             drawn = Some((pixels, statistics, start.elapsed()));
         }
         let (pixels, statistics, time) = drawn.ok_or("nothing was drawn")?;
         println!(
             "| {} | {} | {:.2} % | {:.1} | {} | {} |",
-            column.name,
+            mode.name(),
             off.len(),
             100.0 * off.len() as f64 / truth.counted() as f64,
             statistics.bytes_loaded as f64 / f64::from(1 << 20),
@@ -111,12 +112,12 @@ fn main() -> Fallible<()> {
             time.as_millis()
         );
         let image = ByteImage::from_linear(size, &pixels);
-        image.save(&out.join(column.name).with_extension("png"))?;
-        let mut marked = ByteImage::new(size, [0; 3]);
+        image.save(&out.join(mode.name()).with_extension("png"))?;
+        let mut mask = ByteImage::new(size, [0; 3]);
         for pixel in off {
-            marked.pixels[pixel] = [255; 3];
+            mask.pixels[pixel] = [255; 3];
         }
-        marked.save(&out.join(format!("{}_off.png", column.name)))?;
+        masks.push(mask.reduced(3));
         images.push(image);
     }
     let start = Instant::now();
@@ -131,5 +132,9 @@ fn main() -> Fallible<()> {
     let image = ByteImage::from_linear(size, &pixels);
     image.save(&out.join("truth.png"))?;
     images.push(image);
-    ByteImage::sheet(&images, 2).save(&out.join("sheet.png"))
+    let reduced: Vec<ByteImage> = images.iter().map(|image| image.reduced(2)).collect();
+    ByteImage::sheet(&reduced, 2).save(&out.join("sheet.png"))?;
+    let crops = images.iter().map(|image| image.crop(CROP.0, CROP.1));
+    ByteImage::sheet(&crops.collect::<Vec<_>>(), 3).save(&out.join("crops.png"))?;
+    ByteImage::sheet(&masks, 3).save(&out.join("off.png"))
 }
