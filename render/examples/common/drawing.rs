@@ -185,11 +185,13 @@ impl Stage {
             vec![Vec::<PixelRequest>::new(); count],
         ));
         let (tiles, next) = (tiles(size), AtomicUsize::new(0));
+        let mut programs = self.shaders.iter().map(|shader| shader.instance.program());
+        let is_in_quads = programs.any(|program| program.quad().is_some());
         let work = || -> Result<(), String> {
-            let mut textures = RecordingTextures::new(answers(), replaced);
+            let mut textures = RecordingTextures::new(answers(), replaced, is_in_quads);
             let mut shader = WaveShader::new(&self.shaders, &self.table, ShadingEngine::Auto);
             while let Some(&tile) = tiles.get(next.fetch_add(1, Ordering::Relaxed)) {
-                textures.begin_tile(tile.pixels().map(index).collect());
+                textures.begin_tile(tile.pixels().map(|pixel| (pixel, index(pixel))).collect());
                 let drawn = trace_tile(&scene, &settings, tile, &mut shader, &mut textures);
                 let drawn = drawn.map_err(|error| error.to_string())?;
                 let requests = textures.take_requests();

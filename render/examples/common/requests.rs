@@ -1,6 +1,7 @@
 //! Access to textures that records the requests of each pixel, or replaces their partials.
 
 use adumbra::{Host, SampleRequest, Sampled};
+use adumbra_render::differential::corner_of;
 use adumbra_render::scene_textures::SceneTextures;
 use adumbra_render::shading::{TextureAccess, TexturePoint};
 use adumbra_render::texture::{DFootprint, Footprint};
@@ -114,8 +115,10 @@ pub(crate) struct RecordingTextures<'a> {
     answers: Answers,
     /// The partials of all pixels' requests, in place of those that come.
     replaced: Option<&'a RequestImage>,
-    /// For each of the tile's pixels, its index in the image.
-    pixels: Vec<usize>,
+    /// Whether points come in quads, with helpers that make requests, too.
+    has_helpers: bool,
+    /// The tile's pixels: column, row and index in the image.
+    pixels: Vec<([u32; 2], usize)>,
     bound: Vec<usize>,
     points: Vec<TexturePoint>,
     point: usize,
@@ -123,14 +126,17 @@ pub(crate) struct RecordingTextures<'a> {
 }
 
 impl<'a> RecordingTextures<'a> {
-    /// Access with these answers. Requests get the partials of `replaced`, if it is there.
+    /// Access with these answers. Requests get the partials of `replaced`, if it is there. Of quads
+    /// the requests of helpers are not recorded.
     pub(crate) fn new(
         answers: Answers,
         replaced: Option<&'a RequestImage>,
+        has_helpers: bool,
     ) -> RecordingTextures<'a> {
         RecordingTextures {
             answers,
             replaced,
+            has_helpers,
             pixels: Vec::new(),
             bound: Vec::new(),
             points: Vec::new(),
@@ -139,8 +145,8 @@ impl<'a> RecordingTextures<'a> {
         }
     }
 
-    /// Begins a tile of pixels with these indices in the image.
-    pub(crate) fn begin_tile(&mut self, pixels: Vec<usize>) {
+    /// Begins a tile of pixels: column, row and index in the image.
+    pub(crate) fn begin_tile(&mut self, pixels: Vec<([u32; 2], usize)>) {
         self.recorded = vec![Vec::new(); pixels.len()];
         self.pixels = pixels;
     }
@@ -166,7 +172,7 @@ impl Host for RecordingTextures<'_> {
         let pixel = point.pixel as usize;
         let count = self.recorded[pixel].len();
         if let Some(replaced) = self.replaced
-            && let Some(known) = replaced.pixel(self.pixels[pixel]).get(count)
+            && let Some(known) = replaced.pixel(self.pixels[pixel].1).get(count)
         {
             let Footprint { dx, dy, .. } = known.footprint;
             [request.dudx, request.dvdx] = dx;
@@ -188,7 +194,10 @@ impl Host for RecordingTextures<'_> {
                 sampled
             }
         };
-        self.recorded[pixel].push(recorded);
+        let own = corner_of(self.pixels[pixel].0) as usize;
+        if !self.has_helpers || self.point % 4 == own {
+            self.recorded[pixel].push(recorded);
+        }
         sampled
     }
 
