@@ -21,7 +21,7 @@ use adumbra_render::texture::LevelRule;
 use adumbra_render::texture::host::LookupSettings;
 use common::drawing::{Fallible, Shot, Stage};
 use common::image_file::ByteImage;
-use common::room::write_scene;
+use common::interior::write_scene;
 use std::path::PathBuf;
 
 /// Samples of a pixel of the reference.

@@ -4,5 +4,5 @@
 
 pub(crate) mod drawing;
 pub(crate) mod image_file;
+pub(crate) mod interior;
 pub(crate) mod requests;
-pub(crate) mod room;

@@ -5,12 +5,12 @@ use adumbra_image::{MipPyramid, srgb, to_byte};
 use adumbra_render::texture::{DFootprint, Footprint, level_size};
 use glam::DVec2;
 
-/// Room around what is drawn, in parts of it.
+/// Space around what is drawn, in parts of it.
 const MARGIN: f64 = 0.08;
 
 /// A square part of a texture that repeats.
 #[derive(Debug)]
-pub(crate) struct Canvas<'p> {
+pub(crate) struct TextureView<'p> {
     pyramid: &'p MipPyramid,
     /// The lookup's coordinates: of a texel's places, the nearest is drawn.
     centre: DVec2,
@@ -19,15 +19,15 @@ pub(crate) struct Canvas<'p> {
     side: f64,
 }
 
-impl<'p> Canvas<'p> {
+impl<'p> TextureView<'p> {
     /// The smallest square that has the footprint and these texels.
     pub(crate) fn around<'t>(
         pyramid: &'p MipPyramid,
         footprint: &Footprint,
         texels: impl Iterator<Item = &'t [u32; 3]>,
-    ) -> Canvas<'p> {
+    ) -> TextureView<'p> {
         let DFootprint { uv, dx, dy } = DFootprint::from(*footprint).sanitised();
-        let mut canvas = Canvas {
+        let mut canvas = TextureView {
             pyramid,
             centre: uv,
             corner: uv,

@@ -1,9 +1,9 @@
 //! The article's drawing of one lookup: the footprint of a pixel over the texture, and the texels
-//! that a filter reads (seed 000, the figure after "Below shows the derivative coverage and mip
+//! that a filter reads (seed 000, the drawing after "Below shows the derivative coverage and mip
 //! sampling footprint of the texture").
 //!
 //! Each panel shows the finest level around a lookup. The parallelogram is white: one pixel along x
-//! and y by the partials. The ellipse of the pixel's circle is black. Outlines are the texels that
+//! and y by the partials. The ellipse of all points one pixel away is black. Outlines are the texels that
 //! the filter reads: red those of the finer level, orange those of the coarser one. Of random
 //! filters they are those of 256 numbers.
 //!
@@ -20,11 +20,11 @@ use adumbra_render::texture::host::{LookupSettings, TextureHost};
 use adumbra_render::texture::{
     DFootprint, Filter, LevelRule, TexelSource, TileMissing, Wrap, lookup,
 };
-use canvas::Canvas;
+use canvas::TextureView;
 use common::drawing::{Fallible, Shot, Stage};
 use common::image_file::ByteImage;
+use common::interior::write_scene;
 use common::requests::{Answers, PixelRequest};
-use common::room::write_scene;
 use glam::DVec2;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ const PANEL: u32 = 176;
 /// Random numbers for random filters.
 const NUMBERS: u32 = 256;
 
-/// Pixels of the room: a far plank, the warped rug, the edge of the ball.
+/// Pixels of the interior: a far plank, the warped rug, the edge of the ball.
 const PIXELS: [(&str, [u32; 2]); 3] = [
     ("floor", [430, 172]),
     ("rug", [250, 200]),
@@ -151,7 +151,7 @@ fn main() -> Fallible<()> {
         let size = TexelSource::size(&&pyramid, 0);
         let read = COLUMNS.map(|(_, rule, filter)| texels_read(&pyramid, rule, filter, request));
         let read: Vec<BTreeSet<Texel>> = read.into_iter().collect::<Fallible<_>>()?;
-        let canvas = Canvas::around(&pyramid, &request.footprint, read.iter().flatten());
+        let canvas = TextureView::around(&pyramid, &request.footprint, read.iter().flatten());
         for ((title, rule, filter), texels) in COLUMNS.into_iter().zip(&read) {
             let level = filter.level(rule, size, &request.footprint, 0.0, 0.5);
             println!("| {name} | {title} | {level:.2} | {} |", texels.len());
@@ -162,7 +162,7 @@ fn main() -> Fallible<()> {
 }
 
 /// The texture with what a lookup reads of it.
-fn panel(canvas: &Canvas<'_>, footprint: &DFootprint, texels: &BTreeSet<Texel>) -> ByteImage {
+fn panel(canvas: &TextureView<'_>, footprint: &DFootprint, texels: &BTreeSet<Texel>) -> ByteImage {
     let mut image = canvas.texture(PANEL);
     let finest = texels.iter().map(|[level, ..]| *level).min();
     // The coarser ones first, so that the finer ones lie over them.

@@ -22,8 +22,8 @@ pub(crate) fn true_image(stage: &Stage, side: u32) -> Fallible<(Vec<[f32; 4]>, C
     let [width, height] = stage.scene.camera.size;
     let mut sums = vec![[0.0; 4]; width as usize * height as usize];
     for sample in 0..side * side {
-        let cell = DVec2::new((sample % side).into(), (sample / side).into());
-        let shift = (cell + 0.5) / f64::from(side) - 0.5;
+        let square = DVec2::new((sample % side).into(), (sample / side).into());
+        let shift = (square + 0.5) / f64::from(side) - 0.5;
         add_sample(stage, &cache, sample, shift, &mut sums)?;
     }
     let scale = 1.0 / f64::from(side * side);

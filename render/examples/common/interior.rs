@@ -1,4 +1,4 @@
-//! A room with textured surfaces and one lamp at infinity: nothing in it is random.
+//! An interior with textured surfaces and one lamp at infinity: nothing in it is random.
 //!
 //! Its textures are albedos of `examples/materials`, evaluated texel by texel.
 
@@ -18,19 +18,19 @@ pub(crate) const TEXELS: u32 = 1024;
 const FILES: [(&str, &str); 4] = [
     (
         "scene.json",
-        include_str!("../../../examples/render/room/scene.json"),
+        include_str!("../../../examples/render/interior/scene.json"),
     ),
     (
         "matte.adu",
-        include_str!("../../../examples/render/room/matte.adu"),
+        include_str!("../../../examples/render/interior/matte.adu"),
     ),
     (
         "warped.adu",
-        include_str!("../../../examples/render/room/warped.adu"),
+        include_str!("../../../examples/render/interior/warped.adu"),
     ),
     (
         "triplanar.adu",
-        include_str!("../../../examples/render/room/triplanar.adu"),
+        include_str!("../../../examples/render/interior/triplanar.adu"),
     ),
 ];
 
