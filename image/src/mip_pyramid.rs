@@ -64,6 +64,25 @@ impl MipPyramid {
         MipPyramid { levels }
     }
 
+    /// Levels of one's own: reductions of another kind, or a different image for each level.
+    ///
+    /// None unless each level has half the width and height of the one before, rounded down and at
+    /// least 1, down to one texel.
+    ///
+    /// ```
+    /// use adumbra_image::{Image, ImageSize, MipPyramid};
+    /// let level = |side| Ok::<_, adumbra_image::SizeError>(Image::new(ImageSize::new(side, side)?, 3));
+    /// assert!(MipPyramid::from_levels(vec![level(2)?, level(1)?]).is_some());
+    /// assert!(MipPyramid::from_levels(vec![level(4)?, level(1)?]).is_none());
+    /// # Ok::<(), adumbra_image::SizeError>(())
+    /// ```
+    pub fn from_levels(levels: Vec<Image>) -> Option<MipPyramid> {
+        let sides = |image: &Image| [image.size().width(), image.size().height()];
+        let is_half = |pair: &[Image]| sides(&pair[1]) == sides(&pair[0]).map(|n| (n / 2).max(1));
+        let ends = levels.last().is_some_and(|last| sides(last) == [1, 1]);
+        (ends && levels.windows(2).all(is_half)).then_some(MipPyramid { levels })
+    }
+
     /// The size of the finest level.
     pub fn size(&self) -> ImageSize {
         self.levels[0].size()

@@ -8,6 +8,7 @@ mod filter;
 mod footprint;
 pub mod host;
 mod level;
+mod level_cards;
 mod pyramid;
 pub mod replay;
 mod tiled_file;
@@ -18,9 +19,10 @@ pub use filter::{
 };
 pub use footprint::{DFootprint, Footprint, MAX_PARTIAL};
 pub use level::{LevelRule, Selection, cycles_lambda, level_size, whole_levels};
+pub use level_cards::level_cards;
 pub use tiled_file::{
     MAX_TEXTURE_SIDE, MAX_TILE_SIDE, MAX_TILES, SampleFormat, TILE_SIDE, TileTexels, TiledFile,
-    TiledFileError, TiledOptions, convert_to_tiled, write_tiled,
+    TiledFileError, TiledOptions, convert_to_tiled, write_tiled, write_tiled_levels,
 };
 pub use wrap::Wrap;
 

@@ -10,7 +10,7 @@ mod write;
 
 pub use error::TiledFileError;
 pub use texels::TileTexels;
-pub use write::{SampleFormat, TiledOptions, convert_to_tiled, write_tiled};
+pub use write::{SampleFormat, TiledOptions, convert_to_tiled, write_tiled, write_tiled_levels};
 
 use super::Wrap;
 use exr::block::UncompressedBlock;

@@ -73,10 +73,31 @@ pub fn write_tiled(
     options: &TiledOptions,
     out: impl Write + Seek,
 ) -> Result<(), ImageError> {
-    write(image, options, out).map_err(|error| match error {
+    write(image, options, out).map_err(image_error)
+}
+
+/// Writes a texture whose levels are as they are, such as [`level_cards`].
+///
+/// Channels are those of the finest level.
+///
+/// [`level_cards`]: crate::texture::level_cards
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_tiled_levels(
+    pyramid: &MipPyramid,
+    options: &TiledOptions,
+    out: impl Write + Seek,
+) -> Result<(), ImageError> {
+    let channels = channels_of(&pyramid.levels()[0], false);
+    write_levels(pyramid, channels, options, out).map_err(image_error)
+}
+
+fn image_error(error: exr::error::Error) -> ImageError {
+    match error {
         exr::error::Error::Io(error) => ImageError::Io(error),
         other => ImageError::Malformed(other.to_string()),
-    })
+    }
 }
 
 fn write(
@@ -88,19 +109,31 @@ fn write(
         let [r, g, b, a] = pixel.map(f32::to_bits);
         r == g && g == b && a == 1.0_f32.to_bits()
     };
-    // The place of each channel in a pixel; channels of a file are in alphabetical order.
-    let channels: &[(&str, usize)] = match image.channels() {
+    let channels = channels_of(&image, image.pixels().iter().all(is_grey));
+    write_levels(&MipPyramid::new(image), channels, options, out)
+}
+
+/// The place of each channel in a pixel; channels of a file are in alphabetical order.
+fn channels_of(image: &Image, is_grey: bool) -> &'static [(&'static str, usize)] {
+    match image.channels() {
         1 => &[("Y", 0)],
-        _ if image.pixels().iter().all(is_grey) => &[("Y", 0)],
+        _ if is_grey => &[("Y", 0)],
         4 => &[("A", 3), ("B", 2), ("G", 1), ("R", 0)],
         _ => &[("B", 2), ("G", 1), ("R", 0)],
-    };
-    let pyramid = MipPyramid::new(image);
-    let header = header(&pyramid, channels, options);
+    }
+}
+
+fn write_levels(
+    pyramid: &MipPyramid,
+    channels: &[(&str, usize)],
+    options: &TiledOptions,
+    out: impl Write + Seek,
+) -> Result<(), exr::error::Error> {
+    let header = header(pyramid, channels, options);
     let out = BufWriter::new(out);
     exr::block::write(out, SmallVec::from_iter([header]), true, |meta, writer| {
         for (index, block) in exr::block::enumerate_ordered_header_block_indices(&meta.headers) {
-            let data = block_data(&pyramid, channels, options.format, block);
+            let data = block_data(pyramid, channels, options.format, block);
             let block = UncompressedBlock { index: block, data };
             let chunk: Chunk = block.compress_to_chunk(&meta.headers)?;
             writer.write_chunk(index, chunk)?;
