@@ -4,7 +4,7 @@ use crate::support::noise;
 use adumbra_image::{ImageSize, MipPyramid, PngImage, write_png};
 use adumbra_render::texture::{
     MAX_TILE_SIDE, SampleFormat, TILE_SIDE, TiledFile, TiledOptions, Wrap, convert_to_tiled,
-    write_tiled,
+    level_cards, write_tiled, write_tiled_levels,
 };
 use exr::prelude::f16;
 use std::fs::{self, File};
@@ -37,6 +37,28 @@ fn read_all(path: &Path) -> Option<usize> {
         }
     }
     Some(errors)
+}
+
+#[test]
+fn levels_of_ones_own_come_back() {
+    let cards = level_cards(2 * TILE_SIDE).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    write_tiled_levels(&cards, &options(SampleFormat::Float), file.as_file()).unwrap();
+    let tiled = TiledFile::open(file.path()).unwrap();
+    assert_eq!(tiled.levels() as usize, cards.levels().len());
+    for (level, image) in (0..).zip(cards.levels()) {
+        let (tile, _) = (tiled.read_tile(&mut file.reopen().unwrap(), level, 0, 0)).unwrap();
+        let side = image.size().width();
+        for (x, y) in
+            (0..side.min(TILE_SIDE)).flat_map(|y| (0..side.min(TILE_SIDE)).map(move |x| (x, y)))
+        {
+            assert_eq!(
+                tile.texel(x, y),
+                image.pixels()[(y * side + x) as usize],
+                "{level}"
+            );
+        }
+    }
 }
 
 #[test]
