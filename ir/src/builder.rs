@@ -31,6 +31,8 @@ impl FunctionBuilder {
                 results: Vec::new(),
                 members: Vec::new(),
                 library: false,
+                recipe: None,
+                custom: CustomDerivatives::default(),
                 span,
             },
             open: vec![body],

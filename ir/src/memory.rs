@@ -57,6 +57,7 @@ nothing!(
     ArrayId,
     ValueId,
     FuncResult,
+    DerivativeMode,
     Value,
     Array,
     PassingMode,
@@ -162,7 +163,10 @@ heap_of! {
     Metadata { name, value }
     ClosureShape { name, params }
     Message { format, params }
-    Function { name, variant, values, regions, arrays, body, results, members, library, span }
+    Function { name, variant, values, regions, arrays, body, results, members, library, recipe, custom, span }
+    Recipe { mode, of, activity }
+    Activity { params, results, arrays }
+    CustomDerivatives { forward, backward, substitute, is_zero, activity }
     SourceParam { name, ty, mode, params, results, arrays }
     Region { params, insts }
     Inst { kind, args, results, span }

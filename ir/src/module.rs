@@ -11,6 +11,7 @@
 //! member, with shadows beside it. SSA form with region parameters is that of MLIR (Lattner et al.,
 //! 2021, *MLIR: scaling compiler infrastructure for domain specific computation*, CGO).
 
+pub use crate::derivative::{Activity, CustomDerivatives, DerivativeMode, Recipe};
 pub use crate::message::Message;
 use crate::metadata::Metadata;
 use crate::quad::Quad;
@@ -152,6 +153,11 @@ pub struct Function {
     /// Whether it comes from the standard library: then it is not listed to the user, and takes no
     /// step if it is small and straight.
     pub library: bool,
+    /// The derivative that it is to be, if it is a derived function. Its body is then one
+    /// `Unreachable`, until `differentiate` writes it.
+    pub recipe: Option<Recipe>,
+    /// The derivatives of it that the shader writer gave.
+    pub custom: CustomDerivatives,
     /// The span of its declaration.
     pub span: Span,
 }
@@ -297,6 +303,9 @@ pub enum InstKind {
     /// `float → 1`: the difference of the argument between neighbours in the quad, by
     /// [`Module::quad`]. All points of a quad reach it together.
     Difference(Direction),
+    /// `float → 1`: the argument and its shadows, as a constant for derivatives of functions. None is
+    /// left after `differentiate`.
+    Detach,
     /// `→ 0`: every element of the array becomes zero, with zero shadows.
     ArrayZero(ArrayId),
     /// `→ 0`: elements and shadows of the second become those of the first. Same element type and
@@ -429,7 +438,8 @@ impl InstKind {
             | InstKind::Global(..)
             | InstKind::Resource(_)
             | InstKind::Shadow(_)
-            | InstKind::Difference(_) => true,
+            | InstKind::Difference(_)
+            | InstKind::Detach => true,
             InstKind::Op(op) => op.info().fault.is_none(),
             _ => false,
         }

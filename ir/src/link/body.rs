@@ -162,6 +162,7 @@ impl Place {
             | InstKind::Resource(_)
             | InstKind::Shadow(_)
             | InstKind::Difference(_)
+            | InstKind::Detach
             | InstKind::Sample(..)
             | InstKind::Message(_)
             | InstKind::EnterInlined(_)

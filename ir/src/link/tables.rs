@@ -150,6 +150,7 @@ impl IdMap {
             | InstKind::Op(_)
             | InstKind::Shadow(_)
             | InstKind::Difference(_)
+            | InstKind::Detach
             | InstKind::ArrayZero(_)
             | InstKind::ArrayCopy { .. }
             | InstKind::ArrayResize(..)

@@ -240,6 +240,7 @@ impl<'m> Build<'m> {
                         self.sources.push(inst.results.first.0);
                     }
                 }
+                InstKind::Detach => self.edge(inst.args[0].0, inst.results.first.0),
                 InstKind::Shadow(direction) => self.seed(arm, inst.args[0].0, direction.lanes()),
                 InstKind::Sample(_, _, MipSelection::Shadows) => {
                     for &arg in &inst.args {

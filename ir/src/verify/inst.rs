@@ -40,6 +40,11 @@ impl<'a> Checker<'a> {
                 self.check_operands(inst, &[F32]);
                 self.check_results(inst, &[F32], None);
             }
+            InstKind::Detach => {
+                self.check_operands(inst, &[F32]);
+                let lanes = inst.args.first().map(|&arg| self.lanes(arg));
+                self.check_results(inst, &[F32], lanes);
+            }
             InstKind::Difference(_) => {
                 let joined = self.module.quad.is_some();
                 self.report.require(joined, Rule::Quad, || {

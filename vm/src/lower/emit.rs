@@ -22,6 +22,13 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
                 self.emit(Opcode::Global(lanes), [register, first + scalar, scalars]);
             }
             InstKind::Shadow(direction) => self.shadow(at, *direction, args, result),
+            InstKind::Detach => {
+                let from = self.register_of(args[0]);
+                self.release(args, at);
+                self.define(result);
+                self.work.moves.add(self.register_of(result), from);
+                self.flush_moves();
+            }
             InstKind::Difference(direction) => {
                 let from = self.register(args[0]);
                 self.release(args, at);

@@ -84,6 +84,7 @@ impl<F: Number> Evaluation<'_, F> {
                 self.state.tally.reads += 1;
                 EvalValue::float(read(args[0].shadow(direction)), [F::default(); 2])
             }
+            InstKind::Detach => args[0],
             InstKind::Difference(direction) => {
                 let awaited = QuadPause::Difference(direction, args[0].float);
                 return Err(Halt::Pending(awaited));

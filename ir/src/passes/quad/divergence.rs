@@ -378,6 +378,7 @@ impl<'m> Walk<'m> {
             InstKind::Const(_) | InstKind::Resource(_) => {}
             InstKind::Global(..) => self.give(inst.results, SOURCE),
             InstKind::Op(_)
+            | InstKind::Detach
             | InstKind::MakeClosure(_)
             | InstKind::ClosureAdd
             | InstKind::ClosureScale

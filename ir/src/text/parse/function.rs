@@ -1,7 +1,7 @@
 //! Functions: header, tables, and the region tree, read with a stack of open regions. Instructions
 //! are read in `inst.rs`.
 
-use super::{Parsed, Parser, Token};
+use super::{Parsed, Parser, PendingFunction, PendingUse, Token};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
@@ -165,6 +165,8 @@ impl<'a> Parser<'a> {
             results,
             members: Vec::new(),
             library,
+            recipe: None,
+            custom: CustomDerivatives::default(),
             span,
         };
         self.tables(&mut function, &mut draft)?;
@@ -194,6 +196,10 @@ impl<'a> Parser<'a> {
                 self.advance();
                 let array = self.array()?;
                 function.arrays.push(array);
+            } else if self.accept_word("derive") {
+                function.recipe = Some(self.recipe()?);
+            } else if self.accept_word("custom") {
+                self.custom(function)?;
             } else if self.accept_word("unused") {
                 let at = self.here();
                 if let Token::Id('^', id) = self.token {
@@ -235,6 +241,78 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(member)
+    }
+
+    /// After `derive`: `forward f params[1, 0] results[1] arrays[]`.
+    fn recipe(&mut self) -> Parsed<Recipe> {
+        let mode = if self.accept_word("forward") {
+            DerivativeMode::Forward
+        } else if self.accept_word("backward") {
+            DerivativeMode::Backward
+        } else {
+            return self.expected("`forward` or `backward`");
+        };
+        self.pend(PendingUse::Primal)?;
+        Ok(Recipe {
+            mode,
+            of: FuncId(0),
+            activity: self.activity()?,
+        })
+    }
+
+    /// `params[1, 0] results[1] arrays[]`.
+    fn activity(&mut self) -> Parsed<Activity> {
+        let mut activity = Activity::default();
+        for (what, active) in [
+            ("params", &mut activity.params),
+            ("results", &mut activity.results),
+            ("arrays", &mut activity.arrays),
+        ] {
+            if !self.accept_word(what) {
+                return self.expected(&format!("`{what}`"));
+            }
+            self.expect(Token::Sign('['))?;
+            self.list(']', |p| {
+                active.push(p.number()? != 0);
+                Ok(())
+            })?;
+        }
+        Ok(activity)
+    }
+
+    /// After `custom`: `forward f`, `backward f`, `substitute f`, `zero` or an activity.
+    fn custom(&mut self, function: &mut Function) -> Parsed<()> {
+        let custom = &mut function.custom;
+        if self.accept_word("zero") {
+            custom.is_zero = true;
+            return Ok(());
+        }
+        if self.token == Token::Word("params") {
+            custom.activity = self.activity()?;
+            return Ok(());
+        }
+        let (slot, pending) = if self.accept_word("forward") {
+            (&mut custom.forward, PendingUse::Forward)
+        } else if self.accept_word("backward") {
+            (&mut custom.backward, PendingUse::Backward)
+        } else if self.accept_word("substitute") {
+            (&mut custom.substitute, PendingUse::Substitute)
+        } else {
+            return self.expected("`forward`, `backward`, `substitute` or `zero`");
+        };
+        *slot = Some(FuncId(0));
+        self.pend(pending)
+    }
+
+    /// A name of a function that may come later in the IR text.
+    fn pend(&mut self, place: PendingUse) -> Parsed<()> {
+        let callee = self.symbol()?;
+        self.pending.push(PendingFunction {
+            function: self.module.functions.len(),
+            place,
+            callee,
+        });
+        Ok(())
     }
 
     fn mode(&mut self) -> Parsed<PassingMode> {

@@ -1,7 +1,7 @@
 //! Instructions: one for each keyword, and ops by their names.
 
 use super::function::{FunctionDraft, MISSING, ValueDefinition};
-use super::{Parsed, Parser, PendingCall, Token};
+use super::{Parsed, Parser, PendingFunction, PendingUse, Token};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
@@ -50,6 +50,10 @@ impl<'a> Parser<'a> {
                     "difference_x" => Direction::X,
                     _ => Direction::Y,
                 })
+            }
+            "detach" => {
+                args = self.values()?;
+                InstKind::Detach
             }
             "array_zero" => InstKind::ArrayZero(self.array_id()?),
             "array_copy" => {
@@ -173,10 +177,9 @@ impl<'a> Parser<'a> {
         let span = self.span().unwrap_or_default();
         let kind = InstKind::Call(FuncId(0), arrays.into_boxed_slice());
         let (region, inst) = draft.push(kind, args, results, span);
-        self.calls.push(PendingCall {
+        self.pending.push(PendingFunction {
             function: self.module.functions.len(),
-            region,
-            inst,
+            place: PendingUse::Call { region, inst },
             callee,
         });
         Ok(())
