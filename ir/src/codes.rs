@@ -149,6 +149,8 @@ codes! {
     ClosureSize = 814 Error "too many closures: the point was stopped";
     UnreachableReached = 815 Error "unreachable code was reached: the point was stopped";
     Cancelled = 816 Error "the evaluation was cancelled: the point was stopped";
+    KeptWords = 817 Error "too many kept values: the point was stopped";
+    NothingKept = 818 Error "a kept value that is not there: the point was stopped";
 }
 
 impl fmt::Display for Code {

@@ -57,6 +57,8 @@ nothing!(
     ArrayId,
     ValueId,
     FuncResult,
+    TapeId,
+    RecordId,
     DerivativeMode,
     Value,
     Array,
@@ -156,7 +158,8 @@ heap_of! {
     StructType { name, members }
     Label { span, message }
     Diagnostic { code, message, span, label, labels, help }
-    Module { functions, entry, globals, textures, resources, closures, inputs, outputs, messages, names, quad }
+    Module { functions, entry, globals, textures, resources, closures, inputs, outputs, messages, records, names, quad }
+    Record { fields }
     Global { name, ty }
     Input { name, ty, default, metadata }
     Output { name, ty, metadata }

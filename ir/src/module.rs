@@ -56,6 +56,10 @@ ids! {
     MessageId;
     /// A name in the module's table of names.
     NameId;
+    /// A tape of the point.
+    TapeId;
+    /// A kind of record of the module.
+    RecordId;
 }
 
 /// One shader, ready for analysis and code generation.
@@ -76,6 +80,8 @@ pub struct Module {
     pub closures: Vec<ClosureShape>,
     /// The messages of `printf`.
     pub messages: Vec<Message>,
+    /// The kinds of record that tapes keep.
+    pub records: Vec<Record>,
     /// The shader's parameters that the host may set. They have no shadows.
     pub inputs: Vec<Input>,
     /// The shader's outputs.
@@ -130,6 +136,14 @@ pub struct ClosureShape {
     pub params: Vec<Type>,
 }
 
+/// A kind of record: values that are kept on a tape together, to be taken later.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Types and lanes of the values: floats, integers and bools. The lanes are set by the lanes
+    /// pass, the same for all floats of a module.
+    pub fields: Vec<FuncResult>,
+}
+
 /// A function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
@@ -162,12 +176,12 @@ pub struct Function {
     pub span: Span,
 }
 
-/// One result of a function.
+/// One result of a function, or one field of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FuncResult {
     /// Its type.
     pub ty: Scalar,
-    /// The shadows that callers get; set by the lanes pass.
+    /// The shadows that callers get, or that are kept; set by the lanes pass.
     pub lanes: Lanes,
 }
 
@@ -337,6 +351,12 @@ pub enum InstKind {
     /// `scalars of the message's parameters → 0`: passes their values to the host, never their
     /// shadows.
     Message(MessageId),
+    /// `fields of the record → 0`: keeps a record on a tape of the point. Beyond
+    /// [`Limits::kept_words`](crate::host::Limits::kept_words) the point is stopped.
+    Keep(TapeId, RecordId),
+    /// `→ fields of the record`: takes the record of that kind off a tape that was kept last. Without
+    /// one the point is stopped. Records of one kind are apart from those of others.
+    Take(TapeId, RecordId),
     /// `scalar parameters → results`: a call. The list holds the caller's array for each array
     /// parameter, copied in and out by its mode.
     Call(FuncId, Box<[ArrayId]>),

@@ -165,6 +165,8 @@ impl Place {
             | InstKind::Detach
             | InstKind::Sample(..)
             | InstKind::Message(_)
+            | InstKind::Keep(..)
+            | InstKind::Take(..)
             | InstKind::EnterInlined(_)
             | InstKind::NextIteration
             | InstKind::MakeClosure(_)

@@ -292,6 +292,22 @@ impl<'m> Build<'m> {
                         }
                     }
                 }
+                // Any function may take what this one keeps.
+                InstKind::Keep(..) => {
+                    for &arg in &inst.args {
+                        if self.is_float(arg) {
+                            self.seed(arm, arg.0, Lanes::XY);
+                        }
+                    }
+                }
+                InstKind::Take(..) if wiring.sources => {
+                    for value in inst.results.iter() {
+                        if self.is_float(value) {
+                            self.sources.push(value.0);
+                        }
+                    }
+                }
+                InstKind::Take(..) => {}
                 InstKind::Sample(_, _, MipSelection::Gradients | MipSelection::Level)
                 | InstKind::Difference(_)
                 | InstKind::Message(_)

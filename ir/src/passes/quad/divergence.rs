@@ -389,7 +389,10 @@ impl<'m> Walk<'m> {
                 self.places.push(place);
                 self.give(inst.results, all);
             }
+            // Points may have kept different records.
+            InstKind::Take(..) => self.give(inst.results, SOURCE),
             InstKind::Message(_)
+            | InstKind::Keep(..)
             | InstKind::EnterInlined(_)
             | InstKind::NextIteration
             | InstKind::Unreachable => {}

@@ -135,13 +135,7 @@ impl<'a> Parser<'a> {
             Ok(())
         })?;
         self.expect(Token::Arrow)?;
-        let mut results = Vec::new();
-        self.expect(Token::Sign('('))?;
-        self.list(')', |p| {
-            let (ty, lanes) = p.carried()?;
-            results.push(FuncResult { ty, lanes });
-            Ok(())
-        })?;
+        let results = self.carried_list()?;
         let span = self.span().unwrap_or_default();
         let at = self.here();
         let body = RegionId(self.id('^', "the body's number")?);
@@ -351,6 +345,18 @@ impl<'a> Parser<'a> {
     }
 
     /// `f32:xy`.
+    /// `(f32:x, i32)`
+    pub(super) fn carried_list(&mut self) -> Parsed<Vec<FuncResult>> {
+        let mut list = Vec::new();
+        self.expect(Token::Sign('('))?;
+        self.list(')', |p| {
+            let (ty, lanes) = p.carried()?;
+            list.push(FuncResult { ty, lanes });
+            Ok(())
+        })?;
+        Ok(list)
+    }
+
     fn carried(&mut self) -> Parsed<(Scalar, Lanes)> {
         let Some(ty) = self.scalar() else {
             return self.expected("a scalar type");

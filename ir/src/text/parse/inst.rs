@@ -101,6 +101,15 @@ impl<'a> Parser<'a> {
                 args = self.values()?;
                 InstKind::ClosureScale
             }
+            "keep" => {
+                let (tape, record) = self.record_on_tape()?;
+                args = self.arguments()?;
+                InstKind::Keep(tape, record)
+            }
+            "take" => {
+                let (tape, record) = self.record_on_tape()?;
+                InstKind::Take(tape, record)
+            }
             "call" => return self.call(draft, results),
             "enter" => InstKind::EnterInlined(self.number()?),
             "turn" => InstKind::NextIteration,
@@ -191,6 +200,13 @@ impl<'a> Parser<'a> {
         let values = self.values()?;
         self.expect(Token::Sign(')'))?;
         Ok(values)
+    }
+
+    /// `0 #1`.
+    fn record_on_tape(&mut self) -> Parsed<(TapeId, RecordId)> {
+        let tape = TapeId(self.number()?);
+        let record = RecordId(self.id('#', "a record")?);
+        Ok((tape, record))
     }
 
     fn array_id(&mut self) -> Parsed<ArrayId> {

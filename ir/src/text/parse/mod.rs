@@ -296,6 +296,11 @@ impl<'a> Parser<'a> {
                     let params = self.params()?;
                     self.module.messages.push(Message { format, params });
                 }
+                Token::Word("record") => {
+                    self.advance();
+                    let fields = self.carried_list()?;
+                    self.module.records.push(Record { fields });
+                }
                 Token::Word("input") => {
                     self.advance();
                     let name = self.name()?.into_owned();

@@ -85,6 +85,14 @@ impl<'a> Printer<'a> {
             write!(self.out, "message {}", Name(&message.format))?;
             self.params(&message.params)?;
         }
+        for record in &module.records {
+            self.out.push_str("record (");
+            for (i, field) in record.fields.iter().enumerate() {
+                let comma = if i > 0 { ", " } else { "" };
+                write!(self.out, "{comma}{}", Carried(field.ty, field.lanes))?;
+            }
+            self.out.push_str(")\n");
+        }
         for input in &module.inputs {
             let Input {
                 name,
@@ -451,6 +459,10 @@ impl<'a> Printer<'a> {
             InstKind::Detach => write!(out, "detach {args}"),
             InstKind::ClosureAdd => write!(out, "closure_add {args}"),
             InstKind::ClosureScale => write!(out, "closure_scale {args}"),
+            InstKind::Keep(tape, record) => {
+                write!(out, "keep {} #{}({args})", tape.0, record.0)
+            }
+            InstKind::Take(tape, record) => write!(out, "take {} #{}", tape.0, record.0),
             InstKind::Call(callee, arrays) => {
                 write!(out, "call {}({args})", functions.get(callee.0))?;
                 match &arrays[..] {
