@@ -41,6 +41,7 @@ impl PointMachine {
                 elements,
             }));
         state.saved_top = 0;
+        state.tapes.clear();
         state.is_reset = false;
         state.faults = point.faults.clone();
         state.closures.clear();
