@@ -25,7 +25,7 @@ pub(super) struct ChunkMemory {
     pub(super) instructions: Box<[BatchInstruction]>,
     pub(super) routine_calls: Box<[RoutineCall]>,
     pub(super) refs: Box<[OperandRef]>,
-    /// Registers that are not in their planes at samples and differences.
+    /// Registers that are not in their planes at samples, differences and keeps.
     pub(super) bail_out_values: Box<[BailOutValue]>,
     /// The code of units, if there is any.
     kernels: Option<BatchKernels>,

@@ -80,6 +80,7 @@ const LIMITS: Limits = Limits {
     call_depth: 20,
     array_elements: 5_000,
     closure_size: 60,
+    kept_words: 60,
     parked: 0,
     parked_bytes: 0,
 };

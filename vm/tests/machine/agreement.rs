@@ -22,6 +22,7 @@ pub(crate) const LIMITS: Limits = Limits {
     call_depth: 40,
     array_elements: 10_000,
     closure_size: 1_000,
+    kept_words: 60,
     parked: 0,
     parked_bytes: 0,
 };
