@@ -99,6 +99,17 @@ impl FunctionBuilder {
         debug_assert!(self.function.terminator(id).kind.is_terminator());
     }
 
+    /// Makes the region around the current one current, which has no terminator yet and is
+    /// [resumed](FunctionBuilder::resume_region) later.
+    pub(crate) fn pause_region(&mut self) {
+        self.open.pop().expect("a region is open");
+    }
+
+    /// Makes a region current again that was paused within the current one.
+    pub(crate) fn resume_region(&mut self, region: RegionId) {
+        self.open.push(region);
+    }
+
     /// The current region.
     pub fn current(&self) -> RegionId {
         *self.open.last().expect("a region is open")

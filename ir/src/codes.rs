@@ -125,6 +125,8 @@ codes! {
     UnknownClosure = 541 Error "a closure that the host does not know";
     GroupTooLarge = 543 Error "a group with too much in it";
     HostStruct = 544 Error "a struct of the host that is not the globals";
+    MissingDerivativeRule = 559 Error "a mode of differentiation without its custom derivative";
+    ShadowInBackward = 564 Error "a backward derivative through a screen-space derivative";
     SourceTooLong = 601 Error "a source that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";
@@ -132,6 +134,7 @@ codes! {
     TooManyElements = 605 Error "too many array elements";
     TooManyOverloads = 606 Error "too many functions of one name";
     ProgramTooLarge = 611 Error "a program that needs too much memory";
+    DerivedCodeTooLarge = 612 Error "derived code that is too large";
     IrSyntax = 701 Error "IR text that cannot be read";
     IrUnknownName = 702 Error "an unknown name in IR text";
     IrDuplicate = 703 Error "something defined twice in IR text";

@@ -37,7 +37,8 @@ pub fn demand(module: &Module) -> Vec<FunctionReport> {
         sources: false,
         merge_arms: false,
         callees: None,
-    };
+        derivative: None,
+};
     let functions = module.functions.iter();
     functions
         .map(|function| {

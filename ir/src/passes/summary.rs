@@ -118,7 +118,8 @@ impl<'m> ShadowSummaries<'m> {
                             sources,
                             merge_arms,
                             callees: Some((&signatures, &summaries)),
-                        },
+                            derivative: None,
+},
                     );
                     if id != module.entry || cyclic {
                         let signature = &signatures[id.index()];
