@@ -274,19 +274,22 @@ impl Differentiator<'_> {
 
     /// The activity of a call whose slots are active like this: none if nothing is, but everything
     /// if the callee uses the tape, so that both of its sweeps agree.
-    fn wanted(&self, callee: FuncId, active: Activity) -> Option<Activity> {
+    fn wanted(&mut self, callee: FuncId, active: Activity) -> Result<Option<Activity>, Loss> {
+        if self.uses_tape[callee.index()] {
+            self.complete(callee)?;
+        }
         let function = self.function(callee);
         if self.uses_tape[callee.index()] {
             let float = |ty: Scalar| ty == Scalar::F32;
             let params = function.params().iter();
-            return Some(Activity {
+            return Ok(Some(Activity {
                 params: params.map(|&p| float(function.value(p).ty)).collect(),
                 results: function.results.iter().map(|r| float(r.ty)).collect(),
                 arrays: active.arrays,
-            });
+            }));
         }
         let is_plain = function.custom.is_zero || active.is_empty(function);
-        (!is_plain).then_some(active)
+        Ok((!is_plain).then_some(active))
     }
 
     /// Whether a function keeps or takes records, or calls one that others must know of.
@@ -349,6 +352,7 @@ impl Differentiator<'_> {
 
     /// Writes the body of a derived function whose primal function is complete.
     fn write(&mut self, id: FuncId, recipe: &Recipe, of: FuncId) -> Result<(), Loss> {
+        self.complete(of)?;
         self.orders[id.index()] = self.next_order(of)?;
         let name = self.function(id).name.clone();
         let primal = self.function(of).clone();

@@ -267,9 +267,7 @@ impl Differentiator<'_> {
         if let Some(pair) = self.pairs.get(&key) {
             return Ok(pair.clone());
         }
-        if self.function(of).recipe.is_some() {
-            self.make(of)?;
-        }
+        self.complete(of)?;
         if !self.recursive[of.index()] && self.waiting < MAX_WAITING {
             self.waiting += 1;
             let pair = self.make_sweeps(of, activity, None);
@@ -296,6 +294,19 @@ impl Differentiator<'_> {
         self.pairs.insert(key, pair.clone());
         self.deferred.push((of, activity.clone(), pair.clone()));
         Ok(pair)
+    }
+
+    /// Writes the body of a function, if that is put off.
+    pub(super) fn complete(&mut self, id: FuncId) -> Result<(), Loss> {
+        if self.function(id).recipe.is_some() {
+            self.make(id)?;
+        }
+        let waits = |(_, _, pair): &(FuncId, Activity, SweepPair)| pair.keep == id || pair.back == id;
+        if let Some(at) = self.deferred.iter().position(waits) {
+            let (of, activity, pair) = self.deferred.swap_remove(at);
+            self.make_sweeps(of, &activity, Some(&pair))?;
+        }
+        Ok(())
     }
 
     /// Writes the two sweeps of a function: with `on_tape`, in place of placeholders, and what is

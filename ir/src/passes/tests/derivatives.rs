@@ -119,14 +119,29 @@ fn outputs(module: &Module, inputs: &[EvalValue<f64>]) -> Vec<f64> {
     outcome.outputs.iter().map(|o| o.float).collect()
 }
 
-/// Holds both derivatives of the function `f` of a module against central differences at a point.
+/// Holds derivatives of the function `f` of a module against central differences at a point: both
+/// modes, and both modes of each.
 fn check(text: &str, at: &[f64], ints: &[i32]) {
     let module = match parse(text, FileId::MAIN) {
         Ok(module) => module,
         Err(d) => panic!("{} at `{}`", d.message, &text[d.span.start as usize..]),
     };
     let f = function_f(&module);
-    let primal = calling(module.clone(), f);
+    check_both(&module, f, at, ints);
+    for mode in [DerivativeMode::Forward, DerivativeMode::Backward] {
+        let mut module = module.clone();
+        let first = derived(&mut module, mode, f);
+        let takes = module.function(first).params();
+        let floats = takes.iter().filter(|&&p| module.function(first).value(p).ty == Scalar::F32);
+        let more = (0..floats.count() - at.len()).map(|i| 0.7 + 0.4 * i as f64);
+        let at: Vec<f64> = at.iter().copied().chain(more).collect();
+        check_both(&module, first, &at, ints);
+    }
+}
+
+/// Holds both derivatives of a function against central differences, and against each other.
+fn check_both(module: &Module, f: FuncId, at: &[f64], ints: &[i32]) {
+    let primal = written(calling(module.clone(), f));
     let backward = {
         let mut module = module.clone();
         let id = derived(&mut module, DerivativeMode::Backward, f);
