@@ -139,7 +139,7 @@ impl Linear {
         out: &mut Vec<Inst>,
     ) -> Result<Option<LinearCall>, Loss> {
         let wanted = self.active.of_call(inst, arrays);
-        let Some(wanted) = differentiator.wanted(callee, wanted)? else {
+        let Some(wanted) = differentiator.wanted(callee, wanted) else {
             return Ok(None);
         };
         let function = differentiator.function(callee);

@@ -31,6 +31,7 @@ mod sweep;
 mod transpose;
 
 use super::shadow_flow::DerivativeWiring;
+use crate::builder::FunctionBuilder;
 use crate::calls::CallGraph;
 use crate::codes::Code;
 use crate::derivative::{Activity, CustomDerivatives, DerivativeMode, Recipe};
@@ -274,22 +275,19 @@ impl Differentiator<'_> {
 
     /// The activity of a call whose slots are active like this: none if nothing is, but everything
     /// if the callee uses the tape, so that both of its sweeps agree.
-    fn wanted(&mut self, callee: FuncId, active: Activity) -> Result<Option<Activity>, Loss> {
-        if self.uses_tape[callee.index()] {
-            self.complete(callee)?;
-        }
+    fn wanted(&self, callee: FuncId, active: Activity) -> Option<Activity> {
         let function = self.function(callee);
         if self.uses_tape[callee.index()] {
             let float = |ty: Scalar| ty == Scalar::F32;
             let params = function.params().iter();
-            return Ok(Some(Activity {
+            return Some(Activity {
                 params: params.map(|&p| float(function.value(p).ty)).collect(),
                 results: function.results.iter().map(|r| float(r.ty)).collect(),
                 arrays: active.arrays,
-            }));
+            });
         }
         let is_plain = function.custom.is_zero || active.is_empty(function);
-        Ok((!is_plain).then_some(active))
+        (!is_plain).then_some(active)
     }
 
     /// Whether a function keeps or takes records, or calls one that others must know of.
@@ -437,43 +435,54 @@ impl Differentiator<'_> {
 
 /// A forward derivative without its body, by the canonical signature.
 fn forward_placeholder(primal: &Function, recipe: Recipe) -> Function {
-    let mut placeholder = crate::builder::FunctionBuilder::new(
+    let floats = |active: &[bool]| {
+        let count = active.iter().filter(|active| **active).count();
+        std::iter::repeat_n(Scalar::F32, count)
+    };
+    let activity = &recipe.activity;
+    let params = primal.params().iter().map(|&p| primal.value(p).ty);
+    let results = primal.results.iter().map(|r| r.ty);
+    let tangents = primal.array_params().zip(&activity.arrays);
+    let tangents = tangents.filter(|a| *a.1).map(|(&array, _)| array);
+    let mut function = placeholder(
+        primal,
         format!("fwd_diff({})", primal.name),
-        primal.span,
+        params.chain(floats(&activity.params)),
+        results.chain(floats(&activity.results)),
+        primal.array_params().copied().chain(tangents),
     );
-    for &param in primal.params() {
-        placeholder.param(primal.value(param).ty, primal.span);
-    }
-    for _ in recipe.activity.params.iter().filter(|a| **a) {
-        placeholder.param(Scalar::F32, primal.span);
-    }
-    placeholder.terminate(InstKind::Unreachable, [], primal.span);
-    let tangents = recipe.activity.arrays.iter();
-    let tangents = primal.array_params().zip(tangents).filter(|a| *a.1);
-    let arrays: Vec<Array> = (primal.array_params())
-        .chain(tangents.map(|(array, _)| array))
-        .map(|array| Array { name: None, ..*array })
-        .collect();
-    let mut function = placeholder.finish();
-    function.arrays = arrays;
-    let floats = recipe.activity.results.iter().filter(|a| **a);
-    let types = primal.results.iter().map(|r| r.ty);
-    function.results = types
-        .chain(floats.map(|_| Scalar::F32))
-        .map(|ty| FuncResult {
-            ty,
-            lanes: Lanes::NONE,
-        })
-        .collect();
-    function.library = primal.library;
     function.recipe = Some(recipe);
+    function
+}
+
+/// A function without its body.
+fn placeholder(
+    primal: &Function,
+    name: String,
+    params: impl Iterator<Item = Scalar>,
+    results: impl Iterator<Item = Scalar>,
+    arrays: impl Iterator<Item = Array>,
+) -> Function {
+    let mut builder = FunctionBuilder::new(name, primal.span);
+    for ty in params {
+        builder.param(ty, primal.span);
+    }
+    builder.terminate(InstKind::Unreachable, [], primal.span);
+    let mut function = builder.finish();
+    function.arrays = arrays.map(|array| Array { name: None, ..array }).collect();
+    let result = |ty| FuncResult {
+        ty,
+        lanes: Lanes::NONE,
+    };
+    function.results = results.map(result).collect();
+    function.library = primal.library;
     function
 }
 
 /// A function that calls another with its own parameters.
 fn caller_of(primal: &Function, id: FuncId) -> Function {
     let span = primal.span;
-    let mut builder = crate::builder::FunctionBuilder::new(primal.name.clone(), span);
+    let mut builder = FunctionBuilder::new(primal.name.clone(), span);
     let params: Vec<ValueId> = (primal.params().iter())
         .map(|&p| builder.param(primal.value(p).ty, span))
         .collect();

@@ -276,16 +276,10 @@ impl Differentiator<'_> {
             self.pairs.insert(key, pair.clone());
             return Ok(pair);
         }
-        let primal = self.function(of);
-        let (name, span) = (primal.name.clone(), primal.span);
-        let placeholder = || {
-            let mut builder = FunctionBuilder::new(name.clone(), span);
-            builder.terminate(InstKind::Unreachable, [], span);
-            builder.finish()
-        };
+        let (keep, back) = sweep_placeholders(self.function(of), activity);
         let pair = SweepPair {
-            keep: self.reserve(of, placeholder()),
-            back: self.reserve(of, placeholder()),
+            keep: self.reserve(of, keep),
+            back: self.reserve(of, back),
             kept: Vec::new(),
         };
         for id in [pair.keep, pair.back] {
@@ -351,6 +345,36 @@ impl Differentiator<'_> {
     }
 }
 
+/// The two sweeps without their bodies, where what is kept is on the tape.
+fn sweep_placeholders(primal: &Function, activity: &Activity) -> (Function, Function) {
+    let params = primal.params().iter().map(|&p| primal.value(p).ty);
+    let keep = super::placeholder(
+        primal,
+        sweep_name(primal, true),
+        params,
+        primal.results.iter().map(|r| r.ty),
+        primal.array_params().copied(),
+    );
+    let floats = |active: &[bool]| std::iter::repeat_n(Scalar::F32, count(active));
+    let arrays = primal.array_params().zip(&activity.arrays);
+    let back = super::placeholder(
+        primal,
+        sweep_name(primal, false),
+        floats(&activity.results),
+        floats(&activity.params),
+        arrays.filter(|a| *a.1).map(|(&array, _)| Array {
+            mode: Some(PassingMode::InOut),
+            ..array
+        }),
+    );
+    (keep, back)
+}
+
+fn sweep_name(primal: &Function, forward: bool) -> String {
+    let sweep = if forward { "forward" } else { "reverse" };
+    format!("{}.{sweep}_sweep", primal.name)
+}
+
 /// The forward sweep as a function.
 fn keep_function(
     analysis: &Analysis,
@@ -358,8 +382,7 @@ fn keep_function(
     returns: Returns,
     returned: &[Scalar],
 ) -> Function {
-    let name = format!("{}.forward_sweep", primal.name);
-    let mut builder = FunctionBuilder::new(name, primal.span);
+    let mut builder = FunctionBuilder::new(sweep_name(primal, true), primal.span);
     let mut copied = Copied::new(&analysis.linear.function);
     for &param in primal.params() {
         copied.param(&mut builder, primal, param);
@@ -383,8 +406,7 @@ fn back_function(
     kept: &[Scalar],
 ) -> Result<Function, Loss> {
     let span = primal.span;
-    let name = format!("{}.reverse_sweep", primal.name);
-    let mut builder = FunctionBuilder::new(name, span);
+    let mut builder = FunctionBuilder::new(sweep_name(primal, false), span);
     let on_entry: Vec<ValueId> = match record {
         Some(_) => Vec::new(),
         None => kept.iter().map(|&ty| builder.param(ty, span)).collect(),
