@@ -300,8 +300,11 @@ impl FunctionEmitter<'_, '_, '_> {
         }
     }
 
-    /// The tape for records of a kind.
+    /// The tape for records of a kind, if an instruction is emitted that names it.
     fn tape(&mut self, tape: TapeId, record: RecordId) -> u32 {
+        if !self.reachable {
+            return 0;
+        }
         let BytecodeLowering {
             module, tapes, out, ..
         } = &mut *self.lowering;
