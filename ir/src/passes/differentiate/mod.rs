@@ -147,7 +147,11 @@ fn finish(module: &mut Module) {
         function.recipe = None;
         function.custom = CustomDerivatives::default();
         let detaches = |inst: &Inst| inst.kind == InstKind::Detach;
-        if function.regions.iter().any(|r| r.insts.iter().any(detaches)) {
+        if function
+            .regions
+            .iter()
+            .any(|r| r.insts.iter().any(detaches))
+        {
             attach(function);
         }
     }
@@ -437,10 +441,8 @@ impl Differentiator<'_> {
 
 /// A forward derivative without its body, by the canonical signature.
 fn forward_placeholder(primal: &Function, recipe: Recipe) -> Function {
-    let mut placeholder = crate::builder::FunctionBuilder::new(
-        format!("fwd_diff({})", primal.name),
-        primal.span,
-    );
+    let mut placeholder =
+        crate::builder::FunctionBuilder::new(format!("fwd_diff({})", primal.name), primal.span);
     for &param in primal.params() {
         placeholder.param(primal.value(param).ty, primal.span);
     }
@@ -452,7 +454,10 @@ fn forward_placeholder(primal: &Function, recipe: Recipe) -> Function {
     let tangents = primal.array_params().zip(tangents).filter(|a| *a.1);
     let arrays: Vec<Array> = (primal.array_params())
         .chain(tangents.map(|(array, _)| array))
-        .map(|array| Array { name: None, ..*array })
+        .map(|array| Array {
+            name: None,
+            ..*array
+        })
         .collect();
     let mut function = placeholder.finish();
     function.arrays = arrays;
@@ -478,7 +483,12 @@ fn caller_of(primal: &Function, id: FuncId) -> Function {
         .map(|&p| builder.param(primal.value(p).ty, span))
         .collect();
     let arrays: Vec<ArrayId> = (primal.array_params())
-        .map(|array| builder.array(Array { name: None, ..*array }))
+        .map(|array| {
+            builder.array(Array {
+                name: None,
+                ..*array
+            })
+        })
         .collect();
     let types = primal.results.iter().map(|r| r.ty);
     let kind = InstKind::Call(id, arrays.into_boxed_slice());

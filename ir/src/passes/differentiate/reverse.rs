@@ -258,11 +258,7 @@ const MAX_WAITING: usize = 64;
 
 impl Differentiator<'_> {
     /// The two sweeps of a function.
-    pub(super) fn sweeps_of(
-        &mut self,
-        of: FuncId,
-        activity: &Activity,
-    ) -> Result<SweepPair, Loss> {
+    pub(super) fn sweeps_of(&mut self, of: FuncId, activity: &Activity) -> Result<SweepPair, Loss> {
         let key = (of, activity.clone());
         if let Some(pair) = self.pairs.get(&key) {
             return Ok(pair.clone());
