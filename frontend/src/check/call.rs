@@ -86,7 +86,7 @@ impl<'a> TypeChecker<'a, '_> {
             values.push(self.argument(functions, values.len(), arg));
         }
         if let Some(builtin) = pair_builtin {
-            return self.call_pair_builtin(builtin, &values, span);
+            return self.call_pair_builtin(builtin, args, &values, span);
         }
         let arguments = CallArguments {
             syntax: args,

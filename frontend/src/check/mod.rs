@@ -354,6 +354,7 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             is_no_diff: f.is_no_diff,
             derived: f.derived,
             custom: f.marks.rules,
+            keeps: f.marks.keeps,
             params: f.params,
             locals: f.locals,
             body: f.body,

@@ -58,6 +58,9 @@ pub struct TypedFunction<'a> {
     pub derived: Option<DerivedFunction<'a>>,
     /// The derivatives of it that the shader writer gave.
     pub custom: CustomRules,
+    /// Whether its values are kept for the reverse sweep, if its attributes say so. The hint ends
+    /// here: lowering does not read it yet.
+    pub keeps: Option<bool>,
     /// Its parameters.
     pub params: &'a [TypedParam<'a>],
     /// Its variables, those of the parameters among them.

@@ -49,6 +49,13 @@ impl<'a> TypeChecker<'a, '_> {
         if !self.diagnostics.is_empty() {
             return;
         }
+        if self.functions.iter().any(|f| f.marks.is_differentiable) {
+            for index in 0..self.functions.len() {
+                for param in self.functions[index].params {
+                    self.differential(param.ty, param.span);
+                }
+            }
+        }
         for index in 0..self.functions.len() {
             let id = FunctionId(index as u32);
             let declared = self.functions[index];

@@ -33,6 +33,8 @@ use std::collections::HashMap;
 pub(super) struct Marks {
     /// `[Differentiable]`
     pub(super) is_differentiable: bool,
+    /// `[PreferCheckpoint]` or `[PreferRecompute]`
+    pub(super) keeps: Option<bool>,
     /// Its custom derivatives.
     pub(super) rules: CustomRules,
     /// Where the forward, the backward one and the substitute are given.

@@ -19,15 +19,27 @@ pub(in crate::check) enum PairBuiltin {
     DiffPair,
     /// `detach(x)`
     Detach,
+    /// `updatePrimal(pair, p)`
+    UpdatePrimal,
+    /// `updateDiff(pair, d)`
+    UpdateDiff,
+    /// `updatePair(pair, p, d)`
+    UpdatePair,
 }
+
+/// The built-ins, by name.
+pub(in crate::check) const PAIR_BUILTINS: [(&str, PairBuiltin); 5] = [
+    ("diffPair", PairBuiltin::DiffPair),
+    ("detach", PairBuiltin::Detach),
+    ("updatePrimal", PairBuiltin::UpdatePrimal),
+    ("updateDiff", PairBuiltin::UpdateDiff),
+    ("updatePair", PairBuiltin::UpdatePair),
+];
 
 /// The built-in of that name.
 pub(in crate::check) fn pair_builtin(name: &str) -> Option<PairBuiltin> {
-    match name {
-        "diffPair" => Some(PairBuiltin::DiffPair),
-        "detach" => Some(PairBuiltin::Detach),
-        _ => None,
-    }
+    let found = PAIR_BUILTINS.iter().find(|(known, _)| *known == name)?;
+    Some(found.1)
 }
 
 impl<'a> TypeChecker<'a, '_> {
@@ -140,17 +152,21 @@ impl<'a> TypeChecker<'a, '_> {
     pub(in crate::check) fn call_pair_builtin(
         &mut self,
         builtin: PairBuiltin,
+        syntax: &[&'a ast::Expr<'a>],
         args: &[TypedExpr<'a>],
         span: Span,
     ) -> TypedExpr<'a> {
         if args.iter().any(TypedExpr::is_error) {
             return TypedExpr::error(span);
         }
-        let (usage, most) = match builtin {
-            PairBuiltin::DiffPair => ("diffPair(p, d)", 2),
-            PairBuiltin::Detach => ("detach(x)", 1),
+        let (usage, counts) = match builtin {
+            PairBuiltin::DiffPair => ("diffPair(p, d)", 1..=2),
+            PairBuiltin::Detach => ("detach(x)", 1..=1),
+            PairBuiltin::UpdatePrimal => ("updatePrimal(pair, p)", 2..=2),
+            PairBuiltin::UpdateDiff => ("updateDiff(pair, d)", 2..=2),
+            PairBuiltin::UpdatePair => ("updatePair(pair, p, d)", 3..=3),
         };
-        if args.is_empty() || args.len() > most {
+        if !counts.contains(&args.len()) {
             return self.wrong_count(usage, args.len(), span);
         }
         match builtin {
@@ -167,6 +183,64 @@ impl<'a> TypeChecker<'a, '_> {
                 }
             }
             PairBuiltin::Detach => self.detached(args[0], span),
+            PairBuiltin::UpdatePrimal | PairBuiltin::UpdateDiff | PairBuiltin::UpdatePair => {
+                self.update_pair(builtin, syntax[0], args, span)
+            }
+        }
+    }
+
+    /// Writes a pair, or a part of it.
+    fn update_pair(
+        &mut self,
+        builtin: PairBuiltin,
+        syntax: &ast::Expr<'a>,
+        args: &[TypedExpr<'a>],
+        span: Span,
+    ) -> TypedExpr<'a> {
+        let pair = args[0];
+        let Some(primal) = self.types.primal_of_pair(pair.ty) else {
+            let is = self.quoted_type(pair.ty);
+            self.report(
+                Diagnostic::new(
+                    Code::TypeMismatch,
+                    pair.span,
+                    format!("{is} is not a pair"),
+                )
+                .here(format!("this is {is}"))
+                .help(format!("pass a variable of type `{PAIR}<…>`")),
+            );
+            return TypedExpr::error(span);
+        };
+        if !self.mark_written(syntax, &pair, Code::OutArgument) {
+            return TypedExpr::error(span);
+        }
+        let differential = self.differential(primal, span).unwrap_or(TypeId::ERROR);
+        let part = |leaf, ty| TypedExpr {
+            kind: TypedExprKind::Member(self.alloc(pair), leaf),
+            ty,
+            span: pair.span,
+        };
+        let (place, value) = match builtin {
+            PairBuiltin::UpdatePair => (pair, self.make_pair(primal, &args[1..], span)),
+            PairBuiltin::UpdatePrimal => {
+                let place = part(0, primal);
+                (place, self.convert(args[1], primal, ConversionPurpose::Assign))
+            }
+            _ => {
+                let place = part(self.types.leaf_count(primal), differential);
+                (
+                    place,
+                    self.convert(args[1], differential, ConversionPurpose::Assign),
+                )
+            }
+        };
+        if value.is_error() {
+            return TypedExpr::error(span);
+        }
+        TypedExpr {
+            kind: TypedExprKind::Assign(self.alloc(place), self.alloc(value)),
+            ty: place.ty,
+            span,
         }
     }
 

@@ -62,8 +62,14 @@ impl<'a> TypeChecker<'a, '_> {
                 let name = self.symbol_name(attribute.name.symbol);
                 let is_zero = name == "TreatAsDifferentiable";
                 let is_differentiable = name == "Differentiable";
+                let keeps = match name {
+                    "PreferCheckpoint" => Some(true),
+                    "PreferRecompute" => Some(false),
+                    _ => None,
+                };
                 let marks = &mut self.functions[id.0 as usize].marks;
                 marks.is_differentiable |= is_differentiable;
+                marks.keeps = keeps.or(marks.keeps);
                 marks.rules.is_zero |= is_zero;
             }
         }
