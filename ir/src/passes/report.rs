@@ -38,7 +38,7 @@ pub fn demand(module: &Module) -> Vec<FunctionReport> {
         merge_arms: false,
         callees: None,
         derivative: None,
-};
+    };
     let functions = module.functions.iter();
     functions
         .map(|function| {

@@ -119,7 +119,7 @@ impl<'m> ShadowSummaries<'m> {
                             merge_arms,
                             callees: Some((&signatures, &summaries)),
                             derivative: None,
-},
+                        },
                     );
                     if id != module.entry || cyclic {
                         let signature = &signatures[id.index()];

@@ -294,7 +294,8 @@ impl<'a> LatticeWord for TraceWord<'a> {
     }
     fn number(self) -> TraceFloat<'a> {
         let signed = self.trace.op(Op::UToI, &[self.value], Scalar::I32);
-        self.trace.float(self.trace.op(Op::IToF, &[signed], Scalar::F32))
+        self.trace
+            .float(self.trace.op(Op::IToF, &[signed], Scalar::F32))
     }
 }
 
@@ -337,9 +338,9 @@ impl Coefficient {
     pub(super) fn value(self) -> Option<ValueId> {
         match self {
             Coefficient::One | Coefficient::MinusOne => None,
-            Coefficient::Where(value)
-            | Coefficient::Of(value)
-            | Coefficient::Singular(value) => Some(value),
+            Coefficient::Where(value) | Coefficient::Of(value) | Coefficient::Singular(value) => {
+                Some(value)
+            }
         }
     }
 

@@ -12,8 +12,8 @@ use super::{Differentiator, Loss};
 use crate::builder::FunctionBuilder;
 use crate::module::*;
 use crate::types::{Direction, Scalar};
-use adumbra_ops::definition::{OpDef, BitOpDef, tangent};
 use adumbra_ops::OpVisitor;
+use adumbra_ops::definition::{BitOpDef, OpDef, tangent};
 
 /// Writes the body of a forward derivative.
 pub(super) fn forward(
@@ -62,7 +62,12 @@ impl Forward<'_, '_> {
         for &param in primal.params() {
             self.copied.param(builder, primal, param);
         }
-        for (&param, _) in primal.params().iter().zip(&activity.params).filter(|p| *p.1) {
+        for (&param, _) in primal
+            .params()
+            .iter()
+            .zip(&activity.params)
+            .filter(|p| *p.1)
+        {
             let tangent = builder.param(Scalar::F32, primal.value(param).span);
             self.tangents[param.index()] = Some(tangent);
         }
@@ -82,7 +87,10 @@ impl Forward<'_, '_> {
         }
         for (i, array) in primal.arrays[..params].iter().enumerate() {
             if self.active.array(ArrayId(i as u32)) {
-                self.tangent_arrays[i] = Some(builder.array(Array { name: None, ..*array }));
+                self.tangent_arrays[i] = Some(builder.array(Array {
+                    name: None,
+                    ..*array
+                }));
             }
         }
         for (i, array) in primal.arrays.iter().enumerate().skip(params) {
@@ -90,7 +98,10 @@ impl Forward<'_, '_> {
         }
         for (i, array) in primal.arrays.iter().enumerate().skip(params) {
             if self.active.array(ArrayId(i as u32)) {
-                self.tangent_arrays[i] = Some(builder.array(Array { name: None, ..*array }));
+                self.tangent_arrays[i] = Some(builder.array(Array {
+                    name: None,
+                    ..*array
+                }));
             }
         }
     }
@@ -134,7 +145,8 @@ impl Forward<'_, '_> {
 
     /// Says that the results after the copied ones are the tangents of those that are active.
     fn define(&mut self, inst: &Inst, results: Results) {
-        self.copied.define(&mut self.builder, self.primal, inst, results);
+        self.copied
+            .define(&mut self.builder, self.primal, inst, results);
         let mut tangents = results.iter().skip(inst.results.count as usize);
         for result in inst.results.iter().filter(|&r| self.active.value(r)) {
             self.tangents[result.index()] = tangents.next();
@@ -230,8 +242,7 @@ impl Forward<'_, '_> {
                     .collect();
                 let types = self.result_types(inst, &floats);
                 let results = self.builder.take(*tape, record, types, span);
-                self.copied
-                    .define(&mut self.builder, primal, inst, results);
+                self.copied.define(&mut self.builder, primal, inst, results);
                 let taken = inst.results.iter().zip(&floats).filter(|r| *r.1);
                 let tangents = results.iter().skip(inst.results.count as usize);
                 for ((result, _), tangent) in taken.zip(tangents) {
@@ -292,7 +303,8 @@ impl Forward<'_, '_> {
             }
             InstKind::ArrayZero(array) => {
                 if let Some(tangents) = self.tangent_arrays[array.index()] {
-                    self.builder.inst(InstKind::ArrayZero(tangents), [], [], span);
+                    self.builder
+                        .inst(InstKind::ArrayZero(tangents), [], [], span);
                 }
             }
             InstKind::ArrayResize(array, part) => {
@@ -374,7 +386,8 @@ impl Forward<'_, '_> {
         }
         let kind = InstKind::Call(derived, passed.into_boxed_slice());
         let results = self.builder.inst(kind, args, types, span);
-        self.copied.define(&mut self.builder, self.primal, inst, results);
+        self.copied
+            .define(&mut self.builder, self.primal, inst, results);
         let mut tangents = results.iter().skip(inst.results.count as usize);
         for (result, _) in inst.results.iter().zip(&activity.results).filter(|r| *r.1) {
             let tangent = tangents.next();

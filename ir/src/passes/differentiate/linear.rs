@@ -156,7 +156,10 @@ impl Linear {
             selected(&all, &activity.arrays)
         };
         if let Some(back) = custom.backward {
-            let kept = modes.iter().zip(arrays).filter(|a| *a.0 != PassingMode::Out);
+            let kept = modes
+                .iter()
+                .zip(arrays)
+                .filter(|a| *a.0 != PassingMode::Out);
             let kept: Vec<ArrayId> = kept.map(|(_, &array)| array).collect();
             let custom_back = CustomBack {
                 args: inst.args.to_vec(),
@@ -189,7 +192,10 @@ impl Linear {
                 forward: pair.keep,
                 zeros: tangent_params,
                 ignored: tangent_results,
-                zero_arrays: passed(activity).into_iter().map(|(array, _)| array).collect(),
+                zero_arrays: passed(activity)
+                    .into_iter()
+                    .map(|(array, _)| array)
+                    .collect(),
                 kept: pair.kept,
                 back: pair.back,
                 custom: None,

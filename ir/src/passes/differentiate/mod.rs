@@ -148,7 +148,11 @@ fn finish(module: &mut Module) {
         function.recipe = None;
         function.custom = CustomDerivatives::default();
         let detaches = |inst: &Inst| inst.kind == InstKind::Detach;
-        if function.regions.iter().any(|r| r.insts.iter().any(detaches)) {
+        if function
+            .regions
+            .iter()
+            .any(|r| r.insts.iter().any(detaches))
+        {
             attach(function);
         }
     }
@@ -469,7 +473,12 @@ fn placeholder(
     }
     builder.terminate(InstKind::Unreachable, [], primal.span);
     let mut function = builder.finish();
-    function.arrays = arrays.map(|array| Array { name: None, ..array }).collect();
+    function.arrays = arrays
+        .map(|array| Array {
+            name: None,
+            ..array
+        })
+        .collect();
     let result = |ty| FuncResult {
         ty,
         lanes: Lanes::NONE,
@@ -487,7 +496,12 @@ fn caller_of(primal: &Function, id: FuncId) -> Function {
         .map(|&p| builder.param(primal.value(p).ty, span))
         .collect();
     let arrays: Vec<ArrayId> = (primal.array_params())
-        .map(|array| builder.array(Array { name: None, ..*array }))
+        .map(|array| {
+            builder.array(Array {
+                name: None,
+                ..*array
+            })
+        })
         .collect();
     let types = primal.results.iter().map(|r| r.ty);
     let kind = InstKind::Call(id, arrays.into_boxed_slice());

@@ -189,7 +189,11 @@ impl Plan {
     }
 
     /// The instruction that defines a value.
-    pub(super) fn definition<'f>(&self, function: &'f Function, value: ValueId) -> Option<&'f Inst> {
+    pub(super) fn definition<'f>(
+        &self,
+        function: &'f Function,
+        value: ValueId,
+    ) -> Option<&'f Inst> {
         match self.definitions[value.index()] {
             Some(Definition::Inst(region, at)) => Some(&function.region(region).insts[at]),
             _ => None,
@@ -286,7 +290,12 @@ impl Walk<'_> {
         let active = &self.linear.active;
         match &inst.kind {
             InstKind::Op(_) => {
-                for &(coefficient, _) in self.linear.sums.get(&inst.results.first).into_iter().flatten()
+                for &(coefficient, _) in self
+                    .linear
+                    .sums
+                    .get(&inst.results.first)
+                    .into_iter()
+                    .flatten()
                 {
                     if let Some(value) = coefficient.value() {
                         self.value(plan, value, needed);
@@ -382,7 +391,8 @@ impl Walk<'_> {
         if !self.region(plan, body, &sites, &mut last) {
             return false;
         }
-        let is_within = |plan: &Plan, id: KeptId| self.shape.is_within(plan.kept[id.index()].2, body);
+        let is_within =
+            |plan: &Plan, id: KeptId| self.shape.is_within(plan.kept[id.index()].2, body);
         let (own, others): (Vec<_>, Vec<_>) =
             complete.into_iter().partition(|&id| is_within(plan, id));
         plan.records.entry(body).or_default().extend(own);
@@ -410,7 +420,10 @@ impl Walk<'_> {
     ) {
         for id in inner {
             let defined = plan.kept[id.index()].2;
-            if regions.iter().any(|&region| self.shape.is_within(defined, region)) {
+            if regions
+                .iter()
+                .any(|&region| self.shape.is_within(defined, region))
+            {
                 plan.handed.entry(key).or_default().push(id);
             }
             needed.insert(id);
@@ -435,7 +448,9 @@ impl Walk<'_> {
                 needed.insert(plan.keep(Kept::Value(value), ty, region));
             }
             Choice::Repeat => {
-                let args = plan.definition(function, value).map(|inst| inst.args.clone());
+                let args = plan
+                    .definition(function, value)
+                    .map(|inst| inst.args.clone());
                 for arg in args.into_iter().flatten() {
                     // Below a repeated value everything else is free, or repeated too.
                     self.value(plan, arg, needed);
@@ -474,7 +489,11 @@ impl Walk<'_> {
         inst.is_some_and(|inst| {
             matches!(
                 inst.kind,
-                InstKind::Op(_) | InstKind::Const(_) | InstKind::Global(..) | InstKind::Resource(_) | InstKind::Detach
+                InstKind::Op(_)
+                    | InstKind::Const(_)
+                    | InstKind::Global(..)
+                    | InstKind::Resource(_)
+                    | InstKind::Detach
             ) && inst.kind.is_pure()
         })
     }
@@ -490,9 +509,14 @@ impl Walk<'_> {
     ) -> Option<u32> {
         let function = &self.linear.function;
         let region = self.shape.region_of(value);
-        let is_outside = self.shape.loop_of(region) != around || (around.is_none() && region == function.body);
+        let is_outside =
+            self.shape.loop_of(region) != around || (around.is_none() && region == function.body);
         match plan.definitions[value.index()]? {
-            _ if is_outside && !matches!(plan.definition(function, value)?.kind, InstKind::Const(_)) => Some(0),
+            _ if is_outside
+                && !matches!(plan.definition(function, value)?.kind, InstKind::Const(_)) =>
+            {
+                Some(0)
+            }
             Definition::Param(..) => Some(0),
             Definition::Inst(region, at) => {
                 let inst = &function.region(region).insts[at];
@@ -523,7 +547,9 @@ impl Walk<'_> {
             return None;
         }
         let owner = function.region(outer).insts.iter();
-        let owner = owner.into_iter().find(|inst| inst.kind == InstKind::Loop(region))?;
+        let owner = owner
+            .into_iter()
+            .find(|inst| inst.kind == InstKind::Loop(region))?;
         let begin = *owner.args.get(position)?;
         let mut step = None;
         let mut order = Vec::new();

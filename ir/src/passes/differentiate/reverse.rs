@@ -258,11 +258,7 @@ const MAX_WAITING: usize = 64;
 
 impl Differentiator<'_> {
     /// The two sweeps of a function.
-    pub(super) fn sweeps_of(
-        &mut self,
-        of: FuncId,
-        activity: &Activity,
-    ) -> Result<SweepPair, Loss> {
+    pub(super) fn sweeps_of(&mut self, of: FuncId, activity: &Activity) -> Result<SweepPair, Loss> {
         let key = (of, activity.clone());
         if let Some(pair) = self.pairs.get(&key) {
             return Ok(pair.clone());
@@ -295,7 +291,8 @@ impl Differentiator<'_> {
         if self.function(id).recipe.is_some() {
             self.make(id)?;
         }
-        let waits = |(_, _, pair): &(FuncId, Activity, SweepPair)| pair.keep == id || pair.back == id;
+        let waits =
+            |(_, _, pair): &(FuncId, Activity, SweepPair)| pair.keep == id || pair.back == id;
         if let Some(at) = self.deferred.iter().position(waits) {
             let (of, activity, pair) = self.deferred.swap_remove(at);
             self.make_sweeps(of, &activity, Some(&pair))?;

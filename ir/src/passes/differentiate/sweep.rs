@@ -244,9 +244,7 @@ impl<'a> Sweep<'a> {
             InstKind::Call(..) if linear.calls.contains_key(&(region, at)) => {
                 self.call(region, at, inst);
             }
-            _ => self
-                .copied
-                .copy(&mut self.builder, &linear.function, inst),
+            _ => self.copied.copy(&mut self.builder, &linear.function, inst),
         }
     }
 

@@ -180,9 +180,7 @@ impl<'a> Transpose<'a> {
                     args[0]
                 } else {
                     let ty = function.value(value).ty;
-                    self.builder
-                        .inst(inst.kind.clone(), args, [ty], span)
-                        .first
+                    self.builder.inst(inst.kind.clone(), args, [ty], span).first
                 }
             }
             Choice::Affine(region, begin, step) => {
@@ -262,9 +260,9 @@ impl<'a> Transpose<'a> {
                     let plan = self.plan;
                     let (shape, function) = (self.shape, &self.linear.function);
                     let inner = |value: ValueId| {
-                        let inside = plan.position(value).is_some_and(|(region, at)| {
-                            region == id && (first..end).contains(&at)
-                        });
+                        let inside = plan
+                            .position(value)
+                            .is_some_and(|(region, at)| region == id && (first..end).contains(&at));
                         inside || is_nested(shape, function, id, first..end, value)
                     };
                     self.branch(
@@ -355,7 +353,11 @@ impl<'a> Transpose<'a> {
         match &inst.kind {
             InstKind::Op(_) => self.sum(inst),
             InstKind::Load(array) => {
-                let sum = self.adjoints.get(inst.results.first.index()).copied().flatten();
+                let sum = self
+                    .adjoints
+                    .get(inst.results.first.index())
+                    .copied()
+                    .flatten();
                 if let (Some(adjoints), Some(more)) = (adjoint_of(self, *array), sum) {
                     let index = self.index(inst, *array);
                     let sum = self.load(adjoints, index, span);
@@ -374,7 +376,8 @@ impl<'a> Transpose<'a> {
             }
             InstKind::ArrayZero(array) => {
                 if let Some(adjoints) = adjoint_of(self, *array) {
-                    self.builder.inst(InstKind::ArrayZero(adjoints), [], [], span);
+                    self.builder
+                        .inst(InstKind::ArrayZero(adjoints), [], [], span);
                 }
             }
             InstKind::ArrayResize(array, part) => {
@@ -443,7 +446,9 @@ impl<'a> Transpose<'a> {
 
     fn results(&self, inst: &Inst) -> Vec<Option<ValueId>> {
         let results = inst.results.iter();
-        results.map(|result| self.adjoints[result.index()]).collect()
+        results
+            .map(|result| self.adjoints[result.index()])
+            .collect()
     }
 
     /// An op: to each operand its partial times the adjoint of the result.
@@ -854,7 +859,9 @@ fn is_nested(
     while let Some(parent) = shape.parent(at) {
         if parent == region {
             let insts = &function.region(region).insts[range];
-            return insts.iter().any(|inst| inst.kind.regions().any(|r| r == at));
+            return insts
+                .iter()
+                .any(|inst| inst.kind.regions().any(|r| r == at));
         }
         at = parent;
     }

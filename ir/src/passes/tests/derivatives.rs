@@ -58,7 +58,11 @@ fn derived(module: &mut Module, mode: DerivativeMode, of: FuncId) -> FuncId {
         .collect();
     let results: Vec<bool> = primal.results.iter().map(|r| r.ty == Scalar::F32).collect();
     let floats = |active: &[bool]| vec![Scalar::F32; active.iter().filter(|a| **a).count()];
-    let mut takes: Vec<Scalar> = primal.params().iter().map(|&p| primal.value(p).ty).collect();
+    let mut takes: Vec<Scalar> = primal
+        .params()
+        .iter()
+        .map(|&p| primal.value(p).ty)
+        .collect();
     let mut gives: Vec<Scalar> = primal.results.iter().map(|r| r.ty).collect();
     match mode {
         DerivativeMode::Forward => {
@@ -102,7 +106,11 @@ fn written(mut module: Module) -> Module {
         panic!("{}", diagnostic.message);
     }
     if let Err(violations) = crate::verify(&module) {
-        panic!("{}\n{}", violations[0], print(&module, SpanComments::Hidden));
+        panic!(
+            "{}\n{}",
+            violations[0],
+            print(&module, SpanComments::Hidden)
+        );
     }
     module
 }
@@ -132,7 +140,9 @@ fn check(text: &str, at: &[f64], ints: &[i32]) {
         let mut module = module.clone();
         let first = derived(&mut module, mode, f);
         let takes = module.function(first).params();
-        let floats = takes.iter().filter(|&&p| module.function(first).value(p).ty == Scalar::F32);
+        let floats = takes
+            .iter()
+            .filter(|&&p| module.function(first).value(p).ty == Scalar::F32);
         let more = (0..floats.count() - at.len()).map(|i| 0.7 + 0.4 * i as f64);
         let at: Vec<f64> = at.iter().copied().chain(more).collect();
         check_both(&module, first, &at, ints);
@@ -183,10 +193,14 @@ fn check_both(module: &Module, f: FuncId, at: &[f64], ints: &[i32]) {
             .map(|(&r, w)| w * (ahead[r] - behind[r]) / (2.0 * H))
             .sum();
         let error = (difference - slope).abs() / (1.0 + difference.abs());
-        assert!(error < 1e-6, "∂/∂{i}: backward {slope}, difference {difference}");
+        assert!(
+            error < 1e-6,
+            "∂/∂{i}: backward {slope}, difference {difference}"
+        );
 
         let mut inputs = arguments(None);
-        inputs.extend((0..at.len()).map(|k| EvalValue::float(f64::from(u8::from(k == i)), [0.0; 2])));
+        inputs
+            .extend((0..at.len()).map(|k| EvalValue::float(f64::from(u8::from(k == i)), [0.0; 2])));
         let all = outputs(&forward, &inputs);
         for (value, expected) in all.iter().zip(&values) {
             assert_eq!(value.to_bits(), expected.to_bits());
@@ -203,14 +217,31 @@ fn scratch_files() {
     let Ok(folder) = std::env::var("SCRATCH_IR") else {
         return;
     };
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|f| f.unwrap().path())
+        .collect();
     files.sort();
-    for file in files.iter().filter(|f| f.extension().is_some_and(|e| e == "ir")) {
+    for file in files
+        .iter()
+        .filter(|f| f.extension().is_some_and(|e| e == "ir"))
+    {
         let text = std::fs::read_to_string(file).unwrap();
-        let line = text.lines().next().unwrap().trim_start_matches("//").to_owned();
+        let line = text
+            .lines()
+            .next()
+            .unwrap()
+            .trim_start_matches("//")
+            .to_owned();
         let (floats, ints) = line.split_once(';').unwrap();
-        let at: Vec<f64> = floats.split_whitespace().map(|x| x.parse().unwrap()).collect();
-        let ints: Vec<i32> = ints.split_whitespace().map(|x| x.parse().unwrap()).collect();
+        let at: Vec<f64> = floats
+            .split_whitespace()
+            .map(|x| x.parse().unwrap())
+            .collect();
+        let ints: Vec<i32> = ints
+            .split_whitespace()
+            .map(|x| x.parse().unwrap())
+            .collect();
         let ok = std::panic::catch_unwind(|| check(&text, &at, &ints)).is_ok();
         println!("{} {}", if ok { "ok" } else { "FAILED" }, file.display());
         let _ = CustomDerivatives::default();
