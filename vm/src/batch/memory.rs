@@ -232,6 +232,16 @@ impl ChunkMemory {
         }
     }
 
+    /// Bytes from one plane to the next.
+    pub(super) fn plane_bytes(&self) -> usize {
+        self.plane * size_of::<u32>()
+    }
+
+    /// The plane of zeros.
+    pub(super) fn zero(&self) -> *mut u32 {
+        self.words.at(self.zero)
+    }
+
     /// The plane of a register.
     ///
     /// # Panics

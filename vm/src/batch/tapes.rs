@@ -102,6 +102,11 @@ impl ChunkTapes {
         size_of_val(&self.tapes[..]) + self.tapes.iter().map(tape).sum::<usize>()
     }
 
+    /// The routines that copy planes, and uniforms.
+    pub(super) fn copies(&self) -> [OpRoutines; 2] {
+        self.copies
+    }
+
     /// Drops all records but keeps the memory.
     pub(super) fn begin(&mut self) {
         for tape in &mut self.tapes {

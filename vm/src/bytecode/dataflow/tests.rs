@@ -280,8 +280,19 @@ fn taken_words_have_the_types_of_their_record() {
         }
     }
     // A word that is dropped leaves its register as it was.
-    let mut dropped = sound.clone();
-    dropped.lists[lists[1]] = crate::bytecode::Register::constant(0).0;
-    dropped.constants.push(0);
+    let mut dropped = program(
+        "fn main() -> (f32) ^0 {
+        %0: bool = const true
+        %1: f32 = const 1.5
+        %2: i32 = const 0
+        keep 0 #0(%0, %1, %2)
+        %3: bool, %4: f32, %5: i32 = take 0 #0
+        return %4 }",
+    );
+    assert_eq!(check(&dropped), Ok(()));
+    let takes = dropped.code.iter().find(|code| code.opcode == Opcode::Take);
+    let list = takes.expect("it is there").words[1] as usize;
+    dropped.lists[list + 1] = crate::bytecode::Register::constant(0).0;
+    assert_eq!(validate(&dropped), Ok(()));
     assert!(check(&dropped).is_err_and(|what| what.contains("before it is written")));
 }
