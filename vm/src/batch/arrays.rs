@@ -175,6 +175,21 @@ impl Chunk {
                 count += 1;
             }
         }
+        if let ([(0, operand), ..], 1) = (words, count)
+            && index.mask != 0
+        {
+            // Most elements are one word.
+            return self.for_each_active(|point| {
+                // SAFETY: guaranteed by the caller; planes have all points.
+                unsafe {
+                    let element = first.add(*index.at.add(point) as usize * stride + point);
+                    match LOAD {
+                        true => *operand.at.add(point) = *element,
+                        false => *element = *operand.point(point),
+                    }
+                }
+            });
+        }
         self.for_each_active(|point| {
             // SAFETY: guaranteed by the caller; planes have all points. A point's index is read
             // before anything of the point is written.

@@ -37,8 +37,8 @@ struct ChunkTape {
     /// Words and values of a record.
     words: usize,
     fields: u32,
-    /// Levels of a block, a power of two.
-    block_levels: u32,
+    /// The logarithm of the levels of a block.
+    block_bits: u32,
     blocks: Vec<PlaneBuffer>,
     /// The level of all points that still run, if it is one.
     common: Option<u32>,
@@ -54,8 +54,9 @@ impl ChunkTape {
     /// # Panics
     /// If the tape has not grown to that level.
     fn at(&self, level: u32, word: usize, plane: usize) -> *mut u32 {
-        let block = &self.blocks[(level / self.block_levels) as usize];
-        block.at(((level % self.block_levels) as usize * self.words + word) * plane)
+        let block = &self.blocks[(level >> self.block_bits) as usize];
+        let within = level & ((1 << self.block_bits) - 1);
+        block.at((within as usize * self.words + word) * plane)
     }
 
     fn level(&self, point: usize) -> u32 {
@@ -75,7 +76,7 @@ impl ChunkTapes {
             ChunkTape {
                 words,
                 fields: tape.fields.len() as u32,
-                block_levels: (BLOCK_PLANES / words).max(1).next_power_of_two() as u32,
+                block_bits: (BLOCK_PLANES / words).max(1).ilog2(),
                 blocks: Vec::new(),
                 common: Some(0),
                 levels: vec![0; width].into_boxed_slice(),
@@ -134,8 +135,8 @@ impl ChunkTapes {
     /// Grows a tape to hold records at that level. Returns `false` if all tapes are too large then.
     fn grow(&mut self, tape: u32, level: u32) -> bool {
         let tape = &mut self.tapes[tape as usize];
-        while tape.blocks.len() as u32 <= level / tape.block_levels {
-            let words = tape.block_levels as usize * tape.words * self.plane;
+        while tape.blocks.len() as u32 <= level >> tape.block_bits {
+            let words = (tape.words << tape.block_bits) * self.plane;
             let bytes = self.bytes + words * size_of::<u32>();
             if bytes > MAX_TAPE_BYTES {
                 return false;
