@@ -216,7 +216,7 @@ impl Chunk {
     pub(super) unsafe fn take(&mut self, tape: u32, refs: *const OperandRef) {
         let mut bounds = self.level_bounds(tape);
         if bounds.0 == 0 {
-            let tapes = std::mem::replace(&mut self.tapes.tapes, Box::default());
+            let tapes = std::mem::take(&mut self.tapes.tapes);
             let own = &tapes[tape as usize];
             self.stop(self.site(), |point| {
                 (own.level(point) == 0).then_some(FaultKind::NothingKept)
