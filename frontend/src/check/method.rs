@@ -6,6 +6,7 @@
 
 use super::call::CallArguments;
 use super::derivative::attribute::{MUTATING, NO_DIFF_THIS};
+use super::texture_sampling_fix;
 use super::typed_tree::{FunctionId, Local, LocalId, TypedExpr, TypedExprKind, TypedParam};
 use super::types::{TypeId, TypeKind};
 use super::{LocalProperties, TypeChecker};
@@ -210,9 +211,12 @@ impl<'a> TypeChecker<'a, '_> {
             )
             .here("a member, not a function")
             .label(object.span, format!("this is {is}"))
-            .help(format!(
-                "write the value as an argument: `{method}({value}{rest})`"
-            )),
+            .help(match texture_sampling_fix(&method, &value) {
+                Some(sample) => format!(
+                    "with `texture2d {value};` at file level, write `{sample}`; how it is filtered is up to the host"
+                ),
+                None => format!("write the value as an argument: `{method}({value}{rest})`"),
+            }),
         );
     }
 }

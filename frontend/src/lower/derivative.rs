@@ -332,8 +332,8 @@ impl ModuleLowering<'_, '_> {
         let program = self.program;
         let function = &program.functions[id.0 as usize];
         let rules = function.custom;
-        let is_derived = program.functions.iter().any(|f| f.derived.is_some());
-        if rules == Default::default() || !is_derived {
+        let is_derived = || program.functions.iter().any(|f| f.derived.is_some());
+        if rules == Default::default() || !is_derived() {
             return CustomDerivatives::default();
         }
         let mut adapter = |mode: DerivativeMode, rule: Option<FunctionId>| {

@@ -173,6 +173,7 @@ impl<'a> TypeChecker<'a, '_> {
                 self.methods_named(object, value, name)
                     .map(|functions| (name, functions))
             }
+            ast::ExprKind::Broken => None,
             _ => {
                 self.not_derivable(
                     target.span,
@@ -196,6 +197,7 @@ impl<'a> TypeChecker<'a, '_> {
         let Some(chosen) = self.choose_derivative(&functions, &modes, name, arguments, at) else {
             return TypedExpr::error(span);
         };
+        self.note_reversed(chosen, at);
         let name = ast::Ident {
             symbol: self.function_name(chosen),
             span: at,

@@ -176,6 +176,19 @@ impl<'a> TypeChecker<'a, '_> {
         std::iter::successors(Some(id), derived).count() - 1
     }
 
+    /// Notes what `bwd_diff` is taken of by a call of this function.
+    fn note_reversed(&mut self, chosen: FunctionId, span: Span) {
+        let mut next = self.declared(chosen).derived;
+        while let Some(derived) = next {
+            let reversed = &mut self.derivatives.reversed;
+            let is_new = reversed.iter().all(|(function, _)| *function != derived.of);
+            if derived.mode == DerivativeMode::Backward && is_new {
+                reversed.push((derived.of, span));
+            }
+            next = self.declared(derived.of).derived;
+        }
+    }
+
     /// The derivative of a function; reported if it has none. `plain` says of each parameter
     /// whether it is passed without a differential.
     fn derive(
@@ -229,9 +242,6 @@ impl<'a> TypeChecker<'a, '_> {
         self.functions.push(declared);
         self.names.grow(self.interner.len());
         self.derivatives.made.insert(key, id);
-        if mode == DerivativeMode::Backward {
-            self.derivatives.reversed.push((of, span));
-        }
         Some(id)
     }
 
@@ -332,7 +342,9 @@ impl<'a> TypeChecker<'a, '_> {
         result: TypeId,
         params: &[TypedParam<'a>],
     ) -> String {
-        self.prototype_named(self.symbol_name(declared.name.symbol), result, params)
+        // A method is written without `this`.
+        let own = &params[usize::from(declared.owner.is_some())..];
+        self.prototype_named(self.symbol_name(declared.name.symbol), result, own)
     }
 
     fn prototype_named(&self, name: &str, result: TypeId, params: &[TypedParam<'a>]) -> String {

@@ -80,8 +80,8 @@ impl<'a> TypeChecker<'a, '_> {
                 if let (Some((kind, is_of)), [target]) = (kind, attribute.arguments)
                     && let Some(rule) = self.rule_of(kind, is_of, id, target)
                 {
-                    self.add_rule(&rule);
-                    if kind == RuleKind::Substitute {
+                    let is_given = self.add_rule(&rule);
+                    if is_given && kind == RuleKind::Substitute {
                         substitutes.push(rule);
                     }
                 }
@@ -249,7 +249,8 @@ impl<'a> TypeChecker<'a, '_> {
         );
     }
 
-    fn add_rule(&mut self, rule: &Rule) {
+    /// Gives a function its rule, if it has none; reported if it has one.
+    fn add_rule(&mut self, rule: &Rule) -> bool {
         let declared = *self.declared(rule.function);
         let name = self.symbol_name(declared.name.symbol).to_owned();
         let what = rule.kind.text();
@@ -265,7 +266,7 @@ impl<'a> TypeChecker<'a, '_> {
                 .label(declared.name.span, "declared here")
                 .help("name another function"),
             );
-            return;
+            return false;
         }
         if let Some(first) = declared.marks.sites[index] {
             self.report(
@@ -278,7 +279,7 @@ impl<'a> TypeChecker<'a, '_> {
                 .label(first, "given here first")
                 .help("remove one of them"),
             );
-            return;
+            return false;
         }
         let marks = &mut self.functions[rule.function.0 as usize].marks;
         marks.sites[index] = Some(rule.span);
@@ -288,6 +289,7 @@ impl<'a> TypeChecker<'a, '_> {
             RuleKind::Substitute => &mut marks.rules.substitute,
         };
         *slot = Some(rule.rule);
+        true
     }
 
     /// A substitute has a derivative, and does not lead back to the function.
@@ -295,7 +297,7 @@ impl<'a> TypeChecker<'a, '_> {
         let next = |&id: &FunctionId| self.declared(id).marks.rules.substitute;
         let chain = std::iter::successors(Some(rule.rule), next).take(self.functions.len() + 1);
         let name = self.symbol_name(self.declared(rule.function).name.symbol);
-        if chain.skip(1).any(|id| id == rule.function) || chain_starts_with(rule) {
+        if chain.skip(1).any(|id| id == rule.function) {
             let message = format!("the substitute of `{name}` leads back to it");
             self.functions[rule.function.0 as usize]
                 .marks
@@ -327,8 +329,4 @@ impl<'a> TypeChecker<'a, '_> {
     pub(super) fn function_name(&self, id: FunctionId) -> Symbol {
         self.declared(id).name.symbol
     }
-}
-
-fn chain_starts_with(rule: &Rule) -> bool {
-    rule.rule == rule.function
 }
