@@ -51,6 +51,10 @@ struct ErrorsE0813;
 struct ErrorsE0815;
 #[doc = include_str!("../docs/errors/E0816.md")]
 struct ErrorsE0816;
+#[doc = include_str!("../docs/errors/E0817.md")]
+struct ErrorsE0817;
+#[doc = include_str!("../docs/errors/E0818.md")]
+struct ErrorsE0818;
 #[doc = include_str!("../docs/groups.md")]
 struct Groups;
 #[doc = include_str!("../docs/loaders.md")]

@@ -7,10 +7,10 @@ use crate::globals::GlobalsLayout;
 use crate::program::Program;
 use crate::sources::Sources;
 use crate::stats::{PhaseClock, Phases};
+use adumbra_frontend::Interner;
 use adumbra_frontend::ast;
 use adumbra_frontend::check::SessionOutput;
 use adumbra_frontend::check::typed_tree::FunctionId;
-use adumbra_frontend::{Interner, lower};
 use adumbra_ir::passes::{
     self, AtDivergence, Derivatives, FunctionReport, LostShadows, PassOptions,
 };
@@ -18,7 +18,7 @@ use adumbra_ir::text::{self, SpanComments};
 use adumbra_ir::{Diagnostic, FileId, Module};
 use adumbra_ops::OpSet;
 use adumbra_vm::FloatEnvironment;
-use frontend::{fail_on_error, parse_sources};
+use frontend::{fail_on_error, lower_module, parse_sources};
 use std::sync::Arc;
 
 mod backend;
@@ -158,7 +158,7 @@ impl Compiler {
         if !diagnostics.iter().any(Diagnostic::is_error) {
             let functions = checked.program.functions.iter().enumerate();
             for (i, _) in functions.filter(|(_, function)| function.is_shader) {
-                match lower(&checked.program, &interner, FunctionId(i as u32)) {
+                match lower_module(&checked.program, &interner, FunctionId(i as u32)) {
                     Ok(module) => news.extend(self.derivative_diagnostics(&module)),
                     Err(diagnostic) => news.push(diagnostic),
                 }

@@ -91,6 +91,7 @@ pub fn item_at(text: &str, byte: u32) -> Option<Range<usize>> {
 /// An expression as an entry.
 pub(crate) fn expression_entry<'a>(expr: &'a Expr<'a>, arena: &'a Bump) -> ReplEntry<'a> {
     ReplEntry::Statement(arena.alloc(Stmt {
+        attributes: &[],
         kind: StmtKind::Expr(expr),
         span: expr.span,
     }))

@@ -27,7 +27,7 @@
 
 /// The number of the interface that this header describes. It grows when something is added; what
 /// is there stays.
-#define ADUMBRA_API 5
+#define ADUMBRA_API 6
 
 
 
@@ -612,6 +612,8 @@ typedef struct AdumbraLimits {
     uint32_t parked;
     /// Bytes that these may take together.
     uint64_t parked_bytes;
+    /// Words that a point may keep for backward derivatives.
+    uint64_t kept_words;
 } AdumbraLimits;
 
 /// Options of an evaluator. Zero everywhere is the default.

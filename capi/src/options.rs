@@ -60,6 +60,8 @@ pub struct AdumbraLimits {
     pub parked: u32,
     /// Bytes that these may take together.
     pub parked_bytes: u64,
+    /// Words that a point may keep for backward derivatives.
+    pub kept_words: u64,
 }
 
 // SAFETY: numbers, of which zeros are some.
@@ -93,12 +95,14 @@ pub(crate) unsafe fn read_limits(pointer: *const AdumbraLimits) -> Result<Limits
     }
     let limits = Limits::default();
     let elements = u32::try_from(given.array_elements).unwrap_or(u32::MAX);
+    let kept = u32::try_from(given.kept_words).unwrap_or(u32::MAX);
     let bytes = usize::try_from(given.parked_bytes).unwrap_or(usize::MAX);
     Ok(Limits {
         steps: or(given.steps, limits.steps),
         call_depth: or(given.call_depth, limits.call_depth),
         array_elements: or(elements, limits.array_elements),
         closure_size: or(given.closure_size, limits.closure_size),
+        kept_words: or(kept, limits.kept_words),
         parked: or(given.parked, limits.parked),
         parked_bytes: or(bytes, limits.parked_bytes),
     })

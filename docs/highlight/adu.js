@@ -2,7 +2,7 @@
 // `ADUMBRA_BLESS=1 cargo test -p adumbra-cli --test command docs::highlight` writes it.
 hljs.registerLanguage("adu", (hljs) => ({
   keywords: {
-    keyword: "struct shader const in out inout if else for while do switch case default break continue return",
+    keyword: "struct shader const in out inout no_diff if else for while do switch case default break continue return",
     type: "void bool int uint float float2 float3 float4 float2x2 float3x3 float4x4 closure texture2d shader_resource color normal point vec2 vec3 vec4 vector",
     built_in: "global_value make_closure texture2d_sample texture2d_sample_grad texture2d_sample_level texture2d_sample_alpha texture2d_sample_alpha_grad texture2d_sample_alpha_level",
     literal: "true false",

@@ -18,6 +18,15 @@ use crate::interner::Symbol;
 use crate::token_kind::TypeKeyword;
 use adumbra_ir::Span;
 
+/// The type of a value with its differential, `DifferentialPair<T>`.
+pub const PAIR: &str = "DifferentialPair";
+
+/// The type of differentials of a type, `T.Differential`.
+pub const DIFFERENTIAL: &str = "Differential";
+
+/// The derivatives of functions: `fwd_diff(f)`, `bwd_diff(f)`.
+pub const DERIVATIVE_MODES: [&str; 2] = ["fwd_diff", "bwd_diff"];
+
 /// An identifier and its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ident {
@@ -39,9 +48,22 @@ pub struct AstFile<'a> {
 /// One declaration at file level.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'a> {
+    /// The attributes before it.
+    pub attributes: &'a [Attribute<'a>],
     /// The kind of declaration.
     pub kind: ItemKind<'a>,
     /// From its first word to its `}` or `;`.
+    pub span: Span,
+}
+
+/// `[name(arguments)]` before a declaration or statement.
+#[derive(Clone, Copy, Debug)]
+pub struct Attribute<'a> {
+    /// Its name.
+    pub name: Ident,
+    /// The arguments in parentheses; empty without them.
+    pub arguments: &'a [&'a Expr<'a>],
+    /// From `[` to `]`.
     pub span: Span,
 }
 
@@ -54,13 +76,30 @@ pub enum ItemKind<'a> {
     Struct(&'a StructDef<'a>),
     /// File-scope constants and arrays, `texture2d g;`, `shader_resource r;`.
     Declaration(&'a Declaration<'a>),
+    /// `typedef float3 name;`
+    TypeAlias(&'a TypeAlias<'a>),
     /// An item that could not be parsed. The names that it most likely declares count as declared.
     Broken(&'a [Ident]),
 }
 
-/// A function, a prototype (no body) or a shader entry.
+/// `typedef type name;`
+#[derive(Clone, Copy, Debug)]
+pub struct TypeAlias<'a> {
+    /// The type that it names.
+    pub ty: TypeExpr<'a>,
+    /// The new name.
+    pub name: Ident,
+    /// Dimensions after the name, outermost first.
+    pub dimensions: &'a [Dimension<'a>],
+}
+
+/// A function, a prototype (no body), a method or a shader entry.
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionDef<'a> {
+    /// The attributes before it.
+    pub attributes: &'a [Attribute<'a>],
+    /// Whether its result is declared `no_diff`.
+    pub is_no_diff: bool,
     /// The result type; `None` for a `shader`.
     pub result: Option<TypeExpr<'a>>,
     /// Its name.
@@ -99,6 +138,8 @@ pub struct ParamDecl<'a> {
     pub direction: ParamDirection,
     /// Whether it says `const`.
     pub is_const: bool,
+    /// Whether it says `no_diff`.
+    pub is_no_diff: bool,
     /// Its type as written before the name.
     pub ty: TypeExpr<'a>,
     /// Its name, and the dimensions and default after it.
@@ -123,8 +164,12 @@ pub struct MetadataItem<'a> {
 pub struct StructDef<'a> {
     /// Its name.
     pub name: Ident,
+    /// The interfaces after the `:`.
+    pub interfaces: &'a [Ident],
     /// Its members' declarations, in order.
     pub members: &'a [Declaration<'a>],
+    /// Its methods, in order.
+    pub methods: &'a [FunctionDef<'a>],
 }
 
 /// One type, one or more names: a local, a file-scope constant, members of a struct.
@@ -132,6 +177,8 @@ pub struct StructDef<'a> {
 pub struct Declaration<'a> {
     /// Whether it says `const`.
     pub is_const: bool,
+    /// Whether it says `no_diff`; members of structs alone do.
+    pub is_no_diff: bool,
     /// The type before the names.
     pub ty: TypeExpr<'a>,
     /// The names; never empty.
@@ -186,6 +233,10 @@ pub enum InitializerKind<'a> {
 pub struct TypeExpr<'a> {
     /// The type's name.
     pub name: TypeName,
+    /// The types between `<` and `>`.
+    pub arguments: &'a [TypeExpr<'a>],
+    /// `.Differential` after it, as often as it is written.
+    pub path: &'a [Ident],
     /// Dimensions directly after the name (`float[8] w`), outermost first.
     pub dimensions: &'a [Dimension<'a>],
     /// Name and dimensions.
@@ -215,6 +266,8 @@ pub struct BlockStmt<'a> {
 /// One statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Stmt<'a> {
+    /// The attributes before it.
+    pub attributes: &'a [Attribute<'a>],
     /// The kind of statement.
     pub kind: StmtKind<'a>,
     /// From its first word to its `;` or `}`.
@@ -395,6 +448,14 @@ pub enum ExprKind<'a> {
     /// `f(x, y)`; also `color(k)` and other types that are names. Arguments that could not be
     /// parsed are one `Broken` node, here and below, so their number means nothing then.
     Call(Ident, &'a [&'a Expr<'a>]),
+    /// `obj.method(x)`, `fwd_diff(f)(x)`: something other than a name or keyword called
+    Apply(&'a Expr<'a>, &'a [&'a Expr<'a>]),
+    /// `DifferentialPair<float>(p, d)`: a type with arguments called
+    ConstructType(&'a TypeExpr<'a>, &'a [&'a Expr<'a>]),
+    /// `{ a, b }` where an expression is expected
+    List(&'a Initializer<'a>),
+    /// `no_diff f(x)`
+    NoDiff(&'a Expr<'a>),
     /// `a[i]`
     Index(&'a Expr<'a>, &'a Expr<'a>),
     /// `a.x`: a struct's member or a swizzle

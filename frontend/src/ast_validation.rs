@@ -4,8 +4,8 @@
 //! Recursion ends at [`MAX_TREE_HEIGHT`].
 
 use crate::ast::{
-    BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, Initializer,
-    InitializerKind, Item, ItemKind, ReplEntry, Stmt, StmtKind,
+    Attribute, BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, FunctionDef,
+    Initializer, InitializerKind, Item, ItemKind, ReplEntry, Stmt, StmtKind, TypeExpr,
 };
 use crate::limits::{MAX_DIAGNOSTICS, MAX_TREE_HEIGHT};
 use adumbra_ir::{Code, Diagnostic, Span};
@@ -56,22 +56,46 @@ impl<'s> AstValidator<'s> {
     }
 
     pub(crate) fn item(&mut self, item: &Item) {
+        self.attributes(item.attributes);
         match item.kind {
-            ItemKind::Function(function) => {
-                for parameter in function.parameters {
-                    self.dimensions(parameter.ty.dimensions);
-                    self.declarator(&parameter.declarator);
-                }
-                if let Some(body) = &function.body {
-                    self.block(body);
-                }
-            }
+            ItemKind::Function(function) => self.function(function),
             ItemKind::Struct(structure) => {
                 structure.members.iter().for_each(|m| self.declaration(m));
+                for method in structure.methods {
+                    self.attributes(method.attributes);
+                    self.function(method);
+                }
+            }
+            ItemKind::TypeAlias(alias) => {
+                self.ty(&alias.ty);
+                self.dimensions(alias.dimensions);
             }
             ItemKind::Declaration(declaration) => self.declaration(declaration),
             ItemKind::Broken(_) => {}
         }
+    }
+
+    fn function(&mut self, function: &FunctionDef) {
+        function.result.iter().for_each(|ty| self.ty(ty));
+        for parameter in function.parameters {
+            self.ty(&parameter.ty);
+            self.declarator(&parameter.declarator);
+        }
+        if let Some(body) = &function.body {
+            self.block(body);
+        }
+    }
+
+    fn attributes(&mut self, attributes: &[Attribute]) {
+        for attribute in attributes {
+            self.exprs(attribute.arguments);
+        }
+    }
+
+    /// The grammar nests arguments of types no deeper than brackets.
+    fn ty(&mut self, ty: &TypeExpr) {
+        ty.arguments.iter().for_each(|ty| self.ty(ty));
+        self.dimensions(ty.dimensions);
     }
 
     fn block(&mut self, block: &BlockStmt) {
@@ -79,7 +103,7 @@ impl<'s> AstValidator<'s> {
     }
 
     fn declaration(&mut self, declaration: &Declaration) {
-        self.dimensions(declaration.ty.dimensions);
+        self.ty(&declaration.ty);
         declaration
             .declarators
             .iter()
@@ -129,6 +153,7 @@ impl<'s> AstValidator<'s> {
     }
 
     fn statement(&mut self, statement: &Stmt) {
+        self.attributes(statement.attributes);
         self.down(statement.span, |s| match statement.kind {
             StmtKind::Declaration(declaration) => s.declaration(declaration),
             StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) => s.expr(expr),
@@ -182,7 +207,17 @@ impl<'s> AstValidator<'s> {
             ExprKind::Unary(_, a)
             | ExprKind::Cast(_, a)
             | ExprKind::Member(a, _)
+            | ExprKind::NoDiff(a)
             | ExprKind::IncDec { place: a, .. } => s.expr(a),
+            ExprKind::Apply(callee, list) => {
+                s.expr(callee);
+                s.exprs(list);
+            }
+            ExprKind::ConstructType(ty, list) => {
+                s.ty(ty);
+                s.exprs(list);
+            }
+            ExprKind::List(list) => s.initializer(list),
             ExprKind::Index(a, b)
             | ExprKind::Assign {
                 place: a, value: b, ..

@@ -9,16 +9,18 @@
 //! no alternative is tried twice over more than a few tokens. Statements and items recover at their
 //! end, blocks at their brace.
 
+mod attribute;
 mod expression;
 mod item;
 mod parse_error;
 mod statement;
+mod types;
 
 pub(crate) use expression::{ASSIGNMENT_OPERATORS, LITERALS, PRECEDENCE_LEVELS, UNARY_OPERATORS};
 pub(crate) use item::{repl_entries, single_expression, source_file};
 pub(crate) use parse_error::ParseError;
 
-use crate::ast::{Expr, ExprKind, Ident};
+use crate::ast::{DERIVATIVE_MODES, Expr, ExprKind, Ident};
 use crate::ast_validation::{AstDiagnostics, AstValidator};
 use crate::interner::Symbol;
 use crate::token::TokenStream;
@@ -80,6 +82,43 @@ impl<'a> NodeBuilder<'_, 'a> {
         }
     }
 
+    /// The spelling of token `index`; empty past the last one.
+    fn word(&self, index: usize) -> &str {
+        let token = self.tokens.tokens.get(index);
+        token.map_or("", |token| {
+            &self.source[token.start as usize..token.end as usize]
+        })
+    }
+
+    /// The name of what could not be parsed.
+    fn nameless(self, span: Span) -> Ident {
+        Ident {
+            symbol: Symbol(0),
+            span,
+        }
+    }
+
+    /// Whether what ends before token `index` is a member or a derivative, so that `(` calls it.
+    fn ends_callable(&self, index: usize) -> bool {
+        let kind = |at: usize| self.tokens.kind(at);
+        if kind(index) != Some(TokenKind::LParen) || index < 2 {
+            return false;
+        }
+        match self.tokens.kinds[index - 1] {
+            TokenKind::Name => kind(index - 2) == Some(TokenKind::Dot),
+            TokenKind::RParen => {
+                let mut depth = 0;
+                let opener = (0..index).rev().find(|&at| {
+                    depth -= self.tokens.kinds[at].bracket_depth_change();
+                    depth == 0
+                });
+                let name = opener.and_then(|opener| opener.checked_sub(1));
+                name.is_some_and(|name| DERIVATIVE_MODES.contains(&self.word(name)))
+            }
+            _ => false,
+        }
+    }
+
     /// Validates a complete tree.
     fn validate(self, visit: impl FnOnce(&mut AstValidator)) {
         visit(&mut AstValidator::new(
@@ -125,6 +164,23 @@ fn name<'t, 'a>() -> impl Parser<'t, &'t [TokenKind], Ident, GrammarExtra<'t, 'a
     mark(TokenKind::Name).map_with(|_, e| {
         let index = e.span().start;
         e.state().name(index)
+    })
+}
+
+/// A name of this spelling.
+fn word<'t, 'a>(
+    text: &'static str,
+) -> impl Parser<'t, &'t [TokenKind], Ident, GrammarExtra<'t, 'a>> + Copy {
+    custom(move |input: &mut Reader<'t, '_, 'a>| {
+        let at = *input.cursor().inner();
+        let builder = input.state().0;
+        match input.peek() {
+            Some(TokenKind::Name) if builder.word(at) == text => {
+                input.skip();
+                Ok(builder.name(at))
+            }
+            _ => Err(ParseError::expected(at, TokenSet::EMPTY)),
+        }
     })
 }
 

@@ -3,6 +3,7 @@
 //! It is independent of the engines, and no input makes it panic, hang or exhaust the stack: the
 //! limits are in [`limits`].
 
+mod angle_brackets;
 pub mod ast;
 mod ast_validation;
 mod brackets;

@@ -54,3 +54,6 @@ pub const MAX_COMPARED_NAMES: usize = 10_000;
 
 /// Longest name that is compared with others, in bytes.
 pub const MAX_COMPARED_NAME_BYTES: usize = 64;
+
+/// Most derivatives that are taken of derivatives.
+pub const MAX_DERIVATIVE_ORDER: usize = 8;

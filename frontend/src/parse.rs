@@ -3,6 +3,7 @@
 //! The order of work: length, tokens, brackets, nesting, grammar, validation of the tree. A source
 //! that is too long or too deep is not parsed; any other error costs only its own place.
 
+use crate::angle_brackets;
 use crate::ast::{AstFile, Expr, ExprKind, Ident, Item, ItemKind, ReplEntry};
 use crate::ast_validation::AstDiagnostics;
 use crate::brackets;
@@ -97,6 +98,7 @@ fn with_macros<'a>(arena: &'a Bump, items: &'a [Item<'a>], tokens: &TokenStream)
         return items;
     }
     let refused = |&(symbol, span): &(Symbol, Span)| Item {
+        attributes: &[],
         kind: ItemKind::Broken(arena.alloc_slice_copy(&[Ident { symbol, span }])),
         span,
     };
@@ -152,7 +154,8 @@ impl<'s> Source<'s> {
         if !is_swallowed {
             diagnostics.extend(balance.diagnostics);
         }
-        let deep = nesting::check_nesting(&tokens);
+        let deep = angle_brackets::split_closers(&mut tokens, text);
+        let deep = deep.or_else(|| nesting::check_nesting(&tokens));
         let is_refused = deep.is_some();
         diagnostics.extend(deep);
         Source {

@@ -64,7 +64,7 @@ kinds! {
         Float2x2 "float2x2" Float3x3 "float3x3" Float4x4 "float4x4"
         Closure "closure" Texture2d "texture2d" ShaderResource "shader_resource"
         Struct "struct" Shader "shader"
-        Const "const" In "in" Out "out" InOut "inout"
+        Const "const" In "in" Out "out" InOut "inout" NoDiff "no_diff"
         If "if" Else "else" For "for" While "while" Do "do"
         Switch "switch" Case "case" Default "default"
         Break "break" Continue "continue" Return "return"

@@ -31,6 +31,8 @@ impl FunctionBuilder {
                 results: Vec::new(),
                 members: Vec::new(),
                 library: false,
+                recipe: None,
+                custom: CustomDerivatives::default(),
                 span,
             },
             open: vec![body],
@@ -95,6 +97,17 @@ impl FunctionBuilder {
     pub fn close_region(&mut self) {
         let id = self.open.pop().expect("a region is open");
         debug_assert!(self.function.terminator(id).kind.is_terminator());
+    }
+
+    /// Makes the region around the current one current, which has no terminator yet and is
+    /// [resumed](FunctionBuilder::resume_region) later.
+    pub(crate) fn pause_region(&mut self) {
+        self.open.pop().expect("a region is open");
+    }
+
+    /// Makes a region current again that was paused within the current one.
+    pub(crate) fn resume_region(&mut self, region: RegionId) {
+        self.open.push(region);
     }
 
     /// The current region.
@@ -172,6 +185,28 @@ impl FunctionBuilder {
     /// Appends a read of a shadow.
     pub fn shadow(&mut self, direction: Direction, value: ValueId, span: Span) -> ValueId {
         self.single(InstKind::Shadow(direction), &[value], Scalar::F32, span)
+    }
+
+    /// Appends a keep of a record with these values.
+    pub fn keep(
+        &mut self,
+        tape: TapeId,
+        record: RecordId,
+        values: impl IntoIterator<Item = ValueId>,
+        span: Span,
+    ) {
+        self.inst(InstKind::Keep(tape, record), values, [], span);
+    }
+
+    /// Appends a take of a record with values of these types.
+    pub fn take(
+        &mut self,
+        tape: TapeId,
+        record: RecordId,
+        fields: impl IntoIterator<Item = Scalar>,
+        span: Span,
+    ) -> Results {
+        self.inst(InstKind::Take(tape, record), [], fields, span)
     }
 
     /// Appends a terminator.

@@ -72,6 +72,17 @@ impl SavedSteps {
 impl CallGraph {
     /// Builds the graph of a module.
     pub fn new(module: &Module) -> CallGraph {
+        CallGraph::from(module, vec![module.entry])
+    }
+
+    /// The graph of all functions, whether the entry reaches them or not.
+    pub(crate) fn of_all(module: &Module) -> CallGraph {
+        let all = (0..module.functions.len() as u32).map(FuncId);
+        CallGraph::from(module, all.collect())
+    }
+
+    /// The graph of the functions that some reach.
+    fn from(module: &Module, mut pending: Vec<FuncId>) -> CallGraph {
         const UNSEEN: u32 = u32::MAX;
         let count = module.functions.len();
         let mut graph = CallGraph {
@@ -86,12 +97,10 @@ impl CallGraph {
         let mut low = vec![0; count];
         let mut closed = vec![false; count];
         let mut open: Vec<FuncId> = Vec::new();
-        let mut pending: Vec<FuncId> = Vec::new();
         // A function being visited, and the start of its callees in `pending`.
         let mut path: Vec<(FuncId, usize)> = Vec::new();
         let mut next = 0;
 
-        pending.push(module.entry);
         loop {
             let floor = path.last().map_or(0, |&(_, start)| start);
             if pending.len() > floor {

@@ -125,13 +125,28 @@ codes! {
     UnknownClosure = 541 Error "a closure that the host does not know";
     GroupTooLarge = 543 Error "a group with too much in it";
     HostStruct = 544 Error "a struct of the host that is not the globals";
+    NotDifferentiable = 551 Error "a derivative of a function that is not marked as differentiable";
+    LostGradient = 552 Error "a call that would lose a gradient";
+    LostInSample = 553 Error "a texture sample or closure that would lose a gradient";
+    RuleSignature = 554 Error "a custom derivative with another signature";
+    SecondRule = 555 Error "two custom derivatives of one function and mode";
+    RuleCycle = 556 Error "a custom derivative that leads back to its function";
+    NoDifferential = 557 Error "a type without a differential";
+    PlainStructGradient = 558 Error "a gradient that would be lost in a plain struct";
+    MissingDerivativeRule = 559 Error "a mode of differentiation without its custom derivative";
+    UnknownAttribute = 561 Error "an attribute that the language does not have";
+    MisplacedAttribute = 562 Error "an attribute where it means nothing";
+    NotDerivable = 563 Error "a derivative of something other than a function, or not called";
+    ShadowInBackward = 564 Error "a backward derivative through a screen-space derivative";
     SourceTooLong = 601 Error "a source that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";
     TypeTooLarge = 604 Error "a type with too many parts";
     TooManyElements = 605 Error "too many array elements";
     TooManyOverloads = 606 Error "too many functions of one name";
+    DerivativeOrder = 607 Error "a derivative of too high an order";
     ProgramTooLarge = 611 Error "a program that needs too much memory";
+    DerivedCodeTooLarge = 612 Error "derived code that is too large";
     IrSyntax = 701 Error "IR text that cannot be read";
     IrUnknownName = 702 Error "an unknown name in IR text";
     IrDuplicate = 703 Error "something defined twice in IR text";
@@ -149,6 +164,8 @@ codes! {
     ClosureSize = 814 Error "too many closures: the point was stopped";
     UnreachableReached = 815 Error "unreachable code was reached: the point was stopped";
     Cancelled = 816 Error "the evaluation was cancelled: the point was stopped";
+    KeptWords = 817 Error "too many kept values: the point was stopped";
+    NothingKept = 818 Error "a kept value that is not there: the point was stopped";
 }
 
 impl fmt::Display for Code {

@@ -24,6 +24,8 @@ pub const DEFAULT_CALL_DEPTH: u32 = 256;
 pub const DEFAULT_ARRAY_ELEMENTS: u32 = 1 << 22;
 /// Nodes and argument words that one point's closures may take together.
 pub const DEFAULT_CLOSURE_SIZE: u32 = 1 << 18;
+/// Words that a point may keep on its tapes: one for each value, whether it has shadows or not.
+pub const DEFAULT_KEPT_WORDS: u32 = 1 << 22;
 /// Points of one evaluator that may be parked at once.
 pub const DEFAULT_PARKED: u32 = 1 << 12;
 /// Bytes that parked points may hold together.
@@ -32,6 +34,8 @@ pub const DEFAULT_PARKED_BYTES: usize = 1 << 28;
 pub const MAX_CALL_DEPTH: u32 = 1 << 14;
 /// The upper bound of [`Limits::array_elements`].
 pub const MAX_ARRAY_ELEMENTS: u32 = 1 << 24;
+/// The upper bound of [`Limits::kept_words`].
+pub const MAX_KEPT_WORDS: u32 = 1 << 26;
 /// Elements that are cleared or copied for one step. So no program can keep an engine busy for long
 /// within its budget, and arrays of ordinary size cost nothing extra.
 pub const ELEMENTS_PER_STEP: u32 = 256;
@@ -73,6 +77,8 @@ pub struct Limits {
     pub array_elements: u32,
     /// See [`DEFAULT_CLOSURE_SIZE`].
     pub closure_size: u32,
+    /// See [`DEFAULT_KEPT_WORDS`]; at most [`MAX_KEPT_WORDS`].
+    pub kept_words: u32,
     /// See [`DEFAULT_PARKED`]. It stops no point: parking one more is an error for its host.
     pub parked: u32,
     /// See [`DEFAULT_PARKED_BYTES`]; as for `parked`.
@@ -86,6 +92,7 @@ impl Default for Limits {
             call_depth: DEFAULT_CALL_DEPTH,
             array_elements: DEFAULT_ARRAY_ELEMENTS,
             closure_size: DEFAULT_CLOSURE_SIZE,
+            kept_words: DEFAULT_KEPT_WORDS,
             parked: DEFAULT_PARKED,
             parked_bytes: DEFAULT_PARKED_BYTES,
         }
@@ -98,6 +105,7 @@ impl Limits {
         Limits {
             call_depth: self.call_depth.min(MAX_CALL_DEPTH),
             array_elements: self.array_elements.min(MAX_ARRAY_ELEMENTS),
+            kept_words: self.kept_words.min(MAX_KEPT_WORDS),
             ..self
         }
     }
@@ -121,6 +129,10 @@ pub enum FaultKind {
     ArraySize,
     /// More than [`Limits::closure_size`]: the point was stopped.
     ClosureSize,
+    /// More than [`Limits::kept_words`]: the point was stopped.
+    KeptWords,
+    /// A record was taken that was never kept: the point was stopped.
+    NothingKept,
     /// Control reached an unreachable instruction: the point was stopped.
     Unreachable,
     /// The host cancelled: the point was stopped.
@@ -163,6 +175,12 @@ impl FaultKind {
                 "use smaller arrays, or let fewer functions with arrays be active at once"
             }
             FaultKind::ClosureSize => "add up the weights of equal closures before making one",
+            FaultKind::KeptWords => {
+                "let the loop or recursion be shorter, or allow more kept words (`Limits::kept_words`)"
+            }
+            FaultKind::NothingKept => {
+                "the program was not made by the compiler; compile its source again"
+            }
             FaultKind::Unreachable => {
                 "the program was not made by the compiler; compile its source again"
             }
@@ -180,6 +198,8 @@ impl FaultKind {
             FaultKind::CallDepth => Code::CallDepth,
             FaultKind::ArraySize => Code::ArraySize,
             FaultKind::ClosureSize => Code::ClosureSize,
+            FaultKind::KeptWords => Code::KeptWords,
+            FaultKind::NothingKept => Code::NothingKept,
             FaultKind::Unreachable => Code::UnreachableReached,
             FaultKind::Cancelled => Code::Cancelled,
         }

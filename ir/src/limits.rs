@@ -5,6 +5,10 @@
 pub const MAX_REGION_DEPTH: usize = 1_000;
 /// Elements of all arrays of one function together.
 pub const MAX_ARRAY_ELEMENTS: u64 = 1 << 18;
+/// Tapes of a point.
+pub const MAX_TAPES: u32 = 8;
+/// Fields of one record.
+pub const MAX_RECORD_FIELDS: usize = 1 << 12;
 /// Scalars of one type of a global, an input, an output or a closure's parameter.
 pub const MAX_TYPE_SCALARS: u64 = 1 << 16;
 /// Structs and arrays within each other in one type, the scalar or vector innermost included.

@@ -57,6 +57,9 @@ nothing!(
     ArrayId,
     ValueId,
     FuncResult,
+    TapeId,
+    RecordId,
+    DerivativeMode,
     Value,
     Array,
     PassingMode,
@@ -155,14 +158,18 @@ heap_of! {
     StructType { name, members }
     Label { span, message }
     Diagnostic { code, message, span, label, labels, help }
-    Module { functions, entry, globals, textures, resources, closures, inputs, outputs, messages, names, quad }
+    Module { functions, entry, globals, textures, resources, closures, inputs, outputs, messages, records, names, quad }
+    Record { fields }
     Global { name, ty }
     Input { name, ty, default, metadata }
     Output { name, ty, metadata }
     Metadata { name, value }
     ClosureShape { name, params }
     Message { format, params }
-    Function { name, variant, values, regions, arrays, body, results, members, library, span }
+    Function { name, variant, values, regions, arrays, body, results, members, library, recipe, custom, span }
+    Recipe { mode, of, activity }
+    Activity { params, results, arrays }
+    CustomDerivatives { forward, backward, substitute, is_zero, activity }
     SourceParam { name, ty, mode, params, results, arrays }
     Region { params, insts }
     Inst { kind, args, results, span }

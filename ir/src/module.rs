@@ -11,6 +11,7 @@
 //! member, with shadows beside it. SSA form with region parameters is that of MLIR (Lattner et al.,
 //! 2021, *MLIR: scaling compiler infrastructure for domain specific computation*, CGO).
 
+pub use crate::derivative::{Activity, CustomDerivatives, DerivativeMode, Recipe};
 pub use crate::message::Message;
 use crate::metadata::Metadata;
 use crate::quad::Quad;
@@ -55,6 +56,10 @@ ids! {
     MessageId;
     /// A name in the module's table of names.
     NameId;
+    /// A tape of the point.
+    TapeId;
+    /// A kind of record of the module.
+    RecordId;
 }
 
 /// One shader, ready for analysis and code generation.
@@ -75,6 +80,8 @@ pub struct Module {
     pub closures: Vec<ClosureShape>,
     /// The messages of `printf`.
     pub messages: Vec<Message>,
+    /// The kinds of record that tapes keep.
+    pub records: Vec<Record>,
     /// The shader's parameters that the host may set. They have no shadows.
     pub inputs: Vec<Input>,
     /// The shader's outputs.
@@ -129,6 +136,14 @@ pub struct ClosureShape {
     pub params: Vec<Type>,
 }
 
+/// A kind of record: values that are kept on a tape together, to be taken later.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Types and lanes of the values: floats, integers and bools. The lanes are set by the lanes
+    /// pass, the same for all floats of a module.
+    pub fields: Vec<FuncResult>,
+}
+
 /// A function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
@@ -152,16 +167,21 @@ pub struct Function {
     /// Whether it comes from the standard library: then it is not listed to the user, and takes no
     /// step if it is small and straight.
     pub library: bool,
+    /// The derivative that it is to be, if it is a derived function. Its body is then one
+    /// `Unreachable`, until `differentiate` writes it.
+    pub recipe: Option<Recipe>,
+    /// The derivatives of it that the shader writer gave.
+    pub custom: CustomDerivatives,
     /// The span of its declaration.
     pub span: Span,
 }
 
-/// One result of a function.
+/// One result of a function, or one field of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FuncResult {
     /// Its type.
     pub ty: Scalar,
-    /// The shadows that callers get; set by the lanes pass.
+    /// The shadows that callers get, or that are kept; set by the lanes pass.
     pub lanes: Lanes,
 }
 
@@ -297,6 +317,9 @@ pub enum InstKind {
     /// `float → 1`: the difference of the argument between neighbours in the quad, by
     /// [`Module::quad`]. All points of a quad reach it together.
     Difference(Direction),
+    /// `float → 1`: the argument and its shadows, as a constant for derivatives of functions. None is
+    /// left after `differentiate`.
+    Detach,
     /// `→ 0`: every element of the array becomes zero, with zero shadows.
     ArrayZero(ArrayId),
     /// `→ 0`: elements and shadows of the second become those of the first. Same element type and
@@ -328,6 +351,12 @@ pub enum InstKind {
     /// `scalars of the message's parameters → 0`: passes their values to the host, never their
     /// shadows.
     Message(MessageId),
+    /// `fields of the record → 0`: keeps a record on a tape of the point. Beyond
+    /// [`Limits::kept_words`](crate::host::Limits::kept_words) the point is stopped.
+    Keep(TapeId, RecordId),
+    /// `→ fields of the record`: takes the record of that kind off a tape that was kept last. Without
+    /// one the point is stopped. Records of one kind are apart from those of others.
+    Take(TapeId, RecordId),
     /// `scalar parameters → results`: a call. The list holds the caller's array for each array
     /// parameter, copied in and out by its mode.
     Call(FuncId, Box<[ArrayId]>),
@@ -429,7 +458,8 @@ impl InstKind {
             | InstKind::Global(..)
             | InstKind::Resource(_)
             | InstKind::Shadow(_)
-            | InstKind::Difference(_) => true,
+            | InstKind::Difference(_)
+            | InstKind::Detach => true,
             InstKind::Op(op) => op.info().fault.is_none(),
             _ => false,
         }

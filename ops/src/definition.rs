@@ -270,3 +270,42 @@ pub fn tangent<F: Field, const N: usize>(
         None => context.lit(0.0),
     }
 }
+
+/// The cotangent formula, the only one: adds partial·d to the sum of each operand that is wanted,
+/// each step rounded, never fused. It is the transpose of [`tangent`].
+///
+/// `d` is the cotangent of the op's value, and `sums` are those that operands have from later uses,
+/// `None` where there was none. A partial of 0 adds nothing; ±1 and `Where` do not multiply. Where
+/// `d` is 0 the term of a singular partial is 0, whatever that is.
+#[inline(always)]
+pub fn cotangent<F: Field, const N: usize>(
+    partials: &[Partial<F>; N],
+    d: F,
+    wanted: [bool; N],
+    sums: &mut [Option<F>; N],
+) {
+    for i in 0..N {
+        if !wanted[i] {
+            continue;
+        }
+        let zero = d.lit(0.0);
+        let term = match partials[i] {
+            Partial::Zero => continue,
+            Partial::One => d,
+            Partial::MinusOne => match sums[i] {
+                Some(sum) => {
+                    sums[i] = Some(sum - d);
+                    continue;
+                }
+                None => -d,
+            },
+            Partial::Where(mask) => F::select(mask, d, zero),
+            Partial::Of(p) => p * d,
+            Partial::Singular(p) => F::select(d.same(zero), zero, p * d),
+        };
+        sums[i] = Some(match sums[i] {
+            Some(sum) => sum + term,
+            None => term,
+        });
+    }
+}

@@ -6,11 +6,55 @@
 //! hash functions", 2018), which was searched for little bias.
 
 use crate::field::{Field, WordField};
+use std::ops::{BitAnd, BitXor};
+
+/// 32-bit words that the numbers of a lattice point are computed in: every [`WordField`], and words
+/// that only write these operations down.
+pub trait LatticeWord: Copy + BitAnd<Output = Self> + BitXor<Output = Self> {
+    /// The float of the same shape.
+    type Number: Field;
+
+    /// The constant `c` in the context of `self`.
+    fn lit(self, c: u32) -> Self;
+    /// Wrapping sum.
+    fn plus(self, other: Self) -> Self;
+    /// Low half of the product.
+    fn times(self, other: Self) -> Self;
+    /// Logical shift right by the low five bits of `by`.
+    fn shr(self, by: Self) -> Self;
+    /// The float nearest to the signed integer.
+    fn number(self) -> Self::Number;
+}
+
+impl<W: WordField> LatticeWord for W {
+    type Number = W::Float;
+
+    #[inline(always)]
+    fn lit(self, c: u32) -> W {
+        WordField::lit(self, c)
+    }
+    #[inline(always)]
+    fn plus(self, other: W) -> W {
+        WordField::plus(self, other)
+    }
+    #[inline(always)]
+    fn times(self, other: W) -> W {
+        WordField::times(self, other)
+    }
+    #[inline(always)]
+    fn shr(self, by: W) -> W {
+        WordField::shr(self, by)
+    }
+    #[inline(always)]
+    fn number(self) -> W::Float {
+        self.i32_to_float()
+    }
+}
 
 /// The word of a lattice point: each coordinate goes through a round of its own, then all through a
 /// last one.
 #[inline(always)]
-fn hash<W: WordField, const N: usize>(salt: u32, seed: W, point: [W; N]) -> W {
+fn hash<W: LatticeWord, const N: usize>(salt: u32, seed: W, point: [W; N]) -> W {
     let mut h = round(seed.lit(salt), seed);
     for coordinate in point {
         h = round(h, coordinate);
@@ -20,7 +64,7 @@ fn hash<W: WordField, const N: usize>(salt: u32, seed: W, point: [W; N]) -> W {
 }
 
 #[inline(always)]
-fn round<W: WordField>(h: W, word: W) -> W {
+fn round<W: LatticeWord>(h: W, word: W) -> W {
     let h = (h ^ word).times(h.lit(0x7feb_352d));
     h ^ h.shr(h.lit(15))
 }
@@ -34,27 +78,28 @@ pub(super) const fn bits(count: usize) -> u32 {
 /// of one hash are shared among them: each number is a multiple of 2⁻²⁴ for one number, of 2⁻¹⁶,
 /// 2⁻¹⁰, 2⁻⁸ for two, three, four, from 0 up to but not including 1.
 #[inline(always)]
-pub fn lattice_numbers<W: WordField, const N: usize, const M: usize>(
+pub fn lattice_numbers<W: LatticeWord, const N: usize, const M: usize>(
     salt: u32,
     seed: W,
     cell: [W; N],
     step: [W; N],
-) -> [W::Float; M] {
+) -> [W::Number; M] {
     let bits = const { bits(M) };
     let mut point = cell;
     for i in 0..N {
         point[i] = cell[i].plus(step[i]);
     }
     let h = hash(salt, seed, point);
-    let mut all = [h.float(); M];
+    let mut all = [h; M];
     let mut shift = 32;
-    for number in &mut all {
+    for field in &mut all {
         shift -= bits;
-        let field = h.shr(h.lit(shift)) & h.lit((1 << bits) - 1);
-        let whole = field.i32_to_float();
-        *number = whole * whole.lit(0.5_f64.powi(bits as i32));
+        *field = h.shr(h.lit(shift)) & h.lit((1 << bits) - 1);
     }
-    all
+    all.map(|field| {
+        let whole = field.number();
+        whole * whole.lit(0.5_f64.powi(bits as i32))
+    })
 }
 
 /// A number of [`Field::lattice`] that is `bits` long, moved from 0..1 to the middle of its step in

@@ -104,6 +104,14 @@ impl Op {
         found.ok().map(|index| BY_NAME[index])
     }
 
+    /// The op with that definition.
+    ///
+    /// # Panics
+    /// If the definition is in no list of ops.
+    pub fn of<R: OpDef<N>, const N: usize>() -> Op {
+        Op::from_name(R::INFO.name).expect("the definition is in the list")
+    }
+
     /// Whether its usage is a call of its own name: an intrinsic.
     pub fn is_intrinsic(self) -> bool {
         let info = self.info();

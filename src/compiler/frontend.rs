@@ -6,10 +6,11 @@ use crate::session;
 use crate::sources::SourceSlice;
 use crate::stats::{PhaseClock, Phases};
 use adumbra_frontend::ast::{self, ReplEntry};
-use adumbra_frontend::check::typed_tree::FunctionId;
+use adumbra_frontend::check::typed_tree::{FunctionId, TypedProgram};
 use adumbra_frontend::check::{self, CheckOutput, CheckRequest, SessionOutput};
 use adumbra_frontend::lower::Observation;
 use adumbra_frontend::{Interner, ReplParse, lower, lower_observed, parse_expression, parse_repl};
+use adumbra_ir::passes::differentiate;
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Span};
 use bumpalo::Bump;
 
@@ -43,6 +44,17 @@ pub(super) struct ParsedSources<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
+/// The module of a shader, with the bodies of its derived functions.
+pub(super) fn lower_module(
+    program: &TypedProgram,
+    interner: &Interner,
+    entry: FunctionId,
+) -> Result<Module, Diagnostic> {
+    let mut module = lower(program, interner, entry)?;
+    differentiate(&mut module).map_err(|diagnostic| *diagnostic)?;
+    Ok(module)
+}
+
 impl Compiler {
     /// Sources to a lowered module. The shader is the one named, or the only one.
     pub(crate) fn run_frontend(
@@ -72,8 +84,13 @@ impl Compiler {
         };
         let program = &checked.program;
         let lowered = entry.and_then(|entry| match self.observes {
-            true => lower_observed(program, &interner, entry, self.has_shadows()),
-            false => Ok((lower(program, &interner, entry)?, Vec::new())),
+            true => {
+                let (mut module, observations) =
+                    lower_observed(program, &interner, entry, self.has_shadows())?;
+                differentiate(&mut module).map_err(|diagnostic| *diagnostic)?;
+                Ok((module, observations))
+            }
+            false => Ok((lower_module(program, &interner, entry)?, Vec::new())),
         });
         phases.lower = clock.lap();
         phases.total = clock.total();

@@ -28,11 +28,13 @@ struct Limits {
     std::uint32_t parked = 0;
     /// Bytes that these may take together.
     std::uint64_t parked_bytes = 0;
+    /// Words that a point may keep for backward derivatives.
+    std::uint64_t kept_words = 0;
 
     /// The same for the C API.
     AdumbraLimits c() const noexcept
     {
-        return {sizeof(AdumbraLimits), call_depth, steps, array_elements, closure_size, parked, parked_bytes};
+        return {sizeof(AdumbraLimits), call_depth, steps, array_elements, closure_size, parked, parked_bytes, kept_words};
     }
 };
 

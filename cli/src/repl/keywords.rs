@@ -160,6 +160,31 @@ pub const KEYWORDS: &[HelpPage] = &[
         "void f(inout float x)",
         "a parameter that is given and handed back",
     ),
+    help_page(
+        "no_diff",
+        "float f(no_diff float x)  no_diff g(x)",
+        "a constant for derivatives of functions: a parameter, a result, a member or a value. Its own derivatives `ddx` and `ddy` stay",
+    ),
+    help_page(
+        "fwd_diff",
+        "fwd_diff(f)(diffPair(x, dx), y)",
+        "the forward derivative of a `[Differentiable]` function: a pair of its value `.p` and its differential `.d`",
+    ),
+    help_page(
+        "bwd_diff",
+        "bwd_diff(f)(x, y, 1.0)",
+        "the backward derivative of a `[Differentiable]` function: the last argument is that of the result, and pairs get the gradient as `.d`",
+    ),
+    help_page(
+        "diffPair",
+        "DifferentialPair<float> x = diffPair(p, d);  diffPair(p)",
+        "a pair of a value `.p` and its differential `.d`, which is 0 if it is left out",
+    ),
+    help_page(
+        "detach",
+        "detach(x)",
+        "x, as a constant for derivatives of functions. Its own derivatives `ddx` and `ddy` stay",
+    ),
     help_page("true", "true", "the boolean that holds"),
     help_page("false", "false", "the boolean that does not hold"),
 ];

@@ -103,6 +103,7 @@ impl DeclaredNames {
                 ItemKind::Function(function) if function.result.is_none() => continue,
                 ItemKind::Function(function) => (vec![function.name], &mut self.functions),
                 ItemKind::Struct(of) => (vec![of.name], &mut self.others),
+                ItemKind::TypeAlias(alias) => (vec![alias.name], &mut self.others),
                 ItemKind::Declaration(declaration) => {
                     let is_texture =
                         declaration.ty.name == TypeName::Keyword(TypeKeyword::Texture2d);

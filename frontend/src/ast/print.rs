@@ -3,9 +3,9 @@
 //! Recursion is bounded by the height of the tree.
 
 use super::{
-    AstFile, BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, FunctionDef,
-    Initializer, InitializerKind, Item, ItemKind, MetadataItem, ParamDecl, ParamDirection, Stmt,
-    StmtKind, TypeExpr, TypeName,
+    AstFile, Attribute, BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit,
+    FunctionDef, Initializer, InitializerKind, Item, ItemKind, MetadataItem, ParamDecl,
+    ParamDirection, Stmt, StmtKind, TypeExpr, TypeName,
 };
 use crate::interner::{Interner, Symbol};
 
@@ -54,18 +54,41 @@ impl<'i> Printer<'i> {
     }
 
     fn item(&mut self, item: &Item) {
+        if !matches!(item.kind, ItemKind::Function(_)) {
+            self.attributes(item.attributes);
+        }
         match item.kind {
-            ItemKind::Function(function) => self.function(function),
+            ItemKind::Function(function) => {
+                self.function(function);
+                self.put("\n");
+            }
             ItemKind::Struct(structure) => {
                 self.put("(struct ");
                 self.symbol(structure.name.symbol);
+                for interface in structure.interfaces {
+                    self.put(" : ");
+                    self.symbol(interface.symbol);
+                }
                 self.indent += 1;
                 for member in structure.members {
                     self.put("\n");
                     self.start_line();
                     self.declaration(member);
                 }
+                for method in structure.methods {
+                    self.put("\n");
+                    self.start_line();
+                    self.function(method);
+                }
                 self.indent -= 1;
+                self.put(")\n");
+            }
+            ItemKind::TypeAlias(alias) => {
+                self.put("(typedef ");
+                self.ty(&alias.ty);
+                self.put(" ");
+                self.symbol(alias.name.symbol);
+                self.dimensions(alias.dimensions);
                 self.put(")\n");
             }
             ItemKind::Declaration(declaration) => {
@@ -83,10 +106,26 @@ impl<'i> Printer<'i> {
         }
     }
 
+    /// Each on a line of its own.
+    fn attributes(&mut self, attributes: &[Attribute]) {
+        for attribute in attributes {
+            self.call(
+                &format!("attribute {}", self.interner.name(attribute.name.symbol)),
+                attribute.arguments,
+            );
+            self.put("\n");
+            self.start_line();
+        }
+    }
+
     fn function(&mut self, function: &FunctionDef) {
+        self.attributes(function.attributes);
         match function.result {
             Some(result) => {
                 self.put("(function ");
+                if function.is_no_diff {
+                    self.put("no_diff ");
+                }
                 self.ty(&result);
                 self.put(" ");
             }
@@ -100,7 +139,7 @@ impl<'i> Printer<'i> {
             None => self.put(" prototype"),
             Some(body) => self.body(body),
         }
-        self.put(")\n");
+        self.put(")");
     }
 
     fn parameter(&mut self, parameter: &ParamDecl) {
@@ -111,6 +150,9 @@ impl<'i> Printer<'i> {
         });
         if parameter.is_const {
             self.put("const ");
+        }
+        if parameter.is_no_diff {
+            self.put("no_diff ");
         }
         self.ty(&parameter.ty);
         self.put(" ");
@@ -140,6 +182,15 @@ impl<'i> Printer<'i> {
                 self.symbol(symbol);
             }
         }
+        if !ty.arguments.is_empty() {
+            self.put("<");
+            self.separated(ty.arguments, Self::ty);
+            self.put(">");
+        }
+        for member in ty.path {
+            self.put(".");
+            self.symbol(member.symbol);
+        }
         self.dimensions(ty.dimensions);
     }
 
@@ -159,6 +210,9 @@ impl<'i> Printer<'i> {
         } else {
             "(declare "
         });
+        if declaration.is_no_diff {
+            self.put("no_diff ");
+        }
         self.ty(&declaration.ty);
         for declarator in declaration.declarators {
             self.put(" ");
@@ -201,6 +255,7 @@ impl<'i> Printer<'i> {
     }
 
     fn statement(&mut self, statement: &Stmt) {
+        self.attributes(statement.attributes);
         match statement.kind {
             StmtKind::Declaration(declaration) => self.declaration(declaration),
             StmtKind::Expr(expr) => self.expr(expr),
@@ -338,6 +393,26 @@ impl<'i> Printer<'i> {
             ExprKind::Cast(ty, a) => self.call(&format!("cast {}", ty.as_str()), &[a]),
             ExprKind::Construct(ty, list) => self.call(ty.as_str(), list),
             ExprKind::Call(name, list) => self.call(interner.name(name.symbol), list),
+            ExprKind::Apply(callee, list) => {
+                self.put("(apply ");
+                self.expr(callee);
+                for argument in list {
+                    self.put(" ");
+                    self.expr(argument);
+                }
+                self.put(")");
+            }
+            ExprKind::ConstructType(ty, list) => {
+                self.put("(");
+                self.ty(ty);
+                for argument in list {
+                    self.put(" ");
+                    self.expr(argument);
+                }
+                self.put(")");
+            }
+            ExprKind::List(list) => self.initializer(list),
+            ExprKind::NoDiff(a) => self.call("no_diff", &[a]),
             ExprKind::Index(a, b) => self.call("[]", &[a, b]),
             ExprKind::Member(a, name) => {
                 self.call(&format!(".{}", interner.name(name.symbol)), &[a]);

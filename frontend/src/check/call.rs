@@ -7,6 +7,8 @@
 use super::TypeChecker;
 use super::builtin::Builtin;
 use super::convert::ConversionPurpose;
+use super::derivative::call::derivative_mode;
+use super::derivative::pair::pair_builtin;
 use super::foreign::foreign_function_fix;
 use super::symbol_table::predeclared_type;
 use super::typed_tree::{FunctionId, TypedExpr, TypedExprKind};
@@ -47,6 +49,9 @@ impl<'a> TypeChecker<'a, '_> {
         args: &'a [&'a ast::Expr<'a>],
         span: Span,
     ) -> TypedExpr<'a> {
+        if let Some(own) = self.own_methods(name.symbol) {
+            return self.call_own_method(own, name, args, span);
+        }
         let functions = self.names.newest_function(name.symbol, self.is_library);
         if functions.is_none()
             && let Some(ty) = self.type_named(name.symbol, 0)
@@ -55,6 +60,14 @@ impl<'a> TypeChecker<'a, '_> {
                 Some(number) => self.construct_struct(number, ty, args, span),
                 None => self.construct(ty, args, span),
             };
+        }
+        let pair_builtin = match functions {
+            None => pair_builtin(self.symbol_name(name.symbol)),
+            Some(_) => None,
+        };
+        if functions.is_none() && derivative_mode(self.symbol_name(name.symbol)).is_some() {
+            self.uncalled_derivative(name, args, span);
+            return TypedExpr::error(span);
         }
         let builtin = match functions {
             None => super::builtin::find_builtin(self.symbol_name(name.symbol)),
@@ -70,7 +83,10 @@ impl<'a> TypeChecker<'a, '_> {
         }
         let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
         for arg in args {
-            values.push(self.expr(arg));
+            values.push(self.argument(functions, values.len(), arg));
+        }
+        if let Some(builtin) = pair_builtin {
+            return self.call_pair_builtin(builtin, args, &values, span);
         }
         let arguments = CallArguments {
             syntax: args,
@@ -90,7 +106,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     /// `pair(1.0, 2.0)`: the members in order.
-    fn construct_struct(
+    pub(super) fn construct_struct(
         &mut self,
         number: u32,
         ty: TypeId,
@@ -113,8 +129,8 @@ impl<'a> TypeChecker<'a, '_> {
         }
         let mut values = BumpVec::with_capacity_in(args.len(), self.arena);
         for (arg, member) in args.iter().zip(members) {
-            let value = self.expr(arg);
-            values.push(self.convert(value, member.ty, ConversionPurpose::Item));
+            let value = self.value_of_type(arg, member.ty, ConversionPurpose::Item);
+            values.push(value);
         }
         match values.iter().any(TypedExpr::is_error) {
             true => TypedExpr::error(span),
@@ -126,16 +142,51 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    fn call_function(
+    /// An argument of a call. A list in braces has the type of the parameter, if there is only one
+    /// function of that name.
+    fn argument(
+        &mut self,
+        functions: Option<FunctionId>,
+        index: usize,
+        syntax: &'a ast::Expr<'a>,
+    ) -> TypedExpr<'a> {
+        if let ast::ExprKind::List(list) = syntax.kind
+            && let Some(function) = functions
+            && self.declared(function).next.is_none()
+            && let Some(param) = self.declared(function).params.get(index)
+            && param.direction == ast::ParamDirection::In
+        {
+            let (ty, name) = (param.ty, param.name);
+            let name = ast::Ident {
+                symbol: name,
+                span: syntax.span,
+            };
+            return self.initializer(list, ty, name);
+        }
+        self.expr(syntax)
+    }
+
+    pub(super) fn call_function(
         &mut self,
         functions: FunctionId,
         name: ast::Ident,
         args: CallArguments<'_, 'a>,
         span: Span,
     ) -> TypedExpr<'a> {
-        let Some(chosen) = self.resolve_overload(functions, name, args, span) else {
-            return TypedExpr::error(span);
-        };
+        match self.resolve_overload(functions, name, args, span) {
+            Some(chosen) => self.call_chosen(chosen, name, args, span),
+            None => TypedExpr::error(span),
+        }
+    }
+
+    /// Calls this function, whose number of parameters fits.
+    pub(super) fn call_chosen(
+        &mut self,
+        chosen: FunctionId,
+        name: ast::Ident,
+        args: CallArguments<'_, 'a>,
+        span: Span,
+    ) -> TypedExpr<'a> {
         let declared = *self.declared(chosen);
         let mut broken = declared.result == TypeId::ERROR;
         let mut values = BumpVec::with_capacity_in(declared.params.len(), self.arena);
@@ -219,7 +270,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     /// The library functions of that name, parsed and declared on the first request.
-    fn library_functions(&mut self, name: Symbol) -> Option<FunctionId> {
+    pub(super) fn library_functions(&mut self, name: Symbol) -> Option<FunctionId> {
         if let Some(known) = self.names.newest_function(name, true) {
             return Some(known);
         }
@@ -382,5 +433,7 @@ impl<'a> TypeChecker<'a, '_> {
 pub(crate) fn is_built_in(text: &str) -> bool {
     predeclared_type(text).is_some()
         || super::builtin::find_builtin(text).is_some()
+        || derivative_mode(text).is_some()
+        || pair_builtin(text).is_some()
         || adumbra_stdlib::function_source(text).is_some()
 }

@@ -9,7 +9,7 @@ use super::topological_order::{PendingDeclaration, topological_order};
 use super::type_resolution::InferredLength;
 use super::typed_tree::{FunctionId, LocalId, TypedExpr, TypedParam};
 use super::types::TypeId;
-use super::{DeclaredFunction, FileConstant, TypeChecker};
+use super::{DeclaredFunction, FileConstant, FunctionOrigin, TypeChecker};
 use crate::ast::{self, ItemKind, TypeName};
 use crate::interner::Symbol;
 use crate::limits::{MAX_OVERLOADS, MAX_SHADER_SCALARS};
@@ -34,6 +34,7 @@ impl<'a> TypeChecker<'a, '_> {
         for item in files.iter().flat_map(|file| file.items) {
             match item.kind {
                 ItemKind::Struct(item) => self.declare_struct(item),
+                ItemKind::TypeAlias(alias) => self.declare_alias(alias),
                 ItemKind::Broken(names) => {
                     for name in names {
                         self.names
@@ -60,16 +61,21 @@ impl<'a> TypeChecker<'a, '_> {
                         if let TypeBinding::Struct(number) =
                             self.names.type_binding(item.name.symbol)
                         {
-                            self.define_struct(number, 0);
+                            let ty = self.define_struct(number, 0);
+                            self.declare_methods(ty, item);
                         }
                     }
                     ItemKind::Function(function) => {
                         self.declare_function(function);
                     }
+                    ItemKind::TypeAlias(alias) => {
+                        self.type_named(alias.name.symbol, 0);
+                    }
                     ItemKind::Declaration(_) | ItemKind::Broken(_) => {}
                 },
             }
         }
+        self.resolve_attributes(files);
         for index in 0..self.functions.len() {
             let DeclaredFunction { syntax, name, .. } = self.functions[index];
             if syntax.is_some_and(|f| f.body.is_none()) {
@@ -135,12 +141,19 @@ impl<'a> TypeChecker<'a, '_> {
             return;
         }
         let open = InferredLength::of(declarator.init);
-        let ty = self.resolve_type(&declaration.ty, declarator.dimensions, open);
+        let inferred = self.inferred_value(declaration, declarator);
+        let ty = match &inferred {
+            Some(value) => value.ty,
+            None => self.resolve_type(&declaration.ty, declarator.dimensions, open),
+        };
         let holds = ty != TypeId::ERROR && self.can_store(ty, declaration.ty.span);
         let bits = match declarator.init {
             _ if !holds => None,
             Some(init) => {
-                let value = self.initializer(init, ty, name);
+                let value = match inferred {
+                    Some(value) => value,
+                    None => self.initializer(init, ty, name),
+                };
                 self.constant_bits(&value)
             }
             None => {
@@ -162,6 +175,15 @@ impl<'a> TypeChecker<'a, '_> {
 
     /// Declares a function of the user or, if `library` is set, of the library.
     pub(super) fn declare_function(&mut self, syntax: &'a ast::FunctionDef<'a>) -> FunctionId {
+        self.declare_method(syntax, None)
+    }
+
+    /// The same for a method, if `this` is a parameter.
+    pub(super) fn declare_method(
+        &mut self,
+        syntax: &'a ast::FunctionDef<'a>,
+        this: Option<TypedParam<'a>>,
+    ) -> FunctionId {
         let result = match &syntax.result {
             Some(ty) if self.report_misspelt_shader(ty) => TypeId::ERROR,
             Some(ty) => self.resolve_type(ty, &[], InferredLength::Unknown),
@@ -170,18 +192,23 @@ impl<'a> TypeChecker<'a, '_> {
         if let (TypeId::TEXTURE, Some(ty)) = (result, &syntax.result) {
             self.can_hold(result, ty.span);
         }
-        let params = self.parameters(syntax);
+        let params = self.parameters(syntax, this);
+        let owner = this.map(|this| this.ty);
         let mut declared = DeclaredFunction {
             syntax: Some(syntax),
-            name: syntax.name,
             is_library: self.is_library,
+            attributes: [syntax.attributes, &[]],
+            owner,
             result,
+            is_no_diff: syntax.is_no_diff,
             params,
-            next: self
-                .names
-                .newest_function(syntax.name.symbol, self.is_library),
-            locals: &[],
-            body: &[],
+            next: match owner {
+                Some(owner) => self.newest_method(owner, syntax.name.symbol),
+                None => self
+                    .names
+                    .newest_function(syntax.name.symbol, self.is_library),
+            },
+            ..DeclaredFunction::new(syntax.name, FunctionOrigin::Declared)
         };
         let id = FunctionId(self.functions.len() as u32);
         let mut count = 0;
@@ -211,8 +238,15 @@ impl<'a> TypeChecker<'a, '_> {
             return id;
         }
         self.functions.push(declared);
-        self.names
-            .set_newest_function(syntax.name.symbol, self.is_library, id);
+        match owner {
+            Some(owner) => {
+                self.methods.insert((owner, syntax.name.symbol), id);
+            }
+            None => {
+                self.names
+                    .set_newest_function(syntax.name.symbol, self.is_library, id);
+            }
+        }
         id
     }
 
@@ -254,6 +288,7 @@ impl<'a> TypeChecker<'a, '_> {
         };
         let params = first.params.iter().zip(second.params);
         let params = params.map(|(a, b)| TypedParam {
+            is_no_diff: a.is_no_diff || b.is_no_diff,
             default: a.default.or(b.default),
             metadata: match a.metadata {
                 [] => b.metadata,
@@ -265,16 +300,23 @@ impl<'a> TypeChecker<'a, '_> {
         self.functions[known.0 as usize] = DeclaredFunction {
             params,
             next: old.next,
+            attributes: [first.attributes[0], second.attributes[0]],
+            is_no_diff: first.is_no_diff || second.is_no_diff,
             ..first
         };
         known
     }
 
-    fn parameters(&mut self, syntax: &'a ast::FunctionDef<'a>) -> &'a [TypedParam<'a>] {
+    fn parameters(
+        &mut self,
+        syntax: &'a ast::FunctionDef<'a>,
+        this: Option<TypedParam<'a>>,
+    ) -> &'a [TypedParam<'a>] {
         let mut params =
-            bumpalo::collections::Vec::with_capacity_in(syntax.parameters.len(), self.arena);
+            bumpalo::collections::Vec::with_capacity_in(syntax.parameters.len() + 1, self.arena);
+        params.extend(this);
         let mut scalars = [0u64; 2];
-        for (index, parameter) in syntax.parameters.iter().enumerate() {
+        for parameter in syntax.parameters {
             let name = parameter.declarator.name;
             let dimensions = parameter.declarator.dimensions;
             let mut ty = self.resolve_type(&parameter.ty, dimensions, InferredLength::Unknown);
@@ -298,8 +340,9 @@ impl<'a> TypeChecker<'a, '_> {
                 name: name.symbol,
                 ty,
                 direction: parameter.direction,
+                is_no_diff: parameter.is_no_diff,
                 default,
-                local: LocalId(index as u32),
+                local: LocalId(params.len() as u32),
                 metadata: self.metadata(parameter.metadata),
                 span: name.span,
             });

@@ -52,6 +52,10 @@ impl<'a> TypeChecker<'a, '_> {
                 self.construct(to, args, span)
             }
             ast::ExprKind::Call(name, args) => self.call(name, args, span),
+            ast::ExprKind::Apply(callee, args) => self.apply(callee, args, span),
+            ast::ExprKind::ConstructType(ty, args) => self.construct_type(ty, args, span),
+            ast::ExprKind::List(list) => self.unexpected_list(list, span),
+            ast::ExprKind::NoDiff(operand) => self.no_diff(operand, span),
             ast::ExprKind::Index(operand, index) => self.index(operand, index, span),
             ast::ExprKind::Member(operand, name) => self.member(operand, name, span),
             ast::ExprKind::GlobalValue(name) => self.global_value(name, span),
@@ -102,6 +106,11 @@ impl<'a> TypeChecker<'a, '_> {
                         span,
                     },
                 }
+            }
+            _ if self.member_of_this(symbol).is_some() => {
+                let (this, ty, leaf) = self.member_of_this(symbol).expect("just found");
+                self.count_read(this);
+                self.this_member(this, ty, leaf, span)
             }
             ValueBinding::Constant(number) if !self.is_library => self.constant(number, span),
             ValueBinding::Resource(number) if !self.is_library => TypedExpr {

@@ -34,6 +34,20 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
+    /// An expression as a value of this type; a list in braces is one, too.
+    pub(super) fn value_of_type(
+        &mut self,
+        syntax: &ast::Expr<'a>,
+        ty: TypeId,
+        purpose: ConversionPurpose,
+    ) -> TypedExpr<'a> {
+        if let ast::ExprKind::List(list) = syntax.kind {
+            return self.initial(list, ty, purpose);
+        }
+        let value = self.expr(syntax);
+        self.convert(value, ty, purpose)
+    }
+
     fn list(&mut self, items: &'a [Initializer<'a>], ty: TypeId, span: Span) -> TypedExpr<'a> {
         match self.types.kind(ty) {
             TypeKind::Error => {

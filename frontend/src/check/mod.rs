@@ -11,10 +11,13 @@ mod closure;
 mod constant_folding;
 mod convert;
 mod declare;
+mod derivative;
+mod differential;
 mod expression;
 mod foreign;
 mod initializer;
 mod matrix;
+mod method;
 mod misspelt_keyword;
 mod operator;
 mod overload_resolution;
@@ -42,13 +45,14 @@ pub(crate) use call::is_built_in;
 pub use closure::RegisteredClosure;
 pub(crate) use convert::conversion_ops;
 pub use convert::implicit_conversion;
-pub(crate) use foreign::texture_sampling_fix;
+use foreign::texture_sampling_fix;
 pub use session::SessionOutput;
 use std::collections::{HashMap, HashSet};
 use symbol_table::SymbolTable;
 pub use symbol_table::{HIT_GLOBALS, predeclared_type_names};
 use typed_tree::{
-    FunctionId, Local, LocalId, TypedExpr, TypedFunction, TypedParam, TypedProgram, TypedStmt,
+    DerivedFunction, FunctionId, Local, LocalId, TypedExpr, TypedFunction, TypedParam,
+    TypedProgram, TypedStmt,
 };
 use types::{TypeId, TypeTable};
 
@@ -92,6 +96,7 @@ pub fn check<'a>(
     checker.declare_files(request.files);
     let entry = request.entry.map(|entry| checker.check_entry(&entry));
     checker.check_functions();
+    checker.check_gradients();
     checker.warn_endless_recursion();
     checker.finish(entry)
 }
@@ -112,19 +117,61 @@ fn truncate_messages(mut diagnostic: Diagnostic) -> Diagnostic {
 /// The current function while no body is checked.
 const NO_FUNCTION: FunctionId = FunctionId(u32::MAX);
 
+/// Where a function comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FunctionOrigin {
+    /// A declaration of the user or of the library.
+    Declared,
+    /// An entry of a session.
+    Entry,
+    /// A derivative of another function, or a built-in as a function.
+    Made,
+}
+
 /// A declared function.
 #[derive(Clone, Copy, Debug)]
 struct DeclaredFunction<'a> {
+    origin: FunctionOrigin,
     /// The definition, or the prototype as long as there is no definition.
     syntax: Option<&'a ast::FunctionDef<'a>>,
     name: ast::Ident,
     is_library: bool,
+    /// The attributes of its definition and of its prototype.
+    attributes: [&'a [ast::Attribute<'a>]; 2],
+    marks: derivative::Marks,
+    /// The derivative that it is.
+    derived: Option<DerivedFunction<'a>>,
+    /// The struct that it is a method of; `this` is its first parameter then.
+    owner: Option<TypeId>,
     result: TypeId,
+    is_no_diff: bool,
     params: &'a [TypedParam<'a>],
     /// The function of the same name declared before.
     next: Option<FunctionId>,
     locals: &'a [Local],
     body: &'a [TypedStmt<'a>],
+}
+
+impl<'a> DeclaredFunction<'a> {
+    /// A function without parameters and body.
+    fn new(name: ast::Ident, origin: FunctionOrigin) -> DeclaredFunction<'a> {
+        DeclaredFunction {
+            origin,
+            syntax: None,
+            name,
+            is_library: false,
+            attributes: [&[]; 2],
+            marks: derivative::Marks::default(),
+            derived: None,
+            owner: None,
+            result: TypeId::VOID,
+            is_no_diff: false,
+            params: &[],
+            next: None,
+            locals: &[],
+            body: &[],
+        }
+    }
 }
 
 /// A constant of a file.
@@ -198,6 +245,8 @@ struct BodyState<'a> {
     changed: Vec<LocalId>,
     /// Statements that run before the first one.
     hoisted: Vec<TypedStmt<'a>>,
+    /// In a method, `this`.
+    this: Option<LocalId>,
 }
 
 struct TypeChecker<'a, 'c> {
@@ -208,6 +257,10 @@ struct TypeChecker<'a, 'c> {
     functions: Vec<DeclaredFunction<'a>>,
     constants: Vec<FileConstant<'a>>,
     structs: Vec<StructItem<'a>>,
+    aliases: Vec<type_resolution::AliasItem<'a>>,
+    /// The newest method of each name, by struct.
+    methods: HashMap<(TypeId, Symbol), FunctionId>,
+    derivatives: derivative::Derivatives,
     textures: Vec<ast::Ident>,
     resources: Vec<ast::Ident>,
     messages: Vec<Message>,
@@ -245,6 +298,9 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             functions: Vec::new(),
             constants: Vec::new(),
             structs: Vec::new(),
+            aliases: Vec::new(),
+            methods: HashMap::new(),
+            derivatives: derivative::Derivatives::default(),
             textures: Vec::new(),
             resources: Vec::new(),
             messages: Vec::new(),
@@ -276,6 +332,7 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             self.diagnostics.truncate(MAX_DIAGNOSTICS);
             self.diagnostics.push(rest);
         }
+        let names = self.qualified_names();
         if self.diagnostics.is_empty() {
             if entry.is_some() {
                 // Warnings for the sources that a session keeps were reported when they were
@@ -285,19 +342,26 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             self.warnings.sort_by_key(|d| (d.span.file, d.span.start));
             self.diagnostics = self.warnings;
         }
-        let function = |f: &DeclaredFunction<'a>| TypedFunction {
-            name: f.name.symbol,
+        let function = |(f, name): (&DeclaredFunction<'a>, Symbol)| TypedFunction {
+            name,
             span: f.name.span,
-            is_shader: f.syntax.is_none_or(ast::FunctionDef::is_shader),
+            is_shader: match f.syntax {
+                Some(syntax) => syntax.is_shader(),
+                None => f.origin == FunctionOrigin::Entry,
+            },
             is_library: f.is_library,
             result: f.result,
+            is_no_diff: f.is_no_diff,
+            derived: f.derived,
+            custom: f.marks.rules,
+            keeps: f.marks.keeps,
             params: f.params,
             locals: f.locals,
             body: f.body,
         };
         CheckOutput {
             program: TypedProgram {
-                functions: self.functions.iter().map(function).collect(),
+                functions: self.functions.iter().zip(names).map(function).collect(),
                 types: self.types,
                 textures: self.textures.iter().map(|name| name.symbol).collect(),
                 resources: self.resources.iter().map(|name| name.symbol).collect(),

@@ -450,22 +450,36 @@ impl<'a> TypeChecker<'a, '_> {
         span: Span,
     ) -> TypedExpr<'a> {
         let target = self.place(place);
+        if op.is_none() && matches!(value.kind, ast::ExprKind::List(_)) {
+            let purpose = super::convert::ConversionPurpose::Assign;
+            let value = self.value_of_type(value, target.ty, purpose);
+            return self.assigned(target, value, span);
+        }
         let value = self.expr(value);
         if target.is_error() {
             return target;
         }
         let Some(op) = op else {
             let value = self.convert(value, target.ty, super::convert::ConversionPurpose::Assign);
-            if value.is_error() {
-                return value;
-            }
-            return TypedExpr {
-                kind: TypedExprKind::Assign(self.alloc(target), self.alloc(value)),
-                ty: target.ty,
-                span,
-            };
+            return self.assigned(target, value, span);
         };
         self.update(target, op, value, false, span)
+    }
+
+    fn assigned(
+        &mut self,
+        target: TypedExpr<'a>,
+        value: TypedExpr<'a>,
+        span: Span,
+    ) -> TypedExpr<'a> {
+        if target.is_error() || value.is_error() {
+            return TypedExpr::error(span);
+        }
+        TypedExpr {
+            kind: TypedExprKind::Assign(self.alloc(target), self.alloc(value)),
+            ty: target.ty,
+            span,
+        }
     }
 
     /// `++place`, `--place`, `place++`, `place--`.

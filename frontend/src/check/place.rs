@@ -81,6 +81,7 @@ impl<'a> TypeChecker<'a, '_> {
         let ast::ExprKind::Name(symbol) = root.kind else {
             return false;
         };
+        let member = self.member_of_this(symbol);
         let (declared, help) = match self.names.value(symbol) {
             ValueBinding::Local(local) if self.properties(local).is_const => {
                 let declared = self.body.locals[local.0 as usize].span;
@@ -88,6 +89,15 @@ impl<'a> TypeChecker<'a, '_> {
                     declared,
                     "leave out `const` where it is declared, or use a variable of your own",
                 )
+            }
+            _ if let Some((this, ..)) = member
+                && !matches!(self.names.value(symbol), ValueBinding::Local(_)) =>
+            {
+                if !self.properties(this).is_const {
+                    return false;
+                }
+                let declared = self.body.locals[this.0 as usize].span;
+                (declared, "write `[mutating]` before the method")
             }
             ValueBinding::Constant(number) if !self.is_library => {
                 let declared = self.constants[number as usize].name.span;

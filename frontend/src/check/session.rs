@@ -11,7 +11,7 @@ use super::typed_tree::{
     FunctionId, Local, LocalId, TypedExpr, TypedExprKind, TypedParam, TypedStmt,
 };
 use super::types::TypeId;
-use super::{DeclaredFunction, LocalProperties, TypeChecker};
+use super::{DeclaredFunction, FunctionOrigin, LocalProperties, TypeChecker};
 use crate::ast::{self, ReplEntry, StmtKind};
 use crate::interner::Symbol;
 use adumbra_ir::{Code, Diagnostic, Span};
@@ -54,16 +54,8 @@ impl<'a> TypeChecker<'a, '_> {
             span,
         };
         let id = FunctionId(self.functions.len() as u32);
-        self.functions.push(DeclaredFunction {
-            syntax: None,
-            name,
-            is_library: false,
-            result: TypeId::VOID,
-            params: &[],
-            next: None,
-            locals: &[],
-            body: &[],
-        });
+        self.functions
+            .push(DeclaredFunction::new(name, FunctionOrigin::Entry));
         self.session = Some(EntryState::default());
         self.result = TypeId::VOID;
         let scope = self.begin_body(id);
@@ -246,6 +238,7 @@ impl<'a> TypeChecker<'a, '_> {
             name,
             ty,
             direction: ast::ParamDirection::Out,
+            is_no_diff: false,
             default: None,
             local,
             metadata: &[],

@@ -3,7 +3,9 @@
 
 use super::convert::ConversionPurpose;
 use super::symbol_table::ValueBinding;
-use super::typed_tree::{self, FunctionId, Local, LocalId, TypedExpr, TypedExprKind, TypedStmt};
+use super::typed_tree::{
+    self, FunctionId, Local, LocalId, LoopHints, TypedExpr, TypedExprKind, TypedStmt,
+};
 use super::types::TypeId;
 use super::{Enclosing, EnclosingKind, LocalProperties, TypeChecker};
 use crate::ast::{self, StmtKind};
@@ -40,7 +42,12 @@ impl<'a> TypeChecker<'a, '_> {
         self.is_library = declared.is_library;
         self.result = declared.result;
         let outer = self.begin_body(id);
-        for (param, parameter) in declared.params.iter().zip(syntax.parameters) {
+        let has_this = declared.owner.is_some();
+        if has_this {
+            self.add_this(&declared.params[0]);
+        }
+        let params = &declared.params[usize::from(has_this)..];
+        for (param, parameter) in params.iter().zip(syntax.parameters) {
             if self.names.innermost_value(param.name).is_some() {
                 self.report_redeclared(parameter.declarator.name, None);
             }
@@ -89,6 +96,7 @@ impl<'a> TypeChecker<'a, '_> {
         self.body.enclosing.clear();
         self.body.changed.clear();
         self.body.hoisted.clear();
+        self.body.this = None;
         self.names.enter()
     }
 
@@ -146,6 +154,7 @@ impl<'a> TypeChecker<'a, '_> {
             // As for statements that could not be parsed.
             return false;
         }
+        let hints = self.statement_attributes(statement);
         match &statement.kind {
             StmtKind::Declaration(declaration) => {
                 self.declaration(declaration, out);
@@ -167,6 +176,7 @@ impl<'a> TypeChecker<'a, '_> {
             StmtKind::If { arms, otherwise } => self.if_statement(arms, *otherwise, span, out),
             StmtKind::While { condition, body } => {
                 let header = Header {
+                    hints,
                     conditions: std::slice::from_ref(condition),
                     steps: &[],
                     tests_last: false,
@@ -175,6 +185,7 @@ impl<'a> TypeChecker<'a, '_> {
             }
             StmtKind::DoWhile { body, condition } => {
                 let header = Header {
+                    hints,
                     conditions: std::slice::from_ref(condition),
                     steps: &[],
                     tests_last: true,
@@ -196,6 +207,7 @@ impl<'a> TypeChecker<'a, '_> {
                     }
                 }
                 let header = Header {
+                    hints,
                     conditions: syntax.conditions,
                     steps: syntax.updates,
                     tests_last: false,
@@ -346,8 +358,7 @@ impl<'a> TypeChecker<'a, '_> {
                 None
             }
             (Some(value), _) => {
-                let value = self.expr(value);
-                let value = self.convert(value, result, ConversionPurpose::Return);
+                let value = self.value_of_type(value, result, ConversionPurpose::Return);
                 Some(self.alloc(value))
             }
         }
@@ -359,9 +370,14 @@ impl<'a> TypeChecker<'a, '_> {
         declaration: &ast::Declaration<'a>,
         out: &mut StatementList<'a>,
     ) {
+        let is_const = declaration.is_const || self.is_word(&declaration.ty, "let");
         for declarator in declaration.declarators {
             let name = declarator.name;
-            let (mut ty, made) = self.variable_type(&declaration.ty, declarator);
+            let inferred = self.inferred_value(declaration, declarator);
+            let (mut ty, made) = match &inferred {
+                Some(value) => (value.ty, None),
+                None => self.variable_type(&declaration.ty, declarator),
+            };
             let holds = match declarator.init {
                 Some(_) => self.can_hold(ty, declaration.ty.span),
                 None => self.can_store(ty, declaration.ty.span),
@@ -377,7 +393,10 @@ impl<'a> TypeChecker<'a, '_> {
                     }
                     Some(made)
                 }
-                (None, Some(init)) => Some(self.initializer(init, ty, name)),
+                (None, Some(init)) => Some(match inferred {
+                    Some(value) => value,
+                    None => self.initializer(init, ty, name),
+                }),
                 (None, None) => None,
             };
             if let Some(ValueBinding::Local(first)) = self.names.innermost_value(name.symbol) {
@@ -385,7 +404,7 @@ impl<'a> TypeChecker<'a, '_> {
                 self.report_redeclared(name, Some(first));
             }
             let bits = match &value {
-                Some(value) if declaration.is_const && ty.is_number() && !value.is_error() => {
+                Some(value) if is_const && ty.is_number() && !value.is_error() => {
                     self.fold_scalar(value)
                 }
                 _ => None,
@@ -396,7 +415,7 @@ impl<'a> TypeChecker<'a, '_> {
                 span: name.span,
             };
             let facts = LocalProperties {
-                is_const: declaration.is_const,
+                is_const,
                 is_hoisted: false,
                 bits,
             };
@@ -441,6 +460,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
         let (open, changed) = self.leave_statement();
         out.push(TypedStmt::Loop(self.arena.alloc(typed_tree::TypedLoop {
+            hints: header.hints,
             condition,
             tests_last: header.tests_last,
             body,
@@ -501,6 +521,7 @@ impl<'a> TypeChecker<'a, '_> {
 
 /// The header of a `for`, `while` or `do`.
 struct Header<'s, 'a> {
+    hints: LoopHints,
     conditions: &'s [&'a ast::Expr<'a>],
     steps: &'s [&'a ast::Expr<'a>],
     tests_last: bool,

@@ -7,6 +7,7 @@
 use super::TypeChecker;
 use super::builtin;
 use super::call::CallArguments;
+use super::derivative::pair::PAIR_BUILTINS;
 use super::foreign::{
     ForeignGlobal, foreign_function_fix, foreign_global, foreign_type_fix, foreign_value_fix,
 };
@@ -16,7 +17,7 @@ use super::symbol_table::{
 };
 use super::typed_tree::TypedExpr;
 use super::types::{TypeId, TypeKind};
-use crate::ast;
+use crate::ast::{self, DERIVATIVE_MODES, PAIR};
 use crate::edit_distance::closest_name;
 use crate::interner::Symbol;
 use crate::syntax_error::foreign_keyword;
@@ -193,6 +194,8 @@ impl<'a> TypeChecker<'a, '_> {
         let names = self.names.visible().map(|symbol| self.symbol_name(symbol));
         let fixed: Vec<&str> = builtin::builtin_names()
             .chain(adumbra_stdlib::function_names())
+            .chain(DERIVATIVE_MODES)
+            .chain(PAIR_BUILTINS.iter().map(|(name, _)| *name))
             .collect();
         // A type makes its values by a call.
         let names = names.chain(fixed).chain(self.type_names());
@@ -266,6 +269,7 @@ impl<'a> TypeChecker<'a, '_> {
             return TypeId::ERROR;
         }
         let help = match self.closest(&text, self.type_names()) {
+            _ if text == PAIR => format!("write the type of its value: `{PAIR}<float>`"),
             Some(known) => format!("did you mean `{known}`?"),
             None => format!("declare it: `struct {text} {{ … }};`"),
         };

@@ -30,6 +30,8 @@ pub(super) enum TypeBinding {
     Unknown,
     /// A struct of the user, by its number among the declared ones.
     Struct(u32),
+    /// A name that `typedef` declares, by its number among those.
+    Alias(u32),
     /// A name whose declaration could not be parsed.
     Broken,
 }
@@ -96,6 +98,11 @@ impl SymbolTable {
 
     pub(super) fn value(&self, symbol: Symbol) -> ValueBinding {
         self.entry(symbol).value
+    }
+
+    /// Whether the name means a value.
+    pub(super) fn is_value(&self, symbol: Symbol) -> bool {
+        self.value(symbol) != ValueBinding::Unknown
     }
 
     /// The variable that the name means if it was declared in the innermost scope.

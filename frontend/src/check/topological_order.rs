@@ -84,6 +84,10 @@ impl Graph {
                     kind: ItemKind::Struct(structure),
                     ..
                 }) => (&mut graph.structs, structure.name.symbol),
+                PendingDeclaration::Item(Item {
+                    kind: ItemKind::TypeAlias(alias),
+                    ..
+                }) => (&mut graph.structs, alias.name.symbol),
                 PendingDeclaration::Item(_) => continue,
             };
             // A second declaration of the name is refused.
@@ -113,6 +117,13 @@ impl Graph {
                         self.ty(&member.ty);
                         member.declarators.iter().for_each(|d| self.declarator(d));
                     }
+                    // Methods take their struct, which would be a cycle; their signatures come
+                    // after all members, and only their constants are needed.
+                    for method in structure.methods {
+                        for parameter in method.parameters {
+                            self.declarator(&parameter.declarator);
+                        }
+                    }
                 }
                 ItemKind::Function(function) => {
                     function.result.iter().for_each(|ty| self.ty(ty));
@@ -120,6 +131,10 @@ impl Graph {
                         self.ty(&parameter.ty);
                         self.declarator(&parameter.declarator);
                     }
+                }
+                ItemKind::TypeAlias(alias) => {
+                    self.ty(&alias.ty);
+                    self.dimensions(alias.dimensions);
                 }
                 ItemKind::Declaration(_) | ItemKind::Broken(_) => {}
             },
@@ -130,6 +145,7 @@ impl Graph {
         if let TypeName::Named(symbol) | TypeName::Struct(symbol) = ty.name {
             self.needs.extend(self.structs.get(&symbol));
         }
+        ty.arguments.iter().for_each(|ty| self.ty(ty));
         self.dimensions(ty.dimensions);
     }
 
@@ -159,12 +175,30 @@ impl Graph {
                     self.needs.extend(self.structs.get(&name.symbol));
                     rest.extend(args);
                 }
+                ExprKind::Apply(callee, args) => {
+                    rest.push(callee);
+                    rest.extend(args);
+                }
+                ExprKind::ConstructType(ty, args) => {
+                    self.ty(ty);
+                    rest.extend(args);
+                }
+                ExprKind::List(list) => {
+                    let mut lists = vec![list];
+                    while let Some(list) = lists.pop() {
+                        match list.kind {
+                            InitializerKind::Expr(expr) => rest.push(expr),
+                            InitializerKind::List(items) => lists.extend(items),
+                        }
+                    }
+                }
                 ExprKind::Construct(_, args)
                 | ExprKind::MakeClosure(_, args)
                 | ExprKind::TextureSample(_, _, args) => rest.extend(args),
                 ExprKind::Unary(_, a)
                 | ExprKind::Cast(_, a)
                 | ExprKind::Member(a, _)
+                | ExprKind::NoDiff(a)
                 | ExprKind::IncDec { place: a, .. } => rest.push(a),
                 ExprKind::Binary(_, a, b)
                 | ExprKind::Index(a, b)

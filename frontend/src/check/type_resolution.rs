@@ -33,7 +33,92 @@ impl InferredLength {
     }
 }
 
+/// A name for a type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AliasItem<'a> {
+    syntax: &'a ast::TypeAlias<'a>,
+    state: StructState,
+}
+
 impl<'a> TypeChecker<'a, '_> {
+    pub(super) fn declare_alias(&mut self, syntax: &'a ast::TypeAlias<'a>) {
+        let first = match self.names.type_binding(syntax.name.symbol) {
+            TypeBinding::Struct(first) => self.structs[first as usize].syntax.name.span,
+            TypeBinding::Alias(first) => self.aliases[first as usize].syntax.name.span,
+            TypeBinding::Broken => return,
+            TypeBinding::Unknown => {
+                let number = self.aliases.len() as u32;
+                self.names
+                    .set_type_binding(syntax.name.symbol, TypeBinding::Alias(number));
+                self.aliases.push(AliasItem {
+                    syntax,
+                    state: StructState::Waiting,
+                });
+                return;
+            }
+        };
+        self.report_redeclared(syntax.name, Some(first));
+    }
+
+    /// The type that a name of `typedef` means.
+    fn define_alias(&mut self, number: u32, depth: usize) -> TypeId {
+        let AliasItem { syntax, state } = self.aliases[number as usize];
+        match state {
+            StructState::Done(ty) => return ty,
+            StructState::Open => {
+                let text = self.symbol_name(syntax.name.symbol);
+                let message = format!("the type `{text}` is declared by itself");
+                self.report(
+                    Diagnostic::new(Code::RecursiveStruct, syntax.name.span, message)
+                        .here("means itself")
+                        .help("name another type"),
+                );
+                return TypeId::ERROR;
+            }
+            StructState::Waiting => {}
+        }
+        self.aliases[number as usize].state = StructState::Open;
+        let ty = match depth > MAX_TYPE_DEPTH {
+            true => self.too_large(syntax.name.span, "types are nested too deeply"),
+            false => self.resolve(
+                &syntax.ty,
+                syntax.dimensions,
+                InferredLength::Unknown,
+                depth + 1,
+            ),
+        };
+        self.aliases[number as usize].state = StructState::Done(ty);
+        ty
+    }
+
+    /// Whether the type is written as this word, which no declaration gives another meaning.
+    pub(super) fn is_word(&self, ty: &ast::TypeExpr<'a>, word: &str) -> bool {
+        match ty.name {
+            TypeName::Named(symbol) => {
+                ty.arguments.is_empty()
+                    && ty.dimensions.is_empty()
+                    && self.symbol_name(symbol) == word
+                    && self.names.type_binding(symbol) == TypeBinding::Unknown
+            }
+            _ => false,
+        }
+    }
+
+    /// The value of `var x = e` or `let x = e`, which has the type of the variable.
+    pub(super) fn inferred_value(
+        &mut self,
+        declaration: &ast::Declaration<'a>,
+        declarator: &ast::Declarator<'a>,
+    ) -> Option<TypedExpr<'a>> {
+        let is_inferred =
+            self.is_word(&declaration.ty, "var") || self.is_word(&declaration.ty, "let");
+        let init = declarator.init?;
+        let ast::InitializerKind::Expr(init) = init.kind else {
+            return None;
+        };
+        (is_inferred && declarator.dimensions.is_empty()).then(|| self.expr(init))
+    }
+
     pub(super) fn declare_struct(&mut self, syntax: &'a ast::StructDef<'a>) {
         if let TypeBinding::Struct(first) = self.names.type_binding(syntax.name.symbol) {
             let first = self.structs[first as usize].syntax.name.span;
@@ -57,9 +142,20 @@ impl<'a> TypeChecker<'a, '_> {
                 ..
             } => return ty,
             StructItem {
+                syntax,
                 state: StructState::Open,
-                ..
-            } => return TypeId::ERROR,
+            } => {
+                let text = self.symbol_name(syntax.name.symbol).to_owned();
+                let message = format!("the struct `{text}` contains itself");
+                self.report(
+                    Diagnostic::new(Code::RecursiveStruct, syntax.name.span, message)
+                        .here("would need infinite memory")
+                        .help(
+                            "remove the member with it; an int can serve as an index into an array",
+                        ),
+                );
+                return TypeId::ERROR;
+            }
             StructItem { syntax, .. } => syntax,
         };
         self.structs[number as usize].state = StructState::Open;
@@ -125,6 +221,7 @@ impl<'a> TypeChecker<'a, '_> {
                     name: name.symbol,
                     ty,
                     leaf: 0,
+                    is_no_diff: declaration.is_no_diff,
                     span: name.span,
                 });
             }
@@ -137,10 +234,11 @@ impl<'a> TypeChecker<'a, '_> {
             },
         };
         self.structs[number as usize].state = StructState::Done(ty);
+        self.conform(ty, syntax);
         ty
     }
 
-    fn too_large(&mut self, span: Span, message: &str) -> TypeId {
+    pub(super) fn too_large(&mut self, span: Span, message: &str) -> TypeId {
         self.report(
             Diagnostic::new(Code::TypeTooLarge, span, message)
                 .here("too large")
@@ -170,7 +268,7 @@ impl<'a> TypeChecker<'a, '_> {
         self.resolve(ty, dimensions, open, 0)
     }
 
-    fn resolve(
+    pub(super) fn resolve(
         &mut self,
         ty: &ast::TypeExpr<'a>,
         dimensions: &[ast::Dimension<'a>],
@@ -221,6 +319,9 @@ impl<'a> TypeChecker<'a, '_> {
         'a: 'd,
     {
         let mut element = match ty.name {
+            TypeName::Named(symbol) if !ty.arguments.is_empty() => {
+                self.parametrised_type(symbol, ty, depth)
+            }
             TypeName::Keyword(keyword) => self.keyword_type(keyword),
             TypeName::Named(symbol) => match self.type_named(symbol, depth) {
                 Some(known) => known,
@@ -229,9 +330,12 @@ impl<'a> TypeChecker<'a, '_> {
             TypeName::Struct(symbol) => match self.names.type_binding(symbol) {
                 TypeBinding::Struct(number) => self.define_struct(number, depth),
                 TypeBinding::Broken => TypeId::ERROR,
-                TypeBinding::Unknown => self.unknown_type(symbol, ty.span),
+                TypeBinding::Alias(_) | TypeBinding::Unknown => self.unknown_type(symbol, ty.span),
             },
         };
+        for member in ty.path {
+            element = self.differential_of(element, member.span);
+        }
         let mut dimensions = dimensions.iter().chain(ty.dimensions);
         let outermost = dimensions.next();
         for dimension in dimensions.rev() {
@@ -246,6 +350,7 @@ impl<'a> TypeChecker<'a, '_> {
         if !self.is_library {
             match self.names.type_binding(symbol) {
                 TypeBinding::Struct(number) => return Some(self.define_struct(number, depth)),
+                TypeBinding::Alias(number) => return Some(self.define_alias(number, depth)),
                 TypeBinding::Broken => return Some(TypeId::ERROR),
                 TypeBinding::Unknown => {}
             }

@@ -8,7 +8,7 @@ use super::types::{TypeId, TypeTable};
 use crate::ast;
 use crate::interner::Symbol;
 use adumbra_ir::metadata::MetadataValue;
-use adumbra_ir::module::{Message, MipSelection};
+use adumbra_ir::module::{DerivativeMode, Message, MipSelection};
 use adumbra_ir::{Direction, Op, Span};
 use smallvec::{SmallVec, smallvec};
 
@@ -52,12 +52,46 @@ pub struct TypedFunction<'a> {
     pub is_library: bool,
     /// The result type.
     pub result: TypeId,
+    /// Whether its result is declared `no_diff`.
+    pub is_no_diff: bool,
+    /// The derivative that it is, if it is one: it has no body then.
+    pub derived: Option<DerivedFunction<'a>>,
+    /// The derivatives of it that the shader writer gave.
+    pub custom: CustomRules,
+    /// Whether its values are kept for the reverse sweep, if its attributes say so. The hint ends
+    /// here: lowering does not read it yet.
+    pub keeps: Option<bool>,
     /// Its parameters.
     pub params: &'a [TypedParam<'a>],
     /// Its variables, those of the parameters among them.
     pub locals: &'a [Local],
     /// Its statements.
     pub body: &'a [TypedStmt<'a>],
+}
+
+/// A derivative of a function. Its signature is as the language has it, with pairs.
+#[derive(Clone, Copy, Debug)]
+pub struct DerivedFunction<'a> {
+    /// The mode.
+    pub mode: DerivativeMode,
+    /// The function whose derivative it is.
+    pub of: FunctionId,
+    /// For each parameter of that function: whether it is passed as a plain value, so that nothing
+    /// is differentiated by it.
+    pub plain: &'a [bool],
+}
+
+/// The derivatives of a function that the shader writer gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CustomRules {
+    /// The forward derivative.
+    pub forward: Option<FunctionId>,
+    /// The backward derivative.
+    pub backward: Option<FunctionId>,
+    /// The function that is differentiated in its place.
+    pub substitute: Option<FunctionId>,
+    /// Whether its derivative is zero on purpose.
+    pub is_zero: bool,
 }
 
 /// A parameter.
@@ -69,6 +103,8 @@ pub struct TypedParam<'a> {
     pub ty: TypeId,
     /// The direction in which its value is passed.
     pub direction: ast::ParamDirection,
+    /// Whether it is declared `no_diff`.
+    pub is_no_diff: bool,
     /// The value for a missing argument; for `out`, the initial value. Converted to `ty`.
     pub default: Option<&'a TypedExpr<'a>>,
     /// Its variable.
@@ -149,9 +185,22 @@ pub struct TypedIfArm<'a> {
     pub span: Span,
 }
 
+/// The hints before a loop, for its derivatives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoopHints {
+    /// `[MaxIters(n)]`: it has at most so many iterations.
+    pub max_iterations: Option<u32>,
+    /// `[ForceUnroll]`: `Some(None)`; `[ForceUnroll(n)]`: so many iterations a block.
+    pub unrolled: Option<Option<u32>>,
+    /// `[PreferCheckpoint]`, `[PreferRecompute]`: whether values are kept for the reverse sweep.
+    pub keeps: Option<bool>,
+}
+
 /// Any loop.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedLoop<'a> {
+    /// Its hints. They end here: lowering does not read them yet.
+    pub hints: LoopHints,
     /// Evaluated before each iteration, or after it if `tests_last`; a bool. `None` means always
     /// true.
     pub condition: Option<&'a TypedExpr<'a>>,
@@ -256,6 +305,7 @@ impl<'a> TypedExpr<'a> {
             | TypedExprKind::RunTimeArray(part)
             | TypedExprKind::Swizzle(part, _)
             | TypedExprKind::Member(part, _)
+            | TypedExprKind::Detach(part)
             | TypedExprKind::Shadow(_, part) => smallvec![part],
             TypedExprKind::Index(a, b)
             | TypedExprKind::Assign(a, b)
@@ -347,6 +397,8 @@ pub enum TypedExprKind<'a> {
     Select(&'a [TypedExpr<'a>; 3]),
     /// `ddx` or `ddy`, component by component; parts that are not floats become zero.
     Shadow(Direction, &'a TypedExpr<'a>),
+    /// The value, as a constant for derivatives of functions; also what a call in it writes.
+    Detach(&'a TypedExpr<'a>),
     /// Samples a texture's colour (`float3`) or alpha (`float`); the operands' components are u, v
     /// and those of the level of detail.
     Sample(u32, MipSelection, &'a [TypedExpr<'a>]),

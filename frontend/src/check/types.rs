@@ -6,6 +6,7 @@
 //! Nested arrays are one: a leaf of an element type becomes an array of those of all elements,
 //! concatenated. No type has more than [`MAX_LEAVES`] leaves or is deeper than [`MAX_TYPE_DEPTH`].
 
+use super::differential::Differentials;
 use crate::interner::{Interner, Symbol};
 use crate::limits::{MAX_LEAVES, MAX_RUN_TIME_ARRAY_SCALARS, MAX_TOTAL_LEAVES, MAX_TYPE_DEPTH};
 use adumbra_ir::{Scalar, Span};
@@ -165,6 +166,8 @@ pub struct StructMember {
     pub ty: TypeId,
     /// Its first leaf among those of the struct.
     pub leaf: u32,
+    /// Whether it is declared `no_diff`.
+    pub is_no_diff: bool,
     /// Where it is declared.
     pub span: Span,
 }
@@ -194,6 +197,7 @@ pub struct TypeTable {
     members: Vec<StructMember>,
     arrays: HashMap<(TypeId, u32), TypeId>,
     run_time_arrays: HashMap<TypeId, TypeId>,
+    pub(super) differentials: Differentials,
 }
 
 /// A type that would have too many leaves or be too deep.
@@ -252,6 +256,7 @@ impl TypeTable {
             members: Vec::new(),
             arrays: HashMap::new(),
             run_time_arrays: HashMap::new(),
+            differentials: Differentials::default(),
         }
     }
 

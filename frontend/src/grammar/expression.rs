@@ -1,11 +1,14 @@
 //! Expressions: a Pratt parser for unary and binary operators; around it `?:` and assignment, which
 //! group to the right. The technique is from Pratt (1973), *Top down operator precedence*.
 
+use super::types::{dimensions, parametrised_type};
 use super::{
-    GrammarExtra, GrammarRule, NodeBuilder, enclosed, mark, name, one, seen, type_keyword,
+    GrammarExtra, GrammarRule, NodeBuilder, ParseError, Reader, enclosed, mark, name, one, seen,
+    type_keyword,
 };
 use crate::ast::{
-    BinaryOp, Expr, ExprKind, Ident, IncDecOp, LevelOfDetail, TextureSample, UnaryOp,
+    BinaryOp, Expr, ExprKind, Ident, IncDecOp, Initializer, InitializerKind, LevelOfDetail,
+    TextureSample, UnaryOp,
 };
 use crate::interner::Symbol;
 use crate::token_kind::{TokenKind, TokenSet};
@@ -47,6 +50,7 @@ pub(crate) const UNARY_OPERATORS: TokenSet = TokenSet::of(&[
     TokenKind::Tilde,
     TokenKind::PlusPlus,
     TokenKind::MinusMinus,
+    TokenKind::NoDiff,
 ]);
 
 const STEPS: TokenSet = TokenSet::of(&[TokenKind::PlusPlus, TokenKind::MinusMinus]);
@@ -101,6 +105,7 @@ enum Suffix<'a> {
     Index(&'a Expr<'a>),
     Member(Ident),
     Step(TokenKind),
+    Call(&'a [&'a Expr<'a>]),
 }
 
 /// Any expression but a comma list.
@@ -113,7 +118,7 @@ pub(super) fn expression<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a Expr<'a>> {
             .then(expression.clone())
             .map(|(yes, no)| Tail::Ternary(yes, no));
         let assign = one(ASSIGNMENT_OPERATORS)
-            .then(expression)
+            .then(expression.clone().or(list_expression(expression.boxed())))
             .map(|(op, value)| Tail::Assign(op, value));
         binary
             .then(ternary.or(assign).or_not())
@@ -154,6 +159,9 @@ fn binary<'t, 'a: 't>(
     .map(Suffix::Index);
     let member = mark(TokenKind::Dot).ignore_then(name()).map(Suffix::Member);
     let step = one(STEPS).map(Suffix::Step);
+    let call = callable()
+        .ignore_then(arguments(expression.clone()))
+        .map(Suffix::Call);
     // The commonest operators bind tightest, so those are tried first.
     let levels: Vec<_> = PRECEDENCE_LEVELS
         .into_iter()
@@ -169,20 +177,26 @@ fn binary<'t, 'a: 't>(
         .collect();
     operand(expression)
         .pratt((
-            postfix(POSTFIX, index.or(member).or(step), |operand, suffix, e| {
-                let (builder, span) = seen(e);
-                let kind = match suffix {
-                    Suffix::Index(index) => ExprKind::Index(operand, index),
-                    Suffix::Member(name) => ExprKind::Member(operand, name),
-                    Suffix::Step(kind) => stepped(kind, true, operand),
-                };
-                builder.expr(kind, span)
-            }),
+            postfix(
+                POSTFIX,
+                choice((index, member, step, call)),
+                |operand, suffix, e| {
+                    let (builder, span) = seen(e);
+                    let kind = match suffix {
+                        Suffix::Index(index) => ExprKind::Index(operand, index),
+                        Suffix::Member(name) => ExprKind::Member(operand, name),
+                        Suffix::Step(kind) => stepped(kind, true, operand),
+                        Suffix::Call(arguments) => ExprKind::Apply(operand, arguments),
+                    };
+                    builder.expr(kind, span)
+                },
+            ),
             prefix(PREFIX, one(UNARY_OPERATORS), |kind, operand, e| {
                 let (builder, span) = seen(e);
-                let kind = match unary_op(kind) {
-                    Some(op) => ExprKind::Unary(op, operand),
-                    None => stepped(kind, false, operand),
+                let kind = match (kind, unary_op(kind)) {
+                    (TokenKind::NoDiff, _) => ExprKind::NoDiff(operand),
+                    (_, Some(op)) => ExprKind::Unary(op, operand),
+                    _ => stepped(kind, false, operand),
                 };
                 builder.expr(kind, span)
             }),
@@ -195,11 +209,28 @@ fn binary<'t, 'a: 't>(
         .boxed()
 }
 
+/// Nothing, after what can be called though it is no name alone: a member, and a derivative.
+fn callable<'t, 'a: 't>() -> impl Parser<'t, &'t [TokenKind], (), GrammarExtra<'t, 'a>> + Copy {
+    custom(|input: &mut Reader<'t, '_, 'a>| {
+        let at = *input.cursor().inner();
+        match input.state().0.ends_callable(at) {
+            true => Ok(()),
+            false => Err(ParseError::expected(at, TokenSet::EMPTY)),
+        }
+    })
+}
+
 /// An expression without operators: a literal, a name, a call, parentheses.
 fn operand<'t, 'a: 't>(
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
 ) -> GrammarRule<'t, 'a, &'a Expr<'a>> {
     let arguments = arguments(expression.clone());
+    let parametrised = parametrised_type(dimensions(expression.clone()))
+        .then(arguments.clone())
+        .map_with(|(ty, arguments), e| {
+            ExprKind::ConstructType(e.state().arena.alloc(ty), arguments)
+        })
+        .boxed();
     let angled = mark(TokenKind::Less)
         .ignore_then(name())
         .then_ignore(mark(TokenKind::Greater))
@@ -232,6 +263,7 @@ fn operand<'t, 'a: 't>(
         |_, _| ExprKind::Broken,
     );
     choice((
+        parametrised,
         named,
         literal(),
         parentheses,
@@ -252,6 +284,8 @@ fn arguments<'t, 'a: 't>(
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
 ) -> GrammarRule<'t, 'a, &'a [&'a Expr<'a>]> {
     let list = expression
+        .clone()
+        .or(list_expression(expression))
         .separated_by(mark(TokenKind::Comma))
         .collect::<Arguments>()
         .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list));
@@ -265,6 +299,55 @@ fn arguments<'t, 'a: 't>(
         },
     )
     .boxed()
+}
+
+/// `e`, or `{ a, { b } }` with expressions in it.
+pub(super) fn initializer<'t, 'a: 't>(
+    expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+) -> GrammarRule<'t, 'a, Initializer<'a>> {
+    recursive(|initializer| {
+        let list = initializer
+            .separated_by(mark(TokenKind::Comma))
+            .allow_trailing()
+            .collect::<SmallVec<[_; 4]>>()
+            .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list));
+        let list = enclosed(
+            TokenKind::LBrace,
+            list.map(InitializerKind::List),
+            TokenKind::RBrace,
+            |builder: NodeBuilder<'t, 'a>, span| {
+                InitializerKind::Expr(builder.expr(ExprKind::Broken, span))
+            },
+        );
+        expression
+            .map(InitializerKind::Expr)
+            .or(list)
+            .map_with(|kind, e| Initializer {
+                kind,
+                span: seen(e).1,
+            })
+    })
+    .boxed()
+}
+
+/// `{ a, b }` where a value is expected.
+pub(super) fn list_expression<'t, 'a: 't>(
+    expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+) -> GrammarRule<'t, 'a, &'a Expr<'a>> {
+    let opener = custom(|input: &mut Reader<'t, '_, 'a>| match input.peek() {
+        Some(TokenKind::LBrace) => Ok(()),
+        _ => Err(ParseError::expected(
+            *input.cursor().inner(),
+            TokenSet::EMPTY,
+        )),
+    });
+    opener
+        .ignore_then(initializer(expression))
+        .map_with(|list, e| {
+            let (builder, span) = seen(e);
+            builder.expr(ExprKind::List(builder.arena.alloc(list)), span)
+        })
+        .boxed()
 }
 
 fn stepped<'a>(kind: TokenKind, postfix: bool, place: &'a Expr<'a>) -> ExprKind<'a> {

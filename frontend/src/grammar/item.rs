@@ -1,11 +1,15 @@
 //! Items at file level, and the entry points of the grammar.
 
+use super::attribute::attribute_list;
 use super::expression::literal;
 use super::statement::{StatementRules, statement_rules};
-use super::{GrammarRule, NodeBuilder, enclosed, mark, name, one, seen, semicolon, skip_to_end};
+use super::{
+    GrammarExtra, GrammarRule, NodeBuilder, enclosed, mark, name, one, seen, semicolon,
+    skip_to_end, word,
+};
 use crate::ast::{
-    Expr, ExprKind, FunctionDef, Ident, Item, ItemKind, MetadataItem, ParamDecl, ParamDirection,
-    ReplEntry, StructDef, UnaryOp,
+    Attribute, Declaration, Expr, ExprKind, FunctionDef, Ident, Item, ItemKind, MetadataItem,
+    ParamDecl, ParamDirection, ReplEntry, StructDef, TypeAlias, UnaryOp,
 };
 use crate::syntax_error::foreign_keyword;
 use crate::token_kind::{TokenKind, TokenSet};
@@ -26,6 +30,7 @@ const QUALIFIERS: TokenSet = TokenSet::of(&[
     TokenKind::Out,
     TokenKind::InOut,
     TokenKind::Const,
+    TokenKind::NoDiff,
 ]);
 
 /// A whole file.
@@ -70,9 +75,13 @@ pub(crate) fn repl_entries<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [ReplEntry<'
             ddx,
             ddy,
         });
-    let item = declared(&rules).map_with(|kind, e| {
+    let item = declared(&rules).map_with(|(attributes, kind), e| {
         let (builder, span) = seen(e);
-        ReplEntry::Item(builder.arena.alloc(Item { kind, span }))
+        ReplEntry::Item(builder.arena.alloc(Item {
+            attributes,
+            kind,
+            span,
+        }))
     });
     let statement = rules
         .statement
@@ -99,8 +108,10 @@ fn item<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, Optio
         .map(ItemKind::Declaration);
     let skip = skip_to_end(STARTS).map_with(|(), e| {
         let range = e.span();
-        ItemKind::Broken(declared_names(e.state().0, range.start, range.end))
+        let names = declared_names(e.state().0, range.start, range.end);
+        (&[][..], ItemKind::Broken(names))
     });
+    let declaration = attribute_list(rules.attribute.clone(), false).then(declaration);
     let item = declared(rules)
         .or(declaration)
         .map(Some)
@@ -108,43 +119,95 @@ fn item<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, Optio
     item.recover_with(via_parser(skip.map(Some)))
         .map_with(|kind, e| {
             let (builder, span) = seen(e);
-            let item = kind.map(|kind| Item { kind, span });
+            let item = kind.map(|(attributes, kind)| Item {
+                attributes,
+                kind,
+                span,
+            });
             builder.validate(|audit| item.iter().for_each(|item| audit.item(item)));
             item
         })
         .boxed()
 }
 
-/// The items that are allowed at file level only: functions, shaders, structs. Textures and
-/// resources are parsed as declarations.
-fn declared<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, ItemKind<'a>> {
+/// The items that are allowed at file level only, with their attributes: functions, shaders,
+/// structs, names of types. Textures and resources are parsed as declarations.
+fn declared<'t, 'a: 't>(
+    rules: &StatementRules<'t, 'a>,
+) -> GrammarRule<'t, 'a, (&'a [Attribute<'a>], ItemKind<'a>)> {
+    let function = function(rules, true);
+    let functions = function.clone().map_with(|function, e| {
+        let kind = match function {
+            Err(name) => ItemKind::Broken(e.state().arena.alloc_slice_copy(&[name])),
+            Ok(function) => ItemKind::Function(e.state().arena.alloc(function)),
+        };
+        let attributes = match kind {
+            ItemKind::Function(function) => function.attributes,
+            _ => &[],
+        };
+        (attributes, kind)
+    });
+    let alias = word("typedef")
+        .ignore_then(rules.ty.clone())
+        .then(name())
+        .then(rules.dimensions.clone())
+        .then_ignore(semicolon())
+        .map_with(|((ty, name), dimensions), e| {
+            ItemKind::TypeAlias(e.state().arena.alloc(TypeAlias {
+                ty,
+                name,
+                dimensions,
+            }))
+        });
+    let others = attribute_list(rules.attribute.clone(), false).then(alias.or(structure(rules)));
+    functions.or(others).boxed()
+}
+
+/// A function, a shader if `may_be_shader`, a prototype; its name if the parameters could not be
+/// parsed.
+fn function<'t, 'a: 't>(
+    rules: &StatementRules<'t, 'a>,
+    may_be_shader: bool,
+) -> GrammarRule<'t, 'a, Result<FunctionDef<'a>, Ident>> {
     let parameters = parameters(rules);
     let body = rules
         .block
         .clone()
         .map(Some)
         .or(mark(TokenKind::Semicolon).to(None));
-    let function = rules
-        .ty
-        .clone()
-        .map(Some)
-        .or(mark(TokenKind::Shader).to(None))
+    let ty = rules.ty.clone().map(Some);
+    let result = match may_be_shader {
+        true => ty.or(mark(TokenKind::Shader).to(None)).boxed(),
+        false => ty.boxed(),
+    };
+    attribute_list(rules.attribute.clone(), false)
+        .then(no_diff())
+        .then(result)
         .then(name())
         .then(parameters)
         .then(body)
-        .map_with(
-            |(((result, name), (parameters, parameters_span)), body), e| match parameters {
-                None => ItemKind::Broken(e.state().arena.alloc_slice_copy(&[name])),
-                Some(parameters) => ItemKind::Function(e.state().arena.alloc(FunctionDef {
+        .map(
+            |(((((attributes, is_no_diff), result), name), parameters), body)| {
+                let (parameters, parameters_span) = parameters;
+                Ok(FunctionDef {
+                    attributes,
+                    is_no_diff,
                     result,
                     name,
-                    parameters,
+                    parameters: parameters.ok_or(name)?,
                     parameters_span,
                     body,
-                })),
+                })
             },
-        );
-    function.or(structure(rules)).boxed()
+        )
+        .boxed()
+}
+
+/// Whether `no_diff` is written.
+fn no_diff<'t, 'a: 't>() -> impl Parser<'t, &'t [TokenKind], bool, GrammarExtra<'t, 'a>> + Copy {
+    one(TokenSet::of(&[TokenKind::NoDiff]))
+        .or_not()
+        .map(|written| written.is_some())
 }
 
 /// `(float a, out float b = 1)` and its span; `None` if it cannot be parsed.
@@ -162,6 +225,7 @@ fn parameters<'t, 'a: 't>(
         .map_with(|(((qualifiers, ty), declarator), metadata), e| ParamDecl {
             direction: direction(qualifiers),
             is_const: qualifiers.contains(TokenKind::Const),
+            is_no_diff: qualifiers.contains(TokenKind::NoDiff),
             ty,
             declarator,
             metadata: metadata.unwrap_or_default(),
@@ -212,28 +276,72 @@ fn metadata<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [MetadataItem<'a>]> {
 
 /// `struct pair { float a, b; };`
 fn structure<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, ItemKind<'a>> {
-    let members = rules
-        .declaration
-        .clone()
+    let method = function(rules, false).map(|method| match method {
+        Ok(method) => Part::Method(method),
+        Err(_) => Part::Broken,
+    });
+    let member = no_diff()
+        .then(rules.declaration.clone())
         .then_ignore(semicolon())
-        .map(|member| *member)
+        .map(|(is_no_diff, member)| {
+            Part::Members(Declaration {
+                is_no_diff,
+                ..*member
+            })
+        });
+    let parts = method
+        .or(member)
         .repeated()
         .collect::<SmallVec<[_; 8]>>()
-        .map_with(|list, e| Some(&*e.state().arena.alloc_slice_copy(&list)));
+        .map(Some);
+    let interfaces = mark(TokenKind::Colon)
+        .ignore_then(
+            name()
+                .separated_by(mark(TokenKind::Comma))
+                .at_least(1)
+                .collect::<SmallVec<[Ident; 2]>>(),
+        )
+        .or_not()
+        .map(Option::unwrap_or_default);
     mark(TokenKind::Struct)
         .ignore_then(name())
+        .then(interfaces)
         .then(enclosed(
             TokenKind::LBrace,
-            members,
+            parts,
             TokenKind::RBrace,
             |_, _| None,
         ))
         .then_ignore(semicolon())
-        .map_with(|(name, members), e| match members {
-            None => ItemKind::Broken(e.state().arena.alloc_slice_copy(&[name])),
-            Some(members) => ItemKind::Struct(e.state().arena.alloc(StructDef { name, members })),
+        .map_with(|((name, interfaces), parts), e| {
+            let arena = e.state().arena;
+            let Some(parts) = parts else {
+                return ItemKind::Broken(arena.alloc_slice_copy(&[name]));
+            };
+            let members = parts.iter().filter_map(|part| match part {
+                Part::Members(members) => Some(*members),
+                _ => None,
+            });
+            let methods = parts.iter().filter_map(|part| match part {
+                Part::Method(method) => Some(*method),
+                _ => None,
+            });
+            ItemKind::Struct(arena.alloc(StructDef {
+                name,
+                interfaces: arena.alloc_slice_copy(&interfaces),
+                members: BumpVec::from_iter_in(members, arena).into_bump_slice(),
+                methods: BumpVec::from_iter_in(methods, arena).into_bump_slice(),
+            }))
         })
         .boxed()
+}
+
+/// A part of a struct.
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    Members(Declaration<'a>),
+    Method(FunctionDef<'a>),
+    Broken,
 }
 
 /// The names that a broken item most likely declares: the first one with a bracket, a `=`, a `,` or

@@ -1,14 +1,15 @@
 //! Statements and declarations. Each statement recovers at its own end, so a broken one costs no
 //! other.
 
-use super::expression::expression;
+use super::attribute::{attribute, attribute_list};
+use super::expression::{expression, initializer, list_expression};
+use super::types::{dimensions, ty};
 use super::{
-    GrammarExtra, GrammarRule, NodeBuilder, enclosed, mark, name, one, seen, semicolon,
-    skip_to_end, type_keyword,
+    GrammarExtra, GrammarRule, NodeBuilder, enclosed, mark, name, one, seen, semicolon, skip_to_end,
 };
 use crate::ast::{
-    BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, ForLoop, IfArm,
-    Initializer, InitializerKind, Stmt, StmtKind, SwitchCase, TypeExpr, TypeName,
+    Attribute, BlockStmt, Declaration, Declarator, Dimension, Expr, ExprKind, ForInit, ForLoop,
+    IfArm, Stmt, StmtKind, SwitchCase, TypeExpr,
 };
 use crate::token_kind::{TokenKind, TokenSet};
 use adumbra_ir::Span;
@@ -32,6 +33,8 @@ const STARTS: TokenSet = TokenSet::TYPES.union(TokenSet::of(&[
 /// The rules that items consist of.
 pub(super) struct StatementRules<'t, 'a> {
     pub(super) expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
+    pub(super) attribute: GrammarRule<'t, 'a, Attribute<'a>>,
+    pub(super) dimensions: GrammarRule<'t, 'a, &'a [Dimension<'a>]>,
     pub(super) ty: GrammarRule<'t, 'a, TypeExpr<'a>>,
     pub(super) declarator: GrammarRule<'t, 'a, Declarator<'a>>,
     /// Without its `;`.
@@ -44,12 +47,14 @@ pub(super) struct StatementRules<'t, 'a> {
 pub(super) fn statement_rules<'t, 'a: 't>() -> StatementRules<'t, 'a> {
     let expression = expression();
     let dimensions = dimensions(expression.clone());
+    let attribute = attribute(expression.clone());
     let ty = ty(dimensions.clone());
-    let declarator = declarator(dimensions, expression.clone());
+    let declarator = declarator(dimensions.clone(), expression.clone());
     let declaration = declaration(ty.clone(), declarator.clone());
     let statement = recursive(|statement| {
         let statement = statement.boxed();
         alternatives(
+            &attribute,
             expression.clone(),
             declaration.clone(),
             statement.clone(),
@@ -59,6 +64,8 @@ pub(super) fn statement_rules<'t, 'a: 't>() -> StatementRules<'t, 'a> {
     .boxed();
     StatementRules {
         expression,
+        attribute,
+        dimensions,
         ty,
         declarator,
         declaration,
@@ -69,6 +76,7 @@ pub(super) fn statement_rules<'t, 'a: 't>() -> StatementRules<'t, 'a> {
 
 /// Any statement, by its first words.
 fn alternatives<'t, 'a: 't>(
+    attribute: &GrammarRule<'t, 'a, Attribute<'a>>,
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
     declaration: GrammarRule<'t, 'a, &'a Declaration<'a>>,
     statement: GrammarRule<'t, 'a, Stmt<'a>>,
@@ -120,12 +128,17 @@ fn alternatives<'t, 'a: 't>(
         .then_ignore(semicolon())
         .map(|(body, condition)| StmtKind::DoWhile { body, condition });
     let returned = mark(TokenKind::Return)
-        .ignore_then(expression.clone().or_not())
+        .ignore_then(
+            expression
+                .clone()
+                .or(list_expression(expression.clone()))
+                .or_not(),
+        )
         .then_ignore(semicolon())
         .map(StmtKind::Return);
     let switched = switch(expression.clone(), condition, statement);
     let word = |kind, stmt: StmtKind<'a>| mark(kind).ignore_then(semicolon()).to(stmt);
-    choice((
+    let kinds = choice((
         declared,
         evaluated,
         block.map(StmtKind::Block),
@@ -139,12 +152,20 @@ fn alternatives<'t, 'a: 't>(
         switched,
         mark(TokenKind::Semicolon).to(StmtKind::Empty),
     ))
-    .recover_with(via_parser(skip_to_end(STARTS).to(StmtKind::Broken)))
-    .map_with(|kind, e| Stmt {
-        kind,
-        span: seen(e).1,
-    })
-    .boxed()
+    .boxed();
+    let attributed = attribute_list(attribute.clone(), true)
+        .then(kinds.clone())
+        .or(kinds.map(|kind| (&[][..], kind)));
+    attributed
+        .recover_with(via_parser(
+            skip_to_end(STARTS).to((&[][..], StmtKind::Broken)),
+        ))
+        .map_with(|(attributes, kind), e| Stmt {
+            attributes,
+            kind,
+            span: seen(e).1,
+        })
+        .boxed()
 }
 
 /// `{ … }`
@@ -157,7 +178,11 @@ fn block<'t, 'a: 't>(
         TokenKind::RBrace,
         |builder: NodeBuilder<'t, 'a>, span: Span| {
             let kind = StmtKind::Broken;
-            &*builder.arena.alloc_slice_copy(&[Stmt { kind, span }])
+            &*builder.arena.alloc_slice_copy(&[Stmt {
+                attributes: &[],
+                kind,
+                span,
+            }])
         },
     )
     .map_with(|statements, e| BlockStmt {
@@ -266,78 +291,13 @@ fn switch<'t, 'a: 't>(
         .boxed()
 }
 
-/// `[8][n]`
-fn dimensions<'t, 'a: 't>(
-    expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
-) -> GrammarRule<'t, 'a, &'a [Dimension<'a>]> {
-    enclosed(
-        TokenKind::LBracket,
-        expression.or_not(),
-        TokenKind::RBracket,
-        |builder: NodeBuilder<'t, 'a>, span| Some(builder.expr(ExprKind::Broken, span)),
-    )
-    .map_with(|size, e| Dimension {
-        size,
-        span: seen(e).1,
-    })
-    .repeated()
-    .collect::<SmallVec<[_; 2]>>()
-    .map_with(|list, e| match list.is_empty() {
-        true => &[][..],
-        false => &*e.state().arena.alloc_slice_copy(&list),
-    })
-    .boxed()
-}
-
-/// `float`, `pair`, `struct pair`, `float[8]`
-fn ty<'t, 'a: 't>(
-    dimensions: GrammarRule<'t, 'a, &'a [Dimension<'a>]>,
-) -> GrammarRule<'t, 'a, TypeExpr<'a>> {
-    let keyword = type_keyword().map(TypeName::Keyword);
-    let named = name().map(|name| TypeName::Named(name.symbol));
-    let structure = mark(TokenKind::Struct)
-        .ignore_then(name())
-        .map(|name| TypeName::Struct(name.symbol));
-    choice((keyword, named, structure))
-        .then(dimensions)
-        .map_with(|(name, dimensions), e| TypeExpr {
-            name,
-            dimensions,
-            span: seen(e).1,
-        })
-        .boxed()
-}
-
 /// `w[8] = { 1.0 }`
 fn declarator<'t, 'a: 't>(
     dimensions: GrammarRule<'t, 'a, &'a [Dimension<'a>]>,
     expression: GrammarRule<'t, 'a, &'a Expr<'a>>,
 ) -> GrammarRule<'t, 'a, Declarator<'a>> {
-    let initializer = recursive(|initializer| {
-        let list = initializer
-            .separated_by(mark(TokenKind::Comma))
-            .allow_trailing()
-            .collect::<SmallVec<[_; 4]>>()
-            .map_with(|list, e| &*e.state().arena.alloc_slice_copy(&list));
-        let list = enclosed(
-            TokenKind::LBrace,
-            list.map(InitializerKind::List),
-            TokenKind::RBrace,
-            |builder: NodeBuilder<'t, 'a>, span| {
-                InitializerKind::Expr(builder.expr(ExprKind::Broken, span))
-            },
-        );
-        expression
-            .map(InitializerKind::Expr)
-            .or(list)
-            .map_with(|kind, e| Initializer {
-                kind,
-                span: seen(e).1,
-            })
-    })
-    .boxed();
     let init = mark(TokenKind::Assign)
-        .ignore_then(initializer)
+        .ignore_then(initializer(expression))
         .map_with(|init, e| &*e.state().arena.alloc(init));
     name()
         .then(dimensions)
@@ -368,6 +328,7 @@ fn declaration<'t, 'a: 't>(
             let (builder, span) = seen(e);
             &*builder.arena.alloc(Declaration {
                 is_const: constant.is_some(),
+                is_no_diff: false,
                 ty,
                 declarators: builder.arena.alloc_slice_copy(&list),
                 span,

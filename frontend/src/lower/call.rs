@@ -20,6 +20,10 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         span: Span,
     ) -> LeafValues {
         let function = &self.shared.program.functions[callee.0 as usize];
+        let is_detached = std::mem::take(&mut self.detaches_outputs);
+        if function.derived.is_some() {
+            return self.call_derivative(callee, args, ty, is_detached, span);
+        }
         let mut scalars: SmallVec<[ValueId; 8]> = SmallVec::new();
         let mut arrays: Vec<ArrayId> = Vec::new();
         let mut outputs: SmallVec<[(&TypedParam, PlaceAccess, ObservedPlace, LeafValues); 4]> =
@@ -70,7 +74,8 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         });
         let value: LeafValues = value.collect();
         for (param, access, place, passed) in outputs {
-            let values = self.receive_output(param, &access, passed, &mut results, span);
+            let values =
+                self.receive_output(param, &access, passed, &mut results, is_detached, span);
             self.observe_place(place, param.ty, &values, span);
         }
         value
@@ -99,6 +104,27 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         }
     }
 
+    /// The leaves of an argument. An array that a later argument may still write to is copied.
+    pub(super) fn fixed(
+        &mut self,
+        ty: TypeId,
+        mut values: LeafValues,
+        later: &[TypedExpr<'a>],
+        span: Span,
+    ) -> LeafValues {
+        if later.iter().all(is_plain) {
+            return values;
+        }
+        for (&leaf, value) in self.leaves(ty).iter().zip(&mut values) {
+            if leaf.len > 0 {
+                let copy = self.new_array(leaf, None, span, None);
+                self.copy_array(copy, value.array(), span);
+                *value = copy.into();
+            }
+        }
+        values
+    }
+
     /// Writes the result of an `out` or `inout` parameter. Whole arrays were written in place,
     /// parts of longer ones as copies.
     fn receive_output(
@@ -107,6 +133,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         access: &PlaceAccess,
         mut values: LeafValues,
         results: &mut impl Iterator<Item = ValueId>,
+        is_detached: bool,
         span: Span,
     ) -> LeafValues {
         let leaves = self.leaves(param.ty);
@@ -114,6 +141,12 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         for (leaf, value) in leaves.iter().zip(&mut values) {
             if leaf.len == 0 {
                 *value = results.next().expect("a result for each scalar").into();
+            }
+            if is_detached && leaf.scalar == Scalar::F32 {
+                match leaf.len {
+                    0 => *value = self.detached(value.value(), span).into(),
+                    len => self.detach_array(value.array(), value.array(), len, span),
+                }
             }
         }
         self.write(access, &values, span);

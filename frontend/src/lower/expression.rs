@@ -130,6 +130,15 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 self.select(condition, &yes, &no, span)
             }
             TypedExprKind::Shadow(direction, inner) => self.shadow(direction, inner, span),
+            TypedExprKind::Detach(inner) => {
+                if let TypedExprKind::Call(function, args) = inner.kind {
+                    self.call_detached(function, args, inner.ty, span)
+                } else {
+                    let mut values = self.values(inner);
+                    self.detach(inner.ty, &mut values, span);
+                    values
+                }
+            }
             TypedExprKind::Sample(texture, detail, args) => {
                 let mut coordinates: SmallVec<[ValueId; 6]> = SmallVec::new();
                 for arg in args {

@@ -31,6 +31,8 @@ pub(super) struct FunctionLowering<'l, 'p, 'a> {
     pub(super) targets: Vec<JumpTarget>,
     /// The old value, inside a compound assignment.
     pub(super) current: LeafValues,
+    /// Whether what the next call writes to its arguments is a constant for derivatives.
+    pub(super) detaches_outputs: bool,
     /// The arrays of the return value.
     return_arrays: SmallVec<[ArrayId; 2]>,
     is_entry: bool,
@@ -63,18 +65,28 @@ pub(super) fn lower(
         first_slots,
         targets: Vec::new(),
         current: LeafValues::new(),
+        detaches_outputs: false,
         return_arrays: SmallVec::new(),
         is_entry,
         is_observed,
         indices: Vec::new(),
     };
     body.signature();
+    if let Some(derived) = &function.derived {
+        body.derivative_body(derived);
+        let mut function = body.builder.finish();
+        function.library = true;
+        return function;
+    }
+    body.detach_params();
     body.observe_entry();
     body.statements(function.body);
     if !body.builder.is_terminated() {
         body.return_from_function(&[], function.span);
     }
-    body.builder.finish()
+    let mut lowered = body.builder.finish();
+    lowered.custom = shared.custom(id);
+    lowered
 }
 
 /// Calls `f` for each scalar of a value in the order of the host's types: its leaf and, in an
@@ -112,7 +124,7 @@ pub(super) fn for_each_host_scalar_from(
     }
 }
 
-fn mode(direction: ParamDirection) -> PassingMode {
+pub(super) fn mode(direction: ParamDirection) -> PassingMode {
     match direction {
         ParamDirection::In => PassingMode::In,
         ParamDirection::Out => PassingMode::Out,
@@ -230,6 +242,42 @@ impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
                 self.start_output(param);
             }
         }
+    }
+
+    /// `no_diff` parameters are constants for derivatives.
+    fn detach_params(&mut self) {
+        for param in self.function.params {
+            if !param.is_no_diff || self.is_entry {
+                continue;
+            }
+            let first = self.first_slot(param.local);
+            for (slot, &leaf) in (first..).zip(self.leaves(param.ty)) {
+                let value = self.environment.get(slot);
+                match (leaf.scalar, leaf.len) {
+                    (Scalar::F32, 0) => {
+                        let value = self.detached(value.value(), param.span);
+                        self.set(slot, value);
+                    }
+                    (Scalar::F32, len) => {
+                        let array = value.array();
+                        self.detach_array(array, array, len, param.span);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// The arrays of the return value, and places for its scalars.
+    pub(super) fn returned_storage(&self) -> LeafValues {
+        let mut arrays = self.return_arrays.iter();
+        let leaves = self.leaves(self.function.result).iter();
+        leaves
+            .map(|leaf| match leaf.len {
+                0 => LeafValue::EMPTY,
+                _ => (*arrays.next().expect("an array for each array leaf")).into(),
+            })
+            .collect()
     }
 
     /// The direction of a parameter's value: an entry has no caller, so its outputs bring nothing.
@@ -361,7 +409,15 @@ impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
         self.observe_return(value, span);
         let mut results: Vec<ValueId> = Vec::with_capacity(function.params.len() + value.len());
         let mut arrays = 0;
-        for (leaf, value) in self.leaves(function.result).iter().zip(value) {
+        let value = match function.is_no_diff {
+            true => {
+                let mut detached = LeafValues::from_slice(value);
+                self.detach(function.result, &mut detached, span);
+                detached
+            }
+            false => LeafValues::from_slice(value),
+        };
+        for (leaf, value) in self.leaves(function.result).iter().zip(&value) {
             if leaf.len == 0 {
                 results.push(value.value());
                 continue;

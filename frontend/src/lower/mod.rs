@@ -9,6 +9,7 @@
 mod access;
 mod branch;
 mod call;
+mod derivative;
 mod expression;
 mod function;
 mod initialise;
@@ -24,10 +25,11 @@ use crate::limits::MAX_BRANCH_ARGUMENTS;
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::metadata::Metadata;
 use adumbra_ir::module::{
-    ClosureId, ClosureShape, FuncId, Global, Input, MessageId, Module, NameId, Output, ResourceId,
-    TextureId,
+    ClosureId, ClosureShape, DerivativeMode, FuncId, Global, Input, MessageId, Module, NameId,
+    Output, ResourceId, TextureId,
 };
 use adumbra_ir::{Code, Diagnostic};
+use derivative::RecipeKey;
 use observe::Observer;
 pub use observe::{
     ConditionKind, MAX_OBSERVED_ELEMENTS, MAX_OBSERVED_SCALARS, Observation, ObservedArguments,
@@ -106,6 +108,17 @@ fn lower_with(
     Ok((lowering.module, watched))
 }
 
+/// A function that is yet to be lowered.
+#[derive(Clone, Debug)]
+enum Work {
+    /// One of the program.
+    Function(FunctionId),
+    /// A derived one.
+    Recipe(RecipeKey),
+    /// A custom derivative of the first function, given by the second.
+    Adapter(DerivativeMode, FunctionId, FunctionId),
+}
+
 /// The state shared by all functions of the module being made.
 struct ModuleLowering<'p, 'a> {
     program: &'p TypedProgram<'a>,
@@ -113,7 +126,9 @@ struct ModuleLowering<'p, 'a> {
     module: Module,
     /// The number of each function that is reached.
     reached: Vec<Option<FuncId>>,
-    queue: Vec<FunctionId>,
+    queue: Vec<Work>,
+    /// The derived functions that are reached.
+    recipes: HashMap<RecipeKey, FuncId>,
     textures: Vec<Option<TextureId>>,
     resources: Vec<Option<ResourceId>>,
     closures: Vec<Option<ClosureId>>,
@@ -140,6 +155,7 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
             module: Module::default(),
             reached: vec![None; program.functions.len()],
             queue: Vec::new(),
+            recipes: HashMap::new(),
             textures: vec![None; program.textures.len()],
             resources: vec![None; program.resources.len()],
             closures: vec![None; program.closures.len()],
@@ -156,15 +172,19 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
         let next = FuncId(self.queue.len() as u32);
         let number = &mut self.reached[function.0 as usize];
         *number.get_or_insert_with(|| {
-            self.queue.push(function);
+            self.queue.push(Work::Function(function));
             next
         })
     }
 
     fn work_off(&mut self) -> Result<(), Diagnostic> {
         let mut next = 0;
-        while let Some(&function) = self.queue.get(next) {
-            let function = function::lower(self, function, next == 0);
+        while let Some(work) = self.queue.get(next).cloned() {
+            let function = match work {
+                Work::Function(function) => function::lower(self, function, next == 0),
+                Work::Recipe(key) => self.derived_function(key),
+                Work::Adapter(mode, of, rule) => derivative::adapter(self, mode, of, rule),
+            };
             let elements = function.arrays.iter().map(|array| u64::from(array.len));
             let elements: u64 = elements.sum();
             if elements > MAX_ARRAY_ELEMENTS {

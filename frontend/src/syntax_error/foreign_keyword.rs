@@ -95,7 +95,7 @@ const OPENERS: &[Word] = &[
         "extern",
         "remove it: there are no external functions, every function has its body in the program",
     ),
-    ("typedef", "name the type itself where it is used"),
+    ("typedef", "write `typedef float3 name;` at file level"),
     ("enum", "write constants: `const int name = 0;`"),
     (
         "class",

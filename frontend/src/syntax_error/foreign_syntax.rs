@@ -2,7 +2,7 @@
 
 use super::foreign_keyword::{foreign_opener_fix, foreign_operator_fix};
 use super::{Case, OPERANDS, misspelt_keyword};
-use crate::check::{is_built_in, texture_sampling_fix};
+use crate::check::is_built_in;
 use crate::lexer::shortened;
 use crate::token_kind::TokenKind;
 use adumbra_ir::{Code, Diagnostic, Span};
@@ -337,14 +337,12 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
         ),
         TokenKind::LParen if case.struct_around().is_some() => {
             let name = shortened(case.text_of(case.struct_around()?));
-            let function = shortened(case.word(-1));
             report(
                 case.previous_span(),
-                "a struct has members alone, no functions",
-                "a function inside a struct",
+                "a struct has no constructors",
+                "a function without a result",
                 format!(
-                    "move it after the struct, and pass it the value: `{} {function}({name} self, …)`, called as `{function}(value, …)`",
-                    shortened(case.word(-2))
+                    "a call makes a struct of its members, `{name}(…)`; a method has a type before its name"
                 ),
             )
         }
@@ -354,28 +352,6 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
             "not expected after a variable's name",
             "move the function out to file level; initialise a variable with `=`",
         ),
-        TokenKind::LParen if matches!(before, (Some(TokenKind::Dot), Some(TokenKind::Name))) => {
-            let (value, method) = (case.word(-3), shortened(case.word(-1)));
-            let value = match case.kind(-3) {
-                Some(TokenKind::Name) => shortened(value),
-                _ => "value",
-            };
-            let has_arguments = case.kind(1) != Some(TokenKind::RParen);
-            let rest = if has_arguments { ", …" } else { "" };
-            report(
-                case.previous_span(),
-                format!("there are no methods, so `{method}` cannot be called like this"),
-                "a member, not a function",
-                match texture_sampling_fix(case.word(-1), value) {
-                    Some(sample) => format!(
-                        "with `texture2d {value};` at file level, write `{sample}`; how it is filtered is up to the host"
-                    ),
-                    None => {
-                        format!("write the value as an argument: `{method}({value}{rest})`")
-                    }
-                },
-            )
-        }
         TokenKind::LParen
             if matches!(case.kind(-1), Some(TokenKind::RParen | TokenKind::RBracket)) =>
         {

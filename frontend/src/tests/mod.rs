@@ -3,6 +3,7 @@
 mod arrays;
 mod chains;
 mod declarations;
+mod derivatives;
 mod errors;
 mod flow;
 mod habits;

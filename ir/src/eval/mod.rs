@@ -21,6 +21,7 @@ mod evaluation;
 mod nan_origin;
 mod number;
 mod suspended;
+mod tapes;
 #[cfg(test)]
 mod tests;
 

@@ -49,7 +49,7 @@ impl NanOrigins {
         result: &mut EvalValue<F>,
     ) {
         // Elements keep the marks that they were stored with.
-        if matches!(inst.kind, InstKind::Load(_)) {
+        if matches!(inst.kind, InstKind::Load(_) | InstKind::Take(..)) {
             return;
         }
         let values = || args.iter().map(|value| value.float);

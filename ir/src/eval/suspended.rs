@@ -3,6 +3,7 @@
 
 use super::evaluation::{Evaluation, RegionExit};
 use super::nan_origin::NanOrigins;
+use super::tapes::Tapes;
 use super::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, ExecutionCounts, Number};
 use crate::host::{ClosureArena, Faults, Host, SampleRequest};
 use crate::module::{FuncId, Module, RegionId};
@@ -35,6 +36,7 @@ pub(super) struct EvalState<F> {
     pub(super) steps: u64,
     pub(super) faults: Faults,
     pub(super) closures: ClosureArena,
+    pub(super) tapes: Tapes<F>,
     pub(super) path: u64,
     pub(super) origins: NanOrigins,
     pub(super) tally: ExecutionCounts,
@@ -48,6 +50,7 @@ impl<F> Default for EvalState<F> {
             steps: 0,
             faults: Faults::default(),
             closures: ClosureArena::default(),
+            tapes: Tapes::default(),
             path: 0,
             origins: NanOrigins::default(),
             tally: ExecutionCounts::default(),
@@ -219,6 +222,7 @@ impl<F: Number> SuspendedPoint<F> {
             + frames
             + self.state.frames.iter().map(frame).sum::<usize>()
             + self.state.closures.memory()
+            + self.state.tapes.memory()
             + self.state.origins.memory()
     }
 }

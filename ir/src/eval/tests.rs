@@ -4,6 +4,7 @@ mod arrays;
 mod control;
 mod host;
 mod origins;
+mod tapes;
 mod values;
 mod wide;
 

@@ -162,8 +162,11 @@ impl Place {
             | InstKind::Resource(_)
             | InstKind::Shadow(_)
             | InstKind::Difference(_)
+            | InstKind::Detach
             | InstKind::Sample(..)
             | InstKind::Message(_)
+            | InstKind::Keep(..)
+            | InstKind::Take(..)
             | InstKind::EnterInlined(_)
             | InstKind::NextIteration
             | InstKind::MakeClosure(_)

@@ -30,6 +30,7 @@ pub(super) struct IdMap {
     resources: Vec<ResourceId>,
     closures: Vec<ClosureId>,
     messages: Vec<MessageId>,
+    first_record: u32,
 }
 
 impl<'a> MergedTables<'a> {
@@ -102,6 +103,10 @@ impl<'a> MergedTables<'a> {
             ids.messages.push(MessageId(id));
         }
 
+        // Units share no records, so that each finds its own.
+        ids.first_record = whole.records.len() as u32;
+        whole.records.extend_from_slice(&module.records);
+
         let is_called = (module.functions.iter().flat_map(callees)).any(|id| id == module.entry);
         let stays = |id: usize| id != module.entry.index() || is_called;
         let mut next = whole.functions.len() as u32;
@@ -146,10 +151,12 @@ impl IdMap {
             InstKind::MakeClosure(id) => *id = self.closures[id.index()],
             InstKind::Message(id) => *id = self.messages[id.index()],
             InstKind::Call(id, _) => *id = self.functions[id.index()],
+            InstKind::Keep(_, id) | InstKind::Take(_, id) => id.0 += self.first_record,
             InstKind::Const(_)
             | InstKind::Op(_)
             | InstKind::Shadow(_)
             | InstKind::Difference(_)
+            | InstKind::Detach
             | InstKind::ArrayZero(_)
             | InstKind::ArrayCopy { .. }
             | InstKind::ArrayResize(..)

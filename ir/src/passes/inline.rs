@@ -51,7 +51,8 @@ pub(super) fn inline(module: &mut Module, calls: &CallGraph, capacity: usize) {
 
 fn calls_of(function: &Function) -> Calls {
     let insts = &function.region(function.body).insts;
-    let is_straight = function.arrays.is_empty()
+    let is_straight = function.custom == CustomDerivatives::default()
+        && function.arrays.is_empty()
         && function.terminator(function.body).kind == InstKind::Return
         && insts.iter().all(|inst| {
             !matches!(inst.kind, InstKind::Call(..)) && inst.kind.regions().next().is_none()

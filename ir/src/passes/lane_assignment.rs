@@ -8,7 +8,7 @@
 use super::shadow_flow::{FlowSlot, array_node, inner_out};
 use super::specialise::Plan;
 use crate::module::*;
-use crate::types::Lanes;
+use crate::types::{Lanes, Scalar};
 
 /// Assigns the lanes of a plan. `number` says whether functions get the numbers of their variants.
 /// Returns how many `Shadow`s became 0.
@@ -23,6 +23,7 @@ pub(super) fn assign(module: &mut Module, plan: Plan, number: bool) -> usize {
     let sources = std::mem::take(&mut module.functions);
     module.functions.reserve(count as usize);
     module.entry = FuncId(first[module.entry.index()]);
+    records(module, Lanes::XY);
     let mut zeroed = 0;
     for (source, variants) in sources.into_iter().zip(plan.variants) {
         let last = variants.len().saturating_sub(1);
@@ -48,6 +49,7 @@ pub(super) fn assign(module: &mut Module, plan: Plan, number: bool) -> usize {
 
 /// Removes all lanes from a module, which are to be found anew, and leaves its `Shadow`s.
 pub(super) fn forget(module: &mut Module) {
+    records(module, Lanes::NONE);
     for function in &mut module.functions {
         let results = function.results.iter_mut().map(|r| &mut r.lanes);
         let arrays = function.arrays.iter_mut().map(|a| &mut a.lanes);
@@ -62,8 +64,21 @@ pub(super) fn forget(module: &mut Module) {
 /// Removes all lanes from a module whose shadows are never read, or whose globals have none.
 /// Returns how many `Shadow`s became 0.
 pub(super) fn clear(module: &mut Module) -> usize {
+    records(module, Lanes::NONE);
     let functions = module.functions.iter_mut();
     functions.map(|f| write(f, &[], |callee| callee)).sum()
+}
+
+/// Gives the floats of all records these lanes. They are not found for each record: a variant of one
+/// function may take what any variant of another one kept.
+fn records(module: &mut Module, lanes: Lanes) {
+    let fields = module
+        .records
+        .iter_mut()
+        .flat_map(|record| &mut record.fields);
+    for field in fields.filter(|field| field.ty == Scalar::F32) {
+        field.lanes = lanes;
+    }
 }
 
 /// Assigns the lanes of its nodes to one function, none past the end of `lanes`.

@@ -20,6 +20,7 @@
 
 mod dce;
 mod demand;
+mod differentiate;
 mod fold;
 mod gvn;
 mod inline;
@@ -38,6 +39,7 @@ mod unroll;
 #[cfg(test)]
 mod tests;
 
+pub use differentiate::{MAX_DERIVED_INSTRUCTIONS, MAX_KEPT_RESULTS, MAX_ORDER, differentiate};
 pub use inline::{MAX_COUNTED, MAX_INLINE, MAX_INLINED};
 pub use lost_shadows::{LostShadows, lost_shadows};
 pub use pass_times::PassTimes;

@@ -36,6 +36,7 @@ pub fn demand(module: &Module) -> Vec<FunctionReport> {
     let wiring = Wiring {
         options: FlowOptions::default(),
         callees: None,
+        derivative: None,
     };
     let functions = module.functions.iter();
     functions

@@ -154,6 +154,18 @@ pub(super) struct Wiring<'a> {
     pub(super) options: FlowOptions,
     /// The callees, if shadows are to be followed through calls.
     pub(super) callees: Option<(&'a [FlowSignature], &'a [ShadowSummary])>,
+    /// If the graph is to be that of derivatives of functions: no edge passes a `Detach`, one passes
+    /// a `Shadow`, and a call joins all its ins with all its outs.
+    pub(super) derivative: Option<DerivativeWiring<'a>>,
+}
+
+/// What calls do in the graph of derivatives of functions.
+#[derive(Clone, Copy)]
+pub(super) struct DerivativeWiring<'a> {
+    /// All functions of the module.
+    pub(super) functions: &'a [Function],
+    /// By function: whether it keeps or takes what another takes or kept.
+    pub(super) uses_tape: &'a [bool],
 }
 
 impl<'m> ShadowFlow<'m> {
@@ -249,8 +261,13 @@ impl<'m> Build<'m> {
                         self.sources.push(inst.results.first.0);
                     }
                 }
+                InstKind::Detach if wiring.derivative.is_some() => {}
+                InstKind::Detach => self.edge(inst.args[0].0, inst.results.first.0),
+                InstKind::Shadow(_) if wiring.derivative.is_some() => {
+                    self.edge(inst.args[0].0, inst.results.first.0);
+                }
                 InstKind::Shadow(direction) => self.seed(arm, inst.args[0].0, direction.lanes()),
-                InstKind::Sample(_, _, MipSelection::Shadows) => {
+                InstKind::Sample(_, _, MipSelection::Shadows) if wiring.derivative.is_none() => {
                     for &arg in &inst.args {
                         self.seed(arm, arg.0, Lanes::XY);
                     }
@@ -271,6 +288,13 @@ impl<'m> Build<'m> {
                     if let Some((signatures, summaries)) = wiring.callees {
                         let at = callee.index();
                         self.call(arm, inst, &signatures[at], &summaries[at]);
+                    }
+                    if let Some(derivative) = wiring.derivative {
+                        let function = &derivative.functions[callee.index()];
+                        if !function.custom.is_zero {
+                            let uses_tape = derivative.uses_tape[callee.index()];
+                            self.join(arm, inst, &FlowSignature::new(function), uses_tape);
+                        }
                     }
                     self.calls.push((*callee, inst));
                 }
@@ -300,7 +324,23 @@ impl<'m> Build<'m> {
                         }
                     }
                 }
-                InstKind::Sample(_, _, MipSelection::Gradients | MipSelection::Level)
+                // Any function may take what this one keeps.
+                InstKind::Keep(..) => {
+                    for &arg in &inst.args {
+                        if self.is_float(arg) {
+                            self.seed(arm, arg.0, Lanes::XY);
+                        }
+                    }
+                }
+                InstKind::Take(..) if wiring.sources || wiring.derivative.is_some() => {
+                    for value in inst.results.iter() {
+                        if self.is_float(value) {
+                            self.sources.push(value.0);
+                        }
+                    }
+                }
+                InstKind::Take(..) => {}
+                InstKind::Sample(..)
                 | InstKind::Difference(_)
                 | InstKind::Message(_)
                 | InstKind::Resource(_)
@@ -352,6 +392,26 @@ impl<'m> Build<'m> {
         let function = self.function;
         for (&to, &from) in function.region(body).params.iter().zip(args) {
             self.float_edge(from.0, to);
+        }
+    }
+
+    /// Edges from everything that goes into a call to everything that comes out.
+    fn join(&mut self, arm: u32, call: &Inst, signature: &FlowSignature, uses_tape: bool) {
+        let joint = self.nodes;
+        self.nodes += 1;
+        for &slot in &signature.ins {
+            let from = outer_in(self.function, call, slot);
+            self.edge(from, joint);
+            if uses_tape {
+                self.seed(arm, from, Lanes::XY);
+            }
+        }
+        for &slot in &signature.outs {
+            let to = outer_out(self.function, call, slot);
+            self.edge(joint, to);
+            if uses_tape {
+                self.sources.push(to);
+            }
         }
     }
 

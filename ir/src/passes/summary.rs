@@ -116,6 +116,7 @@ impl<'m> ShadowSummaries<'m> {
                         &Wiring {
                             options,
                             callees: Some((&signatures, &summaries)),
+                            derivative: None,
                         },
                     );
                     if id != module.entry || cyclic {

@@ -98,6 +98,9 @@ struct Maker<'a> {
     place: u32,
 }
 
+/// The kinds of record.
+const RECORDS: [&[Scalar]; 3] = [&[F32, I32], &[F32], &[Bool, U32, F32, F32]];
+
 const ANY: [Scalar; 6] = [F32, F32, I32, U32, Bool, Closure];
 
 /// Ops that keep numbers small and pass shadows, so that chains of them grow long.
@@ -193,7 +196,7 @@ impl Maker<'_> {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.random.below(if depth > 0 { 28 } else { 24 }) {
+        match self.random.below(if depth > 0 { 30 } else { 25 }) {
             0..9 => self.op(),
             11..=14 if self.b.function().arrays.is_empty() => self.op(),
             9 => {
@@ -275,8 +278,11 @@ impl Maker<'_> {
                 self.keep(counted, &[], &[]);
             }
             23 => self.op(),
-            24 | 25 => self.branch(depth - 1),
-            26 => self.counted(depth - 1),
+            24 if self.random.one_in(3) => self.kept(),
+            24 => self.op(),
+            25 | 26 => self.branch(depth - 1),
+            27 => self.counted(depth - 1),
+            28 => self.taped(depth - 1),
             _ => self.block(depth - 1),
         }
     }
@@ -448,6 +454,83 @@ impl Maker<'_> {
     }
 }
 
+/// Tapes.
+impl Maker<'_> {
+    fn tape(&mut self) -> (TapeId, usize) {
+        (
+            TapeId(self.random.pick(&[0, 1, 7])),
+            self.random.below(RECORDS.len()),
+        )
+    }
+
+    /// A record that is taken where it was kept; rarely it stays on its tape, or is taken twice.
+    fn kept(&mut self) {
+        let (tape, record) = self.tape();
+        let (fields, id) = (RECORDS[record], RecordId(record as u32));
+        let args = self.values(fields);
+        self.keep(InstKind::Keep(tape, id), &args, &[]);
+        if self.random.one_in(8) {
+            return;
+        }
+        self.op();
+        let last = self.value(F32);
+        self.keep(InstKind::Take(tape, id), &[], fields);
+        self.visible.push(last);
+        if self.random.one_in(24) {
+            self.keep(InstKind::Take(tape, id), &[], fields);
+        }
+    }
+
+    /// A loop that keeps a record in each iteration, and one that takes them; rarely it takes one
+    /// that was not kept.
+    fn taped(&mut self, depth: usize) {
+        let (tape, record) = self.tape();
+        let (fields, id) = (RECORDS[record], RecordId(record as u32));
+        let span = self.span();
+        let [any, most] = [self.value(I32), self.b.int(7, span)];
+        let mut count = self.b.op(Op::And, &[any, most], span);
+        let carried = self.value(F32);
+        let first = self.sweep(depth, count, carried, |m| {
+            let args = m.values(fields);
+            m.keep(InstKind::Keep(tape, id), &args, &[]);
+        });
+        if self.random.one_in(24) {
+            let one = self.b.int(1, span);
+            count = self.b.op(Op::IAdd, &[count, one], span);
+        }
+        self.sweep(depth, count, first, |m| {
+            m.keep(InstKind::Take(tape, id), &[], fields);
+        });
+    }
+
+    /// A loop of `count` iterations that begin alike, and carry a float, which is the result.
+    fn sweep(
+        &mut self,
+        depth: usize,
+        count: ValueId,
+        carried: ValueId,
+        each: impl FnOnce(&mut Self),
+    ) -> ValueId {
+        let span = self.span();
+        let region = self.region(|m, region| {
+            let params = [F32, I32].map(|ty| m.b.param(ty, span));
+            m.visible.extend(params);
+            let zero = m.b.int(0, span);
+            let done = m.b.op(Op::ILe, &[params[1], zero], span);
+            let leave = m.region(|m, _| m.b.terminate(InstKind::Break(region), [params[0]], span));
+            let stay = m.region(|m, _| m.b.terminate(InstKind::Yield, [], span));
+            m.b.inst(InstKind::If(leave, stay), [done], [], span);
+            each(m);
+            m.statements(depth);
+            let one = m.b.int(1, span);
+            let next = m.b.op(Op::ISub, &[params[1], one], span);
+            let carried = m.value(F32);
+            m.b.terminate(InstKind::Continue(region), [carried, next], span);
+        });
+        self.keep(InstKind::Loop(region), &[carried, count], &[F32])[0]
+    }
+}
+
 fn function(random: &mut Random, signatures: &[Signature], index: usize) -> Function {
     let signature = &signatures[index];
     let span = Span::new(
@@ -559,6 +642,15 @@ fn metadata(random: &mut Random) -> Vec<Metadata> {
     names.iter().filter_map(entry).collect()
 }
 
+/// A record of these types, without lanes.
+fn record(types: &[Scalar]) -> Record {
+    let lanes = Lanes::NONE;
+    let fields = types.iter().map(|&ty| FuncResult { ty, lanes });
+    Record {
+        fields: fields.collect(),
+    }
+}
+
 /// A valid module without lanes; the same for the same seed.
 pub fn generate(seed: u64) -> Module {
     let state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -620,6 +712,7 @@ fn module(mut random: Random) -> Module {
             format: "n %d at %g\n".into(),
             params: vec![Type::Scalar(I32), Type::Vector(2)],
         }],
+        records: RECORDS.map(record).into(),
         inputs: vec![
             Input {
                 name: "k".into(),

@@ -39,7 +39,7 @@ fn every_kind_of_instruction_reads_and_prints() {
         .collect();
     assert_eq!(
         kinds.len(),
-        27,
+        29,
         "extend every_kind.adir when a kind is added"
     );
     assert_eq!(print(&module, SpanComments::Shown), EVERY_KIND);
@@ -77,7 +77,7 @@ fn hidden_spans_keep_the_rest() {
     assert!(!hidden.contains('@'));
     let module = read(&hidden);
     assert_eq!(print(&module, SpanComments::Shown), hidden);
-    assert_eq!(module.entry().values.len(), 51);
+    assert_eq!(module.entry().values.len(), 54);
 }
 
 #[test]
@@ -177,6 +177,10 @@ fn mistakes_have_codes_and_places() {
         ("return @1", Code::IrSyntax, "@1"),
         ("return @1..2 3", Code::IrSyntax, "3"),
         ("%0: f32 = call main)", Code::IrSyntax, ")"),
+        ("keep #0()", Code::IrSyntax, "#0"),
+        ("keep 0 0()", Code::IrSyntax, "0"),
+        ("keep 0 #0 return", Code::IrSyntax, "return"),
+        ("take 0 return", Code::IrSyntax, "return"),
     ];
     for (body, code, at) in cases {
         let text = with_body(body);

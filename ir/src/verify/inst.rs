@@ -2,6 +2,7 @@
 
 use super::function::Checker;
 use super::{Rule, is_constant};
+use crate::limits::MAX_TAPES;
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
 use Scalar::{Bool, Closure, F32, I32, Resource};
@@ -39,6 +40,11 @@ impl<'a> Checker<'a> {
             InstKind::Shadow(_) => {
                 self.check_operands(inst, &[F32]);
                 self.check_results(inst, &[F32], None);
+            }
+            InstKind::Detach => {
+                self.check_operands(inst, &[F32]);
+                let lanes = inst.args.first().map(|&arg| self.lanes(arg));
+                self.check_results(inst, &[F32], lanes);
             }
             InstKind::Difference(_) => {
                 let joined = self.module.quad.is_some();
@@ -117,6 +123,19 @@ impl<'a> Checker<'a> {
                 }
                 self.check_results(inst, &[], None);
             }
+            InstKind::Keep(tape, record) => {
+                if let Some(record) = self.record(*tape, *record) {
+                    let types: Vec<Scalar> = record.fields.iter().map(|f| f.ty).collect();
+                    self.check_operands(inst, &types);
+                }
+                self.check_results(inst, &[], None);
+            }
+            InstKind::Take(tape, record) => {
+                self.check_operands(inst, &[]);
+                if let Some(record) = self.record(*tape, *record) {
+                    self.check_taken(inst, record);
+                }
+            }
             InstKind::Call(callee, arrays) => self.check_call(inst, *callee, arrays),
             InstKind::If(..) => self.check_operands(inst, &[Bool]),
             InstKind::Block(_) => self.check_operands(inst, &[]),
@@ -186,6 +205,32 @@ impl<'a> Checker<'a> {
         }
         for (value, result) in results.iter().zip(&callee.results) {
             self.supplied(value, Some(result.lanes));
+        }
+    }
+
+    /// The record of a keep or a take on that tape.
+    fn record(&mut self, tape: TapeId, record: RecordId) -> Option<&'a Record> {
+        self.report.require(tape.0 < MAX_TAPES, Rule::Tape, || {
+            format!("tape {} is not below {MAX_TAPES}", tape.0)
+        });
+        let record = self.module.records.get(record.index());
+        self.known(record.is_some(), "record");
+        record
+    }
+
+    /// Results that are the fields of a record.
+    fn check_taken(&mut self, inst: &Inst, record: &Record) {
+        let results = self.results(inst).unwrap_or(Results::NONE);
+        let given = results.iter().map(|r| self.ty(r));
+        let fits = given.eq(record.fields.iter().map(|f| Some(f.ty)));
+        if !self.report.require(fits, Rule::Operands, || {
+            "results should be the fields of the record".into()
+        }) {
+            return;
+        }
+        for (value, field) in results.iter().zip(&record.fields) {
+            let lanes = (field.ty == F32).then_some(field.lanes);
+            self.supplied(value, lanes);
         }
     }
 

@@ -16,7 +16,7 @@
 //!  8. `Constant`: bools are 0 or 1, the only closure constant is 0, resources have none. Defaults
 //!     of inputs too.
 //!  9. `Id`: ids of functions, arrays, globals (and their scalars), textures, resources, closures,
-//!     messages and names are in range.
+//!     messages, records and names are in range.
 //! 10. `Jump`: a yield ends a region of an if or a block; a break names an enclosing loop or block,
 //!     a continue an enclosing loop.
 //! 11. `Edge`: the values that a yield, break, continue, return or the entry of a loop passes fit
@@ -35,11 +35,13 @@
 //! 17. `Shadowless`: only floats have lanes; the shader's parameters have none, nor have constants,
 //!     read shadows, texture samples and results of discrete ops.
 //! 18. `Supply`: a lane has a source. The lanes of a result are lanes of some float operand, of the
-//!     array loaded from, of the function called, of a value that some edge passes; those of a
+//!     array loaded from, of the function called, of the record taken, of a value that some edge passes; those of a
 //!     function's result are lanes of a value that some return passes. (An operand without a demanded
-//!     lane counts as zero, so nothing is required of the operands of reads, stores and calls.) If
+//!     lane counts as zero, so nothing is required of the operands of reads, stores, keeps and calls.) If
 //!     points are evaluated in quads, the lanes of the shader's own results come from elsewhere.
 //! 19. `Quad`: a difference is only in a module whose points are evaluated in quads.
+//! 20. `Tape`: a record has 1 to [`MAX_RECORD_FIELDS`] fields, which are floats, integers or bools; all
+//!     floats of all records have the same lanes. A tape is one of [`MAX_TAPES`].
 
 mod function;
 mod inst;
@@ -48,7 +50,7 @@ mod tests;
 
 use crate::limits::*;
 use crate::module::*;
-use crate::types::{Scalar, Type};
+use crate::types::{Lanes, Scalar, Type};
 use std::fmt;
 
 /// Violations that are reported before the verifier gives up.
@@ -77,6 +79,7 @@ pub enum Rule {
     Shadowless,
     Supply,
     Quad,
+    Tape,
 }
 
 /// A violation of an invariant.
@@ -202,6 +205,8 @@ fn interface(module: &Module, report: &mut Report) -> Interface {
         interface.messages.push(types);
     }
 
+    records(module, report);
+
     let mut inputs = Vec::new();
     for input in &module.inputs {
         let types = scalars(&input.ty, report);
@@ -246,6 +251,37 @@ fn interface(module: &Module, report: &mut Report) -> Interface {
         "the shader has array parameters".into()
     });
     interface
+}
+
+/// Checks the table of records.
+fn records(module: &Module, report: &mut Report) {
+    let mut floats = None;
+    for (i, record) in module.records.iter().enumerate() {
+        let count = record.fields.len();
+        report.require((1..=MAX_RECORD_FIELDS).contains(&count), Rule::Tape, || {
+            format!("record ${i} has {count} fields, not 1 to {MAX_RECORD_FIELDS}")
+        });
+        for field in &record.fields {
+            let is_number = !matches!(field.ty, Scalar::Closure | Scalar::Resource);
+            report.require(is_number, Rule::Tape, || {
+                format!("a {} is no field of a record", field.ty)
+            });
+            let lanes = match field.ty {
+                Scalar::F32 => *floats.get_or_insert(field.lanes),
+                _ => Lanes::NONE,
+            };
+            let rule = match field.ty {
+                Scalar::F32 => Rule::Tape,
+                _ => Rule::Shadowless,
+            };
+            report.require(field.lanes == lanes, rule, || {
+                format!(
+                    "a field of record ${i} has lanes {:?}, not {lanes:?}",
+                    field.lanes
+                )
+            });
+        }
+    }
 }
 
 /// Whether a value of that type may have that bit pattern as a constant.

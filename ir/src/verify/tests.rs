@@ -339,6 +339,51 @@ fn edge() {
 }
 
 #[test]
+fn tape() {
+    let records = "record (f32:xy, i32) record (bool, u32)";
+    let with = |records: &str, body: &str| shader(records, "() -> ()", body);
+    sound(&with(
+        records,
+        "%0: f32 = const 1.0 %1: i32 = const 2 keep 0 #0(%0, %1)
+         %2: f32:x, %3: i32 = take 7 #0 %4: bool, %5: u32 = take 0 #1 return",
+    ));
+    let none = "return";
+    let many = format!("record ({})", vec!["f32"; MAX_RECORD_FIELDS + 1].join(", "));
+    for (records, body, rule) in [
+        ("record ()", none, Rule::Tape),
+        (many.as_str(), none, Rule::Tape),
+        ("record (closure)", none, Rule::Tape),
+        ("record (resource)", none, Rule::Tape),
+        ("record (f32:xy) record (f32)", none, Rule::Tape),
+        ("record (i32:x)", none, Rule::Shadowless),
+        ("record (i32)", "%0: i32 = take 8 #0 return", Rule::Tape),
+        ("record (i32)", "%0: i32 = take 0 #1 return", Rule::Id),
+        (
+            "record (i32)",
+            "%0: i32 = const 1 keep 0 #1(%0) return",
+            Rule::Id,
+        ),
+        ("record (i32)", "%0: f32 = take 0 #0 return", Rule::Operands),
+        ("record (i32)", "take 0 #0 return", Rule::Operands),
+        ("record (i32)", "keep 0 #0() return", Rule::Operands),
+        (
+            "record (i32)",
+            "%0: f32 = const 1.0 keep 0 #0(%0) return",
+            Rule::Operands,
+        ),
+        (
+            "record (f32:x)",
+            "%0: f32:xy = take 0 #0 return",
+            Rule::Supply,
+        ),
+    ] {
+        assert_eq!(broken(&with(records, body)), [rule], "{records} {body}");
+    }
+    let most = format!("record ({})", vec!["f32"; MAX_RECORD_FIELDS].join(", "));
+    sound(&with(&most, none));
+}
+
+#[test]
 fn violations_have_places_and_a_limit() {
     let text = "%0: f32 = const 1.0 block ^1 { %1: f32 = add %0 yield } return";
     let violation = &verify(&body(text)).unwrap_err()[0];

@@ -1,10 +1,15 @@
-//! Batch instructions on arrays: point by point, except where all points do the same.
+//! Batch instructions on arrays.
+//!
+//! An element is a plane. Points that read or write the same element copy planes. Points at other
+//! elements copy words, without further checks if all indices are in range.
 
+use super::active::{VectorRun, points_of};
 use super::chunk::{Chunk, RunContext};
 use super::planes::OperandRef;
-use crate::bytecode::BytecodeArray;
+use crate::bytecode::{BytecodeArray, ShadowPattern};
 use adumbra_ir::host::{FaultKind, array_steps};
 use adumbra_ir::types::{Direction, Lanes};
+use std::ops::Range;
 
 /// The distances in words from a value to its shadows, and whether it has each.
 fn offsets(lanes: Lanes) -> impl Iterator<Item = usize> {
@@ -45,10 +50,176 @@ impl Chunk {
         unsafe { self.memory.register(register).add(point) }
     }
 
+    /// The lowest and the highest index of the active points, as unsigned numbers.
+    ///
+    /// # Safety
+    /// The operand is an instruction's.
+    unsafe fn index_bounds(&self, index: OperandRef) -> (u32, u32) {
+        // SAFETY: guaranteed by the caller; operands have all active points.
+        unsafe {
+            if index.mask == 0 {
+                return (*index.at, *index.at);
+            }
+            let (mut lowest, mut highest) = (u32::MAX, 0);
+            for &run in &self.active.full.runs {
+                let points = self.points_of_run(run);
+                let first = index.at.add(points.start);
+                for &index in std::slice::from_raw_parts(first, points.len()) {
+                    lowest = lowest.min(index);
+                    highest = highest.max(index);
+                }
+            }
+            let partial = self.active.partial.iter().zip(&self.active.partial_masks);
+            for (&vector, &mask) in partial {
+                for point in points_of(vector as usize / size_of::<u32>(), mask) {
+                    let index = *index.at.add(point);
+                    lowest = lowest.min(index);
+                    highest = highest.max(index);
+                }
+            }
+            (lowest, highest)
+        }
+    }
+
+    /// The points of a run of vectors.
+    pub(super) fn points_of_run(&self, run: VectorRun) -> Range<usize> {
+        let first = run.start as usize / size_of::<u32>();
+        let end = first + run.vectors as usize * self.active.vector_width();
+        first..end.min(self.results.points)
+    }
+
+    /// Calls `each` for each active point, in any order.
+    #[inline(always)]
+    fn for_each_active(&self, mut each: impl FnMut(usize)) {
+        for &run in &self.active.full.runs {
+            self.points_of_run(run).for_each(&mut each);
+        }
+        for (&vector, &mask) in self.active.partial.iter().zip(&self.active.partial_masks) {
+            points_of(vector as usize / size_of::<u32>(), mask).for_each(&mut each);
+        }
+    }
+
+    /// Whether an operand lies in an array's planes.
+    fn is_within(&self, operand: OperandRef, array: BytecodeArray) -> bool {
+        let start = self.memory.register(array.base).addr();
+        let bytes = array.registers() as usize * self.memory.plane_bytes();
+        operand.mask != 0 && (start..start + bytes).contains(&operand.at.addr())
+    }
+
+    /// Loads an element, or stores one, if all indices are in range and the value is apart from the
+    /// array. Returns whether it did. `value` has the word at each distance from a value, none if it
+    /// does not count.
+    ///
+    /// # Safety
+    /// The index is an instruction's, and so is the value; if it is loaded, it has planes.
+    unsafe fn copy_element<const LOAD: bool>(
+        &self,
+        array: BytecodeArray,
+        index: OperandRef,
+        value: [Option<OperandRef>; 3],
+    ) -> bool {
+        // SAFETY: guaranteed by the caller.
+        let (lowest, highest) = unsafe { self.index_bounds(index) };
+        let mut operands = value.into_iter().flatten();
+        if highest >= array.len || operands.any(|operand| self.is_within(operand, array)) {
+            return false;
+        }
+        let first = array.base + lowest * array.stride();
+        if lowest != highest {
+            // First, since the index may be in a plane that is written.
+            // SAFETY: guaranteed by the caller; the indices are in range.
+            unsafe { self.copy_words::<LOAD>(array, index, value) };
+        }
+        for (offset, operand) in value.into_iter().enumerate() {
+            let has = has(array.lanes, offset);
+            let Some(operand) = operand.filter(|_| lowest == highest || !has) else {
+                continue;
+            };
+            let element = OperandRef::to_plane(match has {
+                true => self.memory.register(first + offset as u32),
+                false => self.memory.zero(),
+            });
+            let refs = match LOAD {
+                true => [operand, element],
+                false => [element, operand],
+            };
+            let [from_plane, from_uniform] = self.tapes.copies();
+            let routines = match refs[1].mask {
+                0 => from_uniform,
+                _ => from_plane,
+            };
+            // SAFETY: the planes and uniforms are the chunk's; the routines are for them.
+            unsafe { self.arithmetic(&routines, ShadowPattern::default(), true, refs.as_ptr()) };
+        }
+        true
+    }
+
+    /// Copies the words that each active point's element has to a value, or from it.
+    ///
+    /// # Safety
+    /// As for [`copy_element`](Chunk::copy_element); all indices are in range.
+    unsafe fn copy_words<const LOAD: bool>(
+        &self,
+        array: BytecodeArray,
+        index: OperandRef,
+        value: [Option<OperandRef>; 3],
+    ) {
+        let plane = self.memory.plane_bytes() / size_of::<u32>();
+        let stride = array.stride() as usize * plane;
+        let first = self.memory.register(array.base);
+        let mut words = [(0, index); 3];
+        let mut count = 0;
+        for (offset, operand) in value.into_iter().enumerate() {
+            if let Some(operand) = operand.filter(|_| has(array.lanes, offset)) {
+                words[count] = (offset * plane, operand);
+                count += 1;
+            }
+        }
+        if let ([(0, operand), ..], 1) = (words, count)
+            && index.mask != 0
+        {
+            // Most elements are one word.
+            return self.for_each_active(|point| {
+                // SAFETY: guaranteed by the caller; planes have all points.
+                unsafe {
+                    let element = first.add(*index.at.add(point) as usize * stride + point);
+                    match LOAD {
+                        true => *operand.at.add(point) = *element,
+                        false => *element = *operand.point(point),
+                    }
+                }
+            });
+        }
+        self.for_each_active(|point| {
+            // SAFETY: guaranteed by the caller; planes have all points. A point's index is read
+            // before anything of the point is written.
+            unsafe {
+                let element = first.add(*index.point(point) as usize * stride + point);
+                for &(offset, operand) in &words[..count] {
+                    let (element, word) = (element.add(offset), operand.point(point));
+                    match LOAD {
+                        true => *word = *element,
+                        false => *element = *word,
+                    }
+                }
+            }
+        });
+    }
+
     /// # Safety
     /// The operands are those of such an instruction.
     pub(super) unsafe fn load(&mut self, array: BytecodeArray, to: Lanes, refs: *const OperandRef) {
         let planes = 1 + to.count() as usize;
+        let mut value = [None; 3];
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            for (plane, offset) in offsets(to).enumerate() {
+                value[offset] = Some(*refs.add(plane));
+            }
+            if self.copy_element::<true>(array, *refs.add(planes), value) {
+                return;
+            }
+        }
         for vector in 0..self.active.vectors() {
             for point in self.active.points_of(vector, self.active.masks()[vector]) {
                 // SAFETY: guaranteed by the caller; the element is the array's. The element is read
@@ -77,6 +248,20 @@ impl Chunk {
         from: Lanes,
         refs: *const OperandRef,
     ) {
+        let zero = OperandRef::to_plane(self.memory.zero());
+        let mut value = [None; 3];
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            for offset in offsets(array.lanes) {
+                value[offset] = Some(zero);
+            }
+            for (plane, offset) in offsets(from).enumerate() {
+                value[offset] = Some(*refs.add(1 + plane));
+            }
+            if self.copy_element::<false>(array, *refs, value) {
+                return;
+            }
+        }
         for vector in 0..self.active.vectors() {
             for point in self.active.points_of(vector, self.active.masks()[vector]) {
                 // SAFETY: guaranteed by the caller; the element is the array's. All is read before

@@ -14,6 +14,11 @@ use adumbra_ir::quad::QuadPause;
 impl Chunk {
     /// All active points bail out, from their current instruction on.
     pub(super) fn bail_out(&mut self, context: &mut RunContext<'_>) {
+        self.bail_out_from((0, 0), context);
+    }
+
+    /// The same where these registers are not in their planes.
+    pub(super) fn bail_out_from(&mut self, elsewhere: (u32, u32), context: &mut RunContext<'_>) {
         if self.quads.is_some() {
             let mut canonical_float = std::mem::take(&mut self.test_masks);
             let vectors = self.active.vectors();
@@ -21,7 +26,7 @@ impl Chunk {
             canonical_float[..vectors].copy_from_slice(self.active.masks());
             self.bail_out_quads(
                 &mut canonical_float,
-                (0, 0),
+                elsewhere,
                 &|_| ResumeAt::Current,
                 context,
             );
@@ -32,7 +37,7 @@ impl Chunk {
         for vector in 0..self.active.vectors() {
             for point in self.active.points_of(vector, self.active.masks()[vector]) {
                 let steps = self.steps_left(point);
-                self.move_to_point_machine(0, point, (self.depth, steps), (0, 0), context);
+                self.move_to_point_machine(0, point, (self.depth, steps), elsewhere, context);
                 context.host.at_point(context.first + point);
                 let outcome = self.point_machines[0].resume_at(position, context.host);
                 self.store_results(0, point, outcome);
@@ -73,6 +78,7 @@ impl Chunk {
             elements,
             return_addresses: returns,
             point_machines,
+            tapes,
             ..
         } = self;
         let calls = returns[..depth].iter().map(|&back| {
@@ -96,6 +102,11 @@ impl Chunk {
                 *global = source.get(context.first + point);
             }
         });
+        // SAFETY: the point is the chunk's.
+        let columns = unsafe { tapes.columns(point) };
+        for (tape, (records, fill)) in columns.enumerate() {
+            point_machines[machine].load_tape(tape, records, fill);
+        }
     }
 
     /// Stores the results of the point that a machine ran last. A point that suspends, if only for

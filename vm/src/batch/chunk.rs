@@ -13,15 +13,17 @@
 
 use super::active::ActivePoints;
 use super::compiled_loop::LoopBuffers;
-use super::memory::ChunkMemory;
+use super::memory::{ChunkMemory, plane_words};
 use super::min_pc::{InactiveGroups, SchedulePosition, StepAccount};
 use super::quads::{QUAD, Quads};
 use super::results::ChunkResults;
 use super::source::GlobalSource;
+use super::tapes::ChunkTapes;
 use crate::bytecode::Bytecode;
 use crate::point::{Outcome, PointMachine};
 use adumbra_ir::host::{FaultKind, Host, Limits, SampleRequest, Sampled, is_cancel_check_due};
 use adumbra_ir::span::Span;
+use adumbra_simd::SimdLevel;
 use std::sync::Arc;
 
 /// More steps than a point has left: it is to be stopped.
@@ -77,6 +79,10 @@ pub(super) struct Chunk {
     pub(super) test_masks: Box<[u32]>,
     pub(super) requests: HostRequests,
     pub(super) loop_buffers: LoopBuffers,
+    /// What points have kept.
+    pub(super) tapes: ChunkTapes,
+    /// Buffer for points that have kept too much.
+    pub(super) beyond: Vec<usize>,
 }
 
 /// Buffers for the requests of one sample.
@@ -94,6 +100,7 @@ impl Chunk {
         program: &Arc<Bytecode>,
         limits: Limits,
         memory: ChunkMemory,
+        level: SimdLevel,
         [width, vector_width, depth, reconvergence_points]: [usize; 4],
     ) -> Chunk {
         let padded = width.next_multiple_of(vector_width);
@@ -136,6 +143,8 @@ impl Chunk {
                 arguments: Vec::with_capacity(program.most_arguments()),
             },
             loop_buffers,
+            tapes: ChunkTapes::new(program, level, [padded, plane_words(width)]),
+            beyond: Vec::new(),
         }
     }
 
@@ -163,6 +172,8 @@ impl Chunk {
             test_masks: found,
             requests: host_requests,
             loop_buffers,
+            tapes,
+            beyond,
         } = self;
         let HostRequests {
             points,
@@ -189,6 +200,8 @@ impl Chunk {
             + answers.capacity() * size_of::<Sampled>()
             + arguments.capacity() * size_of::<u32>()
             + loop_buffers.heap()
+            + tapes.heap()
+            + beyond.capacity() * size_of::<usize>()
     }
 
     /// Puts `points` points before an instruction, with no step taken.
@@ -203,6 +216,7 @@ impl Chunk {
         self.depth = 0;
         self.pc = entry;
         self.inactive.clear();
+        self.tapes.begin();
     }
 
     /// Runs all points from the shader's first instruction on.

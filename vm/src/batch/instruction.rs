@@ -117,6 +117,11 @@ pub(super) enum BatchOp {
         to: BytecodeArray,
         from: BytecodeArray,
     },
+    /// Keeps a record. Operands: its words. Registers that are not in their planes: see
+    /// [`BailOutValue`].
+    Keep { tape: u32, elsewhere: (u32, u32) },
+    /// Takes a record. Operands: a plane for each word of it, or a uniform if it is dropped.
+    Take(u32),
     /// Operands: u, v, dudx, dudy, dvdx, dvdy, the level if it is explicit, then a plane for each
     /// channel.
     Sample {
@@ -204,7 +209,8 @@ impl OperandLocation {
     }
 }
 
-/// A register that is not in its own plane where a point may bail out: at a sample or a difference.
+/// A register that is not in its own plane where a point may bail out: at a sample, a
+/// difference or a keep.
 #[derive(Clone, Copy)]
 pub(super) struct BailOutValue {
     pub(super) register: u32,

@@ -25,7 +25,7 @@ pub(super) struct ChunkMemory {
     pub(super) instructions: Box<[BatchInstruction]>,
     pub(super) routine_calls: Box<[RoutineCall]>,
     pub(super) refs: Box<[OperandRef]>,
-    /// Registers that are not in their planes at samples and differences.
+    /// Registers that are not in their planes at samples, differences and keeps.
     pub(super) bail_out_values: Box<[BailOutValue]>,
     /// The code of units, if there is any.
     kernels: Option<BatchKernels>,
@@ -230,6 +230,16 @@ impl ChunkMemory {
             true => KERNEL_PADDING.max(vector_width(level)),
             false => vector_width(level),
         }
+    }
+
+    /// Bytes from one plane to the next.
+    pub(super) fn plane_bytes(&self) -> usize {
+        self.plane * size_of::<u32>()
+    }
+
+    /// The plane of zeros.
+    pub(super) fn zero(&self) -> *mut u32 {
+        self.words.at(self.zero)
     }
 
     /// The plane of a register.

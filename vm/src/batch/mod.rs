@@ -27,6 +27,7 @@ mod quads;
 mod results;
 mod run;
 mod source;
+mod tapes;
 
 use crate::bytecode::Bytecode;
 use crate::canonicalise;
@@ -161,6 +162,7 @@ impl BatchMachine {
             &program,
             limits,
             memory,
+            level,
             [width, vector_width(level), depth, reconvergence_points],
         );
         let shape = OperandShape::Varying;

@@ -231,6 +231,15 @@ impl Chunk {
                     // the registers.
                     unsafe { self.array_copy_part(to, from, refs, context) };
                 }
+                BatchOp::Keep { tape, elsewhere } => {
+                    // SAFETY: an operand for each word of a record (`Loader::arguments`).
+                    unsafe { self.keep(tape, elsewhere, refs, context) };
+                }
+                BatchOp::Take(tape) => {
+                    // SAFETY: an operand for each word of a record; uniforms among them are
+                    // constants, which are not written.
+                    unsafe { self.take(tape, refs) };
+                }
                 BatchOp::Sample {
                     texture,
                     channels,
@@ -284,7 +293,7 @@ impl Chunk {
     /// # Safety
     /// As for [`MaskedRoutine`](adumbra_simd::MaskedRoutine).
     #[inline(always)]
-    unsafe fn arithmetic(
+    pub(super) unsafe fn arithmetic(
         &self,
         routines: &OpRoutines,
         pattern: ShadowPattern,

@@ -80,6 +80,7 @@ const LIMITS: Limits = Limits {
     call_depth: 20,
     array_elements: 5_000,
     closure_size: 60,
+    kept_words: 60,
     parked: 0,
     parked_bytes: 0,
 };
@@ -375,5 +376,77 @@ fn shadows_may_be_uniforms() {
         }
         code.push(BytecodeInstruction::new(Opcode::Return, []));
         check(&of_bytecode(code), seed, 64);
+    }
+}
+
+/// Points keep and take other numbers of records, in nested loops, with shadows and without.
+#[test]
+fn records_of_points_are_their_own_at_every_width() {
+    let text = "adumbra ir 1
+        record (f32:xy, i32) record (bool, f32:xy)
+        global x: float global n: int global m: int
+        output o: float output s: int
+        entry main
+        fn main() -> (f32:xy, i32) ^0 {
+            %0: f32:xy = global x[0]
+            %1: i32 = global n[0]
+            %2: i32 = global m[0]
+            %3: i32 = const 31
+            %4: i32 = and %1, %3
+            %5: i32 = and %2, %3
+            %6: i32 = const 0
+            %7: i32 = const 1
+            %8: f32:xy = loop ^1 (%9: i32 = %4, %10: f32:xy = %0) {
+                %11: bool = ilt %6, %9
+                if %11 ^2 { yield } else ^3 { break ^1 %10 }
+                keep 0 #0(%10, %9)
+                loop ^4 (%12: i32 = %5) {
+                    %13: bool = ilt %6, %12
+                    if %13 ^5 { yield } else ^6 { break ^4 }
+                    keep 1 #1(%13, %10)
+                    %14: i32 = isub %12, %7
+                    continue ^4 %14
+                }
+                %15: f32:xy = sin %10
+                %16: i32 = isub %9, %7
+                continue ^1 %16, %15
+            }
+            %17: f32:xy, %18: i32 = loop ^7 (%19: i32 = %4, %20: f32:xy = %8, %21: i32 = %6) {
+                %22: bool = ilt %6, %19
+                if %22 ^8 { yield } else ^9 { break ^7 %20, %21 }
+                %23: f32:xy = loop ^10 (%24: i32 = %5, %25: f32:xy = %20) {
+                    %26: bool = ilt %6, %24
+                    if %26 ^11 { yield } else ^12 { break ^10 %25 }
+                    %27: bool, %28: f32:xy = take 1 #1
+                    %29: f32:xy = select %27, %28, %0
+                    %30: f32:xy = add %25, %29
+                    %31: i32 = isub %24, %7
+                    continue ^10 %31, %30
+                }
+                %32: f32:xy, %33: i32 = take 0 #0
+                %34: f32:xy = cos %32
+                %35: f32:xy = mul %34, %23
+                %36: i32 = imul %21, %3
+                %37: i32 = iadd %36, %33
+                %38: i32 = isub %19, %7
+                continue ^7 %38, %35, %37
+            }
+            return %17, %18
+        }";
+    let module = parse(text, FileId::MAIN).unwrap_or_else(|e| panic!("{e:?}"));
+    adumbra_ir::verify(&module).expect("it is sound");
+    for (seed, width) in [1, 3, 8, 17, 64, 100, 512, MAX_WIDTH]
+        .into_iter()
+        .enumerate()
+    {
+        for kept_words in [100_000, 200, 7] {
+            let mut case = Case::of(&module, seed as u64, 100);
+            let coherent = |i: usize| (i / 24) as u32 * 5;
+            case.globals[3] = (0..100).map(|i| coherent(i) + i as u32 % 4).collect();
+            case.globals[6] = (0..100).map(|i| coherent(i) + 1).collect();
+            case.limits.kept_words = kept_words;
+            case.limits.steps = 100_000;
+            check(&case, seed as u64, width);
+        }
     }
 }

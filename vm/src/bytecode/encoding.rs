@@ -127,6 +127,8 @@ encoding! {
     30 Difference(direction);
     31 Enter;
     32 Iteration;
+    33 Keep;
+    34 Take;
 }
 
 #[cfg(test)]

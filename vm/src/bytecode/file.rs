@@ -9,7 +9,7 @@
 //! rely on.
 
 use super::instruction::{BytecodeInstruction, Opcode};
-use super::{Bytecode, BytecodeArray, BytecodeFunction, Interface};
+use super::{Bytecode, BytecodeArray, BytecodeFunction, BytecodeTape, Interface};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
@@ -283,6 +283,12 @@ fn program(s: &mut impl Stream, p: &mut Bytecode) -> Done {
         }
         Ok(())
     })?;
+    // Programs without tapes have no list of them.
+    let names_tape =
+        |code: &BytecodeInstruction| matches!(code.opcode, Opcode::Keep | Opcode::Take);
+    if p.code.iter().any(names_tape) {
+        s.list(&mut p.tapes, &BytecodeTape::default(), tape)?;
+    }
     let function = BytecodeFunction {
         name: String::new(),
         variant: 0,
@@ -412,6 +418,19 @@ fn metadata(s: &mut impl Stream, list: &mut Vec<Metadata>) -> Done {
     })
 }
 
+fn tape(s: &mut impl Stream, tape: &mut BytecodeTape) -> Done {
+    s.list(&mut tape.fields, &Scalar::F32, scalar)?;
+    lanes(s, &mut tape.lanes)
+}
+
+fn scalar(s: &mut impl Stream, scalar: &mut Scalar) -> Done {
+    let mut number = *scalar as u8;
+    s.byte(&mut number)?;
+    let known = Scalar::ALL.get(usize::from(number));
+    *scalar = *known.ok_or("a type is unknown")?;
+    Ok(())
+}
+
 fn lanes(s: &mut impl Stream, lanes: &mut Lanes) -> Done {
     let mut bits = lanes.bits();
     s.byte(&mut bits)?;
@@ -447,13 +466,12 @@ fn type_within(s: &mut impl Stream, ty: &mut Type, depth: usize) -> Result<u64, 
     s.byte(&mut tag)?;
     let scalars = match tag {
         0 => {
-            let mut number = 0;
+            let mut whole = Scalar::ALL[0];
             if let Type::Scalar(scalar) = ty {
-                number = *scalar as u8;
+                whole = *scalar;
             }
-            s.byte(&mut number)?;
-            let scalar = Scalar::ALL.get(usize::from(number));
-            *ty = Type::Scalar(*scalar.ok_or("a type is unknown")?);
+            scalar(s, &mut whole)?;
+            *ty = Type::Scalar(whole);
             1
         }
         1 | 2 => {

@@ -95,6 +95,11 @@ pub enum Opcode {
     Save,
     /// Pops `a` registers from `d` off the save stack.
     Restore,
+    /// Keeps a record on tape `d`, its words in the registers listed at `a`.
+    Keep,
+    /// Takes the last record off tape `d`; its words go to the registers listed at `a`, and nowhere
+    /// if a constant is listed.
+    Take,
     /// Calls function `d`, whose parameters are set; `a` steps more than one, for arrays that were
     /// saved.
     Call,
@@ -154,8 +159,13 @@ pub enum OperandRole {
     /// A message.
     Message,
     /// A position in the lists: as many registers as the shape or message in the word before has
-    /// scalars, read.
+    /// scalars, or a record of the tape there has words, read.
     Arguments,
+    /// A tape.
+    Tape,
+    /// A position in the lists: as many registers as a record of the tape in the word before has
+    /// words. They are written, except constants.
+    Taken,
     /// A number, which the opcode constrains.
     Number,
 }
@@ -199,6 +209,8 @@ impl Opcode {
             Opcode::ArrayResize => first([Write(NO), Array, Read(NO), Number]),
             Opcode::ArrayFromSaved | Opcode::ArrayToSaved => first([Array, Array, Number]),
             Opcode::Save | Opcode::Restore => first([Number, Number]),
+            Opcode::Keep => first([Tape, Arguments]),
+            Opcode::Take => first([Tape, Taken]),
             Opcode::Call => first([Function, Number]),
             Opcode::Enter => first([Number]),
             Opcode::Iteration | Opcode::Return | Opcode::Unreachable => first([]),

@@ -2,9 +2,9 @@
 //!
 //! A line is `12  add.xy.xy.  r5 ← r1, #0=1.5`: position, opcode with the lanes of the result and
 //! of each operand, the registers that it writes, those that it reads. `r` are registers, `#`
-//! constants, `a` arrays, `→` positions.
+//! constants, `a` arrays, `t` tapes, `→` positions.
 
-use super::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register};
+use super::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register, argument_count};
 use adumbra_ir::module::Channels;
 use adumbra_ir::types::{Direction, Lanes};
 use std::fmt::{self, Write};
@@ -82,6 +82,8 @@ pub(super) fn mnemonic(opcode: Opcode) -> String {
         Opcode::ArrayToSaved => "array.to-saved".to_owned(),
         Opcode::Save => "save".to_owned(),
         Opcode::Restore => "restore".to_owned(),
+        Opcode::Keep => "keep".to_owned(),
+        Opcode::Take => "take".to_owned(),
         Opcode::Call => "call".to_owned(),
         Opcode::Enter => "enter".to_owned(),
         Opcode::Iteration => "turn".to_owned(),
@@ -132,6 +134,7 @@ impl Bytecode {
     ) -> fmt::Result {
         let roles = instruction.opcode.roles();
         let words = || instruction.words.into_iter().zip(roles);
+        let count = |word: usize| argument_count(self, instruction, word);
         write!(f, "{}", mnemonic(instruction.opcode))?;
         let mut separator = "  ";
         for (word, role) in words() {
@@ -146,16 +149,22 @@ impl Bytecode {
                         separator = ", ";
                     }
                 }
+                OperandRole::Taken => {
+                    write!(f, "{separator}{}", self.registers(word, count(1)))?;
+                    separator = ", ";
+                }
                 _ => {}
             }
         }
         if separator == ", " {
             separator = " ← ";
         }
-        let mut of = 0;
-        for (word, role) in words() {
+        for (i, (word, role)) in words().enumerate() {
             let text = match role {
-                OperandRole::Unused | OperandRole::Write(_) | OperandRole::WriteList(_) => continue,
+                OperandRole::Unused
+                | OperandRole::Write(_)
+                | OperandRole::WriteList(_)
+                | OperandRole::Taken => continue,
                 OperandRole::Read(_) => self.register(Register(word)),
                 OperandRole::Target => format!("→{word}"),
                 OperandRole::Function => {
@@ -164,22 +173,13 @@ impl Bytecode {
                 }
                 OperandRole::Array => format!("a{word}"),
                 OperandRole::Texture => self.interface.textures[word as usize].clone(),
-                OperandRole::Shape => {
-                    of = word as usize;
-                    self.interface.closures[of].name.clone()
-                }
+                OperandRole::Tape => format!("t{word}"),
+                OperandRole::Shape => self.interface.closures[word as usize].name.clone(),
                 OperandRole::Message => {
-                    of = word as usize;
-                    format!("{:?}", self.interface.messages[of].format)
+                    format!("{:?}", self.interface.messages[word as usize].format)
                 }
                 OperandRole::ReadList(n) => self.registers(word, n as usize),
-                OperandRole::Arguments => {
-                    let count = match instruction.opcode {
-                        Opcode::Message => self.interface.messages[of].word_count(),
-                        _ => self.interface.arguments(of),
-                    };
-                    self.registers(word, count)
-                }
+                OperandRole::Arguments => self.registers(word, count(i)),
                 OperandRole::Number => word.to_string(),
             };
             if !text.is_empty() {

@@ -60,6 +60,31 @@ impl BytecodeArray {
     }
 }
 
+/// A tape of a point: records of one kind, the last of which is taken first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BytecodeTape {
+    /// The types of a record's values.
+    pub fields: Vec<Scalar>,
+    /// The lanes of those that are floats.
+    pub lanes: Lanes,
+}
+
+impl BytecodeTape {
+    /// The lanes of a field.
+    pub fn lanes_of(&self, field: Scalar) -> Lanes {
+        match field {
+            Scalar::F32 => self.lanes,
+            _ => Lanes::NONE,
+        }
+    }
+
+    /// The words of a record: each value, then those of its shadows that it has.
+    pub fn words(&self) -> usize {
+        let words = |&field: &Scalar| 1 + self.lanes_of(field).count() as usize;
+        self.fields.iter().map(words).sum()
+    }
+}
+
 /// A function of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BytecodeFunction {
@@ -131,6 +156,8 @@ pub struct Bytecode {
     pub(crate) lists: Vec<u32>,
     pub(crate) constants: Vec<u32>,
     pub(crate) arrays: Vec<BytecodeArray>,
+    /// The tapes that instructions name.
+    pub(crate) tapes: Vec<BytecodeTape>,
     pub(crate) functions: Vec<BytecodeFunction>,
     /// The shader itself, in `functions`.
     pub(crate) entry: u32,
@@ -152,9 +179,10 @@ impl HeapSize for BytecodeArray {}
 
 heap_of! {
     BytecodeFunction { name, variant, start, span, elements }
+    BytecodeTape { fields, lanes }
     Interface { globals, textures, resources, closures, messages, inputs, outputs }
     Bytecode {
-        interface, code, lists, constants, arrays, functions, entry, output_lanes, quad, registers, recursive, spans,
+        interface, code, lists, constants, arrays, tapes, functions, entry, output_lanes, quad, registers, recursive, spans,
     }
 }
 
@@ -180,6 +208,7 @@ impl Bytecode {
             lists: Vec::new(),
             constants: Vec::new(),
             arrays: Vec::new(),
+            tapes: Vec::new(),
             functions: Vec::new(),
             entry: 0,
             output_lanes: Vec::new(),

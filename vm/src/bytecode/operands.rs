@@ -33,13 +33,20 @@ pub(crate) fn for_each_def(
     if code.opcode == Opcode::Restore {
         saved(code).for_each(&mut each);
     }
-    for (&word, role) in code.words.iter().zip(code.opcode.roles()) {
+    for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
         match role {
             OperandRole::Write(lanes) => each_word(word, lanes, &mut each),
             OperandRole::WriteList(count) => {
                 list(program, word, count as usize)
                     .iter()
                     .for_each(|&register| each(register));
+            }
+            OperandRole::Taken => {
+                let registers = list(program, word, argument_count(program, code, i));
+                let written = registers
+                    .iter()
+                    .filter(|&&register| Register(register).as_constant().is_none());
+                written.for_each(|&register| each(register));
             }
             _ => {}
         }
@@ -80,10 +87,11 @@ pub(crate) fn for_each_use(
     }
 }
 
-/// The number of registers in the list of arguments that the word `word` names.
+/// The number of registers in the list of arguments, or of words taken, that the word `word` names.
 pub(crate) fn argument_count(program: &Bytecode, code: &BytecodeInstruction, word: usize) -> usize {
     let of = code.words[word - 1] as usize;
     match code.opcode {
+        Opcode::Keep | Opcode::Take => program.tapes[of].words(),
         Opcode::Message => program.interface.messages[of].word_count(),
         _ => program.interface.arguments(of),
     }

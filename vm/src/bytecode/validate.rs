@@ -13,6 +13,7 @@ mod tests;
 use super::{
     Bytecode, BytecodeArray, BytecodeInstruction, MAX_REGISTERS, Opcode, OperandRole, Register,
 };
+use adumbra_ir::limits::MAX_RECORD_FIELDS;
 use adumbra_ir::module::ClosureShape;
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::MAX_OPERANDS;
@@ -118,6 +119,13 @@ impl Checker<'_> {
             let end = u64::from(array.base) + u64::from(array.len) * u64::from(array.stride());
             check(end <= registers, "an array is outside of the register file")?;
         }
+        for tape in &p.tapes {
+            let fits = (1..=MAX_RECORD_FIELDS).contains(&tape.fields.len());
+            check(fits, "a record has no fields, or too many")?;
+            let handles = [Scalar::Closure, Scalar::Resource];
+            let is_word = tape.fields.iter().all(|field| !handles.contains(field));
+            check(is_word, "a record has a field that is no number")?;
+        }
         for &register in &p.lists {
             self.read(register, Lanes::NONE)?;
         }
@@ -215,9 +223,16 @@ impl Checker<'_> {
                 OperandRole::Arguments => {
                     let of = words[i - 1] as usize;
                     let count = match opcode {
+                        Opcode::Keep => p.tapes[of].words(),
                         Opcode::Message => p.interface.messages[of].word_count(),
                         _ => self.shapes[of].arguments,
                     };
+                    self.list(word, count).map(|_| ())?;
+                }
+                OperandRole::Tape => check(index < p.tapes.len(), "the tape is missing")?,
+                OperandRole::Taken => {
+                    // Where constants are listed, words are dropped.
+                    let count = p.tapes[words[i - 1] as usize].words();
                     self.list(word, count).map(|_| ())?;
                 }
                 OperandRole::Number => {}

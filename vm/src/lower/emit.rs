@@ -1,11 +1,14 @@
 //! Emission: the bytecode of each kind of IR instruction.
 
+use super::BytecodeLowering;
 use super::function::{FunctionEmitter, ValueLocation};
 use super::linear_order::InstVisitor;
 use super::parallel_moves::RegisterOperand;
-use crate::bytecode::{Opcode, Register};
-use adumbra_ir::module::{ArrayId, FuncId, Inst, InstKind, MipSelection, PassingMode, ValueId};
-use adumbra_ir::types::{Direction, Lanes};
+use crate::bytecode::{BytecodeTape, Opcode, Register};
+use adumbra_ir::module::{
+    ArrayId, FuncId, Inst, InstKind, MipSelection, PassingMode, RecordId, TapeId, ValueId,
+};
+use adumbra_ir::types::{Direction, Lanes, Scalar};
 
 impl InstVisitor for FunctionEmitter<'_, '_, '_> {
     fn inst(&mut self, at: u32, inst: &Inst, next: Option<&Inst>) -> bool {
@@ -22,6 +25,13 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
                 self.emit(Opcode::Global(lanes), [register, first + scalar, scalars]);
             }
             InstKind::Shadow(direction) => self.shadow(at, *direction, args, result),
+            InstKind::Detach => {
+                let from = self.register_of(args[0]);
+                self.release(args, at);
+                self.define(result);
+                self.work.moves.add(self.register_of(result), from);
+                self.flush_moves();
+            }
             InstKind::Difference(direction) => {
                 let from = self.register(args[0]);
                 self.release(args, at);
@@ -79,6 +89,22 @@ impl InstVisitor for FunctionEmitter<'_, '_, '_> {
                 let list = self.list(registers);
                 self.release(args, at);
                 self.emit_at(inst.span, Opcode::Message, [message.0, list]);
+            }
+            InstKind::Keep(tape, record) => {
+                let words = self.kept_words(inst, *record);
+                let list = self.list(words);
+                let tape = self.tape(*tape, *record);
+                self.release(args, at);
+                self.emit_at(inst.span, Opcode::Keep, [tape, list]);
+            }
+            InstKind::Take(tape, record) => {
+                for result in inst.results.iter() {
+                    self.define(result);
+                }
+                let words = self.taken_words(inst, *record);
+                let list = self.list(words);
+                let tape = self.tape(*tape, *record);
+                self.emit_at(inst.span, Opcode::Take, [tape, list]);
             }
             InstKind::MakeClosure(shape) => {
                 let registers: Vec<u32> = args.iter().map(|&a| self.register(a)).collect();
@@ -272,6 +298,55 @@ impl FunctionEmitter<'_, '_, '_> {
             let words = [array, self.register(inst.args[0]), from.register.0];
             self.emit_at(inst.span, Opcode::Store(to, lanes), words);
         }
+    }
+
+    /// The tape for records of a kind, if an instruction is emitted that names it.
+    fn tape(&mut self, tape: TapeId, record: RecordId) -> u32 {
+        if !self.reachable {
+            return 0;
+        }
+        let BytecodeLowering {
+            module, tapes, out, ..
+        } = &mut *self.lowering;
+        *tapes.entry((tape, record)).or_insert_with(|| {
+            let fields = &module.records[record.index()].fields;
+            let float = fields.iter().find(|field| field.ty == Scalar::F32);
+            out.tapes.push(BytecodeTape {
+                fields: fields.iter().map(|field| field.ty).collect(),
+                lanes: float.map_or(Lanes::NONE, |float| float.lanes),
+            });
+            out.tapes.len() as u32 - 1
+        })
+    }
+
+    /// The registers of the words that a record keeps of its values; zero for shadows that they
+    /// lack.
+    fn kept_words(&mut self, inst: &Inst, record: RecordId) -> Vec<u32> {
+        self.record_words(&inst.args, record)
+    }
+
+    /// The registers for the words that a record has, a constant where its value has none.
+    fn taken_words(&mut self, inst: &Inst, record: RecordId) -> Vec<u32> {
+        let results: Vec<ValueId> = inst.results.iter().collect();
+        self.record_words(&results, record)
+    }
+
+    fn record_words(&mut self, values: &[ValueId], record: RecordId) -> Vec<u32> {
+        let module = self.lowering.module;
+        let mut words = Vec::new();
+        for (&value, field) in values.iter().zip(&module.records[record.index()].fields) {
+            let from = self.register_of(value);
+            words.push(from.register.0);
+            for (direction, offset) in Direction::BOTH.into_iter().zip(1..) {
+                if field.lanes.has(direction) {
+                    words.push(match from.lanes.has(direction) {
+                        true => from.register.0 + offset,
+                        false => self.lowering.constants.register(0).0,
+                    });
+                }
+            }
+        }
+        words
     }
 
     fn closure(&mut self, at: u32, inst: &Inst, opcode: Opcode, last: u32) {

@@ -24,10 +24,11 @@ use crate::bytecode::{
 use adumbra_ir::calls::{CallGraph, SavedSteps, callees};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
-use adumbra_ir::module::{FuncId, Module};
+use adumbra_ir::module::{FuncId, Module, RecordId, TapeId};
 use adumbra_ir::span::Span;
 use constant_pool::ConstantPool;
 use parallel_moves::RegisterOperand;
+use rustc_hash::FxHashMap;
 
 pub use spans::instruction_spans;
 
@@ -89,6 +90,7 @@ fn lower_with<'m>(
             ..Bytecode::empty()
         },
         global_words: Vec::with_capacity(module.globals.len()),
+        tapes: FxHashMap::default(),
         spans,
     };
     lowering
@@ -135,6 +137,8 @@ pub(crate) struct BytecodeLowering<'m> {
     out: Bytecode,
     /// Per global, its first word and its number of scalars.
     global_words: Vec<(u32, u32)>,
+    /// The tape in the bytecode for each kind of record on each tape.
+    tapes: FxHashMap<(TapeId, RecordId), u32>,
     /// The source span of each instruction, if it is asked for.
     spans: Option<&'m mut Vec<Span>>,
 }

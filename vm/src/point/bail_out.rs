@@ -21,7 +21,7 @@ pub(crate) struct BailedOutPoint<'a, C> {
 }
 
 impl PointMachine {
-    /// Loads a point; `fill` writes its registers and globals. It saved no frames.
+    /// Loads a point; `fill` writes its registers and globals. It saved no frames, and has nothing on its tapes yet.
     pub(crate) fn load_point<C: Iterator<Item = (u32, u32)>>(
         &mut self,
         point: BailedOutPoint<'_, C>,
@@ -41,6 +41,7 @@ impl PointMachine {
                 elements,
             }));
         state.saved_top = 0;
+        state.tapes.clear();
         state.is_reset = false;
         state.faults = point.faults.clone();
         state.closures.clear();
@@ -48,6 +49,11 @@ impl PointMachine {
             std::mem::swap(&mut state.closures, closures);
         }
         state.suspended = None;
+    }
+
+    /// Puts records on a tape of the loaded point; `fill` writes their words.
+    pub(crate) fn load_tape(&mut self, tape: usize, records: u32, fill: impl FnOnce(&mut [u32])) {
+        self.state.tapes.put(tape, records, fill);
     }
 
     /// Runs the loaded point from a position on. Control comes there by a jump, or from an

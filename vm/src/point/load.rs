@@ -3,7 +3,7 @@
 
 use super::arithmetic::{FindArithmetic, FindBranch, ForwardedValue, shadow_mask};
 use super::state::{Handler, MAX_TAIL_CALLS, ThreadedInstruction, index, pause};
-use super::{arrays, control, host, moves};
+use super::{arrays, control, host, moves, tapes};
 use crate::basic_blocks::jump_targets;
 use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register, WORDS};
 use adumbra_simd::SimdLevel;
@@ -88,6 +88,8 @@ fn handler(
         Opcode::ArrayToSaved => arrays::array_to_saved,
         Opcode::Save => control::save,
         Opcode::Restore => control::restore,
+        Opcode::Keep => tapes::keep,
+        Opcode::Take => tapes::take,
         Opcode::Call => control::call,
         Opcode::Enter => control::enter,
         Opcode::Iteration => control::iteration,

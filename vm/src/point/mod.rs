@@ -3,8 +3,8 @@
 //! Bytecode is loaded once into a list of handlers with their operands; each handler continues with
 //! the next one (threaded code: Bell, "Threaded Code", 1973). Where there is machine code, a
 //! handler runs that instead ([`entry_kernel`]). Frames are explicit, so the host's stack does not
-//! grow with the shader's. All memory is allocated before the first point is run; only the
-//! closures' may grow, up to their limit.
+//! grow with the shader's. All memory is allocated before the first point is run; only
+//! that of closures and of tapes may grow, up to their limits.
 
 #![allow(unsafe_code)]
 
@@ -21,6 +21,7 @@ mod load;
 mod moves;
 mod park;
 mod state;
+mod tapes;
 mod threaded_code;
 
 use crate::bytecode::{Bytecode, BytecodeFunction, Register};
@@ -32,6 +33,7 @@ use adumbra_simd::SimdLevel;
 use entry_kernel::EntryKernel;
 use state::{PointState, ThreadedInstruction};
 use std::sync::Arc;
+use tapes::Tapes;
 use threaded_code::ThreadedCode;
 
 #[cfg(feature = "batch")]
@@ -137,6 +139,7 @@ impl PointMachine {
                 calls: Vec::with_capacity(calls),
                 saved: vec![0; saved].into_boxed_slice(),
                 saved_top: 0,
+                tapes: Tapes::new(&program),
                 globals: std::ptr::null(),
                 host: std::ptr::null_mut::<ConstantTexture>(),
                 closures: ClosureArena::default(),

@@ -1,7 +1,8 @@
 //! Parking: a point that waits for a texture leaves its machine, and resumes in it later, or in
 //! another machine of the program.
 //!
-//! The state of a point is its register file, the two stacks, its closures and a few counters.
+//! The state of a point is its register file, the two stacks, its tapes, its closures and a few
+//! counters.
 //! Frames are static, so registers and positions mean the same in every machine of the program. The
 //! file is copied as it is.
 
@@ -18,8 +19,11 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Parked {
     point: Option<Point>,
-    /// Registers, arrays and outputs, then the globals, then the frames that calls saved.
+    /// Registers, arrays and outputs, then the globals, then the frames that calls saved, then the
+    /// words on each tape.
     words: Vec<u32>,
+    /// How many words each tape has.
+    tapes: Vec<u32>,
     calls: Vec<Call>,
     closures: ClosureArena,
 }
@@ -64,6 +68,7 @@ impl Parked {
     pub fn memory(&self) -> usize {
         size_of::<Parked>()
             + self.words.capacity() * size_of::<u32>()
+            + self.tapes.capacity() * size_of::<u32>()
             + self.calls.capacity() * size_of::<Call>()
             + self.closures.memory()
     }
@@ -97,9 +102,12 @@ impl PointMachine {
     pub fn parked_memory(&self, into: &Parked) -> usize {
         let words = self.state.program.registers as usize
             + self.suspended_globals.len()
-            + self.state.saved_top;
+            + self.state.saved_top
+            + self.state.tapes.len();
+        let tapes = self.state.tapes.words.len();
         size_of::<Parked>()
             + into.words.capacity().max(words) * size_of::<u32>()
+            + into.tapes.capacity().max(tapes) * size_of::<u32>()
             + into.calls.capacity().max(self.state.calls.len()) * size_of::<Call>()
             + into.closures.memory_for(&self.state.closures)
     }
@@ -127,6 +135,7 @@ impl PointMachine {
             calls,
             saved,
             saved_top,
+            tapes,
             globals: _,
             host: _,
             closures,
@@ -141,10 +150,17 @@ impl PointMachine {
         let saved = &saved[..*saved_top];
         let words = &mut into.words;
         words.clear();
-        words.reserve_exact(registers.len() + self.suspended_globals.len() + saved.len());
+        let fixed = registers.len() + self.suspended_globals.len() + saved.len();
+        words.reserve_exact(fixed + tapes.len());
         words.extend_from_slice(registers);
         words.extend_from_slice(&self.suspended_globals);
         words.extend_from_slice(saved);
+        into.tapes.clear();
+        into.tapes.reserve_exact(tapes.words.len());
+        for tape in &tapes.words {
+            words.extend_from_slice(tape);
+            into.tapes.push(tape.len() as u32);
+        }
         into.calls.clear();
         into.calls.reserve_exact(calls.len());
         into.calls.extend(calls.iter().map(|caller| Call {
@@ -177,11 +193,18 @@ impl PointMachine {
         // The same program has the same registers, globals and threaded code, whatever machine
         // loaded it.
         let (registers, rest) = from.words.split_at(state.program.registers as usize);
-        let (globals, saved) = rest.split_at(self.suspended_globals.len());
+        let (globals, rest) = rest.split_at(self.suspended_globals.len());
+        let kept = from.tapes.iter().map(|&len| len as usize).sum::<usize>();
+        let (saved, mut kept) = rest.split_at(rest.len() - kept);
         self.file[..registers.len()].copy_from_slice(registers);
         self.suspended_globals.copy_from_slice(globals);
         state.saved[..saved.len()].copy_from_slice(saved);
         state.saved_top = saved.len();
+        state.tapes.load(from.tapes.iter().map(|&len| {
+            let (tape, rest) = kept.split_at(len as usize);
+            kept = rest;
+            tape
+        }));
         let code = state.code.first();
         let address = |at: u32| code.wrapping_add(at as usize);
         state.calls.clear();

@@ -1,6 +1,7 @@
 //! The state of a point's evaluation apart from its register file, and the type of the handlers.
 
 use super::arithmetic::offset;
+use super::tapes::Tapes;
 use super::threaded_code::ThreadedCode;
 use crate::bytecode::{Bytecode, WORDS};
 use crate::canonicalise;
@@ -48,7 +49,8 @@ pub(super) struct ThreadedInstruction {
 ///   (`bytecode/validate.rs`): the registers that the instruction names, with the lanes of its
 ///   opcode, are in the file. Arrays, functions, lists, textures, messages and shapes exist. Its
 ///   target is an instruction, and one comes after it if control can continue there. Handlers check
-///   at run time: the index of an element, how much the two stacks hold, handles of closures and
+///   at run time: the index of an element, how much the two stacks and the
+///   tapes hold, handles of closures and
 ///   resources.
 /// - `file` is the register file of the machine that loaded the program: its registers, then its
 ///   constants. It is not shared while the handler runs.
@@ -95,6 +97,8 @@ pub(super) struct PointState {
     /// Saved frames; the words below `saved_top` are in use.
     pub(super) saved: Box<[u32]>,
     pub(super) saved_top: usize,
+    /// What the point has kept.
+    pub(super) tapes: Tapes,
     pub(super) globals: *const u32,
     pub(super) host: *mut dyn Host,
     pub(super) closures: ClosureArena,
@@ -120,6 +124,7 @@ impl PointState {
             + size_of_val(&self.lists[..])
             + self.calls.capacity() * size_of::<ReturnAddress>()
             + size_of_val(&self.saved[..])
+            + self.tapes.memory()
             + self.closures.memory()
             + self.arguments.capacity() * size_of::<u32>()
     }
@@ -149,6 +154,7 @@ impl PointState {
     pub(super) fn reset(&mut self) {
         self.calls.clear();
         self.saved_top = 0;
+        self.tapes.clear();
         self.closures.clear();
         self.suspended = None;
         self.is_running = false;

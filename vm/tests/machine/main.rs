@@ -10,3 +10,4 @@ mod memory;
 mod park;
 mod quads;
 mod support;
+mod tapes;

@@ -40,6 +40,11 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
+/// What this thread has asked of the allocator.
+pub(crate) fn requests() -> usize {
+    REQUESTS.get()
+}
+
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 

@@ -84,6 +84,7 @@ impl<F: Number> Evaluation<'_, F> {
                 self.state.tally.reads += 1;
                 EvalValue::float(read(args[0].shadow(direction)), [F::default(); 2])
             }
+            InstKind::Detach => args[0],
             InstKind::Difference(direction) => {
                 let awaited = QuadPause::Difference(direction, args[0].float);
                 return Err(Halt::Pending(awaited));
@@ -137,6 +138,25 @@ impl<F: Number> Evaluation<'_, F> {
                 let words = self.canonical_words(inst, args);
                 self.host.message(message, &words);
                 return Ok(Values::new());
+            }
+            InstKind::Keep(tape, record) => {
+                let fields = &self.module.records[record.index()].fields;
+                let shadows = self.options.shadows;
+                let values = fields.iter().zip(args);
+                let values =
+                    values.map(|(field, &value)| masked(value, shadows.of(field.ty, field.lanes)));
+                let limit = self.options.limits.kept_words;
+                if !self.state.tapes.keep(tape, record, values, limit) {
+                    return self.stop(FaultKind::KeptWords, inst.span);
+                }
+                return Ok(Values::new());
+            }
+            InstKind::Take(tape, record) => {
+                let fields = self.module.records[record.index()].fields.len();
+                return match self.state.tapes.take(tape, record, fields) {
+                    Some(values) => Ok(values.into()),
+                    None => self.stop(FaultKind::NothingKept, inst.span),
+                };
             }
             InstKind::MakeClosure(shape) => {
                 let words = self.canonical_words(inst, args);

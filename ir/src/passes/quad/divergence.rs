@@ -378,6 +378,7 @@ impl<'m> Walk<'m> {
             InstKind::Const(_) | InstKind::Resource(_) => {}
             InstKind::Global(..) => self.give(inst.results, SOURCE),
             InstKind::Op(_)
+            | InstKind::Detach
             | InstKind::MakeClosure(_)
             | InstKind::ClosureAdd
             | InstKind::ClosureScale
@@ -388,7 +389,10 @@ impl<'m> Walk<'m> {
                 self.places.push(place);
                 self.give(inst.results, all);
             }
+            // Points may have kept different records.
+            InstKind::Take(..) => self.give(inst.results, SOURCE),
             InstKind::Message(_)
+            | InstKind::Keep(..)
             | InstKind::EnterInlined(_)
             | InstKind::NextIteration
             | InstKind::Unreachable => {}

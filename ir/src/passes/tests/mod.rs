@@ -4,6 +4,7 @@
 //! verified.
 
 mod analysis;
+mod derivatives;
 mod fold;
 mod inline;
 mod optimise;

@@ -26,6 +26,7 @@ impl Readers<'_> {
             InstKind::Shadow(direction) => direction.lanes(),
             InstKind::Sample(..) => Lanes::XY,
             InstKind::Store(array) if k == 1 => self.function.arrays[array.index()].lanes,
+            InstKind::Keep(_, record) => self.module.records[record.index()].fields[k].lanes,
             InstKind::Yield => gives(region),
             InstKind::Break(to) => gives(*to),
             InstKind::Continue(to) | InstKind::Loop(to) => takes(*to),

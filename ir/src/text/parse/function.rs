@@ -1,7 +1,7 @@
 //! Functions: header, tables, and the region tree, read with a stack of open regions. Instructions
 //! are read in `inst.rs`.
 
-use super::{Parsed, Parser, Token};
+use super::{Parsed, Parser, PendingFunction, PendingUse, Token};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
@@ -135,13 +135,7 @@ impl<'a> Parser<'a> {
             Ok(())
         })?;
         self.expect(Token::Arrow)?;
-        let mut results = Vec::new();
-        self.expect(Token::Sign('('))?;
-        self.list(')', |p| {
-            let (ty, lanes) = p.carried()?;
-            results.push(FuncResult { ty, lanes });
-            Ok(())
-        })?;
+        let results = self.carried_list()?;
         let span = self.span().unwrap_or_default();
         let at = self.here();
         let body = RegionId(self.id('^', "the body's number")?);
@@ -165,6 +159,8 @@ impl<'a> Parser<'a> {
             results,
             members: Vec::new(),
             library,
+            recipe: None,
+            custom: CustomDerivatives::default(),
             span,
         };
         self.tables(&mut function, &mut draft)?;
@@ -194,6 +190,10 @@ impl<'a> Parser<'a> {
                 self.advance();
                 let array = self.array()?;
                 function.arrays.push(array);
+            } else if self.accept_word("derive") {
+                function.recipe = Some(self.recipe()?);
+            } else if self.accept_word("custom") {
+                self.custom(function)?;
             } else if self.accept_word("unused") {
                 let at = self.here();
                 if let Token::Id('^', id) = self.token {
@@ -237,6 +237,78 @@ impl<'a> Parser<'a> {
         Ok(member)
     }
 
+    /// After `derive`: `forward f params[1, 0] results[1] arrays[]`.
+    fn recipe(&mut self) -> Parsed<Recipe> {
+        let mode = if self.accept_word("forward") {
+            DerivativeMode::Forward
+        } else if self.accept_word("backward") {
+            DerivativeMode::Backward
+        } else {
+            return self.expected("`forward` or `backward`");
+        };
+        self.pend(PendingUse::Primal)?;
+        Ok(Recipe {
+            mode,
+            of: FuncId(0),
+            activity: self.activity()?,
+        })
+    }
+
+    /// `params[1, 0] results[1] arrays[]`.
+    fn activity(&mut self) -> Parsed<Activity> {
+        let mut activity = Activity::default();
+        for (what, active) in [
+            ("params", &mut activity.params),
+            ("results", &mut activity.results),
+            ("arrays", &mut activity.arrays),
+        ] {
+            if !self.accept_word(what) {
+                return self.expected(&format!("`{what}`"));
+            }
+            self.expect(Token::Sign('['))?;
+            self.list(']', |p| {
+                active.push(p.number()? != 0);
+                Ok(())
+            })?;
+        }
+        Ok(activity)
+    }
+
+    /// After `custom`: `forward f`, `backward f`, `substitute f`, `zero` or an activity.
+    fn custom(&mut self, function: &mut Function) -> Parsed<()> {
+        let custom = &mut function.custom;
+        if self.accept_word("zero") {
+            custom.is_zero = true;
+            return Ok(());
+        }
+        if self.token == Token::Word("params") {
+            custom.activity = self.activity()?;
+            return Ok(());
+        }
+        let (slot, pending) = if self.accept_word("forward") {
+            (&mut custom.forward, PendingUse::Forward)
+        } else if self.accept_word("backward") {
+            (&mut custom.backward, PendingUse::Backward)
+        } else if self.accept_word("substitute") {
+            (&mut custom.substitute, PendingUse::Substitute)
+        } else {
+            return self.expected("`forward`, `backward`, `substitute` or `zero`");
+        };
+        *slot = Some(FuncId(0));
+        self.pend(pending)
+    }
+
+    /// A name of a function that may come later in the IR text.
+    fn pend(&mut self, place: PendingUse) -> Parsed<()> {
+        let callee = self.symbol()?;
+        self.pending.push(PendingFunction {
+            function: self.module.functions.len(),
+            place,
+            callee,
+        });
+        Ok(())
+    }
+
     fn mode(&mut self) -> Parsed<PassingMode> {
         let mode = match self.token {
             Token::Word("in") => PassingMode::In,
@@ -273,6 +345,18 @@ impl<'a> Parser<'a> {
     }
 
     /// `f32:xy`.
+    /// `(f32:x, i32)`
+    pub(super) fn carried_list(&mut self) -> Parsed<Vec<FuncResult>> {
+        let mut list = Vec::new();
+        self.expect(Token::Sign('('))?;
+        self.list(')', |p| {
+            let (ty, lanes) = p.carried()?;
+            list.push(FuncResult { ty, lanes });
+            Ok(())
+        })?;
+        Ok(list)
+    }
+
     fn carried(&mut self) -> Parsed<(Scalar, Lanes)> {
         let Some(ty) = self.scalar() else {
             return self.expected("a scalar type");

@@ -1,7 +1,7 @@
 //! Instructions: one for each keyword, and ops by their names.
 
 use super::function::{FunctionDraft, MISSING, ValueDefinition};
-use super::{Parsed, Parser, PendingCall, Token};
+use super::{Parsed, Parser, PendingFunction, PendingUse, Token};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
@@ -51,6 +51,10 @@ impl<'a> Parser<'a> {
                     _ => Direction::Y,
                 })
             }
+            "detach" => {
+                args = self.values()?;
+                InstKind::Detach
+            }
             "array_zero" => InstKind::ArrayZero(self.array_id()?),
             "array_copy" => {
                 let to = self.array_id()?;
@@ -96,6 +100,15 @@ impl<'a> Parser<'a> {
             "closure_scale" => {
                 args = self.values()?;
                 InstKind::ClosureScale
+            }
+            "keep" => {
+                let (tape, record) = self.record_on_tape()?;
+                args = self.arguments()?;
+                InstKind::Keep(tape, record)
+            }
+            "take" => {
+                let (tape, record) = self.record_on_tape()?;
+                InstKind::Take(tape, record)
             }
             "call" => return self.call(draft, results),
             "enter" => InstKind::EnterInlined(self.number()?),
@@ -173,10 +186,9 @@ impl<'a> Parser<'a> {
         let span = self.span().unwrap_or_default();
         let kind = InstKind::Call(FuncId(0), arrays.into_boxed_slice());
         let (region, inst) = draft.push(kind, args, results, span);
-        self.calls.push(PendingCall {
+        self.pending.push(PendingFunction {
             function: self.module.functions.len(),
-            region,
-            inst,
+            place: PendingUse::Call { region, inst },
             callee,
         });
         Ok(())
@@ -188,6 +200,13 @@ impl<'a> Parser<'a> {
         let values = self.values()?;
         self.expect(Token::Sign(')'))?;
         Ok(values)
+    }
+
+    /// `0 #1`.
+    fn record_on_tape(&mut self) -> Parsed<(TapeId, RecordId)> {
+        let tape = TapeId(self.number()?);
+        let record = RecordId(self.id('#', "a record")?);
+        Ok((tape, record))
     }
 
     fn array_id(&mut self) -> Parsed<ArrayId> {

@@ -54,7 +54,7 @@ pub fn parse(text: &str, file: FileId) -> Result<Module, Box<Diagnostic>> {
         names: HashMap::new(),
         functions: HashMap::new(),
         ops: Op::ALL.iter().map(|&op| (op.info().name, op)).collect(),
-        calls: Vec::new(),
+        pending: Vec::new(),
     };
     parser.module()?;
     Ok(parser.module)
@@ -85,12 +85,21 @@ impl Symbol<'_> {
     }
 }
 
-/// A call whose function may come later in the IR text.
-struct PendingCall<'a> {
+/// A use of a function that may come later in the IR text.
+struct PendingFunction<'a> {
+    /// The function that uses it.
     function: usize,
-    region: RegionId,
-    inst: usize,
+    place: PendingUse,
     callee: Symbol<'a>,
+}
+
+/// The place that a function is used in.
+enum PendingUse {
+    Call { region: RegionId, inst: usize },
+    Primal,
+    Forward,
+    Backward,
+    Substitute,
 }
 
 struct Parser<'a> {
@@ -107,7 +116,7 @@ struct Parser<'a> {
     names: Table<'a>,
     functions: Table<'a>,
     ops: HashMap<&'static str, Op>,
-    calls: Vec<PendingCall<'a>>,
+    pending: Vec<PendingFunction<'a>>,
 }
 
 impl<'a> Parser<'a> {
@@ -287,6 +296,11 @@ impl<'a> Parser<'a> {
                     let params = self.params()?;
                     self.module.messages.push(Message { format, params });
                 }
+                Token::Word("record") => {
+                    self.advance();
+                    let fields = self.carried_list()?;
+                    self.module.records.push(Record { fields });
+                }
                 Token::Word("input") => {
                     self.advance();
                     let name = self.name()?.into_owned();
@@ -330,12 +344,24 @@ impl<'a> Parser<'a> {
             return self.expected("one `entry`");
         };
         self.module.entry = FuncId(entry.find(&self.functions, "function")?);
-        for pending in std::mem::take(&mut self.calls) {
+        for pending in std::mem::take(&mut self.pending) {
             let id = FuncId(pending.callee.find(&self.functions, "function")?);
             let function = &mut self.module.functions[pending.function];
-            let region = &mut function.regions[pending.region.index()];
-            if let InstKind::Call(callee, _) = &mut region.insts[pending.inst].kind {
-                *callee = id;
+            match pending.place {
+                PendingUse::Call { region, inst } => {
+                    let inst = &mut function.regions[region.index()].insts[inst];
+                    if let InstKind::Call(callee, _) = &mut inst.kind {
+                        *callee = id;
+                    }
+                }
+                PendingUse::Primal => {
+                    if let Some(recipe) = &mut function.recipe {
+                        recipe.of = id;
+                    }
+                }
+                PendingUse::Forward => function.custom.forward = Some(id),
+                PendingUse::Backward => function.custom.backward = Some(id),
+                PendingUse::Substitute => function.custom.substitute = Some(id),
             }
         }
         Ok(())

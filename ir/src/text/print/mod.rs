@@ -85,6 +85,14 @@ impl<'a> Printer<'a> {
             write!(self.out, "message {}", Name(&message.format))?;
             self.params(&message.params)?;
         }
+        for record in &module.records {
+            self.out.push_str("record (");
+            for (i, field) in record.fields.iter().enumerate() {
+                let comma = if i > 0 { ", " } else { "" };
+                write!(self.out, "{comma}{}", Carried(field.ty, field.lanes))?;
+            }
+            self.out.push_str(")\n");
+        }
         for input in &module.inputs {
             let Input {
                 name,
@@ -221,8 +229,52 @@ impl<'a> Printer<'a> {
             self.span(array.span, Span::default())?;
             self.out.push('\n');
         }
+        self.derivatives(f)?;
         self.unused(f)?;
         self.region_tree(f)
+    }
+
+    /// The recipe and the custom derivatives.
+    fn derivatives(&mut self, f: &Function) -> fmt::Result {
+        if let Some(recipe) = &f.recipe {
+            let mode = match recipe.mode {
+                DerivativeMode::Forward => "forward",
+                DerivativeMode::Backward => "backward",
+            };
+            let primal = self.functions.get(recipe.of.0);
+            write!(self.out, "  derive {mode} {primal}")?;
+            self.activity(&recipe.activity)?;
+        }
+        for (what, function) in [
+            ("forward", f.custom.forward),
+            ("backward", f.custom.backward),
+            ("substitute", f.custom.substitute),
+        ] {
+            if let Some(function) = function {
+                let name = self.functions.get(function.0);
+                writeln!(self.out, "  custom {what} {name}")?;
+            }
+        }
+        if f.custom.is_zero {
+            self.out.push_str("  custom zero\n");
+        }
+        if f.custom.activity != Activity::default() {
+            self.out.push_str("  custom");
+            self.activity(&f.custom.activity)?;
+        }
+        Ok(())
+    }
+
+    fn activity(&mut self, activity: &Activity) -> fmt::Result {
+        for (what, active) in [
+            ("params", &activity.params),
+            ("results", &activity.results),
+            ("arrays", &activity.arrays),
+        ] {
+            write!(self.out, " {what}[{}]", List(active))?;
+        }
+        self.out.push('\n');
+        Ok(())
     }
 
     /// Values that nothing defines and regions that nothing contains keep their numbers.
@@ -404,8 +456,13 @@ impl<'a> Printer<'a> {
             InstKind::MakeClosure(id) => {
                 write!(out, "make_closure {}({args})", self.closures.get(id.0))
             }
+            InstKind::Detach => write!(out, "detach {args}"),
             InstKind::ClosureAdd => write!(out, "closure_add {args}"),
             InstKind::ClosureScale => write!(out, "closure_scale {args}"),
+            InstKind::Keep(tape, record) => {
+                write!(out, "keep {} #{}({args})", tape.0, record.0)
+            }
+            InstKind::Take(tape, record) => write!(out, "take {} #{}", tape.0, record.0),
             InstKind::Call(callee, arrays) => {
                 write!(out, "call {}({args})", functions.get(callee.0))?;
                 match &arrays[..] {

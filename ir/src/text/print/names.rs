@@ -133,6 +133,16 @@ impl Display for List<'_, ValueId> {
     }
 }
 
+impl Display for List<'_, bool> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, &set) in self.0.iter().enumerate() {
+            let comma = if i > 0 { ", " } else { "" };
+            write!(f, "{comma}{}", u8::from(set))?;
+        }
+        Ok(())
+    }
+}
+
 /// With a space before it, unless the list is empty.
 pub(super) struct Spaced<'a>(pub(super) List<'a, ValueId>);
 

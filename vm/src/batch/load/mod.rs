@@ -21,7 +21,7 @@ use super::instruction::{
 };
 use crate::basic_blocks::{BatchBlocks, ends_basic_block};
 use crate::bytecode::{
-    Bytecode, BytecodeInstruction, Opcode, ShadowPattern, argument_count, for_each_def,
+    Bytecode, BytecodeInstruction, Opcode, Register, ShadowPattern, argument_count, for_each_def,
 };
 use crate::native::{ArithmeticKind, CompileUnit};
 use adumbra_ir::module::Channels;
@@ -46,7 +46,7 @@ pub(super) struct BatchCode {
     pub(super) operands: Vec<OperandLocation>,
     /// The routine calls of all sequences.
     pub(super) routine_calls: Vec<RoutineCall>,
-    /// Registers that are not in their planes at samples and differences.
+    /// Registers that are not in their planes at samples, differences and keeps.
     pub(super) bail_out_values: Vec<BailOutValue>,
     /// The units that a native backend has to compile, if there is one.
     pub(super) units: Vec<CompileUnit>,
@@ -373,7 +373,7 @@ impl Loader<'_> {
             Opcode::Difference(direction) => {
                 let from = self.location(b);
                 self.prepare_writes([a]);
-                let elsewhere = self.list_bail_out_values();
+                let elsewhere = self.list_bail_out_values(self.position + 1);
                 self.emit(
                     BatchOp::Difference {
                         direction,
@@ -445,6 +445,24 @@ impl Loader<'_> {
             Opcode::Message => {
                 let operands = self.arguments(code, 1);
                 self.emit(BatchOp::Message(a), operands);
+            }
+            Opcode::Keep => {
+                let operands = self.arguments(code, 1);
+                // A point that bails out keeps its record elsewhere.
+                let elsewhere = self.list_bail_out_values(self.position);
+                self.emit(BatchOp::Keep { tape: a, elsewhere }, operands);
+            }
+            Opcode::Take => {
+                let count = argument_count(program, code, 1);
+                let registers = &program.lists[b as usize..][..count];
+                let written = registers.iter().copied();
+                let is_written = |register: &u32| Register(*register).as_constant().is_none();
+                self.prepare_writes(written.filter(is_written));
+                let operands: Vec<OperandLocation> = registers
+                    .iter()
+                    .map(|&register| self.location(register))
+                    .collect();
+                self.emit(BatchOp::Take(a), operands);
             }
             Opcode::MakeClosure => {
                 let operands = self.arguments(code, 2);
@@ -528,7 +546,7 @@ impl Loader<'_> {
         let program = self.program;
         let results = &program.lists[code.words[3] as usize..][..channels.count() as usize];
         self.prepare_writes(results.iter().copied());
-        let elsewhere = self.list_bail_out_values();
+        let elsewhere = self.list_bail_out_values(self.position + 1);
         let batch_op = BatchOp::Sample {
             texture: code.words[0],
             channels,
@@ -541,13 +559,14 @@ impl Loader<'_> {
         self.emit(batch_op, operands.into_iter().chain(results));
     }
 
-    /// The live registers that are not in their planes, for a point that bails out here.
-    fn list_bail_out_values(&mut self) -> (u32, u32) {
+    /// The registers that are not in their planes and are read from a position on, for a point that
+    /// bails out there.
+    fn list_bail_out_values(&mut self, position: u32) -> (u32, u32) {
         let first = self.out.bail_out_values.len() as u32;
         for &register in &self.relocated {
             let location = self.map[register as usize];
             let is_elsewhere = location != self.own_locations[register as usize];
-            if is_elsewhere && self.last_uses[register as usize] > self.position {
+            if is_elsewhere && self.last_uses[register as usize] >= position {
                 self.out.bail_out_values.push(BailOutValue {
                     register,
                     operand: self.out.operands.len() as u32,

@@ -93,7 +93,9 @@ impl Loader<'_> {
                         .iter()
                         .for_each(|location| live.set(location, true));
                 }
-                BatchOp::Sample { elsewhere, .. } | BatchOp::Difference { elsewhere, .. } => {
+                BatchOp::Sample { elsewhere, .. }
+                | BatchOp::Difference { elsewhere, .. }
+                | BatchOp::Keep { elsewhere, .. } => {
                     locations
                         .iter()
                         .for_each(|location| live.set(location, true));

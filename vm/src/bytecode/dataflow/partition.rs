@@ -41,7 +41,9 @@ impl RegisterPartition {
                     OperandRole::ReadList(count) | OperandRole::WriteList(count) => {
                         list(count as usize)
                     }
-                    OperandRole::Arguments => list(argument_count(program, code, i)),
+                    OperandRole::Arguments | OperandRole::Taken => {
+                        list(argument_count(program, code, i))
+                    }
                     _ => {}
                 }
             }

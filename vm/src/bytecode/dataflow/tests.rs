@@ -8,7 +8,7 @@ use adumbra_ir::types::{Direction, Lanes};
 
 fn program(body: &str) -> Bytecode {
     let text = format!(
-        "adumbra ir 1\nglobal uv: float2\nglobal flag: bool\nglobal k: int\nclosure Lambert(float)\noutput o: float\nentry main\n{body}"
+        "adumbra ir 1\nglobal uv: float2\nglobal flag: bool\nglobal k: int\nclosure Lambert(float)\nrecord (bool, f32, i32)\noutput o: float\nentry main\n{body}"
     );
     let module = parse(&text, FileId::MAIN).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
     crate::lower(&module).expect("it fits")
@@ -248,4 +248,51 @@ fn checking_is_bounded() {
         ..CheckBudget::default()
     };
     assert!(budget.keep(&[0]).is_err());
+}
+
+/// Records keep the types of their values, so what is taken can be read as what it is alone.
+#[test]
+fn taken_words_have_the_types_of_their_record() {
+    let body = "fn main() -> (f32) ^0 {
+        %0: f32 = global uv[0]
+        %1: bool = global flag[0]
+        %2: i32 = global k[0]
+        keep 0 #0(%1, %0, %2)
+        %3: bool, %4: f32, %5: i32 = take 0 #0
+        %6: f32 = select %3, %4, %0
+        %7: i32 = iadd %5, %2
+        %8: f32 = i2f %7
+        %9: f32 = add %6, %8
+        return %9 }";
+    let sound = program(body);
+    assert_eq!(check(&sound), Ok(()));
+    let at = |opcode| sound.code.iter().position(|code| code.opcode == opcode);
+    let lists = [Opcode::Keep, Opcode::Take].map(|opcode| {
+        let at = at(opcode).expect("it is there");
+        sound.code[at].words[1] as usize
+    });
+    for list in lists {
+        for (one, other) in [(0, 1), (0, 2), (1, 2)] {
+            let mut wrong = sound.clone();
+            wrong.lists.swap(list + one, list + other);
+            assert_eq!(validate(&wrong), Ok(()));
+            assert!(check(&wrong).is_err(), "{one} {other}\n{wrong}");
+        }
+    }
+    // A word that is dropped leaves its register as it was.
+    let mut dropped = program(
+        "fn main() -> (f32) ^0 {
+        %0: bool = const true
+        %1: f32 = const 1.5
+        %2: i32 = const 0
+        keep 0 #0(%0, %1, %2)
+        %3: bool, %4: f32, %5: i32 = take 0 #0
+        return %4 }",
+    );
+    assert_eq!(check(&dropped), Ok(()));
+    let takes = dropped.code.iter().find(|code| code.opcode == Opcode::Take);
+    let list = takes.expect("it is there").words[1] as usize;
+    dropped.lists[list + 1] = crate::bytecode::Register::constant(0).0;
+    assert_eq!(validate(&dropped), Ok(()));
+    assert!(check(&dropped).is_err_and(|what| what.contains("before it is written")));
 }

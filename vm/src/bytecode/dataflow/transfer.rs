@@ -6,7 +6,8 @@ use super::{
     word_kinds,
 };
 use crate::bytecode::{
-    Bytecode, BytecodeArray, BytecodeInstruction, Opcode, OperandRole, Register, argument_count,
+    Bytecode, BytecodeArray, BytecodeInstruction, BytecodeTape, Opcode, OperandRole, Register,
+    argument_count,
 };
 use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
 use adumbra_ops::definition::OperandKind;
@@ -19,6 +20,12 @@ pub(super) struct SavedRange {
     pub(super) register: u32,
     pub(super) len: u32,
     pub(super) held: DataflowState,
+}
+
+/// The types of the words that a field of a record has: its own, and float for each shadow.
+fn words_of(field: Scalar, tape: &BytecodeTape) -> impl Iterator<Item = Scalar> + use<> {
+    let shadows = tape.lanes_of(field).count() as usize;
+    std::iter::once(field).chain(std::iter::repeat_n(Scalar::F32, shadows))
 }
 
 /// The transfer functions of a program's instructions.
@@ -164,6 +171,31 @@ impl<'p> TransferFunction<'p> {
         Err("the array that was saved is another".to_owned())
     }
 
+    /// Checks the words of a record that is kept, in order.
+    fn kept(&self, state: &DataflowState, tape: &BytecodeTape, list: u32) -> Result<(), String> {
+        let mut registers = self.program.lists[list as usize..].iter();
+        for &field in &tape.fields {
+            for kinds in words_of(field, tape).map(readable_as) {
+                let register = *registers.next().expect("a register for each word");
+                self.read(state, register, kinds)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the words of a record that is taken.
+    fn taken(&self, state: &mut DataflowState, tape: &BytecodeTape, list: u32) {
+        let mut registers = self.program.lists[list as usize..].iter();
+        for &field in &tape.fields {
+            for kinds in words_of(field, tape).map(word_kinds) {
+                let register = *registers.next().expect("a register for each word");
+                if Register(register).as_constant().is_none() {
+                    self.write(state, register, kinds);
+                }
+            }
+        }
+    }
+
     /// The types of a list of arguments, in order.
     fn arguments(
         &self,
@@ -235,6 +267,9 @@ impl<'p> TransferFunction<'p> {
                     all |= if is_word { last } else { 0 };
                 }
                 OperandRole::ReadList(count) => self.read_list(state, word, count)?,
+                OperandRole::Arguments if opcode == Opcode::Keep => {
+                    self.kept(state, &self.program.tapes[a as usize], word)?;
+                }
                 OperandRole::Arguments => self.arguments(state, code, i)?,
                 _ => {}
             }
@@ -296,7 +331,8 @@ impl<'p> TransferFunction<'p> {
                 let registers = &self.program.lists[code.words[3] as usize..][..count as usize];
                 (registers.iter()).for_each(|&register| self.write(state, register, FLOAT));
             }
-            Opcode::Enter | Opcode::Iteration | Opcode::Message => {}
+            Opcode::Take => self.taken(state, &self.program.tapes[a as usize], b),
+            Opcode::Enter | Opcode::Iteration | Opcode::Message | Opcode::Keep => {}
             Opcode::Branch(..)
             | Opcode::BranchIf(_)
             | Opcode::Jump
@@ -347,6 +383,9 @@ impl<'p> TransferFunction<'p> {
                 OperandRole::WriteList(count) => registers(list(count as usize), true),
                 OperandRole::Arguments => {
                     registers(list(argument_count(self.program, code, i)), false)
+                }
+                OperandRole::Taken => {
+                    registers(list(argument_count(self.program, code, i)), true);
                 }
                 OperandRole::Array => {
                     let range = self.atoms.array(self.program.arrays[word as usize]);

@@ -137,6 +137,19 @@ fn every_engine_assumption_is_validated() {
             "list is missing",
             Box::new(set(is(Opcode::Message), 1, 9_999)),
         ),
+        ("tape is missing", Box::new(set(is(Opcode::Keep), 0, 9))),
+        ("list is missing", Box::new(set(is(Opcode::Keep), 1, 9_999))),
+        ("tape is missing", Box::new(set(is(Opcode::Take), 0, 9))),
+        ("list is missing", Box::new(set(is(Opcode::Take), 1, 9_999))),
+        ("has no fields", Box::new(|p| p.tapes[0].fields.clear())),
+        (
+            "no fields, or too many",
+            Box::new(|p| p.tapes[0].fields = vec![Scalar::I32; MAX_RECORD_FIELDS + 1]),
+        ),
+        (
+            "is no number",
+            Box::new(|p| p.tapes[0].fields[0] = Scalar::Closure),
+        ),
         (
             "does not fit its types",
             Box::new(|p| p.interface.messages[0].params.clear()),

@@ -1,0 +1,67 @@
+//! What the derivative of a function is to be: the mode, and what it is with respect to.
+//!
+//! A *derived function* is a [`Function`](crate::module::Function) with a [`Recipe`]. It is called
+//! as any other, by the **canonical signature**, in scalars:
+//!
+//! - *Forward.* Parameters: all scalar parameters of the primal function, then a tangent for each
+//!   active one. Results: all its results, then a tangent for each active one. Arrays: all its array
+//!   parameters, then a tangent array of the same mode for each active one.
+//! - *Backward.* Parameters: all scalar parameters of the primal function, then the cotangent of each
+//!   active result. Results: the gradient of each active parameter, and no primal ones. Arrays: its
+//!   array parameters of mode `In` and `InOut`, all as `In`; then for each active array parameter an
+//!   `Out` array for the gradient of an `In` array, an `In` array for the cotangent of an `Out` array,
+//!   and for an `InOut` array an `InOut` array, cotangent before and gradient after.
+//!
+//! A recipe of a derived function follows the same rule over its canonical signature, so derivatives
+//! nest. Only floats are active.
+
+use crate::module::FuncId;
+
+/// The two modes of automatic differentiation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DerivativeMode {
+    /// Tangents are pushed from parameters to results.
+    Forward,
+    /// Cotangents are pulled back from results to parameters.
+    Backward,
+}
+
+/// The derivative that a function is to be.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Recipe {
+    /// The mode.
+    pub mode: DerivativeMode,
+    /// The primal function.
+    pub of: FuncId,
+    /// What it is with respect to.
+    pub activity: Activity,
+}
+
+/// The slots of a function that a derivative is with respect to. Only floats are active.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Activity {
+    /// Whether each scalar parameter is active.
+    pub params: Vec<bool>,
+    /// Whether each scalar result is active.
+    pub results: Vec<bool>,
+    /// Whether each array parameter is active.
+    pub arrays: Vec<bool>,
+}
+
+/// The derivatives of a function that its writer gave in place of those of its body.
+///
+/// `forward` and `backward` have the canonical signature for `activity`, in which everything is
+/// active that is a float and not declared `no_diff`. Calls through which less is active pass zeros.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CustomDerivatives {
+    /// The forward derivative.
+    pub forward: Option<FuncId>,
+    /// The backward derivative.
+    pub backward: Option<FuncId>,
+    /// A function of the same signature, which is differentiated in its place.
+    pub substitute: Option<FuncId>,
+    /// Whether its derivative is zero on purpose.
+    pub is_zero: bool,
+    /// What `forward` and `backward` are with respect to; empty without them.
+    pub activity: Activity,
+}

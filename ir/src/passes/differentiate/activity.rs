@@ -1,0 +1,107 @@
+//! Activity analysis for derivatives of functions: which values and arrays have a derivative that
+//! matters.
+//!
+//! A slot is *varied* if a parameter that is differentiated by flows into it, and *useful* if it
+//! flows into a result that is differentiated; it is *active* if it is both. The graph is that of
+//! shadows, [`ShadowFlow`], but that a `Detach` cuts it, and that a call joins all that goes in with
+//! all that comes out.
+
+use crate::module::{Activity, ArrayId, Function, Inst, PassingMode, ValueId};
+use crate::passes::shadow_flow::{
+    DerivativeWiring, FlowSignature, FlowSlot, ShadowFlow, Wiring, inner_in, inner_out,
+};
+
+/// The active slots of a function.
+#[derive(Debug)]
+pub(super) struct ActiveSlots {
+    nodes: Vec<bool>,
+    values: usize,
+}
+
+impl ActiveSlots {
+    /// The slots of a function that are active by its signature's activity.
+    pub(super) fn new(
+        wiring: DerivativeWiring<'_>,
+        function: &Function,
+        activity: &Activity,
+    ) -> ActiveSlots {
+        let wiring = Wiring {
+            sources: false,
+            merge_arms: false,
+            callees: None,
+            derivative: Some(wiring),
+        };
+        let flow = ShadowFlow::new(function, &wiring);
+        let signature = FlowSignature::new(function);
+        let is_active = |slot: FlowSlot, scalars: &[bool]| match slot {
+            FlowSlot::Scalar(i) => scalars[i as usize],
+            FlowSlot::Array(i) => activity.arrays[i as usize],
+        };
+        let mut work = Vec::new();
+        let mut varied = vec![false; flow.nodes()];
+        for &source in &flow.sources {
+            varied[source as usize] = true;
+        }
+        for &slot in &signature.ins {
+            varied[inner_in(function, slot) as usize] |= is_active(slot, &activity.params);
+        }
+        flow.forward.flood(&mut varied, &mut work);
+
+        let mut useful = vec![false; flow.nodes()];
+        for seed in &flow.seeds {
+            useful[seed.node as usize] = true;
+        }
+        for &slot in &signature.outs {
+            useful[inner_out(function, slot) as usize] |= is_active(slot, &activity.results);
+        }
+        flow.backward.flood(&mut useful, &mut work);
+
+        let mut nodes: Vec<bool> = varied.iter().zip(useful).map(|(&v, u)| v && u).collect();
+        // The slots of the signature are as it says, so that callers and the body agree.
+        for (i, &param) in function.params().iter().enumerate() {
+            nodes[param.index()] = activity.params[i];
+        }
+        for (i, array) in function.array_params().enumerate() {
+            debug_assert!(array.mode != Some(PassingMode::Return));
+            nodes[function.values.len() + i] = activity.arrays[i];
+        }
+        ActiveSlots {
+            nodes,
+            values: function.values.len(),
+        }
+    }
+
+    /// What is active of a call.
+    pub(super) fn of_call(&self, call: &Inst, arrays: &[ArrayId]) -> Activity {
+        Activity {
+            params: call.args.iter().map(|&arg| self.value(arg)).collect(),
+            results: call.results.iter().map(|r| self.value(r)).collect(),
+            arrays: arrays.iter().map(|&array| self.array(array)).collect(),
+        }
+    }
+
+    /// Whether a value is active; false for values that were added since.
+    pub(super) fn value(&self, value: ValueId) -> bool {
+        value.index() < self.values && self.nodes[value.index()]
+    }
+
+    /// Whether an array is active.
+    pub(super) fn array(&self, array: ArrayId) -> bool {
+        self.nodes[self.values + array.index()]
+    }
+}
+
+impl Activity {
+    /// Whether nothing goes in, or nothing comes out, that is active.
+    pub(super) fn is_empty(&self, callee: &Function) -> bool {
+        let arrays = |leave_out: PassingMode| {
+            callee
+                .array_params()
+                .zip(&self.arrays)
+                .any(|(array, &active)| active && array.mode != Some(leave_out))
+        };
+        let goes_in = self.params.contains(&true) || arrays(PassingMode::Out);
+        let comes_out = self.results.contains(&true) || arrays(PassingMode::In);
+        !goes_in || !comes_out
+    }
+}

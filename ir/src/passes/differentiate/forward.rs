@@ -1,0 +1,425 @@
+//! Forward mode: the function with a tangent beside each active value.
+//!
+//! Guarantees: results and faults are those of the primal function; tangents are what its shadows
+//! would be, to the bit, where parameters have these tangents for shadows and the same values are
+//! active.
+
+use super::activity::ActiveSlots;
+use super::copy::{Copied, clamped_index};
+use super::field::Trace;
+use super::sweep::zero_array;
+use super::{Differentiator, Loss};
+use crate::builder::FunctionBuilder;
+use crate::module::*;
+use crate::types::{Direction, Scalar};
+use adumbra_ops::OpVisitor;
+use adumbra_ops::definition::{BitOpDef, OpDef, tangent};
+
+/// Writes the body of a forward derivative.
+pub(super) fn forward(
+    differentiator: &mut Differentiator<'_>,
+    name: String,
+    primal: &Function,
+    activity: &Activity,
+) -> Result<Function, Loss> {
+    let active = ActiveSlots::new(differentiator.wiring(), primal, activity);
+    let mut forward = Forward {
+        differentiator,
+        primal,
+        active,
+        builder: FunctionBuilder::new(name, primal.span),
+        copied: Copied::new(primal),
+        tangents: vec![None; primal.values.len()],
+        tangent_arrays: Vec::new(),
+        results: vec![Vec::new(); primal.regions.len()],
+        returned: activity.results.clone(),
+    };
+    forward.signature(activity);
+    forward.region(primal.body)?;
+    Ok(forward.builder.finish())
+}
+
+struct Forward<'a, 'm> {
+    differentiator: &'a mut Differentiator<'m>,
+    primal: &'a Function,
+    active: ActiveSlots,
+    builder: FunctionBuilder,
+    copied: Copied,
+    /// By value of the primal function.
+    tangents: Vec<Option<ValueId>>,
+    /// By array of the primal function.
+    tangent_arrays: Vec<Option<ArrayId>>,
+    /// By region: which results of its instruction have tangents.
+    results: Vec<Vec<bool>>,
+    /// Which results of the function have tangents.
+    returned: Vec<bool>,
+}
+
+impl Forward<'_, '_> {
+    fn signature(&mut self, activity: &Activity) {
+        let primal = self.primal;
+        let builder = &mut self.builder;
+        for &param in primal.params() {
+            self.copied.param(builder, primal, param);
+        }
+        for (&param, _) in primal
+            .params()
+            .iter()
+            .zip(&activity.params)
+            .filter(|p| *p.1)
+        {
+            let tangent = builder.param(Scalar::F32, primal.value(param).span);
+            self.tangents[param.index()] = Some(tangent);
+        }
+        let scalar = |ty| FuncResult {
+            ty,
+            lanes: Default::default(),
+        };
+        let tangents = activity.results.iter().filter(|active| **active);
+        builder.function_mut().results = (primal.results.iter().map(|r| scalar(r.ty)))
+            .chain(tangents.map(|_| scalar(Scalar::F32)))
+            .collect();
+        // Parameters come before locals, and tangents of parameters after all parameters.
+        self.tangent_arrays = vec![None; primal.arrays.len()];
+        let params = primal.array_params().count();
+        for (i, array) in primal.arrays.iter().enumerate().take(params) {
+            self.copied.add_array(builder, i, array, array.mode);
+        }
+        for (i, array) in primal.arrays[..params].iter().enumerate() {
+            if self.active.array(ArrayId(i as u32)) {
+                self.tangent_arrays[i] = Some(builder.array(Array {
+                    name: None,
+                    ..*array
+                }));
+            }
+        }
+        for (i, array) in primal.arrays.iter().enumerate().skip(params) {
+            self.copied.add_array(builder, i, array, None);
+        }
+        for (i, array) in primal.arrays.iter().enumerate().skip(params) {
+            if self.active.array(ArrayId(i as u32)) {
+                self.tangent_arrays[i] = Some(builder.array(Array {
+                    name: None,
+                    ..*array
+                }));
+            }
+        }
+    }
+
+    fn region(&mut self, id: RegionId) -> Result<(), Loss> {
+        self.copied.set_region(id, self.builder.current());
+        let primal = self.primal;
+        for inst in &primal.region(id).insts {
+            self.inst(id, inst)?;
+        }
+        Ok(())
+    }
+
+    /// The tangent of a value, 0 if it has none.
+    fn tangent(&mut self, value: ValueId, span: crate::span::Span) -> ValueId {
+        match self.tangents[value.index()] {
+            Some(tangent) => tangent,
+            None => self.builder.float(0.0, span),
+        }
+    }
+
+    /// The copied operands, then the tangents of those that are selected.
+    fn with_tangents(&mut self, inst: &Inst, selected: impl IntoIterator<Item = bool>) -> Args {
+        let mut args = self.copied.args(&inst.args);
+        for (&arg, selected) in inst.args.iter().zip(selected) {
+            if selected {
+                args.push(self.tangent(arg, inst.span));
+            }
+        }
+        args
+    }
+
+    fn active_results(&self, inst: &Inst) -> Vec<bool> {
+        inst.results.iter().map(|r| self.active.value(r)).collect()
+    }
+
+    fn active_params(&self, region: RegionId) -> Vec<bool> {
+        let params = &self.primal.region(region).params;
+        params.iter().map(|&p| self.active.value(p)).collect()
+    }
+
+    /// Says that the results after the copied ones are the tangents of those that are active.
+    fn define(&mut self, inst: &Inst, results: Results) {
+        self.copied
+            .define(&mut self.builder, self.primal, inst, results);
+        let mut tangents = results.iter().skip(inst.results.count as usize);
+        for result in inst.results.iter().filter(|&r| self.active.value(r)) {
+            self.tangents[result.index()] = tangents.next();
+        }
+    }
+
+    fn result_types(&self, inst: &Inst, active: &[bool]) -> Vec<Scalar> {
+        let types = inst.results.iter().map(|r| self.primal.value(r).ty);
+        let tangents = active.iter().filter(|a| **a).map(|_| Scalar::F32);
+        types.chain(tangents).collect()
+    }
+
+    fn nested(&mut self, region: RegionId, results: &[bool]) -> Result<RegionId, Loss> {
+        self.results[region.index()] = results.to_vec();
+        let new = self.builder.open_region();
+        let primal = self.primal;
+        for &param in &primal.region(region).params {
+            self.copied.param(&mut self.builder, primal, param);
+        }
+        for &param in &primal.region(region).params {
+            if self.active.value(param) {
+                let tangent = self.builder.param(Scalar::F32, primal.value(param).span);
+                self.tangents[param.index()] = Some(tangent);
+            }
+        }
+        self.region(region)?;
+        self.builder.close_region();
+        Ok(new)
+    }
+
+    fn inst(&mut self, region: RegionId, inst: &Inst) -> Result<(), Loss> {
+        let primal = self.primal;
+        let span = inst.span;
+        match &inst.kind {
+            InstKind::If(then, other) => {
+                let active = self.active_results(inst);
+                let then = self.nested(*then, &active)?;
+                let other = self.nested(*other, &active)?;
+                let types = self.result_types(inst, &active);
+                let args = self.copied.args(&inst.args);
+                let kind = InstKind::If(then, other);
+                let results = self.builder.inst(kind, args, types, span);
+                self.define(inst, results);
+            }
+            InstKind::Loop(body) | InstKind::Block(body) => {
+                let active = self.active_results(inst);
+                let params = self.active_params(*body);
+                let args = self.with_tangents(inst, params);
+                let new = self.nested(*body, &active)?;
+                let types = self.result_types(inst, &active);
+                let kind = match inst.kind {
+                    InstKind::Loop(_) => InstKind::Loop(new),
+                    _ => InstKind::Block(new),
+                };
+                let results = self.builder.inst(kind, args, types, span);
+                self.define(inst, results);
+            }
+            InstKind::Yield => {
+                let selected = self.results[region.index()].clone();
+                let args = self.with_tangents(inst, selected);
+                self.builder.terminate(InstKind::Yield, args, span);
+            }
+            InstKind::Break(to) => {
+                let selected = self.results[to.index()].clone();
+                let args = self.with_tangents(inst, selected);
+                let kind = InstKind::Break(self.copied.region(*to));
+                self.builder.terminate(kind, args, span);
+            }
+            InstKind::Continue(to) => {
+                let selected = self.active_params(*to);
+                let args = self.with_tangents(inst, selected);
+                let kind = InstKind::Continue(self.copied.region(*to));
+                self.builder.terminate(kind, args, span);
+            }
+            InstKind::Return => {
+                let selected = self.returned.clone();
+                let args = self.with_tangents(inst, selected);
+                self.builder.terminate(InstKind::Return, args, span);
+            }
+            InstKind::Unreachable => {
+                self.builder.terminate(InstKind::Unreachable, [], span);
+            }
+            InstKind::Keep(tape, record) => {
+                let record = self.differentiator.record_with_tangents(*record);
+                let floats = inst.args.iter().map(|&a| primal.value(a).ty == Scalar::F32);
+                let args = self.with_tangents(inst, floats.collect::<Vec<_>>());
+                self.builder.keep(*tape, record, args, span);
+            }
+            InstKind::Take(tape, record) => {
+                let record = self.differentiator.record_with_tangents(*record);
+                let floats: Vec<bool> = (inst.results.iter())
+                    .map(|r| primal.value(r).ty == Scalar::F32)
+                    .collect();
+                let types = self.result_types(inst, &floats);
+                let results = self.builder.take(*tape, record, types, span);
+                self.copied.define(&mut self.builder, primal, inst, results);
+                let taken = inst.results.iter().zip(&floats).filter(|r| *r.1);
+                let tangents = results.iter().skip(inst.results.count as usize);
+                for ((result, _), tangent) in taken.zip(tangents) {
+                    if self.active.value(result) {
+                        self.tangents[result.index()] = Some(tangent);
+                    }
+                }
+            }
+            InstKind::Call(callee, arrays) => self.call(inst, *callee, arrays)?,
+            _ => {
+                self.copied.copy(&mut self.builder, primal, inst);
+                self.linear(inst);
+            }
+        }
+        Ok(())
+    }
+
+    /// The tangents of an instruction that has been copied.
+    fn linear(&mut self, inst: &Inst) {
+        let primal = self.primal;
+        let span = inst.span;
+        match inst.kind {
+            InstKind::Op(op) => {
+                let result = inst.results.first;
+                if !self.active.value(result) {
+                    return;
+                }
+                let args = self.copied.args(&inst.args);
+                let value = self.copied.value(result);
+                let shadows = inst.args.iter().map(|arg| self.tangents[arg.index()]);
+                let shadows: Vec<Option<ValueId>> = shadows.collect();
+                let tangent = Trace::append(&mut self.builder, span, |trace| {
+                    op.visit(TangentOf {
+                        trace,
+                        args: &args,
+                        value,
+                        shadows: &shadows,
+                    })
+                });
+                self.tangents[result.index()] = tangent;
+            }
+            InstKind::Shadow(direction) => self.shadow(inst, direction),
+            InstKind::Load(array) if self.active.value(inst.results.first) => {
+                if let Some(tangents) = self.tangent_arrays[array.index()] {
+                    let index = self.index(inst, array);
+                    let kind = InstKind::Load(tangents);
+                    let loaded = self.builder.inst(kind, [index], [Scalar::F32], span);
+                    self.tangents[inst.results.first.index()] = Some(loaded.first);
+                }
+            }
+            InstKind::Store(array) => {
+                if let Some(tangents) = self.tangent_arrays[array.index()] {
+                    let index = self.index(inst, array);
+                    let tangent = self.tangent(inst.args[1], span);
+                    self.builder
+                        .inst(InstKind::Store(tangents), [index, tangent], [], span);
+                }
+            }
+            InstKind::ArrayZero(array) => {
+                if let Some(tangents) = self.tangent_arrays[array.index()] {
+                    self.builder
+                        .inst(InstKind::ArrayZero(tangents), [], [], span);
+                }
+            }
+            InstKind::ArrayResize(array, part) => {
+                if let Some(tangents) = self.tangent_arrays[array.index()] {
+                    // The parts that were begun: a negative number has faulted once.
+                    let parts = self.copied.value(inst.results.first);
+                    let kind = InstKind::ArrayResize(tangents, part);
+                    self.builder.inst(kind, [parts], [Scalar::I32], span);
+                }
+            }
+            InstKind::ArrayCopy { to, from } => {
+                let Some(to) = self.tangent_arrays[to.index()] else {
+                    return;
+                };
+                let args = self.copied.args(&inst.args);
+                let from = match self.tangent_arrays[from.index()] {
+                    Some(from) => from,
+                    None => {
+                        let shape = primal.arrays[from.index()];
+                        zero_array(&mut self.builder, &shape, span)
+                    }
+                };
+                let kind = InstKind::ArrayCopy { to, from };
+                self.builder.inst(kind, args, [], span);
+            }
+            _ => {}
+        }
+    }
+
+    fn shadow(&mut self, inst: &Inst, direction: Direction) {
+        if let Some(tangent) = self.tangents[inst.args[0].index()] {
+            let shadow = self.builder.shadow(direction, tangent, inst.span);
+            self.tangents[inst.results.first.index()] = Some(shadow);
+        }
+    }
+
+    /// The index of a load or store that has been copied, which faulted there if it is out of
+    /// range.
+    fn index(&mut self, inst: &Inst, array: ArrayId) -> ValueId {
+        let index = self.copied.value(inst.args[0]);
+        let len = self.primal.arrays[array.index()].len;
+        clamped_index(&mut self.builder, index, len, inst.span)
+    }
+
+    fn call(&mut self, inst: &Inst, callee: FuncId, arrays: &[ArrayId]) -> Result<(), Loss> {
+        let callee = self.differentiator.substituted(callee);
+        let wanted = self.active.of_call(inst, arrays);
+        let wanted = self.differentiator.wanted(callee, wanted);
+        let function = self.differentiator.function(callee);
+        let Some(wanted) = wanted else {
+            self.copied.copy(&mut self.builder, self.primal, inst);
+            return Ok(());
+        };
+        let (derived, activity) = match function.custom.forward {
+            Some(forward) => (forward, function.custom.activity.clone()),
+            None if function.custom.backward.is_some() => {
+                return Err(Loss::NoForwardRule {
+                    name: function.name.clone(),
+                    span: inst.span,
+                });
+            }
+            None => {
+                let derived = self.differentiator.forward_of(callee, &wanted)?;
+                (derived, wanted)
+            }
+        };
+        let span = inst.span;
+        let args = self.with_tangents(inst, activity.params.iter().copied());
+        let types = self.result_types(inst, &activity.results);
+        let mut passed: Vec<ArrayId> = arrays.iter().map(|&a| self.copied.array(a)).collect();
+        for (&array, _) in arrays.iter().zip(&activity.arrays).filter(|a| *a.1) {
+            passed.push(match self.tangent_arrays[array.index()] {
+                Some(tangents) => tangents,
+                None => {
+                    let shape = self.primal.arrays[array.index()];
+                    zero_array(&mut self.builder, &shape, span)
+                }
+            });
+        }
+        let kind = InstKind::Call(derived, passed.into_boxed_slice());
+        let results = self.builder.inst(kind, args, types, span);
+        self.copied
+            .define(&mut self.builder, self.primal, inst, results);
+        let mut tangents = results.iter().skip(inst.results.count as usize);
+        for (result, _) in inst.results.iter().zip(&activity.results).filter(|r| *r.1) {
+            let tangent = tangents.next();
+            if self.active.value(result) {
+                self.tangents[result.index()] = tangent;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The tangent of an op, by the formula of shadows.
+struct TangentOf<'t> {
+    trace: &'t Trace,
+    args: &'t [ValueId],
+    value: ValueId,
+    shadows: &'t [Option<ValueId>],
+}
+
+impl OpVisitor for TangentOf<'_> {
+    type Out = Option<ValueId>;
+
+    fn float<R: OpDef<N>, const N: usize>(self) -> Option<ValueId> {
+        let trace = self.trace;
+        let args = std::array::from_fn(|i| trace.operand(R::INFO.operands[i], self.args[i]));
+        let value = trace.float(self.value);
+        let shadows = std::array::from_fn(|i| self.shadows[i].map(|shadow| trace.float(shadow)));
+        let partials = R::partials(args, value);
+        Some(tangent(&partials, shadows, value).value())
+    }
+
+    fn bits<R: BitOpDef<N>, const N: usize>(self) -> Option<ValueId> {
+        None
+    }
+}

@@ -1,0 +1,297 @@
+//! The primal function with the coefficients of its linear part.
+//!
+//! Assumes a complete function. Guarantees: its values, regions and arrays keep their numbers, and
+//! what it computes is the same; after each active op come the instructions of its partials. The
+//! linear part is a list beside it: what each active result is a sum of, and the sweeps of each
+//! active call.
+
+use super::activity::ActiveSlots;
+use super::field::{Coefficient, Trace};
+use super::{Differentiator, Loss};
+use crate::module::*;
+use crate::span::Span;
+use crate::types::{Lanes, Scalar};
+use adumbra_ops::OpVisitor;
+use adumbra_ops::definition::{BitOpDef, OpDef};
+use std::collections::HashMap;
+
+/// A term of a sum: a coefficient and the value whose tangent it multiplies.
+pub(super) type Term = (Coefficient, ValueId);
+
+/// A function and its linear part.
+pub(super) struct Linear {
+    /// The function, with instructions for the coefficients.
+    pub(super) function: Function,
+    pub(super) active: ActiveSlots,
+    /// By result of an active op.
+    pub(super) sums: HashMap<ValueId, Vec<Term>>,
+    /// By region and position.
+    pub(super) calls: HashMap<(RegionId, usize), LinearCall>,
+}
+
+/// An active call.
+#[derive(Clone, Debug)]
+pub(super) struct LinearCall {
+    /// The function that the forward sweep calls.
+    pub(super) forward: FuncId,
+    /// How many zeros it is passed after the primal arguments, and how many results it has after
+    /// the primal ones that nothing reads: the tangents of a custom forward derivative.
+    pub(super) zeros: usize,
+    pub(super) ignored: usize,
+    /// Tangent arrays of a custom forward derivative, by the caller's array.
+    pub(super) zero_arrays: Vec<ArrayId>,
+    /// What it keeps: its last results.
+    pub(super) kept: Vec<Scalar>,
+    /// The function that the reverse sweep calls.
+    pub(super) back: FuncId,
+    /// For a custom backward derivative, which has the canonical signature: the primal arguments
+    /// and, by array of mode `In` or `InOut`, the elements before the call.
+    pub(super) custom: Option<CustomBack>,
+    /// By cotangent that `back` reads: the result that it belongs to.
+    pub(super) results: Vec<ValueId>,
+    /// By gradient that `back` returns: the argument that it is added to.
+    pub(super) params: Vec<ValueId>,
+    /// By array of cotangents: the caller's array, and the mode of the parameter.
+    pub(super) arrays: Vec<(ArrayId, PassingMode)>,
+}
+
+/// What a custom backward derivative reads of the primal call.
+#[derive(Clone, Debug)]
+pub(super) struct CustomBack {
+    pub(super) args: Vec<ValueId>,
+    pub(super) arrays: Vec<(ArrayId, Vec<ValueId>)>,
+}
+
+/// Finds the linear part of a function.
+pub(super) fn linear(
+    differentiator: &mut Differentiator<'_>,
+    primal: &Function,
+    activity: &Activity,
+) -> Result<Linear, Loss> {
+    let active = ActiveSlots::new(differentiator.wiring(), primal, activity);
+    let mut linear = Linear {
+        function: primal.clone(),
+        active,
+        sums: HashMap::new(),
+        calls: HashMap::new(),
+    };
+    let mut order = Vec::new();
+    primal.for_each_region(|region| order.push(region));
+    for region in order {
+        let insts = std::mem::take(&mut linear.function.regions[region.index()].insts);
+        let mut out = Vec::with_capacity(insts.len() * 2);
+        for inst in insts {
+            linear.inst(differentiator, region, inst, &mut out)?;
+        }
+        linear.function.regions[region.index()].insts = out;
+    }
+    Ok(linear)
+}
+
+impl Linear {
+    fn inst(
+        &mut self,
+        differentiator: &mut Differentiator<'_>,
+        region: RegionId,
+        inst: Inst,
+        out: &mut Vec<Inst>,
+    ) -> Result<(), Loss> {
+        let result = inst.results.first;
+        match &inst.kind {
+            InstKind::Op(op) if self.active.value(result) => {
+                let wanted: Vec<bool> = inst.args.iter().map(|&a| self.active.value(a)).collect();
+                let (op, args, span) = (*op, inst.args.clone(), inst.span);
+                out.push(inst);
+                let coefficients = Trace::run(&mut self.function.values, out, span, |trace| {
+                    op.visit(PartialsOf {
+                        trace,
+                        args: &args,
+                        value: result,
+                        wanted: &wanted,
+                    })
+                });
+                let terms = coefficients.into_iter().zip(&args);
+                let terms = terms.filter_map(|(c, &arg)| Some((c?, arg))).collect();
+                self.sums.insert(result, terms);
+            }
+            InstKind::Shadow(_) if self.active.value(result) => {
+                return Err(Loss::Shadow { span: inst.span });
+            }
+            InstKind::Call(callee, arrays) => {
+                let callee = differentiator.substituted(*callee);
+                if let Some(call) = self.call(differentiator, callee, arrays, &inst, out)? {
+                    self.calls.insert((region, out.len()), call);
+                }
+                out.push(inst);
+            }
+            _ => out.push(inst),
+        }
+        Ok(())
+    }
+
+    /// The sweeps of a call, if it is active.
+    fn call(
+        &mut self,
+        differentiator: &mut Differentiator<'_>,
+        callee: FuncId,
+        arrays: &[ArrayId],
+        inst: &Inst,
+        out: &mut Vec<Inst>,
+    ) -> Result<Option<LinearCall>, Loss> {
+        let wanted = self.active.of_call(inst, arrays);
+        let Some(wanted) = differentiator.wanted(callee, wanted) else {
+            return Ok(None);
+        };
+        let function = differentiator.function(callee);
+        let modes: Vec<PassingMode> = function.array_params().filter_map(|a| a.mode).collect();
+        let custom = function.custom.clone();
+        // What goes with each scalar and array of an activity, in order.
+        let params = |activity: &Activity| selected(&inst.args, &activity.params);
+        let results = |activity: &Activity| {
+            let results: Vec<ValueId> = inst.results.iter().collect();
+            selected(&results, &activity.results)
+        };
+        let passed = |activity: &Activity| {
+            let all: Vec<_> = arrays.iter().copied().zip(modes.iter().copied()).collect();
+            selected(&all, &activity.arrays)
+        };
+        if let Some(back) = custom.backward {
+            let kept = modes
+                .iter()
+                .zip(arrays)
+                .filter(|a| *a.0 != PassingMode::Out);
+            let kept: Vec<ArrayId> = kept.map(|(_, &array)| array).collect();
+            let custom_back = CustomBack {
+                args: inst.args.to_vec(),
+                arrays: kept
+                    .into_iter()
+                    .map(|array| (array, self.elements(array, inst.span, out)))
+                    .collect(),
+            };
+            return Ok(Some(LinearCall {
+                forward: callee,
+                zeros: 0,
+                ignored: 0,
+                zero_arrays: Vec::new(),
+                kept: Vec::new(),
+                back,
+                custom: Some(custom_back),
+                results: results(&custom.activity),
+                params: params(&custom.activity),
+                arrays: passed(&custom.activity),
+            }));
+        }
+        if let Some(forward) = custom.forward {
+            // Its transpose, with respect to its tangents.
+            let activity = &custom.activity;
+            let transposed = tangents_of(activity);
+            let pair = differentiator.sweeps_of(forward, &transposed)?;
+            let tangent_params = activity.params.iter().filter(|a| **a).count();
+            let tangent_results = activity.results.iter().filter(|a| **a).count();
+            return Ok(Some(LinearCall {
+                forward: pair.keep,
+                zeros: tangent_params,
+                ignored: tangent_results,
+                zero_arrays: passed(activity)
+                    .into_iter()
+                    .map(|(array, _)| array)
+                    .collect(),
+                kept: pair.kept,
+                back: pair.back,
+                custom: None,
+                results: results(activity),
+                params: params(activity),
+                arrays: passed(activity),
+            }));
+        }
+        let pair = differentiator.sweeps_of(callee, &wanted)?;
+        Ok(Some(LinearCall {
+            forward: pair.keep,
+            zeros: 0,
+            ignored: 0,
+            zero_arrays: Vec::new(),
+            kept: pair.kept,
+            back: pair.back,
+            custom: None,
+            results: results(&wanted),
+            params: params(&wanted),
+            arrays: passed(&wanted),
+        }))
+    }
+
+    /// Loads every element of an array.
+    fn elements(&mut self, array: ArrayId, span: Span, out: &mut Vec<Inst>) -> Vec<ValueId> {
+        let Array { element, len, .. } = self.function.arrays[array.index()];
+        let mut add = |kind: InstKind, args: Args, ty: Scalar| {
+            let id = ValueId(self.function.values.len() as u32);
+            self.function.values.push(Value {
+                ty,
+                lanes: Lanes::NONE,
+                span,
+                name: None,
+            });
+            out.push(Inst {
+                kind,
+                args,
+                results: Results {
+                    first: id,
+                    count: 1,
+                },
+                span,
+            });
+            id
+        };
+        (0..len)
+            .map(|i| {
+                let index = add(InstKind::Const(i), Args::new(), Scalar::I32);
+                add(InstKind::Load(array), Args::from_slice(&[index]), element)
+            })
+            .collect()
+    }
+}
+
+/// The items that are selected.
+fn selected<T: Copy>(items: &[T], active: &[bool]) -> Vec<T> {
+    let chosen = items.iter().zip(active).filter(|item| *item.1);
+    chosen.map(|(&item, _)| item).collect()
+}
+
+/// The activity of a forward derivative in which only the tangents are active.
+fn tangents_of(activity: &Activity) -> Activity {
+    let tangents = |slots: &[bool]| {
+        let count = slots.iter().filter(|a| **a).count();
+        let mut all = vec![false; slots.len() + count];
+        all[slots.len()..].fill(true);
+        all
+    };
+    Activity {
+        params: tangents(&activity.params),
+        results: tangents(&activity.results),
+        arrays: tangents(&activity.arrays),
+    }
+}
+
+/// The coefficients of an op's operands that are wanted.
+struct PartialsOf<'t> {
+    trace: &'t Trace,
+    args: &'t [ValueId],
+    value: ValueId,
+    wanted: &'t [bool],
+}
+
+impl OpVisitor for PartialsOf<'_> {
+    type Out = Vec<Option<Coefficient>>;
+
+    fn float<R: OpDef<N>, const N: usize>(self) -> Vec<Option<Coefficient>> {
+        let trace = self.trace;
+        let args = std::array::from_fn(|i| trace.operand(R::INFO.operands[i], self.args[i]));
+        let partials = R::partials(args, trace.float(self.value));
+        (partials.into_iter().zip(self.wanted))
+            .map(|(partial, &wanted)| wanted.then(|| Coefficient::new(partial)).flatten())
+            .collect()
+    }
+
+    fn bits<R: BitOpDef<N>, const N: usize>(self) -> Vec<Option<Coefficient>> {
+        vec![None; self.args.len()]
+    }
+}

@@ -1,0 +1,513 @@
+//! Derivatives of functions: writes the bodies of derived functions, those with a
+//! [`Recipe`](crate::derivative::Recipe).
+//!
+//! Assumes a module that the verifier accepts. Guarantees: no function has a recipe or a custom
+//! derivative, nothing is left of `Detach`, and functions that have no derivative, and are called
+//! by none, are as before. It runs before all other passes, so that shadows, inlining and engines
+//! see ordinary functions.
+//!
+//! - `field`: numbers that write IR, on which the partials of the op table run.
+//! - `activity`: the values that have a derivative that matters.
+//! - `forward`: forward mode.
+//! - `linear`: the primal function with the coefficients of its linear part, which reverse mode
+//!   transposes.
+//! - `plan`: the primal values that the reverse sweep reads, and where they are kept.
+//! - `sweep`: the forward sweep of reverse mode, which keeps them.
+//! - `transpose`: the reverse sweep; `reverse` puts both into functions; `shape`: regions and exits.
+//!
+//! The way from a function to its linear part to its transpose is that of Radul et al. (2023), *You
+//! only linearize once: tangents transpose to gradients*, POPL; the tape and the rules of control
+//! flow are in Griewank and Walther (2008), *Evaluating derivatives*, chapters 4 and 12.
+
+mod activity;
+mod copy;
+mod field;
+mod forward;
+mod linear;
+mod plan;
+mod reverse;
+mod shape;
+mod sweep;
+mod transpose;
+
+use super::shadow_flow::DerivativeWiring;
+use crate::builder::FunctionBuilder;
+use crate::calls::CallGraph;
+use crate::codes::Code;
+use crate::derivative::{Activity, CustomDerivatives, DerivativeMode, Recipe};
+use crate::diagnostic::Diagnostic;
+use crate::module::*;
+use crate::span::Span;
+use crate::types::{Lanes, Scalar};
+use std::collections::HashMap;
+
+/// The most instructions that derived functions of a module have together.
+pub const MAX_DERIVED_INSTRUCTIONS: usize = 1 << 20;
+
+/// The highest order of a derivative: derivatives within each other.
+pub const MAX_ORDER: u8 = 8;
+
+/// The most values that a forward sweep returns to its reverse sweep; more go on the tape.
+pub const MAX_KEPT_RESULTS: usize = 64;
+
+/// A derivative that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Loss {
+    /// A function with a backward derivative only is differentiated forward.
+    NoForwardRule { name: String, span: Span },
+    /// A function that reads screen-space derivatives is differentiated backward.
+    Shadow { span: Span },
+    /// Derived code is longer than [`MAX_DERIVED_INSTRUCTIONS`], or of a higher order than
+    /// [`MAX_ORDER`].
+    TooLarge { name: String, span: Span },
+}
+
+impl Loss {
+    fn diagnostic(self) -> Diagnostic {
+        match self {
+            Loss::NoForwardRule { name, span } => Diagnostic::new(
+                Code::MissingDerivativeRule,
+                span,
+                format!("`{name}` has a custom backward derivative, but no forward one"),
+            )
+            .help("give it one by `[ForwardDerivative(g)]`"),
+            Loss::Shadow { span } => Diagnostic::new(
+                Code::ShadowInBackward,
+                span,
+                "`bwd_diff` of a function that takes a screen-space derivative",
+            )
+            .help("take it outside and pass it as a parameter, or write `detach(…)` around it"),
+            Loss::TooLarge { name, span } => Diagnostic::new(
+                Code::DerivedCodeTooLarge,
+                span,
+                format!(
+                    "derivatives of `{name}` have more than {MAX_DERIVED_INSTRUCTIONS} \
+                     instructions, or an order above {MAX_ORDER}"
+                ),
+            )
+            .help("differentiate a smaller function, or one of fewer nested loops"),
+        }
+    }
+}
+
+/// Writes the bodies of all derived functions.
+///
+/// # Errors
+/// The first derivative that cannot be made.
+pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
+    if module.functions.iter().all(|f| f.recipe.is_none()) {
+        finish(module);
+        return Ok(());
+    }
+    prepare(module);
+    let recursive = recursive_functions(module);
+    let count = module.functions.len();
+    let mut differentiator = Differentiator {
+        module,
+        recursive,
+        orders: vec![0; count],
+        uses_tape: vec![false; count],
+        forwards: HashMap::new(),
+        pairs: HashMap::new(),
+        queue: Vec::new(),
+        deferred: Vec::new(),
+        making: Vec::new(),
+        waiting: 0,
+        instructions: 0,
+    };
+    match differentiator.run(count) {
+        Ok(()) => {
+            finish(module);
+            Ok(())
+        }
+        Err(loss) => Err(Box::new(loss.diagnostic())),
+    }
+}
+
+/// Inlines and unrolls, so that what is differentiated is straight where it can be.
+fn prepare(module: &mut Module) {
+    let calls = CallGraph::of_all(module);
+    super::inline::inline(module, &calls, super::inline::MAX_INLINED);
+    let mut capacity = super::unroll::MAX_UNROLLED_IN_ALL;
+    for &id in &calls.order {
+        super::simplify(module, id, &mut |_, _| {});
+        if super::unroll::unroll(&mut module.functions[id.index()], &mut capacity) {
+            super::simplify(module, id, &mut |_, _| {});
+        }
+    }
+}
+
+/// By function: whether it can be entered again before it has returned.
+fn recursive_functions(module: &Module) -> Vec<bool> {
+    CallGraph::of_all(module).recursive
+}
+
+/// Removes what only this pass reads.
+fn finish(module: &mut Module) {
+    for function in &mut module.functions {
+        function.recipe = None;
+        function.custom = CustomDerivatives::default();
+        let detaches = |inst: &Inst| inst.kind == InstKind::Detach;
+        if function
+            .regions
+            .iter()
+            .any(|r| r.insts.iter().any(detaches))
+        {
+            attach(function);
+        }
+    }
+}
+
+/// Replaces every `Detach` by its operand.
+fn attach(function: &mut Function) {
+    let mut order = Vec::new();
+    function.for_each_region(|region| order.push(region));
+    let mut aliases = super::replacement::Replacements::new(function.values.len());
+    for region in order {
+        let mut insts = std::mem::take(&mut function.regions[region.index()].insts);
+        insts.retain_mut(|inst| {
+            aliases.rewrite(inst);
+            if inst.kind == InstKind::Detach {
+                aliases.replace(inst.results.first, inst.args[0]);
+                return false;
+            }
+            true
+        });
+        function.regions[region.index()].insts = insts;
+    }
+}
+
+/// The state of the pass.
+struct Differentiator<'m> {
+    module: &'m mut Module,
+    /// By function: whether it calls itself, perhaps through others.
+    recursive: Vec<bool>,
+    /// By function: its order, 0 for those of the source.
+    orders: Vec<u8>,
+    /// By function: whether it is a sweep, or a derivative of one, that keeps or takes records which
+    /// another takes or kept. What it does then flows where no call shows it.
+    uses_tape: Vec<bool>,
+    /// Forward derivatives that are made or being made.
+    forwards: HashMap<(FuncId, Activity), FuncId>,
+    /// The two sweeps of backward derivatives.
+    pairs: HashMap<(FuncId, Activity), SweepPair>,
+    /// Derived functions whose bodies are to be written.
+    queue: Vec<FuncId>,
+    /// Sweeps whose bodies are to be written.
+    deferred: Vec<(FuncId, Activity, SweepPair)>,
+    /// Functions whose bodies are being written.
+    making: Vec<FuncId>,
+    /// How many functions wait for the sweeps of those that they call.
+    waiting: usize,
+    /// Instructions of all derived functions so far.
+    instructions: usize,
+}
+
+/// The two sweeps of a function's backward derivative.
+#[derive(Clone, Debug)]
+struct SweepPair {
+    /// The primal function with what it keeps as further results.
+    keep: FuncId,
+    /// From what is kept and the cotangents of active results to the gradients of active parameters;
+    /// each active array parameter has an `InOut` array of its cotangents.
+    back: FuncId,
+    /// Types of the kept values; empty if they are on the tape.
+    kept: Vec<Scalar>,
+}
+
+impl Differentiator<'_> {
+    fn run(&mut self, count: usize) -> Result<(), Loss> {
+        for id in (0..count as u32).map(FuncId).rev() {
+            if self.function(id).recipe.is_some() {
+                self.queue.push(id);
+            }
+        }
+        loop {
+            if let Some(id) = self.queue.pop() {
+                self.make(id)?;
+            } else if let Some((of, activity, pair)) = self.deferred.pop() {
+                self.make_sweeps(of, &activity, Some(&pair))?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The record with a tangent after the fields for each float.
+    fn record_with_tangents(&mut self, record: RecordId) -> RecordId {
+        let fields = &self.module.records[record.index()].fields;
+        let mut types: Vec<Scalar> = fields.iter().map(|field| field.ty).collect();
+        types.extend(self.floats_of(record));
+        self.record(types)
+    }
+
+    /// The floats of a record.
+    fn floats_of(&self, record: RecordId) -> Vec<Scalar> {
+        let fields = self.module.records[record.index()].fields.iter();
+        let types = fields.map(|field| field.ty);
+        types.filter(|&ty| ty == Scalar::F32).collect()
+    }
+
+    /// The record of these types.
+    fn record(&mut self, types: Vec<Scalar>) -> RecordId {
+        let fields = types.into_iter().map(|ty| FuncResult {
+            ty,
+            lanes: Lanes::NONE,
+        });
+        let record = Record {
+            fields: fields.collect(),
+        };
+        let records = &mut self.module.records;
+        let found = records.iter().position(|known| *known == record);
+        let id = found.unwrap_or_else(|| {
+            records.push(record);
+            records.len() - 1
+        });
+        RecordId(id as u32)
+    }
+
+    fn function(&self, id: FuncId) -> &Function {
+        self.module.function(id)
+    }
+
+    fn wiring(&self) -> DerivativeWiring<'_> {
+        DerivativeWiring {
+            functions: &self.module.functions,
+            uses_tape: &self.uses_tape,
+        }
+    }
+
+    /// The activity of a call whose slots are active like this: none if nothing is, but everything
+    /// if the callee uses the tape, so that both of its sweeps agree.
+    fn wanted(&self, callee: FuncId, active: Activity) -> Option<Activity> {
+        let function = self.function(callee);
+        if self.uses_tape[callee.index()] {
+            let float = |ty: Scalar| ty == Scalar::F32;
+            let params = function.params().iter();
+            return Some(Activity {
+                params: params.map(|&p| float(function.value(p).ty)).collect(),
+                results: function.results.iter().map(|r| float(r.ty)).collect(),
+                arrays: active.arrays,
+            });
+        }
+        let is_plain = function.custom.is_zero || active.is_empty(function);
+        (!is_plain).then_some(active)
+    }
+
+    /// Whether a function keeps or takes records, or calls one that others must know of.
+    fn has_tape(&self, function: &Function) -> bool {
+        let insts = function.regions.iter().flat_map(|region| &region.insts);
+        let mut kinds = insts.map(|inst| &inst.kind);
+        kinds.any(|kind| match kind {
+            InstKind::Keep(..) | InstKind::Take(..) => true,
+            InstKind::Call(callee, _) => self.uses_tape[callee.index()],
+            _ => false,
+        })
+    }
+
+    /// The function that is differentiated in place of another.
+    fn substituted(&self, mut id: FuncId) -> FuncId {
+        // A cycle of substitutes ends after as many steps as there are functions.
+        for _ in 0..self.module.functions.len() {
+            match self.function(id).custom.substitute {
+                Some(substitute) => id = substitute,
+                None => break,
+            }
+        }
+        id
+    }
+
+    /// Writes the body of a derived function, and of those that it is a derivative of.
+    fn make(&mut self, id: FuncId) -> Result<(), Loss> {
+        let mut path = vec![id];
+        while let Some(&at) = path.last() {
+            let Some(recipe) = self.function(at).recipe.clone() else {
+                path.pop();
+                continue;
+            };
+            let of = self.substituted(recipe.of);
+            if self.function(of).recipe.is_some() {
+                if path.contains(&of) || path.len() > usize::from(MAX_ORDER) {
+                    return Err(self.too_large(of));
+                }
+                path.push(of);
+                continue;
+            }
+            if self.making.contains(&at) {
+                return Err(self.too_large(at));
+            }
+            path.pop();
+            self.making.push(at);
+            self.write(at, &recipe, of)?;
+            self.making.pop();
+        }
+        Ok(())
+    }
+
+    fn too_large(&self, id: FuncId) -> Loss {
+        let function = self.function(id);
+        Loss::TooLarge {
+            name: function.name.clone(),
+            span: function.span,
+        }
+    }
+
+    /// Writes the body of a derived function whose primal function is complete.
+    fn write(&mut self, id: FuncId, recipe: &Recipe, of: FuncId) -> Result<(), Loss> {
+        self.complete(of)?;
+        self.orders[id.index()] = self.next_order(of)?;
+        let name = self.function(id).name.clone();
+        let primal = self.function(of).clone();
+        // The derivative of a function with custom ones is that of a function which only calls it.
+        let primal = match primal.custom == CustomDerivatives::default() {
+            true => primal,
+            false => caller_of(&primal, of),
+        };
+        let made = match recipe.mode {
+            DerivativeMode::Forward => forward::forward(self, name, &primal, &recipe.activity)?,
+            DerivativeMode::Backward => {
+                let tape = TapeId(u32::from(self.orders[id.index()] - 1));
+                reverse::backward(self, name, &primal, &recipe.activity, tape)?
+            }
+        };
+        self.put(id, made)
+    }
+
+    /// Puts a body in place of a placeholder.
+    fn put(&mut self, id: FuncId, mut made: Function) -> Result<(), Loss> {
+        self.instructions += made.regions.iter().map(|r| r.insts.len()).sum::<usize>();
+        if self.instructions > MAX_DERIVED_INSTRUCTIONS {
+            return Err(self.too_large(id));
+        }
+        let place = &mut self.module.functions[id.index()];
+        made.members = std::mem::take(&mut place.members);
+        made.span = place.span;
+        made.library = place.library;
+        *place = made;
+        Ok(())
+    }
+
+    /// One more than the highest order of the functions that `of` can reach, itself included.
+    fn next_order(&self, of: FuncId) -> Result<u8, Loss> {
+        let mut seen = vec![false; self.module.functions.len()];
+        let mut open = vec![of];
+        let mut highest = 0;
+        seen[of.index()] = true;
+        while let Some(id) = open.pop() {
+            highest = highest.max(self.orders[id.index()]);
+            for callee in crate::calls::callees(self.function(id)) {
+                if !std::mem::replace(&mut seen[callee.index()], true) {
+                    open.push(callee);
+                }
+            }
+        }
+        match highest < MAX_ORDER {
+            true => Ok(highest + 1),
+            false => Err(self.too_large(of)),
+        }
+    }
+
+    /// Adds a function that is made later.
+    fn reserve(&mut self, primal: FuncId, function: Function) -> FuncId {
+        let id = FuncId(self.module.functions.len() as u32);
+        self.module.functions.push(function);
+        self.recursive.push(self.recursive[primal.index()]);
+        self.orders.push(0);
+        self.uses_tape.push(false);
+        id
+    }
+
+    /// The forward derivative of a function, which need not be made yet.
+    fn forward_of(&mut self, of: FuncId, activity: &Activity) -> Result<FuncId, Loss> {
+        let key = (of, activity.clone());
+        if let Some(&id) = self.forwards.get(&key) {
+            return Ok(id);
+        }
+        let recipe = Recipe {
+            mode: DerivativeMode::Forward,
+            of,
+            activity: activity.clone(),
+        };
+        let placeholder = forward_placeholder(self.function(of), recipe);
+        let id = self.reserve(of, placeholder);
+        self.uses_tape[id.index()] = self.uses_tape[of.index()];
+        self.forwards.insert(key, id);
+        self.queue.push(id);
+        Ok(id)
+    }
+}
+
+/// A forward derivative without its body, by the canonical signature.
+fn forward_placeholder(primal: &Function, recipe: Recipe) -> Function {
+    let floats = |active: &[bool]| {
+        let count = active.iter().filter(|active| **active).count();
+        std::iter::repeat_n(Scalar::F32, count)
+    };
+    let activity = &recipe.activity;
+    let params = primal.params().iter().map(|&p| primal.value(p).ty);
+    let results = primal.results.iter().map(|r| r.ty);
+    let tangents = primal.array_params().zip(&activity.arrays);
+    let tangents = tangents.filter(|a| *a.1).map(|(&array, _)| array);
+    let mut function = placeholder(
+        primal,
+        format!("fwd_diff({})", primal.name),
+        params.chain(floats(&activity.params)),
+        results.chain(floats(&activity.results)),
+        primal.array_params().copied().chain(tangents),
+    );
+    function.recipe = Some(recipe);
+    function
+}
+
+/// A function without its body.
+fn placeholder(
+    primal: &Function,
+    name: String,
+    params: impl Iterator<Item = Scalar>,
+    results: impl Iterator<Item = Scalar>,
+    arrays: impl Iterator<Item = Array>,
+) -> Function {
+    let mut builder = FunctionBuilder::new(name, primal.span);
+    for ty in params {
+        builder.param(ty, primal.span);
+    }
+    builder.terminate(InstKind::Unreachable, [], primal.span);
+    let mut function = builder.finish();
+    function.arrays = arrays
+        .map(|array| Array {
+            name: None,
+            ..array
+        })
+        .collect();
+    let result = |ty| FuncResult {
+        ty,
+        lanes: Lanes::NONE,
+    };
+    function.results = results.map(result).collect();
+    function.library = primal.library;
+    function
+}
+
+/// A function that calls another with its own parameters.
+fn caller_of(primal: &Function, id: FuncId) -> Function {
+    let span = primal.span;
+    let mut builder = FunctionBuilder::new(primal.name.clone(), span);
+    let params: Vec<ValueId> = (primal.params().iter())
+        .map(|&p| builder.param(primal.value(p).ty, span))
+        .collect();
+    let arrays: Vec<ArrayId> = (primal.array_params())
+        .map(|array| {
+            builder.array(Array {
+                name: None,
+                ..*array
+            })
+        })
+        .collect();
+    let types = primal.results.iter().map(|r| r.ty);
+    let kind = InstKind::Call(id, arrays.into_boxed_slice());
+    let results = builder.inst(kind, params, types, span);
+    builder.terminate(InstKind::Return, results.iter(), span);
+    let mut caller = builder.finish();
+    caller.results = primal.results.clone();
+    caller
+}

@@ -1,0 +1,457 @@
+//! Reverse mode: the two sweeps of a function, and the functions that they are in.
+//!
+//! A backward derivative that is called by its recipe is one function, the forward sweep and then
+//! the reverse sweep. Of a function that is called by another there are two, a [`SweepPair`].
+
+use super::copy::Copied;
+use super::linear::{Linear, linear};
+use super::plan::{Kept, Plan};
+use super::shape::{Shape, Target};
+use super::sweep::{Returns, Sweep};
+use super::transpose::Transpose;
+use super::{Differentiator, Loss, SweepPair};
+use crate::builder::FunctionBuilder;
+use crate::module::*;
+use crate::types::{Lanes, Scalar};
+use std::collections::HashMap;
+
+/// A function with all that its two sweeps are written from.
+struct Analysis {
+    linear: Linear,
+    shape: Shape,
+    plan: Plan,
+    /// By loop: the record of an iteration.
+    records: HashMap<RegionId, RecordId>,
+    tape: TapeId,
+    /// By record that the function keeps or takes itself: that of the adjoints of its floats.
+    adjoint_records: HashMap<RecordId, RecordId>,
+}
+
+impl Analysis {
+    fn new(
+        differentiator: &mut Differentiator<'_>,
+        primal: &Function,
+        activity: &Activity,
+        tape: TapeId,
+    ) -> Result<Analysis, Loss> {
+        let linear = linear(differentiator, primal, activity)?;
+        let shape = Shape::new(&linear.function);
+        let plan = Plan::new(differentiator, &linear, &shape)?;
+        let mut records = HashMap::new();
+        let mut loops = Vec::new();
+        primal.for_each_region(|region| loops.push(region));
+        for region in loops {
+            let continues = shape.ends(Target::Continue(region)).len();
+            if continues == 0 || plan.id(Kept::Count(region)).is_none() {
+                continue;
+            }
+            let mut types: Vec<Scalar> =
+                plan.record(region).iter().map(|&id| plan.ty(id)).collect();
+            if continues > 1 {
+                types.push(Scalar::I32);
+            }
+            if !types.is_empty() {
+                records.insert(region, differentiator.record(types));
+            }
+        }
+        let mut adjoint_records = HashMap::new();
+        for inst in primal.regions.iter().flat_map(|region| &region.insts) {
+            if let InstKind::Keep(_, record) | InstKind::Take(_, record) = inst.kind {
+                let floats = differentiator.floats_of(record);
+                if !floats.is_empty() {
+                    adjoint_records.insert(record, differentiator.record(floats));
+                }
+            }
+        }
+        Ok(Analysis {
+            linear,
+            shape,
+            plan,
+            records,
+            tape,
+            adjoint_records,
+        })
+    }
+
+    /// Types of what is kept at the end of the function.
+    fn kept(&self) -> Vec<Scalar> {
+        let mut kept: Vec<Scalar> = self.plan.outer.iter().map(|&id| self.plan.ty(id)).collect();
+        if self.shape.ends(Target::Return).len() > 1 {
+            kept.push(Scalar::I32);
+        }
+        kept
+    }
+
+    fn sweep(&self, builder: FunctionBuilder, copied: Copied, returns: Returns) -> Sweep<'_> {
+        let mut sweep = Sweep::new(&self.linear, &self.shape, &self.plan, builder, copied);
+        sweep.tape = self.tape;
+        sweep.records.clone_from(&self.records);
+        sweep.returns = returns;
+        sweep
+    }
+
+    fn transpose(&self, builder: FunctionBuilder) -> Transpose<'_> {
+        Transpose::new(
+            &self.linear,
+            &self.shape,
+            &self.plan,
+            (&self.records, &self.adjoint_records),
+            self.tape,
+            builder,
+        )
+    }
+}
+
+fn results(types: impl IntoIterator<Item = Scalar>) -> Vec<FuncResult> {
+    let result = |ty| FuncResult {
+        ty,
+        lanes: Lanes::NONE,
+    };
+    types.into_iter().map(result).collect()
+}
+
+fn count(active: &[bool]) -> usize {
+    active.iter().filter(|active| **active).count()
+}
+
+/// Writes the body of a backward derivative, by the canonical signature.
+pub(super) fn backward(
+    differentiator: &mut Differentiator<'_>,
+    name: String,
+    primal: &Function,
+    activity: &Activity,
+    tape: TapeId,
+) -> Result<Function, Loss> {
+    let analysis = Analysis::new(differentiator, primal, activity, tape)?;
+    let span = primal.span;
+    let mut builder = FunctionBuilder::new(name, span);
+    let mut copied = Copied::new(&analysis.linear.function);
+    for &param in primal.params() {
+        copied.param(&mut builder, primal, param);
+    }
+    let cotangents: Vec<ValueId> = (0..count(&activity.results))
+        .map(|_| builder.param(Scalar::F32, span))
+        .collect();
+    builder.function_mut().results =
+        results(std::iter::repeat_n(Scalar::F32, count(&activity.params)));
+
+    // Array parameters first: primal ones that have values, then cotangents.
+    let params = primal.array_params().count();
+    let mut adjoints = vec![None; primal.arrays.len()];
+    for (i, array) in primal.arrays.iter().enumerate().take(params) {
+        if array.mode != Some(PassingMode::Out) {
+            copied.add_array(&mut builder, i, array, Some(PassingMode::In));
+        }
+    }
+    for (i, array) in primal.arrays.iter().enumerate().take(params) {
+        let mode = match array.mode {
+            Some(PassingMode::In) => PassingMode::Out,
+            Some(PassingMode::Out) => PassingMode::In,
+            _ => PassingMode::InOut,
+        };
+        if activity.arrays[i] {
+            adjoints[i] = Some(adjoint_array(&mut builder, array, Some(mode)));
+        }
+    }
+    for (i, array) in primal.arrays.iter().enumerate() {
+        if i >= params || array.mode == Some(PassingMode::Out) {
+            copied.add_array(&mut builder, i, array, None);
+        }
+        if i >= params && analysis.linear.active.array(ArrayId(i as u32)) {
+            adjoints[i] = Some(adjoint_array(&mut builder, array, None));
+        }
+    }
+
+    let body = primal.body;
+    let own = analysis.shape.sites(body).1;
+    let falls = analysis.shape.ends(Target::Return) == [own];
+    let mut sweep;
+    if falls {
+        sweep = analysis.sweep(builder, copied, Returns::Fall);
+        sweep.region(body);
+    } else {
+        let params: Vec<ValueId> = primal.params().iter().map(|&p| copied.value(p)).collect();
+        let block = builder.open_region();
+        sweep = analysis.sweep(builder, copied, Returns::Break(block));
+        sweep.region(body);
+        sweep.builder.close_region();
+        sweep.copied.hide(&analysis.linear.function, body);
+        for (&param, new) in primal.params().iter().zip(params) {
+            sweep.copied.set_value(param, new);
+        }
+        let kind = InstKind::Block(block);
+        let kept = sweep.builder.inst(kind, [], analysis.kept(), span);
+        sweep.forget();
+        for (value, &id) in kept.iter().zip(&analysis.plan.outer) {
+            sweep.show(id, value);
+        }
+        if analysis.shape.ends(Target::Return).len() > 1 {
+            sweep.exit = kept.iter().next_back();
+        }
+    }
+
+    let visible: Vec<(_, ValueId)> = (analysis.plan.outer.iter())
+        .filter_map(|&id| Some((id, sweep.resolve(id)?)))
+        .collect();
+    let (copied, exit) = (sweep.copied, sweep.exit);
+    let mut transpose = analysis.transpose(sweep.builder);
+    transpose.copied = Some(copied);
+    for (id, value) in visible {
+        transpose.show(id, value);
+    }
+    transpose.adjoint_arrays = adjoints;
+    finish(transpose, primal, activity, cotangents, exit, &[])
+}
+
+/// Reverses the body, and returns the gradients; `sums` are arrays of cotangents that the gradient of
+/// an array is added to.
+fn finish(
+    mut transpose: Transpose<'_>,
+    primal: &Function,
+    activity: &Activity,
+    cotangents: Vec<ValueId>,
+    exit: Option<ValueId>,
+    ends: &[(ArrayId, Option<ArrayId>)],
+) -> Result<Function, Loss> {
+    let span = primal.span;
+    let mut cotangents = cotangents.into_iter();
+    let seeds = activity.results.iter();
+    let seeds = seeds.map(|&active| active.then(|| cotangents.next()).flatten());
+    transpose.seed(Target::Return, seeds.collect());
+    transpose.body(exit);
+    for &(to, from) in ends {
+        match from {
+            Some(from) => transpose.add_array(to, from, span),
+            None => {
+                transpose
+                    .builder
+                    .inst(InstKind::ArrayZero(to), [], [], span);
+            }
+        }
+    }
+    let params = primal.params().iter().zip(&activity.params);
+    let active: Vec<ValueId> = params.filter(|p| *p.1).map(|(&p, _)| p).collect();
+    let gradients: Vec<ValueId> = (active.into_iter())
+        .map(|param| transpose.adjoint_or_zero(param, span))
+        .collect();
+    transpose
+        .builder
+        .terminate(InstKind::Return, gradients, span);
+    Ok(transpose.builder.finish())
+}
+
+fn adjoint_array(
+    builder: &mut FunctionBuilder,
+    array: &Array,
+    mode: Option<PassingMode>,
+) -> ArrayId {
+    builder.array(Array {
+        mode,
+        name: None,
+        ..*array
+    })
+}
+
+/// The most functions that wait for the sweeps of those that they call. Deeper chains of calls keep
+/// their values on the tape, so that the signatures of their sweeps are known before their bodies.
+const MAX_WAITING: usize = 64;
+
+impl Differentiator<'_> {
+    /// The two sweeps of a function.
+    pub(super) fn sweeps_of(&mut self, of: FuncId, activity: &Activity) -> Result<SweepPair, Loss> {
+        let key = (of, activity.clone());
+        if let Some(pair) = self.pairs.get(&key) {
+            return Ok(pair.clone());
+        }
+        self.complete(of)?;
+        if !self.recursive[of.index()] && self.waiting < MAX_WAITING {
+            self.waiting += 1;
+            let pair = self.make_sweeps(of, activity, None);
+            self.waiting -= 1;
+            let pair = pair?;
+            self.pairs.insert(key, pair.clone());
+            return Ok(pair);
+        }
+        let (keep, back) = sweep_placeholders(self.function(of), activity);
+        let pair = SweepPair {
+            keep: self.reserve(of, keep),
+            back: self.reserve(of, back),
+            kept: Vec::new(),
+        };
+        for id in [pair.keep, pair.back] {
+            self.uses_tape[id.index()] = true;
+        }
+        self.pairs.insert(key, pair.clone());
+        self.deferred.push((of, activity.clone(), pair.clone()));
+        Ok(pair)
+    }
+
+    /// Writes the body of a function, if that is put off.
+    pub(super) fn complete(&mut self, id: FuncId) -> Result<(), Loss> {
+        if self.function(id).recipe.is_some() {
+            self.make(id)?;
+        }
+        let waits =
+            |(_, _, pair): &(FuncId, Activity, SweepPair)| pair.keep == id || pair.back == id;
+        if let Some(at) = self.deferred.iter().position(waits) {
+            let (of, activity, pair) = self.deferred.swap_remove(at);
+            self.make_sweeps(of, &activity, Some(&pair))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the two sweeps of a function: with `on_tape`, in place of placeholders, and what is
+    /// kept is on the tape.
+    pub(super) fn make_sweeps(
+        &mut self,
+        of: FuncId,
+        activity: &Activity,
+        on_tape: Option<&SweepPair>,
+    ) -> Result<SweepPair, Loss> {
+        let order = self.next_order(of)?;
+        let tape = TapeId(u32::from(order - 1));
+        let primal = self.function(of).clone();
+        let analysis = Analysis::new(self, &primal, activity, tape)?;
+        let kept = analysis.kept();
+        let is_on_tape = on_tape.is_some() || kept.len() > super::MAX_KEPT_RESULTS;
+        let record = (is_on_tape && !kept.is_empty()).then(|| self.record(kept.clone()));
+        let returned = if is_on_tape { &[][..] } else { &kept };
+        let returns = match record {
+            Some(record) => Returns::Tape(tape, record),
+            None => Returns::Results,
+        };
+        let keep = keep_function(&analysis, &primal, returns, returned);
+        let back = back_function(&analysis, &primal, activity, record, &kept)?;
+        let (keep_id, back_id) = match on_tape {
+            Some(pair) => (pair.keep, pair.back),
+            None => {
+                let keep_id = self.reserve(of, keep.clone());
+                (keep_id, self.reserve(of, back.clone()))
+            }
+        };
+        for (id, made) in [(keep_id, keep), (back_id, back)] {
+            self.orders[id.index()] = order;
+            self.uses_tape[id.index()] = self.has_tape(&made);
+            self.put(id, made)?;
+        }
+        Ok(SweepPair {
+            keep: keep_id,
+            back: back_id,
+            kept: returned.to_vec(),
+        })
+    }
+}
+
+/// The two sweeps without their bodies, where what is kept is on the tape.
+fn sweep_placeholders(primal: &Function, activity: &Activity) -> (Function, Function) {
+    let params = primal.params().iter().map(|&p| primal.value(p).ty);
+    let keep = super::placeholder(
+        primal,
+        sweep_name(primal, true),
+        params,
+        primal.results.iter().map(|r| r.ty),
+        primal.array_params().copied(),
+    );
+    let floats = |active: &[bool]| std::iter::repeat_n(Scalar::F32, count(active));
+    let arrays = primal.array_params().zip(&activity.arrays);
+    let back = super::placeholder(
+        primal,
+        sweep_name(primal, false),
+        floats(&activity.results),
+        floats(&activity.params),
+        arrays.filter(|a| *a.1).map(|(&array, _)| Array {
+            mode: Some(PassingMode::InOut),
+            ..array
+        }),
+    );
+    (keep, back)
+}
+
+fn sweep_name(primal: &Function, forward: bool) -> String {
+    let sweep = if forward { "forward" } else { "reverse" };
+    format!("{}.{sweep}_sweep", primal.name)
+}
+
+/// The forward sweep as a function.
+fn keep_function(
+    analysis: &Analysis,
+    primal: &Function,
+    returns: Returns,
+    returned: &[Scalar],
+) -> Function {
+    let mut builder = FunctionBuilder::new(sweep_name(primal, true), primal.span);
+    let mut copied = Copied::new(&analysis.linear.function);
+    for &param in primal.params() {
+        copied.param(&mut builder, primal, param);
+    }
+    for (i, array) in primal.arrays.iter().enumerate() {
+        copied.add_array(&mut builder, i, array, array.mode);
+    }
+    let types = primal.results.iter().map(|r| r.ty);
+    builder.function_mut().results = results(types.chain(returned.iter().copied()));
+    let mut sweep = analysis.sweep(builder, copied, returns);
+    sweep.region(primal.body);
+    sweep.builder.finish()
+}
+
+/// The reverse sweep as a function.
+fn back_function(
+    analysis: &Analysis,
+    primal: &Function,
+    activity: &Activity,
+    record: Option<RecordId>,
+    kept: &[Scalar],
+) -> Result<Function, Loss> {
+    let span = primal.span;
+    let mut builder = FunctionBuilder::new(sweep_name(primal, false), span);
+    let on_entry: Vec<ValueId> = match record {
+        Some(_) => Vec::new(),
+        None => kept.iter().map(|&ty| builder.param(ty, span)).collect(),
+    };
+    let cotangents: Vec<ValueId> = (0..count(&activity.results))
+        .map(|_| builder.param(Scalar::F32, span))
+        .collect();
+    let params = primal.array_params().count();
+    let mut adjoints = vec![None; primal.arrays.len()];
+    for (i, array) in primal.arrays.iter().enumerate().take(params) {
+        if activity.arrays[i] {
+            adjoints[i] = Some(adjoint_array(&mut builder, array, Some(PassingMode::InOut)));
+        }
+    }
+    // An `In` parameter is a copy, whose gradient is added to that of the caller's array. What an
+    // `Out` one had before is overwritten.
+    let mut ends = Vec::new();
+    for (i, array) in primal.arrays.iter().enumerate() {
+        let id = ArrayId(i as u32);
+        match (adjoints[i], array.mode) {
+            (Some(of_caller), Some(PassingMode::In)) => {
+                let own = adjoint_array(&mut builder, array, None);
+                ends.push((of_caller, Some(own)));
+                adjoints[i] = Some(own);
+            }
+            (Some(of_caller), Some(PassingMode::Out)) => ends.push((of_caller, None)),
+            (None, None) if analysis.linear.active.array(id) => {
+                adjoints[i] = Some(adjoint_array(&mut builder, array, None));
+            }
+            _ => {}
+        }
+    }
+    builder.function_mut().results =
+        results(std::iter::repeat_n(Scalar::F32, count(&activity.params)));
+    let taken: Vec<ValueId> = match record {
+        Some(record) => {
+            let types = kept.iter().copied();
+            let kind = InstKind::Take(analysis.tape, record);
+            builder.inst(kind, [], types, span).iter().collect()
+        }
+        None => on_entry,
+    };
+    let mut transpose = analysis.transpose(builder);
+    for (&value, &id) in taken.iter().zip(&analysis.plan.outer) {
+        transpose.show(id, value);
+    }
+    transpose.adjoint_arrays = adjoints;
+    let several = analysis.shape.ends(Target::Return).len() > 1;
+    let exit = several.then(|| taken.last().copied()).flatten();
+    finish(transpose, primal, activity, cotangents, exit, &ends)
+}

@@ -1,0 +1,164 @@
+"""Derivatives of functions: closed forms, and slopes of the values by Richardson's extrapolation."""
+
+import math
+
+
+def _slope(f, x):
+    """The derivative of f at x, with an error of the sixth order."""
+    step = 1e-2
+
+    def central(h):
+        return (f(x + h) - f(x - h)) / (2 * h)
+
+    rows = [central(step / 2**k) for k in range(4)]
+    for order in (4, 16, 64):
+        rows = [(order * b - a) / (order - 1) for a, b in zip(rows, rows[1:])]
+    return rows[0]
+
+
+def _gradient(f, *at):
+    return tuple(_slope(lambda t, i=i: f(*at[:i], t, *at[i + 1 :]), at[i]) for i in range(len(at)))
+
+
+def _f(x, y):
+    q = x * y / (x + 1)
+    return (math.sin(q) + math.log(1 + q) - math.exp(y)) * (q - math.tanh(y))
+
+
+def equation3(x, y):
+    gx, gy = _gradient(_f, x, y)
+    return {"value": _f(x, y), "forward": gx + 0.5 * gy, "plain": gx, "gradient": (gx, gy), "shadows": (gx, gy)}
+
+
+def _h(x, y):
+    return (x + y) * (x - y) + 2 * x * y
+
+
+def _schlick(f0, f90, cosine):
+    return f0 + (f90 - f0) * (1 - cosine) ** 5
+
+
+def forward():
+    a, b = _gradient(_h, 2.0, 1.5)
+    c, d = _gradient(_h, 2.0, 3.5)
+    e = _gradient(_schlick, 0.2, 0.7, 0.5)
+    return {
+        "same": 1.0,
+        "both": a + b,
+        "unit": 1.0,
+        "half_way": c + 0.5 * d,
+        "swizzled": (1.0, 0.5),
+        "fresnel": 0.1 * e[0] + 0.9 * e[1] + e[2],
+    }
+
+
+def backward():
+    return {
+        "of_h": _gradient(_h, 2.0, 1.5),
+        "of_quotient": (1.0, 0.0),
+        "of_product": (-1.5, -2.0),
+        "of_sum": (2.0, 2.0),
+        "of_crossed": (2.3, 2.3, 0.0),
+        "of_colour": (1.0, 0.5, 1.5, 20.0),
+        "of_spread": 3.0,
+        "plain": -1.5,
+        "kept": 2.0,
+    }
+
+
+def control_flow():
+    return {
+        "of_bent": (2.0, 1.0),
+        "of_steps": (10.0, 6.0, 4.0),
+        "reversed": (10.0, 6.0, 4.0),
+        "of_output": 3.0,
+        "of_break": 4.0,
+        "of_guarded": 0.0,
+        "back": 4.0,
+    }
+
+
+def _meets(x):
+    total = x * (1 + 1.5 + 2.25)
+    return total * x * 1.5**3
+
+
+def loops():
+    # 1·2·2·3·x⁴ over x³, and the sum of |i| over −3, −1, 1, 3, twice.
+    return {
+        "of_products": 12.0,
+        "seeded": 4.8,
+        "forward": -1.0,
+        "backward": (-1.0, -1.0),
+        "of_stride": 16.0,
+        "of_down": 22.0,
+        "of_albedo": 3.0,
+        "of_detached": 2.0,
+        "seeded_detached": 1.0,
+        "of_meeting": (_slope(_meets, 0.7), _slope(_meets, 0.7)),
+    }
+
+
+def directions():
+    # twice is the square of x + 1; mixed has y = 4x and x′ = 9x.
+    return {
+        "of_twice": 12.0,
+        "kept": 5.0,
+        "of_mixed": (13.0, 0.0),
+        "forward": (9.0, 4.0),
+        "of_array": (4.0, 4.0, 3.0),
+        "of_k": 1.0 + 0.5 * 4.0 + 0.25 * 9.0,
+    }
+
+
+def rules():
+    return {
+        "of_g": 2.0,
+        "reversed_g": 2.0,
+        "of_cube": 9.0,
+        "both": 11.0,
+        "substitute": 6.0,
+        "of_partly": 4.0,
+        "of_constant": 7.0,
+    }
+
+
+def orders():
+    def square_slope(x):
+        return math.sin(2 * x)
+
+    def tower_slope(x):
+        return 3 * x * x * math.cos(x**3) + 6 * x**5
+
+    return {
+        "third": -1.0,
+        "twice": _slope(square_slope, 4.0),
+        "of_slope": _slope(square_slope, 4.0),
+        "mixed": 0.5 * _slope(square_slope, 2.0),
+        "reversed": 0.5 * _slope(tower_slope, 2.0),
+        "in_form": 0.5 * _slope(square_slope, 2.0),
+    }
+
+
+def objects():
+    return {
+        "value": 13.0,
+        "of_both": 10.0,
+        "of_plain": 6.0,
+        "of_area": (10.0, 6.5),
+        "of_swapped": (2.0, 1.0),
+        "back": 10.0,
+    }
+
+
+def built_ins():
+    length = math.hypot(12, 23, 31)
+    angle = _gradient(math.atan2, 1.0, 2.0)
+    return {
+        "of_sin": math.cos(0.5),
+        "of_sqrt": 0.5 / math.sqrt(2),
+        "of_length": (12 / length, 23 / length, 31 / length),
+        "of_clamp": (0.1, 0.3, 0.2),
+        "of_atan2": angle,
+        "of_normal": _slope(lambda x: x / math.hypot(x, 4), 3.0),
+    }
