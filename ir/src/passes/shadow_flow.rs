@@ -332,7 +332,7 @@ impl<'m> Build<'m> {
                         }
                     }
                 }
-                InstKind::Take(..) if wiring.sources || wiring.derivative.is_some() => {
+                InstKind::Take(..) if wiring.options.sources || wiring.derivative.is_some() => {
                     for value in inst.results.iter() {
                         if self.is_float(value) {
                             self.sources.push(value.0);

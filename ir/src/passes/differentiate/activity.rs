@@ -8,7 +8,7 @@
 
 use crate::module::{Activity, ArrayId, Function, Inst, PassingMode, ValueId};
 use crate::passes::shadow_flow::{
-    DerivativeWiring, FlowSignature, FlowSlot, ShadowFlow, Wiring, inner_in, inner_out,
+    DerivativeWiring, FlowOptions, FlowSignature, FlowSlot, ShadowFlow, Wiring, inner_in, inner_out,
 };
 
 /// The active slots of a function.
@@ -26,8 +26,7 @@ impl ActiveSlots {
         activity: &Activity,
     ) -> ActiveSlots {
         let wiring = Wiring {
-            sources: false,
-            merge_arms: false,
+            options: FlowOptions::default(),
             callees: None,
             derivative: Some(wiring),
         };

@@ -356,10 +356,8 @@ impl Walk<'_> {
                 }
                 self.hand_out(plan, *body, &[*body], inner, needed);
             }
-            InstKind::Loop(body) => {
-                if plan.is_touched(*body) {
-                    return self.reversed_loop(plan, at.0, *body, possible, needed);
-                }
+            InstKind::Loop(body) if plan.is_touched(*body) => {
+                return self.reversed_loop(plan, at.0, *body, possible, needed);
             }
             _ => {}
         }
