@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::builder::FunctionBuilder;
-use crate::derivative::{Activity, CustomDerivatives, DerivativeMode, Recipe};
+use crate::derivative::{Activity, DerivativeMode, Recipe};
 use crate::eval::{EvalOptions, EvalPoint, EvalValue, evaluate};
 use crate::host::ConstantTexture;
 use crate::module::*;
@@ -212,38 +212,181 @@ fn check_both(module: &Module, f: FuncId, at: &[f64], ints: &[i32]) {
     }
 }
 
-#[test]
-fn scratch_files() {
-    let Ok(folder) = std::env::var("SCRATCH_IR") else {
-        return;
+macro_rules! programs {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("derivatives/", $name, ".adir")))),*]
     };
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|f| f.unwrap().path())
-        .collect();
-    files.sort();
-    for file in files
-        .iter()
-        .filter(|f| f.extension().is_some_and(|e| e == "ir"))
-    {
-        let text = std::fs::read_to_string(file).unwrap();
-        let line = text
-            .lines()
-            .next()
-            .unwrap()
-            .trim_start_matches("//")
-            .to_owned();
-        let (floats, ints) = line.split_once(';').unwrap();
-        let at: Vec<f64> = floats
-            .split_whitespace()
-            .map(|x| x.parse().unwrap())
-            .collect();
-        let ints: Vec<i32> = ints
-            .split_whitespace()
-            .map(|x| x.parse().unwrap())
-            .collect();
-        let ok = std::panic::catch_unwind(|| check(&text, &at, &ints)).is_ok();
-        println!("{} {}", if ok { "ok" } else { "FAILED" }, file.display());
-        let _ = CustomDerivatives::default();
+}
+
+/// Programs of the language, lowered; their first lines are points: floats, then integers.
+const PROGRAMS: &[(&str, &str)] = programs![
+    "array_elements",
+    "array_loops",
+    "array_params",
+    "array_params_in_loop",
+    "branches",
+    "break",
+    "calls",
+    "continues",
+    "do_loop",
+    "equation3",
+    "exit_chain",
+    "exits_of_nested_loops",
+    "inout_params",
+    "library",
+    "loop",
+    "march",
+    "mixed_exits",
+    "mutual_recursion",
+    "nested_loops",
+    "noise",
+    "products_of_counters",
+    "recursion",
+    "return_in_loop",
+    "returns",
+    "switch",
+    "unrolled",
+    "vectors",
+    "while_loop",
+    "worley",
+];
+
+#[test]
+fn derivatives_of_programs_are_those_of_differences() {
+    for (name, text) in PROGRAMS {
+        let mut points = 0;
+        for line in text.lines() {
+            let Some(point) = line.strip_prefix("// at ") else {
+                break;
+            };
+            let (floats, ints) = point.split_once(';').expect("floats; integers");
+            let floats = floats
+                .split_whitespace()
+                .map(|x| x.parse().expect("a float"));
+            let ints = ints
+                .split_whitespace()
+                .map(|x| x.parse().expect("an integer"));
+            println!("{name} {point}");
+            check(
+                text,
+                &floats.collect::<Vec<f64>>(),
+                &ints.collect::<Vec<i32>>(),
+            );
+            points += 1;
+        }
+        assert!(points > 0, "{name} has no point");
     }
+}
+
+/// Random modules that are differentiated.
+const MODULES: u64 = 20_000;
+
+/// The derivatives of a random module's first function that has any: ⟨w, Jv⟩ and
+/// ⟨Jᵀw, v⟩, and the sum of the sizes of their terms.
+fn products(seed: u64) -> Option<(f64, f64, f64)> {
+    let mut module = crate::random::generate(seed);
+    let mut kinds = (module.functions.iter().flat_map(|f| &f.regions))
+        .flat_map(|r| r.insts.iter().map(|inst| &inst.kind));
+    if kinds.any(|kind| matches!(kind, InstKind::Keep(..) | InstKind::Take(..))) {
+        return None;
+    }
+    // Backward derivatives stop at screen-space derivatives.
+    for inst in module
+        .functions
+        .iter_mut()
+        .flat_map(|f| &mut f.regions)
+        .flat_map(|r| &mut r.insts)
+    {
+        if let InstKind::Shadow(_) = inst.kind {
+            inst.kind = InstKind::Detach;
+        }
+    }
+    let fits = |f: &Function| {
+        let mut params = f.params().iter().map(|&p| f.value(p).ty);
+        let fits = f.array_params().next().is_none()
+            && params
+                .clone()
+                .all(|ty| !matches!(ty, Scalar::Closure | Scalar::Resource));
+        fits && params.any(|ty| ty == Scalar::F32) && f.results.iter().any(|r| r.ty == Scalar::F32)
+    };
+    let f = FuncId(module.functions.iter().position(fits)? as u32);
+    let (backward, forward) = [DerivativeMode::Backward, DerivativeMode::Forward]
+        .map(|mode| {
+            let mut module = module.clone();
+            let id = derived(&mut module, mode, f);
+            written(calling(module, id))
+        })
+        .into();
+    let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut float = || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        EvalValue::float(
+            (random >> 40) as f64 / f64::from(1 << 24) * 2.0 - 0.7,
+            [0.0; 2],
+        )
+    };
+    let primal = module.function(f);
+    let is_float = |&ty: &Scalar| ty == Scalar::F32;
+    let inputs: Vec<EvalValue<f64>> = (primal.params().iter())
+        .map(|&p| match primal.value(p).ty {
+            Scalar::F32 => float(),
+            Scalar::Bool => EvalValue::word(1),
+            _ => EvalValue::word(3),
+        })
+        .collect();
+    let params = primal.params().iter().map(|&p| primal.value(p).ty);
+    let v: Vec<EvalValue<f64>> = params.filter(is_float).map(|_| float()).collect();
+    let results = primal.results.iter().map(|r| r.ty);
+    let w: Vec<EvalValue<f64>> = results.filter(is_float).map(|_| float()).collect();
+    if v.is_empty() || w.is_empty() {
+        return None;
+    }
+    let run = |module: &Module, more: &[EvalValue<f64>]| -> Option<Vec<EvalValue<f64>>> {
+        let point = EvalPoint {
+            globals: (module.globals.iter())
+                .flat_map(|g| {
+                    (0..g.ty.scalar_count()).map(|i| EvalValue::float(0.3 + i as f64, [0.0; 2]))
+                })
+                .collect(),
+            inputs: [&inputs, more].concat(),
+        };
+        let mut host = ConstantTexture([0.25, 0.5, 0.75, 1.0]);
+        let outcome = evaluate(module, &point, &EvalOptions::default(), &mut host);
+        let is_comparable = outcome.faults.stopped().is_none() && outcome.tally.nonfinite == 0;
+        is_comparable.then_some(outcome.outputs)
+    };
+    let pushed = run(&forward, &v)?;
+    let pulled = run(&backward, &w)?;
+    let dot = |a: &[EvalValue<f64>], b: &[EvalValue<f64>]| -> (f64, f64) {
+        let terms = a.iter().zip(b).map(|(a, b)| a.float * b.float);
+        terms.fold((0.0, 0.0), |sum, term| (sum.0 + term, sum.1 + term.abs()))
+    };
+    let tangents = &pushed[primal.results.len()..];
+    assert_eq!((tangents.len(), pulled.len()), (w.len(), v.len()));
+    let ((wjv, a), (jtwv, b)) = (dot(tangents, &w), dot(&pulled, &v));
+    Some((wjv, jtwv, a + b))
+}
+
+#[test]
+fn backward_is_the_transpose_of_forward_in_random_modules() {
+    let (mut compared, mut dependent) = (0, 0);
+    for seed in 1..=MODULES {
+        let Some((wjv, jtwv, size)) = products(seed) else {
+            continue;
+        };
+        let error = (wjv - jtwv).abs();
+        assert!(
+            error <= 1e-12 * size + 1e-15,
+            "{seed}: forward {wjv}, backward {jtwv}"
+        );
+        compared += 1;
+        dependent += u64::from(wjv != 0.0);
+    }
+    println!("{compared} compared, {dependent} not 0");
+    assert!(
+        dependent > MODULES / 100,
+        "{compared} compared, {dependent} not 0"
+    );
 }
