@@ -291,6 +291,11 @@ fn wrong_declarations_have_one_error_each() {
             Code::SecondRule,
         ),
         ("[PrimalSubstitute(f)] float f(float x) { return x; }", Code::RuleCycle),
+        (
+            "[PrimalSubstitute(g)] float f(float x) { return x; } [PrimalSubstitute(h)] float g(float x) { return x; }
+             [PrimalSubstitute(f)] float h(float x) { return x; } [PrimalSubstitute(f)] float i(float x) { return x; }",
+            Code::RuleCycle,
+        ),
         ("float g(float x) { return x; } [PrimalSubstitute(g)] float f(float x) { return x; }", Code::NotDifferentiable),
         ("[Differentiable] shader f(out float o) { o = 1; }", Code::MisplacedAttribute),
         ("[Differentiable] struct S { float a; };", Code::MisplacedAttribute),

@@ -79,7 +79,9 @@ impl<'a> TypeChecker<'a, '_> {
         let text = self.symbol_name(name.symbol).to_owned();
         let function = match args {
             [function] => match function.kind {
-                ast::ExprKind::Name(symbol) => self.symbol_name(symbol).to_owned(),
+                ast::ExprKind::Name(symbol) | ast::ExprKind::Call(ast::Ident { symbol, .. }, _) => {
+                    self.symbol_name(symbol).to_owned()
+                }
                 _ => "f".to_owned(),
             },
             _ => "f".to_owned(),

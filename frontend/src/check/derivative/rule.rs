@@ -8,6 +8,7 @@ use crate::ast;
 use crate::interner::Symbol;
 use adumbra_ir::module::DerivativeMode;
 use adumbra_ir::{Code, Diagnostic, Span};
+use std::collections::HashSet;
 
 /// What a custom derivative is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,9 +88,7 @@ impl<'a> TypeChecker<'a, '_> {
                 }
             }
         }
-        substitutes
-            .iter()
-            .for_each(|rule| self.check_substitute(rule));
+        self.check_substitutes(&substitutes);
     }
 
     /// The rule that an attribute of the function `id` gives.
@@ -292,17 +291,38 @@ impl<'a> TypeChecker<'a, '_> {
         true
     }
 
-    /// A substitute has a derivative, and does not lead back to the function.
-    fn check_substitute(&mut self, rule: &Rule) {
-        let next = |&id: &FunctionId| self.declared(id).marks.rules.substitute;
-        let chain = std::iter::successors(Some(rule.rule), next).take(self.functions.len() + 1);
-        let name = self.symbol_name(self.declared(rule.function).name.symbol);
-        if chain.skip(1).any(|id| id == rule.function) {
+    /// Reports substitutes that lead back to their functions, or have no derivative.
+    fn check_substitutes(&mut self, rules: &[Rule]) {
+        // The walk that reached each function first; no function has two substitutes.
+        let mut walks: Vec<Option<usize>> = vec![None; self.functions.len()];
+        let mut cycles: HashSet<FunctionId> = HashSet::new();
+        for (walk, rule) in rules.iter().enumerate() {
+            let mut path = Vec::new();
+            let mut next = Some(rule.function);
+            while let Some(id) = next {
+                match walks[id.0 as usize].replace(walk) {
+                    None => path.push(id),
+                    Some(before) => {
+                        let start = path.iter().position(|&on| on == id);
+                        if let (true, Some(start)) = (before == walk, start) {
+                            cycles.extend(path[start..].iter().min());
+                        }
+                        // Whatever follows was walked before.
+                        break;
+                    }
+                }
+                next = self.declared(id).marks.rules.substitute;
+            }
+        }
+        for rule in rules {
+            self.check_substitute(rule, cycles.contains(&rule.function));
+        }
+    }
+
+    fn check_substitute(&mut self, rule: &Rule, leads_back: bool) {
+        if leads_back {
+            let name = self.symbol_name(self.function_name(rule.function));
             let message = format!("the substitute of `{name}` leads back to it");
-            self.functions[rule.function.0 as usize]
-                .marks
-                .rules
-                .substitute = None;
             self.report(
                 Diagnostic::new(Code::RuleCycle, rule.span, message)
                     .here("leads back to itself")
