@@ -433,3 +433,92 @@ fn derivatives_of_overloads_are_chosen_by_values() {
         "{found:?}"
     );
 }
+
+/// The outputs of the first shader, its derivatives made.
+fn derived(text: &str) -> Vec<f32> {
+    let mut module = module(text);
+    if let Err(diagnostic) = adumbra_ir::passes::differentiate(&mut module) {
+        panic!("{diagnostic:?}");
+    }
+    verified(&module);
+    let options = EvalOptions::default();
+    let mut textures = ConstantTexture([0.25, 0.5, 0.75, 1.0]);
+    let outcome = evaluate(&module, &point(&module), &options, &mut textures);
+    assert!(outcome.faults.is_empty(), "{:?}", outcome.faults);
+    outcome.outputs.iter().map(|slot| slot.float).collect()
+}
+
+#[test]
+fn pairs_of_structs_with_arrays_keep_their_leaves() {
+    // f = k·w[1]·s.y, with an int and a constant in between.
+    let program = "struct S : IDifferentiable { int n; float w[2]; no_diff float c; float2 v; };
+         [Differentiable] float f(float k, S s) { return k * s.w[1] * s.v.y + s.c + s.n; }
+         shader main(out float o0, out float o1, out float o2, out float o3, out float o4, out float o5) {
+             S s = { 7, { 1, 2 }, 3, float2(4, 5) };
+             var ds = diffPair(s); var dk = diffPair(10.0);
+             bwd_diff(f)(dk, ds, 1.0);
+             o0 = dk.d; o1 = ds.d.w[1]; o2 = ds.d.v.y; o3 = ds.d.w[0] + ds.d.v.x;
+             ds.d.w[1] = 1; ds.d.v = float2(0, 2);
+             var r = fwd_diff(f)(diffPair(10.0, 3.0), ds); o4 = r.p; o5 = r.d;
+         }";
+    let forward = 3.0 * 2.0 * 5.0 + 10.0 * 5.0 + 2.0 * 10.0 * 2.0;
+    assert_eq!(derived(program), [10.0, 50.0, 20.0, 0.0, 110.0, forward]);
+}
+
+#[test]
+fn arrays_that_are_written_have_gradients_before_them() {
+    // `out` and `inout` arrays, and an array as the result.
+    let program = "typedef float F2[2];
+         [Differentiable] F2 f(float a[2], out float b[2], inout float c[2], no_diff float d[2]) {
+             F2 r = { a[0] * d[0], a[1] * c[1] }; b[0] = a[0]; b[1] = 3 * a[1]; c[0] = c[0] * a[0]; return r; }
+         shader main(out float o0, out float o1, out float o2, out float o3, out float o4, out float o5) {
+             F2 a = { 2, 3 }; F2 c = { 5, 7 }; F2 d = { 11, 13 };
+             F2 seed_b = { 1, 10 }; F2 seed_c = { 100, 1000 }; F2 seed_r = { 1, 2 };
+             var da = diffPair(a); var dc = diffPair(c, seed_c);
+             bwd_diff(f)(da, seed_b, dc, d, seed_r);
+             o0 = da.d[0]; o1 = da.d[1]; o2 = dc.d[0]; o3 = dc.d[1]; o4 = dc.p[0]; o5 = seed_b[0] + seed_b[1];
+         }";
+    // ∂a0: 11·1 + 1 + 5·100; ∂a1: 7·2 + 3·10; ∂c0: 2·100; ∂c1: 3·2 + 1000.
+    assert_eq!(derived(program), [512.0, 44.0, 200.0, 1006.0, 5.0, 11.0]);
+}
+
+#[test]
+fn adapters_of_arrays_and_outputs_pass_all_parts() {
+    // The rules differ from the body on purpose.
+    let program = "
+         DifferentialPair<float> forward(DifferentialPair<float[2]> a, out DifferentialPair<float> b, inout DifferentialPair<float[2]> c, int n) {
+             b = diffPair(a.p[0], 10 * a.d[0]); c.d[1] = 100 * a.d[1]; return diffPair(n * a.p[1], 1000 * a.d[1] + c.d[0]); }
+         void backward(inout DifferentialPair<float[2]> a, float b, inout DifferentialPair<float[2]> c, int n, float dResult) {
+             a.d[0] = 3 * b; a.d[1] = 4 * dResult; c.d[0] = 5 * c.d[1] + n; c.d[1] = 0; a.p[0] = 99; }
+         [ForwardDerivative(forward)] [BackwardDerivative(backward)]
+         float f(float a[2], out float b, inout float c[2], int n) { b = a[0]; c[0] = 0; return n * a[1]; }
+         [Differentiable] float g(float x, float y) {
+             float a[2] = { x, y }; float b; float c[2] = { y, x }; float r = f(a, b, c, 6);
+             return r + 2 * b + 3 * c[1]; }
+         shader main(out float o0, out float o1, out float o2) {
+             var r = fwd_diff(g)(diffPair(1.0, 1.0), diffPair(2.0, 0.5)); o0 = r.d;
+             var x = diffPair(1.0); var y = diffPair(2.0); bwd_diff(g)(x, y, 1.0); o1 = x.d; o2 = y.d;
+         }";
+    // Forward: 1000·0.5 + c.d[0] (0.5) + 2·10·1 + 3·100·0.5. Backward: a.d = (3·2, 4·1), c.d[0] = 5·3 + 6.
+    assert_eq!(derived(program), [670.5, 6.0, 4.0 + 21.0]);
+}
+
+#[test]
+fn detached_calls_detach_what_they_write() {
+    let program = "void u(float x, out float y) { y = 5 * x; }
+         [Differentiable] float f(float x) { float y; no_diff u(x, y); return x * y; }
+         shader main(out float o) { o = fwd_diff(f)(diffPair(3.0, 1.0)).d; }";
+    assert_eq!(derived(program), [15.0]);
+}
+
+#[test]
+fn nested_backward_derivatives_have_all_parameters() {
+    // bwd_diff(bwd_diff(f)) of x³: (x, dx) and the seed w; the gradient of 3x²·w by x and w.
+    let program = "[Differentiable] float f(float x) { return x * x * x; }
+         shader main(out float o0, out float o1, out float o2) {
+             var x = diffPair(diffPair(2.0, 0.0), diffPair(0.0, 1.0)); var w = diffPair(4.0);
+             bwd_diff(bwd_diff(f))(x, w);
+             o0 = x.d.p; o1 = w.d; o2 = x.p.p;
+         }";
+    assert_eq!(derived(program), [48.0, 12.0, 2.0]);
+}
