@@ -7,8 +7,7 @@
 use super::TypeChecker;
 use super::builtin::Builtin;
 use super::convert::ConversionPurpose;
-use super::derivative::call::derivative_mode;
-use super::derivative::pair::pair_builtin;
+use super::derivative::names::{derivative_mode, pair_builtin};
 use super::foreign::foreign_function_fix;
 use super::symbol_table::predeclared_type;
 use super::typed_tree::{FunctionId, TypedExpr, TypedExprKind};

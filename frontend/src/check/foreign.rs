@@ -348,7 +348,7 @@ pub(super) fn foreign_function_fix(text: &str) -> Option<Cow<'static, str>> {
 
 /// The expression that samples `texture`, as a replacement for another language's function or
 /// method.
-pub(crate) fn texture_sampling_fix(function: &str, texture: &str) -> Option<String> {
+pub(super) fn texture_sampling_fix(function: &str, texture: &str) -> Option<String> {
     find(SAMPLING, function).map(|here| here.replace("{}", texture))
 }
 

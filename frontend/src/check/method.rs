@@ -6,7 +6,8 @@
 
 use super::call::CallArguments;
 use super::derivative::attribute::{MUTATING, NO_DIFF_THIS};
-use super::texture_sampling_fix;
+use super::foreign::texture_sampling_fix;
+use super::symbol_table::ValueBinding;
 use super::typed_tree::{FunctionId, Local, LocalId, TypedExpr, TypedExprKind, TypedParam};
 use super::types::{TypeId, TypeKind};
 use super::{LocalProperties, TypeChecker};
@@ -80,7 +81,7 @@ impl<'a> TypeChecker<'a, '_> {
         let local = self.add_local(local, facts);
         // A method need not read its struct.
         self.count_read(local);
-        let value = super::symbol_table::ValueBinding::Local(local);
+        let value = ValueBinding::Local(local);
         self.names.declare(this.name, value);
         self.body.this = Some(local);
     }
@@ -153,6 +154,9 @@ impl<'a> TypeChecker<'a, '_> {
         if let Some(value) = self.zero_of_type(object, name, args, span) {
             return value;
         }
+        if self.report_sampling_method(object, name) {
+            return TypedExpr::error(span);
+        }
         let value = self.expr(object);
         if value.is_error() {
             return value;
@@ -211,12 +215,34 @@ impl<'a> TypeChecker<'a, '_> {
             )
             .here("a member, not a function")
             .label(object.span, format!("this is {is}"))
-            .help(match texture_sampling_fix(&method, &value) {
-                Some(sample) => format!(
-                    "with `texture2d {value};` at file level, write `{sample}`; how it is filtered is up to the host"
-                ),
-                None => format!("write the value as an argument: `{method}({value}{rest})`"),
-            }),
+            .help(format!(
+                "write the value as an argument: `{method}({value}{rest})`"
+            )),
         );
+    }
+
+    /// Reports `texture.Sample(sampler, uv)`, as other languages sample: if no variable is meant.
+    fn report_sampling_method(&mut self, object: &ast::Expr<'a>, name: ast::Ident) -> bool {
+        let ast::ExprKind::Name(symbol) = object.kind else {
+            return false;
+        };
+        let texture = self.symbol_name(symbol);
+        let Some(sample) = texture_sampling_fix(self.symbol_name(name.symbol), texture) else {
+            return false;
+        };
+        let is_variable = matches!(self.names.value(symbol), ValueBinding::Local(_));
+        if is_variable || self.member_of_this(symbol).is_some() {
+            return false;
+        }
+        let message = format!("`{texture}` has no methods");
+        let help = format!(
+            "with `texture2d {texture};` at file level, write `{sample}`; how it is filtered is up to the host"
+        );
+        self.report(
+            Diagnostic::new(Code::UnknownFunction, name.span, message)
+                .here("a member, not a function")
+                .help(help),
+        );
+        true
     }
 }

@@ -45,7 +45,6 @@ pub(crate) use call::is_built_in;
 pub use closure::RegisteredClosure;
 pub(crate) use convert::conversion_ops;
 pub use convert::implicit_conversion;
-use foreign::texture_sampling_fix;
 pub use session::SessionOutput;
 use std::collections::{HashMap, HashSet};
 use symbol_table::SymbolTable;

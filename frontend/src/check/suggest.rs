@@ -7,7 +7,7 @@
 use super::TypeChecker;
 use super::builtin;
 use super::call::CallArguments;
-use super::derivative::pair::PAIR_BUILTINS;
+use super::derivative::names::PAIR_BUILTINS;
 use super::foreign::{
     ForeignGlobal, foreign_function_fix, foreign_global, foreign_type_fix, foreign_value_fix,
 };

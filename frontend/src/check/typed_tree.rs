@@ -188,9 +188,9 @@ pub struct TypedIfArm<'a> {
 /// The hints before a loop, for its derivatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoopHints {
-    /// `[MaxIters(n)]`: it has at most so many iterations.
+    /// `[MaxIters(n)]`: n, the most iterations that it has.
     pub max_iterations: Option<u32>,
-    /// `[ForceUnroll]`: `Some(None)`; `[ForceUnroll(n)]`: so many iterations a block.
+    /// `[ForceUnroll]`: `Some(None)`; `[ForceUnroll(n)]`: n iterations a block.
     pub unrolled: Option<Option<u32>>,
     /// `[PreferCheckpoint]`, `[PreferRecompute]`: whether values are kept for the reverse sweep.
     pub keeps: Option<bool>,

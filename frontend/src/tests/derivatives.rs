@@ -522,3 +522,24 @@ fn nested_backward_derivatives_have_all_parameters() {
          }";
     assert_eq!(derived(program), [48.0, 12.0, 2.0]);
 }
+
+#[test]
+fn backward_rules_read_arrays_and_replace_outputs() {
+    // What `b` held before the call has no gradient; `a.p` is the caller's.
+    let program = "
+         void backward(inout DifferentialPair<float[2]> a, float b[2]) { a.d[0] = a.p[1] * b[0]; a.d[1] = a.p[0] * b[1]; }
+         [BackwardDerivative(backward)] void f(float a[2], out float b[2]) { b[0] = a[0]; b[1] = a[1]; }
+         [Differentiable] float g(float x) {
+             float a[2] = { x, 3 * x }; float b[2] = { 100 * x, 100 * x }; f(a, b); return b[0] + 10 * b[1]; }
+         shader main(out float o) { var x = diffPair(2.0); bwd_diff(g)(x, 1.0); o = x.d; }";
+    // a.d = (6·1, 2·10), so x.d = 6 + 3·20.
+    assert_eq!(derived(program), [66.0]);
+}
+
+#[test]
+fn structs_of_structs_drop_what_has_no_differential() {
+    let program = "struct In : IDifferentiable { float a; int n; };
+         struct Out : IDifferentiable { In in_; float b; };
+         shader main(out float o) { Out.Differential d; d.in_.n = 1; o = d.b; }";
+    assert_eq!(codes(program), [Code::UnknownMember]);
+}

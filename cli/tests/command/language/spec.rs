@@ -279,6 +279,10 @@ const REFUSED: &[(&str, &[&str])] = &[
         &["cast_of_alias", "cast_of_vector"],
     ),
     (
+        "a derivative of a function that is not marked, or that loses a gradient",
+        &["lost_gradient", "unmarked_method"],
+    ),
+    (
         "a derivative that is zero by rule",
         &["derivative_of_texture", "second_order"],
     ),
@@ -298,7 +302,7 @@ const REFUSED: &[(&str, &[&str])] = &[
             "array_by_call",
             "alpha_of_sample",
             "constant_buffer",
-            "function_in_struct",
+            "constructor_in_struct",
             "macro_constants",
             "method_call",
             "qualifier_after_parameter",

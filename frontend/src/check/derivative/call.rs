@@ -9,20 +9,13 @@ use super::super::typed_tree::{
 use super::super::types::TypeId;
 use super::super::{DeclaredFunction, FunctionOrigin, TypeChecker};
 use super::mode_name;
-use crate::ast::{self, DERIVATIVE_MODES, ParamDirection};
+use super::names::derivative_mode;
+use crate::ast::{self, ParamDirection};
 use crate::limits::MAX_DERIVATIVE_ORDER;
 use adumbra_ir::module::DerivativeMode;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 use smallvec::SmallVec;
-
-/// The mode of the derivative of that name.
-pub(in crate::check) fn derivative_mode(name: &str) -> Option<DerivativeMode> {
-    match DERIVATIVE_MODES.iter().position(|mode| *mode == name)? {
-        0 => Some(DerivativeMode::Forward),
-        _ => Some(DerivativeMode::Backward),
-    }
-}
 
 /// Modes of nested derivatives, the innermost first.
 type Modes = SmallVec<[DerivativeMode; 2]>;

@@ -13,8 +13,9 @@
 
 mod activity;
 pub(super) mod attribute;
-pub(super) mod call;
-pub(super) mod pair;
+mod call;
+pub(super) mod names;
+mod pair;
 mod rule;
 
 use super::typed_tree::{CustomRules, DerivedFunction, FunctionId, Local, LocalId, TypedParam};

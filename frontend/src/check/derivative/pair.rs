@@ -4,6 +4,7 @@ use super::super::TypeChecker;
 use super::super::convert::ConversionPurpose;
 use super::super::typed_tree::{TypedExpr, TypedExprKind};
 use super::super::types::TypeId;
+use super::names::PairBuiltin;
 use crate::ast::{self, PAIR};
 use crate::interner::Symbol;
 use adumbra_ir::{Code, Diagnostic, Span};
@@ -11,36 +12,6 @@ use bumpalo::collections::Vec as BumpVec;
 
 /// The interface of differentiable structs.
 pub(crate) const DIFFERENTIABLE: &str = "IDifferentiable";
-
-/// A built-in function on pairs and differentials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check) enum PairBuiltin {
-    /// `diffPair(p, d)`, `diffPair(p)`
-    DiffPair,
-    /// `detach(x)`
-    Detach,
-    /// `updatePrimal(pair, p)`
-    UpdatePrimal,
-    /// `updateDiff(pair, d)`
-    UpdateDiff,
-    /// `updatePair(pair, p, d)`
-    UpdatePair,
-}
-
-/// The built-ins, by name.
-pub(in crate::check) const PAIR_BUILTINS: [(&str, PairBuiltin); 5] = [
-    ("diffPair", PairBuiltin::DiffPair),
-    ("detach", PairBuiltin::Detach),
-    ("updatePrimal", PairBuiltin::UpdatePrimal),
-    ("updateDiff", PairBuiltin::UpdateDiff),
-    ("updatePair", PairBuiltin::UpdatePair),
-];
-
-/// The built-in of that name.
-pub(in crate::check) fn pair_builtin(name: &str) -> Option<PairBuiltin> {
-    let found = PAIR_BUILTINS.iter().find(|(known, _)| *known == name)?;
-    Some(found.1)
-}
 
 impl<'a> TypeChecker<'a, '_> {
     /// Makes a struct what its declaration says it is.
