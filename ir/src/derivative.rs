@@ -19,7 +19,7 @@ use crate::module::FuncId;
 
 /// The two modes of automatic differentiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DerivativeMode {
+pub enum DifferentiationMode {
     /// Tangents are pushed from parameters to results.
     Forward,
     /// Cotangents are pulled back from results to parameters.
@@ -30,7 +30,7 @@ pub enum DerivativeMode {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Recipe {
     /// The mode.
-    pub mode: DerivativeMode,
+    pub mode: DifferentiationMode,
     /// The primal function.
     pub of: FuncId,
     /// What it is with respect to.

@@ -59,7 +59,7 @@ nothing!(
     FuncResult,
     TapeId,
     RecordId,
-    DerivativeMode,
+    DifferentiationMode,
     Value,
     Array,
     PassingMode,

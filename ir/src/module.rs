@@ -11,7 +11,7 @@
 //! member, with shadows beside it. SSA form with region parameters is that of MLIR (Lattner et al.,
 //! 2021, *MLIR: scaling compiler infrastructure for domain specific computation*, CGO).
 
-pub use crate::derivative::{Activity, CustomDerivatives, DerivativeMode, Recipe};
+pub use crate::derivative::{Activity, CustomDerivatives, DifferentiationMode, Recipe};
 pub use crate::message::Message;
 use crate::metadata::Metadata;
 use crate::quad::Quad;

@@ -8,7 +8,7 @@ use super::types::{TypeId, TypeTable};
 use crate::ast;
 use crate::interner::Symbol;
 use adumbra_ir::metadata::MetadataValue;
-use adumbra_ir::module::{DerivativeMode, Message, MipSelection};
+use adumbra_ir::module::{DifferentiationMode, Message, MipSelection};
 use adumbra_ir::{Direction, Op, Span};
 use smallvec::{SmallVec, smallvec};
 
@@ -73,7 +73,7 @@ pub struct TypedFunction<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct DerivedFunction<'a> {
     /// The mode.
-    pub mode: DerivativeMode,
+    pub mode: DifferentiationMode,
     /// The function whose derivative it is.
     pub of: FunctionId,
     /// For each parameter of that function: whether it is passed as a plain value, so that nothing

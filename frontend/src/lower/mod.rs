@@ -25,7 +25,7 @@ use crate::limits::MAX_BRANCH_ARGUMENTS;
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::metadata::Metadata;
 use adumbra_ir::module::{
-    ClosureId, ClosureShape, DerivativeMode, FuncId, Global, Input, MessageId, Module, NameId,
+    ClosureId, ClosureShape, DifferentiationMode, FuncId, Global, Input, MessageId, Module, NameId,
     Output, ResourceId, TextureId,
 };
 use adumbra_ir::{Code, Diagnostic};
@@ -116,7 +116,7 @@ enum Work {
     /// A derived one.
     Recipe(RecipeKey),
     /// A custom derivative of the first function, given by the second.
-    Adapter(DerivativeMode, FunctionId, FunctionId),
+    Adapter(DifferentiationMode, FunctionId, FunctionId),
 }
 
 /// The state shared by all functions of the module being made.

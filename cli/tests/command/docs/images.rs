@@ -4,7 +4,7 @@ use super::{blesses, name, page};
 use std::path::Path;
 
 /// Problems of the images of a page whose commands were run in a folder. An image that an
-/// illustration draws only has to exist.
+/// illustration draws, or an example into a folder, only has to exist.
 pub(crate) fn problems(path: &Path, text: &str, folder: &Path) -> Vec<String> {
     let mut wrong = Vec::new();
     for link in page::images(text) {
@@ -18,7 +18,8 @@ pub(crate) fn problems(path: &Path, text: &str, folder: &Path) -> Vec<String> {
             let out = format!("-o {}", file.to_string_lossy());
             let blocks = page::blocks(text);
             let mut illustrations = blocks.iter().filter(|block| block.language() == "sh");
-            illustrations.any(|block| block.body.contains(&out))
+            illustrations
+                .any(|block| block.body.contains(&out) || block.body.contains(" --example "))
         };
         let complaint = match (std::fs::read(&kept).ok(), drawn) {
             (None, _) => "is not there",

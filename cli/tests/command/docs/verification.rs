@@ -35,6 +35,7 @@ fn asked(page: &str) -> Vec<Asked> {
                 "-p" => package = words.next().map(package_folder).expect("a package"),
                 "--lib" => target = package.join("src"),
                 "--test" => target = suite(&package, words.next().expect("a name")),
+                "--bins" => target = package.join("src"),
                 "--bin" => (target, _) = (Path::new("cli/src").into(), words.next()),
                 "--features" => drop(words.next()),
                 option if option.starts_with('-') => {}
@@ -50,7 +51,7 @@ fn asked(page: &str) -> Vec<Asked> {
 
 /// The folder of a suite; those of the command's package need not name that.
 fn suite(package: &Path, name: &str) -> PathBuf {
-    let package = if name == "command" {
+    let package = if name == "command" && package.as_os_str().is_empty() {
         Path::new("cli")
     } else {
         package

@@ -12,13 +12,13 @@ use super::mode_name;
 use super::names::derivative_mode;
 use crate::ast::{self, ParamDirection};
 use crate::limits::MAX_DERIVATIVE_ORDER;
-use adumbra_ir::module::DerivativeMode;
+use adumbra_ir::module::DifferentiationMode;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 use smallvec::SmallVec;
 
 /// Modes of nested derivatives, the innermost first.
-type Modes = SmallVec<[DerivativeMode; 2]>;
+type Modes = SmallVec<[DifferentiationMode; 2]>;
 
 impl<'a> TypeChecker<'a, '_> {
     /// `object.method(x)`, `fwd_diff(f)(x)`
@@ -276,7 +276,7 @@ impl<'a> TypeChecker<'a, '_> {
         if args.iter().any(TypedExpr::is_error) {
             return None;
         }
-        let is_reversed = modes.contains(&DerivativeMode::Backward);
+        let is_reversed = modes.contains(&DifferentiationMode::Backward);
         let count = args.len().saturating_sub(usize::from(is_reversed));
         let primal = |arg: &TypedExpr<'a>| {
             let mut ty = arg.ty;
@@ -458,21 +458,21 @@ impl<'a> TypeChecker<'a, '_> {
     fn plain_params(
         &mut self,
         function: FunctionId,
-        mode: DerivativeMode,
-        modes: &[DerivativeMode],
+        mode: DifferentiationMode,
+        modes: &[DifferentiationMode],
         args: &[TypedExpr<'a>],
     ) -> Vec<bool> {
         let params = self.declared(function).params;
         let mut plain = vec![false; params.len()];
         let is_outermost = modes.len() == 1;
-        let keeps_places = modes.iter().all(|&mode| mode == DerivativeMode::Forward);
+        let keeps_places = modes.iter().all(|&mode| mode == DifferentiationMode::Forward);
         if !is_outermost && !keeps_places {
             return plain;
         }
         let mut next = 0;
         for (param, plain) in params.iter().zip(&mut plain) {
             let is_active = self.is_differentiable(param, param.span);
-            let is_left_out = mode == DerivativeMode::Backward
+            let is_left_out = mode == DifferentiationMode::Backward
                 && param.direction == ParamDirection::Out
                 && !is_active;
             if is_left_out {

@@ -24,7 +24,7 @@ use super::{DeclaredFunction, FunctionOrigin, TypeChecker};
 use crate::ast::{self, DERIVATIVE_MODES, ParamDirection};
 use crate::interner::Symbol;
 use crate::limits::MAX_DERIVATIVE_ORDER;
-use adumbra_ir::module::DerivativeMode;
+use adumbra_ir::module::DifferentiationMode;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ pub(super) struct Marks {
 }
 
 /// A derivative: mode, function, and which parameters are plain.
-type DerivativeKey = (DerivativeMode, FunctionId, Vec<bool>);
+type DerivativeKey = (DifferentiationMode, FunctionId, Vec<bool>);
 
 /// The derivatives that were made.
 #[derive(Debug, Default)]
@@ -63,10 +63,10 @@ struct Signature<'a> {
 }
 
 /// The name of a mode in the language.
-fn mode_name(mode: DerivativeMode) -> &'static str {
+fn mode_name(mode: DifferentiationMode) -> &'static str {
     match mode {
-        DerivativeMode::Forward => DERIVATIVE_MODES[0],
-        DerivativeMode::Backward => DERIVATIVE_MODES[1],
+        DifferentiationMode::Forward => DERIVATIVE_MODES[0],
+        DifferentiationMode::Backward => DERIVATIVE_MODES[1],
     }
 }
 
@@ -108,7 +108,7 @@ impl<'a> TypeChecker<'a, '_> {
     /// The signature of a derivative of the function.
     fn derived_signature(
         &mut self,
-        mode: DerivativeMode,
+        mode: DifferentiationMode,
         of: FunctionId,
         plain: &[bool],
         span: Span,
@@ -123,23 +123,23 @@ impl<'a> TypeChecker<'a, '_> {
                 ..*param
             };
             match (mode, is_active, param.direction) {
-                (DerivativeMode::Forward, false, _) => {}
-                (DerivativeMode::Forward, true, _) => {
+                (DifferentiationMode::Forward, false, _) => {}
+                (DifferentiationMode::Forward, true, _) => {
                     derived.ty = self.pair_of(param.ty, span);
                     derived.default = None;
                 }
-                (DerivativeMode::Backward, true, ParamDirection::Out) => {
+                (DifferentiationMode::Backward, true, ParamDirection::Out) => {
                     derived.ty = self.differential(param.ty, span).unwrap_or(TypeId::ERROR);
                     derived.direction = ParamDirection::In;
                     derived.default = None;
                 }
-                (DerivativeMode::Backward, true, _) => {
+                (DifferentiationMode::Backward, true, _) => {
                     derived.ty = self.pair_of(param.ty, span);
                     derived.direction = ParamDirection::InOut;
                     derived.default = None;
                 }
-                (DerivativeMode::Backward, false, ParamDirection::Out) => continue,
-                (DerivativeMode::Backward, false, _) => {
+                (DifferentiationMode::Backward, false, ParamDirection::Out) => continue,
+                (DifferentiationMode::Backward, false, _) => {
                     derived.direction = ParamDirection::In;
                     derived.default = None;
                 }
@@ -151,10 +151,10 @@ impl<'a> TypeChecker<'a, '_> {
             false => self.differential(primal.result, span),
         };
         let result = match (mode, differential) {
-            (DerivativeMode::Forward, None) => primal.result,
-            (DerivativeMode::Forward, Some(_)) => self.pair_of(primal.result, span),
-            (DerivativeMode::Backward, None) => TypeId::VOID,
-            (DerivativeMode::Backward, Some(differential)) => {
+            (DifferentiationMode::Forward, None) => primal.result,
+            (DifferentiationMode::Forward, Some(_)) => self.pair_of(primal.result, span),
+            (DifferentiationMode::Backward, None) => TypeId::VOID,
+            (DifferentiationMode::Backward, Some(differential)) => {
                 params.push(TypedParam {
                     name: self.interner.intern("dResult"),
                     ty: differential,
@@ -183,7 +183,7 @@ impl<'a> TypeChecker<'a, '_> {
         while let Some(derived) = next {
             let reversed = &mut self.derivatives.reversed;
             let is_new = reversed.iter().all(|(function, _)| *function != derived.of);
-            if derived.mode == DerivativeMode::Backward && is_new {
+            if derived.mode == DifferentiationMode::Backward && is_new {
                 reversed.push((derived.of, span));
             }
             next = self.declared(derived.of).derived;
@@ -194,7 +194,7 @@ impl<'a> TypeChecker<'a, '_> {
     /// whether it is passed without a differential.
     fn derive(
         &mut self,
-        mode: DerivativeMode,
+        mode: DifferentiationMode,
         of: FunctionId,
         plain: &[bool],
         span: Span,
@@ -247,7 +247,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     /// Whether the function has a derivative of the mode; reported if not.
-    fn has_derivative_of(&mut self, mode: DerivativeMode, of: FunctionId, span: Span) -> bool {
+    fn has_derivative_of(&mut self, mode: DifferentiationMode, of: FunctionId, span: Span) -> bool {
         let primal = *self.declared(of);
         let name = self.symbol_name(primal.name.symbol).to_owned();
         let diagnostic = if self.order(of) >= MAX_DERIVATIVE_ORDER {
@@ -264,7 +264,7 @@ impl<'a> TypeChecker<'a, '_> {
                 .here("has no derivative")
                 .label(primal.name.span, "declared here")
                 .help(format!("write `[Differentiable]` before `{prototype}`"))
-        } else if mode == DerivativeMode::Forward
+        } else if mode == DifferentiationMode::Forward
             && primal.marks.rules.backward.is_some()
             && primal.marks.rules.forward.is_none()
             && primal.marks.rules.substitute.is_none()

@@ -1,7 +1,7 @@
 //! The names of what is built in for derivatives of functions.
 
 use crate::ast::DERIVATIVE_MODES;
-use adumbra_ir::module::DerivativeMode;
+use adumbra_ir::module::DifferentiationMode;
 
 /// A built-in function on pairs and differentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +34,9 @@ pub(in crate::check) fn pair_builtin(name: &str) -> Option<PairBuiltin> {
 }
 
 /// The mode of the derivative of that name.
-pub(in crate::check) fn derivative_mode(name: &str) -> Option<DerivativeMode> {
+pub(in crate::check) fn derivative_mode(name: &str) -> Option<DifferentiationMode> {
     match DERIVATIVE_MODES.iter().position(|mode| *mode == name)? {
-        0 => Some(DerivativeMode::Forward),
-        _ => Some(DerivativeMode::Backward),
+        0 => Some(DifferentiationMode::Forward),
+        _ => Some(DifferentiationMode::Backward),
     }
 }

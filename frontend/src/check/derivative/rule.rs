@@ -6,7 +6,7 @@ use super::super::types::TypeId;
 use super::Signature;
 use crate::ast;
 use crate::interner::Symbol;
-use adumbra_ir::module::DerivativeMode;
+use adumbra_ir::module::DifferentiationMode;
 use adumbra_ir::{Code, Diagnostic, Span};
 use std::collections::HashSet;
 
@@ -176,10 +176,10 @@ impl<'a> TypeChecker<'a, '_> {
         let plain = vec![false; primal.params.len()];
         match kind {
             RuleKind::Forward => {
-                self.derived_signature(DerivativeMode::Forward, function, &plain, span)
+                self.derived_signature(DifferentiationMode::Forward, function, &plain, span)
             }
             RuleKind::Backward => {
-                self.derived_signature(DerivativeMode::Backward, function, &plain, span)
+                self.derived_signature(DifferentiationMode::Backward, function, &plain, span)
             }
             RuleKind::Substitute => Signature {
                 params: primal.params.to_vec(),

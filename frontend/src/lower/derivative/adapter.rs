@@ -5,14 +5,14 @@ use crate::ast::ParamDirection;
 use crate::check::typed_tree::{FunctionId, TypedFunction};
 use crate::lower::ModuleLowering;
 use adumbra_ir::module::{
-    self, Activity, ArrayId, DerivativeMode, FuncId, InstKind, PassingMode, ValueId,
+    self, Activity, ArrayId, DifferentiationMode, FuncId, InstKind, PassingMode, ValueId,
 };
 use adumbra_ir::{FunctionBuilder, Scalar, Span};
 
 /// A custom derivative as a function of the canonical signature.
 pub(in crate::lower) fn adapter(
     shared: &mut ModuleLowering<'_, '_>,
-    mode: DerivativeMode,
+    mode: DifferentiationMode,
     of: FunctionId,
     rule: FunctionId,
 ) -> module::Function {
@@ -20,7 +20,7 @@ pub(in crate::lower) fn adapter(
     let typed = |id: FunctionId| &program.functions[id.0 as usize];
     let (primal, given) = (typed(of), typed(rule));
     let canonical = Canonical::new(&program.types, primal, &[]);
-    let activity = canonical.activity(DerivativeMode::Forward);
+    let activity = canonical.activity(DifferentiationMode::Forward);
     let span = given.span;
     let mut builder = FunctionBuilder::new(shared.interner.name(given.name), span);
     let slots = declare(&mut builder, &canonical, mode, &activity, span);
@@ -33,8 +33,8 @@ pub(in crate::lower) fn adapter(
     };
     let rule = shared.reach(rule);
     match mode {
-        DerivativeMode::Forward => adapter.forward(rule, given, &activity),
-        DerivativeMode::Backward => adapter.backward(rule, given, &activity),
+        DifferentiationMode::Forward => adapter.forward(rule, given, &activity),
+        DifferentiationMode::Backward => adapter.backward(rule, given, &activity),
     }
     let mut function = adapter.builder.finish();
     function.library = true;

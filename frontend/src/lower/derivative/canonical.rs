@@ -6,7 +6,7 @@ use crate::check::typed_tree::TypedFunction;
 use crate::check::types::{TypeId, TypeTable};
 use crate::lower::function::mode;
 use adumbra_ir::module::{
-    self, Activity, ArrayId, DerivativeMode, FuncResult, PassingMode, SourceParam, ValueId,
+    self, Activity, ArrayId, DifferentiationMode, FuncResult, PassingMode, SourceParam, ValueId,
 };
 use adumbra_ir::{FunctionBuilder, Lanes, Scalar, Span, Type};
 
@@ -129,8 +129,8 @@ impl<'t, 'p, 'a> Canonical<'t, 'p, 'a> {
         self.direction(slot) == Some(ParamDirection::Out)
     }
 
-    pub(super) fn activity(&self, mode: DerivativeMode) -> Activity {
-        let is_backward = mode == DerivativeMode::Backward;
+    pub(super) fn activity(&self, mode: DifferentiationMode) -> Activity {
+        let is_backward = mode == DifferentiationMode::Backward;
         let param = |slot: &Slot| slot.is_active && !(is_backward && self.is_output(slot));
         let active = |slot: &Slot| slot.is_active;
         Activity {
@@ -204,11 +204,11 @@ pub(super) struct CanonicalParams {
 pub(super) fn declare(
     builder: &mut FunctionBuilder,
     canonical: &Canonical<'_, '_, '_>,
-    mode: DerivativeMode,
+    mode: DifferentiationMode,
     activity: &Activity,
     span: Span,
 ) -> CanonicalParams {
-    let is_backward = mode == DerivativeMode::Backward;
+    let is_backward = mode == DifferentiationMode::Backward;
     let arrays = canonical.arrays.iter().map(|slot| {
         let mode = match (is_backward, slot.mode) {
             (true, PassingMode::Out) => return None,
@@ -260,7 +260,7 @@ pub(super) fn declare(
 pub(super) fn members(
     function: &module::Function,
     canonical: &Canonical<'_, '_, '_>,
-    (mode, activity): (DerivativeMode, &Activity),
+    (mode, activity): (DifferentiationMode, &Activity),
     interner: &Interner,
 ) -> Vec<SourceParam> {
     let name = |slot: &Slot| match slot.param {
@@ -278,12 +278,12 @@ pub(super) fn members(
     let mut params: Vec<String> = canonical.params.iter().map(name).collect();
     let mut results: Vec<String> = Vec::new();
     match mode {
-        DerivativeMode::Forward => {
+        DifferentiationMode::Forward => {
             params.extend(tangents);
             results.extend(canonical.results.iter().map(name));
             results.extend(changes);
         }
-        DerivativeMode::Backward => {
+        DifferentiationMode::Backward => {
             params.extend(changes);
             results.extend(tangents);
         }

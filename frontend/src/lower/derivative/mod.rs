@@ -17,14 +17,14 @@ use crate::check::typed_tree::{DerivedFunction, FunctionId, TypedExpr};
 use crate::check::types::{TypeId, TypeTable};
 pub(super) use adapter::adapter;
 use adumbra_ir::module::{
-    self, Activity, ArrayId, CustomDerivatives, DerivativeMode, FuncId, InstKind, PassingMode,
+    self, Activity, ArrayId, CustomDerivatives, DifferentiationMode, FuncId, InstKind, PassingMode,
     Recipe, ValueId,
 };
 use adumbra_ir::{FunctionBuilder, Scalar, Span};
 use canonical::{Canonical, Slot, array_of, declare, members};
 
 /// A derivative as the IR has it: mode, primal function, and which of its parameters are plain.
-pub(super) type RecipeKey = (DerivativeMode, FunctionId, Vec<bool>);
+pub(super) type RecipeKey = (DifferentiationMode, FunctionId, Vec<bool>);
 
 impl ModuleLowering<'_, '_> {
     /// The derived function of the IR.
@@ -47,17 +47,17 @@ impl ModuleLowering<'_, '_> {
         if rules == Default::default() || !is_derived() {
             return CustomDerivatives::default();
         }
-        let mut adapter = |mode: DerivativeMode, rule: Option<FunctionId>| {
+        let mut adapter = |mode: DifferentiationMode, rule: Option<FunctionId>| {
             rule.map(|rule| {
                 self.queue.push(Work::Adapter(mode, id, rule));
                 FuncId(self.queue.len() as u32 - 1)
             })
         };
-        let forward = adapter(DerivativeMode::Forward, rules.forward);
-        let backward = adapter(DerivativeMode::Backward, rules.backward);
+        let forward = adapter(DifferentiationMode::Forward, rules.forward);
+        let backward = adapter(DifferentiationMode::Backward, rules.backward);
         let activity = match forward.or(backward) {
             Some(_) => {
-                Canonical::new(&program.types, function, &[]).activity(DerivativeMode::Forward)
+                Canonical::new(&program.types, function, &[]).activity(DifferentiationMode::Forward)
             }
             None => Activity::default(),
         };
@@ -79,8 +79,8 @@ impl ModuleLowering<'_, '_> {
         let name = format!(
             "{}({})",
             match mode {
-                DerivativeMode::Forward => "fwd_diff",
-                DerivativeMode::Backward => "bwd_diff",
+                DifferentiationMode::Forward => "fwd_diff",
+                DifferentiationMode::Backward => "bwd_diff",
             },
             self.interner.name(function.name)
         );
@@ -152,10 +152,10 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         let key = (derived.mode, derived.of, derived.plain.to_vec());
         let callee = self.shared.recipe(key);
         match derived.mode {
-            DerivativeMode::Forward => {
+            DifferentiationMode::Forward => {
                 self.call_forward(callee, &canonical, values, returned, span);
             }
-            DerivativeMode::Backward => self.call_backward(callee, &canonical, values, span),
+            DifferentiationMode::Backward => self.call_backward(callee, &canonical, values, span),
         }
     }
 

@@ -34,7 +34,7 @@ use super::shadow_flow::DerivativeWiring;
 use crate::builder::FunctionBuilder;
 use crate::calls::CallGraph;
 use crate::codes::Code;
-use crate::derivative::{Activity, CustomDerivatives, DerivativeMode, Recipe};
+use crate::derivative::{Activity, CustomDerivatives, DifferentiationMode, Recipe};
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
 use crate::span::Span;
@@ -364,8 +364,8 @@ impl Differentiator<'_> {
             false => caller_of(&primal, of),
         };
         let made = match recipe.mode {
-            DerivativeMode::Forward => forward::forward(self, name, &primal, &recipe.activity)?,
-            DerivativeMode::Backward => {
+            DifferentiationMode::Forward => forward::forward(self, name, &primal, &recipe.activity)?,
+            DifferentiationMode::Backward => {
                 let tape = TapeId(u32::from(self.orders[id.index()] - 1));
                 reverse::backward(self, name, &primal, &recipe.activity, tape)?
             }
@@ -424,7 +424,7 @@ impl Differentiator<'_> {
             return Ok(id);
         }
         let recipe = Recipe {
-            mode: DerivativeMode::Forward,
+            mode: DifferentiationMode::Forward,
             of,
             activity: activity.clone(),
         };

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::builder::FunctionBuilder;
-use crate::derivative::{Activity, DerivativeMode, Recipe};
+use crate::derivative::{Activity, DifferentiationMode, Recipe};
 use crate::eval::{EvalOptions, EvalPoint, EvalValue, evaluate};
 use crate::host::ConstantTexture;
 use crate::module::*;
@@ -51,7 +51,7 @@ fn calling(mut module: Module, callee: FuncId) -> Module {
 }
 
 /// Adds a derived function, not yet written, by a recipe.
-fn derived(module: &mut Module, mode: DerivativeMode, of: FuncId) -> FuncId {
+fn derived(module: &mut Module, mode: DifferentiationMode, of: FuncId) -> FuncId {
     let primal = module.function(of);
     let params: Vec<bool> = (primal.params().iter())
         .map(|&p| primal.value(p).ty == Scalar::F32)
@@ -65,11 +65,11 @@ fn derived(module: &mut Module, mode: DerivativeMode, of: FuncId) -> FuncId {
         .collect();
     let mut gives: Vec<Scalar> = primal.results.iter().map(|r| r.ty).collect();
     match mode {
-        DerivativeMode::Forward => {
+        DifferentiationMode::Forward => {
             takes.extend(floats(&params));
             gives.extend(floats(&results));
         }
-        DerivativeMode::Backward => {
+        DifferentiationMode::Backward => {
             takes.extend(floats(&results));
             gives = floats(&params);
         }
@@ -136,7 +136,7 @@ fn check(text: &str, at: &[f64], ints: &[i32]) {
     };
     let f = function_f(&module);
     check_both(&module, f, at, ints);
-    for mode in [DerivativeMode::Forward, DerivativeMode::Backward] {
+    for mode in [DifferentiationMode::Forward, DifferentiationMode::Backward] {
         let mut module = module.clone();
         let first = derived(&mut module, mode, f);
         let takes = module.function(first).params();
@@ -154,12 +154,12 @@ fn check_both(module: &Module, f: FuncId, at: &[f64], ints: &[i32]) {
     let primal = written(calling(module.clone(), f));
     let backward = {
         let mut module = module.clone();
-        let id = derived(&mut module, DerivativeMode::Backward, f);
+        let id = derived(&mut module, DifferentiationMode::Backward, f);
         written(calling(module, id))
     };
     let forward = {
         let mut module = module.clone();
-        let id = derived(&mut module, DerivativeMode::Forward, f);
+        let id = derived(&mut module, DifferentiationMode::Forward, f);
         written(calling(module, id))
     };
     let arguments = |moved: Option<(usize, f64)>| -> Vec<EvalValue<f64>> {
@@ -310,7 +310,7 @@ fn products(seed: u64) -> Option<(f64, f64, f64)> {
         fits && params.any(|ty| ty == Scalar::F32) && f.results.iter().any(|r| r.ty == Scalar::F32)
     };
     let f = FuncId(module.functions.iter().position(fits)? as u32);
-    let (backward, forward) = [DerivativeMode::Backward, DerivativeMode::Forward]
+    let (backward, forward) = [DifferentiationMode::Backward, DifferentiationMode::Forward]
         .map(|mode| {
             let mut module = module.clone();
             let id = derived(&mut module, mode, f);

@@ -240,9 +240,9 @@ impl<'a> Parser<'a> {
     /// After `derive`: `forward f params[1, 0] results[1] arrays[]`.
     fn recipe(&mut self) -> Parsed<Recipe> {
         let mode = if self.accept_word("forward") {
-            DerivativeMode::Forward
+            DifferentiationMode::Forward
         } else if self.accept_word("backward") {
-            DerivativeMode::Backward
+            DifferentiationMode::Backward
         } else {
             return self.expected("`forward` or `backward`");
         };

@@ -238,8 +238,8 @@ impl<'a> Printer<'a> {
     fn derivatives(&mut self, f: &Function) -> fmt::Result {
         if let Some(recipe) = &f.recipe {
             let mode = match recipe.mode {
-                DerivativeMode::Forward => "forward",
-                DerivativeMode::Backward => "backward",
+                DifferentiationMode::Forward => "forward",
+                DifferentiationMode::Backward => "backward",
             };
             let primal = self.functions.get(recipe.of.0);
             write!(self.out, "  derive {mode} {primal}")?;
