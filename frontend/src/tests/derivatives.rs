@@ -260,11 +260,11 @@ fn wrong_derivatives_have_one_error_each() {
          void b(inout DifferentialPair<float> x, float d) { x = diffPair(x.p, d); }
          [BackwardDerivative(b)] float only_backward(float x) { return x; }
          [Differentiable] float shadowed(float x) { return fwidth(x * x); }";
-    let texts = WRONG.iter().map(|(statement, code)| {
+    let sources = WRONG.iter().map(|(statement, code)| {
         let text = format!("{before} shader main(out float o) {{ {statement} }}");
         (text, *code)
     });
-    assert_single_errors(texts);
+    assert_single_errors(sources);
 }
 
 #[test]

@@ -244,7 +244,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         }
         for slot in canonical.arrays.iter().filter(|slot| slot.is_active) {
             let given = values[position(slot)][change(slot)].array();
-            // The cotangent of an `out` array is replaced by a gradient that nobody wants.
+            // The cotangent of an `out` array is replaced by a gradient that the call drops.
             arrays.push(match (slot.mode, canonical.is_output(slot)) {
                 (PassingMode::InOut, true) => {
                     let copy = self.builder.array(array_of(slot, None, span));
