@@ -330,6 +330,7 @@ const MATRICES_AND_PIXELS: &[&str] = &[
 const CELLS: &[&str] = &[
     "aot/src/template.rs",
     "aot/src/tracer.rs",
+    "ir/src/passes/differentiate/field.rs",
     "bench/",
     "capi/tests/memory.rs",
     "cli/src/benchmarks/",

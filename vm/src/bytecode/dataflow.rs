@@ -27,6 +27,8 @@ use partition::RegisterPartition;
 /// Bytes of states that checking a program may copy or join: about a second or two. Ordinary
 /// programs take 0.1 % of it.
 const MAX_WORK: u64 = 1 << 33;
+/// The fault of a program beyond these limits: many registers in deeply nested loops.
+pub(crate) const TOO_LARGE: &str = "it is too large to be checked";
 /// Bytes of states that it may hold at once.
 const MAX_HELD: u64 = 1 << 28;
 
@@ -94,7 +96,7 @@ impl CheckBudget {
     pub(super) fn spend(&mut self, bytes: usize) -> Result<(), String> {
         self.work += bytes as u64;
         match self.work > MAX_WORK || self.held > MAX_HELD {
-            true => Err("it is too large to be checked".to_owned()),
+            true => Err(TOO_LARGE.to_owned()),
             false => Ok(()),
         }
     }

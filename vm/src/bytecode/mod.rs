@@ -18,7 +18,7 @@ pub use instruction::{
     BytecodeInstruction, Opcode, OperandRole, Register, ShadowPattern, WORDS, register_count,
 };
 
-pub(crate) use dataflow::check as check_flow;
+pub(crate) use dataflow::{TOO_LARGE, check as check_flow};
 pub(crate) use operands::{argument_count, for_each_def, for_each_use};
 pub(crate) use validate::validate;
 

@@ -19,7 +19,7 @@ mod spans;
 
 use crate::bytecode::{
     Bytecode, BytecodeArray, BytecodeFunction, Interface, MAX_REGISTERS, MAX_SAVED_REGISTERS,
-    Register, check_flow, register_count, validate,
+    Register, TOO_LARGE, check_flow, register_count, validate,
 };
 use adumbra_ir::calls::{CallGraph, SavedSteps, callees};
 use adumbra_ir::codes::Code;
@@ -124,7 +124,10 @@ fn lower_with<'m>(
     // Engines rely on it, whatever module was given.
     assert_eq!(validate(&out), Ok(()), "the module is not valid\n{out}");
     // Lowering satisfies by construction the check that files must pass.
-    debug_assert_eq!(check_flow(&out), Ok(()), "lowering is wrong\n{out}");
+    debug_assert!(
+        check_flow(&out).map_or_else(|fault| fault.ends_with(TOO_LARGE), |()| true),
+        "lowering is wrong\n{out}"
+    );
     Ok(out)
 }
 

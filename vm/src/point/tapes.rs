@@ -59,7 +59,7 @@ impl Tapes {
         }
     }
 
-    /// Makes room for records; `fill` writes their words.
+    /// Makes capacity for records; `fill` writes their words.
     #[cfg(feature = "batch")]
     pub(super) fn put(&mut self, tape: usize, records: u32, fill: impl FnOnce(&mut [u32])) {
         let (fields, size) = self.shapes[tape];

@@ -108,7 +108,7 @@ fn record_beyond_the_limit_stops_every_machine() {
     }
 }
 
-/// A chunk of that width has no memory for so many records: its points bail out.
+/// A chunk of that width has no memory for a million records: its points bail out.
 #[test]
 #[cfg_attr(miri, ignore = "millions of iterations take hours")]
 fn million_records_are_the_same_everywhere() {

@@ -465,7 +465,9 @@ impl<'a> TypeChecker<'a, '_> {
         let params = self.declared(function).params;
         let mut plain = vec![false; params.len()];
         let is_outermost = modes.len() == 1;
-        let keeps_places = modes.iter().all(|&mode| mode == DifferentiationMode::Forward);
+        let keeps_places = modes
+            .iter()
+            .all(|&mode| mode == DifferentiationMode::Forward);
         if !is_outermost && !keeps_places {
             return plain;
         }

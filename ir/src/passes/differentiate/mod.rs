@@ -85,7 +85,7 @@ impl Loss {
                      instructions, or an order above {MAX_ORDER}"
                 ),
             )
-            .help("differentiate a smaller function, or one of fewer nested loops"),
+            .help("differentiate smaller functions, or call one in a loop"),
         }
     }
 }
@@ -364,7 +364,9 @@ impl Differentiator<'_> {
             false => caller_of(&primal, of),
         };
         let made = match recipe.mode {
-            DifferentiationMode::Forward => forward::forward(self, name, &primal, &recipe.activity)?,
+            DifferentiationMode::Forward => {
+                forward::forward(self, name, &primal, &recipe.activity)?
+            }
             DifferentiationMode::Backward => {
                 let tape = TapeId(u32::from(self.orders[id.index()] - 1));
                 reverse::backward(self, name, &primal, &recipe.activity, tape)?

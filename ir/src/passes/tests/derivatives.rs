@@ -188,9 +188,9 @@ fn check_both(module: &Module, f: FuncId, at: &[f64], ints: &[i32]) {
     const H: f64 = 1e-6;
     for (i, &slope) in gradient.iter().enumerate() {
         let ahead = outputs(&primal, &arguments(Some((i, H))));
-        let behind = outputs(&primal, &arguments(Some((i, -H))));
+        let back = outputs(&primal, &arguments(Some((i, -H))));
         let difference: f64 = (results.iter().zip(&weights))
-            .map(|(&r, w)| w * (ahead[r] - behind[r]) / (2.0 * H))
+            .map(|(&r, w)| w * (ahead[r] - back[r]) / (2.0 * H))
             .sum();
         let error = (difference - slope).abs() / (1.0 + difference.abs());
         assert!(
