@@ -29,6 +29,8 @@ struct ErrorsE0603;
 struct ErrorsE0606;
 #[doc = include_str!("../docs/errors/E0611.md")]
 struct ErrorsE0611;
+#[doc = include_str!("../docs/errors/E0612.md")]
+struct ErrorsE0612;
 #[doc = include_str!("../docs/errors/E0701.md")]
 struct ErrorsE0701;
 #[doc = include_str!("../docs/errors/E0702.md")]

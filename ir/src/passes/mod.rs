@@ -11,8 +11,8 @@
 //!    constant now. So fold, GVN and DCE run again and the lanes are found anew, without further
 //!    variants: no lane outlives its reader.
 //!
-//! Before them all, `quad` replaces derivatives by differences between neighbouring points, if that
-//! is requested.
+//! Before them all, `differentiate` writes the bodies of derivatives of functions, and `quad` replaces
+//! screen-space derivatives by differences between neighbouring points, if that is requested.
 //!
 //! With derivatives off, globals have no shadows; nothing else differs. So a shader that demands
 //! nothing becomes the same IR either way. All passes are linear in the program, times a named
