@@ -70,12 +70,14 @@ impl Loss {
                 span,
                 format!("`{name}` has a custom backward derivative, but no forward one"),
             )
+            .here("differentiated forward")
             .help("give it one by `[ForwardDerivative(g)]`"),
             Loss::Shadow { span } => Diagnostic::new(
                 Code::ShadowInBackward,
                 span,
                 "`bwd_diff` of a function that takes a screen-space derivative",
             )
+            .here("no gradient passes it")
             .help("take it outside and pass it as a parameter, or write `detach(…)` around it"),
             Loss::TooLarge { name, span } => Diagnostic::new(
                 Code::DerivedCodeTooLarge,
@@ -85,6 +87,7 @@ impl Loss {
                      instructions, or an order above {MAX_ORDER}"
                 ),
             )
+            .here("differentiated too often")
             .help("differentiate smaller functions, or call one in a loop"),
         }
     }
