@@ -56,4 +56,4 @@ pub const MAX_COMPARED_NAMES: usize = 10_000;
 pub const MAX_COMPARED_NAME_BYTES: usize = 64;
 
 /// Most derivatives that are taken of derivatives.
-pub const MAX_DERIVATIVE_ORDER: usize = 8;
+pub const MAX_DERIVATIVE_ORDER: usize = adumbra_ir::passes::MAX_ORDER as usize;

@@ -203,19 +203,30 @@ fn second_half(
 
 /// Runs fold, GVN and DCE on every function, unrolls loops within `capacity` instructions, and
 /// drops uncalled functions.
-fn optimise(module: &mut Module, mut capacity: usize, watch: &mut PassObserver) {
+fn optimise(module: &mut Module, capacity: usize, watch: &mut PassObserver) {
     let calls = CallGraph::new(module);
+    optimise_functions(module, &calls, capacity, watch);
+    if module.functions.len() > 1 {
+        let calls = CallGraph::new(module);
+        calls::drop_uncalled(module, &calls);
+        watch("unreached", module);
+    }
+}
+
+/// Runs fold, GVN and DCE on every function of `calls`, and unrolls loops within `capacity`
+/// instructions.
+fn optimise_functions(
+    module: &mut Module,
+    calls: &CallGraph,
+    mut capacity: usize,
+    watch: &mut PassObserver,
+) {
     for &id in &calls.order {
         simplify(module, id, watch);
         if unroll::unroll(&mut module.functions[id.index()], &mut capacity) {
             watch("unroll", module);
             simplify(module, id, watch);
         }
-    }
-    if module.functions.len() > 1 {
-        let calls = CallGraph::new(module);
-        calls::drop_uncalled(module, &calls);
-        watch("unreached", module);
     }
 }
 

@@ -8,7 +8,7 @@ use super::activity::ActiveSlots;
 use super::copy::{Copied, clamped_index};
 use super::field::Trace;
 use super::sweep::zero_array;
-use super::{Differentiator, Loss};
+use super::{Differentiator, Loss, count, results};
 use crate::builder::FunctionBuilder;
 use crate::module::*;
 use crate::types::{Direction, Scalar};
@@ -71,14 +71,9 @@ impl Forward<'_, '_> {
             let tangent = builder.param(Scalar::F32, primal.value(param).span);
             self.tangents[param.index()] = Some(tangent);
         }
-        let scalar = |ty| FuncResult {
-            ty,
-            lanes: Default::default(),
-        };
-        let tangents = activity.results.iter().filter(|active| **active);
-        builder.function_mut().results = (primal.results.iter().map(|r| scalar(r.ty)))
-            .chain(tangents.map(|_| scalar(Scalar::F32)))
-            .collect();
+        let types = primal.results.iter().map(|r| r.ty);
+        let tangents = std::iter::repeat_n(Scalar::F32, count(&activity.results));
+        builder.function_mut().results = results(types.chain(tangents));
         // Parameters come before locals, and tangents of parameters after all parameters.
         self.tangent_arrays = vec![None; primal.arrays.len()];
         let params = primal.array_params().count();

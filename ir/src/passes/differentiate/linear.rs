@@ -7,7 +7,7 @@
 
 use super::activity::ActiveSlots;
 use super::field::{Coefficient, Trace};
-use super::{Differentiator, Loss};
+use super::{Differentiator, Loss, count};
 use crate::module::*;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar};
@@ -186,8 +186,8 @@ impl Linear {
             let activity = &custom.activity;
             let transposed = tangents_of(activity);
             let pair = differentiator.sweeps_of(forward, &transposed)?;
-            let tangent_params = activity.params.iter().filter(|a| **a).count();
-            let tangent_results = activity.results.iter().filter(|a| **a).count();
+            let tangent_params = count(&activity.params);
+            let tangent_results = count(&activity.results);
             return Ok(Some(LinearCall {
                 forward: pair.keep,
                 zeros: tangent_params,
@@ -259,8 +259,7 @@ fn selected<T: Copy>(items: &[T], active: &[bool]) -> Vec<T> {
 /// The activity of a forward derivative in which only the tangents are active.
 fn tangents_of(activity: &Activity) -> Activity {
     let tangents = |slots: &[bool]| {
-        let count = slots.iter().filter(|a| **a).count();
-        let mut all = vec![false; slots.len() + count];
+        let mut all = vec![false; slots.len() + count(slots)];
         all[slots.len()..].fill(true);
         all
     };

@@ -103,7 +103,7 @@ pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
         return Ok(());
     }
     prepare(module);
-    let recursive = recursive_functions(module);
+    let recursive = CallGraph::of_all(module).recursive;
     let count = module.functions.len();
     let mut differentiator = Differentiator {
         module,
@@ -131,18 +131,8 @@ pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
 fn prepare(module: &mut Module) {
     let calls = CallGraph::of_all(module);
     super::inline::inline(module, &calls, super::inline::MAX_INLINED);
-    let mut capacity = super::unroll::MAX_UNROLLED_IN_ALL;
-    for &id in &calls.order {
-        super::simplify(module, id, &mut |_, _| {});
-        if super::unroll::unroll(&mut module.functions[id.index()], &mut capacity) {
-            super::simplify(module, id, &mut |_, _| {});
-        }
-    }
-}
-
-/// By function: whether it can be entered again before it has returned.
-fn recursive_functions(module: &Module) -> Vec<bool> {
-    CallGraph::of_all(module).recursive
+    let capacity = super::unroll::MAX_UNROLLED_IN_ALL;
+    super::optimise_functions(module, &calls, capacity, &mut |_, _| {});
 }
 
 /// Removes what only this pass reads.
@@ -253,12 +243,8 @@ impl Differentiator<'_> {
 
     /// The record of these types.
     fn record(&mut self, types: Vec<Scalar>) -> RecordId {
-        let fields = types.into_iter().map(|ty| FuncResult {
-            ty,
-            lanes: Lanes::NONE,
-        });
         let record = Record {
-            fields: fields.collect(),
+            fields: results(types),
         };
         let records = &mut self.module.records;
         let found = records.iter().position(|known| *known == record);
@@ -444,10 +430,7 @@ impl Differentiator<'_> {
 
 /// A forward derivative without its body, by the canonical signature.
 fn forward_placeholder(primal: &Function, recipe: Recipe) -> Function {
-    let floats = |active: &[bool]| {
-        let count = active.iter().filter(|active| **active).count();
-        std::iter::repeat_n(Scalar::F32, count)
-    };
+    let floats = |active: &[bool]| std::iter::repeat_n(Scalar::F32, count(active));
     let activity = &recipe.activity;
     let params = primal.params().iter().map(|&p| primal.value(p).ty);
     let results = primal.results.iter().map(|r| r.ty);
@@ -462,6 +445,20 @@ fn forward_placeholder(primal: &Function, recipe: Recipe) -> Function {
     );
     function.recipe = Some(recipe);
     function
+}
+
+/// Results, or fields of a record, of these types, without lanes.
+fn results(types: impl IntoIterator<Item = Scalar>) -> Vec<FuncResult> {
+    let result = |ty| FuncResult {
+        ty,
+        lanes: Lanes::NONE,
+    };
+    types.into_iter().map(result).collect()
+}
+
+/// The number of active slots.
+fn count(active: &[bool]) -> usize {
+    active.iter().filter(|active| **active).count()
 }
 
 /// A function without its body.
@@ -484,11 +481,7 @@ fn placeholder(
             ..array
         })
         .collect();
-    let result = |ty| FuncResult {
-        ty,
-        lanes: Lanes::NONE,
-    };
-    function.results = results.map(result).collect();
+    function.results = self::results(results);
     function.library = primal.library;
     function
 }

@@ -9,10 +9,10 @@ use super::plan::{Kept, Plan};
 use super::shape::{Shape, Target};
 use super::sweep::{Returns, Sweep};
 use super::transpose::Transpose;
-use super::{Differentiator, Loss, SweepPair};
+use super::{Differentiator, Loss, SweepPair, count, results};
 use crate::builder::FunctionBuilder;
 use crate::module::*;
-use crate::types::{Lanes, Scalar};
+use crate::types::Scalar;
 use std::collections::HashMap;
 
 /// A function with all that its two sweeps are written from.
@@ -100,18 +100,6 @@ impl Analysis {
             builder,
         )
     }
-}
-
-fn results(types: impl IntoIterator<Item = Scalar>) -> Vec<FuncResult> {
-    let result = |ty| FuncResult {
-        ty,
-        lanes: Lanes::NONE,
-    };
-    types.into_iter().map(result).collect()
-}
-
-fn count(active: &[bool]) -> usize {
-    active.iter().filter(|active| **active).count()
 }
 
 /// Writes the body of a backward derivative, by the canonical signature.

@@ -610,7 +610,6 @@ impl<'a> Transpose<'a> {
         self.seed(Target::Break(body), results);
         let count = plan.id(Kept::Count(body)).map(|id| self.visible[&id]);
         let params = &linear.function.region(body).params;
-        let is_inner = |value: ValueId| shape.is_within(shape.region_of(value), body);
 
         // The last iteration, which a break left.
         let repeated = self.repeated_log.len();
@@ -628,7 +627,7 @@ impl<'a> Transpose<'a> {
         self.region(body, &sites, exit);
         let mut carried: Vec<Option<ValueId>> =
             params.iter().map(|p| self.adjoints[p.index()]).collect();
-        self.drop_inner(body, &is_inner);
+        self.drop_inner(body);
         self.forget_repeated(repeated);
 
         let continues = shape.ends(Target::Continue(body)).to_vec();
@@ -715,7 +714,7 @@ impl<'a> Transpose<'a> {
     }
 
     /// Drops the adjoints of values inside of a region, which has been reversed.
-    fn drop_inner(&mut self, body: RegionId, is_inner: &impl Fn(ValueId) -> bool) {
+    fn drop_inner(&mut self, body: RegionId) {
         let function = &self.linear.function;
         let mut inner = Vec::new();
         let mut open = vec![body];
@@ -728,7 +727,6 @@ impl<'a> Transpose<'a> {
             }
         }
         for value in inner {
-            debug_assert!(is_inner(value));
             if self.adjoints[value.index()].is_some() {
                 self.set_adjoint(value, None);
             }
