@@ -23,6 +23,7 @@
 mod compile;
 mod cost_table;
 mod engines;
+mod gradients;
 mod native_compile;
 mod page;
 mod programs;
@@ -39,11 +40,12 @@ pub use programs::{
 pub use report::{BenchReport, RatioGoal, ReportedResult};
 pub use timing::{BenchCandidate, ROUNDS, Timing, time_round_robin};
 
-/// Measures our engines on every benchmark program, the compilers to bytecode and to machine code,
+/// Measures our engines on every benchmark program and on gradients, the compilers to bytecode and to machine code,
 /// and the five shaders of the post's cost table. `rounds` is how often each thing is timed, warm
 /// each time: the least time counts.
 pub fn measure_engines(rounds: usize, report: &mut BenchReport) {
     engines::run(rounds, report);
+    gradients::run(rounds, report);
     compile::run(rounds, report);
     native_compile::run(rounds, report);
     cost_table::run(rounds, report);

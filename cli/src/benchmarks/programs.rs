@@ -47,11 +47,26 @@ pub fn workloads() -> [Workload; 4] {
 
 /// The first statements of W4 as a shader, over and over if there are more than it has.
 pub fn w4(statements: usize) -> String {
+    let (statements, result) = (w4_statements(statements), W4_RESULT);
+    format!(
+        "shader w4(out float f)\n{{\n float x = global_value<x>, y = global_value<y>;\n\
+         {statements} f = {result};\n}}\n"
+    )
+}
+
+/// What W4 returns.
+const W4_RESULT: &str = "v0 + v1 + v2 + v3 + v4 + v5 + v6 + v7";
+
+/// The first statements of W4 as a function `of` of x and y that has derivatives.
+pub(super) fn differentiable_w4(statements: usize) -> String {
+    let (statements, result) = (w4_statements(statements), W4_RESULT);
+    format!("[Differentiable]\nfloat of(float x, float y)\n{{\n{statements} return {result};\n}}\n")
+}
+
+/// The variables of W4, and its first statements.
+fn w4_statements(statements: usize) -> String {
     let mut text = String::from(
-        "shader w4(out float f)
-{
- float x = global_value<x>, y = global_value<y>;
- float v0 = x + 0.5, v1 = y + 0.25, v2 = x * y + 1.0, v3 = x - y;
+        " float v0 = x + 0.5, v1 = y + 0.25, v2 = x * y + 1.0, v3 = x - y;
  float v4 = 1.5 - x, v5 = 2.0 * y, v6 = 0.7 * x + 0.1, v7 = x + y + 1.0;
 ",
     );
@@ -68,7 +83,6 @@ pub fn w4(statements: usize) -> String {
         }
         .expect("writing to a string");
     }
-    text.push_str(" f = v0 + v1 + v2 + v3 + v4 + v5 + v6 + v7;\n}\n");
     text
 }
 
