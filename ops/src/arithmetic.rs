@@ -1,4 +1,4 @@
-//! The four operations and negation.
+//! The four operations, negation and the reciprocal.
 
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between, sign};
 use crate::field::{Field, FloatField};
@@ -160,5 +160,39 @@ impl OpDef<2> for Div {
 
     fn smooth_segment([_, b]: [f64; 2]) -> i64 {
         sign(b)
+    }
+}
+
+/// 1/t.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rcp;
+
+impl OpDef<1> for Rcp {
+    const INFO: OpInfo = OpInfo {
+        name: "rcp",
+        usage: "rcp(t)",
+        doc: "The reciprocal 1/t; infinite at 0.",
+        derivative: "-v²·t′",
+        kink: "where v² overflows the partial is infinite",
+        test_intervals: &[between(0.1, 10.0)],
+        ..OpInfo::SMOOTH
+    };
+
+    fn spec([t]: [f64; 1]) -> f64 {
+        1.0 / t
+    }
+
+    #[inline(always)]
+    fn value<L: FloatField>([t]: [L; 1]) -> L {
+        t.lit(1.0) / t
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>(_: [F; 1], v: F) -> [Partial<F>; 1] {
+        [Singular(-(v * v))]
+    }
+
+    fn smooth_segment([t]: [f64; 1]) -> i64 {
+        sign(t)
     }
 }

@@ -66,14 +66,14 @@ macro_rules! list {
 
 list! {
     float {
-        Neg/1, Add/2, Sub/2, Mul/2, Div/2,
-        Min/2, Max/2, Clamp/3, Saturate/1, Select/3, Step/2, Abs/1, Sign/1,
+        Neg/1, Add/2, Sub/2, Mul/2, Div/2, Rcp/1,
+        Min/2, Max/2, Clamp/3, Saturate/1, Select/3, Step/2, Abs/1, Sign/1, CopySign/2,
         Floor/1, Ceil/1, Round/1, Trunc/1, Fract/1, Mod/2, Fmod/2,
         Mix/3, SmoothStep/3,
         Sqrt/1, Rsqrt/1, Cbrt/1, Pow/2, Hypot/2, Norm3/3,
         Exp/1, Exp2/1, Log/1, Log2/1, Log10/1,
         Sin/1, Cos/1, Tan/1, Asin/1, Acos/1, Atan/1, Atan2/2,
-        Sinh/1, Cosh/1, Tanh/1,
+        Sinh/1, Cosh/1, Tanh/1, Asinh/1, Acosh/1, Atanh/1,
         Perlin1/2, Perlin2/3, Perlin3/4, Perlin4/5,
         Simplex1/2, Simplex2/3, Simplex3/4, Simplex4/5,
         Value1/2, Value2/3, Value3/4, Value4/5,

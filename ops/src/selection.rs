@@ -3,7 +3,7 @@
 //! Value and shadow are selected together: the other operand contributes nothing, not even a NaN.
 
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between, sign};
-use crate::field::{Field, FloatField, call};
+use crate::field::{Field, FloatField, WordField, call};
 use Partial::{Of, Where, Zero};
 
 /// The lesser of two.
@@ -304,5 +304,43 @@ impl OpDef<1> for Sign {
 
     fn smooth_segment([t]: [f64; 1]) -> i64 {
         sign(t)
+    }
+}
+
+/// The size of one number with the sign of another.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CopySign;
+
+impl OpDef<2> for CopySign {
+    const INFO: OpInfo = OpInfo {
+        name: "copysign",
+        usage: "copysign(t, s)",
+        doc: "|t| with the sign of s: negative where s is negative or -0. NaN counts as positive.",
+        derivative: "sign(t)·sign(v)·t′",
+        class: OpClass::Jump,
+        kink: "where t is 0 the derivative is 0; where s changes its sign the value jumps, and the derivative by s is 0",
+        operands: &[OperandKind::Float; 2],
+        test_intervals: &[between(-100.0, 100.0); 2],
+        ..OpInfo::SMOOTH
+    };
+
+    fn spec([t, s]: [f64; 2]) -> f64 {
+        if s.is_nan() { t.abs() } else { t.copysign(s) }
+    }
+
+    /// The sign of a NaN differs between processors, so it is not looked at.
+    #[inline(always)]
+    fn value<L: FloatField>([t, s]: [L; 2]) -> L {
+        let s = L::select(s.same(s), s, s.lit(0.0)).bits();
+        (t.magnitude().bits() | (s & s.lit(1 << 31))).float()
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([t, _]: [F; 2], v: F) -> [Partial<F>; 2] {
+        [Of(call(Sign, [t]) * call(Sign, [v])), Zero]
+    }
+
+    fn smooth_segment([t, s]: [f64; 2]) -> i64 {
+        sign(t) * 2 + i64::from(s.is_sign_negative())
     }
 }

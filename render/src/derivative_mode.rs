@@ -93,6 +93,9 @@ pub const CYCLES_DROPPED: OpSet = OpSet::of(&[
     Op::Sinh,
     Op::Cosh,
     Op::Tanh,
+    Op::Asinh,
+    Op::Acosh,
+    Op::Atanh,
     Op::Rsqrt,
     Op::Cbrt,
 ]);

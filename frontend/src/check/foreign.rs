@@ -298,7 +298,6 @@ const FUNCTIONS: &[(&[&str], &str)] = &[
     (&["log1p"], "write `log(1.0 + x)`"),
     (&["expm1"], "write `exp(x) - 1.0`"),
     (&["exp10"], "write `pow(10.0, x)`"),
-    (&["rcp"], "write `1.0 / x`"),
     (&["mad", "fma"], "write `a * b + c`"),
     (
         &[

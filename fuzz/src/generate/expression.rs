@@ -142,9 +142,9 @@ impl Generator<'_> {
             .weighted(&[4, 24, 20, 6, 10, 6, 4, 4, 7, 4, 3, 4, 3, 3])
         {
             0 => self.leaf(&Ty::Float),
-            1 => self.any_of(&ops::FLOAT.linear, &Ty::Float, depth),
-            2 => self.any_of(&ops::FLOAT.smooth, &Ty::Float, depth),
-            3 => self.any_of(&ops::FLOAT.jumping, &Ty::Float, depth),
+            1 => self.any_of(&ops::float(self.profile).linear, &Ty::Float, depth),
+            2 => self.any_of(&ops::float(self.profile).smooth, &Ty::Float, depth),
+            3 => self.any_of(&ops::float(self.profile).jumping, &Ty::Float, depth),
             4 => self.call_or_leaf(&Ty::Float, depth),
             5 => self.path_or_leaf(&Ty::Float, depth),
             6 => self.ternary(&Ty::Float, depth),
@@ -158,7 +158,7 @@ impl Generator<'_> {
             9 => self.sample_alpha(depth),
             10 => self.shadow(&Ty::Float, depth),
             12 => self.float_of_matrix(depth),
-            13 => self.any_of(&ops::FLOAT.noise, &Ty::Float, depth),
+            13 => self.any_of(&ops::float(self.profile).noise, &Ty::Float, depth),
             _ => self.assignment(&Ty::Float, depth),
         }
     }

@@ -15,7 +15,7 @@ mod library;
 mod loops;
 mod matrix;
 mod message;
-mod ops;
+pub(crate) mod ops;
 mod point;
 mod range;
 mod reach;

@@ -3,10 +3,11 @@
 //! An op's `usage` is its template: words that are not called and not type names are its operands,
 //! in order. So a new op is generated as soon as it is in the table.
 
+use crate::generate::Profile;
 use crate::generate::range::ValueRange;
 use adumbra_ir::Op;
-use adumbra_ops::MAX_OPERANDS;
 use adumbra_ops::definition::{OpClass, OperandKind};
+use adumbra_ops::{MAX_OPERANDS, OpSet};
 use std::sync::LazyLock;
 
 /// An op that the language can write.
@@ -150,12 +151,23 @@ pub(super) struct WrittenOps {
     pub(super) noise: Vec<WrittenOp>,
 }
 
+/// Ops that are younger than `tests/data/bits.txt`. Programs of [`Profile::ANY`] have none, since the
+/// record has the bits of its seeds.
+///
+/// [`Profile::ANY`]: super::Profile::ANY
+pub(crate) const UNRECORDED: OpSet =
+    OpSet::of(&[Op::Rcp, Op::CopySign, Op::Asinh, Op::Acosh, Op::Atanh]);
+
 impl WrittenOps {
     fn giving(result: impl Fn(OperandKind) -> bool) -> WrittenOps {
+        WrittenOps::among(|op| !UNRECORDED.contains(op) && result(op.info().result))
+    }
+
+    fn among(is_wanted: impl Fn(Op) -> bool) -> WrittenOps {
         let mut all = WrittenOps::default();
         for &op in Op::ALL {
             let info = op.info();
-            if !result(info.result) {
+            if !is_wanted(op) {
                 continue;
             }
             let Some(op) = WrittenOp::of(op) else {
@@ -172,9 +184,21 @@ impl WrittenOps {
     }
 }
 
-/// Ops that give a float.
-pub(super) static FLOAT: LazyLock<WrittenOps> =
+/// Ops that give a float, without those that are not recorded.
+static RECORDED_FLOAT: LazyLock<WrittenOps> =
     LazyLock::new(|| WrittenOps::giving(|k| k == OperandKind::Float));
+/// Ops that give a float.
+static FLOAT: LazyLock<WrittenOps> =
+    LazyLock::new(|| WrittenOps::among(|op| op.info().result == OperandKind::Float));
+
+/// Ops that give a float, in programs of a profile.
+pub(super) fn float(profile: Profile) -> &'static WrittenOps {
+    match profile {
+        Profile::ANY => &RECORDED_FLOAT,
+        _ => &FLOAT,
+    }
+}
+
 /// Ops that can give an int.
 pub(super) static INT: LazyLock<WrittenOps> = LazyLock::new(|| {
     WrittenOps::giving(|k| matches!(k, OperandKind::I32 | OperandKind::Int | OperandKind::Word))

@@ -42,17 +42,17 @@ impl Generator<'_> {
             9 if n == 3 => self.sample_color(depth),
             10 => self.shadow(&ty, depth),
             12 => self.vector_of_matrix(n, depth),
-            13 => self.any_of(&ops::FLOAT.noise, &ty, depth),
+            13 => self.any_of(&ops::float(self.profile).noise, &ty, depth),
             _ => self.assignment(&ty, depth),
         }
     }
 
     /// `+ − × ÷` on vectors, with a float on one side at times.
     fn vector_operator(&mut self, n: usize, depth: u32) -> Expr {
-        let operators: Vec<&WrittenOp> = ops::FLOAT
+        let operators: Vec<&WrittenOp> = ops::float(self.profile)
             .linear
             .iter()
-            .chain(&ops::FLOAT.smooth)
+            .chain(&ops::float(self.profile).smooth)
             .filter(|op| !op.is_call() && op.operands() == [OperandKind::Float; 2])
             .collect();
         let op = (*self.choices.pick(&operators)).clone();
@@ -73,7 +73,7 @@ impl Generator<'_> {
 
     /// An op component by component.
     fn componentwise(&mut self, n: usize, depth: u32) -> Expr {
-        let op = self.choices.pick(&ops::FLOAT.smooth).clone();
+        let op = self.choices.pick(&ops::float(self.profile).smooth).clone();
         if !op.is_call() || op.operands().iter().any(|k| *k != OperandKind::Float) {
             return self.vector_operator(n, depth);
         }

@@ -79,15 +79,38 @@ impl<L: FloatField> SlowFn<L> for UnusualLog<'_, L> {
     }
 }
 
+/// The natural logarithm's base.
+const E: Base = Base {
+    factor: [1.0, 0.0],
+    log_2: [0.69314575, 1.4286068e-6],
+};
+
 #[inline(always)]
 pub(crate) fn ln<L: FloatField>(t: L) -> L {
-    log(
-        t,
-        &Base {
-            factor: [1.0, 0.0],
-            log_2: [0.69314575, 1.4286068e-6],
-        },
-    )
+    log(t, &E)
+}
+
+/// ln(t + tail) for a normal positive t and a tail of at most some units in its last place:
+/// ln t + tail/t, where the quotient is added to what is small.
+#[inline(always)]
+pub(super) fn ln_of_sum<L: FloatField>(t: L, tail: L) -> L {
+    let bits = t.bits();
+    let power = bits.minus(bits.lit(SQRT_HALF_BITS)).sar(bits.lit(23));
+    let f = bits.minus(power.shl(bits.lit(23))).float() - t.lit(1.0);
+    let k = power.i32_to_float();
+    let square = f * f;
+    let rest = polynomial(f, LOG).mul_add(square * f, t.lit(-0.5) * square);
+    let [l0, l1] = constants(t, E.log_2);
+    let whole = k * l0;
+    let sum = whole + f;
+    let lost = f - (sum - whole);
+    sum + (lost + k.mul_add(l1, rest + tail / t))
+}
+
+/// ln(2t) for a normal positive t, which may be so great that 2t is not a float.
+#[inline(always)]
+pub(super) fn ln_of_double<L: FloatField>(t: L) -> L {
+    normal(t, 1, &E)
 }
 
 #[inline(always)]

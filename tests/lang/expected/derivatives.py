@@ -162,3 +162,21 @@ def built_ins():
         "of_atan2": angle,
         "of_normal": _slope(lambda x: x / math.hypot(x, 4), 3.0),
     }
+
+
+def inverse_hyperbolics():
+    def first(t):
+        return (_slope(math.asinh, t), 1 / math.sqrt(t * (2 + t)), _slope(math.atanh, t))
+
+    def all_of(t, s):
+        return math.asinh(t) / t + math.acosh(1 + t) - math.atanh(t) * math.copysign(t, s)
+
+    return {
+        "of_names": first(0.5),
+        "of_small": first(0.0078125),
+        "of_all": _gradient(all_of, 0.75, -2.0),
+        "of_rcp": -1.0,
+        "of_signs": (1.0, 0.0),
+        "second": -0.75 / 1.5625**1.5,
+        "at_end": 0.0,
+    }

@@ -24,6 +24,21 @@ def derivatives_of_hyperbolics(t):
     return {"a": math.sinh(t), "b": math.cosh(t), "c": math.tanh(t)}
 
 
+def derivatives_of_inverse_hyperbolics(t):
+    return {"a": math.asinh(t), "b": math.acosh(2.5 + t), "c": math.atanh(t), "d": math.asinh(40 * t)}
+
+
+def derivatives_of_reciprocals(a, b):
+    sized = math.copysign(a, b)
+    return {
+        "r": 1 / a,
+        "c": sized,
+        "d": math.copysign(1.0, b) * a,
+        "v": (1 / a, 1 / b, 1 / (a * b)),
+        "w": (sized, -abs(b)),
+    }
+
+
 def derivatives_of_powers(t, e):
     return {
         "a": math.exp(t),

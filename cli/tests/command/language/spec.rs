@@ -128,6 +128,8 @@ const DERIVATIVES: &[(&str, &[&str])] = &[
     ("sin cos tan", &["derivatives_of_sine"]),
     ("asin acos atan atan2", &["derivatives_of_arcs"]),
     ("sinh cosh tanh", &["derivatives_of_hyperbolics"]),
+    ("asinh acosh atanh", &["derivatives_of_inverse_hyperbolics"]),
+    ("rcp copysign", &["derivatives_of_reciprocals"]),
     (
         "exp exp2 log log2 log10 sqrt rsqrt cbrt pow",
         &["derivatives_of_powers"],
