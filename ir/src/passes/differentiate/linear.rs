@@ -89,6 +89,44 @@ pub(super) fn linear(
 }
 
 impl Linear {
+    /// The primal values that reversing an instruction reads, regions inside of it excluded.
+    pub(super) fn for_each_read(
+        &self,
+        at: (RegionId, usize),
+        inst: &Inst,
+        mut read: impl FnMut(ValueId),
+    ) {
+        match &inst.kind {
+            InstKind::Op(_) => {
+                let terms = self.sums.get(&inst.results.first).into_iter().flatten();
+                terms.filter_map(|term| term.0.value()).for_each(read);
+            }
+            InstKind::Load(array) | InstKind::Store(array) if self.active.array(*array) => {
+                read(inst.args[0]);
+            }
+            InstKind::ArrayCopy { to, .. } if self.active.array(*to) => {
+                inst.args.iter().copied().for_each(read);
+            }
+            InstKind::ArrayResize(array, _) if self.active.array(*array) => {
+                read(inst.results.first);
+            }
+            InstKind::Call(..) => {
+                let call = self.calls.get(&at);
+                if let Some(custom) = call.and_then(|call| call.custom.as_ref()) {
+                    let elements = custom.arrays.iter().flat_map(|(_, elements)| elements);
+                    custom
+                        .args
+                        .iter()
+                        .chain(elements)
+                        .copied()
+                        .for_each(&mut read);
+                }
+            }
+            InstKind::If(..) => read(inst.args[0]),
+            _ => {}
+        }
+    }
+
     fn inst(
         &mut self,
         differentiator: &mut Differentiator<'_>,

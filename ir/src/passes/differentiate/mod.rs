@@ -11,7 +11,7 @@
 //! - `forward`: forward mode.
 //! - `linear`: the primal function with the coefficients of its linear part, which reverse mode
 //!   transposes.
-//! - `plan`: the primal values that the reverse sweep reads, and where they are kept.
+//! - `choose`: which primal values the reverse sweep reads are kept, by a minimum `cut`; `plan`: where.
 //! - `sweep`: the forward sweep of reverse mode, which keeps them.
 //! - `transpose`: the reverse sweep; `reverse` puts both into functions; `shape`: regions and exits.
 //!
@@ -20,7 +20,9 @@
 //! flow are in Griewank and Walther (2008), *Evaluating derivatives*, chapters 4 and 12.
 
 mod activity;
+mod choose;
 mod copy;
+mod cut;
 mod field;
 mod forward;
 mod linear;

@@ -1,7 +1,6 @@
 //! Which primal values the reverse sweep reads, and where they are kept.
 //!
-//! A value is *repeated* if it is cheap from what is there anyway; else it is *kept*. The forward
-//! sweep hands kept values out of ifs and blocks as further results. At the end of each iteration
+//! What is kept is chosen before (`choose.rs`). The forward sweep hands kept values out of ifs and blocks as further results. At the end of each iteration
 //! of a loop it puts those of the iteration in a record on the tape; those of the last iteration,
 //! which a break leaves, it hands out of the loop. So at its end everything kept is a value, or on
 //! the tape in the order of iterations.
@@ -9,17 +8,13 @@
 //! The reverse sweep is planned by the walk that writes it (`reverse.rs`), region by region, for the
 //! sites by which control can have left the region.
 
+use super::choose::{Choice, Choices};
 use super::linear::Linear;
 use super::shape::{Shape, Target, inside};
 use super::{Differentiator, Loss};
 use crate::module::*;
 use crate::types::Scalar;
-use adumbra_ops::Op;
-use adumbra_ops::definition::OpClass;
-use std::collections::{BTreeSet, HashMap};
-
-/// The greatest cost of a value that is repeated rather than kept, in additions.
-pub(super) const MAX_REPEATED_COST: u32 = 8;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A kept value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,24 +41,6 @@ pub(super) enum Kept {
     Last(RegionId, KeptId),
 }
 
-/// How a value is repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
-    /// It is kept.
-    Keep,
-    /// Its instruction is written again.
-    Repeat,
-    /// It is a loop's parameter that grows by a constant: where it begins, and the constant.
-    Affine(RegionId, ValueId, ValueId),
-}
-
-/// Where the instruction is that defines a value.
-#[derive(Clone, Copy)]
-enum Definition {
-    Param(RegionId, usize),
-    Inst(RegionId, usize),
-}
-
 /// A function's plan.
 pub(super) struct Plan {
     kept: Vec<(Kept, Scalar, RegionId)>,
@@ -74,8 +51,9 @@ pub(super) struct Plan {
     records: HashMap<RegionId, Vec<KeptId>>,
     /// By loop: what it hands out of its last iteration.
     last: HashMap<RegionId, Vec<KeptId>>,
-    choices: HashMap<ValueId, Choice>,
-    definitions: Vec<Option<Definition>>,
+    pub(super) choices: Choices,
+    /// By loop: values from outside of it that are repeated for its iterations.
+    repeated: HashMap<RegionId, Vec<ValueId>>,
     /// Regions in which something is to be reversed.
     touched: Vec<bool>,
     /// Everything that the reverse sweep reads outside of loops.
@@ -84,7 +62,19 @@ pub(super) struct Plan {
     work: usize,
 }
 
-type KeptSet = BTreeSet<KeptId>;
+/// What reversing regions reads.
+#[derive(Default)]
+struct Needs {
+    kept: BTreeSet<KeptId>,
+    /// Values that are among them, or that are repeated from them.
+    there: HashSet<ValueId>,
+}
+
+impl Needs {
+    fn insert(&mut self, id: KeptId) {
+        self.kept.insert(id);
+    }
+}
 
 impl Plan {
     /// Plans the reverse sweep of a function.
@@ -94,31 +84,20 @@ impl Plan {
         shape: &Shape,
     ) -> Result<Plan, Loss> {
         let function = &linear.function;
-        let mut definitions = vec![None; function.values.len()];
-        function.for_each_region(|id| {
-            let region = function.region(id);
-            for (i, &param) in region.params.iter().enumerate() {
-                definitions[param.index()] = Some(Definition::Param(id, i));
-            }
-            for (i, inst) in region.insts.iter().enumerate() {
-                for result in inst.results.iter() {
-                    definitions[result.index()] = Some(Definition::Inst(id, i));
-                }
-            }
-        });
+        let touched = touched(linear);
         let mut plan = Plan {
             kept: Vec::new(),
             ids: HashMap::new(),
             handed: HashMap::new(),
             records: HashMap::new(),
             last: HashMap::new(),
-            choices: HashMap::new(),
-            definitions,
-            touched: touched(linear),
+            choices: Choices::new(linear, shape, &touched),
+            repeated: HashMap::new(),
+            touched,
             outer: Vec::new(),
             work: 0,
         };
-        let mut needed = KeptSet::new();
+        let mut needed = Needs::default();
         let walk = Walk {
             linear,
             shape,
@@ -131,7 +110,7 @@ impl Plan {
                 span: function.span,
             });
         }
-        plan.outer = needed.into_iter().collect();
+        plan.outer = needed.kept.into_iter().collect();
         plan.outer.sort_unstable();
         for ids in (plan.handed.values_mut())
             .chain(plan.records.values_mut())
@@ -139,6 +118,10 @@ impl Plan {
         {
             ids.sort_unstable();
             ids.dedup();
+        }
+        for values in plan.repeated.values_mut() {
+            values.sort_unstable();
+            values.dedup();
         }
         Ok(plan)
     }
@@ -171,33 +154,14 @@ impl Plan {
         self.last.get(&region).map_or(&[], |ids| ids)
     }
 
-    pub(super) fn choice(&self, value: ValueId) -> Choice {
-        self.choices.get(&value).copied().unwrap_or(Choice::Keep)
+    /// The values from outside of a loop that are repeated for its iterations.
+    pub(super) fn repeated(&self, region: RegionId) -> &[ValueId] {
+        self.repeated.get(&region).map_or(&[], |values| values)
     }
 
     /// Whether anything in a region is to be reversed.
     pub(super) fn is_touched(&self, region: RegionId) -> bool {
         self.touched[region.index()]
-    }
-
-    /// The region and the position of the instruction that defines a value.
-    pub(super) fn position(&self, value: ValueId) -> Option<(RegionId, usize)> {
-        match self.definitions[value.index()] {
-            Some(Definition::Inst(region, at)) => Some((region, at)),
-            _ => None,
-        }
-    }
-
-    /// The instruction that defines a value.
-    pub(super) fn definition<'f>(
-        &self,
-        function: &'f Function,
-        value: ValueId,
-    ) -> Option<&'f Inst> {
-        match self.definitions[value.index()] {
-            Some(Definition::Inst(region, at)) => Some(&function.region(region).insts[at]),
-            _ => None,
-        }
     }
 
     fn keep(&mut self, what: Kept, ty: Scalar, region: RegionId) -> KeptId {
@@ -249,13 +213,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Adds what reversing a region reads, if control can have left it by these sites. Returns
     /// whether the limit holds.
-    fn region(
-        &self,
-        plan: &mut Plan,
-        id: RegionId,
-        possible: &[u32],
-        needed: &mut KeptSet,
-    ) -> bool {
+    fn region(&self, plan: &mut Plan, id: RegionId, possible: &[u32], needed: &mut Needs) -> bool {
         let (Some(&last), true) = (possible.last(), plan.is_touched(id)) else {
             return true;
         };
@@ -285,56 +243,29 @@ impl Walk<'_> {
         at: (RegionId, usize),
         inst: &Inst,
         possible: &[u32],
-        needed: &mut KeptSet,
+        needed: &mut Needs,
     ) -> bool {
-        let active = &self.linear.active;
         match &inst.kind {
-            InstKind::Op(_) => {
-                for &(coefficient, _) in self
-                    .linear
-                    .sums
-                    .get(&inst.results.first)
-                    .into_iter()
-                    .flatten()
-                {
-                    if let Some(value) = coefficient.value() {
-                        self.value(plan, value, needed);
-                    }
-                }
-            }
-            InstKind::Load(array) | InstKind::Store(array) if active.array(*array) => {
-                self.value(plan, inst.args[0], needed);
-            }
-            InstKind::ArrayCopy { to, .. } if active.array(*to) => {
-                for &start in &inst.args {
-                    self.value(plan, start, needed);
-                }
-            }
-            InstKind::ArrayResize(array, _) if active.array(*array) => {
-                self.value(plan, inst.results.first, needed);
-            }
             InstKind::Call(..) => {
                 if let Some(call) = self.linear.calls.get(&at) {
                     for (i, &ty) in (0..).zip(&call.kept) {
                         let id = plan.keep(Kept::Callee(at.0, at.1, i), ty, at.0);
                         needed.insert(id);
                     }
-                    if let Some(custom) = &call.custom {
-                        let elements = custom.arrays.iter().flat_map(|(_, elements)| elements);
-                        for &value in custom.args.iter().chain(elements) {
-                            self.value(plan, value, needed);
-                        }
-                    }
+                    self.reads(plan, at, inst, needed);
                 }
             }
             InstKind::If(then, other) => {
                 if !plan.is_touched(*then) && !plan.is_touched(*other) {
                     return true;
                 }
-                self.value(plan, inst.args[0], needed);
-                let mut inner = KeptSet::new();
-                for &arm in [then, other] {
-                    let sites = self.shape.arm_sites(arm, *other, possible);
+                let arms = [then, other];
+                let sites = arms.map(|&arm| self.shape.arm_sites(arm, *other, possible));
+                if sites.iter().all(|sites| !sites.is_empty()) {
+                    self.reads(plan, at, inst, needed);
+                }
+                let mut inner = Needs::default();
+                for (&arm, sites) in arms.into_iter().zip(sites) {
                     if !self.region(plan, arm, &sites, &mut inner) {
                         return false;
                     }
@@ -350,7 +281,7 @@ impl Walk<'_> {
                 if ends.len() > 1 {
                     needed.insert(plan.keep(Kept::Exit(*body), Scalar::I32, at.0));
                 }
-                let mut inner = KeptSet::new();
+                let mut inner = Needs::default();
                 if !self.region(plan, *body, &sites, &mut inner) {
                     return false;
                 }
@@ -359,9 +290,15 @@ impl Walk<'_> {
             InstKind::Loop(body) if plan.is_touched(*body) => {
                 return self.reversed_loop(plan, at.0, *body, possible, needed);
             }
-            _ => {}
+            _ => self.reads(plan, at, inst, needed),
         }
         true
+    }
+
+    /// Adds what reversing an instruction reads itself.
+    fn reads(&self, plan: &mut Plan, at: (RegionId, usize), inst: &Inst, needed: &mut Needs) {
+        self.linear
+            .for_each_read(at, inst, |value| self.value(plan, at.0, value, needed));
     }
 
     fn reversed_loop(
@@ -370,7 +307,7 @@ impl Walk<'_> {
         outer: RegionId,
         body: RegionId,
         possible: &[u32],
-        needed: &mut KeptSet,
+        needed: &mut Needs,
     ) -> bool {
         let ends = self.shape.ends_of(body);
         let continues = self.shape.ends(Target::Continue(body)).to_vec();
@@ -380,22 +317,24 @@ impl Walk<'_> {
         if !continues.is_empty() {
             needed.insert(plan.keep(Kept::Count(body), Scalar::I32, outer));
         }
-        let mut complete = KeptSet::new();
+        let mut complete = Needs::default();
         if !self.region(plan, body, &continues, &mut complete) {
             return false;
         }
-        let mut last = KeptSet::new();
+        let mut last = Needs::default();
         let sites = inside(possible, &ends, self.shape.sites(body));
         if !self.region(plan, body, &sites, &mut last) {
             return false;
         }
         let is_within =
             |plan: &Plan, id: KeptId| self.shape.is_within(plan.kept[id.index()].2, body);
-        let (own, others): (Vec<_>, Vec<_>) =
-            complete.into_iter().partition(|&id| is_within(plan, id));
+        let (own, others): (Vec<_>, Vec<_>) = complete
+            .kept
+            .into_iter()
+            .partition(|&id| is_within(plan, id));
         plan.records.entry(body).or_default().extend(own);
-        needed.extend(others);
-        for id in last {
+        needed.kept.extend(others);
+        for id in last.kept {
             if is_within(plan, id) {
                 plan.last.entry(body).or_default().push(id);
                 let ty = plan.ty(id);
@@ -413,10 +352,10 @@ impl Walk<'_> {
         plan: &mut Plan,
         key: RegionId,
         regions: &[RegionId],
-        inner: KeptSet,
-        needed: &mut KeptSet,
+        inner: Needs,
+        needed: &mut Needs,
     ) {
-        for id in inner {
+        for id in inner.kept {
             let defined = plan.kept[id.index()].2;
             if regions
                 .iter()
@@ -428,164 +367,48 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds a value that the reverse sweep reads, or what it is repeated from.
-    fn value(&self, plan: &mut Plan, value: ValueId, needed: &mut KeptSet) {
+    /// Adds a value that reversing a region reads, or what it is repeated from.
+    fn value(&self, plan: &mut Plan, region: RegionId, value: ValueId, needed: &mut Needs) {
         let function = &self.linear.function;
-        let choice = match plan.choices.get(&value) {
-            Some(&choice) => choice,
-            None => {
-                let choice = self.choose(plan, value);
-                plan.choices.insert(value, choice);
-                choice
-            }
-        };
-        match choice {
-            Choice::Keep => {
-                let ty = function.value(value).ty;
-                let region = self.shape.region_of(value);
-                needed.insert(plan.keep(Kept::Value(value), ty, region));
-            }
-            Choice::Repeat => {
-                let args = plan
-                    .definition(function, value)
-                    .map(|inst| inst.args.clone());
-                for arg in args.into_iter().flatten() {
-                    // Below a repeated value everything else is free, or repeated too.
-                    self.value(plan, arg, needed);
-                }
-            }
-            Choice::Affine(_, begin, step) => {
-                self.value(plan, begin, needed);
-                self.value(plan, step, needed);
-            }
-        }
-    }
-
-    fn choose(&self, plan: &mut Plan, value: ValueId) -> Choice {
-        if let Some(affine) = self.affine(plan, value) {
-            return affine;
-        }
-        let region = self.shape.region_of(value);
-        let around = self.shape.loop_of(region);
-        if around.is_none() && region == self.linear.function.body {
-            // There at the end of the sweep, but for what costs nothing at all.
-            let inst = plan.definition(&self.linear.function, value);
-            let is_free = inst.is_some_and(|inst| inst.args.is_empty() && inst.kind.is_pure());
-            return match is_free {
-                true => Choice::Repeat,
-                false => Choice::Keep,
-            };
-        }
-        match self.cost(plan, value, around, MAX_REPEATED_COST) {
-            Some(cost) if cost <= MAX_REPEATED_COST && self.is_op(plan, value) => Choice::Repeat,
-            _ => Choice::Keep,
-        }
-    }
-
-    fn is_op(&self, plan: &Plan, value: ValueId) -> bool {
-        let inst = plan.definition(&self.linear.function, value);
-        inst.is_some_and(|inst| {
-            matches!(
-                inst.kind,
-                InstKind::Op(_)
-                    | InstKind::Const(_)
-                    | InstKind::Global(..)
-                    | InstKind::Resource(_)
-                    | InstKind::Detach
-            ) && inst.kind.is_pure()
-        })
-    }
-
-    /// The cost of computing a value of an iteration again from what is there: values from outside
-    /// of the loop, and the loop's parameters. `None` if it is above `budget`, or impossible.
-    fn cost(
-        &self,
-        plan: &Plan,
-        value: ValueId,
-        around: Option<RegionId>,
-        budget: u32,
-    ) -> Option<u32> {
-        let function = &self.linear.function;
-        let region = self.shape.region_of(value);
-        let is_outside =
-            self.shape.loop_of(region) != around || (around.is_none() && region == function.body);
-        match plan.definitions[value.index()]? {
-            _ if is_outside
-                && !matches!(plan.definition(function, value)?.kind, InstKind::Const(_)) =>
-            {
-                Some(0)
-            }
-            Definition::Param(..) => Some(0),
-            Definition::Inst(region, at) => {
-                let inst = &function.region(region).insts[at];
-                let own = match inst.kind {
-                    InstKind::Const(_) | InstKind::Global(..) | InstKind::Resource(_) => 0,
-                    InstKind::Detach => 1,
-                    InstKind::Op(op) if inst.kind.is_pure() => weight(op),
-                    _ => return None,
-                };
-                let mut total = own;
-                for &arg in &inst.args {
-                    let left = budget.checked_sub(total)?;
-                    total += self.cost(plan, arg, around, left)?;
-                }
-                (total <= budget).then_some(total)
-            }
-        }
-    }
-
-    /// Whether a value is a loop's parameter that grows by a constant in each iteration.
-    fn affine(&self, plan: &Plan, value: ValueId) -> Option<Choice> {
-        let function = &self.linear.function;
-        let Some(Definition::Param(region, position)) = plan.definitions[value.index()] else {
-            return None;
-        };
-        let outer = self.shape.parent(region)?;
-        if function.value(value).ty != Scalar::I32 {
-            return None;
-        }
-        let owner = function.region(outer).insts.iter();
-        let owner = owner
-            .into_iter()
-            .find(|inst| inst.kind == InstKind::Loop(region))?;
-        let begin = *owner.args.get(position)?;
-        let mut step = None;
-        let mut order = Vec::new();
-        function.for_each_region(|id| order.push(id));
-        for id in order {
-            if !self.shape.is_within(id, region) {
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            if !needed.there.insert(value) {
                 continue;
             }
-            let end = function.terminator(id);
-            if end.kind != InstKind::Continue(region) {
-                continue;
+            plan.work += 1;
+            let choice = plan.choices.of(value);
+            match choice {
+                Choice::Keep => {
+                    let ty = function.value(value).ty;
+                    let defined = self.shape.region_of(value);
+                    needed.insert(plan.keep(Kept::Value(value), ty, defined));
+                    continue;
+                }
+                Choice::Repeat => {
+                    let inst = self.shape.inst(function, value);
+                    open.extend(&inst.expect("it can run again").args);
+                }
+                Choice::Affine(_, begin, step) => open.extend([begin, step]),
             }
-            let inst = plan.definition(function, end.args[position])?;
-            if inst.kind != InstKind::Op(Op::IAdd) || inst.args[0] != value {
-                return None;
+            if let Some(body) = self.outermost_after(region, value) {
+                plan.repeated.entry(body).or_default().push(value);
             }
-            let by = inst.args[1];
-            let constant = plan.definition(function, by)?;
-            let same = |other: ValueId| {
-                plan.definition(function, other)
-                    .is_some_and(|other| other.kind == constant.kind)
-            };
-            if !matches!(constant.kind, InstKind::Const(_)) || !step.is_none_or(same) {
-                return None;
-            }
-            step = Some(by);
         }
-        Some(Choice::Affine(region, begin, step?))
     }
-}
 
-/// The cost of an op, in additions.
-fn weight(op: Op) -> u32 {
-    let info = op.info();
-    match info.class {
-        _ if info.shares_shadow_routine => 100,
-        _ if matches!(op, Op::Div | Op::Sqrt) => 4,
-        OpClass::Smooth => 12,
-        _ => 1,
+    /// The outermost loop around a region that a value is outside of.
+    fn outermost_after(&self, region: RegionId, value: ValueId) -> Option<RegionId> {
+        let shape = self.shape;
+        let defined = shape.region_of(value);
+        let mut found = None;
+        let mut at = shape.loop_of(region);
+        while let Some(body) = at {
+            if shape.is_within(defined, body) {
+                break;
+            }
+            found = Some(body);
+            at = shape.parent(body).and_then(|outer| shape.loop_of(outer));
+        }
+        found
     }
 }

@@ -34,8 +34,19 @@ pub(super) struct Shape {
     loops: Vec<Option<RegionId>>,
     /// Sites by target, in order.
     ends: HashMap<Target, Vec<u32>>,
-    /// By value: the region that defines it.
-    defined: Vec<RegionId>,
+    /// By site: the region whose terminator it is.
+    regions: Vec<RegionId>,
+    /// By value: where it is defined.
+    defined: Vec<(RegionId, Definition)>,
+}
+
+/// What defines a value, by its position in a region.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Definition {
+    /// A parameter of the region.
+    Param(usize),
+    /// An instruction of it.
+    Inst(usize),
 }
 
 impl Shape {
@@ -47,7 +58,8 @@ impl Shape {
             sites: vec![(0, 0); function.regions.len()],
             loops: vec![None; function.regions.len()],
             ends: HashMap::new(),
-            defined: vec![function.body; function.values.len()],
+            regions: Vec::new(),
+            defined: vec![(function.body, Definition::Param(0)); function.values.len()],
         };
         let mut next = 0;
         // Regions with the position to go on at.
@@ -55,15 +67,15 @@ impl Shape {
         while let Some((id, at)) = open.pop() {
             if at == 0 {
                 shape.sites[id.index()].0 = next;
-                for &param in &function.region(id).params {
-                    shape.defined[param.index()] = id;
+                for (i, &param) in function.region(id).params.iter().enumerate() {
+                    shape.defined[param.index()] = (id, Definition::Param(i));
                 }
             }
             let insts = &function.region(id).insts;
             let mut entered = false;
             for (i, inst) in insts.iter().enumerate().skip(at) {
                 for result in inst.results.iter() {
-                    shape.defined[result.index()] = id;
+                    shape.defined[result.index()] = (id, Definition::Inst(i));
                 }
                 if inst.kind.regions().next().is_some() {
                     open.push((id, i + 1));
@@ -88,6 +100,7 @@ impl Shape {
             if let Some(target) = target_of(id, &function.terminator(id).kind) {
                 shape.ends.entry(target).or_default().push(next);
             }
+            shape.regions.push(id);
             next += 1;
         }
         shape
@@ -125,9 +138,27 @@ impl Shape {
         inside(&ahead, self.ends(Target::Yield(arm)), self.sites(arm))
     }
 
+    /// The region whose terminator is a site.
+    pub(super) fn region_at(&self, site: u32) -> RegionId {
+        self.regions[site as usize]
+    }
+
     /// The region that defines a value.
     pub(super) fn region_of(&self, value: ValueId) -> RegionId {
-        self.defined[value.index()]
+        self.defined[value.index()].0
+    }
+
+    /// What defines a value in its region.
+    pub(super) fn definition(&self, value: ValueId) -> Definition {
+        self.defined[value.index()].1
+    }
+
+    /// The instruction that defines a value, unless it is a parameter.
+    pub(super) fn inst<'f>(&self, function: &'f Function, value: ValueId) -> Option<&'f Inst> {
+        match self.defined[value.index()] {
+            (region, Definition::Inst(at)) => Some(&function.region(region).insts[at]),
+            _ => None,
+        }
     }
 
     /// The region of the innermost loop around a region.

@@ -7,11 +7,12 @@
 //! possible exit are reversed where the site that was taken comes after it: sites are numbered in
 //! program order, so one comparison decides, and a chain of exits does not nest.
 
+use super::choose::Choice;
 use super::copy::{Copied, clamped_index};
 use super::field::Trace;
 use super::linear::{Linear, LinearCall};
-use super::plan::{Choice, Kept, KeptId, Plan};
-use super::shape::{Shape, Target, inside, within};
+use super::plan::{Kept, KeptId, Plan};
+use super::shape::{Definition, Shape, Target, inside, within};
 use super::sweep::zero_array;
 use crate::builder::FunctionBuilder;
 use crate::module::*;
@@ -161,21 +162,61 @@ impl<'a> Transpose<'a> {
 
     /// The primal value: kept, repeated, or there from the forward sweep.
     fn value(&mut self, value: ValueId, span: Span) -> ValueId {
-        let there = self.copied.as_ref().and_then(|copied| copied.get(value));
-        if let Some(new) = there.or(self.repeated.get(&value).copied()) {
-            return new;
-        }
-        let plan = self.plan;
-        let function = &self.linear.function;
-        let new = match plan.choice(value) {
-            Choice::Keep => {
-                let id = plan.id(Kept::Value(value));
-                let visible = id.and_then(|id| self.visible.get(&id));
-                return *visible.expect("the plan keeps what is read");
+        let found = self.reachable_value(value, span);
+        found.expect("the plan keeps what is read")
+    }
+
+    /// The primal value, unless something that it needs is not kept here.
+    fn reachable_value(&mut self, value: ValueId, span: Span) -> Option<ValueId> {
+        let mut open = vec![value];
+        while let Some(&value) = open.last() {
+            if self.there(value).is_none() {
+                let operands: Args = match self.plan.choices.of(value) {
+                    Choice::Keep => return None,
+                    Choice::Repeat => {
+                        let inst = self.shape.inst(&self.linear.function, value);
+                        inst.expect("it can run again").args.clone()
+                    }
+                    Choice::Affine(_, begin, step) => Args::from_slice(&[begin, step]),
+                };
+                let before = open.len();
+                open.extend(operands.into_iter().filter(|&a| self.there(a).is_none()));
+                if open.len() > before {
+                    continue;
+                }
+                self.repeat(value, span);
             }
-            Choice::Repeat => {
-                let inst = plan.definition(function, value).expect("an instruction");
-                let args: Args = inst.args.iter().map(|&a| self.value(a, span)).collect();
+            open.pop();
+        }
+        self.there(value)
+    }
+
+    /// The primal value, if it is there.
+    fn there(&self, value: ValueId) -> Option<ValueId> {
+        let copied = self.copied.as_ref().and_then(|copied| copied.get(value));
+        let kept = || {
+            let id = self.plan.id(Kept::Value(value))?;
+            self.visible.get(&id).copied()
+        };
+        copied
+            .or_else(|| self.repeated.get(&value).copied())
+            .or_else(kept)
+    }
+
+    /// Computes a value again whose operands are there.
+    fn repeat(&mut self, value: ValueId, span: Span) {
+        let function = &self.linear.function;
+        let operand = |this: &Self, value| this.there(value).expect("it is there");
+        let new = match self.plan.choices.of(value) {
+            Choice::Affine(region, begin, step) => {
+                let (begin, step) = (operand(self, begin), operand(self, step));
+                let iteration = self.iterations[&region];
+                let moved = self.builder.op(Op::IMul, &[iteration, step], span);
+                self.builder.op(Op::IAdd, &[begin, moved], span)
+            }
+            _ => {
+                let inst = self.shape.inst(function, value).expect("it can run again");
+                let args: Args = inst.args.iter().map(|&a| operand(self, a)).collect();
                 if inst.kind == InstKind::Detach {
                     args[0]
                 } else {
@@ -183,16 +224,9 @@ impl<'a> Transpose<'a> {
                     self.builder.inst(inst.kind.clone(), args, [ty], span).first
                 }
             }
-            Choice::Affine(region, begin, step) => {
-                let (begin, step) = (self.value(begin, span), self.value(step, span));
-                let iteration = self.iterations[&region];
-                let moved = self.builder.op(Op::IMul, &[iteration, step], span);
-                self.builder.op(Op::IAdd, &[begin, moved], span)
-            }
         };
         self.repeated.insert(value, new);
         self.repeated_log.push(value);
-        new
     }
 
     fn forget_repeated(&mut self, mark: usize) {
@@ -257,13 +291,15 @@ impl<'a> Transpose<'a> {
                     let span = insts[first].span;
                     let site = self.builder.int(site as i32, span);
                     let ran = self.builder.op(Op::ILt, &[site, exit], span);
-                    let plan = self.plan;
                     let (shape, function) = (self.shape, &self.linear.function);
                     let inner = |value: ValueId| {
-                        let inside = plan
-                            .position(value)
-                            .is_some_and(|(region, at)| region == id && (first..end).contains(&at));
-                        inside || is_nested(shape, function, id, first..end, value)
+                        let is_inside = match shape.definition(value) {
+                            Definition::Inst(at) => {
+                                shape.region_of(value) == id && (first..end).contains(&at)
+                            }
+                            Definition::Param(_) => false,
+                        };
+                        is_inside || is_nested(shape, function, id, first..end, value)
                     };
                     self.branch(
                         ran,
@@ -573,7 +609,6 @@ impl<'a> Transpose<'a> {
             return;
         }
         let span = inst.span;
-        let condition = self.value(inst.args[0], span);
         let results = self.results(inst);
         let shape = self.shape;
         let arm = |this: &mut Self, arm: RegionId| {
@@ -584,6 +619,14 @@ impl<'a> Transpose<'a> {
             let (sites, exit) = this.chosen(&ends, range, None, &ahead, exit, span);
             this.region(arm, &sites, exit);
         };
+        // Where control cannot have come by one arm, it came by the other.
+        let can_end = |arm: RegionId| !shape.arm_sites(arm, other, possible).is_empty();
+        match (can_end(then), can_end(other)) {
+            (true, true) => {}
+            (true, false) => return arm(self, then),
+            (false, _) => return arm(self, other),
+        }
+        let condition = self.value(inst.args[0], span);
         let inner = |value: ValueId| {
             let region = shape.region_of(value);
             shape.is_within(region, then) || shape.is_within(region, other)
@@ -612,6 +655,10 @@ impl<'a> Transpose<'a> {
         let params = &linear.function.region(body).params;
 
         // The last iteration, which a break left.
+        for &value in plan.repeated(body) {
+            // Not all are read for every way that leads here.
+            self.reachable_value(value, span);
+        }
         let repeated = self.repeated_log.len();
         let (sites, exit) = self.sites_of(body, possible, exit, span);
         for &id in plan.last(body) {

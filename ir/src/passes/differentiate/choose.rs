@@ -1,0 +1,261 @@
+//! Which primal values the reverse sweep keeps, and which it computes again.
+//!
+//! A value that the reverse sweep reads is *kept*, which costs writing and reading a word, or
+//! *repeated*, which costs its instruction, and its operands must be there as well. The cheapest
+//! choice for all values of a loop's iteration together is a minimum cut (Griewank and Walther
+//! (2008), *Evaluating derivatives*, chapter 12, on the choice itself). Inner loops are cut first:
+//! what they read of the outside must be there outside.
+//!
+//! In the body of a function, outside of ifs and loops, values are there anyway.
+
+use super::cut::{CutGraph, UNCUT};
+use super::linear::Linear;
+use super::shape::{Definition, Shape, Target};
+use crate::module::*;
+use crate::types::Scalar;
+use adumbra_ops::Op;
+use adumbra_ops::definition::OpClass;
+use std::collections::HashMap;
+
+/// How a value is there in the reverse sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// It is kept.
+    Keep,
+    /// Its instruction is written again.
+    Repeat,
+    /// It is a loop's parameter that grows by a constant: where it begins, and the constant.
+    Affine(RegionId, ValueId, ValueId),
+}
+
+/// The cost of a kept value of a loop's iteration, in additions: a word goes to the tape and back.
+const TAPE_COST: u32 = 6;
+
+/// The cost of a kept value that an if or block hands out, in additions: a move in each arm.
+const HANDED_COST: u32 = 2;
+
+/// Choices by value; those that nothing reads have none.
+pub(super) struct Choices(HashMap<ValueId, Choice>);
+
+impl Choices {
+    /// Chooses for all values that reversing the touched instructions of a function reads.
+    pub(super) fn new(linear: &Linear, shape: &Shape, touched: &[bool]) -> Choices {
+        let function = &linear.function;
+        let mut chooser = Chooser {
+            linear,
+            shape,
+            read: HashMap::new(),
+            choices: HashMap::new(),
+        };
+        // By loop, and by the body outside of loops; inner ones come after those around them.
+        let mut groups = vec![None];
+        function.for_each_region(|region| {
+            if shape.loop_of(region) == Some(region) {
+                groups.push(Some(region));
+            }
+            if touched[region.index()] {
+                for (at, inst) in function.region(region).insts.iter().enumerate() {
+                    let mut inner = inst.kind.regions().peekable();
+                    if inner.peek().is_some() && !inner.any(|inner| touched[inner.index()]) {
+                        continue;
+                    }
+                    linear.for_each_read((region, at), inst, |value| chooser.need(value));
+                }
+            }
+        });
+        for group in groups.into_iter().rev() {
+            chooser.choose(group);
+        }
+        Choices(chooser.choices)
+    }
+
+    /// The choice for a value that the reverse sweep reads.
+    pub(super) fn of(&self, value: ValueId) -> Choice {
+        self.0.get(&value).copied().unwrap_or(Choice::Keep)
+    }
+}
+
+struct Chooser<'a> {
+    linear: &'a Linear,
+    shape: &'a Shape,
+    /// By innermost loop: the values of its iterations that must be there.
+    read: HashMap<Option<RegionId>, Vec<ValueId>>,
+    choices: HashMap<ValueId, Choice>,
+}
+
+/// How a value can be there without being kept.
+enum Source<'a> {
+    /// By an instruction that can run again at this cost.
+    Inst(&'a Inst, u32),
+    /// By the number of the iteration.
+    Affine(Choice, [ValueId; 2]),
+}
+
+impl<'a> Chooser<'a> {
+    fn group_of(&self, value: ValueId) -> Option<RegionId> {
+        self.shape.loop_of(self.shape.region_of(value))
+    }
+
+    fn need(&mut self, value: ValueId) {
+        let group = self.group_of(value);
+        self.read.entry(group).or_default().push(value);
+    }
+
+    /// The cost of keeping a value.
+    fn kept_cost(&self, value: ValueId) -> u32 {
+        let region = self.shape.region_of(value);
+        match self.shape.loop_of(region) {
+            Some(body) if body == region => TAPE_COST,
+            Some(_) => TAPE_COST + HANDED_COST,
+            None if region == self.linear.function.body => 0,
+            None => HANDED_COST,
+        }
+    }
+
+    fn source(&self, value: ValueId) -> Option<Source<'a>> {
+        match self.shape.definition(value) {
+            Definition::Param(position) => self.affine(value, position),
+            Definition::Inst(at) => {
+                let region = self.shape.region_of(value);
+                let inst = &self.linear.function.region(region).insts[at];
+                let cost = match inst.kind {
+                    InstKind::Const(_) | InstKind::Global(..) | InstKind::Resource(_) => 0,
+                    InstKind::Detach => 1,
+                    InstKind::Op(op) if inst.kind.is_pure() => cost_of(op),
+                    _ => return None,
+                };
+                Some(Source::Inst(inst, cost))
+            }
+        }
+    }
+
+    /// Chooses for the values of one loop's iterations, inner loops excluded.
+    fn choose(&mut self, group: Option<RegionId>) {
+        let Some(mut read) = self.read.remove(&group) else {
+            return;
+        };
+        read.sort_unstable();
+        read.dedup();
+        let mut graph = CutGraph::new();
+        let mut nodes: HashMap<ValueId, [u32; 2]> = HashMap::new();
+        let mut order = Vec::new();
+        let mut open = Vec::new();
+        // Of each value a node that is on the source's side if it is there, and one if it is
+        // repeated.
+        for value in read {
+            let [there, _] = node(&mut graph, &mut nodes, &mut open, value);
+            graph.edge(CutGraph::SOURCE, there, UNCUT);
+        }
+        while let Some(value) = open.pop() {
+            order.push(value);
+            let [there, repeated] = nodes[&value];
+            let kept = self.kept_cost(value);
+            let Some(source) = self.source(value) else {
+                graph.edge(there, CutGraph::SINK, kept);
+                continue;
+            };
+            let (operands, cost): (&[ValueId], u32) = match &source {
+                Source::Inst(inst, cost) => (&inst.args, *cost),
+                Source::Affine(_, operands) => (operands, AFFINE_COST),
+            };
+            graph.edge(there, repeated, kept);
+            graph.edge(repeated, CutGraph::SINK, cost);
+            for &operand in operands {
+                if self.group_of(operand) == group {
+                    let [operand, _] = node(&mut graph, &mut nodes, &mut open, operand);
+                    graph.edge(repeated, operand, UNCUT);
+                }
+            }
+        }
+        let sides = graph.cut();
+        for value in order {
+            let [there, repeated] = nodes[&value];
+            let source = self.source(value);
+            let (is_there, is_repeated) = match &sides {
+                Some(sides) => (sides[there as usize], sides[repeated as usize]),
+                // Too much to choose from: all is kept that can be kept only, or is not free.
+                None => (
+                    true,
+                    matches!(&source, Some(Source::Inst(inst, 0)) if inst.args.is_empty()),
+                ),
+            };
+            if !is_there {
+                continue;
+            }
+            let choice = match source {
+                Some(source) if is_repeated => {
+                    let (choice, operands): (_, &[ValueId]) = match &source {
+                        Source::Inst(inst, _) => (Choice::Repeat, &inst.args),
+                        Source::Affine(choice, operands) => (*choice, operands),
+                    };
+                    for &operand in operands {
+                        if self.group_of(operand) != group {
+                            self.need(operand);
+                        }
+                    }
+                    choice
+                }
+                _ => Choice::Keep,
+            };
+            self.choices.insert(value, choice);
+        }
+    }
+
+    /// A loop's parameter that grows by a constant in each iteration.
+    fn affine(&self, value: ValueId, position: usize) -> Option<Source<'a>> {
+        let (function, shape) = (&self.linear.function, self.shape);
+        let region = shape.region_of(value);
+        let outer = shape.parent(region)?;
+        if function.value(value).ty != Scalar::I32 {
+            return None;
+        }
+        let mut owner = function.region(outer).insts.iter();
+        let owner = owner.find(|inst| inst.kind == InstKind::Loop(region))?;
+        let begin = *owner.args.get(position)?;
+        let inst = |value: ValueId| shape.inst(function, value);
+        let mut step: Option<ValueId> = None;
+        for &site in shape.ends(Target::Continue(region)) {
+            let end = function.terminator(shape.region_at(site));
+            let next = inst(end.args[position])?;
+            if next.kind != InstKind::Op(Op::IAdd) || next.args[0] != value {
+                return None;
+            }
+            let constant = inst(next.args[1])?;
+            let is_same = |step| inst(step).is_some_and(|step| step.kind == constant.kind);
+            if !matches!(constant.kind, InstKind::Const(_)) || !step.is_none_or(is_same) {
+                return None;
+            }
+            step = Some(next.args[1]);
+        }
+        let step = step?;
+        let choice = Choice::Affine(region, begin, step);
+        Some(Source::Affine(choice, [begin, step]))
+    }
+}
+
+/// The nodes of a value, which is looked at later if it is new.
+fn node(
+    graph: &mut CutGraph,
+    nodes: &mut HashMap<ValueId, [u32; 2]>,
+    open: &mut Vec<ValueId>,
+    value: ValueId,
+) -> [u32; 2] {
+    *nodes.entry(value).or_insert_with(|| {
+        open.push(value);
+        [graph.node(), graph.node()]
+    })
+}
+
+/// The cost of a loop's parameter from the number of the iteration, in additions.
+const AFFINE_COST: u32 = 2;
+
+/// The cost of an op, in additions.
+fn cost_of(op: Op) -> u32 {
+    let info = op.info();
+    match info.class {
+        _ if info.shares_shadow_routine => 100,
+        _ if matches!(op, Op::Div | Op::Sqrt) => 4,
+        OpClass::Smooth => 12,
+        _ => 1,
+    }
+}
