@@ -34,6 +34,9 @@ const TAPE_COST: u32 = 6;
 /// The cost of a kept value that an if or block hands out, in additions: a move in each arm.
 const HANDED_COST: u32 = 2;
 
+/// A cost that is as good as any greater one.
+const MAX_COST: u32 = 1 << 16;
+
 /// Choices by value; those that nothing reads have none.
 pub(super) struct Choices(HashMap<ValueId, Choice>);
 
@@ -46,6 +49,7 @@ impl Choices {
             shape,
             read: HashMap::new(),
             choices: HashMap::new(),
+            coefficient_costs: HashMap::new(),
         };
         // By loop, and by the body outside of loops; inner ones come after those around them.
         let mut groups = vec![None];
@@ -81,6 +85,7 @@ struct Chooser<'a> {
     /// By innermost loop: the values of its iterations that must be there.
     read: HashMap<Option<RegionId>, Vec<ValueId>>,
     choices: HashMap<ValueId, Choice>,
+    coefficient_costs: HashMap<ValueId, u32>,
 }
 
 /// How a value can be there without being kept.
@@ -101,15 +106,41 @@ impl<'a> Chooser<'a> {
         self.read.entry(group).or_default().push(value);
     }
 
-    /// The cost of keeping a value.
-    fn kept_cost(&self, value: ValueId) -> u32 {
+    /// The cost of keeping a value: of the word, and of computing it in the forward sweep if only the
+    /// reverse sweep reads it.
+    fn kept_cost(&mut self, value: ValueId) -> u32 {
         let region = self.shape.region_of(value);
-        match self.shape.loop_of(region) {
+        let word = match self.shape.loop_of(region) {
             Some(body) if body == region => TAPE_COST,
             Some(_) => TAPE_COST + HANDED_COST,
-            None if region == self.linear.function.body => 0,
+            None if region == self.linear.function.body => return 0,
             None => HANDED_COST,
+        };
+        word + self.coefficient_cost(value)
+    }
+
+    /// The cost of a coefficient in the forward sweep, with those that it is made of. What several
+    /// are made of counts for each.
+    fn coefficient_cost(&mut self, value: ValueId) -> u32 {
+        let mut open = vec![value];
+        while let Some(&value) = open.last() {
+            let cost = match self.source(value) {
+                Some(Source::Inst(inst, own)) if value.index() >= self.linear.primal_values => {
+                    let before = open.len();
+                    let known = &self.coefficient_costs;
+                    open.extend(inst.args.iter().filter(|arg| !known.contains_key(arg)));
+                    if open.len() > before {
+                        continue;
+                    }
+                    let parts = inst.args.iter().map(|arg| known[arg]);
+                    parts.fold(own, u32::saturating_add).min(MAX_COST)
+                }
+                _ => 0,
+            };
+            self.coefficient_costs.insert(value, cost);
+            open.pop();
         }
+        self.coefficient_costs[&value]
     }
 
     fn source(&self, value: ValueId) -> Option<Source<'a>> {

@@ -22,6 +22,8 @@ pub(super) type Term = (Coefficient, ValueId);
 pub(super) struct Linear {
     /// The function, with instructions for the coefficients.
     pub(super) function: Function,
+    /// The number of values of the primal function; what comes after are coefficients.
+    pub(super) primal_values: usize,
     pub(super) active: ActiveSlots,
     /// By result of an active op.
     pub(super) sums: HashMap<ValueId, Vec<Term>>,
@@ -71,6 +73,7 @@ pub(super) fn linear(
     let active = ActiveSlots::new(differentiator.wiring(), primal, activity);
     let mut linear = Linear {
         function: primal.clone(),
+        primal_values: primal.values.len(),
         active,
         sums: HashMap::new(),
         calls: HashMap::new(),
