@@ -17,6 +17,7 @@ use super::memory::{ChunkMemory, plane_words};
 use super::min_pc::{InactiveGroups, SchedulePosition, StepAccount};
 use super::quads::{QUAD, Quads};
 use super::results::ChunkResults;
+use super::saved_words::SavedWords;
 use super::source::GlobalSource;
 use super::tapes::ChunkTapes;
 use crate::bytecode::Bytecode;
@@ -79,6 +80,7 @@ pub(super) struct Chunk {
     pub(super) test_masks: Box<[u32]>,
     pub(super) requests: HostRequests,
     pub(super) loop_buffers: LoopBuffers,
+    pub(super) saved_words: SavedWords,
     /// What points have kept.
     pub(super) tapes: ChunkTapes,
     /// Buffer for points that have kept too much.
@@ -109,6 +111,7 @@ impl Chunk {
             .iter()
             .map(|compiled_loop| compiled_loop.edges.len());
         let loop_buffers = LoopBuffers::new(padded, edge_counts.max().unwrap_or(0));
+        let saved_words = SavedWords::new(memory.most_saved(), padded);
         let samples = !program.interface.textures.is_empty();
         let host_requests = if samples { width } else { 0 };
         let machines = if program.quad.is_some() { QUAD } else { 1 };
@@ -143,6 +146,7 @@ impl Chunk {
                 arguments: Vec::with_capacity(program.most_arguments()),
             },
             loop_buffers,
+            saved_words,
             tapes: ChunkTapes::new(program, level, [padded, plane_words(width)]),
             beyond: Vec::new(),
         }
@@ -172,6 +176,7 @@ impl Chunk {
             test_masks: found,
             requests: host_requests,
             loop_buffers,
+            saved_words,
             tapes,
             beyond,
         } = self;
@@ -200,6 +205,7 @@ impl Chunk {
             + answers.capacity() * size_of::<Sampled>()
             + arguments.capacity() * size_of::<u32>()
             + loop_buffers.heap()
+            + saved_words.heap()
             + tapes.heap()
             + beyond.capacity() * size_of::<usize>()
     }

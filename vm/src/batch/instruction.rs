@@ -18,6 +18,19 @@ pub(super) struct BatchInstruction {
     pub(super) position: u32,
 }
 
+/// What becomes of the words of inactive points in the planes that a segment writes.
+#[derive(Clone, Copy)]
+pub(super) enum InactiveWords {
+    /// Nothing reads them.
+    Unread,
+    /// Those of some operands of the segment are saved around its code: the first of
+    /// [`ChunkMemory::saved_operands`](super::memory::ChunkMemory::saved_operands), and how many.
+    Saved(u32, u32),
+    /// There are too many to save: groups that are active in a part of a vector run the batch
+    /// instructions.
+    Kept,
+}
+
 /// The operation of a batch instruction. Targets are batch instructions.
 #[derive(Clone, Copy)]
 pub(super) enum BatchOp {
@@ -38,8 +51,7 @@ pub(super) enum BatchOp {
         unit: u32,
         /// How many follow.
         instructions: u32,
-        /// Whether inactive points keep their words in the planes that it writes.
-        keeps_inactive: bool,
+        inactive: InactiveWords,
     },
     /// An op once, for all points.
     Uniform(ArithmeticKind, OpRoutines, ShadowPattern),

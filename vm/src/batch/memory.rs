@@ -1,6 +1,8 @@
 //! The memory of a chunk: its planes and uniforms, and the addresses of operands in it.
 
-use super::instruction::{BailOutValue, BatchInstruction, BatchLoop, OperandLocation, RoutineCall};
+use super::instruction::{
+    BailOutValue, BatchInstruction, BatchLoop, BatchOp, InactiveWords, OperandLocation, RoutineCall,
+};
 use super::load::{BatchCode, SCRATCH_PLANES};
 use super::planes::{OperandRef, PLANE_ALIGNMENT, PlaneBuffer, UNIFORM_WORDS};
 use super::source::GlobalSource;
@@ -27,6 +29,8 @@ pub(super) struct ChunkMemory {
     pub(super) refs: Box<[OperandRef]>,
     /// Registers that are not in their planes at samples, differences and keeps.
     pub(super) bail_out_values: Box<[BailOutValue]>,
+    /// Operands that segments save for inactive points, by their number among the segment's.
+    pub(super) saved_operands: Box<[u32]>,
     /// The code of units, if there is any.
     kernels: Option<BatchKernels>,
     pub(super) loops: Box<[BatchLoop]>,
@@ -83,6 +87,7 @@ impl ChunkMemory {
             operands: locations,
             routine_calls: calls,
             bail_out_values: elsewhere,
+            saved_operands,
             units: _,
             loops,
             uniforms: uniform_count,
@@ -166,6 +171,7 @@ impl ChunkMemory {
                 .map(|&location| resolve(location))
                 .collect(),
             bail_out_values: elsewhere.into_boxed_slice(),
+            saved_operands: saved_operands.into_boxed_slice(),
             kernels,
             loops: loops.into_boxed_slice(),
             globals: globals.collect(),
@@ -188,6 +194,7 @@ impl ChunkMemory {
             routine_calls: calls,
             refs,
             bail_out_values: elsewhere,
+            saved_operands,
             kernels: _,
             loops,
             globals,
@@ -202,12 +209,25 @@ impl ChunkMemory {
             + size_of_val(&calls[..])
             + size_of_val(&refs[..])
             + size_of_val(&elsewhere[..])
+            + size_of_val(&saved_operands[..])
             + size_of_val(&globals[..])
             + size_of_val(&loops[..])
             + (loops.iter().map(|r| size_of_val(&r.edges[..]))).sum::<usize>()
             + uses.sum::<usize>()
             + size_of_val(&inputs[..])
             + size_of_val(&written_inputs[..])
+    }
+
+    /// The most operands that a segment saves.
+    pub(super) fn most_saved(&self) -> usize {
+        let most = self.instructions.iter().map(|inst| match inst.op {
+            BatchOp::Segment {
+                inactive: InactiveWords::Saved(_, count),
+                ..
+            } => count as usize,
+            _ => 0,
+        });
+        most.max().unwrap_or(0)
     }
 
     /// Whether any unit has code.

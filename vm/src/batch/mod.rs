@@ -26,6 +26,7 @@ mod planes;
 mod quads;
 mod results;
 mod run;
+mod saved_words;
 mod source;
 mod tapes;
 

@@ -2,7 +2,7 @@
 
 use super::active::VectorRun;
 use super::chunk::{Chunk, RunContext};
-use super::instruction::{BatchInstruction, BatchOp};
+use super::instruction::{BatchInstruction, BatchOp, InactiveWords};
 use super::planes::OperandRef;
 use crate::bytecode::ShadowPattern;
 use crate::native::LIBCALLS;
@@ -106,12 +106,24 @@ impl Chunk {
                 BatchOp::Segment {
                     unit,
                     instructions,
-                    keeps_inactive,
+                    inactive,
                 } => {
                     self.pc += 1;
+                    let saved = match inactive {
+                        _ if self.active.partial.is_empty() => Some(&[][..]),
+                        InactiveWords::Unread => Some(&[][..]),
+                        InactiveWords::Saved(first, count) => {
+                            Some(&self.memory.saved_operands[first as usize..][..count as usize])
+                        }
+                        InactiveWords::Kept => None,
+                    };
                     if let Some(kernel) = self.memory.kernel(unit)
-                        && (!keeps_inactive || self.active.partial.is_empty())
+                        && let Some(saved) = saved
                     {
+                        // SAFETY: saved operands are some of the unit's (`load/segments.rs`).
+                        let saved = || saved.iter().map(|&i| unsafe { *refs.add(i as usize) });
+                        // SAFETY: they are planes.
+                        unsafe { self.saved_words.save(&self.active, saved()) };
                         let runs = &self.active.any.runs;
                         let vector_bytes = self.active.vector_width() * size_of::<u32>();
                         let (at, count) = (runs.as_ptr(), runs.len());
@@ -121,6 +133,8 @@ impl Chunk {
                         // `BatchMachine::new`). The backend guarantees the code itself
                         // (`NativeBackend`). The vectors are the group's.
                         unsafe { kernel(refs, at, count, vector_bytes, null_mut(), &LIBCALLS) };
+                        // SAFETY: as before.
+                        unsafe { self.saved_words.restore(&self.active, saved()) };
                         self.pc += instructions as usize;
                     }
                     continue;
