@@ -18,12 +18,12 @@ pub(super) struct BatchInstruction {
     pub(super) position: u32,
 }
 
-/// What becomes of the words of inactive points in the planes that a segment writes.
+/// What becomes of the words of inactive points in the planes that a segment or a sequence writes.
 #[derive(Clone, Copy)]
 pub(super) enum InactiveWords {
     /// Nothing reads them.
     Unread,
-    /// Those of some operands of the segment are saved around its code: the first of
+    /// Those of some operands are saved and restored: the first of
     /// [`ChunkMemory::saved_operands`](super::memory::ChunkMemory::saved_operands), and how many.
     Saved(u32, u32),
     /// There are too many to save: groups that are active in a part of a vector run the batch
@@ -70,8 +70,7 @@ pub(super) enum BatchOp {
         calls: (u32, u32),
         /// How many instructions follow.
         instructions: u32,
-        /// Whether inactive points keep their words in the planes that each of them writes.
-        keeps_inactive: bool,
+        inactive: InactiveWords,
     },
     /// Records faults of the arithmetic instruction that follows. Operands: that instruction's.
     Fault(ConditionRoutine, FaultKind),

@@ -1,5 +1,6 @@
 //! The memory of a chunk: its planes and uniforms, and the addresses of operands in it.
 
+use super::active::ActivePoints;
 use super::instruction::{
     BailOutValue, BatchInstruction, BatchLoop, BatchOp, InactiveWords, OperandLocation, RoutineCall,
 };
@@ -29,7 +30,7 @@ pub(super) struct ChunkMemory {
     pub(super) refs: Box<[OperandRef]>,
     /// Registers that are not in their planes at samples, differences and keeps.
     pub(super) bail_out_values: Box<[BailOutValue]>,
-    /// Operands that segments save for inactive points, by their number among the segment's.
+    /// Operands that segments and sequences save for inactive points, by their number.
     pub(super) saved_operands: Box<[u32]>,
     /// The code of units, if there is any.
     kernels: Option<BatchKernels>,
@@ -218,13 +219,33 @@ impl ChunkMemory {
             + size_of_val(&written_inputs[..])
     }
 
-    /// The most operands that a segment saves.
+    /// The planes that a unit saves for the inactive points of vectors that are active in part; none
+    /// if its instructions have to run one by one.
+    pub(super) fn saved(
+        &self,
+        inactive: InactiveWords,
+        active: &ActivePoints,
+    ) -> Option<impl Iterator<Item = OperandRef> + Clone + use<'_>> {
+        let range = match inactive {
+            InactiveWords::Kept if !active.partial.is_empty() => return None,
+            InactiveWords::Saved(first, count) if !active.partial.is_empty() => {
+                first as usize..(first + count) as usize
+            }
+            _ => 0..0,
+        };
+        let operands = self.saved_operands[range].iter();
+        Some(operands.map(|&operand| self.refs[operand as usize]))
+    }
+
+    /// The most operands that a segment or a sequence saves.
     pub(super) fn most_saved(&self) -> usize {
         let most = self.instructions.iter().map(|inst| match inst.op {
-            BatchOp::Segment {
-                inactive: InactiveWords::Saved(_, count),
-                ..
-            } => count as usize,
+            BatchOp::Segment { inactive, .. } | BatchOp::Sequence { inactive, .. } => {
+                match inactive {
+                    InactiveWords::Saved(_, count) => count as usize,
+                    InactiveWords::Unread | InactiveWords::Kept => 0,
+                }
+            }
             _ => 0,
         });
         most.max().unwrap_or(0)

@@ -2,7 +2,7 @@
 
 use super::active::VectorRun;
 use super::chunk::{Chunk, RunContext};
-use super::instruction::{BatchInstruction, BatchOp, InactiveWords};
+use super::instruction::{BatchInstruction, BatchOp};
 use super::planes::OperandRef;
 use crate::bytecode::ShadowPattern;
 use crate::native::LIBCALLS;
@@ -76,10 +76,12 @@ impl Chunk {
                 BatchOp::Sequence {
                     calls: (first, count),
                     instructions,
-                    keeps_inactive,
+                    inactive,
                 } => {
                     self.pc += 1;
-                    if !keeps_inactive || self.active.partial.is_empty() {
+                    if let Some(saved) = self.memory.saved(inactive, &self.active) {
+                        // SAFETY: they are planes (`Loader::inactive_words`).
+                        unsafe { self.saved_words.save(&self.active, saved.clone()) };
                         let runs = &self.active.any.runs;
                         let calls = &self.memory.routine_calls[first as usize..][..count as usize];
                         for call in calls {
@@ -87,6 +89,8 @@ impl Chunk {
                             // that follow (`load/sequence.rs`); the vectors are the group's.
                             unsafe { (call.routine)(all.add(call.refs as usize), runs) };
                         }
+                        // SAFETY: as before.
+                        unsafe { self.saved_words.restore(&self.active, saved) };
                         self.pc += instructions as usize;
                     }
                     continue;
@@ -109,21 +113,11 @@ impl Chunk {
                     inactive,
                 } => {
                     self.pc += 1;
-                    let saved = match inactive {
-                        _ if self.active.partial.is_empty() => Some(&[][..]),
-                        InactiveWords::Unread => Some(&[][..]),
-                        InactiveWords::Saved(first, count) => {
-                            Some(&self.memory.saved_operands[first as usize..][..count as usize])
-                        }
-                        InactiveWords::Kept => None,
-                    };
                     if let Some(kernel) = self.memory.kernel(unit)
-                        && let Some(saved) = saved
+                        && let Some(saved) = self.memory.saved(inactive, &self.active)
                     {
-                        // SAFETY: saved operands are some of the unit's (`load/segments.rs`).
-                        let saved = || saved.iter().map(|&i| unsafe { *refs.add(i as usize) });
-                        // SAFETY: they are planes.
-                        unsafe { self.saved_words.save(&self.active, saved()) };
+                        // SAFETY: they are planes (`Loader::inactive_words`).
+                        unsafe { self.saved_words.save(&self.active, saved.clone()) };
                         let runs = &self.active.any.runs;
                         let vector_bytes = self.active.vector_width() * size_of::<u32>();
                         let (at, count) = (runs.as_ptr(), runs.len());
@@ -134,7 +128,7 @@ impl Chunk {
                         // (`NativeBackend`). The vectors are the group's.
                         unsafe { kernel(refs, at, count, vector_bytes, null_mut(), &LIBCALLS) };
                         // SAFETY: as before.
-                        unsafe { self.saved_words.restore(&self.active, saved()) };
+                        unsafe { self.saved_words.restore(&self.active, saved) };
                         self.pc += instructions as usize;
                     }
                     continue;
@@ -183,6 +177,7 @@ impl Chunk {
                     self.pc = target as usize;
                     if self.active.points <= MAX_BAIL_OUT_POINTS
                         && self.program.registers <= MAX_BAIL_OUT_REGISTERS
+                        && self.program.tapes.is_empty()
                     {
                         self.bail_out(context);
                     }

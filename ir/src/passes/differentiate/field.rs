@@ -108,9 +108,13 @@ impl Trace {
         }
     }
 
-    /// A boolean value.
-    pub(super) fn mask(&self, value: ValueId) -> TraceMask<'_> {
-        TraceMask { value, trace: self }
+    /// A boolean: whether a condition has the value `holds`.
+    pub(super) fn mask(&self, condition: ValueId, holds: bool) -> TraceMask<'_> {
+        TraceMask {
+            condition,
+            holds,
+            trace: self,
+        }
     }
 }
 
@@ -134,7 +138,9 @@ pub(super) struct TraceFloat<'a> {
 /// A boolean in a trace.
 #[derive(Clone, Copy)]
 pub(super) struct TraceMask<'a> {
-    value: ValueId,
+    condition: ValueId,
+    /// Whether it is true where the condition is.
+    holds: bool,
     trace: &'a Trace,
 }
 
@@ -168,7 +174,8 @@ impl<'a> TraceFloat<'a> {
 
     fn compare(self, op: Op, other: TraceFloat<'a>) -> TraceMask<'a> {
         let args = [self.value(), other.value()];
-        self.trace.mask(self.trace.op(op, &args, Scalar::Bool))
+        self.trace
+            .mask(self.trace.op(op, &args, Scalar::Bool), true)
     }
 
     fn word(self) -> TraceWord<'a> {
@@ -198,25 +205,39 @@ float_operators! {
     Div div Div;
 }
 
-macro_rules! word_operators {
-    ($($type:ident $scalar:ident $trait:ident $method:ident $op:ident;)*) => { $(
-        impl<'a> $trait for $type<'a> {
-            type Output = $type<'a>;
-            fn $method(self, other: $type<'a>) -> $type<'a> {
-                let args = [self.value, other.value];
-                let value = self.trace.op(Op::$op, &args, Scalar::$scalar);
-                $type { value, ..self }
+macro_rules! bit_operators {
+    ($($trait:ident $method:ident $op:ident;)*) => { $(
+        impl<'a> $trait for TraceMask<'a> {
+            type Output = TraceMask<'a>;
+            fn $method(self, other: TraceMask<'a>) -> TraceMask<'a> {
+                let args = [self.value(), other.value()];
+                self.trace.mask(self.trace.op(Op::$op, &args, Scalar::Bool), true)
+            }
+        }
+
+        impl<'a> $trait for TraceWord<'a> {
+            type Output = TraceWord<'a>;
+            fn $method(self, other: TraceWord<'a>) -> TraceWord<'a> {
+                self.binary(Op::$op, other)
             }
         }
     )* };
 }
 
-word_operators! {
-    TraceMask Bool BitAnd bitand And;
-    TraceMask Bool BitOr bitor Or;
-    TraceMask Bool BitXor bitxor Xor;
-    TraceWord U32 BitAnd bitand And;
-    TraceWord U32 BitXor bitxor Xor;
+bit_operators! {
+    BitAnd bitand And;
+    BitOr bitor Or;
+    BitXor bitxor Xor;
+}
+
+impl TraceMask<'_> {
+    /// The value, with an instruction if it is a negation.
+    fn value(self) -> ValueId {
+        match self.holds {
+            true => self.condition,
+            false => self.trace.op(Op::LNot, &[self.condition], Scalar::Bool),
+        }
+    }
 }
 
 impl<'a> Neg for TraceFloat<'a> {
@@ -229,8 +250,10 @@ impl<'a> Neg for TraceFloat<'a> {
 impl<'a> Not for TraceMask<'a> {
     type Output = TraceMask<'a>;
     fn not(self) -> TraceMask<'a> {
-        let value = self.trace.op(Op::LNot, &[self.value], Scalar::Bool);
-        TraceMask { value, ..self }
+        TraceMask {
+            holds: !self.holds,
+            ..self
+        }
     }
 }
 
@@ -253,12 +276,16 @@ impl<'a> Field for TraceFloat<'a> {
     }
     fn same(self, other: TraceFloat<'a>) -> TraceMask<'a> {
         match (self.number, other.number) {
-            (Number::Truth(condition), Number::Literal(0.0)) => !self.trace.mask(condition),
+            (Number::Truth(condition), Number::Literal(0.0)) => self.trace.mask(condition, false),
             _ => self.compare(Op::FEq, other),
         }
     }
     fn select(mask: TraceMask<'a>, yes: TraceFloat<'a>, no: TraceFloat<'a>) -> TraceFloat<'a> {
-        let args = [mask.value, yes.value(), no.value()];
+        let (yes, no) = match mask.holds {
+            true => (yes, no),
+            false => (no, yes),
+        };
+        let args = [mask.condition, yes.value(), no.value()];
         mask.trace
             .float(mask.trace.op(Op::Select, &args, Scalar::F32))
     }
@@ -313,8 +340,8 @@ pub(super) enum Coefficient {
     One,
     /// −1.
     MinusOne,
-    /// 1 where the boolean holds, else 0, without multiplying.
-    Where(ValueId),
+    /// 1 where the condition has that value, else 0, without multiplying.
+    Where(ValueId, bool),
     /// A number.
     Of(ValueId),
     /// A number that can be infinite or NaN: no term where what it multiplies is 0.
@@ -328,7 +355,7 @@ impl Coefficient {
             Partial::Zero => return None,
             Partial::One => Coefficient::One,
             Partial::MinusOne => Coefficient::MinusOne,
-            Partial::Where(mask) => Coefficient::Where(mask.value),
+            Partial::Where(mask) => Coefficient::Where(mask.condition, mask.holds),
             Partial::Of(p) => Coefficient::Of(p.value()),
             Partial::Singular(p) => Coefficient::Singular(p.value()),
         })
@@ -338,9 +365,9 @@ impl Coefficient {
     pub(super) fn value(self) -> Option<ValueId> {
         match self {
             Coefficient::One | Coefficient::MinusOne => None,
-            Coefficient::Where(value) | Coefficient::Of(value) | Coefficient::Singular(value) => {
-                Some(value)
-            }
+            Coefficient::Where(value, _)
+            | Coefficient::Of(value)
+            | Coefficient::Singular(value) => Some(value),
         }
     }
 
@@ -351,7 +378,7 @@ impl Coefficient {
         value: Option<ValueId>,
     ) -> Partial<TraceFloat<'a>> {
         match (self, value) {
-            (Coefficient::Where(_), Some(value)) => Partial::Where(trace.mask(value)),
+            (Coefficient::Where(_, holds), Some(value)) => Partial::Where(trace.mask(value, holds)),
             (Coefficient::Of(_), Some(value)) => Partial::Of(trace.float(value)),
             (Coefficient::Singular(_), Some(value)) => Partial::Singular(trace.float(value)),
             (Coefficient::MinusOne, _) => Partial::MinusOne,

@@ -48,7 +48,7 @@ pub(super) struct BatchCode {
     pub(super) routine_calls: Vec<RoutineCall>,
     /// Registers that are not in their planes at samples, differences and keeps.
     pub(super) bail_out_values: Vec<BailOutValue>,
-    /// Operands that segments save for inactive points.
+    /// Operands that segments and sequences save for inactive points, by their number.
     pub(super) saved_operands: Vec<u32>,
     /// The units that a native backend has to compile, if there is one.
     pub(super) units: Vec<CompileUnit>,

@@ -4,7 +4,7 @@
 //! before that; they are independent of the rest. The live-out registers of a segment are found
 //! backwards over the block's instructions.
 
-use super::super::instruction::{BatchInstruction, BatchOp, InactiveWords, OperandLocation};
+use super::super::instruction::{BatchInstruction, BatchOp, OperandLocation};
 use super::{Loader, written};
 use crate::native::{ArithmeticInst, CompileUnit, DualOperand, Segment, WordLocation};
 use adumbra_ir::types::{Direction, Lanes};
@@ -14,10 +14,6 @@ use std::ops::Range;
 
 /// The fewest instructions of a segment. Fewer are left to their routines.
 const MIN_INSTRUCTIONS: usize = 2;
-
-/// The fewest instructions of a segment for each plane that is saved for inactive points. Where
-/// there are fewer, saving costs more than the routines that leave those points alone.
-const MIN_INSTRUCTIONS_PER_SAVED: usize = 4;
 
 impl Loader<'_> {
     /// Makes segments of the instructions of the block that starts at `first`. `live` has a bit for
@@ -146,32 +142,25 @@ impl Loader<'_> {
             .map(|inst| inst.expect("these are arithmetic instructions"))
             .collect();
         let number = |register: &u32| words.numbers[&OperandLocation::Plane(*register)];
+        let first = self.out.operands.len() as u32;
         let kept = live_out
             .iter()
             .filter(|&&register| self.keeps_inactive(OperandLocation::Plane(register)));
-        let kept: Vec<u32> = kept.map(number).collect();
+        let kept: Vec<u32> = kept.map(|register| first + number(register)).collect();
         let live_out = live_out.iter().map(number);
         let emit_segment = Segment {
             instructions: computed,
             live_out: live_out.collect(),
             locations: words.locations,
         };
-        let inactive = match kept.len() {
-            0 => InactiveWords::Unread,
-            count if count * MIN_INSTRUCTIONS_PER_SAVED > instructions.len() => InactiveWords::Kept,
-            count => {
-                let first = self.out.saved_operands.len();
-                self.out.saved_operands.extend(&kept);
-                InactiveWords::Saved(first as u32, count as u32)
-            }
-        };
+        let refs = self.out.operands.len() as u32;
+        self.out.operands.extend(words.operands);
+        let inactive = self.inactive_words(kept, instructions.len());
         let batch_op = BatchOp::Segment {
             unit: self.out.units.len() as u32,
             instructions: instructions.len() as u32,
             inactive,
         };
-        let refs = self.out.operands.len() as u32;
-        self.out.operands.extend(words.operands);
         self.out.instructions.push(BatchInstruction {
             op: batch_op,
             refs,

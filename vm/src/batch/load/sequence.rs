@@ -2,14 +2,18 @@
 //!
 //! Nothing is dispatched between two of them: the active SIMD vectors run through all. The
 //! instruction that does so comes before the sequence. The single instructions stay after it, for
-//! groups that must preserve the words of inactive points. So the instructions of a sequence all
-//! write words that inactive points keep, or none does.
+//! groups that must preserve more words of inactive points than are worth saving.
 
-use super::super::instruction::{BatchInstruction, BatchOp, RoutineCall};
-use super::Loader;
+use super::super::instruction::{BatchInstruction, BatchOp, InactiveWords, RoutineCall};
+use super::{Loader, written};
+use rustc_hash::FxHashSet;
 
 /// The fewest calls of a sequence. Fewer are left to their own instructions.
 const MIN_CALLS: usize = 2;
+
+/// The fewest instructions of a unit for each plane that is saved for inactive points. Where there
+/// are fewer, saving costs more than the routines that leave those points alone.
+const MIN_INSTRUCTIONS_PER_SAVED: usize = 4;
 
 impl Loader<'_> {
     /// Makes sequences of the instructions of the block that starts at `first`.
@@ -22,22 +26,28 @@ impl Loader<'_> {
             .peekable();
         while insts.peek().is_some() {
             let start = self.out.routine_calls.len();
-            let (mut own, mut all_keep) = (Vec::new(), None);
-            while let Some((call, instructions, keeps_inactive)) = insts.peek().and_then(call)
-                && keeps_inactive == *all_keep.get_or_insert(keeps_inactive)
-            {
+            let mut own = Vec::new();
+            let mut kept = Vec::new();
+            while let Some((call, instructions)) = insts.peek().and_then(call) {
                 self.out.routine_calls.push(call);
                 own.extend(insts.by_ref().take(1 + instructions));
+                // The routine writes what the last instruction that it covers writes.
+                kept.extend(
+                    own.last()
+                        .into_iter()
+                        .flat_map(|last| self.kept_operands(last)),
+                );
             }
             let count = self.out.routine_calls.len() - start;
             if count < MIN_CALLS {
                 self.out.routine_calls.truncate(start);
             } else {
+                let inactive = self.inactive_words(kept, count);
                 self.out.instructions.push(BatchInstruction {
                     op: BatchOp::Sequence {
                         calls: (start as u32, count as u32),
                         instructions: own.len() as u32,
-                        keeps_inactive: all_keep == Some(true),
+                        inactive,
                     },
                     ..own[0]
                 });
@@ -48,24 +58,51 @@ impl Loader<'_> {
             self.out.instructions.extend(own);
         }
     }
+
+    /// The operands that an arithmetic instruction writes, and whose words inactive points keep.
+    fn kept_operands(&self, inst: &BatchInstruction) -> Vec<u32> {
+        let BatchOp::Arithmetic { pattern, .. } = inst.op else {
+            return Vec::new();
+        };
+        let written = (inst.refs..).take(written(pattern));
+        let is_kept = |&at: &u32| self.keeps_inactive(self.out.operands[at as usize]);
+        written.filter(is_kept).collect()
+    }
+
+    /// How a unit of so many instructions preserves the words of inactive points that are at these
+    /// operands.
+    pub(super) fn inactive_words(
+        &mut self,
+        mut kept: Vec<u32>,
+        instructions: usize,
+    ) -> InactiveWords {
+        let operands = &self.out.operands;
+        let mut planes = FxHashSet::default();
+        kept.retain(|&at| planes.insert(operands[at as usize]));
+        match kept.len() {
+            0 => InactiveWords::Unread,
+            count if count * MIN_INSTRUCTIONS_PER_SAVED > instructions => InactiveWords::Kept,
+            count => {
+                let first = self.out.saved_operands.len();
+                self.out.saved_operands.extend(kept);
+                InactiveWords::Saved(first as u32, count as u32)
+            }
+        }
+    }
 }
 
-/// The unmasked call of an instruction, if it has one. Also the number of instructions after it
-/// that the call covers, and whether inactive points keep their words in the planes that it writes.
-fn call(inst: &BatchInstruction) -> Option<(RoutineCall, usize, bool)> {
-    let (routine, instructions, keeps_inactive) = match inst.op {
-        BatchOp::Arithmetic {
-            routines,
-            keeps_inactive,
-            ..
-        } => (routines.unmasked?, 0, keeps_inactive),
+/// The unmasked call of an instruction, if it has one, and the number of instructions after it that
+/// the call covers.
+fn call(inst: &BatchInstruction) -> Option<(RoutineCall, usize)> {
+    let (routine, instructions) = match inst.op {
+        BatchOp::Arithmetic { routines, .. } => (routines.unmasked?, 0),
         BatchOp::Superinstruction {
             routine,
             instructions,
-            keeps_inactive,
-        } => (routine, instructions as usize, keeps_inactive),
+            ..
+        } => (routine, instructions as usize),
         _ => return None,
     };
     let refs = inst.refs;
-    Some((RoutineCall { routine, refs }, instructions, keeps_inactive))
+    Some((RoutineCall { routine, refs }, instructions))
 }
