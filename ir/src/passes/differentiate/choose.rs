@@ -102,8 +102,22 @@ impl<'a> Chooser<'a> {
     }
 
     fn need(&mut self, value: ValueId) {
+        if self.shape.region_of(value) == self.linear.function.body {
+            // It is there at the end of the forward sweep, if it is kept at all.
+            let inst = self.shape.inst(&self.linear.function, value);
+            if inst.is_some_and(|inst| inst.args.is_empty() && inst.kind.is_pure()) {
+                self.choices.insert(value, Choice::Repeat);
+            }
+            return;
+        }
         let group = self.group_of(value);
         self.read.entry(group).or_default().push(value);
+    }
+
+    /// Whether a value is chosen for among those of that loop's iterations.
+    fn is_chosen_with(&self, group: Option<RegionId>, value: ValueId) -> bool {
+        let region = self.shape.region_of(value);
+        region != self.linear.function.body && self.shape.loop_of(region) == group
     }
 
     /// The cost of keeping a value: of the word, and of computing it in the forward sweep if only the
@@ -113,7 +127,6 @@ impl<'a> Chooser<'a> {
         let word = match self.shape.loop_of(region) {
             Some(body) if body == region => TAPE_COST,
             Some(_) => TAPE_COST + HANDED_COST,
-            None if region == self.linear.function.body => return 0,
             None => HANDED_COST,
         };
         word + self.coefficient_cost(value)
@@ -192,7 +205,7 @@ impl<'a> Chooser<'a> {
             graph.edge(there, repeated, kept);
             graph.edge(repeated, CutGraph::SINK, cost);
             for &operand in operands {
-                if self.group_of(operand) == group {
+                if self.is_chosen_with(group, operand) {
                     let [operand, _] = node(&mut graph, &mut nodes, &mut open, operand);
                     graph.edge(repeated, operand, UNCUT);
                 }
@@ -220,7 +233,7 @@ impl<'a> Chooser<'a> {
                         Source::Affine(choice, operands) => (*choice, operands),
                     };
                     for &operand in operands {
-                        if self.group_of(operand) != group {
+                        if !self.is_chosen_with(group, operand) {
                             self.need(operand);
                         }
                     }

@@ -209,10 +209,21 @@ impl<'a> Transpose<'a> {
         let operand = |this: &Self, value| this.there(value).expect("it is there");
         let new = match self.plan.choices.of(value) {
             Choice::Affine(region, begin, step) => {
+                let is = |value, constant| {
+                    let inst = self.shape.inst(function, value);
+                    inst.is_some_and(|inst| inst.kind == InstKind::Const(constant))
+                };
+                let (is_one, is_zero) = (is(step, 1), is(begin, 0));
                 let (begin, step) = (operand(self, begin), operand(self, step));
                 let iteration = self.iterations[&region];
-                let moved = self.builder.op(Op::IMul, &[iteration, step], span);
-                self.builder.op(Op::IAdd, &[begin, moved], span)
+                let moved = match is_one {
+                    true => iteration,
+                    false => self.builder.op(Op::IMul, &[iteration, step], span),
+                };
+                match is_zero {
+                    true => moved,
+                    false => self.builder.op(Op::IAdd, &[begin, moved], span),
+                }
             }
             _ => {
                 let inst = self.shape.inst(function, value).expect("it can run again");
