@@ -15,7 +15,7 @@ use crate::module::*;
 use crate::types::Scalar;
 use adumbra_ops::Op;
 use adumbra_ops::definition::OpClass;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// How a value is there in the reverse sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ const HANDED_COST: u32 = 2;
 const MAX_COST: u32 = 1 << 16;
 
 /// Choices by value; those that nothing reads have none.
-pub(super) struct Choices(HashMap<ValueId, Choice>);
+pub(super) struct Choices(FxHashMap<ValueId, Choice>);
 
 impl Choices {
     /// Chooses for all values that reversing the touched instructions of a function reads.
@@ -47,9 +47,9 @@ impl Choices {
         let mut chooser = Chooser {
             linear,
             shape,
-            read: HashMap::new(),
-            choices: HashMap::new(),
-            coefficient_costs: HashMap::new(),
+            read: FxHashMap::default(),
+            choices: FxHashMap::default(),
+            coefficient_costs: FxHashMap::default(),
         };
         // By loop, and by the body outside of loops; inner ones come after those around them.
         let mut groups = vec![None];
@@ -83,9 +83,9 @@ struct Chooser<'a> {
     linear: &'a Linear,
     shape: &'a Shape,
     /// By innermost loop: the values of its iterations that must be there.
-    read: HashMap<Option<RegionId>, Vec<ValueId>>,
-    choices: HashMap<ValueId, Choice>,
-    coefficient_costs: HashMap<ValueId, u32>,
+    read: FxHashMap<Option<RegionId>, Vec<ValueId>>,
+    choices: FxHashMap<ValueId, Choice>,
+    coefficient_costs: FxHashMap<ValueId, u32>,
 }
 
 /// How a value can be there without being kept.
@@ -181,7 +181,7 @@ impl<'a> Chooser<'a> {
         read.sort_unstable();
         read.dedup();
         let mut graph = CutGraph::new();
-        let mut nodes: HashMap<ValueId, [u32; 2]> = HashMap::new();
+        let mut nodes: FxHashMap<ValueId, [u32; 2]> = FxHashMap::default();
         let mut order = Vec::new();
         let mut open = Vec::new();
         // Of each value a node that is on the source's side if it is there, and one if it is
@@ -280,7 +280,7 @@ impl<'a> Chooser<'a> {
 /// The nodes of a value, which is looked at later if it is new.
 fn node(
     graph: &mut CutGraph,
-    nodes: &mut HashMap<ValueId, [u32; 2]>,
+    nodes: &mut FxHashMap<ValueId, [u32; 2]>,
     open: &mut Vec<ValueId>,
     value: ValueId,
 ) -> [u32; 2] {

@@ -13,7 +13,7 @@ use crate::span::Span;
 use crate::types::{Lanes, Scalar};
 use adumbra_ops::OpVisitor;
 use adumbra_ops::definition::{BitOpDef, OpDef};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A term of a sum: a coefficient and the value whose tangent it multiplies.
 pub(super) type Term = (Coefficient, ValueId);
@@ -26,9 +26,9 @@ pub(super) struct Linear {
     pub(super) primal_values: usize,
     pub(super) active: ActiveSlots,
     /// By result of an active op.
-    pub(super) sums: HashMap<ValueId, Vec<Term>>,
+    pub(super) sums: FxHashMap<ValueId, Vec<Term>>,
     /// By region and position.
-    pub(super) calls: HashMap<(RegionId, usize), LinearCall>,
+    pub(super) calls: FxHashMap<(RegionId, usize), LinearCall>,
 }
 
 /// An active call.
@@ -75,8 +75,8 @@ pub(super) fn linear(
         function: primal.clone(),
         primal_values: primal.values.len(),
         active,
-        sums: HashMap::new(),
-        calls: HashMap::new(),
+        sums: FxHashMap::default(),
+        calls: FxHashMap::default(),
     };
     let mut order = Vec::new();
     primal.for_each_region(|region| order.push(region));

@@ -41,7 +41,7 @@ use crate::diagnostic::Diagnostic;
 use crate::module::*;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// The most instructions that derived functions of a module have together.
 pub const MAX_DERIVED_INSTRUCTIONS: usize = 1 << 20;
@@ -112,8 +112,8 @@ pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
         recursive,
         orders: vec![0; count],
         uses_tape: vec![false; count],
-        forwards: HashMap::new(),
-        pairs: HashMap::new(),
+        forwards: FxHashMap::default(),
+        pairs: FxHashMap::default(),
         queue: Vec::new(),
         deferred: Vec::new(),
         making: Vec::new(),
@@ -183,9 +183,9 @@ struct Differentiator<'m> {
     /// another takes or kept. What it does then flows where no call shows it.
     uses_tape: Vec<bool>,
     /// Forward derivatives that are made or being made.
-    forwards: HashMap<(FuncId, Activity), FuncId>,
+    forwards: FxHashMap<(FuncId, Activity), FuncId>,
     /// The two sweeps of backward derivatives.
-    pairs: HashMap<(FuncId, Activity), SweepPair>,
+    pairs: FxHashMap<(FuncId, Activity), SweepPair>,
     /// Derived functions whose bodies are to be written.
     queue: Vec<FuncId>,
     /// Sweeps whose bodies are to be written.

@@ -14,7 +14,8 @@ use super::shape::{Shape, Target, inside};
 use super::{Differentiator, Loss};
 use crate::module::*;
 use crate::types::Scalar;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// A kept value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,16 +45,16 @@ pub(super) enum Kept {
 /// A function's plan.
 pub(super) struct Plan {
     kept: Vec<(Kept, Scalar, RegionId)>,
-    ids: HashMap<Kept, KeptId>,
+    ids: FxHashMap<Kept, KeptId>,
     /// By the region of a block, the first region of an if: what it hands out.
-    handed: HashMap<RegionId, Vec<KeptId>>,
+    handed: FxHashMap<RegionId, Vec<KeptId>>,
     /// By loop: the fields of its record.
-    records: HashMap<RegionId, Vec<KeptId>>,
+    records: FxHashMap<RegionId, Vec<KeptId>>,
     /// By loop: what it hands out of its last iteration.
-    last: HashMap<RegionId, Vec<KeptId>>,
+    last: FxHashMap<RegionId, Vec<KeptId>>,
     pub(super) choices: Choices,
     /// By loop: values from outside of it that are repeated for its iterations.
-    repeated: HashMap<RegionId, Vec<ValueId>>,
+    repeated: FxHashMap<RegionId, Vec<ValueId>>,
     /// Regions in which something is to be reversed.
     touched: Vec<bool>,
     /// Everything that the reverse sweep reads outside of loops.
@@ -67,7 +68,7 @@ pub(super) struct Plan {
 struct Needs {
     kept: BTreeSet<KeptId>,
     /// Values that are among them, or that are repeated from them.
-    there: HashSet<ValueId>,
+    there: FxHashSet<ValueId>,
 }
 
 impl Needs {
@@ -87,12 +88,12 @@ impl Plan {
         let touched = touched(linear);
         let mut plan = Plan {
             kept: Vec::new(),
-            ids: HashMap::new(),
-            handed: HashMap::new(),
-            records: HashMap::new(),
-            last: HashMap::new(),
+            ids: FxHashMap::default(),
+            handed: FxHashMap::default(),
+            records: FxHashMap::default(),
+            last: FxHashMap::default(),
             choices: Choices::new(linear, shape, &touched),
-            repeated: HashMap::new(),
+            repeated: FxHashMap::default(),
             touched,
             outer: Vec::new(),
             work: 0,

@@ -13,7 +13,7 @@ use super::{Differentiator, Loss, SweepPair, count, results};
 use crate::builder::FunctionBuilder;
 use crate::module::*;
 use crate::types::Scalar;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A function with all that its two sweeps are written from.
 struct Analysis {
@@ -21,10 +21,10 @@ struct Analysis {
     shape: Shape,
     plan: Plan,
     /// By loop: the record of an iteration.
-    records: HashMap<RegionId, RecordId>,
+    records: FxHashMap<RegionId, RecordId>,
     tape: TapeId,
     /// By record that the function keeps or takes itself: that of the adjoints of its floats.
-    adjoint_records: HashMap<RecordId, RecordId>,
+    adjoint_records: FxHashMap<RecordId, RecordId>,
 }
 
 impl Analysis {
@@ -37,7 +37,7 @@ impl Analysis {
         let linear = linear(differentiator, primal, activity)?;
         let shape = Shape::new(&linear.function);
         let plan = Plan::new(differentiator, &linear, &shape)?;
-        let mut records = HashMap::new();
+        let mut records = FxHashMap::default();
         let mut loops = Vec::new();
         primal.for_each_region(|region| loops.push(region));
         for region in loops {
@@ -54,7 +54,7 @@ impl Analysis {
                 records.insert(region, differentiator.record(types));
             }
         }
-        let mut adjoint_records = HashMap::new();
+        let mut adjoint_records = FxHashMap::default();
         for inst in primal.regions.iter().flat_map(|region| &region.insts) {
             if let InstKind::Keep(_, record) | InstKind::Take(_, record) = inst.kind {
                 let floats = differentiator.floats_of(record);

@@ -7,7 +7,7 @@
 //! there are several; the reverse sweep compares it.
 
 use crate::module::*;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// The target of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,7 +33,7 @@ pub(super) struct Shape {
     /// By region: the innermost region of a loop that it is, or is in.
     loops: Vec<Option<RegionId>>,
     /// Sites by target, in order.
-    ends: HashMap<Target, Vec<u32>>,
+    ends: FxHashMap<Target, Vec<u32>>,
     /// By site: the region whose terminator it is.
     regions: Vec<RegionId>,
     /// By value: where it is defined.
@@ -57,7 +57,7 @@ impl Shape {
             depths: vec![0; function.regions.len()],
             sites: vec![(0, 0); function.regions.len()],
             loops: vec![None; function.regions.len()],
-            ends: HashMap::new(),
+            ends: FxHashMap::default(),
             regions: Vec::new(),
             defined: vec![(function.body, Definition::Param(0)); function.values.len()],
         };

@@ -11,7 +11,7 @@ use crate::builder::FunctionBuilder;
 use crate::module::*;
 use crate::span::Span;
 use crate::types::Scalar;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// What a return of the primal function becomes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,18 +36,18 @@ pub(super) struct Sweep<'a> {
     /// The tape of this order of derivatives.
     pub(super) tape: TapeId,
     /// By loop whose iterations are reversed: its record.
-    pub(super) records: HashMap<RegionId, RecordId>,
+    pub(super) records: FxHashMap<RegionId, RecordId>,
     pub(super) returns: Returns,
     /// The site by which the function ended, once it is known.
     pub(super) exit: Option<ValueId>,
     /// Kept values that are visible by other values than the copied ones.
-    visible: HashMap<KeptId, ValueId>,
+    visible: FxHashMap<KeptId, ValueId>,
     /// Those that became visible, in order, with the value before.
     log: Vec<(KeptId, Option<ValueId>)>,
     /// By open loop: the number of complete iterations.
-    counts: HashMap<RegionId, ValueId>,
+    counts: FxHashMap<RegionId, ValueId>,
     /// By arm of an if: its first arm.
-    arm_keys: HashMap<RegionId, RegionId>,
+    arm_keys: FxHashMap<RegionId, RegionId>,
 }
 
 impl<'a> Sweep<'a> {
@@ -65,13 +65,13 @@ impl<'a> Sweep<'a> {
             builder,
             copied,
             tape: TapeId(0),
-            records: HashMap::new(),
+            records: FxHashMap::default(),
             returns: Returns::Results,
             exit: None,
-            visible: HashMap::new(),
+            visible: FxHashMap::default(),
             log: Vec::new(),
-            counts: HashMap::new(),
-            arm_keys: HashMap::new(),
+            counts: FxHashMap::default(),
+            arm_keys: FxHashMap::default(),
         }
     }
 

@@ -20,7 +20,8 @@ use crate::span::Span;
 use crate::types::Scalar;
 use adumbra_ops::Op;
 use adumbra_ops::definition::cotangent;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// A reverse sweep being written.
 pub(super) struct Transpose<'a> {
@@ -28,9 +29,9 @@ pub(super) struct Transpose<'a> {
     shape: &'a Shape,
     plan: &'a Plan,
     /// By loop: the record of an iteration.
-    records: &'a HashMap<RegionId, RecordId>,
+    records: &'a FxHashMap<RegionId, RecordId>,
     /// By record that the function itself keeps or takes: that of the adjoints of its floats.
-    adjoint_records: &'a HashMap<RecordId, RecordId>,
+    adjoint_records: &'a FxHashMap<RecordId, RecordId>,
     tape: TapeId,
     pub(super) builder: FunctionBuilder,
     /// The forward sweep's values, if it is in the same function.
@@ -38,18 +39,18 @@ pub(super) struct Transpose<'a> {
     /// By primal array.
     pub(super) adjoint_arrays: Vec<Option<ArrayId>>,
     /// Kept values that are visible.
-    visible: HashMap<KeptId, ValueId>,
+    visible: FxHashMap<KeptId, ValueId>,
     /// Primal values that are visible because they were repeated, in order.
-    repeated: HashMap<ValueId, ValueId>,
+    repeated: FxHashMap<ValueId, ValueId>,
     repeated_log: Vec<ValueId>,
     /// By loop that is reversed: the number of iterations before the current one.
-    iterations: HashMap<RegionId, ValueId>,
+    iterations: FxHashMap<RegionId, ValueId>,
     /// By primal value.
     adjoints: Vec<Option<ValueId>>,
     /// Adjoints that changed, with the one before.
     log: Vec<(ValueId, Option<ValueId>)>,
     /// By target: the adjoints of what its sites pass.
-    seeds: HashMap<Target, Vec<Option<ValueId>>>,
+    seeds: FxHashMap<Target, Vec<Option<ValueId>>>,
 }
 
 impl<'a> Transpose<'a> {
@@ -58,8 +59,8 @@ impl<'a> Transpose<'a> {
         shape: &'a Shape,
         plan: &'a Plan,
         (records, adjoint_records): (
-            &'a HashMap<RegionId, RecordId>,
-            &'a HashMap<RecordId, RecordId>,
+            &'a FxHashMap<RegionId, RecordId>,
+            &'a FxHashMap<RecordId, RecordId>,
         ),
         tape: TapeId,
         builder: FunctionBuilder,
@@ -74,13 +75,13 @@ impl<'a> Transpose<'a> {
             builder,
             copied: None,
             adjoint_arrays: Vec::new(),
-            visible: HashMap::new(),
-            repeated: HashMap::new(),
+            visible: FxHashMap::default(),
+            repeated: FxHashMap::default(),
             repeated_log: Vec::new(),
-            iterations: HashMap::new(),
+            iterations: FxHashMap::default(),
             adjoints: vec![None; linear.function.values.len()],
             log: Vec::new(),
-            seeds: HashMap::new(),
+            seeds: FxHashMap::default(),
         }
     }
 
