@@ -1,0 +1,86 @@
+//! Calls in the reverse sweep.
+
+use super::super::linear::LinearCall;
+use super::super::plan::Kept;
+use super::super::sweep::zero_array;
+use super::Transpose;
+use crate::module::*;
+use crate::types::Scalar;
+
+impl Transpose<'_> {
+    /// A call: the reverse sweep of the callee.
+    pub(super) fn call(&mut self, at: (RegionId, usize), inst: &Inst, call: &LinearCall) {
+        let span = inst.span;
+        let mut args = Args::new();
+        let mut passed = Vec::new();
+        match &call.custom {
+            None => {
+                for i in 0..call.kept.len() as u32 {
+                    let id = self.plan.id(Kept::Callee(at.0, at.1, i));
+                    args.push(self.visible[&id.expect("it is planned")]);
+                }
+            }
+            Some(custom) => {
+                for &arg in &custom.args {
+                    args.push(self.value(arg, span));
+                }
+                for (array, elements) in &custom.arrays {
+                    let shape = self.linear.function.arrays[array.index()];
+                    let copy = zero_array(&mut self.builder, &shape, span);
+                    for (i, &element) in (0..).zip(elements) {
+                        let index = self.builder.int(i, span);
+                        let element = self.value(element, span);
+                        self.store(copy, index, element, span);
+                    }
+                    passed.push(copy);
+                }
+            }
+        }
+        for &result in &call.results {
+            args.push(self.adjoint_or_zero(result, span));
+        }
+
+        // Arrays of cotangents that are the caller's own, but where two parameters share one: the
+        // last that is written has it, and the others are added.
+        let mut added = Vec::new();
+        let mut cleared = Vec::new();
+        for (i, &(array, mode)) in call.arrays.iter().enumerate() {
+            let own = self.adjoint_arrays[array.index()];
+            let shares = |other: &(ArrayId, PassingMode)| other.0 == array;
+            let is_last = !call.arrays[i + 1..].iter().any(shares);
+            let is_apart = match (mode, &call.custom) {
+                (PassingMode::In, Some(_)) => true,
+                (PassingMode::In, None) => call.arrays.iter().filter(|a| shares(a)).count() > 1,
+                _ => !is_last,
+            };
+            passed.push(match own {
+                Some(own) if !is_apart => {
+                    if mode == PassingMode::Out && call.custom.is_some() {
+                        cleared.push(own);
+                    }
+                    own
+                }
+                _ => {
+                    let shape = self.linear.function.arrays[array.index()];
+                    let apart = zero_array(&mut self.builder, &shape, span);
+                    if let (Some(own), true) = (own, mode != PassingMode::Out) {
+                        added.push((own, apart));
+                    }
+                    apart
+                }
+            });
+        }
+        let types = call.params.iter().map(|_| Scalar::F32);
+        let kind = InstKind::Call(call.back, passed.into_boxed_slice());
+        let gradients = self.builder.inst(kind, args, types, span);
+        for own in cleared {
+            self.builder.inst(InstKind::ArrayZero(own), [], [], span);
+        }
+        for (own, apart) in added {
+            self.add_array(own, apart, span);
+        }
+        for (&param, gradient) in call.params.iter().zip(gradients.iter()) {
+            self.add(param, gradient, span);
+        }
+    }
+}
