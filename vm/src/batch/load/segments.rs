@@ -142,11 +142,11 @@ impl Loader<'_> {
             .map(|inst| inst.expect("these are arithmetic instructions"))
             .collect();
         let number = |register: &u32| words.numbers[&OperandLocation::Plane(*register)];
-        let first = self.out.operands.len() as u32;
-        let kept = live_out
+        // Code of a segment that is split stores more than what is live-out of it.
+        let kept = instructions
             .iter()
-            .filter(|&&register| self.keeps_inactive(OperandLocation::Plane(register)));
-        let kept: Vec<u32> = kept.map(|register| first + number(register)).collect();
+            .flat_map(|inst| self.kept_operands(inst));
+        let kept: Vec<u32> = kept.collect();
         let live_out = live_out.iter().map(number);
         let emit_segment = Segment {
             instructions: computed,

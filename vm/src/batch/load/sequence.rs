@@ -60,7 +60,7 @@ impl Loader<'_> {
     }
 
     /// The operands that an arithmetic instruction writes, and whose words inactive points keep.
-    fn kept_operands(&self, inst: &BatchInstruction) -> Vec<u32> {
+    pub(super) fn kept_operands(&self, inst: &BatchInstruction) -> Vec<u32> {
         let BatchOp::Arithmetic { pattern, .. } = inst.op else {
             return Vec::new();
         };
