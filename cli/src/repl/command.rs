@@ -1,7 +1,7 @@
 //! The commands of the REPL, such as `:help`. [`help::COMMANDS`] lists them.
 
 use super::session::{CompiledEntry, ReplSession};
-use super::{NextAction, failed, help, plot};
+use super::{NextAction, failed, gradient, help, plot};
 use crate::args::{Cli, Command};
 use crate::emit::lanes_text;
 use crate::error::{CliError, CliResult};
@@ -39,6 +39,8 @@ pub fn execute(session: &mut ReplSession, line: &str, width: usize) -> CliResult
         "help" | "h" | "?" => print(&help_text(session, rest)?)?,
         "type" => print(&type_text(session, rest)?)?,
         "fd" => print(&differences_text(session, rest)?)?,
+        "grad" => print(&gradient::gradient_text(session, rest)?)?,
+        "check" => print(&gradient::check_text(session, rest)?)?,
         "time" => print(&time_text(session, rest)?)?,
         "demand" => {
             let compiled = expression(session, name, rest)?;
@@ -170,7 +172,11 @@ fn help_text(session: &ReplSession, topic: &str) -> CliResult<String> {
 }
 
 /// The subject of a command: its argument or, without one, the item that was evaluated last.
-fn subject<'a>(session: &'a ReplSession, command: &str, text: &'a str) -> CliResult<&'a str> {
+pub(super) fn subject<'a>(
+    session: &'a ReplSession,
+    command: &str,
+    text: &'a str,
+) -> CliResult<&'a str> {
     match (text, &session.last) {
         ("", Some(last)) => Ok(last),
         ("", None) => Err(needs(command, "an expression")),

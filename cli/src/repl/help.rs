@@ -43,6 +43,16 @@ pub const COMMANDS: &[HelpPage] = &[
         "its derivatives beside central differences",
     ),
     help_page(
+        "grad",
+        ":grad EXPR",
+        "its derivatives by the variables that it names, in reverse mode",
+    ),
+    help_page(
+        "check",
+        ":check EXPR",
+        "its derivatives by forward and reverse mode, shadows and differences",
+    ),
+    help_page(
         "time",
         ":time EXPR",
         "how long it takes to compile and to evaluate",

@@ -6,6 +6,7 @@
 mod canvas;
 mod command;
 mod complete;
+mod gradient;
 mod help;
 mod highlight;
 mod keywords;

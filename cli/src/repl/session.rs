@@ -7,6 +7,7 @@
 //! spans into it stay right.
 
 use super::failed;
+use super::gradient::names;
 use crate::blank::blanked;
 use crate::checkerboard::{CheckerboardHost, Interrupt};
 use crate::error::{CliError, CliResult};
@@ -24,7 +25,7 @@ use adumbra::{
     value::ValueView,
 };
 use adumbra_frontend::Interner;
-use adumbra_frontend::ast::{Ident, ItemKind, TypeName};
+use adumbra_frontend::ast::{FunctionDef, Ident, ItemKind, TypeName};
 use adumbra_frontend::token_kind::TypeKeyword;
 use bumpalo::Bump;
 use std::collections::BTreeSet;
@@ -442,6 +443,75 @@ impl ReplSession {
         })
     }
 
+    /// Compiles a call of a function in `declarations`, with `[Differentiable]` before the session's
+    /// functions of these names.
+    ///
+    /// # Errors
+    /// If a declaration is wrong, or a function cannot be differentiated.
+    pub fn compile_marked(
+        &self,
+        call: &str,
+        declarations: &str,
+        marked: &BTreeSet<String>,
+        globals: &Globals,
+    ) -> Result<CompiledEntry, Diagnostics> {
+        let mut sources = Sources::new("<expression>", call);
+        for other in &self.sources_in_scope {
+            sources.add(&*other.name, marked_text(&other.text, marked));
+        }
+        sources.add("<derivatives>", declarations);
+        let sources = files::with_includes(sources)?;
+        let program = self.compiler(globals).compile_expression(&sources)?;
+        Ok(CompiledEntry {
+            instance: Instance::new(&program),
+            given: vec![SessionOutput::Value],
+            sources,
+        })
+    }
+
+    /// The session's functions that an expression names, and those that they name in turn.
+    pub fn reached(&self, text: &str) -> BTreeSet<String> {
+        let mut reached = BTreeSet::new();
+        let mut open = names(text);
+        while let Some(name) = open.pop() {
+            let mut is_function = false;
+            for source in &self.sources_in_scope {
+                for_each_function(&source.text, |function, bytes, found| {
+                    if found == name && !function.is_shader() {
+                        is_function = true;
+                        if !reached.contains(&name) {
+                            open.extend(names(&source.text[bytes]));
+                        }
+                    }
+                });
+            }
+            if is_function {
+                reached.insert(name);
+            }
+        }
+        reached
+    }
+
+    /// The names of the parameters of the session's function of that name with so many; none if there
+    /// is not exactly one.
+    pub fn parameters(&self, name: &str, count: usize) -> Vec<String> {
+        let mut all = Vec::new();
+        for ScopeSource { text, .. } in &self.sources_in_scope {
+            for_each_function(text, |function, _, found| {
+                if found == name && function.parameters.len() == count {
+                    let names = function.parameters.iter().map(|p| p.declarator.name.span);
+                    let names =
+                        names.map(|span| text[span.start as usize..span.end as usize].to_owned());
+                    all.push(names.collect());
+                }
+            });
+        }
+        match <[Vec<String>; 1]>::try_from(all) {
+            Ok([parameters]) => parameters,
+            Err(_) => Vec::new(),
+        }
+    }
+
     /// Sets a variable that was assigned; a value without derivatives makes asking for them worth a
     /// warning.
     ///
@@ -496,6 +566,33 @@ impl ReplSession {
             }
         }
     }
+}
+
+/// Calls `visit` with each function of a source, its bytes and its name.
+fn for_each_function(text: &str, mut visit: impl FnMut(&FunctionDef<'_>, Range<usize>, &str)) {
+    let (arena, mut interner) = (Bump::new(), Interner::new());
+    let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
+    for item in file.items {
+        if let ItemKind::Function(function) = item.kind {
+            let bytes = item.span.start as usize..item.span.end as usize;
+            visit(function, bytes, interner.name(function.name.symbol));
+        }
+    }
+}
+
+/// A source with `[Differentiable]` before its functions of these names.
+fn marked_text(text: &str, marked: &BTreeSet<String>) -> String {
+    let mut starts = Vec::new();
+    for_each_function(text, |function, bytes, name| {
+        if marked.contains(name) && function.attributes.is_empty() {
+            starts.push(bytes.start);
+        }
+    });
+    let mut out = text.to_owned();
+    for start in starts.into_iter().rev() {
+        out.insert_str(start, "[Differentiable] ");
+    }
+    out
 }
 
 #[cfg(test)]
