@@ -134,10 +134,12 @@ codes! {
     NoDifferential = 557 Error "a type without a differential";
     PlainStructGradient = 558 Error "a gradient that would be lost in a plain struct";
     MissingDerivativeRule = 559 Error "a mode of differentiation without its custom derivative";
+    NonlinearRule = 560 Error "a forward derivative that cannot be transposed";
     UnknownAttribute = 561 Error "an attribute that the language does not have";
     MisplacedAttribute = 562 Error "an attribute where it means nothing";
     NotDerivable = 563 Error "a derivative of something other than a function, or not called";
     ShadowInBackward = 564 Error "a backward derivative through a screen-space derivative";
+    NotUnrolled = 566 Error "a loop that is to be unrolled, and cannot be";
     SourceTooLong = 601 Error "a source that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";
@@ -158,6 +160,7 @@ codes! {
     IndexOutOfRange = 801 Warning "an index out of range, clamped";
     DivisionByZero = 802 Warning "an integer division by zero, which gives 0";
     NegativeArraySize = 803 Warning "a negative array size, taken as 0";
+    TooManyIterations = 804 Warning "more iterations than `[MaxIters]` says";
     StepBudget = 811 Error "too many steps: the point was stopped";
     CallDepth = 812 Error "calls too deep: the point was stopped";
     ArraySize = 813 Error "too many array elements: the point was stopped";

@@ -151,7 +151,7 @@ impl<'a> TypeChecker<'a, '_> {
         args: &'a [&'a ast::Expr<'a>],
         span: Span,
     ) -> TypedExpr<'a> {
-        if let Some(value) = self.zero_of_type(object, name, args, span) {
+        if let Some(value) = self.call_of_type(object, name, args, span) {
             return value;
         }
         if self.report_sampling_method(object, name) {

@@ -62,6 +62,9 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             | TypedExprKind::And(..)
             | TypedExprKind::Or(..)
             | TypedExprKind::ClosureAdd(..) => one(self.value(expr)),
+            TypedExprKind::Op(op, operands) if self.types().has_arrays(expr.ty) => {
+                self.by_leaf(op, operands, expr.ty, span)
+            }
             TypedExprKind::Op(..) if self.types().leaf_count(expr.ty) == 1 => one(self.value(expr)),
             TypedExprKind::Op(op, operands) => self.by_component(op, operands, expr.ty, span),
             TypedExprKind::Zero
@@ -217,6 +220,49 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 |leaves: &LeafValues| leaves[if leaves.len() == 1 { 0 } else { component }].value();
             let args: SmallVec<[ValueId; 3]> = leaves.iter().map(pick).collect();
             values.push(self.builder.op(op, &args, span).into());
+        }
+        values
+    }
+
+    /// An op of differentials that have arrays, element by element.
+    fn by_leaf(
+        &mut self,
+        op: Op,
+        operands: &[TypedExpr<'a>],
+        ty: TypeId,
+        span: Span,
+    ) -> LeafValues {
+        let mut leaves: SmallVec<[(LeafValues, bool); 2]> = SmallVec::new();
+        for (index, operand) in operands.iter().enumerate() {
+            let values = self.values(operand);
+            let values = self.fixed(operand.ty, values, &operands[index + 1..], span);
+            leaves.push((values, operand.ty == ty));
+        }
+        let mut values = LeafValues::new();
+        for (at, leaf) in self.leaves(ty).to_vec().into_iter().enumerate() {
+            let given: SmallVec<[LeafValue; 2]> = leaves
+                .iter()
+                .map(|(leaves, is_whole)| leaves[if *is_whole { at } else { 0 }])
+                .collect();
+            if leaf.len == 0 {
+                let args: SmallVec<[ValueId; 2]> = given.iter().map(|v| v.value()).collect();
+                values.push(self.builder.op(op, &args, span).into());
+                continue;
+            }
+            let made = self.new_array(leaf, None, span, None);
+            self.each_element(leaf.len, span, |lowering, index| {
+                let mut args: SmallVec<[ValueId; 2]> = SmallVec::new();
+                for (value, (_, is_whole)) in given.iter().zip(&leaves) {
+                    args.push(match is_whole {
+                        true => lowering.load(value.array(), leaf.scalar, index, span),
+                        false => value.value(),
+                    });
+                }
+                let element = lowering.builder.op(op, &args, span);
+                let kind = InstKind::Store(made);
+                lowering.builder.inst(kind, [index, element], [], span);
+            });
+            values.push(made.into());
         }
         values
     }

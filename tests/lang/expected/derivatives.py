@@ -180,3 +180,45 @@ def inverse_hyperbolics():
         "second": -0.75 / 1.5625**1.5,
         "at_end": 0.0,
     }
+
+
+def _bounded(x, n):
+    r = x
+    for _ in range(n):
+        r = r * x + math.sin(r)
+    return r
+
+
+def _damped(x, n):
+    r = x
+    for _ in range(n):
+        a = math.exp(-r * r)
+        r += a * math.cos(a + x) ** 2
+    return r
+
+
+def _unrolled(x, n):
+    w = [sum(x * m + 1 for m in range(k + 1)) for k in range(3)]
+    r = 0.0
+    for i in range(n):
+        if i == 2:
+            continue
+        if r > 30:
+            break
+        r = r * w[i % 3] * 0.25 + math.sin(x * i)
+    for _ in range(n):
+        r = r * 0.5 + x * x
+    return r
+
+
+def hints():
+    damped = _slope(lambda x: _damped(x, 5), 0.6)
+    unrolled = [_slope(lambda x, n=n: _unrolled(x, n), 0.6) for n in range(5, 9)]
+    return {
+        "of_bounded": _slope(lambda x: _bounded(x, 6), 1.2),
+        "of_few": _slope(lambda x: _bounded(x, 4), 1.2),
+        "of_known": 10 * 1.5**9,
+        "of_both": (damped, damped),
+        "of_unrolled": tuple(unrolled),
+        "forward": unrolled[3],
+    }

@@ -35,7 +35,7 @@ pub(super) struct Marks {
     /// `[Differentiable]`
     pub(super) is_differentiable: bool,
     /// `[PreferCheckpoint]` or `[PreferRecompute]`
-    pub(super) keeps: Option<bool>,
+    pub(super) keeps: Option<(bool, Span)>,
     /// Its custom derivatives.
     pub(super) rules: CustomRules,
     /// Where the forward, the backward one and the substitute are given.

@@ -10,7 +10,7 @@
 //! - `activity`: the values that have a derivative that matters.
 //! - `forward`: forward mode.
 //! - `linear`: the primal function with the coefficients of its linear part, which reverse mode
-//!   transposes.
+//!   transposes; `linearity`: whether a custom forward derivative has no other part.
 //! - `plan`: the primal values that the reverse sweep reads, and where they are kept.
 //! - `sweep`: the forward sweep of reverse mode, which keeps them.
 //! - `transpose`: the reverse sweep; `reverse` puts both into functions; `shape`: regions and exits.
@@ -24,6 +24,7 @@ mod copy;
 mod field;
 mod forward;
 mod linear;
+mod linearity;
 mod plan;
 mod reverse;
 mod shape;
@@ -31,6 +32,7 @@ mod sweep;
 mod transpose;
 
 use super::shadow_flow::DerivativeWiring;
+use super::unroll::{self, MAX_FORCED};
 use crate::builder::FunctionBuilder;
 use crate::calls::CallGraph;
 use crate::codes::Code;
@@ -39,7 +41,7 @@ use crate::diagnostic::Diagnostic;
 use crate::module::*;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The most instructions that derived functions of a module have together.
 pub const MAX_DERIVED_INSTRUCTIONS: usize = 1 << 20;
@@ -57,9 +59,16 @@ enum Loss {
     NoForwardRule { name: String, span: Span },
     /// A function that reads screen-space derivatives is differentiated backward.
     Shadow { span: Span },
-    /// Derived code is longer than [`MAX_DERIVED_INSTRUCTIONS`], or of a higher order than
-    /// [`MAX_ORDER`].
+    /// Derived code is longer than [`MAX_DERIVED_INSTRUCTIONS`].
     TooLarge { name: String, span: Span },
+    /// The forward derivative of a function is to be transposed, and is not linear at that span.
+    NotLinear { name: String, span: Span },
+    /// A function is to be differentiated that calls this derivative of itself.
+    OfItself { name: String, span: Span },
+    /// A function is to be differentiated more than [`MAX_ORDER`] times.
+    OrderTooHigh { name: String, span: Span },
+    /// A loop with `[ForceUnroll]` at that span cannot be unrolled.
+    NotUnrolled { span: Span },
 }
 
 impl Loss {
@@ -83,12 +92,49 @@ impl Loss {
                 Code::DerivedCodeTooLarge,
                 span,
                 format!(
-                    "derivatives of `{name}` have more than {MAX_DERIVED_INSTRUCTIONS} \
-                     instructions, or an order above {MAX_ORDER}"
+                    "derivatives of `{name}` have more than {MAX_DERIVED_INSTRUCTIONS} instructions"
                 ),
             )
             .here("differentiated too often")
             .help("differentiate smaller functions, or call one in a loop"),
+            Loss::NotLinear { name, span } => Diagnostic::new(
+                Code::NonlinearRule,
+                span,
+                format!(
+                    "the forward derivative of `{name}` is not linear in its `.d`, so it gives no gradient"
+                ),
+            )
+            .here("not a sum of products of a `.d` and of values that depend on none")
+            .help(format!(
+                "write it without that, or give `{name}` a rule for `bwd_diff` too: `[BackwardDerivative(g)]`"
+            )),
+            Loss::OfItself { name, span } => Diagnostic::new(
+                Code::DerivedCodeTooLarge,
+                span,
+                format!("`{name}` would need a derivative of itself"),
+            )
+            .here("calls its own derivative, or a function that does")
+            .help(format!(
+                "call the derivative of another function there: a copy of `{name}` without that call"
+            )),
+            Loss::OrderTooHigh { name, span } => Diagnostic::new(
+                Code::DerivedCodeTooLarge,
+                span,
+                format!("`{name}` is differentiated more than {MAX_ORDER} times in a row"),
+            )
+            .here("calls a derivative that leads back to it, or is differentiated too often")
+            .help(format!(
+                "differentiate less often, or call the derivative of another function: a copy of `{name}` without that call"
+            )),
+            Loss::NotUnrolled { span } => Diagnostic::new(
+                Code::NotUnrolled,
+                span,
+                "a loop with `[ForceUnroll]` cannot be unrolled",
+            )
+            .here(format!(
+                "its number of iterations is not known, or it becomes more than {MAX_FORCED} instructions"
+            ))
+            .help("remove it, or write `[ForceUnroll(4)]`, which keeps the loop"),
         }
     }
 }
@@ -102,7 +148,9 @@ pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
         finish(module);
         return Ok(());
     }
-    prepare(module);
+    if let Err(loss) = prepare(module) {
+        return Err(Box::new(loss.diagnostic()));
+    }
     let recursive = CallGraph::of_all(module).recursive;
     let count = module.functions.len();
     let mut differentiator = Differentiator {
@@ -114,6 +162,7 @@ pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
         pairs: HashMap::new(),
         queue: Vec::new(),
         deferred: Vec::new(),
+        linear: HashSet::new(),
         making: Vec::new(),
         waiting: 0,
         instructions: 0,
@@ -128,15 +177,56 @@ pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
 }
 
 /// Inlines and unrolls, so that what is differentiated is straight where it can be.
-fn prepare(module: &mut Module) {
+fn prepare(module: &mut Module) -> Result<(), Loss> {
     let calls = CallGraph::of_all(module);
     super::inline::inline(module, &calls, super::inline::MAX_INLINED);
-    let capacity = super::unroll::MAX_UNROLLED_IN_ALL;
+    let capacity = unroll::MAX_UNROLLED_IN_ALL;
     super::optimise_functions(module, &calls, capacity, &mut |_, _| {});
+    match module.hints.0.is_empty() {
+        true => Ok(()),
+        false => force(module, &calls),
+    }
+}
+
+/// Does what hints say of loops that are differentiated and still there.
+fn force(module: &mut Module, calls: &CallGraph) -> Result<(), Loss> {
+    let mut seen = vec![false; module.functions.len()];
+    let primals = module.functions.iter().filter_map(|f| f.recipe.as_ref());
+    let mut open: Vec<FuncId> = primals.map(|recipe| recipe.of).collect();
+    while let Some(id) = open.pop() {
+        if !std::mem::replace(&mut seen[id.index()], true) {
+            let custom = &module.function(id).custom;
+            open.extend(
+                [custom.forward, custom.backward, custom.substitute]
+                    .into_iter()
+                    .flatten(),
+            );
+            open.extend(crate::calls::callees(module.function(id)));
+        }
+    }
+    let mut capacity = MAX_FORCED;
+    for &id in calls.order.iter().filter(|id| seen[id.index()]) {
+        // The number of iterations of an inner loop can be known once an outer one is unrolled.
+        let at = id.index();
+        while unroll::unroll_forced(&mut module.functions[at], &module.hints, &mut capacity) {
+            super::simplify(module, id, &mut |_, _| {});
+        }
+        if let Some(span) = unroll::left(module.function(id), &module.hints) {
+            return Err(Loss::NotUnrolled { span });
+        }
+        let function = &mut module.functions[at];
+        match unroll::unroll_blocks(function, &module.hints, &mut capacity) {
+            Ok(false) => {}
+            Ok(true) => super::simplify(module, id, &mut |_, _| {}),
+            Err(span) => return Err(Loss::NotUnrolled { span }),
+        }
+    }
+    Ok(())
 }
 
 /// Removes what only this pass reads.
 fn finish(module: &mut Module) {
+    module.hints = DerivativeHints::default();
     for function in &mut module.functions {
         function.recipe = None;
         function.custom = CustomDerivatives::default();
@@ -188,6 +278,8 @@ struct Differentiator<'m> {
     queue: Vec<FuncId>,
     /// Sweeps whose bodies are to be written.
     deferred: Vec<(FuncId, Activity, SweepPair)>,
+    /// Functions that are linear in what is active.
+    linear: HashSet<(FuncId, Activity)>,
     /// Functions whose bodies are being written.
     making: Vec<FuncId>,
     /// How many functions wait for the sweeps of those that they call.
@@ -316,14 +408,17 @@ impl Differentiator<'_> {
             };
             let of = self.substituted(recipe.of);
             if self.function(of).recipe.is_some() {
-                if path.contains(&of) || path.len() > usize::from(MAX_ORDER) {
-                    return Err(self.too_large(of));
+                if path.contains(&of) {
+                    return Err(self.of_itself(of));
+                }
+                if path.len() > usize::from(MAX_ORDER) {
+                    return Err(self.order_too_high(of));
                 }
                 path.push(of);
                 continue;
             }
             if self.making.contains(&at) {
-                return Err(self.too_large(at));
+                return Err(self.of_itself(at));
             }
             path.pop();
             self.making.push(at);
@@ -331,6 +426,23 @@ impl Differentiator<'_> {
             self.making.pop();
         }
         Ok(())
+    }
+
+    /// The error of a derivative that needs itself.
+    fn of_itself(&self, id: FuncId) -> Loss {
+        let function = self.function(id);
+        Loss::OfItself {
+            name: primal_name(&function.name).to_owned(),
+            span: function.span,
+        }
+    }
+
+    fn order_too_high(&self, id: FuncId) -> Loss {
+        let function = self.function(id);
+        Loss::OrderTooHigh {
+            name: primal_name(&function.name).to_owned(),
+            span: function.span,
+        }
     }
 
     fn too_large(&self, id: FuncId) -> Loss {
@@ -394,7 +506,7 @@ impl Differentiator<'_> {
         }
         match highest < MAX_ORDER {
             true => Ok(highest + 1),
-            false => Err(self.too_large(of)),
+            false => Err(self.order_too_high(of)),
         }
     }
 
@@ -426,6 +538,18 @@ impl Differentiator<'_> {
         self.queue.push(id);
         Ok(id)
     }
+}
+
+/// The name of the function that a derivative is one of.
+fn primal_name(mut name: &str) -> &str {
+    while let Some(inner) = (name
+        .strip_prefix("fwd_diff(")
+        .or(name.strip_prefix("bwd_diff(")))
+    .and_then(|name| name.strip_suffix(')'))
+    {
+        name = inner;
+    }
+    name
 }
 
 /// A forward derivative without its body, by the canonical signature.

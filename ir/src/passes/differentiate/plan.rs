@@ -13,6 +13,7 @@ use super::linear::Linear;
 use super::shape::{Shape, Target, inside};
 use super::{Differentiator, Loss};
 use crate::module::*;
+use crate::span::Span;
 use crate::types::Scalar;
 use adumbra_ops::Op;
 use adumbra_ops::definition::OpClass;
@@ -20,6 +21,9 @@ use std::collections::{BTreeSet, HashMap};
 
 /// The greatest cost of a value that is repeated rather than kept, in additions.
 pub(super) const MAX_REPEATED_COST: u32 = 8;
+
+/// The same where the shader writer prefers to repeat.
+const MAX_PREFERRED_COST: u32 = 1 << 10;
 
 /// A kept value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,6 +78,8 @@ pub(super) struct Plan {
     records: HashMap<RegionId, Vec<KeptId>>,
     /// By loop: what it hands out of its last iteration.
     last: HashMap<RegionId, Vec<KeptId>>,
+    /// By loop: the most iterations that it is said to have, and where that is said.
+    limits: HashMap<RegionId, (u32, Span)>,
     choices: HashMap<ValueId, Choice>,
     definitions: Vec<Option<Definition>>,
     /// Regions in which something is to be reversed.
@@ -112,6 +118,7 @@ impl Plan {
             handed: HashMap::new(),
             records: HashMap::new(),
             last: HashMap::new(),
+            limits: HashMap::new(),
             choices: HashMap::new(),
             definitions,
             touched: touched(linear),
@@ -122,6 +129,7 @@ impl Plan {
         let walk = Walk {
             linear,
             shape,
+            hints: &differentiator.module.hints,
             capacity: super::MAX_DERIVED_INSTRUCTIONS - differentiator.instructions,
         };
         let returns = shape.ends(Target::Return).to_vec();
@@ -169,6 +177,11 @@ impl Plan {
     /// What a loop hands out of its last iteration, by the ids within.
     pub(super) fn last(&self, region: RegionId) -> &[KeptId] {
         self.last.get(&region).map_or(&[], |ids| ids)
+    }
+
+    /// The most iterations that a loop is said to have, and where that is said.
+    pub(super) fn limit(&self, region: RegionId) -> Option<(u32, Span)> {
+        self.limits.get(&region).copied()
     }
 
     pub(super) fn choice(&self, value: ValueId) -> Choice {
@@ -242,6 +255,7 @@ fn touched(linear: &Linear) -> Vec<bool> {
 struct Walk<'a> {
     linear: &'a Linear,
     shape: &'a Shape,
+    hints: &'a DerivativeHints,
     /// The most instructions that may be planned.
     capacity: usize,
 }
@@ -357,6 +371,8 @@ impl Walk<'_> {
                 self.hand_out(plan, *body, &[*body], inner, needed);
             }
             InstKind::Loop(body) if plan.is_touched(*body) => {
+                let limit = self.hints.max_iterations(inst.span);
+                plan.limits.extend(limit.map(|limit| (*body, limit)));
                 return self.reversed_loop(plan, at.0, *body, possible, needed);
             }
             _ => {}
@@ -467,17 +483,23 @@ impl Walk<'_> {
         }
         let region = self.shape.region_of(value);
         let around = self.shape.loop_of(region);
+        let inst = plan.definition(&self.linear.function, value);
+        let keeps = inst.and_then(|inst| self.hints.keeps(inst.span));
         if around.is_none() && region == self.linear.function.body {
             // There at the end of the sweep, but for what costs nothing at all.
-            let inst = plan.definition(&self.linear.function, value);
             let is_free = inst.is_some_and(|inst| inst.args.is_empty() && inst.kind.is_pure());
             return match is_free {
                 true => Choice::Repeat,
                 false => Choice::Keep,
             };
         }
-        match self.cost(plan, value, around, MAX_REPEATED_COST) {
-            Some(cost) if cost <= MAX_REPEATED_COST && self.is_op(plan, value) => Choice::Repeat,
+        let most = match keeps {
+            Some(true) => 0,
+            Some(false) => MAX_PREFERRED_COST,
+            None => MAX_REPEATED_COST,
+        };
+        match self.cost(plan, value, around, most) {
+            Some(cost) if cost <= most && self.is_op(plan, value) => Choice::Repeat,
             _ => Choice::Keep,
         }
     }
@@ -510,11 +532,7 @@ impl Walk<'_> {
         let is_outside =
             self.shape.loop_of(region) != around || (around.is_none() && region == function.body);
         match plan.definitions[value.index()]? {
-            _ if is_outside
-                && !matches!(plan.definition(function, value)?.kind, InstKind::Const(_)) =>
-            {
-                Some(0)
-            }
+            _ if is_outside => Some(0),
             Definition::Param(..) => Some(0),
             Definition::Inst(region, at) => {
                 let inst = &function.region(region).insts[at];
