@@ -109,8 +109,9 @@ codes! {
     BadClosureArgument = 504 Error "an argument that a closure cannot have";
     DerivativeOfTexture = 511 Warning "a derivative of a texture's result, which is 0";
     SecondDerivative = 512 Warning "a derivative of a derivative, which is 0";
-    FlatDerivative = 513 Warning "a derivative of what changes in steps, which is 0";
+    FlatDerivative = 513 Warning "a derivative that is always 0";
     UnsetShadow = 514 Warning "a derivative of a global, which the host never sets";
+    RoundedGradient = 515 Warning "a gradient that ends in an integer";
     DivergentDerivative = 521 Error "a derivative from neighbours that may have diverged";
     EmptyGroup = 531 Error "a group from which nothing comes";
     UnitName = 532 Error "a name that a unit cannot have";

@@ -114,7 +114,11 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             | TypedExprKind::Member(..)
             | TypedExprKind::Index(..) => {
                 let access = self.access(expr);
-                self.read(&access, span)
+                let mut values = self.read(&access, span);
+                if self.is_constant_place(expr) {
+                    self.detach(expr.ty, &mut values, span);
+                }
+                values
             }
             TypedExprKind::Assign(place, value) => {
                 let (access, observed) = self.lower_place(place);
@@ -267,9 +271,30 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         values
     }
 
+    /// Whether a place is part of a member that is declared `no_diff`, which derivatives of functions
+    /// see as a constant.
+    fn is_constant_place(&self, place: &TypedExpr<'a>) -> bool {
+        let mut place = place;
+        loop {
+            place = match place.kind {
+                TypedExprKind::Member(inner, leaf) => {
+                    if self.types().is_no_diff_member(inner.ty, leaf, place.ty) {
+                        return true;
+                    }
+                    inner
+                }
+                TypedExprKind::Swizzle(inner, _) | TypedExprKind::Index(inner, _) => inner,
+                _ => return false,
+            };
+        }
+    }
+
     fn update(&mut self, update: &CompoundAssign<'a>, span: Span) -> LeafValues {
         let (access, observed) = self.lower_place(&update.place);
-        let old = self.read(&access, span);
+        let mut old = self.read(&access, span);
+        if self.is_constant_place(&update.place) {
+            self.detach(update.place.ty, &mut old, span);
+        }
         let outer = std::mem::replace(&mut self.current, old.clone());
         let new = self.values(&update.value);
         self.current = outer;

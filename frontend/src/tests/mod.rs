@@ -10,6 +10,7 @@ mod flow;
 mod habits;
 mod hints;
 mod limits;
+mod losses;
 mod matrices;
 mod messages;
 mod mutants;

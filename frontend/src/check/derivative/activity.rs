@@ -4,13 +4,19 @@
 //! is by variables and expressions, without the order of statements, and repeats until no further
 //! variable becomes varied. A varied value that reaches what passes no gradients is an error, since
 //! the derivative would silently be 0.
+//!
+//! An integer is *rounded* if it is made of a varied float. Where it is used as a float again is a
+//! warning. So is a derivative that is 0 everywhere: nothing leads from the parameter to a result.
 
 use super::super::TypeChecker;
-use super::super::typed_tree::{FunctionId, LocalId, TypedExpr, TypedExprKind, TypedStmt};
+use super::super::typed_tree::{
+    FunctionId, LocalId, TypedExpr, TypedExprKind, TypedParam, TypedStmt,
+};
 use super::super::types::TypeId;
 use super::super::{DeclaredFunction, FunctionOrigin};
 use crate::ast::ParamDirection;
-use adumbra_ir::{Code, Diagnostic, Span};
+use adumbra_ir::module::DifferentiationMode;
+use adumbra_ir::{Code, Diagnostic, Op, Span};
 use std::collections::HashSet;
 
 /// Most times that a body is walked; then every variable counts as varied.
@@ -25,6 +31,16 @@ struct Walk<'w, 'a, 'c> {
     current: bool,
     /// Whether what is walked is under `no_diff`.
     is_detached: bool,
+    /// By variable: the cast by which an integer in it is rounded.
+    rounded: Vec<Option<Span>>,
+    /// The same of the value that an update changes.
+    current_rounded: Option<Span>,
+    /// Casts and calls that make integers of varied values.
+    casts: HashSet<Span>,
+    /// Whether a varied value is returned.
+    returns: bool,
+    /// How many walks of callers are around this one.
+    depth: u32,
     losses: Vec<Loss>,
     /// The first shadow of a varied value.
     shadow: Option<Span>,
@@ -39,6 +55,8 @@ enum Loss {
     Sample(u32, Span),
     /// In a closure.
     Closure(Span),
+    /// At a cast to an integer that is used as a float again.
+    Rounded(Span),
     /// In a plain struct that is passed to a function with custom derivatives.
     PlainStruct(FunctionId, TypeId, Span),
 }
@@ -70,38 +88,106 @@ impl<'a> TypeChecker<'a, '_> {
             losses.iter().for_each(|loss| self.report_loss(loss, id));
         }
         self.check_reversed_shadows();
+        self.warn_of_zero_derivatives();
     }
 
+    /// The walk over a function of which all differentiable parameters are varied.
     fn walk(&self, id: FunctionId) -> Walk<'_, 'a, '_> {
         let declared = *self.declared(id);
-        let mut walk = Walk {
-            checker: self,
-            varied: vec![false; declared.locals.len()],
-            has_changed: false,
-            current: false,
-            is_detached: false,
-            losses: Vec::new(),
-            shadow: None,
-            callees: Vec::new(),
-        };
+        let mut walk = self.begin_walk(id);
         for (param, varied) in declared.params.iter().zip(&mut walk.varied) {
             *varied = param.direction != ParamDirection::Out
                 && !param.is_no_diff
                 && self.is_differentiable_type(param.ty);
         }
-        for walks in 0.. {
-            walk.has_changed = false;
-            walk.losses.clear();
-            walk.callees.clear();
-            walk.statements(declared.body);
-            if !walk.has_changed {
-                break;
+        walk.finish(declared.body);
+        walk
+    }
+
+    fn begin_walk(&self, id: FunctionId) -> Walk<'_, 'a, '_> {
+        let declared = *self.declared(id);
+        Walk {
+            checker: self,
+            varied: vec![false; declared.locals.len()],
+            has_changed: false,
+            current: false,
+            is_detached: false,
+            rounded: vec![None; declared.locals.len()],
+            current_rounded: None,
+            casts: HashSet::new(),
+            returns: false,
+            depth: 0,
+            losses: Vec::new(),
+            shadow: None,
+            callees: Vec::new(),
+        }
+    }
+
+    /// Warns of derivatives that are 0 everywhere.
+    fn warn_of_zero_derivatives(&mut self) {
+        for (derivative, span) in std::mem::take(&mut self.derivatives.called) {
+            let Some(derived) = self.declared(derivative).derived else {
+                continue;
+            };
+            let primal = *self.declared(derived.of);
+            if primal.derived.is_some()
+                || primal.is_library
+                || primal.origin != FunctionOrigin::Declared
+                || primal.marks.rules != Default::default()
+            {
+                continue;
             }
-            if walks == MAX_WALKS {
-                walk.varied.fill(true);
+            let mut flat = Vec::new();
+            let mut active = 0;
+            for (index, param) in primal.params.iter().enumerate() {
+                if derived.plain[index]
+                    || param.is_no_diff
+                    || param.direction == ParamDirection::Out
+                    || !self.is_differentiable_type(param.ty)
+                {
+                    continue;
+                }
+                active += 1;
+                let mut walk = self.begin_walk(derived.of);
+                walk.varied[param.local.0 as usize] = true;
+                walk.finish(primal.body);
+                let outputs = (primal.params.iter())
+                    .filter(|param| param.direction != ParamDirection::In && !param.is_no_diff);
+                let leads = walk.returns && !primal.is_no_diff
+                    || outputs.into_iter().any(|p| walk.varied[p.local.0 as usize]);
+                if !leads {
+                    flat.push(param);
+                }
+            }
+            // A forward derivative is one sum over all parameters.
+            let is_sum = derived.mode == DifferentiationMode::Forward;
+            if is_sum && flat.len() < active {
+                continue;
+            }
+            for param in flat.into_iter().take(if is_sum { 1 } else { usize::MAX }) {
+                self.warn_of_zero_derivative(derived.of, param, span);
             }
         }
-        walk
+    }
+
+    fn warn_of_zero_derivative(&mut self, of: FunctionId, param: &TypedParam<'a>, span: Span) {
+        let name = self.symbol_name(self.function_name(of)).to_owned();
+        let param_name = self.symbol_name(param.name).to_owned();
+        self.warn(
+            Diagnostic::new(
+                Code::FlatDerivative,
+                span,
+                format!("the derivative of `{name}` by `{param_name}` is 0 everywhere"),
+            )
+            .here("always 0")
+            .label(
+                param.span,
+                "nothing that has a derivative leads from here to a result",
+            )
+            .help(format!(
+                "write `no_diff` before `{param_name}` if no gradient is wanted, and pass a plain value"
+            )),
+        );
     }
 
     /// Whether values of the type have differentials, as far as that was asked for; floats always.
@@ -115,6 +201,9 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     fn report_loss(&mut self, loss: &Loss, within: FunctionId) {
+        if let Loss::Rounded(span) = *loss {
+            return self.warn_of_rounding(span, within);
+        }
         let within = *self.declared(within);
         let around = self.symbol_name(within.name.symbol).to_owned();
         let diagnostic = match *loss {
@@ -150,6 +239,7 @@ impl<'a> TypeChecker<'a, '_> {
                     .here("closures have no derivative")
                     .help("write `no_diff` before the value: `make_closure<name>(no_diff x)`")
             }
+            Loss::Rounded(span) => unreachable!("reported before: {span:?}"),
             Loss::PlainStruct(callee, ty, span) => {
                 let name = self
                     .symbol_name(self.declared(callee).name.symbol)
@@ -169,6 +259,21 @@ impl<'a> TypeChecker<'a, '_> {
             _ => diagnostic,
         };
         self.report(diagnostic);
+    }
+
+    fn warn_of_rounding(&mut self, span: Span, within: FunctionId) {
+        let name = self.symbol_name(self.function_name(within)).to_owned();
+        self.warn(
+            Diagnostic::new(
+                Code::RoundedGradient,
+                span,
+                format!(
+                    "an integer is made of a value with a gradient, and used as a float again, which `{name}` loses"
+                ),
+            )
+            .here("its derivative is 0")
+            .help("write `no_diff` before the float if no gradient is wanted: `(int)(no_diff x)`"),
+        );
     }
 
     /// Reports functions that `bwd_diff` is taken of, and that take screen derivatives of what
@@ -223,7 +328,26 @@ impl<'a> TypeChecker<'a, '_> {
     }
 }
 
+/// How deep the use of an integer is followed through calls.
+const MAX_DEPTH: u32 = 4;
+
 impl<'a> Walk<'_, 'a, '_> {
+    /// Walks the body until nothing changes.
+    fn finish(&mut self, body: &[TypedStmt<'a>]) {
+        for walks in 0.. {
+            self.has_changed = false;
+            self.losses.clear();
+            self.callees.clear();
+            self.statements(body);
+            if !self.has_changed {
+                break;
+            }
+            if walks == MAX_WALKS {
+                self.varied.fill(true);
+            }
+        }
+    }
+
     fn statements(&mut self, statements: &[TypedStmt<'a>]) {
         for statement in statements {
             self.statement(statement);
@@ -238,6 +362,7 @@ impl<'a> Walk<'_, 'a, '_> {
             TypedStmt::Declare(local, init) => {
                 let is_varied = init.is_some_and(|init| self.expr(init));
                 self.vary(local, is_varied);
+                self.round(local, init.and_then(|init| self.rounded(init)));
             }
             TypedStmt::Block(inner) => self.statements(inner),
             TypedStmt::If(chosen) => {
@@ -261,7 +386,7 @@ impl<'a> Walk<'_, 'a, '_> {
                 }
             }
             TypedStmt::Return(Some(value), _) => {
-                self.expr(value);
+                self.returns |= self.expr(value);
             }
             TypedStmt::Break(_) | TypedStmt::Continue(_) | TypedStmt::Return(None, _) => {}
         }
@@ -273,16 +398,66 @@ impl<'a> Walk<'_, 'a, '_> {
         *varied |= is_varied;
     }
 
+    fn round(&mut self, local: LocalId, cast: Option<Span>) {
+        let rounded = &mut self.rounded[local.0 as usize];
+        self.has_changed |= cast.is_some() && rounded.is_none();
+        *rounded = rounded.or(cast);
+    }
+
+    /// The cast by which an integer is rounded, of an expression that was walked.
+    fn rounded(&self, expr: &TypedExpr<'a>) -> Option<Span> {
+        let any = |parts: &[TypedExpr<'a>]| parts.iter().find_map(|part| self.rounded(part));
+        if self.casts.contains(&expr.span) && !is_of_floats(expr.ty) {
+            return Some(expr.span);
+        }
+        match expr.kind {
+            TypedExprKind::Local(local) => self.rounded[local.0 as usize],
+            TypedExprKind::CurrentValue => self.current_rounded,
+            _ if is_of_floats(expr.ty) || expr.ty == TypeId::BOOL => None,
+            TypedExprKind::Convert(inner)
+            | TypedExprKind::Member(inner, _)
+            | TypedExprKind::Index(inner, _) => self.rounded(inner),
+            TypedExprKind::Op(_, operands) => any(operands),
+            TypedExprKind::Reversed(_, operands) => any(operands),
+            TypedExprKind::Ternary([_, yes, no]) | TypedExprKind::Select([_, yes, no]) => {
+                self.rounded(yes).or(self.rounded(no))
+            }
+            TypedExprKind::Assign(_, value) => self.rounded(value),
+            TypedExprKind::Update(update) => self.rounded(&update.place),
+            TypedExprKind::Gather(parts) | TypedExprKind::List(parts) => any(parts),
+            TypedExprKind::Sequence(parts) => parts.last().and_then(|part| self.rounded(part)),
+            _ => None,
+        }
+    }
+
+    /// Notes that a value of that type is made of others, of which some are varied.
+    fn cast(&mut self, expr: &TypedExpr<'a>, is_varied: bool) {
+        if is_varied && expr.ty.is_integer() && !self.is_detached {
+            self.has_changed |= self.casts.insert(expr.span);
+        }
+    }
+
+    /// Notes that a rounded integer is used as a float.
+    fn use_as_float(&mut self, rounded: Option<Span>) {
+        let is_new =
+            |loss: &Loss, span: Span| !matches!(loss, Loss::Rounded(known) if *known == span);
+        if let Some(span) = rounded.filter(|_| !self.is_detached)
+            && self.losses.iter().all(|loss| is_new(loss, span))
+        {
+            self.losses.push(Loss::Rounded(span));
+        }
+    }
+
+    /// Makes the variable that a place is part of rounded.
+    fn write_rounded(&mut self, place: &TypedExpr<'a>, cast: Option<Span>) {
+        if let Some(local) = root(place) {
+            self.round(local, cast);
+        }
+    }
+
     /// Makes the variable that a place is part of varied.
     fn write(&mut self, place: &TypedExpr<'a>, is_varied: bool) {
-        let mut root = place;
-        while let TypedExprKind::Member(inner, _)
-        | TypedExprKind::Swizzle(inner, _)
-        | TypedExprKind::Index(inner, _) = root.kind
-        {
-            root = inner;
-        }
-        if let TypedExprKind::Local(local) = root.kind {
+        if let Some(local) = root(place) {
             self.vary(local, is_varied);
         }
     }
@@ -301,15 +476,25 @@ impl<'a> Walk<'_, 'a, '_> {
         let is_varied = match expr.kind {
             TypedExprKind::Local(local) => self.varied[local.0 as usize],
             TypedExprKind::CurrentValue => self.current,
-            TypedExprKind::Op(op, operands) => {
-                self.exprs(operands) && op.info().is_differentiable()
-            }
+            TypedExprKind::Op(op, operands) => self.op(op, operands, expr),
             TypedExprKind::Reversed(op, operands) => {
                 self.exprs(operands) && op.info().is_differentiable()
             }
             TypedExprKind::Convert(inner) => {
-                self.expr(inner);
+                let is_varied = self.expr(inner);
+                self.cast(expr, is_varied);
+                if expr.ty == TypeId::FLOAT {
+                    let rounded = self.rounded(inner);
+                    self.use_as_float(rounded);
+                }
                 false
+            }
+            TypedExprKind::Member(inner, leaf) => {
+                let is_constant = self
+                    .checker
+                    .types
+                    .is_no_diff_member(inner.ty, leaf, expr.ty);
+                self.expr(inner) && !is_constant
             }
             TypedExprKind::Index(value, index) => {
                 let is_varied = self.expr(value);
@@ -326,17 +511,23 @@ impl<'a> Walk<'_, 'a, '_> {
                 self.expr(place);
                 let is_varied = self.expr(value);
                 self.write(place, is_varied);
+                self.write_rounded(place, self.rounded(value));
                 is_varied
             }
             TypedExprKind::Update(update) => {
                 let before = self.expr(&update.place);
                 let outer = std::mem::replace(&mut self.current, before);
+                let rounded = self.rounded(&update.place);
+                let outer_rounded = std::mem::replace(&mut self.current_rounded, rounded);
                 let is_varied = self.expr(&update.value);
+                let rounded = self.rounded(&update.value);
                 self.current = outer;
+                self.current_rounded = outer_rounded;
+                self.write_rounded(&update.place, rounded);
                 self.write(&update.place, is_varied);
                 is_varied
             }
-            TypedExprKind::Call(callee, args) => self.call(callee, args, expr.span),
+            TypedExprKind::Call(callee, args) => self.call(callee, args, expr),
             TypedExprKind::Shadow(_, inner) => {
                 let is_varied = self.expr(inner);
                 if is_varied {
@@ -388,7 +579,47 @@ impl<'a> Walk<'_, 'a, '_> {
         }
     }
 
-    fn call(&mut self, callee: FunctionId, args: &[TypedExpr<'a>], span: Span) -> bool {
+    fn op(&mut self, op: Op, operands: &[TypedExpr<'a>], expr: &TypedExpr<'a>) -> bool {
+        let (mut any, mut passes) = (false, false);
+        for (operand, carries) in operands.iter().zip(op.passes_shadows()) {
+            let is_varied = self.expr(operand);
+            any |= is_varied;
+            passes |= is_varied && carries;
+        }
+        self.cast(expr, any);
+        if op == Op::AsFloat {
+            let rounded = self.rounded(&operands[0]);
+            self.use_as_float(rounded);
+        }
+        passes && op.info().is_differentiable()
+    }
+
+    /// Follows integers into a function: whether it uses one that is passed rounded as a float.
+    fn uses_as_float(&self, callee: FunctionId, params: &[bool]) -> bool {
+        let declared = *self.checker.declared(callee);
+        if declared.is_library || declared.derived.is_some() || self.depth >= MAX_DEPTH {
+            return false;
+        }
+        let key = (callee, params.to_vec());
+        let uses = &self.checker.derivatives.float_uses;
+        if let Some(&known) = uses.borrow().get(&key) {
+            return known;
+        }
+        uses.borrow_mut().insert(key.clone(), false);
+        let mut walk = self.checker.begin_walk(callee);
+        walk.depth = self.depth + 1;
+        for (param, _) in declared.params.iter().zip(params).filter(|p| *p.1) {
+            walk.rounded[param.local.0 as usize] = Some(param.span);
+        }
+        walk.finish(declared.body);
+        let mut losses = walk.losses.iter();
+        let found = losses.any(|loss| matches!(loss, Loss::Rounded(_)));
+        uses.borrow_mut().insert(key, found);
+        found
+    }
+
+    fn call(&mut self, callee: FunctionId, args: &[TypedExpr<'a>], expr: &TypedExpr<'a>) -> bool {
+        let span = expr.span;
         let declared: DeclaredFunction<'a> = *self.checker.declared(callee);
         self.callees.push(callee);
         let mut any = false;
@@ -402,6 +633,13 @@ impl<'a> Walk<'_, 'a, '_> {
                 }
             }
         }
+        let casts: Vec<Option<Span>> = args.iter().map(|arg| self.rounded(arg)).collect();
+        let rounded: Vec<bool> = casts.iter().map(Option::is_some).collect();
+        let first = casts.into_iter().flatten().next();
+        if first.is_some() && !self.is_detached && self.uses_as_float(callee, &rounded) {
+            self.use_as_float(first);
+        }
+        self.cast(expr, any || first.is_some());
         let types = &self.checker.types;
         let gives_floats = types.has_floats(declared.result)
             || declared
@@ -415,12 +653,35 @@ impl<'a> Walk<'_, 'a, '_> {
         } else if let Some((ty, span)) = plain.filter(|_| is_lossy && has_rules) {
             self.losses.push(Loss::PlainStruct(callee, ty, span));
         }
-        let is_varied = any && !self.is_detached;
+        let is_varied = any && !self.is_detached && !declared.marks.rules.is_zero;
         for (param, arg) in declared.params.iter().zip(args) {
             if param.direction != ParamDirection::In {
                 self.write(arg, is_varied && !param.is_no_diff);
+                if param.ty.is_integer() && is_varied {
+                    self.write_rounded(arg, Some(arg.span));
+                }
             }
         }
         is_varied && !declared.is_no_diff
     }
+}
+
+/// The variable that a place is part of.
+fn root(place: &TypedExpr<'_>) -> Option<LocalId> {
+    let mut root = place;
+    while let TypedExprKind::Member(inner, _)
+    | TypedExprKind::Swizzle(inner, _)
+    | TypedExprKind::Index(inner, _) = root.kind
+    {
+        root = inner;
+    }
+    match root.kind {
+        TypedExprKind::Local(local) => Some(local),
+        _ => None,
+    }
+}
+
+/// Whether values of the type are floats alone, and so never rounded.
+fn is_of_floats(ty: TypeId) -> bool {
+    ty == TypeId::FLOAT || ty.is_vector()
 }

@@ -27,6 +27,7 @@ use crate::limits::MAX_DERIVATIVE_ORDER;
 use adumbra_ir::module::DifferentiationMode;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// What attributes say of a function.
@@ -53,6 +54,10 @@ pub(super) struct Derivatives {
     built_ins: HashMap<(Symbol, Vec<TypeId>), FunctionId>,
     /// Functions that `bwd_diff` is taken of in the program, each with the first place.
     reversed: Vec<(FunctionId, Span)>,
+    /// Derivatives that are called, each with the first place.
+    called: Vec<(FunctionId, Span)>,
+    /// By function and the parameters that are rounded: whether it uses one of those as a float.
+    float_uses: RefCell<HashMap<(FunctionId, Vec<bool>), bool>>,
 }
 
 /// The parameters and the result of a derivative.
@@ -177,8 +182,12 @@ impl<'a> TypeChecker<'a, '_> {
         std::iter::successors(Some(id), derived).count() - 1
     }
 
-    /// Notes what `bwd_diff` is taken of by a call of this function.
+    /// Notes a call of a derivative, and what `bwd_diff` is taken of by it.
     fn note_reversed(&mut self, chosen: FunctionId, span: Span) {
+        let called = &mut self.derivatives.called;
+        if !self.is_library && called.iter().all(|(known, _)| *known != chosen) {
+            called.push((chosen, span));
+        }
         let mut next = self.declared(chosen).derived;
         while let Some(derived) = next {
             let reversed = &mut self.derivatives.reversed;
