@@ -141,6 +141,7 @@ codes! {
     NotDerivable = 563 Error "a derivative of something other than a function, or not called";
     ShadowInBackward = 564 Error "a backward derivative through a screen-space derivative";
     NotUnrolled = 566 Error "a loop that is to be unrolled, and cannot be";
+    BadDifferential = 567 Error "a written differential that derivatives cannot use";
     SourceTooLong = 601 Error "a source that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";

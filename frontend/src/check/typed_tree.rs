@@ -13,7 +13,7 @@ use adumbra_ir::{Direction, Op, Span};
 use smallvec::{SmallVec, smallvec};
 
 /// A variable of one function: a parameter or a local.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalId(pub u32);
 
 /// A function, by its number in [`TypedProgram::functions`].

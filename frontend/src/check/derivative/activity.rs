@@ -67,6 +67,7 @@ impl<'a> TypeChecker<'a, '_> {
         if !self.diagnostics.is_empty() {
             return;
         }
+        self.check_written_operations();
         if self.functions.iter().any(|f| f.marks.is_differentiable) {
             for index in 0..self.functions.len() {
                 for param in self.functions[index].params {

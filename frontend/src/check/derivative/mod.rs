@@ -17,6 +17,7 @@ mod call;
 pub(super) mod names;
 mod pair;
 mod rule;
+mod written;
 
 use super::typed_tree::{CustomRules, DerivedFunction, FunctionId, Local, LocalId, TypedParam};
 use super::types::TypeId;
@@ -56,6 +57,8 @@ pub(super) struct Derivatives {
     reversed: Vec<(FunctionId, Span)>,
     /// Derivatives that are called, each with the first place.
     called: Vec<(FunctionId, Span)>,
+    /// The struct whose methods are being declared.
+    pub(super) owner: Option<TypeId>,
     /// By function and the parameters that are rounded: whether it uses one of those as a float.
     float_uses: RefCell<HashMap<(FunctionId, Vec<bool>), bool>>,
 }

@@ -29,6 +29,9 @@ impl<'a> TypeChecker<'a, '_> {
                 self.types.set_differentiable(number);
             }
         }
+        for alias in syntax.aliases {
+            self.conform_alias(ty, alias);
+        }
     }
 
     /// `DifferentialPair<T>`
