@@ -51,17 +51,17 @@ const SINES: &str = "for (int i = 0; i < n; i++) { float a = sin(r * x), b = r *
 
 #[test]
 fn preferences_choose_what_is_kept() {
-    let (usual, bits) = kept(&program("", SINES));
+    let (default, bits) = kept(&program("", SINES));
     for (attributes, before) in [("[PreferCheckpoint]", ""), ("", "[PreferCheckpoint] ")] {
         let (more, same) = kept(&program(attributes, &format!("{before}{SINES}")));
-        assert!(more > usual, "{more} {usual}");
+        assert!(more > default, "{more} {default}");
         assert_eq!(same, bits);
     }
     for (attributes, before) in [("[PreferRecompute]", ""), ("", "[PreferRecompute] ")] {
         let (fewer, same) = kept(&program(attributes, &format!("{before}{SINES}")));
         // The loop-carried value alone.
         assert_eq!((fewer, same), (1, bits));
-        assert!(fewer < usual);
+        assert!(fewer < default);
     }
 }
 
@@ -73,7 +73,7 @@ fn innermost_preference_counts() {
 }
 
 #[test]
-fn forced_loop_is_unrolled_beyond_the_usual_limit() {
+fn forced_loop_is_unrolled_beyond_default_limit() {
     let body = |hint: &str| {
         program(
             "",

@@ -113,7 +113,7 @@ impl DerivativeHints {
 }
 
 impl<'f> Unroller<'f> {
-    /// Treats the regions that have loops, inner ones first: `each` is told whether the region is
+    /// Treats the regions that have loops, inner ones first: `each` gets whether the region is
     /// inside of a loop. Returns whether a loop was changed.
     fn run(
         function: &'f mut Function,

@@ -269,7 +269,7 @@ def often_wrong():
         "of_meeting": _slope(_meets_nested, 0.75),
         "of_member": _slope(lambda x: 3 * x**3 + x, 0.75),
         "of_power": 11 * 0.75**10,
-        # floor(3) is 3, the step 1; fract and floor have the slopes of their pieces.
+        # floor(3) is 3, the step 1; fract and floor have the slopes between their jumps.
         "of_steps": _slope(smooth, 0.75) + 3 + 2 * 0.75 + 1,
         "hessian": (6 * x * y - y * y * sine, mixed),
         "other": (mixed, -x * x * sine),

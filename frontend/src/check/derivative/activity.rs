@@ -9,23 +9,21 @@
 //! warning. So is a derivative that is 0 everywhere: nothing leads from the parameter to a result.
 
 use super::super::TypeChecker;
-use super::super::typed_tree::{
-    FunctionId, LocalId, TypedExpr, TypedExprKind, TypedParam, TypedStmt,
-};
+use super::super::typed_tree::{FunctionId, LocalId, TypedExpr, TypedExprKind, TypedStmt};
 use super::super::types::TypeId;
 use super::super::{DeclaredFunction, FunctionOrigin};
+use super::loss::Loss;
 use crate::ast::ParamDirection;
-use adumbra_ir::module::DifferentiationMode;
-use adumbra_ir::{Code, Diagnostic, Op, Span};
-use std::collections::HashSet;
+use adumbra_ir::{Op, Span};
+use std::collections::{HashMap, HashSet};
 
 /// Most times that a body is walked; then every variable counts as varied.
 const MAX_WALKS: usize = 32;
 
 /// A walk over one body.
-struct Walk<'w, 'a, 'c> {
+pub(super) struct Walk<'w, 'a, 'c> {
     checker: &'w TypeChecker<'a, 'c>,
-    varied: Vec<bool>,
+    pub(super) varied: Vec<bool>,
     has_changed: bool,
     /// Whether the value that an update changes is varied.
     current: bool,
@@ -38,27 +36,15 @@ struct Walk<'w, 'a, 'c> {
     /// Casts and calls that make integers of varied values.
     casts: HashSet<Span>,
     /// Whether a varied value is returned.
-    returns: bool,
+    pub(super) returns: bool,
     /// How many walks of callers are around this one.
     depth: u32,
-    losses: Vec<Loss>,
+    /// By function and the parameters that are rounded: whether it uses one of those as a float.
+    float_uses: HashMap<(FunctionId, Vec<bool>), bool>,
+    pub(super) losses: Vec<Loss>,
     /// The first shadow of a varied value.
-    shadow: Option<Span>,
-    callees: Vec<FunctionId>,
-}
-
-/// A gradient that ends.
-enum Loss {
-    /// At a call of an unmarked function.
-    Call(FunctionId, Span),
-    /// At a texture sample.
-    Sample(u32, Span),
-    /// In a closure.
-    Closure(Span),
-    /// At a cast to an integer that is used as a float again.
-    Rounded(Span),
-    /// In a plain struct that is passed to a function with custom derivatives.
-    PlainStruct(FunctionId, TypeId, Span),
+    pub(super) shadow: Option<Span>,
+    pub(super) callees: Vec<FunctionId>,
 }
 
 impl<'a> TypeChecker<'a, '_> {
@@ -93,7 +79,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     /// The walk over a function of which all differentiable parameters are varied.
-    fn walk(&self, id: FunctionId) -> Walk<'_, 'a, '_> {
+    pub(super) fn walk(&self, id: FunctionId) -> Walk<'_, 'a, '_> {
         let declared = *self.declared(id);
         let mut walk = self.begin_walk(id);
         for (param, varied) in declared.params.iter().zip(&mut walk.varied) {
@@ -105,7 +91,7 @@ impl<'a> TypeChecker<'a, '_> {
         walk
     }
 
-    fn begin_walk(&self, id: FunctionId) -> Walk<'_, 'a, '_> {
+    pub(super) fn begin_walk(&self, id: FunctionId) -> Walk<'_, 'a, '_> {
         let declared = *self.declared(id);
         Walk {
             checker: self,
@@ -118,214 +104,21 @@ impl<'a> TypeChecker<'a, '_> {
             casts: HashSet::new(),
             returns: false,
             depth: 0,
+            float_uses: HashMap::new(),
             losses: Vec::new(),
             shadow: None,
             callees: Vec::new(),
         }
     }
 
-    /// Warns of derivatives that are 0 everywhere.
-    fn warn_of_zero_derivatives(&mut self) {
-        for (derivative, span) in std::mem::take(&mut self.derivatives.called) {
-            let Some(derived) = self.declared(derivative).derived else {
-                continue;
-            };
-            let primal = *self.declared(derived.of);
-            if primal.derived.is_some()
-                || primal.is_library
-                || primal.origin != FunctionOrigin::Declared
-                || primal.marks.rules != Default::default()
-            {
-                continue;
-            }
-            let mut flat = Vec::new();
-            let mut active = 0;
-            for (index, param) in primal.params.iter().enumerate() {
-                if derived.plain[index]
-                    || param.is_no_diff
-                    || param.direction == ParamDirection::Out
-                    || !self.is_differentiable_type(param.ty)
-                {
-                    continue;
-                }
-                active += 1;
-                let mut walk = self.begin_walk(derived.of);
-                walk.varied[param.local.0 as usize] = true;
-                walk.finish(primal.body);
-                let outputs = (primal.params.iter())
-                    .filter(|param| param.direction != ParamDirection::In && !param.is_no_diff);
-                let leads = walk.returns && !primal.is_no_diff
-                    || outputs.into_iter().any(|p| walk.varied[p.local.0 as usize]);
-                if !leads {
-                    flat.push(param);
-                }
-            }
-            // A forward derivative is one sum over all parameters.
-            let is_sum = derived.mode == DifferentiationMode::Forward;
-            if is_sum && flat.len() < active {
-                continue;
-            }
-            for param in flat.into_iter().take(if is_sum { 1 } else { usize::MAX }) {
-                self.warn_of_zero_derivative(derived.of, param, span);
-            }
-        }
-    }
-
-    fn warn_of_zero_derivative(&mut self, of: FunctionId, param: &TypedParam<'a>, span: Span) {
-        let name = self.symbol_name(self.function_name(of)).to_owned();
-        let param_name = self.symbol_name(param.name).to_owned();
-        self.warn(
-            Diagnostic::new(
-                Code::FlatDerivative,
-                span,
-                format!("the derivative of `{name}` by `{param_name}` is 0 everywhere"),
-            )
-            .here("always 0")
-            .label(
-                param.span,
-                "nothing that has a derivative leads from here to a result",
-            )
-            .help(format!(
-                "write `no_diff` before `{param_name}` if no gradient is wanted, and pass a plain value"
-            )),
-        );
-    }
-
     /// Whether values of the type have differentials, as far as that was asked for; floats always.
-    fn is_differentiable_type(&self, ty: TypeId) -> bool {
+    pub(super) fn is_differentiable_type(&self, ty: TypeId) -> bool {
         self.types.has_floats(ty)
             && (self.types.known_differential(ty).is_some()
                 || !matches!(
                     self.types.kind(ty),
                     super::super::types::TypeKind::Struct(_)
                 ))
-    }
-
-    fn report_loss(&mut self, loss: &Loss, within: FunctionId) {
-        if let Loss::Rounded(span) = *loss {
-            return self.warn_of_rounding(span, within);
-        }
-        let within = *self.declared(within);
-        let around = self.symbol_name(within.name.symbol).to_owned();
-        let diagnostic = match *loss {
-            Loss::Call(callee, span) => {
-                let callee = *self.declared(callee);
-                let name = self.symbol_name(callee.name.symbol).to_owned();
-                let prototype = self.prototype(&callee, callee.result, callee.params);
-                let message =
-                    format!("`{name}` is not differentiable, so `{around}` would lose a gradient");
-                Diagnostic::new(Code::LostGradient, span, message)
-                    .here("its derivative would be 0")
-                    .label(callee.name.span, "not marked as differentiable")
-                    .help(format!(
-                        "write `[Differentiable]` before `{prototype}`; or `no_diff {name}(…)` if no gradient is wanted"
-                    ))
-            }
-            Loss::Sample(texture, span) => {
-                let name = self.symbol_name(self.textures[texture as usize].symbol);
-                let message = format!(
-                    "a texture is sampled where coordinates have a gradient, which `{around}` would lose"
-                );
-                Diagnostic::new(Code::LostInSample, span, message)
-                    .here("its derivative would be 0")
-                    .help(format!(
-                        "write `no_diff texture2d_sample<{name}>(…)` if no gradient is wanted, or give `{around}` a `[PrimalSubstitute(…)]`"
-                    ))
-            }
-            Loss::Closure(span) => {
-                let message = format!(
-                    "a closure is made of a value with a gradient, which `{around}` would lose"
-                );
-                Diagnostic::new(Code::LostInSample, span, message)
-                    .here("closures have no derivative")
-                    .help("write `no_diff` before the value: `make_closure<name>(no_diff x)`")
-            }
-            Loss::Rounded(span) => unreachable!("reported before: {span:?}"),
-            Loss::PlainStruct(callee, ty, span) => {
-                let name = self
-                    .symbol_name(self.declared(callee).name.symbol)
-                    .to_owned();
-                let is = self.quoted_type(ty);
-                let fix = self.differentiable_fix(ty);
-                let message = format!(
-                    "{is} is not `IDifferentiable`, so the derivative of `{name}` loses its gradient"
-                );
-                Diagnostic::new(Code::PlainStructGradient, span, message)
-                    .here("its derivative would be 0")
-                    .help(format!("{fix}; or `no_diff` before the value"))
-            }
-        };
-        let diagnostic = match diagnostic.code {
-            Code::LostGradient => diagnostic.label(within.name.span, "differentiable"),
-            _ => diagnostic,
-        };
-        self.report(diagnostic);
-    }
-
-    fn warn_of_rounding(&mut self, span: Span, within: FunctionId) {
-        let name = self.symbol_name(self.function_name(within)).to_owned();
-        self.warn(
-            Diagnostic::new(
-                Code::RoundedGradient,
-                span,
-                format!(
-                    "an integer is made of a value with a gradient, and used as a float again, which `{name}` loses"
-                ),
-            )
-            .here("its derivative is 0")
-            .help("write `no_diff` before the float if no gradient is wanted: `(int)(no_diff x)`"),
-        );
-    }
-
-    /// Reports functions that `bwd_diff` is taken of, and that take screen derivatives of what
-    /// depends on their parameters.
-    fn check_reversed_shadows(&mut self) {
-        let reversed = std::mem::take(&mut self.derivatives.reversed);
-        let mut shadows: Vec<(Span, Span, FunctionId)> = Vec::new();
-        for (function, span) in reversed {
-            let mut seen = HashSet::from([function]);
-            let mut open = vec![function];
-            while let Some(id) = open.pop() {
-                let declared = *self.declared(id);
-                if let Some(derived) = declared.derived {
-                    if seen.insert(derived.of) {
-                        open.push(derived.of);
-                    }
-                    continue;
-                }
-                let rules = declared.marks.rules;
-                if let Some(substitute) = rules.substitute {
-                    if seen.insert(substitute) {
-                        open.push(substitute);
-                    }
-                    continue;
-                }
-                if rules != Default::default() {
-                    continue;
-                }
-                let walk = self.walk(id);
-                if let Some(shadow) = walk.shadow {
-                    shadows.push((span, shadow, id));
-                    break;
-                }
-                let callees = walk.callees;
-                open.extend(callees.into_iter().filter(|&callee| seen.insert(callee)));
-            }
-        }
-        for (span, shadow, id) in shadows {
-            let name = self.symbol_name(self.function_name(id)).to_owned();
-            let mut diagnostic = Diagnostic::new(
-                Code::ShadowInBackward,
-                span,
-                format!("`bwd_diff` reaches a screen derivative, in `{name}`"),
-            )
-            .here("no gradient passes it")
-            .help("take `ddx` and `ddy` outside, and pass them as `no_diff` parameters");
-            if !self.declared(id).is_library {
-                diagnostic = diagnostic.label(shadow, "taken here");
-            }
-            self.report(diagnostic);
-        }
     }
 }
 
@@ -334,7 +127,7 @@ const MAX_DEPTH: u32 = 4;
 
 impl<'a> Walk<'_, 'a, '_> {
     /// Walks the body until nothing changes.
-    fn finish(&mut self, body: &[TypedStmt<'a>]) {
+    pub(super) fn finish(&mut self, body: &[TypedStmt<'a>]) {
         for walks in 0.. {
             self.has_changed = false;
             self.losses.clear();
@@ -596,26 +389,28 @@ impl<'a> Walk<'_, 'a, '_> {
     }
 
     /// Follows integers into a function: whether it uses one that is passed rounded as a float.
-    fn uses_as_float(&self, callee: FunctionId, params: &[bool]) -> bool {
+    fn uses_as_float(&mut self, callee: FunctionId, params: &[bool]) -> bool {
         let declared = *self.checker.declared(callee);
         if declared.is_library || declared.derived.is_some() || self.depth >= MAX_DEPTH {
             return false;
         }
         let key = (callee, params.to_vec());
-        let uses = &self.checker.derivatives.float_uses;
-        if let Some(&known) = uses.borrow().get(&key) {
+        if let Some(&known) = self.float_uses.get(&key) {
             return known;
         }
-        uses.borrow_mut().insert(key.clone(), false);
+        // A call inside of itself adds nothing.
+        self.float_uses.insert(key.clone(), false);
         let mut walk = self.checker.begin_walk(callee);
         walk.depth = self.depth + 1;
+        walk.float_uses = std::mem::take(&mut self.float_uses);
         for (param, _) in declared.params.iter().zip(params).filter(|p| *p.1) {
             walk.rounded[param.local.0 as usize] = Some(param.span);
         }
         walk.finish(declared.body);
         let mut losses = walk.losses.iter();
         let found = losses.any(|loss| matches!(loss, Loss::Rounded(_)));
-        uses.borrow_mut().insert(key, found);
+        self.float_uses = std::mem::take(&mut walk.float_uses);
+        self.float_uses.insert(key, found);
         found
     }
 

@@ -14,6 +14,7 @@
 mod activity;
 pub(super) mod attribute;
 mod call;
+mod loss;
 pub(super) mod names;
 mod pair;
 mod rule;
@@ -28,7 +29,6 @@ use crate::limits::MAX_DERIVATIVE_ORDER;
 use adumbra_ir::module::DifferentiationMode;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
-use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// What attributes say of a function.
@@ -59,8 +59,6 @@ pub(super) struct Derivatives {
     called: Vec<(FunctionId, Span)>,
     /// The struct whose methods are being declared.
     pub(super) owner: Option<TypeId>,
-    /// By function and the parameters that are rounded: whether it uses one of those as a float.
-    float_uses: RefCell<HashMap<(FunctionId, Vec<bool>), bool>>,
 }
 
 /// The parameters and the result of a derivative.

@@ -100,9 +100,8 @@ impl<'a> TypeChecker<'a, '_> {
         } else {
             (
                 format!("the differential of {is} is not {is} itself"),
-                format!(
-                    "write `: IDifferentiable` after it, with members that are all differentiable"
-                ),
+                "write `: IDifferentiable` after it, with members that are all differentiable"
+                    .to_owned(),
             )
         };
         self.report(
