@@ -168,6 +168,8 @@ pub struct StructDef<'a> {
     pub interfaces: &'a [Ident],
     /// Its members' declarations, in order.
     pub members: &'a [Declaration<'a>],
+    /// The names that it gives to types.
+    pub aliases: &'a [TypeAlias<'a>],
     /// Its methods, in order.
     pub methods: &'a [FunctionDef<'a>],
 }

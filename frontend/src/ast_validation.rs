@@ -61,6 +61,10 @@ impl<'s> AstValidator<'s> {
             ItemKind::Function(function) => self.function(function),
             ItemKind::Struct(structure) => {
                 structure.members.iter().for_each(|m| self.declaration(m));
+                for alias in structure.aliases {
+                    self.ty(&alias.ty);
+                    self.dimensions(alias.dimensions);
+                }
                 for method in structure.methods {
                     self.attributes(method.attributes);
                     self.function(method);

@@ -109,8 +109,9 @@ codes! {
     BadClosureArgument = 504 Error "an argument that a closure cannot have";
     DerivativeOfTexture = 511 Warning "a derivative of a texture's result, which is 0";
     SecondDerivative = 512 Warning "a derivative of a derivative, which is 0";
-    FlatDerivative = 513 Warning "a derivative of what changes in steps, which is 0";
+    FlatDerivative = 513 Warning "a derivative that is always 0";
     UnsetShadow = 514 Warning "a derivative of a global, which the host never sets";
+    RoundedGradient = 515 Warning "a gradient that ends in an integer";
     DivergentDerivative = 521 Error "a derivative from neighbours that may have diverged";
     EmptyGroup = 531 Error "a group from which nothing comes";
     UnitName = 532 Error "a name that a unit cannot have";
@@ -134,10 +135,13 @@ codes! {
     NoDifferential = 557 Error "a type without a differential";
     PlainStructGradient = 558 Error "a gradient that would be lost in a plain struct";
     MissingDerivativeRule = 559 Error "a mode of differentiation without its custom derivative";
+    NonlinearRule = 560 Error "a forward derivative that cannot be transposed";
     UnknownAttribute = 561 Error "an attribute that the language does not have";
     MisplacedAttribute = 562 Error "an attribute where it means nothing";
     NotDerivable = 563 Error "a derivative of something other than a function, or not called";
     ShadowInBackward = 564 Error "a backward derivative through a screen-space derivative";
+    NotUnrolled = 566 Error "a loop that is to be unrolled, and cannot be";
+    BadDifferential = 567 Error "a written differential that derivatives cannot use";
     SourceTooLong = 601 Error "a source that is too long";
     NestingTooDeep = 602 Error "too deeply nested";
     TooManyErrors = 603 Error "more errors than are shown";
@@ -158,6 +162,7 @@ codes! {
     IndexOutOfRange = 801 Warning "an index out of range, clamped";
     DivisionByZero = 802 Warning "an integer division by zero, which gives 0";
     NegativeArraySize = 803 Warning "a negative array size, taken as 0";
+    TooManyIterations = 804 Warning "more iterations than `[MaxIters]` says";
     StepBudget = 811 Error "too many steps: the point was stopped";
     CallDepth = 812 Error "calls too deep: the point was stopped";
     ArraySize = 813 Error "too many array elements: the point was stopped";

@@ -16,6 +16,7 @@
 //! nest. Only floats are active.
 
 use crate::module::FuncId;
+use crate::span::Span;
 
 /// The two modes of automatic differentiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,4 +65,67 @@ pub struct CustomDerivatives {
     pub is_zero: bool,
     /// What `forward` and `backward` are with respect to; empty without them.
     pub activity: Activity,
+}
+
+/// What the shader writer said of how code is differentiated. It changes no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DerivativeHint {
+    /// The function or loop that it is about: instructions inside of this span, which they keep when
+    /// they are copied.
+    pub about: Span,
+    /// Where it was said.
+    pub span: Span,
+    /// What was said.
+    pub kind: HintKind,
+}
+
+/// A kind of hint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HintKind {
+    /// Values are kept for the reverse sweep, rather than computed again.
+    Checkpoint,
+    /// Values are computed again where that is possible.
+    Recompute,
+    /// The loop has at most that many iterations.
+    MaxIterations(u32),
+    /// The loop is unrolled before it is differentiated.
+    Unroll,
+    /// The loop is unrolled to blocks of that many iterations.
+    UnrollBlocks(u32),
+}
+
+/// The hints of a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DerivativeHints(pub Vec<DerivativeHint>);
+
+impl DerivativeHints {
+    /// Whether what is computed by an instruction at that span is kept for the reverse sweep, if
+    /// the innermost hint around it says.
+    pub fn keeps(&self, span: Span) -> Option<bool> {
+        let around = |hint: &&DerivativeHint| {
+            let about = hint.about;
+            about.file == span.file && about.start <= span.start && span.end <= about.end
+        };
+        let says = |hint: &DerivativeHint| match hint.kind {
+            HintKind::Checkpoint => Some((hint.about, true)),
+            HintKind::Recompute => Some((hint.about, false)),
+            _ => None,
+        };
+        let inner = self.0.iter().filter(around).filter_map(says);
+        let inner = inner.min_by_key(|(about, _)| about.end - about.start);
+        inner.map(|(_, keeps)| keeps)
+    }
+
+    /// The hints about exactly the loop of an instruction at that span.
+    pub fn of_loop(&self, span: Span) -> impl Iterator<Item = &DerivativeHint> {
+        self.0.iter().filter(move |hint| hint.about == span)
+    }
+
+    /// The most iterations that the loop of an instruction at that span is said to have.
+    pub fn max_iterations(&self, span: Span) -> Option<(u32, Span)> {
+        self.of_loop(span).find_map(|hint| match hint.kind {
+            HintKind::MaxIterations(count) => Some((count, hint.span)),
+            _ => None,
+        })
+    }
 }

@@ -120,6 +120,9 @@ pub enum FaultKind {
     DivisionByZero,
     /// An array was to have a negative number of elements, and has none.
     NegativeArraySize,
+    /// A loop of a function that is differentiated backward had more iterations than its
+    /// `[MaxIters]` says. The gradient is right.
+    TooManyIterations,
     /// More than [`Limits::steps`]: the point was stopped.
     StepBudget,
     /// More than [`Limits::call_depth`]: the point was stopped.
@@ -144,6 +147,7 @@ impl From<OpFault> for FaultKind {
         match fault {
             OpFault::IndexOutOfRange => FaultKind::IndexOutOfRange,
             OpFault::DivisionByZero => FaultKind::DivisionByZero,
+            OpFault::TooManyIterations => FaultKind::TooManyIterations,
         }
     }
 }
@@ -153,7 +157,10 @@ impl FaultKind {
     pub const fn stops(self) -> bool {
         !matches!(
             self,
-            FaultKind::IndexOutOfRange | FaultKind::DivisionByZero | FaultKind::NegativeArraySize
+            FaultKind::IndexOutOfRange
+                | FaultKind::DivisionByZero
+                | FaultKind::NegativeArraySize
+                | FaultKind::TooManyIterations
         )
     }
 
@@ -166,6 +173,9 @@ impl FaultKind {
             FaultKind::DivisionByZero => "the result is 0; ask whether the divisor is 0 before",
             FaultKind::NegativeArraySize => {
                 "the array is empty; ask whether the size is negative before, or write `max(n, 0)`"
+            }
+            FaultKind::TooManyIterations => {
+                "the gradient is right; write a greater number, or remove `[MaxIters]`"
             }
             FaultKind::StepBudget => {
                 "let the loop or recursion end, or allow more steps (`--steps`, `Limits::steps`)"
@@ -194,6 +204,7 @@ impl FaultKind {
             FaultKind::IndexOutOfRange => Code::IndexOutOfRange,
             FaultKind::DivisionByZero => Code::DivisionByZero,
             FaultKind::NegativeArraySize => Code::NegativeArraySize,
+            FaultKind::TooManyIterations => Code::TooManyIterations,
             FaultKind::StepBudget => Code::StepBudget,
             FaultKind::CallDepth => Code::CallDepth,
             FaultKind::ArraySize => Code::ArraySize,

@@ -4,6 +4,7 @@
 //! is added is an error until it is counted.
 
 use crate::codes::Code;
+use crate::derivative::{DerivativeHint, DerivativeHints, HintKind};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
@@ -50,6 +51,7 @@ nothing!(
     usize,
     Code,
     Span,
+    HintKind,
     Scalar,
     Lanes,
     FuncId,
@@ -66,6 +68,12 @@ nothing!(
     Results,
     Quad
 );
+
+impl HeapSize for DerivativeHints {
+    fn heap_bytes(&self) -> usize {
+        self.0.heap_bytes()
+    }
+}
 
 impl HeapSize for String {
     fn heap_bytes(&self) -> usize {
@@ -158,8 +166,9 @@ heap_of! {
     StructType { name, members }
     Label { span, message }
     Diagnostic { code, message, span, label, labels, help }
-    Module { functions, entry, globals, textures, resources, closures, inputs, outputs, messages, records, names, quad }
+    Module { functions, entry, globals, textures, resources, closures, inputs, outputs, messages, records, names, hints, quad }
     Record { fields }
+    DerivativeHint { about, span, kind }
     Global { name, ty }
     Input { name, ty, default, metadata }
     Output { name, ty, metadata }

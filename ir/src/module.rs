@@ -11,7 +11,9 @@
 //! member, with shadows beside it. SSA form with region parameters is that of MLIR (Lattner et al.,
 //! 2021, *MLIR: scaling compiler infrastructure for domain specific computation*, CGO).
 
-pub use crate::derivative::{Activity, CustomDerivatives, DifferentiationMode, Recipe};
+pub use crate::derivative::{
+    Activity, CustomDerivatives, DerivativeHints, DifferentiationMode, Recipe,
+};
 pub use crate::message::Message;
 use crate::metadata::Metadata;
 use crate::quad::Quad;
@@ -88,6 +90,9 @@ pub struct Module {
     pub outputs: Vec<Output>,
     /// Names of values and arrays, as the shader writer gave them.
     pub names: Vec<String>,
+    /// What the shader writer said of how functions are differentiated; none after
+    /// `differentiate`. IR text has none.
+    pub hints: DerivativeHints,
     /// The rule of derivatives, if they are taken from the neighbours in a quad; such a module has
     /// no shadows. The lanes of the shader's results are then those that the evaluator of the quad
     /// fills in.

@@ -127,6 +127,12 @@ ops! {
         },
         IndexOutOfRange: !(!i.lt_signed(i.lit(0)) & i.lt_signed(n)),
     }
+    /// A loop's number of iterations, with a fault where it is above n.
+    Iterations = "iterations", "[MaxIters(n)]", (count: I32, n: I32) -> I32 {
+        spec: { let _ = n; count },
+        value: { let _ = n; count },
+        TooManyIterations: n.lt_signed(count),
+    }
     /// Bitwise and. Of bools it is written `&&`.
     And = "and", "a & b", (a: Word, b: Word) -> Word {
         spec: bitwise(a, b, |p, q| p && q),

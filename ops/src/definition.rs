@@ -58,6 +58,8 @@ pub enum OpFault {
     IndexOutOfRange,
     /// An integer was divided by zero, which gave 0.
     DivisionByZero,
+    /// A loop had more iterations than its hint says.
+    TooManyIterations,
 }
 
 /// The behaviour of an op as a function of its operands.

@@ -83,7 +83,7 @@ list! {
         Voronoi1/2, Voronoi2/3, Voronoi3/4, Voronoi4/5,
     }
     word {
-        IAdd/2, ISub/2, IMul/2, INeg/1, IDiv/2, IRem/2, UDiv/2, URem/2, Index/2,
+        IAdd/2, ISub/2, IMul/2, INeg/1, IDiv/2, IRem/2, UDiv/2, URem/2, Index/2, Iterations/2,
         And/2, Or/2, Xor/2, Not/1, LNot/1, Shl/2, Shr/2, Sar/2,
         IMin/2, IMax/2, IAbs/1, ISign/1, UMin/2, UMax/2,
         ILt/2, ILe/2, ULt/2, ULe/2, IEq/2, INe/2, FLt/2, FLe/2, FEq/2, FNe/2,

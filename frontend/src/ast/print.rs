@@ -75,6 +75,16 @@ impl<'i> Printer<'i> {
                     self.start_line();
                     self.declaration(member);
                 }
+                for alias in structure.aliases {
+                    self.put("\n");
+                    self.start_line();
+                    self.put("(typealias ");
+                    self.symbol(alias.name.symbol);
+                    self.put(" ");
+                    self.ty(&alias.ty);
+                    self.dimensions(alias.dimensions);
+                    self.put(")");
+                }
                 for method in structure.methods {
                     self.put("\n");
                     self.start_line();

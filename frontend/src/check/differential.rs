@@ -3,7 +3,8 @@
 //! The differential D(T) of a type has a float for each float of T that has a derivative, in order.
 //! D(T) is T for floats, vectors and matrices, and D(D(T)) is D(T). A struct has one if it says
 //! `: IDifferentiable`: its members that have one and are not `no_diff`. If those are all of its
-//! members, unchanged, D(S) is S itself. `DifferentialPair<T>` is a struct of T and D(T).
+//! members, unchanged, D(S) is S itself. `typealias Differential = D;` in a struct gives it another
+//! type with the same leaves. `DifferentialPair<T>` is a struct of T and D(T).
 
 use super::types::{StructMember, TypeId, TypeKind, TypeSizeError, TypeTable};
 use crate::ast::{DIFFERENTIAL, PAIR};
@@ -16,6 +17,8 @@ use std::collections::{HashMap, HashSet};
 pub(super) struct Differentials {
     /// The structs that are `IDifferentiable`, by number.
     structs: HashSet<u32>,
+    /// The differentials that structs were given, by number.
+    written: HashMap<u32, TypeId>,
     /// Differentials of arrays and structs that were asked for.
     known: HashMap<TypeId, Option<TypeId>>,
     /// The pair of each type.
@@ -28,6 +31,20 @@ impl TypeTable {
     /// Makes a struct differentiable.
     pub(super) fn set_differentiable(&mut self, number: u32) {
         self.differentials.structs.insert(number);
+    }
+
+    /// Whether a struct says that it is differentiable.
+    pub(super) fn is_differentiable_struct(&self, number: u32) -> bool {
+        self.differentials.structs.contains(&number)
+    }
+
+    /// Gives a struct a differential in place of the one that is made of its members; it must have the
+    /// same leaves. `None` gives that one back.
+    pub(super) fn set_differential(&mut self, number: u32, differential: Option<TypeId>) {
+        match differential {
+            Some(differential) => self.differentials.written.insert(number, differential),
+            None => self.differentials.written.remove(&number),
+        };
     }
 
     /// The type of differentials of `ty`, if it is differentiable.
@@ -55,6 +72,9 @@ impl TypeTable {
                     Some(differential) => Some(self.pair(differential, interner)?),
                     None => None,
                 },
+                None if self.differentials.written.contains_key(&number) => {
+                    self.differentials.written.get(&number).copied()
+                }
                 None if self.differentials.structs.contains(&number) => {
                     Some(self.differential_struct(number, ty, interner)?)
                 }
@@ -69,7 +89,11 @@ impl TypeTable {
         Ok(found)
     }
 
-    fn differential_struct(
+    /// The differential of a struct that is made of its members.
+    ///
+    /// # Errors
+    /// If the type would be too large.
+    pub(super) fn differential_struct(
         &mut self,
         number: u32,
         ty: TypeId,

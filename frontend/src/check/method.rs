@@ -23,6 +23,7 @@ impl<'a> TypeChecker<'a, '_> {
             return;
         }
         let this = self.interner.intern("this");
+        self.derivatives.owner = Some(ty);
         for method in syntax.methods {
             let says = |name: &str| {
                 let mut attributes = method.attributes.iter();
@@ -47,6 +48,18 @@ impl<'a> TypeChecker<'a, '_> {
                 }),
             );
         }
+        self.derivatives.owner = None;
+    }
+
+    /// Inside of a struct, the type that `Differential` means.
+    pub(super) fn own_differential(&mut self, symbol: Symbol) -> Option<TypeId> {
+        if self.symbol_name(symbol) != ast::DIFFERENTIAL {
+            return None;
+        }
+        let this = self.body.this;
+        let owner = this.map(|this| self.body.locals[this.0 as usize].ty);
+        let owner = self.derivatives.owner.or(owner)?;
+        self.differential(owner, Span::default())
     }
 
     pub(super) fn newest_method(&self, owner: TypeId, name: Symbol) -> Option<FunctionId> {
@@ -151,7 +164,7 @@ impl<'a> TypeChecker<'a, '_> {
         args: &'a [&'a ast::Expr<'a>],
         span: Span,
     ) -> TypedExpr<'a> {
-        if let Some(value) = self.zero_of_type(object, name, args, span) {
+        if let Some(value) = self.call_of_type(object, name, args, span) {
             return value;
         }
         if self.report_sampling_method(object, name) {

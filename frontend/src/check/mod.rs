@@ -353,7 +353,14 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             is_no_diff: f.is_no_diff,
             derived: f.derived,
             custom: f.marks.rules,
-            keeps: f.marks.keeps,
+            keeps: f.marks.keeps.map(|(keeps, span)| {
+                let body = f.syntax.and_then(|syntax| syntax.body);
+                (
+                    keeps,
+                    body.map_or(f.name.span, |body| f.name.span.to(body.span)),
+                    span,
+                )
+            }),
             params: f.params,
             locals: f.locals,
             body: f.body,

@@ -355,7 +355,8 @@ impl<'a> TypeChecker<'a, '_> {
                 TypeBinding::Unknown => {}
             }
         }
-        predeclared_type(self.symbol_name(symbol))
+        let predeclared = predeclared_type(self.symbol_name(symbol));
+        predeclared.or_else(|| self.own_differential(symbol))
     }
 
     /// The type of a keyword.

@@ -13,7 +13,7 @@ use adumbra_ir::{Direction, Op, Span};
 use smallvec::{SmallVec, smallvec};
 
 /// A variable of one function: a parameter or a local.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalId(pub u32);
 
 /// A function, by its number in [`TypedProgram::functions`].
@@ -58,9 +58,9 @@ pub struct TypedFunction<'a> {
     pub derived: Option<DerivedFunction<'a>>,
     /// The derivatives of it that the shader writer gave.
     pub custom: CustomRules,
-    /// Whether its values are kept for the reverse sweep, if its attributes say so. The hint ends
-    /// here: lowering does not read it yet.
-    pub keeps: Option<bool>,
+    /// Whether its values are kept for the reverse sweep, if an attribute says so: from its name to
+    /// its end, and the attribute.
+    pub keeps: Option<(bool, Span, Span)>,
     /// Its parameters.
     pub params: &'a [TypedParam<'a>],
     /// Its variables, those of the parameters among them.
@@ -185,21 +185,21 @@ pub struct TypedIfArm<'a> {
     pub span: Span,
 }
 
-/// The hints before a loop, for its derivatives.
+/// The hints before a loop, for its derivatives, each with the span of its attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoopHints {
     /// `[MaxIters(n)]`: n, the most iterations that it has.
-    pub max_iterations: Option<u32>,
-    /// `[ForceUnroll]`: `Some(None)`; `[ForceUnroll(n)]`: n iterations a block.
-    pub unrolled: Option<Option<u32>>,
+    pub max_iterations: Option<(u32, Span)>,
+    /// `[ForceUnroll]`: no number; `[ForceUnroll(n)]`: n iterations a block.
+    pub unrolled: Option<(Option<u32>, Span)>,
     /// `[PreferCheckpoint]`, `[PreferRecompute]`: whether values are kept for the reverse sweep.
-    pub keeps: Option<bool>,
+    pub keeps: Option<(bool, Span)>,
 }
 
 /// Any loop.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedLoop<'a> {
-    /// Its hints. They end here: lowering does not read them yet.
+    /// Its hints.
     pub hints: LoopHints,
     /// Evaluated before each iteration, or after it if `tests_last`; a bool. `None` means always
     /// true.

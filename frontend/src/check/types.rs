@@ -395,6 +395,15 @@ impl TypeTable {
         &self.members[start as usize..end as usize]
     }
 
+    /// Whether the member of a struct that begins with that leaf is declared `no_diff`.
+    pub fn is_no_diff_member(&self, structure: TypeId, leaf: u32, ty: TypeId) -> bool {
+        let TypeKind::Struct(number) = self.kind(structure) else {
+            return false;
+        };
+        let mut members = self.members(number).iter();
+        members.any(|member| member.is_no_diff && member.leaf == leaf && member.ty == ty)
+    }
+
     /// The type as written in a shader.
     pub fn name(&self, ty: TypeId, interner: &Interner) -> String {
         match self.kind(ty) {

@@ -241,9 +241,21 @@ fn operand<'t, 'a: 't>(
             None => ExprKind::Name(name.symbol),
             Some(arguments) => ExprKind::Call(name, arguments),
         });
+    // `float3.dzero()`: the type is written as a constructor without arguments.
+    let of_type = mark(TokenKind::Dot).ignore_then(name()).or_not();
     let construct = type_keyword()
+        .map_with(|ty, e| (ty, seen(e).1))
+        .then(of_type)
         .then(arguments.clone())
-        .map(|(ty, arguments)| ExprKind::Construct(ty, arguments));
+        .map_with(|(((ty, span), member), arguments), e| {
+            let Some(member) = member else {
+                return ExprKind::Construct(ty, arguments);
+            };
+            let (builder, _) = seen(e);
+            let object = builder.expr(ExprKind::Construct(ty, &[]), span);
+            let callee = builder.expr(ExprKind::Member(object, member), span.to(member.span));
+            ExprKind::Apply(callee, arguments)
+        });
     let global = mark(TokenKind::GlobalValue)
         .ignore_then(angled.clone())
         .map(ExprKind::GlobalValue);

@@ -289,8 +289,20 @@ fn structure<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, 
                 ..*member
             })
         });
-    let parts = method
-        .or(member)
+    let alias = word("typealias")
+        .ignore_then(name())
+        .then_ignore(mark(TokenKind::Assign))
+        .then(rules.ty.clone())
+        .then(rules.dimensions.clone())
+        .then_ignore(semicolon())
+        .map(|((name, ty), dimensions)| {
+            Part::Alias(TypeAlias {
+                ty,
+                name,
+                dimensions,
+            })
+        });
+    let parts = choice((alias, method, member))
         .repeated()
         .collect::<SmallVec<[_; 8]>>()
         .map(Some);
@@ -322,6 +334,10 @@ fn structure<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, 
                 Part::Members(members) => Some(*members),
                 _ => None,
             });
+            let aliases = parts.iter().filter_map(|part| match part {
+                Part::Alias(alias) => Some(*alias),
+                _ => None,
+            });
             let methods = parts.iter().filter_map(|part| match part {
                 Part::Method(method) => Some(*method),
                 _ => None,
@@ -330,6 +346,7 @@ fn structure<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, 
                 name,
                 interfaces: arena.alloc_slice_copy(&interfaces),
                 members: BumpVec::from_iter_in(members, arena).into_bump_slice(),
+                aliases: BumpVec::from_iter_in(aliases, arena).into_bump_slice(),
                 methods: BumpVec::from_iter_in(methods, arena).into_bump_slice(),
             }))
         })
@@ -340,6 +357,7 @@ fn structure<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, 
 #[derive(Clone, Copy)]
 enum Part<'a> {
     Members(Declaration<'a>),
+    Alias(TypeAlias<'a>),
     Method(FunctionDef<'a>),
     Broken,
 }

@@ -62,6 +62,9 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             | TypedExprKind::And(..)
             | TypedExprKind::Or(..)
             | TypedExprKind::ClosureAdd(..) => one(self.value(expr)),
+            TypedExprKind::Op(op, operands) if self.types().has_arrays(expr.ty) => {
+                self.by_leaf(op, operands, expr.ty, span)
+            }
             TypedExprKind::Op(..) if self.types().leaf_count(expr.ty) == 1 => one(self.value(expr)),
             TypedExprKind::Op(op, operands) => self.by_component(op, operands, expr.ty, span),
             TypedExprKind::Zero
@@ -111,7 +114,11 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             | TypedExprKind::Member(..)
             | TypedExprKind::Index(..) => {
                 let access = self.access(expr);
-                self.read(&access, span)
+                let mut values = self.read(&access, span);
+                if self.is_constant_place(expr) {
+                    self.detach(expr.ty, &mut values, span);
+                }
+                values
             }
             TypedExprKind::Assign(place, value) => {
                 let (access, observed) = self.lower_place(place);
@@ -221,9 +228,73 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         values
     }
 
+    /// An op of differentials that have arrays, element by element.
+    fn by_leaf(
+        &mut self,
+        op: Op,
+        operands: &[TypedExpr<'a>],
+        ty: TypeId,
+        span: Span,
+    ) -> LeafValues {
+        let mut leaves: SmallVec<[(LeafValues, bool); 2]> = SmallVec::new();
+        for (index, operand) in operands.iter().enumerate() {
+            let values = self.values(operand);
+            let values = self.fixed(operand.ty, values, &operands[index + 1..], span);
+            leaves.push((values, operand.ty == ty));
+        }
+        let mut values = LeafValues::new();
+        for (at, leaf) in self.leaves(ty).to_vec().into_iter().enumerate() {
+            let given: SmallVec<[LeafValue; 2]> = leaves
+                .iter()
+                .map(|(leaves, is_whole)| leaves[if *is_whole { at } else { 0 }])
+                .collect();
+            if leaf.len == 0 {
+                let args: SmallVec<[ValueId; 2]> = given.iter().map(|v| v.value()).collect();
+                values.push(self.builder.op(op, &args, span).into());
+                continue;
+            }
+            let made = self.new_array(leaf, None, span, None);
+            self.each_element(leaf.len, span, |lowering, index| {
+                let mut args: SmallVec<[ValueId; 2]> = SmallVec::new();
+                for (value, (_, is_whole)) in given.iter().zip(&leaves) {
+                    args.push(match is_whole {
+                        true => lowering.load(value.array(), leaf.scalar, index, span),
+                        false => value.value(),
+                    });
+                }
+                let element = lowering.builder.op(op, &args, span);
+                let kind = InstKind::Store(made);
+                lowering.builder.inst(kind, [index, element], [], span);
+            });
+            values.push(made.into());
+        }
+        values
+    }
+
+    /// Whether a place is part of a member that is declared `no_diff`, which derivatives of functions
+    /// see as a constant.
+    fn is_constant_place(&self, place: &TypedExpr<'a>) -> bool {
+        let mut place = place;
+        loop {
+            place = match place.kind {
+                TypedExprKind::Member(inner, leaf) => {
+                    if self.types().is_no_diff_member(inner.ty, leaf, place.ty) {
+                        return true;
+                    }
+                    inner
+                }
+                TypedExprKind::Swizzle(inner, _) | TypedExprKind::Index(inner, _) => inner,
+                _ => return false,
+            };
+        }
+    }
+
     fn update(&mut self, update: &CompoundAssign<'a>, span: Span) -> LeafValues {
         let (access, observed) = self.lower_place(&update.place);
-        let old = self.read(&access, span);
+        let mut old = self.read(&access, span);
+        if self.is_constant_place(&update.place) {
+            self.detach(update.place.ty, &mut old, span);
+        }
         let outer = std::mem::replace(&mut self.current, old.clone());
         let new = self.values(&update.value);
         self.current = outer;

@@ -49,6 +49,7 @@ pub(super) fn lower(
     is_entry: bool,
 ) -> module::Function {
     let function = &shared.program.functions[id.0 as usize];
+    shared.hint_function(function);
     let types = &shared.program.types;
     let mut first_slots = Vec::with_capacity(function.locals.len());
     let mut slots = 0;

@@ -18,17 +18,18 @@ mod ssa;
 mod statement;
 mod switch;
 
-use crate::check::typed_tree::{FunctionId, TypedProgram};
+use crate::check::typed_tree::{FunctionId, TypedFunction, TypedLoop, TypedProgram};
 use crate::check::types::{TypeId, TypeKind};
 use crate::interner::{Interner, Symbol};
 use crate::limits::MAX_BRANCH_ARGUMENTS;
+use adumbra_ir::derivative::{DerivativeHint, HintKind};
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::metadata::Metadata;
 use adumbra_ir::module::{
     ClosureId, ClosureShape, DifferentiationMode, FuncId, Global, Input, MessageId, Module, NameId,
     Output, ResourceId, TextureId,
 };
-use adumbra_ir::{Code, Diagnostic};
+use adumbra_ir::{Code, Diagnostic, Span};
 use derivative::RecipeKey;
 use observe::Observer;
 pub use observe::{
@@ -219,6 +220,34 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
         Ok(())
     }
 
+    /// Takes over what is said of how a function is differentiated.
+    fn hint_function(&mut self, function: &TypedFunction<'_>) {
+        if let Some((keeps, about, span)) = function.keeps {
+            self.hint(about, span, preference(keeps));
+        }
+    }
+
+    /// Takes over what is said of how a loop is differentiated.
+    fn hint_loop(&mut self, statement: &TypedLoop<'_>) {
+        let hints = statement.hints;
+        let about = statement.span;
+        if let Some((count, span)) = hints.max_iterations {
+            self.hint(about, span, HintKind::MaxIterations(count));
+        }
+        if let Some((count, span)) = hints.unrolled {
+            let kind = count.map_or(HintKind::Unroll, HintKind::UnrollBlocks);
+            self.hint(about, span, kind);
+        }
+        if let Some((keeps, span)) = hints.keeps {
+            self.hint(about, span, preference(keeps));
+        }
+    }
+
+    fn hint(&mut self, about: Span, span: Span, kind: HintKind) {
+        let hint = DerivativeHint { about, span, kind };
+        self.module.hints.0.push(hint);
+    }
+
     fn texture(&mut self, number: u32) -> TextureId {
         let textures = &mut self.module.textures;
         *self.textures[number as usize].get_or_insert_with(|| {
@@ -311,5 +340,13 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
             }
             TypeKind::Error | TypeKind::Void | TypeKind::Texture => {}
         }
+    }
+}
+
+/// `[PreferCheckpoint]` or `[PreferRecompute]`.
+fn preference(keeps: bool) -> HintKind {
+    match keeps {
+        true => HintKind::Checkpoint,
+        false => HintKind::Recompute,
     }
 }

@@ -194,6 +194,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
 
     fn loop_statement(&mut self, statement: &TypedLoop<'a>) {
         let span = statement.span;
+        self.shared.hint_loop(statement);
         self.observe(ObservedEvent::LoopBegins, [], span);
         let looped = self.builder.open_region();
         self.push_target(true, statement.changed);

@@ -330,8 +330,8 @@ fn gradients_that_are_not_lost_are_no_errors() {
     let right = [
         "float u(float x) { return x; } [Differentiable] float f(float x) { return x * u(2.0) + no_diff u(x); }",
         "float u(float x) { return x; } [Differentiable] float f(float x) { float n = 3; return x * u(n); }",
-        "int u(float x) { return (int)x; } [Differentiable] float f(float x) { return x * u(x); }",
-        "float u(int n) { return n; } [Differentiable] float f(float x, int n) { return x * u(n) * u((int)x); }",
+        "int u(float x) { return (int)x; } [Differentiable] float f(float x) { return u(x) > 2 ? x : 1.0; }",
+        "float u(int n) { return n; } [Differentiable] float f(float x, int n) { return x * u(n); }",
         "float u(float x) { return x; } [Differentiable] float f(no_diff float k, float x) { return x * u(k); }",
         "texture2d t; [Differentiable] float f(float x) { return x * texture2d_sample<t>(global_value<p>.xy).x; }",
         "[Differentiable] float f(float x) { return sin(x) + length(float2(x, 1)) + fwd_diff(cos)(diffPair(x, 1.0)).d; }",

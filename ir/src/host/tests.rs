@@ -101,6 +101,7 @@ fn exactly_the_surviving_faults_are_warnings() {
         FaultKind::IndexOutOfRange,
         FaultKind::DivisionByZero,
         FaultKind::NegativeArraySize,
+        FaultKind::TooManyIterations,
         FaultKind::StepBudget,
         FaultKind::CallDepth,
         FaultKind::ArraySize,

@@ -106,6 +106,7 @@ impl<'a> MergedTables<'a> {
         // Units share no records, so that each finds its own.
         ids.first_record = whole.records.len() as u32;
         whole.records.extend_from_slice(&module.records);
+        whole.hints.0.extend_from_slice(&module.hints.0);
 
         let is_called = (module.functions.iter().flat_map(callees)).any(|id| id == module.entry);
         let stays = |id: usize| id != module.entry.index() || is_called;

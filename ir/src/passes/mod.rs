@@ -46,7 +46,9 @@ pub use pass_times::PassTimes;
 pub use quad::{AtDivergence, MAX_WALKS, quads};
 pub use report::{FunctionReport, ValueReport, demand as demand_report};
 pub use specialise::MAX_VARIANTS;
-pub use unroll::{LONG_OP_COST, MAX_UNROLLED, MAX_UNROLLED_IN_ALL, MAX_UNROLLED_WITHIN};
+pub use unroll::{
+    LONG_OP_COST, MAX_FORCED, MAX_UNROLLED, MAX_UNROLLED_IN_ALL, MAX_UNROLLED_WITHIN,
+};
 
 use crate::calls::{self, CallGraph};
 use crate::module::{FuncId, InstKind, MipSelection, Module};
@@ -223,7 +225,8 @@ fn optimise_functions(
 ) {
     for &id in &calls.order {
         simplify(module, id, watch);
-        if unroll::unroll(&mut module.functions[id.index()], &mut capacity) {
+        let function = &mut module.functions[id.index()];
+        if unroll::unroll(function, &module.hints, &mut capacity) {
             watch("unroll", module);
             simplify(module, id, watch);
         }

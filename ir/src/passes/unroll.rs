@@ -9,12 +9,20 @@
 //! the remaining capacity of the module ([`MAX_UNROLLED_IN_ALL`]). A long op counts as
 //! [`LONG_OP_COST`] of them.
 //!
+//! Hints of the shader writer change that, for loops that are differentiated: a loop that has more
+//! iterations than `[MaxIters]` says stays; one with `[ForceUnroll]` may become [`MAX_FORCED`]
+//! instructions; one with `[ForceUnroll(n)]` stays as blocks of n iterations (`unroll/blocks.rs`).
+//!
 //! Values that depend on the iteration's number are constant then, and engines get long
 //! straight-line segments.
 
+mod blocks;
+
 use super::fold::constant;
 use super::replacement::{Replacements, pass_on_name};
+use crate::derivative::HintKind;
 use crate::module::*;
+use crate::span::Span;
 use std::collections::HashMap;
 
 /// The most instructions that a loop becomes.
@@ -31,51 +39,129 @@ pub const LONG_OP_COST: usize = 1 << 8;
 /// The most instructions that a module gets by unrolled loops.
 pub const MAX_UNROLLED_IN_ALL: usize = 1 << 14;
 
+/// The most instructions that a module gets by loops that are unrolled because hints say so.
+pub const MAX_FORCED: usize = 1 << 16;
+
 /// Unrolls loops of a function, inner ones first, within `capacity` instructions. Returns whether
 /// there was one.
-pub(super) fn unroll(function: &mut Function, capacity: &mut usize) -> bool {
-    if *capacity == 0 {
-        return false;
-    }
-    // Regions come before those nested in them.
-    let mut around = Vec::new();
-    let mut is_within = vec![false; function.regions.len()];
-    function.for_each_region(|id| {
-        let mut has_loop = false;
-        for inst in &function.region(id).insts {
-            let is_loop = matches!(inst.kind, InstKind::Loop(_));
-            has_loop |= is_loop;
-            for nested in inst.kind.regions() {
-                is_within[nested.index()] = is_within[id.index()] || is_loop;
-            }
-        }
-        if has_loop {
-            around.push(id);
-        }
-    });
-    if around.is_empty() {
-        return false;
-    }
-    let mut unroller = Unroller {
-        aliases: Replacements::new(function.values.len()),
-        known: vec![None; function.values.len()],
-        copies: (0..function.values.len() as u32).map(ValueId).collect(),
-        regions: (0..function.regions.len() as u32).map(RegionId).collect(),
-        seen: vec![None; function.regions.len()],
-        decides: vec![false; function.values.len()],
-        function,
-        capacity,
-        any: false,
-    };
-    unroller.find_constants();
-    for &id in around.iter().rev() {
-        let most = match is_within[id.index()] {
+pub(super) fn unroll(
+    function: &mut Function,
+    hints: &DerivativeHints,
+    capacity: &mut usize,
+) -> bool {
+    Unroller::run(function, hints, capacity, |unroller, id, is_within| {
+        let most = match is_within {
             true => MAX_UNROLLED_WITHIN,
             false => MAX_UNROLLED,
         };
-        unroller.region(id, most);
+        unroller.region(id, |_| most);
+    })
+}
+
+/// Unrolls the loops of a function that have `[ForceUnroll]`, as far as their numbers of iterations
+/// are known.
+pub(super) fn unroll_forced(
+    function: &mut Function,
+    hints: &DerivativeHints,
+    capacity: &mut usize,
+) -> bool {
+    Unroller::run(function, hints, capacity, |unroller, id, _| {
+        let most = *unroller.capacity;
+        unroller.region(id, |span| match hints.forces(span) {
+            Some(_) => most,
+            None => 0,
+        });
+    })
+}
+
+/// Unrolls the loops of a function that have `[ForceUnroll(n)]` to blocks.
+///
+/// # Errors
+/// Where the first one was asked for that has too many instructions for `capacity`.
+pub(super) fn unroll_blocks(
+    function: &mut Function,
+    hints: &DerivativeHints,
+    capacity: &mut usize,
+) -> Result<bool, Span> {
+    let mut error = None;
+    let any = Unroller::run(function, hints, capacity, |unroller, id, _| {
+        let found = unroller.blocks(id);
+        error = error.or(found);
+    });
+    error.map_or(Ok(any), Err)
+}
+
+/// Where `[ForceUnroll]` was written before a loop that is still there.
+pub(super) fn left(function: &Function, hints: &DerivativeHints) -> Option<Span> {
+    let mut left = None;
+    function.for_each_region(|id| {
+        for inst in &function.region(id).insts {
+            if let InstKind::Loop(_) = inst.kind {
+                left = left.or(hints.forces(inst.span));
+            }
+        }
+    });
+    left
+}
+
+impl DerivativeHints {
+    /// Where `[ForceUnroll]` was written before the loop of an instruction at that span.
+    fn forces(&self, span: Span) -> Option<Span> {
+        let mut hints = self.of_loop(span);
+        hints.find_map(|hint| (hint.kind == HintKind::Unroll).then_some(hint.span))
     }
-    unroller.tidy()
+}
+
+impl<'f> Unroller<'f> {
+    /// Treats the regions that have loops, inner ones first: `each` gets whether the region is
+    /// inside of a loop. Returns whether a loop was changed.
+    fn run(
+        function: &'f mut Function,
+        hints: &'f DerivativeHints,
+        capacity: &'f mut usize,
+        mut each: impl FnMut(&mut Unroller<'f>, RegionId, bool),
+    ) -> bool {
+        if *capacity == 0 {
+            return false;
+        }
+        // Regions come before those nested in them.
+        let mut around = Vec::new();
+        let mut is_within = vec![false; function.regions.len()];
+        function.for_each_region(|id| {
+            let mut has_loop = false;
+            for inst in &function.region(id).insts {
+                let is_loop = matches!(inst.kind, InstKind::Loop(_));
+                has_loop |= is_loop;
+                for nested in inst.kind.regions() {
+                    is_within[nested.index()] = is_within[id.index()] || is_loop;
+                }
+            }
+            if has_loop {
+                around.push(id);
+            }
+        });
+        if around.is_empty() {
+            return false;
+        }
+        let mut unroller = Unroller {
+            aliases: Replacements::new(function.values.len()),
+            known: vec![None; function.values.len()],
+            copies: (0..function.values.len() as u32).map(ValueId).collect(),
+            regions: (0..function.regions.len() as u32).map(RegionId).collect(),
+            seen: vec![None; function.regions.len()],
+            decides: vec![false; function.values.len()],
+            function,
+            hints,
+            capacity,
+            next_is: None,
+            any: false,
+        };
+        unroller.find_constants();
+        for &id in around.iter().rev() {
+            each(&mut unroller, id, is_within[id.index()]);
+        }
+        unroller.tidy()
+    }
 }
 
 struct Unroller<'f> {
@@ -92,8 +178,11 @@ struct Unroller<'f> {
     seen: Vec<Option<RegionId>>,
     /// Values of a loop on which its end depends.
     decides: Vec<bool>,
+    hints: &'f DerivativeHints,
     /// The number of instructions that may still be added.
     capacity: &'f mut usize,
+    /// A loop whose `Continue`s leave a block: both regions.
+    next_is: Option<(RegionId, RegionId)>,
     any: bool,
 }
 
@@ -132,15 +221,16 @@ impl Unroller<'_> {
         }
     }
 
-    /// Unrolls the loops among a region's instructions that become `most` instructions at most.
-    fn region(&mut self, id: RegionId, most: usize) {
+    /// Unrolls the loops among a region's instructions that become `most` instructions at most, by
+    /// the span of the loop.
+    fn region(&mut self, id: RegionId, most: impl Fn(Span) -> usize) {
         let insts = std::mem::take(&mut self.function.regions[id.index()].insts);
         let mut out = Vec::with_capacity(insts.len());
         for mut inst in insts {
             self.aliases.rewrite(&mut inst);
             let iterations = match inst.kind {
                 InstKind::Loop(body) => {
-                    let iterations = self.iterations(body, &inst.args, most);
+                    let iterations = self.iterations(body, &inst, most(inst.span));
                     iterations.map(|iterations| (body, iterations))
                 }
                 _ => None,
@@ -154,13 +244,21 @@ impl Unroller<'_> {
     }
 
     /// The iterations of a loop, if they are known and within the capacity, which is then reduced.
-    fn iterations(&mut self, body: RegionId, args: &Args, most: usize) -> Option<Iterations> {
-        let Shape { size, exits } = self.shape(body)?;
+    fn iterations(&mut self, body: RegionId, own: &Inst, most: usize) -> Option<Iterations> {
+        let Shape { size, exits } = self.shape(body, most.max(MAX_UNROLLED))?;
         self.find_deciding(body, &exits);
-        let first = args.iter().map(|&arg| self.aliases.find(arg));
+        let limit = match self.hints.forces(own.span) {
+            None => self.hints.max_iterations(own.span),
+            Some(_) => None,
+        };
+        let limit = limit.map_or(usize::MAX, |(limit, _)| limit as usize);
+        let first = own.args.iter().map(|&arg| self.aliases.find(arg));
         let mut carried: Vec<Option<u32>> = first.map(|arg| self.known[arg.index()]).collect();
         for whole in 0..most.min(*self.capacity) / size {
             if let Some(last) = self.evaluate_iteration(body, &exits, &mut carried)? {
+                if whole > limit {
+                    return None;
+                }
                 *self.capacity -= (whole + 1) * size;
                 return Some(Iterations { whole, exits, last });
             }
@@ -191,9 +289,9 @@ impl Unroller<'_> {
         }
     }
 
-    /// The shape of a loop. `None` if it is too large, has no constant to end it, or is left and
+    /// The shape of a loop. `None` if it has more than `most` instructions, has no constant to end it, or is left and
     /// continued other than by itself at its end.
-    fn shape(&mut self, body: RegionId) -> Option<Shape> {
+    fn shape(&mut self, body: RegionId, most: usize) -> Option<Shape> {
         let mut exits = Vec::new();
         let insts = &self.function.region(body).insts;
         for (at, inst) in insts.iter().enumerate() {
@@ -230,7 +328,7 @@ impl Unroller<'_> {
                     InstKind::Op(op) if op.info().shares_shadow_routine => LONG_OP_COST,
                     _ => 1,
                 };
-                if size > MAX_UNROLLED {
+                if size > most {
                     return None;
                 }
                 match inst.kind {
@@ -373,6 +471,10 @@ impl Unroller<'_> {
             InstKind::Loop(body) => InstKind::Loop(self.copy_region(body)),
             InstKind::Block(body) => InstKind::Block(self.copy_region(body)),
             InstKind::Break(to) => InstKind::Break(self.regions[to.index()]),
+            InstKind::Continue(to) if self.next_is.is_some_and(|(of, _)| of == to) => {
+                let (_, block) = self.next_is.expect("a block");
+                InstKind::Break(block)
+            }
             InstKind::Continue(to) => InstKind::Continue(self.regions[to.index()]),
             ref kind => kind.clone(),
         };

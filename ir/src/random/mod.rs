@@ -713,6 +713,7 @@ fn module(mut random: Random) -> Module {
             params: vec![Type::Scalar(I32), Type::Vector(2)],
         }],
         records: RECORDS.map(record).into(),
+        hints: Default::default(),
         inputs: vec![
             Input {
                 name: "k".into(),

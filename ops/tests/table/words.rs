@@ -39,7 +39,8 @@ fn check(op: Op, operands: &[u32]) {
     let faults = match op.info().fault {
         Some(OpFault::DivisionByZero) => operands[1] == 0,
         Some(OpFault::IndexOutOfRange) => !(0..operands[1] as i32).contains(&(operands[0] as i32)),
-        _ => false,
+        Some(OpFault::TooManyIterations) => operands[0] as i32 > operands[1] as i32,
+        None => false,
     };
     assert_eq!(op.faults(operands), faults, "{name}{operands:?}");
     if op.info().result == OperandKind::Bool {
@@ -110,6 +111,7 @@ fn language_page_examples_hold() {
         (Op::Index, &[i(-1), 3], 0),
         (Op::Index, &[5, 0], 0),
         (Op::Index, &[5, i(-2)], 0),
+        (Op::Iterations, &[9, 8], 9),
         (Op::Index, &[i(i32::MAX), i(i32::MIN)], 0),
         (Op::Shl, &[1, 33], 2),
         (Op::Sar, &[i(-8), 1], i(-4)),

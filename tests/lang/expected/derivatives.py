@@ -180,3 +180,101 @@ def inverse_hyperbolics():
         "second": -0.75 / 1.5625**1.5,
         "at_end": 0.0,
     }
+
+
+def _bounded(x, n):
+    r = x
+    for _ in range(n):
+        r = r * x + math.sin(r)
+    return r
+
+
+def _damped(x, n):
+    r = x
+    for _ in range(n):
+        a = math.exp(-r * r)
+        r += a * math.cos(a + x) ** 2
+    return r
+
+
+def _unrolled(x, n):
+    w = [sum(x * m + 1 for m in range(k + 1)) for k in range(3)]
+    r = 0.0
+    for i in range(n):
+        if i == 2:
+            continue
+        if r > 30:
+            break
+        r = r * w[i % 3] * 0.25 + math.sin(x * i)
+    for _ in range(n):
+        r = r * 0.5 + x * x
+    return r
+
+
+def hints():
+    damped = _slope(lambda x: _damped(x, 5), 0.6)
+    unrolled = [_slope(lambda x, n=n: _unrolled(x, n), 0.6) for n in range(5, 9)]
+    return {
+        "of_bounded": _slope(lambda x: _bounded(x, 6), 1.2),
+        "of_few": _slope(lambda x: _bounded(x, 4), 1.2),
+        "of_known": 10 * 1.5**9,
+        "of_both": (damped, damped),
+        "of_unrolled": tuple(unrolled),
+        "forward": unrolled[3],
+    }
+
+
+def _begins_late(x, begin, end, stride):
+    r, total, i = x, 0.0, begin
+    while i != end:
+        total += (3 * i + 3) * r * r
+        r = r * 0.5 + math.sin(x * i)
+        i += stride
+    return total * r
+
+
+def more_loops():
+    product = math.prod(i + 4 * j + 1 for i in range(3) for j in range(3))
+    late = [(3, 6, 1), (4, -2, -2)]
+    return {
+        "of_products": float(product),
+        "styles": (-1.0, -1.0, -1.0, -1.0),
+        "of_down": 15.0,
+        "of_late": tuple(_slope(lambda x, of=of: _begins_late(x, *of), 0.75) for of in late),
+    }
+
+
+def _meets_nested(x):
+    scale, total = x, 0.0
+    for i in range(4):
+        for _ in range(i + 1):
+            total = total * 0.75 + scale * x
+        scale *= 1.25
+    return total * scale + x
+
+
+def often_wrong():
+    def smooth(x):
+        t = x / 2
+        return t * t * (3 - 2 * t) * x
+
+    def guarded(x, y):
+        return y * y + (math.sqrt(y) if y > 0 else x / y) + 2 * y
+
+    # ∇ of x³y + sin(xy), and its derivatives, by hand.
+    x, y = 0.75, 2.0
+    sine, cosine = math.sin(x * y), math.cos(x * y)
+    mixed = 3 * x * x + cosine - x * y * sine
+    return {
+        "of_meeting": _slope(_meets_nested, 0.75),
+        "of_member": _slope(lambda x: 3 * x**3 + x, 0.75),
+        "of_power": 11 * 0.75**10,
+        # floor(3) is 3, the step 1; fract and floor have the slopes between their jumps.
+        "of_steps": _slope(smooth, 0.75) + 3 + 2 * 0.75 + 1,
+        "hessian": (6 * x * y - y * y * sine, mixed),
+        "other": (mixed, -x * x * sine),
+        "at_zero": (0.0, 0.0, 0.0, 0.0),
+        "small": (0.5, -1.0),
+        "of_guarded": _gradient(guarded, -0.5, 2.0),
+        "of_other": _gradient(guarded, -0.5, -2.0),
+    }

@@ -225,11 +225,12 @@ impl<'a> TypeChecker<'a, '_> {
                 },
                 _ => None,
             };
+            let span = attribute.span;
             match self.symbol_name(attribute.name.symbol) {
-                "MaxIters" => hints.max_iterations = count,
-                "ForceUnroll" => hints.unrolled = Some(count),
-                "PreferCheckpoint" => hints.keeps = Some(true),
-                "PreferRecompute" => hints.keeps = Some(false),
+                "MaxIters" => hints.max_iterations = count.map(|count| (count, span)),
+                "ForceUnroll" => hints.unrolled = Some((count, span)),
+                "PreferCheckpoint" => hints.keeps = Some((true, span)),
+                "PreferRecompute" => hints.keeps = Some((false, span)),
                 _ => {}
             }
         }

@@ -14,9 +14,11 @@
 mod activity;
 pub(super) mod attribute;
 mod call;
+mod loss;
 pub(super) mod names;
 mod pair;
 mod rule;
+mod written;
 
 use super::typed_tree::{CustomRules, DerivedFunction, FunctionId, Local, LocalId, TypedParam};
 use super::types::TypeId;
@@ -35,7 +37,7 @@ pub(super) struct Marks {
     /// `[Differentiable]`
     pub(super) is_differentiable: bool,
     /// `[PreferCheckpoint]` or `[PreferRecompute]`
-    pub(super) keeps: Option<bool>,
+    pub(super) keeps: Option<(bool, Span)>,
     /// Its custom derivatives.
     pub(super) rules: CustomRules,
     /// Where the forward, the backward one and the substitute are given.
@@ -53,6 +55,10 @@ pub(super) struct Derivatives {
     built_ins: HashMap<(Symbol, Vec<TypeId>), FunctionId>,
     /// Functions that `bwd_diff` is taken of in the program, each with the first place.
     reversed: Vec<(FunctionId, Span)>,
+    /// Derivatives that are called, each with the first place.
+    called: Vec<(FunctionId, Span)>,
+    /// The struct whose methods are being declared.
+    pub(super) owner: Option<TypeId>,
 }
 
 /// The parameters and the result of a derivative.
@@ -177,8 +183,12 @@ impl<'a> TypeChecker<'a, '_> {
         std::iter::successors(Some(id), derived).count() - 1
     }
 
-    /// Notes what `bwd_diff` is taken of by a call of this function.
+    /// Notes a call of a derivative, and what `bwd_diff` is taken of by it.
     fn note_reversed(&mut self, chosen: FunctionId, span: Span) {
+        let called = &mut self.derivatives.called;
+        if !self.is_library && called.iter().all(|(known, _)| *known != chosen) {
+            called.push((chosen, span));
+        }
         let mut next = self.declared(chosen).derived;
         while let Some(derived) = next {
             let reversed = &mut self.derivatives.reversed;

@@ -7,7 +7,7 @@ use super::super::types::TypeId;
 use super::names::PairBuiltin;
 use crate::ast::{self, PAIR};
 use crate::interner::Symbol;
-use adumbra_ir::{Code, Diagnostic, Span};
+use adumbra_ir::{Code, Diagnostic, Op, Span};
 use bumpalo::collections::Vec as BumpVec;
 
 /// The interface of differentiable structs.
@@ -28,6 +28,9 @@ impl<'a> TypeChecker<'a, '_> {
             } else if let Some(number) = self.struct_of(ty) {
                 self.types.set_differentiable(number);
             }
+        }
+        for alias in syntax.aliases {
+            self.conform_alias(ty, alias);
         }
     }
 
@@ -276,31 +279,59 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// `float3.dzero()` is not a method: the zero of a type's differential.
-    pub(in crate::check) fn zero_of_type(
+    /// `T.dzero()`, `T.dadd(a, b)` and `T.dmul(s, a)` are no methods: they are of the type's
+    /// differential.
+    pub(in crate::check) fn call_of_type(
         &mut self,
         object: &ast::Expr<'a>,
         name: ast::Ident,
-        args: &[&ast::Expr<'a>],
+        args: &[&'a ast::Expr<'a>],
         span: Span,
     ) -> Option<TypedExpr<'a>> {
-        let ast::ExprKind::Name(symbol) = object.kind else {
-            return None;
+        let usage = match self.symbol_name(name.symbol) {
+            "dzero" => "dzero()",
+            "dadd" => "dadd(a, b)",
+            "dmul" => "dmul(s, a)",
+            _ => return None,
         };
-        if self.symbol_name(name.symbol) != "dzero"
-            || !args.is_empty()
-            || self.names.is_value(symbol)
-        {
-            return None;
+        let ty = match object.kind {
+            ast::ExprKind::Name(symbol) if !self.names.is_value(symbol) => {
+                self.type_named(symbol, 0)?
+            }
+            ast::ExprKind::Construct(keyword, []) => self.keyword_type(keyword),
+            _ => return None,
+        };
+        let ty = self.differential_of(ty, object.span);
+        if ty == TypeId::ERROR {
+            return Some(TypedExpr::error(span));
         }
-        let ty = self.type_named(symbol, 0)?;
-        Some(match self.differential_of(ty, object.span) {
-            TypeId::ERROR => TypedExpr::error(span),
-            ty => TypedExpr {
-                kind: TypedExprKind::Zero,
-                ty,
-                span,
-            },
+        let purpose = ConversionPurpose::Operand(name.symbol);
+        let operand = |checker: &mut Self, arg: &'a ast::Expr<'a>, ty: TypeId| {
+            let value = checker.expr(arg);
+            checker.convert(value, ty, purpose)
+        };
+        let (op, operands) = match (usage, args) {
+            ("dzero()", []) => {
+                return Some(TypedExpr {
+                    kind: TypedExprKind::Zero,
+                    ty,
+                    span,
+                });
+            }
+            ("dadd(a, b)", &[a, b]) => (Op::Add, [operand(self, a, ty), operand(self, b, ty)]),
+            ("dmul(s, a)", &[s, a]) => {
+                let factor = operand(self, s, TypeId::FLOAT);
+                (Op::Mul, [factor, operand(self, a, ty)])
+            }
+            _ => return Some(self.wrong_count(usage, args.len(), span)),
+        };
+        if operands.iter().any(TypedExpr::is_error) {
+            return Some(TypedExpr::error(span));
+        }
+        Some(TypedExpr {
+            kind: TypedExprKind::Op(op, self.alloc_all(&operands)),
+            ty,
+            span,
         })
     }
 

@@ -64,8 +64,8 @@ impl<'a> TypeChecker<'a, '_> {
                 let is_zero = name == "TreatAsDifferentiable";
                 let is_differentiable = name == "Differentiable";
                 let keeps = match name {
-                    "PreferCheckpoint" => Some(true),
-                    "PreferRecompute" => Some(false),
+                    "PreferCheckpoint" => Some((true, attribute.span)),
+                    "PreferRecompute" => Some((false, attribute.span)),
                     _ => None,
                 };
                 let marks = &mut self.functions[id.0 as usize].marks;

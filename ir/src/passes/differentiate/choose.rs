@@ -42,11 +42,17 @@ pub(super) struct Choices(FxHashMap<ValueId, Choice>);
 
 impl Choices {
     /// Chooses for all values that reversing the touched instructions of a function reads.
-    pub(super) fn new(linear: &Linear, shape: &Shape, touched: &[bool]) -> Choices {
+    pub(super) fn new(
+        linear: &Linear,
+        shape: &Shape,
+        touched: &[bool],
+        hints: &DerivativeHints,
+    ) -> Choices {
         let function = &linear.function;
         let mut chooser = Chooser {
             linear,
             shape,
+            hints,
             read: FxHashMap::default(),
             choices: FxHashMap::default(),
             coefficient_costs: FxHashMap::default(),
@@ -82,6 +88,7 @@ impl Choices {
 struct Chooser<'a> {
     linear: &'a Linear,
     shape: &'a Shape,
+    hints: &'a DerivativeHints,
     /// By innermost loop: the values of its iterations that must be there.
     read: FxHashMap<Option<RegionId>, Vec<ValueId>>,
     choices: FxHashMap<ValueId, Choice>,
@@ -129,7 +136,12 @@ impl<'a> Chooser<'a> {
             Some(_) => TAPE_COST + HANDED_COST,
             None => HANDED_COST,
         };
-        word + self.coefficient_cost(value)
+        let inst = self.shape.inst(&self.linear.function, value);
+        match inst.and_then(|inst| self.hints.keeps(inst.span)) {
+            // It is repeated if it can be.
+            Some(false) => MAX_COST,
+            _ => word + self.coefficient_cost(value),
+        }
     }
 
     /// The cost of a coefficient in the forward sweep, with those that it is made of. What several
@@ -165,7 +177,9 @@ impl<'a> Chooser<'a> {
                 let cost = match inst.kind {
                     InstKind::Const(_) | InstKind::Global(..) | InstKind::Resource(_) => 0,
                     InstKind::Detach => 1,
-                    InstKind::Op(op) if inst.kind.is_pure() => cost_of(op),
+                    InstKind::Op(_) if !inst.kind.is_pure() => return None,
+                    InstKind::Op(_) if self.hints.keeps(inst.span) == Some(true) => MAX_COST,
+                    InstKind::Op(op) => cost_of(op),
                     _ => return None,
                 };
                 Some(Source::Inst(inst, cost))

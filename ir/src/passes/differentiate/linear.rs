@@ -226,6 +226,8 @@ impl Linear {
             // Its transpose, with respect to its tangents.
             let activity = &custom.activity;
             let transposed = tangents_of(activity);
+            let name = differentiator.function(callee).name.clone();
+            differentiator.check_linear(forward, &transposed, &name)?;
             let pair = differentiator.sweeps_of(forward, &transposed)?;
             let tangent_params = count(&activity.params);
             let tangent_results = count(&activity.results);

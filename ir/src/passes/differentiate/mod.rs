@@ -10,7 +10,7 @@
 //! - `activity`: the values that have a derivative that matters.
 //! - `forward`: forward mode.
 //! - `linear`: the primal function with the coefficients of its linear part, which reverse mode
-//!   transposes.
+//!   transposes; `linearity`: whether a custom forward derivative has no other part.
 //! - `choose`: which primal values the reverse sweep reads are kept, by a minimum `cut`; `plan`: where.
 //! - `sweep`: the forward sweep of reverse mode, which keeps them.
 //! - `transpose`: the reverse sweep; `reverse` puts both into functions; `shape`: regions and exits.
@@ -26,6 +26,8 @@ mod cut;
 mod field;
 mod forward;
 mod linear;
+mod linearity;
+mod loss;
 mod plan;
 mod reverse;
 mod shape;
@@ -33,15 +35,15 @@ mod sweep;
 mod transpose;
 
 use super::shadow_flow::DerivativeWiring;
+use super::unroll::{self, MAX_FORCED};
 use crate::builder::FunctionBuilder;
 use crate::calls::CallGraph;
-use crate::codes::Code;
 use crate::derivative::{Activity, CustomDerivatives, DifferentiationMode, Recipe};
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
-use crate::span::Span;
 use crate::types::{Lanes, Scalar};
-use rustc_hash::FxHashMap;
+use loss::Loss;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most instructions that derived functions of a module have together.
 pub const MAX_DERIVED_INSTRUCTIONS: usize = 1 << 20;
@@ -52,49 +54,6 @@ pub const MAX_ORDER: u8 = 8;
 /// The most values that a forward sweep returns to its reverse sweep; more go on the tape.
 pub const MAX_KEPT_RESULTS: usize = 64;
 
-/// A derivative that cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Loss {
-    /// A function with a backward derivative only is differentiated forward.
-    NoForwardRule { name: String, span: Span },
-    /// A function that reads screen-space derivatives is differentiated backward.
-    Shadow { span: Span },
-    /// Derived code is longer than [`MAX_DERIVED_INSTRUCTIONS`], or of a higher order than
-    /// [`MAX_ORDER`].
-    TooLarge { name: String, span: Span },
-}
-
-impl Loss {
-    fn diagnostic(self) -> Diagnostic {
-        match self {
-            Loss::NoForwardRule { name, span } => Diagnostic::new(
-                Code::MissingDerivativeRule,
-                span,
-                format!("`{name}` has a custom backward derivative, but no forward one"),
-            )
-            .here("differentiated forward")
-            .help("give it one by `[ForwardDerivative(g)]`"),
-            Loss::Shadow { span } => Diagnostic::new(
-                Code::ShadowInBackward,
-                span,
-                "`bwd_diff` of a function that takes a screen-space derivative",
-            )
-            .here("no gradient passes it")
-            .help("take it outside and pass it as a parameter, or write `detach(…)` around it"),
-            Loss::TooLarge { name, span } => Diagnostic::new(
-                Code::DerivedCodeTooLarge,
-                span,
-                format!(
-                    "derivatives of `{name}` have more than {MAX_DERIVED_INSTRUCTIONS} \
-                     instructions, or an order above {MAX_ORDER}"
-                ),
-            )
-            .here("differentiated too often")
-            .help("differentiate smaller functions, or call one in a loop"),
-        }
-    }
-}
-
 /// Writes the bodies of all derived functions.
 ///
 /// # Errors
@@ -104,7 +63,9 @@ pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
         finish(module);
         return Ok(());
     }
-    prepare(module);
+    if let Err(loss) = prepare(module) {
+        return Err(Box::new(loss.diagnostic()));
+    }
     let recursive = CallGraph::of_all(module).recursive;
     let count = module.functions.len();
     let mut differentiator = Differentiator {
@@ -116,6 +77,7 @@ pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
         pairs: FxHashMap::default(),
         queue: Vec::new(),
         deferred: Vec::new(),
+        linear: FxHashSet::default(),
         making: Vec::new(),
         waiting: 0,
         instructions: 0,
@@ -130,15 +92,56 @@ pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
 }
 
 /// Inlines and unrolls, so that what is differentiated is straight where it can be.
-fn prepare(module: &mut Module) {
+fn prepare(module: &mut Module) -> Result<(), Loss> {
     let calls = CallGraph::of_all(module);
     super::inline::inline(module, &calls, super::inline::MAX_INLINED);
-    let capacity = super::unroll::MAX_UNROLLED_IN_ALL;
+    let capacity = unroll::MAX_UNROLLED_IN_ALL;
     super::optimise_functions(module, &calls, capacity, &mut |_, _| {});
+    match module.hints.0.is_empty() {
+        true => Ok(()),
+        false => force(module, &calls),
+    }
+}
+
+/// Does what hints say of loops that are differentiated and still there.
+fn force(module: &mut Module, calls: &CallGraph) -> Result<(), Loss> {
+    let mut seen = vec![false; module.functions.len()];
+    let primals = module.functions.iter().filter_map(|f| f.recipe.as_ref());
+    let mut open: Vec<FuncId> = primals.map(|recipe| recipe.of).collect();
+    while let Some(id) = open.pop() {
+        if !std::mem::replace(&mut seen[id.index()], true) {
+            let custom = &module.function(id).custom;
+            open.extend(
+                [custom.forward, custom.backward, custom.substitute]
+                    .into_iter()
+                    .flatten(),
+            );
+            open.extend(crate::calls::callees(module.function(id)));
+        }
+    }
+    let mut capacity = MAX_FORCED;
+    for &id in calls.order.iter().filter(|id| seen[id.index()]) {
+        // The number of iterations of an inner loop can be known once an outer one is unrolled.
+        let at = id.index();
+        while unroll::unroll_forced(&mut module.functions[at], &module.hints, &mut capacity) {
+            super::simplify(module, id, &mut |_, _| {});
+        }
+        if let Some(span) = unroll::left(module.function(id), &module.hints) {
+            return Err(Loss::NotUnrolled { span });
+        }
+        let function = &mut module.functions[at];
+        match unroll::unroll_blocks(function, &module.hints, &mut capacity) {
+            Ok(false) => {}
+            Ok(true) => super::simplify(module, id, &mut |_, _| {}),
+            Err(span) => return Err(Loss::NotUnrolled { span }),
+        }
+    }
+    Ok(())
 }
 
 /// Removes what only this pass reads.
 fn finish(module: &mut Module) {
+    module.hints = DerivativeHints::default();
     for function in &mut module.functions {
         function.recipe = None;
         function.custom = CustomDerivatives::default();
@@ -190,6 +193,8 @@ struct Differentiator<'m> {
     queue: Vec<FuncId>,
     /// Sweeps whose bodies are to be written.
     deferred: Vec<(FuncId, Activity, SweepPair)>,
+    /// Functions that are linear in what is active.
+    linear: FxHashSet<(FuncId, Activity)>,
     /// Functions whose bodies are being written.
     making: Vec<FuncId>,
     /// How many functions wait for the sweeps of those that they call.
@@ -318,14 +323,17 @@ impl Differentiator<'_> {
             };
             let of = self.substituted(recipe.of);
             if self.function(of).recipe.is_some() {
-                if path.contains(&of) || path.len() > usize::from(MAX_ORDER) {
-                    return Err(self.too_large(of));
+                if path.contains(&of) {
+                    return Err(self.of_itself(of));
+                }
+                if path.len() > usize::from(MAX_ORDER) {
+                    return Err(self.order_too_high(of));
                 }
                 path.push(of);
                 continue;
             }
             if self.making.contains(&at) {
-                return Err(self.too_large(at));
+                return Err(self.of_itself(at));
             }
             path.pop();
             self.making.push(at);
@@ -333,6 +341,23 @@ impl Differentiator<'_> {
             self.making.pop();
         }
         Ok(())
+    }
+
+    /// The error of a derivative that needs itself.
+    fn of_itself(&self, id: FuncId) -> Loss {
+        let function = self.function(id);
+        Loss::OfItself {
+            name: primal_name(&function.name).to_owned(),
+            span: function.span,
+        }
+    }
+
+    fn order_too_high(&self, id: FuncId) -> Loss {
+        let function = self.function(id);
+        Loss::OrderTooHigh {
+            name: primal_name(&function.name).to_owned(),
+            span: function.span,
+        }
     }
 
     fn too_large(&self, id: FuncId) -> Loss {
@@ -396,7 +421,7 @@ impl Differentiator<'_> {
         }
         match highest < MAX_ORDER {
             true => Ok(highest + 1),
-            false => Err(self.too_large(of)),
+            false => Err(self.order_too_high(of)),
         }
     }
 
@@ -428,6 +453,18 @@ impl Differentiator<'_> {
         self.queue.push(id);
         Ok(id)
     }
+}
+
+/// The name of the function that a derivative is one of.
+fn primal_name(mut name: &str) -> &str {
+    while let Some(inner) = (name
+        .strip_prefix("fwd_diff(")
+        .or(name.strip_prefix("bwd_diff(")))
+    .and_then(|name| name.strip_suffix(')'))
+    {
+        name = inner;
+    }
+    name
 }
 
 /// A forward derivative without its body, by the canonical signature.

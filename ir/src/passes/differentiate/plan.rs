@@ -13,6 +13,7 @@ use super::linear::Linear;
 use super::shape::{Shape, Target, inside};
 use super::{Differentiator, Loss};
 use crate::module::*;
+use crate::span::Span;
 use crate::types::Scalar;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -52,6 +53,8 @@ pub(super) struct Plan {
     records: FxHashMap<RegionId, Vec<KeptId>>,
     /// By loop: what it hands out of its last iteration.
     last: FxHashMap<RegionId, Vec<KeptId>>,
+    /// By loop: the most iterations that it is said to have, and where that is said.
+    limits: FxHashMap<RegionId, (u32, Span)>,
     pub(super) choices: Choices,
     /// By loop: values from outside of it that are repeated for its iterations.
     repeated: FxHashMap<RegionId, Vec<ValueId>>,
@@ -92,7 +95,8 @@ impl Plan {
             handed: FxHashMap::default(),
             records: FxHashMap::default(),
             last: FxHashMap::default(),
-            choices: Choices::new(linear, shape, &touched),
+            limits: FxHashMap::default(),
+            choices: Choices::new(linear, shape, &touched, &differentiator.module.hints),
             repeated: FxHashMap::default(),
             touched,
             outer: Vec::new(),
@@ -102,6 +106,7 @@ impl Plan {
         let walk = Walk {
             linear,
             shape,
+            hints: &differentiator.module.hints,
             capacity: super::MAX_DERIVED_INSTRUCTIONS - differentiator.instructions,
         };
         let returns = shape.ends(Target::Return).to_vec();
@@ -160,6 +165,11 @@ impl Plan {
         self.repeated.get(&region).map_or(&[], |values| values)
     }
 
+    /// The most iterations that a loop is said to have, and where that is said.
+    pub(super) fn limit(&self, region: RegionId) -> Option<(u32, Span)> {
+        self.limits.get(&region).copied()
+    }
+
     /// Whether anything in a region is to be reversed.
     pub(super) fn is_touched(&self, region: RegionId) -> bool {
         self.touched[region.index()]
@@ -207,6 +217,7 @@ fn touched(linear: &Linear) -> Vec<bool> {
 struct Walk<'a> {
     linear: &'a Linear,
     shape: &'a Shape,
+    hints: &'a DerivativeHints,
     /// The most instructions that may be planned.
     capacity: usize,
 }
@@ -289,6 +300,8 @@ impl Walk<'_> {
                 self.hand_out(plan, *body, &[*body], inner, needed);
             }
             InstKind::Loop(body) if plan.is_touched(*body) => {
+                let limit = self.hints.max_iterations(inst.span);
+                plan.limits.extend(limit.map(|limit| (*body, limit)));
                 return self.reversed_loop(plan, at.0, *body, possible, needed);
             }
             _ => self.reads(plan, at, inst, needed),

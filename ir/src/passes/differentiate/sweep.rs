@@ -11,6 +11,7 @@ use crate::builder::FunctionBuilder;
 use crate::module::*;
 use crate::span::Span;
 use crate::types::Scalar;
+use adumbra_ops::Op;
 use rustc_hash::FxHashMap;
 
 /// What a return of the primal function becomes.
@@ -103,9 +104,24 @@ impl<'a> Sweep<'a> {
 
     /// The value of something kept, or zero where nothing will read it.
     pub(super) fn kept(&mut self, id: KeptId, span: Span) -> ValueId {
-        match self.resolve(id) {
-            Some(value) => value,
-            None => self.builder.constant(self.plan.ty(id), 0, span),
+        match (self.resolve(id), self.plan.what(id)) {
+            // The loop is left from inside.
+            (Some(value), Kept::Count(region)) if self.counts.contains_key(&region) => {
+                self.counted(region, value)
+            }
+            (Some(value), _) => value,
+            (None, _) => self.builder.constant(self.plan.ty(id), 0, span),
+        }
+    }
+
+    /// The number of iterations of a loop, held against what is said of it.
+    fn counted(&mut self, region: RegionId, count: ValueId) -> ValueId {
+        match self.plan.limit(region) {
+            Some((limit, span)) => {
+                let limit = self.builder.int(limit as i32, span);
+                self.builder.op(Op::Iterations, &[count, limit], span)
+            }
+            None => count,
         }
     }
 
@@ -227,6 +243,12 @@ impl<'a> Sweep<'a> {
                 let types = self.types(inst, &given);
                 let results = self.builder.inst(new, args, types, span);
                 self.define(inst, results, &given);
+                if let Some(id) = self.plan.id(Kept::Count(*body))
+                    && let Some(count) = self.resolve(id)
+                {
+                    let counted = self.counted(*body, count);
+                    self.show(id, counted);
+                }
             }
             InstKind::Yield => {
                 let ends = self.arm_keys.get(&region).copied().unwrap_or(region);
@@ -271,7 +293,7 @@ impl<'a> Sweep<'a> {
         }
         if let Some(&count) = self.counts.get(&to) {
             let one = self.builder.int(1, span);
-            args.push(self.builder.op(adumbra_ops::Op::IAdd, &[count, one], span));
+            args.push(self.builder.op(Op::IAdd, &[count, one], span));
         }
         let kind = InstKind::Continue(self.copied.region(to));
         self.builder.terminate(kind, args, span);

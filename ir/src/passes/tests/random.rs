@@ -184,7 +184,14 @@ fn each_pass_keeps_values_shadows_and_faults() {
         let before = generate(seed);
         let mut module = before.clone();
         let unroll = |function: &mut Function| {
-            unrolled.set(unrolled.get() + u32::from(unroll(function, &mut usize::MAX.clone())));
+            unrolled.set(
+                unrolled.get()
+                    + u32::from(unroll(
+                        function,
+                        &Default::default(),
+                        &mut usize::MAX.clone(),
+                    )),
+            );
         };
         let passes: [&dyn Fn(&mut Function); 6] = [&fold, &gvn, &dce, &unroll, &fold, &dce];
         for pass in passes {

@@ -145,7 +145,11 @@ fn loops_with_other_exits_stay() {
     ));
     // A loop that is not left stops the point: no iteration follows.
     let mut module = module(&counting(3).replacen("yield", "unreachable", 1));
-    assert!(!unroll(&mut module.functions[0], &mut MAX_UNROLLED.clone()));
+    assert!(!unroll(
+        &mut module.functions[0],
+        &Default::default(),
+        &mut MAX_UNROLLED.clone()
+    ));
 }
 
 /// The effects of a loop's iterations stay in order: with two exits, of which the second one is
@@ -195,7 +199,11 @@ fn effects_stay_in_order() {
          }",
     );
     let mut after = before.clone();
-    assert!(unroll(&mut after.functions[0], &mut MAX_UNROLLED.clone()));
+    assert!(unroll(
+        &mut after.functions[0],
+        &Default::default(),
+        &mut MAX_UNROLLED.clone()
+    ));
     let after = verified(after);
     // It ends in the fourth iteration.
     assert_eq!(loops_and_iterations(&after), (0, 3));
@@ -268,7 +276,7 @@ fn unrolling_stops_at_limits() {
     let mut copies = [module.functions[0].clone(), module.functions[0].clone()];
     let written = copies
         .each_mut()
-        .map(|function| unroll(function, &mut capacity));
+        .map(|function| unroll(function, &Default::default(), &mut capacity));
     assert_eq!((written, capacity), ([true, false], 0));
 }
 
@@ -310,7 +318,7 @@ fn unrolling_is_unobservable() {
         let mut after = before.clone();
         let mut capacity = MAX_UNROLLED_IN_ALL;
         for function in &mut after.functions {
-            written += usize::from(unroll(function, &mut capacity));
+            written += usize::from(unroll(function, &Default::default(), &mut capacity));
         }
         let after = verified(after);
         for point in points(&before, seed, true) {

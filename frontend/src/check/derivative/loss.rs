@@ -1,0 +1,221 @@
+//! Reports of gradients that are lost: errors at calls, samples and closures, warnings at integers and
+//! at derivatives that are 0 everywhere.
+
+use super::super::FunctionOrigin;
+use super::super::TypeChecker;
+use super::super::typed_tree::{FunctionId, TypedParam};
+use super::super::types::TypeId;
+use crate::ast::ParamDirection;
+use adumbra_ir::module::DifferentiationMode;
+use adumbra_ir::{Code, Diagnostic, Span};
+use std::collections::HashSet;
+
+/// A gradient that ends.
+pub(super) enum Loss {
+    /// At a call of an unmarked function.
+    Call(FunctionId, Span),
+    /// At a texture sample.
+    Sample(u32, Span),
+    /// In a closure.
+    Closure(Span),
+    /// At a cast to an integer that is used as a float again.
+    Rounded(Span),
+    /// In a plain struct that is passed to a function with custom derivatives.
+    PlainStruct(FunctionId, TypeId, Span),
+}
+
+impl<'a> TypeChecker<'a, '_> {
+    /// Warns of derivatives that are 0 everywhere.
+    pub(super) fn warn_of_zero_derivatives(&mut self) {
+        for (derivative, span) in std::mem::take(&mut self.derivatives.called) {
+            let Some(derived) = self.declared(derivative).derived else {
+                continue;
+            };
+            let primal = *self.declared(derived.of);
+            if primal.derived.is_some()
+                || primal.is_library
+                || primal.origin != FunctionOrigin::Declared
+                || primal.marks.rules != Default::default()
+            {
+                continue;
+            }
+            let mut flat = Vec::new();
+            let mut active = 0;
+            for (index, param) in primal.params.iter().enumerate() {
+                if derived.plain[index]
+                    || param.is_no_diff
+                    || param.direction == ParamDirection::Out
+                    || !self.is_differentiable_type(param.ty)
+                {
+                    continue;
+                }
+                active += 1;
+                let mut walk = self.begin_walk(derived.of);
+                walk.varied[param.local.0 as usize] = true;
+                walk.finish(primal.body);
+                let outputs = (primal.params.iter())
+                    .filter(|param| param.direction != ParamDirection::In && !param.is_no_diff);
+                let leads = walk.returns && !primal.is_no_diff
+                    || outputs.into_iter().any(|p| walk.varied[p.local.0 as usize]);
+                if !leads {
+                    flat.push(param);
+                }
+            }
+            // A forward derivative is one sum over all parameters.
+            let is_sum = derived.mode == DifferentiationMode::Forward;
+            if is_sum && flat.len() < active {
+                continue;
+            }
+            for param in flat.into_iter().take(if is_sum { 1 } else { usize::MAX }) {
+                self.warn_of_zero_derivative(derived.of, param, span);
+            }
+        }
+    }
+
+    fn warn_of_zero_derivative(&mut self, of: FunctionId, param: &TypedParam<'a>, span: Span) {
+        let name = self.symbol_name(self.function_name(of)).to_owned();
+        let param_name = self.symbol_name(param.name).to_owned();
+        self.warn(
+            Diagnostic::new(
+                Code::FlatDerivative,
+                span,
+                format!("the derivative of `{name}` by `{param_name}` is 0 everywhere"),
+            )
+            .here("always 0")
+            .label(
+                param.span,
+                "nothing that has a derivative leads from here to a result",
+            )
+            .help(format!(
+                "write `no_diff` before `{param_name}` if no gradient is wanted, and pass a plain value"
+            )),
+        );
+    }
+
+    pub(super) fn report_loss(&mut self, loss: &Loss, within: FunctionId) {
+        if let Loss::Rounded(span) = *loss {
+            return self.warn_of_rounding(span, within);
+        }
+        let within = *self.declared(within);
+        let around = self.symbol_name(within.name.symbol).to_owned();
+        let diagnostic = match *loss {
+            Loss::Call(callee, span) => {
+                let callee = *self.declared(callee);
+                let name = self.symbol_name(callee.name.symbol).to_owned();
+                let prototype = self.prototype(&callee, callee.result, callee.params);
+                let message =
+                    format!("`{name}` is not differentiable, so `{around}` would lose a gradient");
+                Diagnostic::new(Code::LostGradient, span, message)
+                    .here("its derivative would be 0")
+                    .label(callee.name.span, "not marked as differentiable")
+                    .help(format!(
+                        "write `[Differentiable]` before `{prototype}`; or `no_diff {name}(…)` if no gradient is wanted"
+                    ))
+            }
+            Loss::Sample(texture, span) => {
+                let name = self.symbol_name(self.textures[texture as usize].symbol);
+                let message = format!(
+                    "a texture is sampled where coordinates have a gradient, which `{around}` would lose"
+                );
+                Diagnostic::new(Code::LostInSample, span, message)
+                    .here("its derivative would be 0")
+                    .help(format!(
+                        "write `no_diff texture2d_sample<{name}>(…)` if no gradient is wanted, or give `{around}` a `[PrimalSubstitute(…)]`"
+                    ))
+            }
+            Loss::Closure(span) => {
+                let message = format!(
+                    "a closure is made of a value with a gradient, which `{around}` would lose"
+                );
+                Diagnostic::new(Code::LostInSample, span, message)
+                    .here("closures have no derivative")
+                    .help("write `no_diff` before the value: `make_closure<name>(no_diff x)`")
+            }
+            Loss::Rounded(span) => unreachable!("reported before: {span:?}"),
+            Loss::PlainStruct(callee, ty, span) => {
+                let name = self
+                    .symbol_name(self.declared(callee).name.symbol)
+                    .to_owned();
+                let is = self.quoted_type(ty);
+                let fix = self.differentiable_fix(ty);
+                let message = format!(
+                    "{is} is not `IDifferentiable`, so the derivative of `{name}` loses its gradient"
+                );
+                Diagnostic::new(Code::PlainStructGradient, span, message)
+                    .here("its derivative would be 0")
+                    .help(format!("{fix}; or `no_diff` before the value"))
+            }
+        };
+        let diagnostic = match diagnostic.code {
+            Code::LostGradient => diagnostic.label(within.name.span, "differentiable"),
+            _ => diagnostic,
+        };
+        self.report(diagnostic);
+    }
+
+    fn warn_of_rounding(&mut self, span: Span, within: FunctionId) {
+        let name = self.symbol_name(self.function_name(within)).to_owned();
+        self.warn(
+            Diagnostic::new(
+                Code::RoundedGradient,
+                span,
+                format!(
+                    "an integer is made of a value with a gradient, and used as a float again, which `{name}` loses"
+                ),
+            )
+            .here("its derivative is 0")
+            .help("write `no_diff` before the float if no gradient is wanted: `(int)(no_diff x)`"),
+        );
+    }
+
+    /// Reports functions that `bwd_diff` is taken of, and that take screen derivatives of what
+    /// depends on their parameters.
+    pub(super) fn check_reversed_shadows(&mut self) {
+        let reversed = std::mem::take(&mut self.derivatives.reversed);
+        let mut shadows: Vec<(Span, Span, FunctionId)> = Vec::new();
+        for (function, span) in reversed {
+            let mut seen = HashSet::from([function]);
+            let mut open = vec![function];
+            while let Some(id) = open.pop() {
+                let declared = *self.declared(id);
+                if let Some(derived) = declared.derived {
+                    if seen.insert(derived.of) {
+                        open.push(derived.of);
+                    }
+                    continue;
+                }
+                let rules = declared.marks.rules;
+                if let Some(substitute) = rules.substitute {
+                    if seen.insert(substitute) {
+                        open.push(substitute);
+                    }
+                    continue;
+                }
+                if rules != Default::default() {
+                    continue;
+                }
+                let walk = self.walk(id);
+                if let Some(shadow) = walk.shadow {
+                    shadows.push((span, shadow, id));
+                    break;
+                }
+                let callees = walk.callees;
+                open.extend(callees.into_iter().filter(|&callee| seen.insert(callee)));
+            }
+        }
+        for (span, shadow, id) in shadows {
+            let name = self.symbol_name(self.function_name(id)).to_owned();
+            let mut diagnostic = Diagnostic::new(
+                Code::ShadowInBackward,
+                span,
+                format!("`bwd_diff` reaches a screen derivative, in `{name}`"),
+            )
+            .here("no gradient passes it")
+            .help("take `ddx` and `ddy` outside, and pass them as `no_diff` parameters");
+            if !self.declared(id).is_library {
+                diagnostic = diagnostic.label(shadow, "taken here");
+            }
+            self.report(diagnostic);
+        }
+    }
+}

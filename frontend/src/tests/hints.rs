@@ -1,0 +1,166 @@
+//! Tests of the hints before loops and functions: what derivatives become of them.
+
+use super::*;
+use adumbra_ir::module::InstKind;
+use adumbra_ir::passes::differentiate;
+
+/// The module of a program with its derivatives.
+fn derived(text: &str) -> Result<Module, Diagnostic> {
+    let mut module = module(text);
+    differentiate(&mut module).map_err(|diagnostic| *diagnostic)?;
+    verified(&module);
+    Ok(module)
+}
+
+/// A program that differentiates a function of `x` and `n` with these attributes and this body.
+fn program(attributes: &str, body: &str) -> String {
+    format!(
+        "[Differentiable] {attributes} float f(float x, int n) {{ float r = x; {body} return r; }}
+         shader main(int n = 5, out float o) {{
+             var x = diffPair(0.75); bwd_diff(f)(x, n, 1.0); o = x.d;
+         }}"
+    )
+}
+
+/// The instructions of all functions of a kind.
+fn count(module: &Module, is_wanted: impl Fn(&InstKind) -> bool) -> usize {
+    let regions = module.functions.iter().flat_map(|f| &f.regions);
+    let kinds = regions.flat_map(|r| &r.insts).map(|inst| &inst.kind);
+    kinds.filter(|kind| is_wanted(kind)).count()
+}
+
+/// The fields of the longest record, and the bits of the gradient.
+fn kept(text: &str) -> (usize, u32) {
+    let module = derived(text).expect("it can be made");
+    let fields = module.records.iter().map(|record| record.fields.len());
+    let mut textures = ConstantTexture([0.25, 0.5, 0.75, 1.0]);
+    let outcome = evaluate(
+        &module,
+        &point(&module),
+        &EvalOptions::default(),
+        &mut textures,
+    );
+    assert!(outcome.faults.is_empty(), "{:?}", outcome.faults);
+    (
+        fields.max().unwrap_or(0),
+        outcome.outputs[0].float.to_bits(),
+    )
+}
+
+const SINES: &str = "for (int i = 0; i < n; i++) { float a = sin(r * x), b = r * r + x; r = a * b * b + cos(a) * exp(a); }";
+
+#[test]
+fn preferences_choose_what_is_kept() {
+    let (default, bits) = kept(&program("", SINES));
+    for (attributes, before) in [("[PreferCheckpoint]", ""), ("", "[PreferCheckpoint] ")] {
+        let (more, same) = kept(&program(attributes, &format!("{before}{SINES}")));
+        assert!(more > default, "{more} {default}");
+        assert_eq!(same, bits);
+    }
+    for (attributes, before) in [("[PreferRecompute]", ""), ("", "[PreferRecompute] ")] {
+        let (fewer, same) = kept(&program(attributes, &format!("{before}{SINES}")));
+        // The loop-carried value alone.
+        assert_eq!((fewer, same), (1, bits));
+        assert!(fewer < default);
+    }
+}
+
+#[test]
+fn innermost_preference_counts() {
+    let inner = format!("[PreferRecompute] {SINES}");
+    let (fewest, bits) = kept(&program("[PreferCheckpoint]", &inner));
+    assert_eq!((fewest, bits), kept(&program("[PreferRecompute]", SINES)));
+}
+
+#[test]
+fn forced_loop_is_unrolled_beyond_default_limit() {
+    let body = |hint: &str| {
+        program(
+            "",
+            &format!("{hint} for (int i = 0; i < 400; i++) r = r * 0.5 + sin(r * x);"),
+        )
+    };
+    let loops = |text: &str| {
+        let module = derived(text).expect("it can be made");
+        count(&module, |kind| matches!(kind, InstKind::Loop(_)))
+    };
+    assert!(loops(&body("")) > 0);
+    assert_eq!(loops(&body("[ForceUnroll]")), 0);
+}
+
+#[test]
+fn forced_loop_without_known_iterations_is_refused() {
+    let text = program("", "[ForceUnroll] for (int i = 0; i < n; i++) r = r * x;");
+    let refused = derived(&text).expect_err("n is not known");
+    assert_eq!(refused.code, Code::NotUnrolled);
+    let at = refused.span;
+    assert_eq!(&text[at.start as usize..at.end as usize], "[ForceUnroll]");
+    // Nothing is asked of loops that are not differentiated.
+    let plain = "float f(int n) { float r = 1; [ForceUnroll] for (int i = 0; i < n; i++) r *= 2; return r; }
+         shader main(int n = 3, out float o) { o = f(n) + fwd_diff(sin)(diffPair(0.0, 1.0)).d; }";
+    derived(plain).expect("it can be made");
+}
+
+#[test]
+fn forced_loop_beyond_its_limit_is_refused() {
+    let body = "[ForceUnroll] for (int i = 0; i < 30000; i++) r = r * 0.5 + x;";
+    let refused = derived(&program("", body)).expect_err("it is too long");
+    assert_eq!(refused.code, Code::NotUnrolled);
+    let body = "[ForceUnroll(30000)] for (int i = 0; i < n; i++) r = r * 0.5 + x;";
+    let refused = derived(&program("", body)).expect_err("its blocks are too long");
+    assert_eq!(refused.code, Code::NotUnrolled);
+}
+
+#[test]
+fn blocks_keep_a_record_for_several_iterations() {
+    let bodies = [
+        "for (int i = 0; i < n; i++) r = r * 0.5 + sin(r * x);",
+        "for (int i = 0; i < n; i++) { if (i == 1) continue; if (r > 4.0) break; r = r * 0.5 + sin(r * x); }",
+        "while (true) { if (r > 1.1) { if (n > 4) break; return r * r; } r = r + x * x * 0.1; if (r < 0.9) continue; r = r * 1.01; }",
+    ];
+    for body in bodies {
+        let (_, bits) = kept(&program("", body));
+        for block in [1, 2, 3, 7] {
+            let text = program("", &format!("[ForceUnroll({block})] {body}"));
+            assert_eq!(kept(&text).1, bits, "{text}");
+            let module = derived(&text).expect("it can be made");
+            let next = count(&module, |kind| *kind == InstKind::NextIteration);
+            assert_eq!(next > 0, block > 1, "{text}");
+        }
+    }
+}
+
+/// The kinds of fault of a program with `n` iterations of a loop with `[MaxIters(4)]`.
+fn faults(body: &str, n: i32) -> Vec<adumbra_ir::host::FaultKind> {
+    let text = program("", body).replace("n = 5", &format!("n = {n}"));
+    let module = derived(&text).expect("it can be made");
+    let mut textures = ConstantTexture([0.25, 0.5, 0.75, 1.0]);
+    let outcome = evaluate(
+        &module,
+        &point(&module),
+        &EvalOptions::default(),
+        &mut textures,
+    );
+    outcome.faults.iter().map(|fault| fault.kind).collect()
+}
+
+#[test]
+fn more_iterations_than_said_are_reported_once() {
+    use adumbra_ir::host::FaultKind::TooManyIterations;
+    let bounded = "[MaxIters(4)] for (int i = 0; i < n; i++) r = r * x + sin(r);";
+    assert_eq!(faults(bounded, 4), []);
+    assert_eq!(faults(bounded, 5), [TooManyIterations]);
+    // Also where the loop is left by a return, where it is entered several times, and where the
+    // number is known.
+    let left = "[MaxIters(4)] for (int i = 0; ; i++) { if (i == n) return r * x; r = r * x; }";
+    assert_eq!(faults(left, 4), []);
+    assert_eq!(faults(left, 5), [TooManyIterations]);
+    let inner = "for (int k = 0; k < 3; k++) { [MaxIters(4)] for (int i = 0; i < n; i++) r = r * x + sin(r); }";
+    assert_eq!(faults(inner, 4), []);
+    assert_eq!(faults(inner, 7), [TooManyIterations]);
+    let known = "[MaxIters(4)] for (int i = 0; i < 5; i++) r = r * x + sin(r);";
+    assert_eq!(faults(known, 0), [TooManyIterations]);
+    // Nothing is kept of a loop that no gradient passes.
+    let plain = "int k = 0; [MaxIters(4)] for (int i = 0; i < n; i++) k += i; r = r * k;";
+    assert_eq!(faults(plain, 9), []);
+}

@@ -1,0 +1,149 @@
+//! Tests of custom forward derivatives that are transposed, and of derivatives that need themselves.
+
+use super::*;
+use adumbra_ir::passes::differentiate;
+
+/// A program that transposes the derivative `g` of `f`, which has this body and these functions
+/// before it.
+fn program(before: &str, body: &str) -> String {
+    format!(
+        "{before} DifferentialPair<float> g(DifferentialPair<float> x, DifferentialPair<float> y, int n) {{ {body} }}
+         [ForwardDerivative(g)] float f(float x, float y, int n) {{ return x * y; }}
+         [Differentiable] float h(float x, float y) {{ return f(x, y, 3) * 2; }}
+         shader main(out float o) {{ var x = diffPair(3.0), y = diffPair(2.0); bwd_diff(h)(x, y, 1.0); o = x.d + 100 * y.d; }}"
+    )
+}
+
+/// The gradient by x, and a hundred times that by y; or the text at which the rule is refused.
+fn gradient(before: &str, body: &str) -> Result<f32, String> {
+    let text = program(before, body);
+    let mut module = module(&text);
+    if let Err(diagnostic) = differentiate(&mut module) {
+        assert_eq!(diagnostic.code, Code::NonlinearRule);
+        assert!(diagnostic.message.contains("`f`"), "{}", diagnostic.message);
+        let at = diagnostic.span;
+        return Err(text[at.start as usize..at.end as usize].to_owned());
+    }
+    verified(&module);
+    let mut textures = ConstantTexture([0.25, 0.5, 0.75, 1.0]);
+    let outcome = evaluate(
+        &module,
+        &point(&module),
+        &EvalOptions::default(),
+        &mut textures,
+    );
+    Ok(outcome.outputs[0].float)
+}
+
+#[test]
+fn linear_rules_are_transposed() {
+    let cases = [
+        ("", "return diffPair(x.p * y.p, 3 * x.d - y.d / x.p);"),
+        (
+            "",
+            "float d = 0; for (int i = 0; i < n; i++) d += x.d; return diffPair(x.p, d - y.d / x.p);",
+        ),
+        (
+            "",
+            "float d = 0; if (x.p > 1) { d = 3 * x.d; } else if (y.p > 7) return diffPair(1.0, 0.0); d -= y.d / x.p; return diffPair(x.p, d);",
+        ),
+        (
+            "",
+            "return diffPair(x.p, dot(float2(3, -1 / x.p), float2(x.d, y.d)));",
+        ),
+        (
+            "",
+            "float w[2] = { 0, 0 }; w[n - 3] = x.d; w[1] += y.d; return diffPair(x.p, 3 * w[0] - w[1] / x.p);",
+        ),
+        (
+            "",
+            "return diffPair(x.p, lerp(x.d, 0, -2.0) - (n > 2 ? y.d : 0) / x.p);",
+        ),
+        (
+            "float scaled(float d, float k, int n) { float r = 0; for (int i = 0; i < n; i++) r += d * k; return r; }",
+            "return diffPair(x.p, scaled(x.d, 1, n) - scaled(y.d, 1 / x.p / 3, 3 * n / 3));",
+        ),
+        // A coefficient and a tangent that come from one call.
+        (
+            "[Differentiable] float cube(float t, int n) { float r = 1; for (int i = 0; i < n; i++) r *= t; return r; }",
+            "var c = fwd_diff(cube)(x, n); return diffPair(c.p, c.d * (c.p / 243) - y.d * (c.p / 81));",
+        ),
+    ];
+    for (before, body) in cases {
+        let found = gradient(before, body);
+        assert_eq!(
+            found.map(|x| (x * 1e3).round()),
+            Ok((6e3f32 - 200e3 / 3.0).round()),
+            "{body}"
+        );
+    }
+}
+
+#[test]
+fn nonlinear_rules_are_refused() {
+    let cases = [
+        ("return diffPair(x.p, x.d * y.d);", "x.d * y.d"),
+        ("return diffPair(x.p, sin(x.d));", "sin(x.d)"),
+        ("return diffPair(x.p, max(x.d, 0));", "max(x.d, 0)"),
+        ("return diffPair(x.p, fract(x.d) + y.d);", "fract(x.d)"),
+        ("return diffPair(x.p, y.p / x.d);", "y.p / x.d"),
+        ("return diffPair(x.p, x.d + 1);", "x.d + 1"),
+        ("return diffPair(x.p, x.d - y.p);", "x.d - y.p"),
+        (
+            "if (x.d > 0) return diffPair(x.p, x.d); return diffPair(x.p, 2 * x.d);",
+            "if (x.d > 0) return diffPair(x.p, x.d);",
+        ),
+        (
+            "return diffPair(x.p, x.d > 0 ? x.d : y.d);",
+            "x.d > 0 ? x.d : y.d",
+        ),
+        (
+            "float w[4] = { 0, 0, 0, 0 }; w[n] = x.d; return diffPair(x.p, w[(int)y.d]);",
+            "w[(int)y.d]",
+        ),
+        (
+            "float d = 0; for (int i = 0; x.d * i < 3; i++) d += x.d; return diffPair(x.p, d);",
+            "x.d * i < 3",
+        ),
+    ];
+    for (body, place) in cases {
+        assert_eq!(gradient("", body), Err(place.to_owned()), "{body}");
+    }
+    // In a function that the rule calls, and that is not inlined.
+    let square = "float power(float d, int n) { float r = 1; for (int i = 0; i < n; i++) r = r * d; return r; }";
+    assert_eq!(
+        gradient(square, "return diffPair(x.p, power(x.d, n));"),
+        Err("r * d".to_owned())
+    );
+    let constant = "return diffPair(x.p, x.p);";
+    assert!(gradient("", constant).is_err());
+}
+
+#[test]
+fn nonlinear_rule_still_goes_forward() {
+    let text =
+        "DifferentialPair<float> g(DifferentialPair<float> x) { return diffPair(x.p, x.d * x.d); }
+         [ForwardDerivative(g)] float f(float x) { return x; }
+         shader main(out float o) { o = fwd_diff(f)(diffPair(2.0, 3.0)).d; }";
+    let mut module = module(text);
+    differentiate(&mut module).expect("nothing is transposed");
+}
+
+#[test]
+fn derivative_inside_of_its_function_is_named() {
+    let direct = "[Differentiable] float f(float x) { var p = diffPair(x); bwd_diff(f)(p, 1.0); return p.d + x; }
+         shader main(out float o) { o = f(2.0); }";
+    let indirect = "[Differentiable] float f(float x);
+         [Differentiable] float g(float x) { return fwd_diff(f)(diffPair(x, 1.0)).d; }
+         [Differentiable] float f(float x) { return g(x) * x; }
+         shader main(out float o) { var p = diffPair(2.0); bwd_diff(g)(p, 1.0); o = p.d; }";
+    let in_itself = "`f` would need a derivative of itself";
+    let in_others = "`g` is differentiated more than 8 times over";
+    for (text, says) in [(direct, in_itself), (indirect, in_others)] {
+        let refused = differentiate(&mut module(text)).expect_err("it has no end");
+        assert_eq!(refused.code, Code::DerivedCodeTooLarge);
+        assert_eq!(refused.message, says);
+        let help = refused.help.unwrap_or_default();
+        assert!(help.contains("a copy of `"), "{help}");
+    }
+}
