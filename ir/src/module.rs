@@ -299,7 +299,8 @@ pub struct Inst {
     pub span: Span,
 }
 
-/// The kinds of instruction. `args → results` shows operands and results.
+/// The kinds of instruction. `args → results` shows operands and results; the table in
+/// [`instruction`](crate::instruction) describes them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InstKind {
     /// `→ 1`: these bits. Bool constants are 0 or 1; the only closure constant is 0, the empty
@@ -434,45 +435,6 @@ impl MipSelection {
             MipSelection::Gradients => 6,
             MipSelection::Level => 3,
         }
-    }
-}
-
-impl InstKind {
-    /// Whether it must be, and may only be, the last instruction of a region.
-    pub const fn is_terminator(&self) -> bool {
-        matches!(
-            self,
-            InstKind::Yield
-                | InstKind::Break(_)
-                | InstKind::Continue(_)
-                | InstKind::Return
-                | InstKind::Unreachable
-        )
-    }
-
-    /// Whether only its results can be observed: it may be removed when they are unused, and shared
-    /// when it is repeated. Loads are not pure (stores change them), nor are ops that can fault.
-    pub fn is_pure(&self) -> bool {
-        match self {
-            InstKind::Const(_)
-            | InstKind::Global(..)
-            | InstKind::Resource(_)
-            | InstKind::Shadow(_)
-            | InstKind::Difference(_)
-            | InstKind::Detach => true,
-            InstKind::Op(op) => op.info().fault.is_none(),
-            _ => false,
-        }
-    }
-
-    /// The regions that it contains.
-    pub fn regions(&self) -> impl Iterator<Item = RegionId> {
-        let (a, b) = match self {
-            InstKind::If(then, other) => (Some(*then), Some(*other)),
-            InstKind::Loop(body) | InstKind::Block(body) => (Some(*body), None),
-            _ => (None, None),
-        };
-        a.into_iter().chain(b)
     }
 }
 

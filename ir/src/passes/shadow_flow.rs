@@ -10,6 +10,7 @@
 //! is built once for each function, in linear time, and serves all its variants.
 
 use super::summary::{ShadowSummary, bit};
+use crate::instruction::Effect;
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
 use adumbra_ops::{MAX_OPERANDS, OpSet};
@@ -325,33 +326,22 @@ impl<'m> Build<'m> {
                     }
                 }
                 // Any function may take what this one keeps.
-                InstKind::Keep(..) => {
+                kind if kind.effect() == Effect::UsesTape => {
                     for &arg in &inst.args {
                         if self.is_float(arg) {
                             self.seed(arm, arg.0, Lanes::XY);
                         }
                     }
-                }
-                InstKind::Take(..) if wiring.options.sources || wiring.derivative.is_some() => {
-                    for value in inst.results.iter() {
-                        if self.is_float(value) {
-                            self.sources.push(value.0);
-                        }
+                    if wiring.options.sources || wiring.derivative.is_some() {
+                        let floats = inst
+                            .results
+                            .iter()
+                            .filter(|&r| function.value(r).ty == Scalar::F32);
+                        self.sources.extend(floats.map(|value| value.0));
                     }
                 }
-                InstKind::Take(..) => {}
-                InstKind::Sample(..)
-                | InstKind::Difference(_)
-                | InstKind::Message(_)
-                | InstKind::Resource(_)
-                | InstKind::ArrayZero(_)
-                | InstKind::ArrayResize(..)
-                | InstKind::EnterInlined(_)
-                | InstKind::NextIteration
-                | InstKind::MakeClosure(_)
-                | InstKind::ClosureAdd
-                | InstKind::ClosureScale
-                | InstKind::Unreachable => {}
+                // Nothing else hands shadows on.
+                _ => {}
             }
         }
     }

@@ -14,6 +14,7 @@
 
 use super::fold::constant;
 use super::replacement::{Replacements, pass_on_name};
+use crate::instruction::FieldMut;
 use crate::module::*;
 use std::collections::HashMap;
 
@@ -366,16 +367,12 @@ impl Unroller<'_> {
     /// A copy of an instruction, with copies of its regions.
     fn copy(&mut self, inst: &Inst) -> Inst {
         let args = inst.args.iter().map(|&arg| self.copied(arg)).collect();
-        let kind = match inst.kind {
-            InstKind::If(then, other) => {
-                InstKind::If(self.copy_region(then), self.copy_region(other))
-            }
-            InstKind::Loop(body) => InstKind::Loop(self.copy_region(body)),
-            InstKind::Block(body) => InstKind::Block(self.copy_region(body)),
-            InstKind::Break(to) => InstKind::Break(self.regions[to.index()]),
-            InstKind::Continue(to) => InstKind::Continue(self.regions[to.index()]),
-            ref kind => kind.clone(),
-        };
+        let mut kind = inst.kind.clone();
+        kind.for_each_field_mut(|field| match field {
+            FieldMut::Region(region) => *region = self.copy_region(*region),
+            FieldMut::Target(region) => *region = self.regions[region.index()],
+            _ => {}
+        });
         let results = Results {
             first: ValueId(self.function.values.len() as u32),
             count: inst.results.count,

@@ -36,6 +36,7 @@ use crate::calls::CallGraph;
 use crate::codes::Code;
 use crate::derivative::{Activity, CustomDerivatives, DifferentiationMode, Recipe};
 use crate::diagnostic::Diagnostic;
+use crate::instruction::Effect;
 use crate::module::*;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar};
@@ -288,9 +289,8 @@ impl Differentiator<'_> {
         let insts = function.regions.iter().flat_map(|region| &region.insts);
         let mut kinds = insts.map(|inst| &inst.kind);
         kinds.any(|kind| match kind {
-            InstKind::Keep(..) | InstKind::Take(..) => true,
             InstKind::Call(callee, _) => self.uses_tape[callee.index()],
-            _ => false,
+            kind => kind.effect() == Effect::UsesTape,
         })
     }
 
