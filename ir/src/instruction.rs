@@ -7,7 +7,7 @@
 //! computes is in [`eval`](crate::eval), and where its value is by that of [`InstKind`].
 
 use crate::module::*;
-use crate::types::{Direction, Scalar};
+use crate::types::{Direction, Scalar, Type};
 use Scalar::{Bool, Closure, F32, I32, Resource};
 use adumbra_ops::Op;
 use smallvec::SmallVec;
@@ -165,6 +165,29 @@ pub struct TableScalars {
     pub closures: Vec<Vec<Scalar>>,
     /// By message.
     pub messages: Vec<Vec<Scalar>>,
+}
+
+impl TableScalars {
+    /// The scalars of a module whose types are within the limits.
+    pub fn new(module: &Module) -> TableScalars {
+        let scalars = |types: &[Type]| {
+            let mut all = Vec::new();
+            for ty in types {
+                ty.for_each_scalar(&mut |scalar| all.push(scalar));
+            }
+            all
+        };
+        let globals = module.globals.iter();
+        let closures = module.closures.iter();
+        let messages = module.messages.iter();
+        TableScalars {
+            globals: globals
+                .map(|g| scalars(std::slice::from_ref(&g.ty)))
+                .collect(),
+            closures: closures.map(|shape| scalars(&shape.params)).collect(),
+            messages: messages.map(|message| scalars(&message.params)).collect(),
+        }
+    }
 }
 
 /// Types of operands or results.
