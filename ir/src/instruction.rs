@@ -1,16 +1,157 @@
-//! The description of each kind of instruction, once: its word and its form in IR text, the ids and
-//! numbers that it holds, the types of its operands and results, the source of the results' lanes,
-//! and its effect.
+//! The kinds of instruction, and the description of each, once: its word and its form in IR text,
+//! the ids and numbers that it holds, the types of its operands and results, the source of the
+//! results' lanes, and its effect.
 //!
 //! The table at the end of this file is all of it. The parser and printer of IR text, the verifier,
 //! the linker, random modules and every pass that renames ids read it. What an instruction
-//! computes is in [`eval`](crate::eval), and where its value is by that of [`InstKind`].
+//! computes is in [`eval`](crate::eval).
+
+mod shape;
+
+pub use shape::{LaneSource, ScalarList, TableScalars, Types};
 
 use crate::module::*;
-use crate::types::{Direction, Scalar, Type};
+use crate::types::{Direction, Scalar};
 use Scalar::{Bool, Closure, F32, I32, Resource};
 use adumbra_ops::Op;
-use smallvec::SmallVec;
+
+/// The kinds of instruction. `args → results` shows operands and results.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InstKind {
+    /// `→ 1`: these bits. Bool constants are 0 or 1; the only closure constant is 0, the empty
+    /// closure.
+    Const(u32),
+    /// `op's operands → 1`: an op.
+    Op(Op),
+    /// `→ 1`: a scalar of a global; its shadows are the host's.
+    Global(GlobalId, u32),
+    /// `→ 1`: a handle to a resource of the host.
+    Resource(ResourceId),
+    /// `float → 1`: the argument's shadow plus +0, as a value. Its own shadow is zero (second
+    /// order).
+    Shadow(Direction),
+    /// `float → 1`: the difference of the argument between neighbours in the quad, by
+    /// [`Module::quad`]. All points of a quad reach it together.
+    Difference(Direction),
+    /// `float → 1`: the argument and its shadows, as a constant for derivatives of functions. None is
+    /// left after `differentiate`.
+    Detach,
+    /// `→ 0`: every element of the array becomes zero, with zero shadows.
+    ArrayZero(ArrayId),
+    /// `→ 0`: elements and shadows of the second become those of the first. Same element type and
+    /// length. With `i32 start → 0`, one may be longer: the other is copied to or from as many of
+    /// its elements, from `start` on; a part beyond an end is moved inside.
+    ArrayCopy {
+        /// Written.
+        to: ArrayId,
+        /// Read.
+        from: ArrayId,
+    },
+    /// `i32 parts → i32`: begins an array of `parts` parts of that many elements each: as many
+    /// elements, those of one part at least, become zero. The result is the number of parts. It is
+    /// 0, with a fault, for a negative one; more than the array's capacity stops the point.
+    ArrayResize(ArrayId, u32),
+    /// `i32 index → 1`: an element. An index out of range is a fault, and clamped.
+    Load(ArrayId),
+    /// `i32 index, element → 0`: sets an element. An index out of range is a fault, and clamped.
+    Store(ArrayId),
+    /// `u, v, operands of the level of detail → 3 or 1`: requests a texture's colour or alpha. The
+    /// results have no shadows.
+    Sample(TextureId, Channels, MipSelection),
+    /// `scalars of the shape's parameters → closure`.
+    MakeClosure(ClosureId),
+    /// `closure, closure → closure`.
+    ClosureAdd,
+    /// `closure, float → closure` or `closure, r, g, b → closure`.
+    ClosureScale,
+    /// `scalars of the message's parameters → 0`: passes their values to the host, never their
+    /// shadows.
+    Message(MessageId),
+    /// `fields of the record → 0`: keeps a record on a tape of the point. Beyond
+    /// [`Limits::kept_words`](crate::host::Limits::kept_words) the point is stopped.
+    Keep(TapeId, RecordId),
+    /// `→ fields of the record`: takes the record of that kind off a tape that was kept last. Without
+    /// one the point is stopped. Records of one kind are apart from those of others.
+    Take(TapeId, RecordId),
+    /// `scalar parameters → results`: a call. The list holds the caller's array for each array
+    /// parameter, copied in and out by its mode.
+    Call(FuncId, Box<[ArrayId]>),
+    /// `→ 0`: counts as a call whose callee is inlined after it. It takes the call's step, and
+    /// stops the point where the call would be too deep. The number is that of open inlined calls
+    /// around it.
+    EnterInlined(u32),
+    /// `→ 0`: counts as a loop iteration whose instructions are unrolled after it: takes its step.
+    NextIteration,
+    /// `bool → yields`: the first region if true, else the second.
+    If(RegionId, RegionId),
+    /// `initial values of the region's parameters → broken values`: runs the region until a break
+    /// leaves it.
+    Loop(RegionId),
+    /// `→ yields or broken values`: runs the region once; a break to it ends it.
+    Block(RegionId),
+
+    /// Terminator, `values of the enclosing If or Block →`: ends the region normally. In a Loop's
+    /// region it is not allowed.
+    Yield,
+    /// Terminator, `results of that Loop or Block →`: leaves it. Names its region.
+    Break(RegionId),
+    /// Terminator, `parameters of that Loop →`: its next iteration, one step of the budget. Names
+    /// its region.
+    Continue(RegionId),
+    /// Terminator, `the function's results →`.
+    Return,
+    /// Terminator: control cannot reach it.
+    Unreachable,
+}
+
+/// The channels of a texture that a sample returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Channels {
+    /// Red, green and blue: three results.
+    Color,
+    /// Alpha: one result.
+    Alpha,
+}
+
+impl Channels {
+    /// The number of results.
+    pub const fn count(self) -> u32 {
+        match self {
+            Channels::Color => 3,
+            Channels::Alpha => 1,
+        }
+    }
+
+    /// The results, of red, green, blue and alpha.
+    pub fn of(self, texel: &[f32; 4]) -> &[f32] {
+        match self {
+            Channels::Color => &texel[..3],
+            Channels::Alpha => &texel[3..],
+        }
+    }
+}
+
+/// The source of a sample's footprint, by which the host chooses the level of detail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MipSelection {
+    /// The shadows of u and v.
+    Shadows,
+    /// Four further operands: ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y.
+    Gradients,
+    /// One further operand: the level itself.
+    Level,
+}
+
+impl MipSelection {
+    /// The number of operands of a sample, u and v included.
+    pub const fn operand_count(self) -> usize {
+        match self {
+            MipSelection::Shadows => 2,
+            MipSelection::Gradients => 6,
+            MipSelection::Level => 3,
+        }
+    }
+}
 
 macro_rules! fields {
     ($($(#[$doc:meta])* $name:ident($ty:ty);)*) => {
@@ -61,54 +202,6 @@ fields! {
     Record(RecordId);
 }
 
-/// The types of operands or of results.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Types {
-    /// These.
-    Are(&'static [Scalar]),
-    /// Those of these that are as many, else the last.
-    OneOf(&'static [&'static [Scalar]]),
-    /// One of any type.
-    Any,
-    /// A scalar of a global.
-    OfGlobal(GlobalId, u32),
-    /// The element of an array.
-    Element(ArrayId),
-    /// An index, and an element of an array.
-    IndexAndElement(ArrayId),
-    /// The scalars of a closure shape.
-    OfClosure(ClosureId),
-    /// The scalars of a message.
-    OfMessage(MessageId),
-    /// The fields of a record.
-    OfRecord(RecordId),
-    /// What an op takes or gives.
-    OfOp(Op),
-    /// What a function takes or gives.
-    OfFunction(FuncId),
-    /// What the other ends of its edges have.
-    OfEdges,
-}
-
-/// The source of the lanes that results may have.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum LaneSource {
-    /// None: the results have no shadows by their nature.
-    Never,
-    /// The host, for floats.
-    Host,
-    /// The operands.
-    Operands,
-    /// The elements of an array.
-    Array(ArrayId),
-    /// The fields of a record.
-    Record(RecordId),
-    /// A function's results.
-    Function(FuncId),
-    /// The values that edges pass.
-    Edges,
-}
-
 /// What an instruction does beside giving its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -154,77 +247,6 @@ pub struct Description {
     pub lanes: LaneSource,
     /// Its effect.
     pub effect: Effect,
-}
-
-/// The scalars of the entries of a module's tables.
-#[derive(Clone, Debug, Default)]
-pub struct TableScalars {
-    /// By global.
-    pub globals: Vec<Vec<Scalar>>,
-    /// By closure shape.
-    pub closures: Vec<Vec<Scalar>>,
-    /// By message.
-    pub messages: Vec<Vec<Scalar>>,
-}
-
-impl TableScalars {
-    /// The scalars of a module whose types are within the limits.
-    pub fn new(module: &Module) -> TableScalars {
-        let scalars = |types: &[Type]| {
-            let mut all = Vec::new();
-            for ty in types {
-                ty.for_each_scalar(&mut |scalar| all.push(scalar));
-            }
-            all
-        };
-        let globals = module.globals.iter();
-        let closures = module.closures.iter();
-        let messages = module.messages.iter();
-        TableScalars {
-            globals: globals
-                .map(|g| scalars(std::slice::from_ref(&g.ty)))
-                .collect(),
-            closures: closures.map(|shape| scalars(&shape.params)).collect(),
-            messages: messages.map(|message| scalars(&message.params)).collect(),
-        }
-    }
-}
-
-/// Types of operands or results.
-pub type ScalarList = SmallVec<[Scalar; 6]>;
-
-impl Types {
-    /// The types in a module and a function with these tables, where there are `count` operands or
-    /// results. `None` if an id is none of these, or if ops, functions or edges decide.
-    pub fn resolve(
-        self,
-        count: usize,
-        scalars: &TableScalars,
-        records: &[Record],
-        arrays: &[Array],
-    ) -> Option<ScalarList> {
-        let element = |id: ArrayId| arrays.get(id.index()).map(|array| array.element);
-        Some(match self {
-            Types::Are(types) => ScalarList::from_slice(types),
-            Types::OneOf(all) => {
-                let fitting = all.iter().find(|types| types.len() == count);
-                ScalarList::from_slice(fitting.or(all.last())?)
-            }
-            Types::OfGlobal(id, scalar) => {
-                let scalars = scalars.globals.get(id.index())?;
-                ScalarList::from_slice(&[*scalars.get(scalar as usize)?])
-            }
-            Types::Element(id) => ScalarList::from_slice(&[element(id)?]),
-            Types::IndexAndElement(id) => ScalarList::from_slice(&[I32, element(id)?]),
-            Types::OfClosure(id) => ScalarList::from_slice(scalars.closures.get(id.index())?),
-            Types::OfMessage(id) => ScalarList::from_slice(scalars.messages.get(id.index())?),
-            Types::OfRecord(id) => {
-                let fields = &records.get(id.index())?.fields;
-                fields.iter().map(|field| field.ty).collect()
-            }
-            Types::Any | Types::OfOp(_) | Types::OfFunction(_) | Types::OfEdges => return None,
-        })
-    }
 }
 
 impl InstKind {

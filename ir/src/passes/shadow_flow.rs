@@ -239,28 +239,27 @@ impl<'m> Build<'m> {
         let function = self.function;
         for inst in &function.region(id).insts {
             match &inst.kind {
-                InstKind::Op(op) => {
-                    if op.info().is_differentiable() && !wiring.options.dropped.contains(*op) {
-                        let mut constants = [None; MAX_OPERANDS];
-                        for (constant, arg) in constants.iter_mut().zip(&inst.args) {
-                            *constant = self.constants[arg.index()];
-                        }
-                        for (&arg, carries) in
-                            inst.args.iter().zip(op.passes_shadows_given(constants))
-                        {
-                            if carries {
-                                self.edge(arg.0, inst.results.first.0);
-                            }
+                InstKind::Op(op)
+                    if op.info().is_differentiable() && !wiring.options.dropped.contains(*op) =>
+                {
+                    let mut constants = [None; MAX_OPERANDS];
+                    for (constant, arg) in constants.iter_mut().zip(&inst.args) {
+                        *constant = self.constants[arg.index()];
+                    }
+                    for (&arg, carries) in inst.args.iter().zip(op.passes_shadows_given(constants))
+                    {
+                        if carries {
+                            self.edge(arg.0, inst.results.first.0);
                         }
                     }
                 }
                 InstKind::Const(bits) => {
                     self.constants[inst.results.first.index()] = Some(*bits);
                 }
-                InstKind::Global(..) => {
-                    if wiring.options.sources && self.is_float(inst.results.first) {
-                        self.sources.push(inst.results.first.0);
-                    }
+                InstKind::Global(..)
+                    if wiring.options.sources && self.is_float(inst.results.first) =>
+                {
+                    self.sources.push(inst.results.first.0);
                 }
                 InstKind::Detach if wiring.derivative.is_some() => {}
                 InstKind::Detach => self.edge(inst.args[0].0, inst.results.first.0),
@@ -277,10 +276,8 @@ impl<'m> Build<'m> {
                     let array = array_node(function, *array);
                     self.float_edge(array, inst.results.first);
                 }
-                InstKind::Store(array) => {
-                    if self.is_float(inst.args[1]) {
-                        self.edge(inst.args[1].0, array_node(function, *array));
-                    }
+                InstKind::Store(array) if self.is_float(inst.args[1]) => {
+                    self.edge(inst.args[1].0, array_node(function, *array));
                 }
                 InstKind::ArrayCopy { to, from } => {
                     self.edge(array_node(function, *from), array_node(function, *to));

@@ -13,6 +13,7 @@
 //!   transposes.
 //! - `plan`: the primal values that the reverse sweep reads, and where they are kept.
 //! - `sweep`: the forward sweep of reverse mode, which keeps them.
+//! - `tape`: records, and their derivatives.
 //! - `transpose`: the reverse sweep; `reverse` puts both into functions; `shape`: regions and exits.
 //!
 //! The way from a function to its linear part to its transpose is that of Radul et al. (2023), *You
@@ -28,6 +29,7 @@ mod plan;
 mod reverse;
 mod shape;
 mod sweep;
+mod tape;
 mod transpose;
 
 use super::shadow_flow::DerivativeWiring;
