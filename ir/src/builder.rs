@@ -187,28 +187,6 @@ impl FunctionBuilder {
         self.single(InstKind::Shadow(direction), &[value], Scalar::F32, span)
     }
 
-    /// Appends a keep of a record with these values.
-    pub fn keep(
-        &mut self,
-        tape: TapeId,
-        record: RecordId,
-        values: impl IntoIterator<Item = ValueId>,
-        span: Span,
-    ) {
-        self.inst(InstKind::Keep(tape, record), values, [], span);
-    }
-
-    /// Appends a take of a record with values of these types.
-    pub fn take(
-        &mut self,
-        tape: TapeId,
-        record: RecordId,
-        fields: impl IntoIterator<Item = Scalar>,
-        span: Span,
-    ) -> Results {
-        self.inst(InstKind::Take(tape, record), [], fields, span)
-    }
-
     /// Appends a terminator.
     pub fn terminate(
         &mut self,

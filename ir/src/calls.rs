@@ -6,6 +6,7 @@
 //! linear, and a chain of any length is fine.
 
 use crate::host::array_steps;
+use crate::instruction::FieldMut;
 use crate::module::{Array, FuncId, Function, InstKind, Module};
 
 /// The functions that the entry reaches, callees first.
@@ -29,7 +30,7 @@ pub fn callees(function: &Function) -> impl Iterator<Item = FuncId> {
 }
 
 /// The steps that calls take because the caller's arrays are saved: those of a function that can be
-/// entered again before the call returns. returns.
+/// entered again before the call returns.
 #[derive(Debug, Default)]
 pub struct SavedSteps {
     /// By function: its component, and the steps for its arrays; empty if no function has such
@@ -172,9 +173,11 @@ pub(crate) fn drop_uncalled(module: &mut Module, calls: &CallGraph) {
     module.entry = renamed[module.entry.index()];
     for function in &mut module.functions {
         for inst in function.regions.iter_mut().flat_map(|r| &mut r.insts) {
-            if let InstKind::Call(callee, _) = &mut inst.kind {
-                *callee = renamed[callee.index()];
-            }
+            inst.kind.for_each_field_mut(|field| {
+                if let FieldMut::Function(callee) = field {
+                    *callee = renamed[callee.index()];
+                }
+            });
         }
     }
 }

@@ -12,6 +12,7 @@ pub mod diagnostic;
 pub mod entry_steps;
 pub mod eval;
 pub mod host;
+pub mod instruction;
 pub mod limits;
 pub mod link;
 pub mod memory;

@@ -6,6 +6,7 @@
 use crate::codes::Code;
 use crate::derivative::{DerivativeHint, DerivativeHints, HintKind};
 use crate::diagnostic::{Diagnostic, Label};
+use crate::instruction::Field;
 use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
 use crate::quad::Quad;
@@ -155,10 +156,13 @@ impl HeapSize for MetadataValue {
 
 impl HeapSize for InstKind {
     fn heap_bytes(&self) -> usize {
-        match self {
-            InstKind::Call(_, arrays) => arrays.heap_bytes(),
-            _ => 0,
-        }
+        let mut bytes = 0;
+        self.for_each_field(|field| {
+            if let Field::Passed(arrays) = field {
+                bytes += arrays.heap_bytes();
+            }
+        });
+        bytes
     }
 }
 

@@ -14,12 +14,12 @@
 pub use crate::derivative::{
     Activity, CustomDerivatives, DerivativeHints, DifferentiationMode, Recipe,
 };
+pub use crate::instruction::{Channels, InstKind, MipSelection};
 pub use crate::message::Message;
 use crate::metadata::Metadata;
 use crate::quad::Quad;
 use crate::span::Span;
-use crate::types::{Direction, Lanes, Scalar, Type};
-use adumbra_ops::Op;
+use crate::types::{Lanes, Scalar, Type};
 use smallvec::SmallVec;
 
 macro_rules! ids {
@@ -302,183 +302,6 @@ pub struct Inst {
     pub results: Results,
     /// Its span: faults are reported there.
     pub span: Span,
-}
-
-/// The kinds of instruction. `args → results` shows operands and results.
-#[derive(Clone, Debug, PartialEq)]
-pub enum InstKind {
-    /// `→ 1`: these bits. Bool constants are 0 or 1; the only closure constant is 0, the empty
-    /// closure.
-    Const(u32),
-    /// `op's operands → 1`: an op.
-    Op(Op),
-    /// `→ 1`: a scalar of a global; its shadows are the host's.
-    Global(GlobalId, u32),
-    /// `→ 1`: a handle to a resource of the host.
-    Resource(ResourceId),
-    /// `float → 1`: the argument's shadow plus +0, as a value. Its own shadow is zero (second
-    /// order).
-    Shadow(Direction),
-    /// `float → 1`: the difference of the argument between neighbours in the quad, by
-    /// [`Module::quad`]. All points of a quad reach it together.
-    Difference(Direction),
-    /// `float → 1`: the argument and its shadows, as a constant for derivatives of functions. None is
-    /// left after `differentiate`.
-    Detach,
-    /// `→ 0`: every element of the array becomes zero, with zero shadows.
-    ArrayZero(ArrayId),
-    /// `→ 0`: elements and shadows of the second become those of the first. Same element type and
-    /// length. With `i32 start → 0`, one may be longer: the other is copied to or from as many of
-    /// its elements, from `start` on; a part beyond an end is moved inside.
-    ArrayCopy {
-        /// Written.
-        to: ArrayId,
-        /// Read.
-        from: ArrayId,
-    },
-    /// `i32 parts → i32`: begins an array of `parts` parts of that many elements each: as many
-    /// elements, those of one part at least, become zero. The result is the number of parts. It is
-    /// 0, with a fault, for a negative one; more than the array's capacity stops the point.
-    ArrayResize(ArrayId, u32),
-    /// `i32 index → 1`: an element. An index out of range is a fault, and clamped.
-    Load(ArrayId),
-    /// `i32 index, element → 0`: sets an element. An index out of range is a fault, and clamped.
-    Store(ArrayId),
-    /// `u, v, operands of the level of detail → 3 or 1`: requests a texture's colour or alpha. The
-    /// results have no shadows.
-    Sample(TextureId, Channels, MipSelection),
-    /// `scalars of the shape's parameters → closure`.
-    MakeClosure(ClosureId),
-    /// `closure, closure → closure`.
-    ClosureAdd,
-    /// `closure, float → closure` or `closure, r, g, b → closure`.
-    ClosureScale,
-    /// `scalars of the message's parameters → 0`: passes their values to the host, never their
-    /// shadows.
-    Message(MessageId),
-    /// `fields of the record → 0`: keeps a record on a tape of the point. Beyond
-    /// [`Limits::kept_words`](crate::host::Limits::kept_words) the point is stopped.
-    Keep(TapeId, RecordId),
-    /// `→ fields of the record`: takes the record of that kind off a tape that was kept last. Without
-    /// one the point is stopped. Records of one kind are apart from those of others.
-    Take(TapeId, RecordId),
-    /// `scalar parameters → results`: a call. The list holds the caller's array for each array
-    /// parameter, copied in and out by its mode.
-    Call(FuncId, Box<[ArrayId]>),
-    /// `→ 0`: counts as a call whose callee is inlined after it. It takes the call's step, and
-    /// stops the point where the call would be too deep. The number is that of open inlined calls
-    /// around it.
-    EnterInlined(u32),
-    /// `→ 0`: counts as a loop iteration whose instructions are unrolled after it: takes its step.
-    NextIteration,
-    /// `bool → yields`: the first region if true, else the second.
-    If(RegionId, RegionId),
-    /// `initial values of the region's parameters → broken values`: runs the region until a break
-    /// leaves it.
-    Loop(RegionId),
-    /// `→ yields or broken values`: runs the region once; a break to it ends it.
-    Block(RegionId),
-
-    /// Terminator, `values of the enclosing If or Block →`: ends the region normally. In a Loop's
-    /// region it is not allowed.
-    Yield,
-    /// Terminator, `results of that Loop or Block →`: leaves it. Names its region.
-    Break(RegionId),
-    /// Terminator, `parameters of that Loop →`: its next iteration, one step of the budget. Names
-    /// its region.
-    Continue(RegionId),
-    /// Terminator, `the function's results →`.
-    Return,
-    /// Terminator: control cannot reach it.
-    Unreachable,
-}
-
-/// The channels of a texture that a sample returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Channels {
-    /// Red, green and blue: three results.
-    Color,
-    /// Alpha: one result.
-    Alpha,
-}
-
-impl Channels {
-    /// The number of results.
-    pub const fn count(self) -> u32 {
-        match self {
-            Channels::Color => 3,
-            Channels::Alpha => 1,
-        }
-    }
-
-    /// The results, of red, green, blue and alpha.
-    pub fn of(self, texel: &[f32; 4]) -> &[f32] {
-        match self {
-            Channels::Color => &texel[..3],
-            Channels::Alpha => &texel[3..],
-        }
-    }
-}
-
-/// The source of a sample's footprint, by which the host chooses the level of detail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MipSelection {
-    /// The shadows of u and v.
-    Shadows,
-    /// Four further operands: ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y.
-    Gradients,
-    /// One further operand: the level itself.
-    Level,
-}
-
-impl MipSelection {
-    /// The number of operands of a sample, u and v included.
-    pub const fn operand_count(self) -> usize {
-        match self {
-            MipSelection::Shadows => 2,
-            MipSelection::Gradients => 6,
-            MipSelection::Level => 3,
-        }
-    }
-}
-
-impl InstKind {
-    /// Whether it must be, and may only be, the last instruction of a region.
-    pub const fn is_terminator(&self) -> bool {
-        matches!(
-            self,
-            InstKind::Yield
-                | InstKind::Break(_)
-                | InstKind::Continue(_)
-                | InstKind::Return
-                | InstKind::Unreachable
-        )
-    }
-
-    /// Whether only its results can be observed: it may be removed when they are unused, and shared
-    /// when it is repeated. Loads are not pure (stores change them), nor are ops that can fault.
-    pub fn is_pure(&self) -> bool {
-        match self {
-            InstKind::Const(_)
-            | InstKind::Global(..)
-            | InstKind::Resource(_)
-            | InstKind::Shadow(_)
-            | InstKind::Difference(_)
-            | InstKind::Detach => true,
-            InstKind::Op(op) => op.info().fault.is_none(),
-            _ => false,
-        }
-    }
-
-    /// The regions that it contains.
-    pub fn regions(&self) -> impl Iterator<Item = RegionId> {
-        let (a, b) = match self {
-            InstKind::If(then, other) => (Some(*then), Some(*other)),
-            InstKind::Loop(body) | InstKind::Block(body) => (Some(*body), None),
-            _ => (None, None),
-        };
-        a.into_iter().chain(b)
-    }
 }
 
 impl Function {

@@ -6,6 +6,7 @@
 //! that operand's origin.
 
 use super::{EvalValue, Number};
+use crate::instruction::Effect;
 use crate::module::{Inst, InstKind};
 use crate::span::Span;
 use crate::types::Direction;
@@ -48,8 +49,8 @@ impl NanOrigins {
         args: &[EvalValue<F>],
         result: &mut EvalValue<F>,
     ) {
-        // Elements keep the marks that they were stored with.
-        if matches!(inst.kind, InstKind::Load(_) | InstKind::Take(..)) {
+        // Elements and fields keep the marks that they were stored with.
+        if matches!(inst.kind.effect(), Effect::ReadsArray | Effect::UsesTape) {
             return;
         }
         let values = || args.iter().map(|value| value.float);

@@ -132,48 +132,13 @@ impl Place {
         if inst.results.count > 0 {
             inst.results.first = self.values[inst.results.first.index()];
         }
-        let region = |id: &mut RegionId| *id = self.region(*id);
-        let array = |id: &mut ArrayId| id.0 += self.first_array;
-        match &mut inst.kind {
-            InstKind::ArrayZero(id)
-            | InstKind::ArrayResize(id, _)
-            | InstKind::Load(id)
-            | InstKind::Store(id) => array(id),
-            InstKind::ArrayCopy { to, from } => {
-                array(to);
-                array(from);
-            }
-            InstKind::Call(_, arrays) => arrays.iter_mut().for_each(array),
-            InstKind::If(then, other) => {
-                region(then);
-                region(other);
-            }
-            InstKind::Loop(id) | InstKind::Block(id) => region(id),
-            InstKind::Break(id) | InstKind::Continue(id) => region(id),
-            kind @ InstKind::Return => {
-                *kind = match in_body {
-                    true => InstKind::Yield,
-                    false => InstKind::Break(self.region(self.body)),
-                };
-            }
-            InstKind::Const(_)
-            | InstKind::Op(_)
-            | InstKind::Global(..)
-            | InstKind::Resource(_)
-            | InstKind::Shadow(_)
-            | InstKind::Difference(_)
-            | InstKind::Detach
-            | InstKind::Sample(..)
-            | InstKind::Message(_)
-            | InstKind::Keep(..)
-            | InstKind::Take(..)
-            | InstKind::EnterInlined(_)
-            | InstKind::NextIteration
-            | InstKind::MakeClosure(_)
-            | InstKind::ClosureAdd
-            | InstKind::ClosureScale
-            | InstKind::Yield
-            | InstKind::Unreachable => {}
+        if inst.kind == InstKind::Return {
+            inst.kind = match in_body {
+                true => InstKind::Yield,
+                false => InstKind::Break(self.body),
+            };
         }
+        inst.kind.for_each_region_mut(|id| *id = self.region(*id));
+        inst.kind.for_each_array_mut(|id| id.0 += self.first_array);
     }
 }

@@ -2,6 +2,7 @@
 //! copied.
 
 use crate::calls::callees;
+use crate::instruction::FieldMut;
 use crate::module::*;
 use crate::types::Type;
 use std::collections::HashMap;
@@ -145,37 +146,23 @@ impl<'a> MergedTables<'a> {
 impl IdMap {
     /// Replaces the ids of the module's tables in an instruction.
     pub(super) fn rewrite(&self, kind: &mut InstKind) {
-        match kind {
-            InstKind::Global(id, _) => *id = self.globals[id.index()],
-            InstKind::Resource(id) => *id = self.resources[id.index()],
-            InstKind::Sample(id, ..) => *id = self.textures[id.index()],
-            InstKind::MakeClosure(id) => *id = self.closures[id.index()],
-            InstKind::Message(id) => *id = self.messages[id.index()],
-            InstKind::Call(id, _) => *id = self.functions[id.index()],
-            InstKind::Keep(_, id) | InstKind::Take(_, id) => id.0 += self.first_record,
-            InstKind::Const(_)
-            | InstKind::Op(_)
-            | InstKind::Shadow(_)
-            | InstKind::Difference(_)
-            | InstKind::Detach
-            | InstKind::ArrayZero(_)
-            | InstKind::ArrayCopy { .. }
-            | InstKind::ArrayResize(..)
-            | InstKind::EnterInlined(_)
-            | InstKind::NextIteration
-            | InstKind::Load(_)
-            | InstKind::Store(_)
-            | InstKind::ClosureAdd
-            | InstKind::ClosureScale
-            | InstKind::If(..)
-            | InstKind::Loop(_)
-            | InstKind::Block(_)
-            | InstKind::Yield
-            | InstKind::Break(_)
-            | InstKind::Continue(_)
-            | InstKind::Return
-            | InstKind::Unreachable => {}
-        }
+        kind.for_each_field_mut(|field| match field {
+            FieldMut::Global(id) => *id = self.globals[id.index()],
+            FieldMut::Resource(id) => *id = self.resources[id.index()],
+            FieldMut::Texture(id) => *id = self.textures[id.index()],
+            FieldMut::Closure(id) => *id = self.closures[id.index()],
+            FieldMut::Message(id) => *id = self.messages[id.index()],
+            FieldMut::Function(id) => *id = self.functions[id.index()],
+            FieldMut::Record(id) => id.0 += self.first_record,
+            FieldMut::Bits(_)
+            | FieldMut::Number(_)
+            | FieldMut::Region(_)
+            | FieldMut::Target(_)
+            | FieldMut::Read(_)
+            | FieldMut::Written(_)
+            | FieldMut::Passed(_)
+            | FieldMut::Tape(_) => {}
+        });
     }
 }
 

@@ -8,6 +8,7 @@
 //! once: equal programs have equal numbers.
 
 use crate::host::array_steps;
+use crate::instruction::{Effect, Field, FieldMut};
 use crate::module::*;
 
 /// Eliminates the dead code of a function in place.
@@ -132,15 +133,13 @@ impl Index {
                     index.gives[nested.index()] = inst.results;
                     depth[nested.index()] = depth[id.index()] + 1;
                 }
-                match &inst.kind {
-                    InstKind::Load(array) | InstKind::ArrayCopy { from: array, .. } => {
-                        read[array.index()] = true;
-                    }
-                    InstKind::Call(_, arrays) => {
+                inst.kind.for_each_field(|field| match field {
+                    Field::Read(array) => read[array.index()] = true,
+                    Field::Passed(arrays) => {
                         arrays.iter().for_each(|a| read[a.index()] = true);
                     }
                     _ => {}
-                }
+                });
             }
             let (heads, target) = match function.terminator(id).kind {
                 InstKind::Yield => (&mut index.exits, id),
@@ -169,9 +168,6 @@ impl Index {
                     {
                         NOWHERE
                     }
-                    InstKind::MakeClosure(_) | InstKind::ClosureAdd | InstKind::ClosureScale => {
-                        NOWHERE
-                    }
                     InstKind::If(then, other) => felt[then.index()].min(felt[other.index()]),
                     InstKind::Block(body) => match felt[body.index()] {
                         reach if reach == depth[body.index()] => NOWHERE,
@@ -179,8 +175,10 @@ impl Index {
                     },
                     InstKind::Yield => NOWHERE,
                     InstKind::Break(to) | InstKind::Continue(to) => depth[to.index()],
-                    kind if kind.is_pure() => NOWHERE,
-                    _ => 0,
+                    kind => match kind.effect() {
+                        Effect::Pure | Effect::MakesClosure => NOWHERE,
+                        _ => 0,
+                    },
                 };
                 index.reach[index.first[id.index()] + at] = reach;
                 let felt = &mut felt[id.index()];
@@ -358,24 +356,13 @@ impl Sweep<'_> {
         for arg in &mut inst.args {
             *arg = self.value_map[arg.index()];
         }
-        match &mut inst.kind {
-            InstKind::If(then, other) => {
-                self.nested(then);
-                self.nested(other);
-            }
-            InstKind::Loop(body) | InstKind::Block(body) => self.nested(body),
-            InstKind::Break(to) | InstKind::Continue(to) => *to = self.region_map[to.index()],
-            InstKind::ArrayZero(array)
-            | InstKind::ArrayResize(array, _)
-            | InstKind::Load(array)
-            | InstKind::Store(array) => self.array(array),
-            InstKind::ArrayCopy { to, from } => {
-                self.array(to);
-                self.array(from);
-            }
-            InstKind::Call(_, arrays) => arrays.iter_mut().for_each(|array| self.array(array)),
+        inst.kind.for_each_field_mut(|field| match field {
+            FieldMut::Region(region) => self.nested(region),
+            FieldMut::Target(to) => *to = self.region_map[to.index()],
+            FieldMut::Read(array) | FieldMut::Written(array) => self.array(array),
+            FieldMut::Passed(arrays) => arrays.iter_mut().for_each(|array| self.array(array)),
             _ => {}
-        }
+        });
         let all = inst.kind.regions().next().is_none();
         let mut results = Results::NONE;
         for old in inst.results.iter().filter(|r| all || self.used[r.index()]) {

@@ -10,6 +10,7 @@
 //! is built once for each function, in linear time, and serves all its variants.
 
 use super::summary::{ShadowSummary, bit};
+use crate::instruction::Effect;
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
 use adumbra_ops::{MAX_OPERANDS, OpSet};
@@ -238,28 +239,27 @@ impl<'m> Build<'m> {
         let function = self.function;
         for inst in &function.region(id).insts {
             match &inst.kind {
-                InstKind::Op(op) => {
-                    if op.info().is_differentiable() && !wiring.options.dropped.contains(*op) {
-                        let mut constants = [None; MAX_OPERANDS];
-                        for (constant, arg) in constants.iter_mut().zip(&inst.args) {
-                            *constant = self.constants[arg.index()];
-                        }
-                        for (&arg, carries) in
-                            inst.args.iter().zip(op.passes_shadows_given(constants))
-                        {
-                            if carries {
-                                self.edge(arg.0, inst.results.first.0);
-                            }
+                InstKind::Op(op)
+                    if op.info().is_differentiable() && !wiring.options.dropped.contains(*op) =>
+                {
+                    let mut constants = [None; MAX_OPERANDS];
+                    for (constant, arg) in constants.iter_mut().zip(&inst.args) {
+                        *constant = self.constants[arg.index()];
+                    }
+                    for (&arg, carries) in inst.args.iter().zip(op.passes_shadows_given(constants))
+                    {
+                        if carries {
+                            self.edge(arg.0, inst.results.first.0);
                         }
                     }
                 }
                 InstKind::Const(bits) => {
                     self.constants[inst.results.first.index()] = Some(*bits);
                 }
-                InstKind::Global(..) => {
-                    if wiring.options.sources && self.is_float(inst.results.first) {
-                        self.sources.push(inst.results.first.0);
-                    }
+                InstKind::Global(..)
+                    if wiring.options.sources && self.is_float(inst.results.first) =>
+                {
+                    self.sources.push(inst.results.first.0);
                 }
                 InstKind::Detach if wiring.derivative.is_some() => {}
                 InstKind::Detach => self.edge(inst.args[0].0, inst.results.first.0),
@@ -276,10 +276,8 @@ impl<'m> Build<'m> {
                     let array = array_node(function, *array);
                     self.float_edge(array, inst.results.first);
                 }
-                InstKind::Store(array) => {
-                    if self.is_float(inst.args[1]) {
-                        self.edge(inst.args[1].0, array_node(function, *array));
-                    }
+                InstKind::Store(array) if self.is_float(inst.args[1]) => {
+                    self.edge(inst.args[1].0, array_node(function, *array));
                 }
                 InstKind::ArrayCopy { to, from } => {
                     self.edge(array_node(function, *from), array_node(function, *to));
@@ -325,33 +323,22 @@ impl<'m> Build<'m> {
                     }
                 }
                 // Any function may take what this one keeps.
-                InstKind::Keep(..) => {
+                kind if kind.effect() == Effect::UsesTape => {
                     for &arg in &inst.args {
                         if self.is_float(arg) {
                             self.seed(arm, arg.0, Lanes::XY);
                         }
                     }
-                }
-                InstKind::Take(..) if wiring.options.sources || wiring.derivative.is_some() => {
-                    for value in inst.results.iter() {
-                        if self.is_float(value) {
-                            self.sources.push(value.0);
-                        }
+                    if wiring.options.sources || wiring.derivative.is_some() {
+                        let floats = inst
+                            .results
+                            .iter()
+                            .filter(|&r| function.value(r).ty == Scalar::F32);
+                        self.sources.extend(floats.map(|value| value.0));
                     }
                 }
-                InstKind::Take(..) => {}
-                InstKind::Sample(..)
-                | InstKind::Difference(_)
-                | InstKind::Message(_)
-                | InstKind::Resource(_)
-                | InstKind::ArrayZero(_)
-                | InstKind::ArrayResize(..)
-                | InstKind::EnterInlined(_)
-                | InstKind::NextIteration
-                | InstKind::MakeClosure(_)
-                | InstKind::ClosureAdd
-                | InstKind::ClosureScale
-                | InstKind::Unreachable => {}
+                // Nothing else hands shadows on.
+                _ => {}
             }
         }
     }

@@ -21,6 +21,7 @@ mod blocks;
 use super::fold::constant;
 use super::replacement::{Replacements, pass_on_name};
 use crate::derivative::HintKind;
+use crate::instruction::FieldMut;
 use crate::module::*;
 use crate::span::Span;
 use std::collections::HashMap;
@@ -464,20 +465,19 @@ impl Unroller<'_> {
     /// A copy of an instruction, with copies of its regions.
     fn copy(&mut self, inst: &Inst) -> Inst {
         let args = inst.args.iter().map(|&arg| self.copied(arg)).collect();
-        let kind = match inst.kind {
-            InstKind::If(then, other) => {
-                InstKind::If(self.copy_region(then), self.copy_region(other))
-            }
-            InstKind::Loop(body) => InstKind::Loop(self.copy_region(body)),
-            InstKind::Block(body) => InstKind::Block(self.copy_region(body)),
-            InstKind::Break(to) => InstKind::Break(self.regions[to.index()]),
-            InstKind::Continue(to) if self.next_is.is_some_and(|(of, _)| of == to) => {
-                let (_, block) = self.next_is.expect("a block");
-                InstKind::Break(block)
-            }
-            InstKind::Continue(to) => InstKind::Continue(self.regions[to.index()]),
-            ref kind => kind.clone(),
-        };
+        let mut kind = inst.kind.clone();
+        if let InstKind::Continue(to) = kind
+            && let Some((of, block)) = self.next_is
+            && of == to
+        {
+            kind = InstKind::Break(block);
+        } else {
+            kind.for_each_field_mut(|field| match field {
+                FieldMut::Region(region) => *region = self.copy_region(*region),
+                FieldMut::Target(region) => *region = self.regions[region.index()],
+                _ => {}
+            });
+        }
         let results = Results {
             first: ValueId(self.function.values.len() as u32),
             count: inst.results.count,

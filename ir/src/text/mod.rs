@@ -30,7 +30,6 @@ mod print;
 #[cfg(test)]
 mod tests;
 
-use crate::module::{Channels, MipSelection};
 use crate::quad::{Corner, Quad};
 pub use parse::{MAX_TEXT, parse};
 pub use print::{SpanComments, print};
@@ -42,20 +41,4 @@ const QUADS: [(&str, Quad); 5] = [
     ("coarse_upper_right", Quad::Coarse(Corner::UpperRight)),
     ("coarse_lower_left", Quad::Coarse(Corner::LowerLeft)),
     ("coarse_lower_right", Quad::Coarse(Corner::LowerRight)),
-];
-
-/// The words for samples.
-const SAMPLES: [(&str, (Channels, MipSelection)); 6] = [
-    ("sample_color", (Channels::Color, MipSelection::Shadows)),
-    ("sample_alpha", (Channels::Alpha, MipSelection::Shadows)),
-    (
-        "sample_color_gradients",
-        (Channels::Color, MipSelection::Gradients),
-    ),
-    (
-        "sample_alpha_gradients",
-        (Channels::Alpha, MipSelection::Gradients),
-    ),
-    ("sample_color_level", (Channels::Color, MipSelection::Level)),
-    ("sample_alpha_level", (Channels::Alpha, MipSelection::Level)),
 ];

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::codes::Code;
+use crate::instruction::Field;
 use crate::module::*;
 use crate::span::{FileId, Span};
 use crate::types::{Scalar, Type};
@@ -294,4 +295,17 @@ fn broken_modules_print() {
     module.entry = FuncId(55);
     assert!(print(&module, SpanComments::Shown).contains("entry #55"));
     assert!(verify(&module).is_err());
+}
+
+#[test]
+fn each_word_is_one_kind_with_as_many_fields_as_its_form_names() {
+    for &word in InstKind::WORDS {
+        let kind = InstKind::of_word(word).expect("a word of the table");
+        let description = kind.description();
+        assert_eq!(description.word, word);
+        let mut fields = 0;
+        kind.for_each_field(|field| fields += usize::from(!matches!(field, Field::Region(_))));
+        assert_eq!(description.form.matches('_').count(), fields, "{word}");
+        assert!(Op::ALL.iter().all(|op| op.info().name != word), "{word}");
+    }
 }

@@ -4,7 +4,8 @@
 //! to the end of the region that it is defined in; leaving a region hides what it defined, so every
 //! value is shown once and hidden once.
 
-use super::{Interface, Report, Rule};
+use super::{Report, Rule};
+use crate::instruction::TableScalars;
 use crate::limits::{MAX_ARRAY_ELEMENTS, MAX_REGION_DEPTH};
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
@@ -12,7 +13,7 @@ use crate::types::{Lanes, Scalar};
 /// Checks one function of a module whose interface holds.
 pub(super) fn check<'a>(
     module: &'a Module,
-    interface: &'a Interface,
+    interface: &'a TableScalars,
     function: &'a Function,
     report: &'a mut Report,
 ) {
@@ -62,7 +63,7 @@ struct Open {
 
 pub(super) struct Checker<'a> {
     pub(super) module: &'a Module,
-    pub(super) interface: &'a Interface,
+    pub(super) interface: &'a TableScalars,
     pub(super) function: &'a Function,
     pub(super) report: &'a mut Report,
     scopes: Vec<Scope>,

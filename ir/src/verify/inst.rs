@@ -2,150 +2,130 @@
 
 use super::function::Checker;
 use super::{Rule, is_constant};
+use crate::instruction::{Field, LaneSource, ScalarList, Types};
 use crate::limits::MAX_TAPES;
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
-use Scalar::{Bool, Closure, F32, I32, Resource};
+use Scalar::F32;
 use adumbra_ops::Op;
 use adumbra_ops::definition::OperandKind;
 
 impl<'a> Checker<'a> {
     /// Operand and result types, ids, and lanes. Edges are checked where the regions are known.
     pub(super) fn check_inst(&mut self, inst: &Inst) {
+        inst.kind.for_each_field(|field| self.check_id(field));
+        let description = inst.kind.description();
+        match description.operands {
+            Types::OfOp(op) => return self.check_op(inst, op),
+            Types::OfFunction(callee) => return self.check_call(inst, callee),
+            types => {
+                if let Some(types) = self.resolve(types, inst.args.len()) {
+                    self.check_operands(inst, &types);
+                }
+            }
+        }
+        let lanes = description.lanes;
+        match description.results {
+            Types::Any => drop(self.check_single(inst)),
+            types => {
+                let count = inst.results.count as usize;
+                if let Some(types) = self.resolve(types, count) {
+                    self.check_results(inst, &types, |checker, at| {
+                        checker.available(inst, lanes, types[at], at)
+                    });
+                }
+            }
+        }
+        self.check_kind(inst);
+    }
+
+    /// What the description of an instruction does not say.
+    fn check_kind(&mut self, inst: &Inst) {
         match &inst.kind {
             InstKind::Const(bits) => {
-                self.check_operands(inst, &[]);
-                if let Some(ty) = self.check_single(inst) {
+                if let Some(ty) = self.ty(inst.results.first) {
                     self.report
                         .require(is_constant(ty, *bits), Rule::Constant, || {
                             format!("{bits:#x} is no constant {ty}")
                         });
                 }
             }
-            InstKind::Op(op) => self.check_op(inst, *op),
-            InstKind::Global(id, scalar) => {
-                self.check_operands(inst, &[]);
-                let global = self.interface.globals.get(id.index());
-                let ty = global.and_then(|types| types.get(*scalar as usize));
-                if let (Some(&ty), true) = (ty, self.known(ty.is_some(), "global")) {
-                    let available = if ty == F32 { Some(Lanes::XY) } else { None };
-                    self.check_results(inst, &[ty], available);
-                }
-            }
-            InstKind::Resource(id) => {
-                self.check_operands(inst, &[]);
-                self.known(id.index() < self.module.resources.len(), "resource");
-                self.check_results(inst, &[Resource], None);
-            }
-            InstKind::Shadow(_) => {
-                self.check_operands(inst, &[F32]);
-                self.check_results(inst, &[F32], None);
-            }
-            InstKind::Detach => {
-                self.check_operands(inst, &[F32]);
-                let lanes = inst.args.first().map(|&arg| self.lanes(arg));
-                self.check_results(inst, &[F32], lanes);
-            }
             InstKind::Difference(_) => {
                 let joined = self.module.quad.is_some();
                 self.report.require(joined, Rule::Quad, || {
                     "a difference between points that are not evaluated in quads".into()
                 });
-                self.check_operands(inst, &[F32]);
-                self.check_results(inst, &[F32], None);
-            }
-            InstKind::EnterInlined(_) | InstKind::NextIteration => {
-                self.check_operands(inst, &[]);
-                self.check_results(inst, &[], None);
-            }
-            InstKind::ArrayZero(array) => {
-                self.check_operands(inst, &[]);
-                self.array(*array);
-                self.check_results(inst, &[], None);
             }
             InstKind::ArrayCopy { to, from } => {
-                let whole = inst.args.is_empty();
-                self.check_operands(inst, if whole { &[] } else { &[I32] });
                 if let (Some(to), Some(from)) = (self.array(*to), self.array(*from)) {
+                    let whole = inst.args.is_empty();
                     let len = if whole { from.len } else { to.len };
                     let part = Array { len, ..*from };
                     self.same_shape(to, &part, Rule::Operands);
                 }
-                self.check_results(inst, &[], None);
             }
             InstKind::ArrayResize(array, part) => {
-                self.check_operands(inst, &[I32]);
                 if let Some(array) = self.array(*array) {
                     self.report
                         .require((1..=array.len).contains(part), Rule::Operands, || {
                             "a part has at least 1 element, and at most those of the array".into()
                         });
                 }
-                self.check_results(inst, &[I32], None);
             }
-            InstKind::Load(array) => {
-                self.check_operands(inst, &[I32]);
-                if let Some(array) = self.array(*array) {
-                    self.check_results(inst, &[array.element], Some(array.lanes));
-                }
+            _ => {}
+        }
+    }
+
+    /// Whether an id is one of the module or the function. Regions are checked where they are
+    /// entered, a global with its scalar where its type is needed.
+    fn check_id(&mut self, field: Field<'_>) {
+        let module = self.module;
+        match field {
+            Field::Read(array) | Field::Written(array) => self.check_array(*array),
+            Field::Function(id) => self.known(id.index() < module.functions.len(), "function"),
+            Field::Texture(id) => self.known(id.index() < module.textures.len(), "texture"),
+            Field::Resource(id) => self.known(id.index() < module.resources.len(), "resource"),
+            Field::Closure(id) => self.known(id.index() < module.closures.len(), "closure"),
+            Field::Message(id) => self.known(id.index() < module.messages.len(), "message"),
+            Field::Record(id) => self.known(id.index() < module.records.len(), "record"),
+            Field::Tape(tape) => {
+                self.report.require(tape.0 < MAX_TAPES, Rule::Tape, || {
+                    format!("tape {} is not below {MAX_TAPES}", tape.0)
+                });
             }
-            InstKind::Store(array) => {
-                if let Some(array) = self.array(*array) {
-                    self.check_operands(inst, &[I32, array.element]);
-                }
-                self.check_results(inst, &[], None);
+            Field::Bits(_)
+            | Field::Number(_)
+            | Field::Region(_)
+            | Field::Target(_)
+            | Field::Passed(_)
+            | Field::Global(_) => {}
+        }
+    }
+
+    /// The types of operands or results, unless an id is unknown or edges decide.
+    fn resolve(&mut self, types: Types, count: usize) -> Option<ScalarList> {
+        let arrays = &self.function.arrays;
+        let known = types.resolve(count, self.interface, &self.module.records, arrays);
+        if matches!(types, Types::OfGlobal(..)) {
+            self.known(known.is_some(), "global");
+        }
+        known
+    }
+
+    /// The lanes that a result of that type and position can have.
+    fn available(&self, inst: &Inst, source: LaneSource, ty: Scalar, at: usize) -> Option<Lanes> {
+        let is_float = ty == F32;
+        match source {
+            LaneSource::Never | LaneSource::Function(_) | LaneSource::Edges => None,
+            LaneSource::Host => is_float.then_some(Lanes::XY),
+            LaneSource::Operands => {
+                let lanes = inst.args.iter().map(|&arg| self.lanes(arg));
+                Some(lanes.fold(Lanes::NONE, |all, lanes| all | lanes))
             }
-            InstKind::Sample(texture, channels, detail) => {
-                self.check_operands(inst, &[F32; 6][..detail.operand_count()]);
-                self.known(texture.index() < self.module.textures.len(), "texture");
-                self.check_results(inst, &[F32; 3][..channels.count() as usize], None);
-            }
-            InstKind::MakeClosure(id) => {
-                let shape = self.interface.closures.get(id.index());
-                if self.known(shape.is_some(), "closure") {
-                    self.check_operands(inst, shape.map_or(&[], |s| s));
-                }
-                self.check_results(inst, &[Closure], None);
-            }
-            InstKind::ClosureAdd => {
-                self.check_operands(inst, &[Closure; 2]);
-                self.check_results(inst, &[Closure], None);
-            }
-            InstKind::ClosureScale => {
-                let count = if inst.args.len() == 2 { 2 } else { 4 };
-                self.check_operands(inst, &[Closure, F32, F32, F32][..count]);
-                self.check_results(inst, &[Closure], None);
-            }
-            InstKind::Message(id) => {
-                let message = self.interface.messages.get(id.index());
-                if self.known(message.is_some(), "message") {
-                    self.check_operands(inst, message.map_or(&[], |m| m));
-                }
-                self.check_results(inst, &[], None);
-            }
-            InstKind::Keep(tape, record) => {
-                if let Some(record) = self.record(*tape, *record) {
-                    let types: Vec<Scalar> = record.fields.iter().map(|f| f.ty).collect();
-                    self.check_operands(inst, &types);
-                }
-                self.check_results(inst, &[], None);
-            }
-            InstKind::Take(tape, record) => {
-                self.check_operands(inst, &[]);
-                if let Some(record) = self.record(*tape, *record) {
-                    self.check_taken(inst, record);
-                }
-            }
-            InstKind::Call(callee, arrays) => self.check_call(inst, *callee, arrays),
-            InstKind::If(..) => self.check_operands(inst, &[Bool]),
-            InstKind::Block(_) => self.check_operands(inst, &[]),
-            InstKind::Loop(_) => {}
-            InstKind::Unreachable => {
-                self.check_operands(inst, &[]);
-                self.check_results(inst, &[], None);
-            }
-            InstKind::Yield | InstKind::Break(_) | InstKind::Continue(_) | InstKind::Return => {
-                self.check_results(inst, &[], None);
+            LaneSource::Array(id) => Some(self.function.arrays.get(id.index())?.lanes),
+            LaneSource::Record(id) => {
+                let record = self.module.records.get(id.index())?;
+                is_float.then_some(record.fields.get(at)?.lanes)
             }
         }
     }
@@ -170,15 +150,15 @@ impl<'a> Checker<'a> {
         let available = lanes.fold(Lanes::NONE, |all, lanes| all | lanes);
         let available = info.is_differentiable().then_some(available);
         let last = types.last().copied().flatten().unwrap_or(F32);
-        self.check_results(inst, &[info.result.resolve(last)], available);
+        self.check_results(inst, &[info.result.resolve(last)], |_, _| available);
     }
 
-    fn check_call(&mut self, inst: &Inst, callee: FuncId, arrays: &[ArrayId]) {
-        let callee = self.module.functions.get(callee.index());
-        if !self.known(callee.is_some(), "function") {
+    fn check_call(&mut self, inst: &Inst, callee: FuncId) {
+        let (Some(callee), InstKind::Call(_, arrays)) =
+            (self.module.functions.get(callee.index()), &inst.kind)
+        else {
             return;
-        }
-        let Some(callee) = callee else { return };
+        };
         let params = callee.regions.get(callee.body.index());
         let params = params.map_or(&[][..], |body| &body.params);
         let wanted = params
@@ -199,6 +179,7 @@ impl<'a> Checker<'a> {
             return;
         }
         for (&given, wanted) in arrays.iter().zip(callee.array_params()) {
+            self.check_array(given);
             if let Some(given) = self.array(given) {
                 self.same_shape(given, wanted, Rule::Call);
             }
@@ -208,44 +189,19 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The record of a keep or a take on that tape.
-    fn record(&mut self, tape: TapeId, record: RecordId) -> Option<&'a Record> {
-        self.report.require(tape.0 < MAX_TAPES, Rule::Tape, || {
-            format!("tape {} is not below {MAX_TAPES}", tape.0)
-        });
-        let record = self.module.records.get(record.index());
-        self.known(record.is_some(), "record");
-        record
-    }
-
-    /// Results that are the fields of a record.
-    fn check_taken(&mut self, inst: &Inst, record: &Record) {
-        let results = self.results(inst).unwrap_or(Results::NONE);
-        let given = results.iter().map(|r| self.ty(r));
-        let fits = given.eq(record.fields.iter().map(|f| Some(f.ty)));
-        if !self.report.require(fits, Rule::Operands, || {
-            "results should be the fields of the record".into()
-        }) {
-            return;
-        }
-        for (value, field) in results.iter().zip(&record.fields) {
-            let lanes = (field.ty == F32).then_some(field.lanes);
-            self.supplied(value, lanes);
-        }
-    }
-
-    fn known(&mut self, known: bool, what: &str) -> bool {
+    fn known(&mut self, known: bool, what: &str) {
         self.report
-            .require(known, Rule::Id, || format!("no such {what} in the module"))
+            .require(known, Rule::Id, || format!("no such {what} in the module"));
     }
 
-    fn array(&mut self, id: ArrayId) -> Option<&'a Array> {
-        let function = self.function;
-        let array = function.arrays.get(id.index());
-        self.report.require(array.is_some(), Rule::Id, || {
+    fn check_array(&mut self, id: ArrayId) {
+        self.report.require(self.array(id).is_some(), Rule::Id, || {
             format!("&{} is not an array of the function", id.0)
         });
-        array
+    }
+
+    fn array(&self, id: ArrayId) -> Option<&'a Array> {
+        self.function.arrays.get(id.index())
     }
 
     /// The lanes of a value are among those that its definition can give; `None` says that it has
@@ -274,15 +230,22 @@ impl<'a> Checker<'a> {
         });
     }
 
-    /// Results of these types, with lanes as [`supplied`](Checker::supplied) says.
-    fn check_results(&mut self, inst: &Inst, wanted: &[Scalar], available: Option<Lanes>) {
+    /// Results of these types, with lanes as [`supplied`](Checker::supplied) says, by position.
+    fn check_results(
+        &mut self,
+        inst: &Inst,
+        wanted: &[Scalar],
+        available: impl Fn(&Self, usize) -> Option<Lanes>,
+    ) {
         let results = self.results(inst).unwrap_or(Results::NONE);
         let given = results.iter().map(|r| self.ty(r));
         let fits = given.eq(wanted.iter().map(|&t| Some(t)));
         if self.report.require(fits, Rule::Operands, || {
             format!("results should be {wanted:?}")
         }) {
-            results.iter().for_each(|v| self.supplied(v, available));
+            for (at, value) in results.iter().enumerate() {
+                self.supplied(value, available(self, at));
+            }
         }
     }
 

@@ -48,6 +48,7 @@ mod inst;
 #[cfg(test)]
 mod tests;
 
+use crate::instruction::TableScalars;
 use crate::limits::*;
 use crate::module::*;
 use crate::types::{Lanes, Scalar, Type};
@@ -171,17 +172,9 @@ impl Report {
     }
 }
 
-/// The scalars of the entries that functions refer to by number.
-#[derive(Default)]
-struct Interface {
-    globals: Vec<Vec<Scalar>>,
-    closures: Vec<Vec<Scalar>>,
-    messages: Vec<Vec<Scalar>>,
-}
-
 /// Checks the tables and the shader's signature.
-fn interface(module: &Module, report: &mut Report) -> Interface {
-    let mut interface = Interface::default();
+fn interface(module: &Module, report: &mut Report) -> TableScalars {
+    let mut interface = TableScalars::default();
     for global in &module.globals {
         let types = scalars(&global.ty, report);
         let flat = types.is_empty()

@@ -160,6 +160,18 @@ pub(super) enum BatchOp {
     ClosureTint,
 }
 
+impl BatchOp {
+    /// The range of [`BailOutValue`]s that it may need.
+    pub(super) fn elsewhere(self) -> (u32, u32) {
+        match self {
+            BatchOp::Sample { elsewhere, .. }
+            | BatchOp::Difference { elsewhere, .. }
+            | BatchOp::Keep { elsewhere, .. } => elsewhere,
+            _ => (0, 0),
+        }
+    }
+}
+
 /// A call of an unmasked routine, single or fused, and the start of its operands in the program's
 /// list.
 pub(super) struct RoutineCall {

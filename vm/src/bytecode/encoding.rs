@@ -1,9 +1,7 @@
-//! The encoding of opcodes as bytes: a tag and its fields.
-//!
-//! The table below is all of it, for both directions. A tag is never reused; new ones are added.
-//! The version of the file format rises when the meaning of a tag changes.
+//! The encoding of the fields of opcodes as bytes. Tags and fields of each opcode are in the table
+//! of [`instruction`](super::instruction).
 
-use super::instruction::{Opcode, ShadowPattern, WORDS};
+use super::instruction::{ShadowPattern, WORDS};
 use adumbra_ir::module::Channels;
 use adumbra_ir::types::{Direction, Lanes};
 use adumbra_ops::Op;
@@ -12,7 +10,7 @@ use adumbra_ops::Op;
 pub(super) type Encoded = [u8; 4];
 
 /// A field of an opcode, as bytes.
-trait Field: Sized {
+pub(super) trait Field: Sized {
     fn put(self, put: &mut impl FnMut(u8));
     fn take(bytes: &mut impl Iterator<Item = u8>) -> Option<Self>;
 }
@@ -61,79 +59,9 @@ impl Field for ShadowPattern {
     }
 }
 
-macro_rules! encoding {
-    ($($tag:literal $opcode:ident $(($($field:ident),+))?;)*) => {
-        impl Opcode {
-            /// Encodes as bytes.
-            pub(super) fn encode(self) -> Encoded {
-                let mut bytes = [0; 4];
-                let mut rest = bytes.iter_mut();
-                let mut put = |byte: u8| *rest.next().expect("an opcode has at most three bytes of fields") = byte;
-                match self {
-                    $(Opcode::$opcode $(($($field),+))? => {
-                        put($tag);
-                        $($($field.put(&mut put);)+)?
-                    })*
-                }
-                bytes
-            }
-
-            /// Decodes bytes, if they are an opcode's.
-            pub(super) fn decode(bytes: Encoded) -> Option<Opcode> {
-                let mut rest = bytes[1..].iter().copied();
-                let opcode = match bytes[0] {
-                    $($tag => {
-                        $($(let $field = Field::take(&mut rest)?;)+)?
-                        Opcode::$opcode $(($($field),+))?
-                    })*
-                    _ => return None,
-                };
-                rest.all(|byte| byte == 0).then_some(opcode)
-            }
-        }
-    };
-}
-
-encoding! {
-    1 Arithmetic(op, pattern);
-    2 Branch(op, when);
-    3 BranchIf(when);
-    4 Jump;
-    5 Loop;
-    6 Move(to, from);
-    7 Global(lanes);
-    8 Shadow(direction);
-    9 Load(to, from);
-    10 Store(to, from);
-    11 ArrayZero;
-    12 ArrayCopy;
-    13 ArrayFromSaved;
-    14 ArrayToSaved;
-    15 Save;
-    16 Restore;
-    17 Call;
-    18 Return;
-    19 Sample(channels, u, v);
-    20 MakeClosure;
-    21 ClosureAdd;
-    22 ClosureScale;
-    23 ClosureTint;
-    24 Unreachable;
-    25 SampleGradients(channels);
-    26 SampleLevel(channels);
-    27 Message;
-    28 ArrayCopyPart;
-    29 ArrayResize;
-    30 Difference(direction);
-    31 Enter;
-    32 Iteration;
-    33 Keep;
-    34 Take;
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::bytecode::Opcode;
 
     #[test]
     fn decoded_opcode_encodes_to_same_bytes() {

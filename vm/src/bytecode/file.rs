@@ -8,7 +8,7 @@
 //! reading bounds every length by the bytes that there are, and validation checks all that engines
 //! rely on.
 
-use super::instruction::{BytecodeInstruction, Opcode};
+use super::instruction::{BytecodeInstruction, Opcode, OperandRole};
 use super::{Bytecode, BytecodeArray, BytecodeFunction, BytecodeTape, Interface};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
@@ -277,15 +277,14 @@ fn program(s: &mut impl Stream, p: &mut Bytecode) -> Done {
         s.opcode(&mut instruction.opcode)?;
         let roles = instruction.opcode.roles();
         for (word, role) in instruction.words.iter_mut().zip(roles) {
-            if role != super::OperandRole::Unused {
+            if role != OperandRole::Unused {
                 s.word(word)?;
             }
         }
         Ok(())
     })?;
     // Programs without tapes have no list of them.
-    let names_tape =
-        |code: &BytecodeInstruction| matches!(code.opcode, Opcode::Keep | Opcode::Take);
+    let names_tape = |code: &BytecodeInstruction| code.opcode.roles().contains(&OperandRole::Tape);
     if p.code.iter().any(names_tape) {
         s.list(&mut p.tapes, &BytecodeTape::default(), tape)?;
     }

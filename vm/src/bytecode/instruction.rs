@@ -1,11 +1,13 @@
 //! Instructions of the register machine: an opcode and its words.
 //!
 //! An opcode is a kind and its lane pattern, so that an engine can choose a routine for exactly the
-//! lanes that there are. [`Opcode::roles`] gives the meaning of an opcode's words; validation,
-//! listing and loading use it.
+//! lanes that there are. The table in this file describes each kind once: its tag in files, its
+//! name and lanes in listings, where control goes next, and the roles of its words. Encoding,
+//! listing, validation, data-flow analysis and loading read it.
 
+use super::encoding::{Encoded, Field};
 use adumbra_ir::module::Channels;
-use adumbra_ir::types::{Direction, Lanes};
+use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::definition::OperandKind;
 use adumbra_ops::{MAX_OPERANDS, Op};
 pub use adumbra_simd::ShadowPattern;
@@ -133,15 +135,26 @@ pub enum Opcode {
     Unreachable,
 }
 
+/// What a value is that an instruction reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// A value of a type.
+    Type(Scalar),
+    /// An operand or the result of an op.
+    Operand(OperandKind),
+    /// Any value. One that is written is the last one that the instruction reads.
+    Any,
+}
+
 /// The role of a word of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandRole {
     /// Not used, zero.
     Unused,
     /// A register that is written, with these lanes.
-    Write(Lanes),
+    Write(Lanes, Holds),
     /// A register that is read, with these lanes.
-    Read(Lanes),
+    Read(Lanes, Holds),
     /// The position of an instruction.
     Target,
     /// A function.
@@ -152,9 +165,9 @@ pub enum OperandRole {
     Texture,
     /// A closure shape.
     Shape,
-    /// A position in the lists: that many registers, written.
+    /// A position in the lists: that many registers, written with floats.
     WriteList(u32),
-    /// A position in the lists: that many registers, read.
+    /// A position in the lists: that many registers, read as floats.
     ReadList(u32),
     /// A message.
     Message,
@@ -170,6 +183,19 @@ pub enum OperandRole {
     Number,
 }
 
+/// Where control goes after an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Successors {
+    /// To the next instruction, perhaps by way of a function.
+    Next,
+    /// To the next one or to the target.
+    Either,
+    /// To the target.
+    Target,
+    /// Nowhere within the function.
+    None,
+}
+
 /// These roles, the other words unused.
 fn first<const N: usize>(roles: [OperandRole; N]) -> [OperandRole; WORDS] {
     let mut all = [OperandRole::Unused; WORDS];
@@ -177,59 +203,147 @@ fn first<const N: usize>(roles: [OperandRole; N]) -> [OperandRole; WORDS] {
     all
 }
 
-impl Opcode {
-    /// The role of each word.
-    pub fn roles(self) -> [OperandRole; WORDS] {
-        use OperandRole::*;
-        const NO: Lanes = Lanes::NONE;
-        match self {
-            Opcode::Arithmetic(op, pattern) => {
-                let mut roles = first([Write(pattern.result())]);
-                for i in 0..op.arity() {
-                    roles[i + 1] = Read(pattern.operand(i));
-                }
-                roles
-            }
-            Opcode::Branch(op, _) => {
-                let mut roles = first([Target]);
-                roles[1..=op.arity()].fill(Read(NO));
-                roles
-            }
-            Opcode::BranchIf(_) => first([Target, Read(NO)]),
-            Opcode::Jump | Opcode::Loop => first([Target]),
-            Opcode::Move(to, from) => first([Write(to), Read(from)]),
-            Opcode::Global(lanes) => first([Write(lanes), Number, Number]),
-            Opcode::Shadow(direction) => first([Write(NO), Read(direction.lanes())]),
-            Opcode::Difference(_) => first([Write(NO), Read(NO)]),
-            Opcode::Load(to, _) => first([Write(to), Array, Read(NO)]),
-            Opcode::Store(_, from) => first([Array, Read(NO), Read(from)]),
-            Opcode::ArrayZero => first([Array]),
-            Opcode::ArrayCopy => first([Array, Array]),
-            Opcode::ArrayCopyPart => first([Array, Array, Read(NO)]),
-            Opcode::ArrayResize => first([Write(NO), Array, Read(NO), Number]),
-            Opcode::ArrayFromSaved | Opcode::ArrayToSaved => first([Array, Array, Number]),
-            Opcode::Save | Opcode::Restore => first([Number, Number]),
-            Opcode::Keep => first([Tape, Arguments]),
-            Opcode::Take => first([Tape, Taken]),
-            Opcode::Call => first([Function, Number]),
-            Opcode::Enter => first([Number]),
-            Opcode::Iteration | Opcode::Return | Opcode::Unreachable => first([]),
-            Opcode::Sample(channels, u, v) => {
-                first([Texture, Read(u), Read(v), WriteList(channels.count())])
-            }
-            Opcode::SampleGradients(channels) => {
-                first([Texture, ReadList(6), Unused, WriteList(channels.count())])
-            }
-            Opcode::SampleLevel(channels) => {
-                first([Texture, ReadList(3), Unused, WriteList(channels.count())])
-            }
-            Opcode::Message => first([Message, Arguments]),
-            Opcode::MakeClosure => first([Write(NO), Shape, Arguments]),
-            Opcode::ClosureAdd | Opcode::ClosureScale => first([Write(NO), Read(NO), Read(NO)]),
-            Opcode::ClosureTint => first([Write(NO), Read(NO), ReadList(3)]),
-        }
+/// A first role, then the operands of an op with these lanes.
+fn operands(before: OperandRole, op: Op, lanes: impl Fn(usize) -> Lanes) -> [OperandRole; WORDS] {
+    let mut roles = first([before]);
+    for (i, &kind) in op.info().operands.iter().enumerate() {
+        roles[i + 1] = OperandRole::Read(lanes(i), Holds::Operand(kind));
     }
+    roles
+}
 
+const NO: Lanes = Lanes::NONE;
+const FLOAT: Holds = Holds::Type(Scalar::F32);
+const INT: Holds = Holds::Type(Scalar::I32);
+const BOOL: Holds = Holds::Type(Scalar::Bool);
+const CLOSURE: Holds = Holds::Type(Scalar::Closure);
+
+/// Defines what is derived from the table. A row is
+/// `tag Opcode(fields), name, [lanes in its name], successors, [roles of words];`.
+macro_rules! instructions {
+    ($($tag:literal $opcode:ident $(($($field:ident),+))?, $name:expr, $lanes:expr,
+        $successors:ident, $roles:expr;)*
+    ) => {
+        #[allow(unused_variables)]
+        impl Opcode {
+            /// The role of each word.
+            pub fn roles(self) -> [OperandRole; WORDS] {
+                use OperandRole::*;
+                match self {
+                    $(Opcode::$opcode $(($($field),+))? => $roles,)*
+                }
+            }
+
+            /// Where control goes after it.
+            pub const fn successors(self) -> Successors {
+                match self {
+                    $(Opcode::$opcode $(($($field),+))? => Successors::$successors,)*
+                }
+            }
+
+            /// Its name in listings, without lanes.
+            pub(super) fn name(self) -> &'static str {
+                match self {
+                    $(Opcode::$opcode $(($($field),+))? => $name,)*
+                }
+            }
+
+            /// The lanes in its name.
+            pub(super) fn shown_lanes(self) -> Vec<Lanes> {
+                match self {
+                    $(Opcode::$opcode $(($($field),+))? => Vec::from($lanes),)*
+                }
+            }
+
+            /// Encodes as bytes: a tag and its fields. A tag is never reused; new ones are added.
+            /// The version of the file format rises when the meaning of a tag changes.
+            pub(super) fn encode(self) -> Encoded {
+                let mut bytes = [0; 4];
+                let mut rest = bytes.iter_mut();
+                let mut put = |byte: u8| {
+                    *rest.next().expect("an opcode has at most three bytes of fields") = byte;
+                };
+                match self {
+                    $(Opcode::$opcode $(($($field),+))? => {
+                        put($tag);
+                        $($($field.put(&mut put);)+)?
+                    })*
+                }
+                bytes
+            }
+
+            /// Decodes bytes, if they are an opcode's.
+            pub(super) fn decode(bytes: Encoded) -> Option<Opcode> {
+                let mut rest = bytes[1..].iter().copied();
+                let opcode = match bytes[0] {
+                    $($tag => {
+                        $($(let $field = Field::take(&mut rest)?;)+)?
+                        Opcode::$opcode $(($($field),+))?
+                    })*
+                    _ => return None,
+                };
+                rest.all(|byte| byte == 0).then_some(opcode)
+            }
+        }
+    };
+}
+
+instructions! {
+    1 Arithmetic(op, pattern), op.info().name, arithmetic_lanes(op, pattern), Next,
+        operands(Write(pattern.result(), Holds::Operand(op.info().result)), op, |i| {
+            pattern.operand(i)
+        });
+    2 Branch(op, when), op.info().name, [], Either, operands(Target, op, |_| NO);
+    3 BranchIf(when), "", [], Either, first([Target, Read(NO, BOOL)]);
+    4 Jump, "jump", [], Target, first([Target]);
+    5 Loop, "loop", [], Target, first([Target]);
+    6 Move(to, from), "move", [to, from], Next, first([Write(to, Holds::Any), Read(from, Holds::Any)]);
+    7 Global(lanes), "global", [lanes], Next, first([Write(lanes, Holds::Any), Number, Number]);
+    8 Shadow(direction), ["ddx", "ddy"][direction as usize], [], Next,
+        first([Write(NO, FLOAT), Read(direction.lanes(), FLOAT)]);
+    9 Load(to, from), "load", [to, from], Next, first([Write(to, Holds::Any), Array, Read(NO, INT)]);
+    10 Store(to, from), "store", [to, from], Next, first([Array, Read(NO, INT), Read(from, Holds::Any)]);
+    11 ArrayZero, "array.zero", [], Next, first([Array]);
+    12 ArrayCopy, "array.copy", [], Next, first([Array, Array]);
+    13 ArrayFromSaved, "array.from-saved", [], Next, first([Array, Array, Number]);
+    14 ArrayToSaved, "array.to-saved", [], Next, first([Array, Array, Number]);
+    15 Save, "save", [], Next, first([Number, Number]);
+    16 Restore, "restore", [], Next, first([Number, Number]);
+    17 Call, "call", [], Next, first([Function, Number]);
+    18 Return, "return", [], None, first([]);
+    19 Sample(channels, u, v), ["sample", "sample.alpha"][channels as usize], [u, v], Next,
+        first([Texture, Read(u, FLOAT), Read(v, FLOAT), WriteList(channels.count())]);
+    20 MakeClosure, "closure", [], Next, first([Write(NO, CLOSURE), Shape, Arguments]);
+    21 ClosureAdd, "closure.add", [], Next,
+        first([Write(NO, CLOSURE), Read(NO, CLOSURE), Read(NO, CLOSURE)]);
+    22 ClosureScale, "closure.scale", [], Next,
+        first([Write(NO, CLOSURE), Read(NO, CLOSURE), Read(NO, FLOAT)]);
+    23 ClosureTint, "closure.tint", [], Next,
+        first([Write(NO, CLOSURE), Read(NO, CLOSURE), ReadList(3)]);
+    24 Unreachable, "unreachable", [], None, first([]);
+    25 SampleGradients(channels), ["sample.gradients", "sample.alpha.gradients"][channels as usize],
+        [], Next, first([Texture, ReadList(6), Unused, WriteList(channels.count())]);
+    26 SampleLevel(channels), ["sample.level", "sample.alpha.level"][channels as usize], [], Next,
+        first([Texture, ReadList(3), Unused, WriteList(channels.count())]);
+    27 Message, "message", [], Next, first([Message, Arguments]);
+    28 ArrayCopyPart, "array.copy-part", [], Next, first([Array, Array, Read(NO, INT)]);
+    29 ArrayResize, "array.resize", [], Next,
+        first([Write(NO, INT), Array, Read(NO, INT), Number]);
+    30 Difference(direction), ["difference.x", "difference.y"][direction as usize], [], Next,
+        first([Write(NO, FLOAT), Read(NO, FLOAT)]);
+    31 Enter, "enter", [], Next, first([Number]);
+    32 Iteration, "turn", [], Next, first([]);
+    33 Keep, "keep", [], Next, first([Tape, Arguments]);
+    34 Take, "take", [], Next, first([Tape, Taken]);
+}
+
+/// The lanes of the result, then of each operand.
+fn arithmetic_lanes(op: Op, pattern: ShadowPattern) -> Vec<Lanes> {
+    let operands = (0..op.arity()).map(|i| pattern.operand(i));
+    std::iter::once(pattern.result()).chain(operands).collect()
+}
+
+impl Opcode {
     /// Whether an op can be the condition of a [`Branch`](Opcode::Branch).
     pub fn can_branch_on(op: Op) -> bool {
         let info = op.info();
@@ -247,10 +361,7 @@ impl Opcode {
 
     /// Whether control never continues at the next instruction.
     pub const fn never_falls_through(self) -> bool {
-        matches!(
-            self,
-            Opcode::Jump | Opcode::Loop | Opcode::Return | Opcode::Unreachable
-        )
+        matches!(self.successors(), Successors::Target | Successors::None)
     }
 }
 

@@ -5,8 +5,6 @@
 //! constants, `a` arrays, `t` tapes, `→` positions.
 
 use super::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register, argument_count};
-use adumbra_ir::module::Channels;
-use adumbra_ir::types::{Direction, Lanes};
 use std::fmt::{self, Write};
 
 impl fmt::Display for Bytecode {
@@ -45,62 +43,21 @@ impl fmt::Display for Bytecode {
 
 /// The mnemonic of an opcode, with its lanes.
 pub(super) fn mnemonic(opcode: Opcode) -> String {
-    let with = |name: &str, lanes: &[Lanes]| {
-        let mut text = name.to_owned();
-        if lanes.iter().any(|l| !l.is_none()) {
-            for lanes in lanes {
-                let _ = write!(text, ".{}", lanes.name());
-            }
+    let mut text = match opcode {
+        Opcode::Branch(_, when) | Opcode::BranchIf(when) => {
+            let word = if when { "unless" } else { "if" };
+            let condition = [word, opcode.name()].join(" ");
+            condition.trim_end().to_owned()
         }
-        text
+        _ => opcode.name().to_owned(),
     };
-    match opcode {
-        Opcode::Arithmetic(op, pattern) => {
-            let mut lanes = vec![pattern.result()];
-            lanes.extend((0..op.arity()).map(|i| pattern.operand(i)));
-            with(op.info().name, &lanes)
+    let lanes = opcode.shown_lanes();
+    if lanes.iter().any(|l| !l.is_none()) {
+        for lanes in lanes {
+            let _ = write!(text, ".{}", lanes.name());
         }
-        Opcode::Branch(op, true) => format!("unless {}", op.info().name),
-        Opcode::Branch(op, false) => format!("if {}", op.info().name),
-        Opcode::BranchIf(true) => "unless".to_owned(),
-        Opcode::BranchIf(false) => "if".to_owned(),
-        Opcode::Jump => "jump".to_owned(),
-        Opcode::Loop => "loop".to_owned(),
-        Opcode::Move(to, from) => with("move", &[to, from]),
-        Opcode::Global(lanes) => with("global", &[lanes]),
-        Opcode::Shadow(Direction::X) => "ddx".to_owned(),
-        Opcode::Shadow(Direction::Y) => "ddy".to_owned(),
-        Opcode::Difference(Direction::X) => "difference.x".to_owned(),
-        Opcode::Difference(Direction::Y) => "difference.y".to_owned(),
-        Opcode::Load(to, from) => with("load", &[to, from]),
-        Opcode::Store(to, from) => with("store", &[to, from]),
-        Opcode::ArrayZero => "array.zero".to_owned(),
-        Opcode::ArrayCopy => "array.copy".to_owned(),
-        Opcode::ArrayResize => "array.resize".to_owned(),
-        Opcode::ArrayCopyPart => "array.copy-part".to_owned(),
-        Opcode::ArrayFromSaved => "array.from-saved".to_owned(),
-        Opcode::ArrayToSaved => "array.to-saved".to_owned(),
-        Opcode::Save => "save".to_owned(),
-        Opcode::Restore => "restore".to_owned(),
-        Opcode::Keep => "keep".to_owned(),
-        Opcode::Take => "take".to_owned(),
-        Opcode::Call => "call".to_owned(),
-        Opcode::Enter => "enter".to_owned(),
-        Opcode::Iteration => "turn".to_owned(),
-        Opcode::Return => "return".to_owned(),
-        Opcode::Sample(Channels::Color, u, v) => with("sample", &[u, v]),
-        Opcode::Sample(Channels::Alpha, u, v) => with("sample.alpha", &[u, v]),
-        Opcode::SampleGradients(Channels::Color) => "sample.gradients".to_owned(),
-        Opcode::SampleGradients(Channels::Alpha) => "sample.alpha.gradients".to_owned(),
-        Opcode::SampleLevel(Channels::Color) => "sample.level".to_owned(),
-        Opcode::SampleLevel(Channels::Alpha) => "sample.alpha.level".to_owned(),
-        Opcode::Message => "message".to_owned(),
-        Opcode::MakeClosure => "closure".to_owned(),
-        Opcode::ClosureAdd => "closure.add".to_owned(),
-        Opcode::ClosureScale => "closure.scale".to_owned(),
-        Opcode::ClosureTint => "closure.tint".to_owned(),
-        Opcode::Unreachable => "unreachable".to_owned(),
     }
+    text
 }
 
 /// A line of a listing.
@@ -139,7 +96,7 @@ impl Bytecode {
         let mut separator = "  ";
         for (word, role) in words() {
             match role {
-                OperandRole::Write(_) => {
+                OperandRole::Write(..) => {
                     write!(f, "{separator}{}", self.register(Register(word)))?;
                     separator = ", ";
                 }
@@ -162,10 +119,10 @@ impl Bytecode {
         for (i, (word, role)) in words().enumerate() {
             let text = match role {
                 OperandRole::Unused
-                | OperandRole::Write(_)
+                | OperandRole::Write(..)
                 | OperandRole::WriteList(_)
                 | OperandRole::Taken => continue,
-                OperandRole::Read(_) => self.register(Register(word)),
+                OperandRole::Read(..) => self.register(Register(word)),
                 OperandRole::Target => format!("→{word}"),
                 OperandRole::Function => {
                     let function = &self.functions[word as usize];

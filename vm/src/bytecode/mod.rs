@@ -15,7 +15,8 @@ mod validate;
 
 pub use file::{MAGIC, VERSION};
 pub use instruction::{
-    BytecodeInstruction, Opcode, OperandRole, Register, ShadowPattern, WORDS, register_count,
+    BytecodeInstruction, Holds, Opcode, OperandRole, Register, ShadowPattern, Successors, WORDS,
+    register_count,
 };
 
 pub(crate) use dataflow::{TOO_LARGE, check as check_flow};

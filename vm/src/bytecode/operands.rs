@@ -35,7 +35,7 @@ pub(crate) fn for_each_def(
     }
     for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
         match role {
-            OperandRole::Write(lanes) => each_word(word, lanes, &mut each),
+            OperandRole::Write(lanes, _) => each_word(word, lanes, &mut each),
             OperandRole::WriteList(count) => {
                 list(program, word, count as usize)
                     .iter()
@@ -69,7 +69,7 @@ pub(crate) fn for_each_use(
     };
     for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
         match role {
-            OperandRole::Read(lanes) => read(word, lanes),
+            OperandRole::Read(lanes, _) => read(word, lanes),
             OperandRole::ReadList(count) => {
                 let registers = list(program, word, count as usize);
                 registers
@@ -90,9 +90,9 @@ pub(crate) fn for_each_use(
 /// The number of registers in the list of arguments, or of words taken, that the word `word` names.
 pub(crate) fn argument_count(program: &Bytecode, code: &BytecodeInstruction, word: usize) -> usize {
     let of = code.words[word - 1] as usize;
-    match code.opcode {
-        Opcode::Keep | Opcode::Take => program.tapes[of].words(),
-        Opcode::Message => program.interface.messages[of].word_count(),
+    match code.opcode.roles()[word - 1] {
+        OperandRole::Tape => program.tapes[of].words(),
+        OperandRole::Message => program.interface.messages[of].word_count(),
         _ => program.interface.arguments(of),
     }
 }

@@ -185,12 +185,13 @@ impl Checker<'_> {
         let p = self.program;
         let (opcode, words) = (instruction.opcode, instruction.words);
         self.opcode(opcode)?;
-        for (i, (&word, role)) in words.iter().zip(opcode.roles()).enumerate() {
+        let roles = opcode.roles();
+        for (i, (&word, role)) in words.iter().zip(roles).enumerate() {
             let index = word as usize;
             match role {
                 OperandRole::Unused => check(word == 0, "an unused word is not zero")?,
-                OperandRole::Write(lanes) => self.written(word, lanes)?,
-                OperandRole::Read(lanes) => self.read(word, lanes)?,
+                OperandRole::Write(lanes, _) => self.written(word, lanes)?,
+                OperandRole::Read(lanes, _) => self.read(word, lanes)?,
                 OperandRole::Target => {
                     let range = p.functions[function].start..self.end(function);
                     check(
@@ -220,21 +221,17 @@ impl Checker<'_> {
                 OperandRole::Message => {
                     check(index < p.interface.messages.len(), "the message is missing")?
                 }
-                OperandRole::Arguments => {
+                // Where constants are listed to be taken, words are dropped.
+                OperandRole::Arguments | OperandRole::Taken => {
                     let of = words[i - 1] as usize;
-                    let count = match opcode {
-                        Opcode::Keep => p.tapes[of].words(),
-                        Opcode::Message => p.interface.messages[of].word_count(),
+                    let count = match roles[i - 1] {
+                        OperandRole::Tape => p.tapes[of].words(),
+                        OperandRole::Message => p.interface.messages[of].word_count(),
                         _ => self.shapes[of].arguments,
                     };
                     self.list(word, count).map(|_| ())?;
                 }
                 OperandRole::Tape => check(index < p.tapes.len(), "the tape is missing")?,
-                OperandRole::Taken => {
-                    // Where constants are listed, words are dropped.
-                    let count = p.tapes[words[i - 1] as usize].words();
-                    self.list(word, count).map(|_| ())?;
-                }
                 OperandRole::Number => {}
             }
         }

@@ -111,7 +111,7 @@ fn words(program: &Bytecode, position: u32, instruction: &BytecodeInstruction) -
     let mut words = instruction.words;
     for (word, role) in words.iter_mut().zip(instruction.opcode.roles()) {
         match role {
-            OperandRole::Read(_) => *word = program.register_index(Register(*word)),
+            OperandRole::Read(..) => *word = program.register_index(Register(*word)),
             OperandRole::Target => *word = index(*word).wrapping_sub(index(position)),
             _ => {}
         }

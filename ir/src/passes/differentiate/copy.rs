@@ -78,21 +78,9 @@ impl Copied {
 
     /// The kind with new arrays; regions are the caller's business.
     fn kind(&self, kind: &InstKind) -> InstKind {
-        let array = |id: &ArrayId| self.array(*id);
-        match kind {
-            InstKind::ArrayZero(id) => InstKind::ArrayZero(array(id)),
-            InstKind::ArrayCopy { to, from } => InstKind::ArrayCopy {
-                to: array(to),
-                from: array(from),
-            },
-            InstKind::ArrayResize(id, part) => InstKind::ArrayResize(array(id), *part),
-            InstKind::Load(id) => InstKind::Load(array(id)),
-            InstKind::Store(id) => InstKind::Store(array(id)),
-            InstKind::Call(callee, arrays) => {
-                InstKind::Call(*callee, arrays.iter().map(array).collect())
-            }
-            other => other.clone(),
-        }
+        let mut kind = kind.clone();
+        kind.for_each_array_mut(|array| *array = self.array(*array));
+        kind
     }
 
     /// Copies an instruction without regions that is no terminator.

@@ -10,6 +10,7 @@ use super::field::Trace;
 use super::sweep::zero_array;
 use super::{Differentiator, Loss, count, results};
 use crate::builder::FunctionBuilder;
+use crate::instruction::Effect;
 use crate::module::*;
 use crate::types::{Direction, Scalar};
 use adumbra_ops::OpVisitor;
@@ -39,14 +40,14 @@ pub(super) fn forward(
     Ok(forward.builder.finish())
 }
 
-struct Forward<'a, 'm> {
-    differentiator: &'a mut Differentiator<'m>,
-    primal: &'a Function,
-    active: ActiveSlots,
-    builder: FunctionBuilder,
-    copied: Copied,
+pub(super) struct Forward<'a, 'm> {
+    pub(super) differentiator: &'a mut Differentiator<'m>,
+    pub(super) primal: &'a Function,
+    pub(super) active: ActiveSlots,
+    pub(super) builder: FunctionBuilder,
+    pub(super) copied: Copied,
     /// By value of the primal function.
-    tangents: Vec<Option<ValueId>>,
+    pub(super) tangents: Vec<Option<ValueId>>,
     /// By array of the primal function.
     tangent_arrays: Vec<Option<ArrayId>>,
     /// By region: which results of its instruction have tangents.
@@ -119,7 +120,11 @@ impl Forward<'_, '_> {
     }
 
     /// The copied operands, then the tangents of those that are selected.
-    fn with_tangents(&mut self, inst: &Inst, selected: impl IntoIterator<Item = bool>) -> Args {
+    pub(super) fn with_tangents(
+        &mut self,
+        inst: &Inst,
+        selected: impl IntoIterator<Item = bool>,
+    ) -> Args {
         let mut args = self.copied.args(&inst.args);
         for (&arg, selected) in inst.args.iter().zip(selected) {
             if selected {
@@ -148,7 +153,7 @@ impl Forward<'_, '_> {
         }
     }
 
-    fn result_types(&self, inst: &Inst, active: &[bool]) -> Vec<Scalar> {
+    pub(super) fn result_types(&self, inst: &Inst, active: &[bool]) -> Vec<Scalar> {
         let types = inst.results.iter().map(|r| self.primal.value(r).ty);
         let tangents = active.iter().filter(|a| **a).map(|_| Scalar::F32);
         types.chain(tangents).collect()
@@ -224,29 +229,8 @@ impl Forward<'_, '_> {
             InstKind::Unreachable => {
                 self.builder.terminate(InstKind::Unreachable, [], span);
             }
-            InstKind::Keep(tape, record) => {
-                let record = self.differentiator.record_with_tangents(*record);
-                let floats = inst.args.iter().map(|&a| primal.value(a).ty == Scalar::F32);
-                let args = self.with_tangents(inst, floats.collect::<Vec<_>>());
-                self.builder.keep(*tape, record, args, span);
-            }
-            InstKind::Take(tape, record) => {
-                let record = self.differentiator.record_with_tangents(*record);
-                let floats: Vec<bool> = (inst.results.iter())
-                    .map(|r| primal.value(r).ty == Scalar::F32)
-                    .collect();
-                let types = self.result_types(inst, &floats);
-                let results = self.builder.take(*tape, record, types, span);
-                self.copied.define(&mut self.builder, primal, inst, results);
-                let taken = inst.results.iter().zip(&floats).filter(|r| *r.1);
-                let tangents = results.iter().skip(inst.results.count as usize);
-                for ((result, _), tangent) in taken.zip(tangents) {
-                    if self.active.value(result) {
-                        self.tangents[result.index()] = Some(tangent);
-                    }
-                }
-            }
             InstKind::Call(callee, arrays) => self.call(inst, *callee, arrays)?,
+            kind if kind.effect() == Effect::UsesTape => self.record(inst),
             _ => {
                 self.copied.copy(&mut self.builder, primal, inst);
                 self.linear(inst);

@@ -13,6 +13,7 @@
 //!   transposes; `linearity`: whether a custom forward derivative has no other part.
 //! - `choose`: which primal values the reverse sweep reads are kept, by a minimum `cut`; `plan`: where.
 //! - `sweep`: the forward sweep of reverse mode, which keeps them.
+//! - `tape`: records, and their derivatives.
 //! - `transpose`: the reverse sweep; `reverse` puts both into functions; `shape`: regions and exits.
 //!
 //! The way from a function to its linear part to its transpose is that of Radul et al. (2023), *You
@@ -32,6 +33,7 @@ mod plan;
 mod reverse;
 mod shape;
 mod sweep;
+mod tape;
 mod transpose;
 
 use super::shadow_flow::DerivativeWiring;
@@ -40,6 +42,7 @@ use crate::builder::FunctionBuilder;
 use crate::calls::CallGraph;
 use crate::derivative::{Activity, CustomDerivatives, DifferentiationMode, Recipe};
 use crate::diagnostic::Diagnostic;
+use crate::instruction::Effect;
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
 use loss::Loss;
@@ -295,9 +298,8 @@ impl Differentiator<'_> {
         let insts = function.regions.iter().flat_map(|region| &region.insts);
         let mut kinds = insts.map(|inst| &inst.kind);
         kinds.any(|kind| match kind {
-            InstKind::Keep(..) | InstKind::Take(..) => true,
             InstKind::Call(callee, _) => self.uses_tape[callee.index()],
-            _ => false,
+            kind => kind.effect() == Effect::UsesTape,
         })
     }
 

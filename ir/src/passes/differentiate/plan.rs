@@ -12,6 +12,7 @@ use super::choose::{Choice, Choices};
 use super::linear::Linear;
 use super::shape::{Shape, Target, inside};
 use super::{Differentiator, Loss};
+use crate::instruction::Effect;
 use crate::module::*;
 use crate::span::Span;
 use crate::types::Scalar;
@@ -203,9 +204,9 @@ fn touched(linear: &Linear) -> Vec<bool> {
             | InstKind::ArrayZero(array)
             | InstKind::ArrayResize(array, _) => linear.active.array(*array),
             InstKind::ArrayCopy { to, .. } => linear.active.array(*to),
-            InstKind::Keep(..) => (inst.args.iter()).any(|&a| function.value(a).ty == Scalar::F32),
-            InstKind::Take(..) => {
-                (inst.results.iter()).any(|r| function.value(r).ty == Scalar::F32)
+            kind if kind.effect() == Effect::UsesTape => {
+                let mut fields = inst.args.iter().copied().chain(inst.results.iter());
+                fields.any(|field| function.value(field).ty == Scalar::F32)
             }
             kind if kind.is_terminator() => inst.args.iter().any(|&a| linear.active.value(a)),
             kind => kind.regions().any(|region| touched[region.index()]),

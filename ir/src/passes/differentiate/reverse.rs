@@ -8,9 +8,11 @@ use super::linear::{Linear, linear};
 use super::plan::{Kept, Plan};
 use super::shape::{Shape, Target};
 use super::sweep::{Returns, Sweep};
+use super::tape;
 use super::transpose::Transpose;
 use super::{Differentiator, Loss, SweepPair, count, results};
 use crate::builder::FunctionBuilder;
+use crate::instruction::Field;
 use crate::module::*;
 use crate::types::Scalar;
 use rustc_hash::FxHashMap;
@@ -56,12 +58,14 @@ impl Analysis {
         }
         let mut adjoint_records = FxHashMap::default();
         for inst in primal.regions.iter().flat_map(|region| &region.insts) {
-            if let InstKind::Keep(_, record) | InstKind::Take(_, record) = inst.kind {
-                let floats = differentiator.floats_of(record);
-                if !floats.is_empty() {
-                    adjoint_records.insert(record, differentiator.record(floats));
+            inst.kind.for_each_field(|field| {
+                if let Field::Record(&record) = field {
+                    let floats = differentiator.floats_of(record);
+                    if !floats.is_empty() {
+                        adjoint_records.insert(record, differentiator.record(floats));
+                    }
                 }
-            }
+            });
         }
         Ok(Analysis {
             linear,
@@ -429,8 +433,8 @@ fn back_function(
     let taken: Vec<ValueId> = match record {
         Some(record) => {
             let types = kept.iter().copied();
-            let kind = InstKind::Take(analysis.tape, record);
-            builder.inst(kind, [], types, span).iter().collect()
+            let taken = tape::take(&mut builder, analysis.tape, record, types, span);
+            taken.iter().collect()
         }
         None => on_entry,
     };

@@ -7,6 +7,7 @@ use super::copy::Copied;
 use super::linear::Linear;
 use super::plan::{Kept, KeptId, Plan};
 use super::shape::{Shape, Target};
+use super::tape;
 use crate::builder::FunctionBuilder;
 use crate::module::*;
 use crate::span::Span;
@@ -288,8 +289,7 @@ impl<'a> Sweep<'a> {
                 let site = self.shape.sites(region).1;
                 fields.push(self.builder.int(site as i32, span));
             }
-            let kind = InstKind::Keep(self.tape, record);
-            self.builder.inst(kind, fields, [], span);
+            tape::keep(&mut self.builder, self.tape, record, fields, span);
         }
         if let Some(&count) = self.counts.get(&to) {
             let one = self.builder.int(1, span);
@@ -322,8 +322,7 @@ impl<'a> Sweep<'a> {
                 self.builder.terminate(InstKind::Return, args, span);
             }
             Returns::Tape(tape, record) => {
-                self.builder
-                    .inst(InstKind::Keep(tape, record), kept, [], span);
+                tape::keep(&mut self.builder, tape, record, kept, span);
                 self.builder.terminate(InstKind::Return, args, span);
             }
         }

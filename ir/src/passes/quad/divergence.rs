@@ -13,6 +13,7 @@
 //! analysis and optimizations*, PACT.
 
 use crate::calls::CallGraph;
+use crate::instruction::Effect;
 use crate::module::*;
 use crate::span::Span;
 
@@ -375,27 +376,13 @@ impl<'m> Walk<'m> {
             diverged_at,
         };
         match &inst.kind {
-            InstKind::Const(_) | InstKind::Resource(_) => {}
             InstKind::Global(..) => self.give(inst.results, SOURCE),
-            InstKind::Op(_)
-            | InstKind::Detach
-            | InstKind::MakeClosure(_)
-            | InstKind::ClosureAdd
-            | InstKind::ClosureScale
-            | InstKind::Sample(_, _, MipSelection::Gradients | MipSelection::Level) => {
-                self.give(inst.results, all);
-            }
-            InstKind::Shadow(_) | InstKind::Difference(_) | InstKind::Sample(..) => {
+            InstKind::Shadow(_)
+            | InstKind::Difference(_)
+            | InstKind::Sample(_, _, MipSelection::Shadows) => {
                 self.places.push(place);
                 self.give(inst.results, all);
             }
-            // Points may have kept different records.
-            InstKind::Take(..) => self.give(inst.results, SOURCE),
-            InstKind::Message(_)
-            | InstKind::Keep(..)
-            | InstKind::EnterInlined(_)
-            | InstKind::NextIteration
-            | InstKind::Unreachable => {}
             InstKind::ArrayZero(array) => self.put(*array, partial),
             InstKind::ArrayResize(array, _) => {
                 self.put(*array, all | partial);
@@ -449,6 +436,10 @@ impl<'m> Walk<'m> {
                 }
                 self.leave(None, true);
             }
+            // Points may have kept different records.
+            kind if kind.effect() == Effect::UsesTape => self.give(inst.results, SOURCE),
+            // Results of others are a function of their operands.
+            _ => self.give(inst.results, all),
         }
     }
 

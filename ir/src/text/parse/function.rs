@@ -4,6 +4,7 @@
 use super::{Parsed, Parser, PendingFunction, PendingUse, Token};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
+use crate::instruction::FieldMut;
 use crate::module::*;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar};
@@ -41,10 +42,25 @@ struct Owner {
     results: Vec<ValueDefinition>,
     args: Args,
     kind: InstKind,
+    /// The number of its regions that were opened.
+    arms: usize,
 }
 
-/// The region that an `else` has yet to name.
-pub(super) const MISSING: RegionId = RegionId(u32::MAX);
+impl Owner {
+    /// Says which region the next one is.
+    fn add(&mut self, id: RegionId) {
+        let mut at = 0;
+        self.kind.for_each_field_mut(|field| {
+            if let FieldMut::Region(region) = field {
+                if at == self.arms {
+                    *region = id;
+                }
+                at += 1;
+            }
+        });
+        self.arms += 1;
+    }
+}
 
 impl FunctionDraft {
     fn define(&mut self, definition: ValueDefinition, implied: Span) -> ValueId {
@@ -344,8 +360,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// `f32:xy`.
-    /// `(f32:x, i32)`
+    /// `(f32:x, i32)`.
     pub(super) fn carried_list(&mut self) -> Parsed<Vec<FuncResult>> {
         let mut list = Vec::new();
         self.expect(Token::Sign('('))?;
@@ -357,6 +372,7 @@ impl<'a> Parser<'a> {
         Ok(list)
     }
 
+    /// `f32:xy`.
     fn carried(&mut self) -> Parsed<(Scalar, Lanes)> {
         let Some(ty) = self.scalar() else {
             return self.expected("a scalar type");
@@ -445,11 +461,10 @@ impl<'a> Parser<'a> {
         draft: &mut FunctionDraft,
         results: Vec<ValueDefinition>,
         mut args: Args,
-        kind: impl FnOnce(RegionId) -> InstKind,
+        kind: InstKind,
     ) -> Parsed<()> {
         let at = self.here();
         let id = self.region_id()?;
-        let kind = kind(id);
         let mut region = Region::default();
         if matches!(kind, InstKind::Loop(_)) && self.accept(Token::Sign('(')) {
             self.list(')', |p| {
@@ -463,16 +478,18 @@ impl<'a> Parser<'a> {
             })?;
         }
         self.expect(Token::Sign('{'))?;
-        let owner = Some(Owner {
+        let mut owner = Owner {
             results,
             args,
             kind,
-        });
+            arms: 0,
+        };
+        owner.add(id);
         draft.stack.push(Open {
             id,
             at,
             region,
-            owner,
+            owner: Some(owner),
         });
         Ok(())
     }
@@ -490,12 +507,12 @@ impl<'a> Parser<'a> {
         let Some(mut owner) = owner else {
             return Ok(());
         };
-        if let InstKind::If(_, other @ MISSING) = &mut owner.kind {
+        if owner.arms < owner.kind.regions().count() {
             self.expect_word("else")?;
             let at = self.here();
             let id = self.region_id()?;
             self.expect(Token::Sign('{'))?;
-            *other = id;
+            owner.add(id);
             draft.stack.push(Open {
                 id,
                 at,

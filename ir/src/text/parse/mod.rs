@@ -10,6 +10,7 @@ use super::lex::{Lexer, Token};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::host::CANONICAL_NAN;
+use crate::instruction::FieldMut;
 use crate::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
 use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
@@ -95,7 +96,7 @@ struct PendingFunction<'a> {
 
 /// The place that a function is used in.
 enum PendingUse {
-    Call { region: RegionId, inst: usize },
+    Inst { region: RegionId, inst: usize },
     Primal,
     Forward,
     Backward,
@@ -348,11 +349,13 @@ impl<'a> Parser<'a> {
             let id = FuncId(pending.callee.find(&self.functions, "function")?);
             let function = &mut self.module.functions[pending.function];
             match pending.place {
-                PendingUse::Call { region, inst } => {
+                PendingUse::Inst { region, inst } => {
                     let inst = &mut function.regions[region.index()].insts[inst];
-                    if let InstKind::Call(callee, _) = &mut inst.kind {
-                        *callee = id;
-                    }
+                    inst.kind.for_each_field_mut(|field| {
+                        if let FieldMut::Function(callee) = field {
+                            *callee = id;
+                        }
+                    });
                 }
                 PendingUse::Primal => {
                     if let Some(recipe) = &mut function.recipe {

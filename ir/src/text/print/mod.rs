@@ -3,11 +3,13 @@
 
 mod names;
 
+use crate::instruction::Field;
 use crate::metadata::Metadata;
 use crate::module::*;
 use crate::span::{FileId, Span};
-use crate::types::{Direction, Scalar, Type};
+use crate::types::{Scalar, Type};
 use names::*;
+use smallvec::SmallVec;
 use std::fmt::{self, Write};
 
 /// Indentation stops growing here, so that deep nesting doesn't make the text quadratic.
@@ -409,77 +411,63 @@ impl<'a> Printer<'a> {
         if count > 0 {
             self.out.push_str(" = ");
         }
-        let args = List(&inst.args[..]);
-        let (globals, functions) = (&self.globals, &self.functions);
-        let out = &mut self.out;
-        match &inst.kind {
-            InstKind::Const(bits) => {
-                let ty = f
-                    .values
-                    .get(first.index())
-                    .map_or(Scalar::Resource, |v| v.ty);
-                write!(out, "const {}", Literal(ty, *bits))
-            }
-            InstKind::Op(op) => write!(out, "{} {args}", op.info().name),
-            InstKind::Global(id, scalar) => write!(out, "global {}[{scalar}]", globals.get(id.0)),
-            InstKind::Resource(id) => write!(out, "resource {}", self.resources.get(id.0)),
-            InstKind::Shadow(Direction::X) => write!(out, "ddx {args}"),
-            InstKind::Shadow(Direction::Y) => write!(out, "ddy {args}"),
-            InstKind::Difference(Direction::X) => write!(out, "difference_x {args}"),
-            InstKind::Difference(Direction::Y) => write!(out, "difference_y {args}"),
-            InstKind::ArrayZero(array) => write!(out, "array_zero &{}", array.0),
-            InstKind::ArrayCopy { to, from } => {
-                let separator = if inst.args.is_empty() { "" } else { ", " };
-                write!(out, "array_copy &{}, &{}{separator}{args}", to.0, from.0)
-            }
-            InstKind::ArrayResize(array, part) => {
-                write!(out, "array_resize &{}[{args}], {part}", array.0)
-            }
-            InstKind::Load(array) => write!(out, "load &{}[{args}]", array.0),
-            InstKind::Store(array) => {
-                let (index, element) = inst.args.split_at(inst.args.len().min(1));
-                write!(
-                    out,
-                    "store &{}[{}], {}",
-                    array.0,
-                    List(index),
-                    List(element)
-                )
-            }
-            InstKind::Sample(texture, channels, detail) => {
-                let name = sample_name(*channels, *detail);
-                write!(out, "{name} {}({args})", self.textures.get(texture.0))
-            }
-            InstKind::Message(id) => {
-                write!(out, "message {}({args})", self.messages.get(id.0))
-            }
-            InstKind::MakeClosure(id) => {
-                write!(out, "make_closure {}({args})", self.closures.get(id.0))
-            }
-            InstKind::Detach => write!(out, "detach {args}"),
-            InstKind::ClosureAdd => write!(out, "closure_add {args}"),
-            InstKind::ClosureScale => write!(out, "closure_scale {args}"),
-            InstKind::Keep(tape, record) => {
-                write!(out, "keep {} #{}({args})", tape.0, record.0)
-            }
-            InstKind::Take(tape, record) => write!(out, "take {} #{}", tape.0, record.0),
-            InstKind::Call(callee, arrays) => {
-                write!(out, "call {}({args})", functions.get(callee.0))?;
-                match &arrays[..] {
-                    [] => Ok(()),
-                    arrays => write!(out, " [{}]", List(arrays)),
+        let description = inst.kind.description();
+        self.out.push_str(description.word);
+        let mut fields = SmallVec::<[Field<'_>; 2]>::new();
+        inst.kind.for_each_field(|field| match field {
+            Field::Region(_) => {}
+            field => fields.push(field),
+        });
+        let mut fields = fields.into_iter();
+        let mut args = &inst.args[..];
+        let mut form = description.form.chars();
+        while let Some(part) = form.next() {
+            match part {
+                '_' => {
+                    let field = fields
+                        .next()
+                        .expect("a form names as many fields as there are");
+                    self.field(f, inst, field)?;
                 }
+                '1' => {
+                    let (first, rest) = args.split_at(args.len().min(1));
+                    write!(self.out, "{}", List(first))?;
+                    args = rest;
+                }
+                '*' => write!(self.out, "{}", List(args))?,
+                '{' if args.is_empty() => {
+                    form.by_ref().take_while(|&part| part != '}').for_each(drop);
+                }
+                '{' | '}' => {}
+                sign => self.out.push(sign),
             }
-            InstKind::EnterInlined(open) => write!(out, "enter {open}"),
-            InstKind::NextIteration => out.write_str("turn"),
-            InstKind::If(..) => write!(out, "if {args}"),
-            InstKind::Loop(_) => out.write_str("loop"),
-            InstKind::Block(_) => out.write_str("block"),
-            InstKind::Yield => write!(out, "yield{}", Spaced(args)),
-            InstKind::Break(to) => write!(out, "break ^{}{}", to.0, Spaced(args)),
-            InstKind::Continue(to) => write!(out, "continue ^{}{}", to.0, Spaced(args)),
-            InstKind::Return => write!(out, "return{}", Spaced(args)),
-            InstKind::Unreachable => out.write_str("unreachable"),
+        }
+        Ok(())
+    }
+
+    /// A field of an instruction.
+    fn field(&mut self, f: &Function, inst: &Inst, field: Field<'_>) -> fmt::Result {
+        let out = &mut self.out;
+        match field {
+            Field::Bits(&bits) => {
+                let value = f.values.get(inst.results.first.index());
+                let ty = value.map_or(Scalar::Resource, |v| v.ty);
+                write!(out, "{}", Literal(ty, bits))
+            }
+            Field::Number(number) | Field::Tape(TapeId(number)) => write!(out, "{number}"),
+            Field::Region(region) | Field::Target(region) => write!(out, "^{}", region.0),
+            Field::Read(array) | Field::Written(array) => write!(out, "&{}", array.0),
+            Field::Passed(arrays) => match &arrays[..] {
+                [] => Ok(()),
+                arrays => write!(out, " [{}]", List(arrays)),
+            },
+            Field::Function(id) => write!(out, "{}", self.functions.get(id.0)),
+            Field::Global(id) => write!(out, "{}", self.globals.get(id.0)),
+            Field::Texture(id) => write!(out, "{}", self.textures.get(id.0)),
+            Field::Resource(id) => write!(out, "{}", self.resources.get(id.0)),
+            Field::Closure(id) => write!(out, "{}", self.closures.get(id.0)),
+            Field::Message(id) => write!(out, "{}", self.messages.get(id.0)),
+            Field::Record(record) => write!(out, "#{}", record.0),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::module::*;
 use crate::quad::Quad;
-use crate::text::{QUADS, SAMPLES};
+use crate::text::QUADS;
 use crate::types::{Lanes, Scalar, Type};
 use std::collections::HashMap;
 use std::fmt::{self, Display, Write};
@@ -143,18 +143,6 @@ impl Display for List<'_, bool> {
     }
 }
 
-/// With a space before it, unless the list is empty.
-pub(super) struct Spaced<'a>(pub(super) List<'a, ValueId>);
-
-impl Display for Spaced<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.0 {
-            [] => Ok(()),
-            _ => write!(f, " {}", self.0),
-        }
-    }
-}
-
 impl Display for List<'_, ArrayId> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, array) in self.0.iter().enumerate() {
@@ -177,11 +165,5 @@ pub(super) const fn mode_name(mode: PassingMode) -> &'static str {
 /// The word for a rule of quads.
 pub(super) fn quad_name(quad: Quad) -> &'static str {
     let mut names = QUADS.iter().filter(|(_, of)| *of == quad);
-    names.next().expect("all of them are listed").0
-}
-
-/// The word for a sample.
-pub(super) fn sample_name(channels: Channels, detail: MipSelection) -> &'static str {
-    let mut names = SAMPLES.iter().filter(|(_, of)| *of == (channels, detail));
     names.next().expect("all of them are listed").0
 }

@@ -93,21 +93,15 @@ impl Loader<'_> {
                         .iter()
                         .for_each(|location| live.set(location, true));
                 }
-                BatchOp::Sample { elsewhere, .. }
-                | BatchOp::Difference { elsewhere, .. }
-                | BatchOp::Keep { elsewhere, .. } => {
+                op => {
+                    let (start, end) = op.elsewhere();
                     locations
                         .iter()
                         .for_each(|location| live.set(location, true));
-                    for elsewhere in
-                        &self.out.bail_out_values[elsewhere.0 as usize..elsewhere.1 as usize]
-                    {
+                    for elsewhere in &self.out.bail_out_values[start as usize..end as usize] {
                         live.set(&self.out.operands[elsewhere.operand as usize], true);
                     }
                 }
-                _ => locations
-                    .iter()
-                    .for_each(|location| live.set(location, true)),
             }
         }
         all

@@ -35,7 +35,7 @@ impl RegisterPartition {
                     registers.iter().for_each(|&register| cut(register, 1));
                 };
                 match role {
-                    OperandRole::Read(lanes) | OperandRole::Write(lanes) => {
+                    OperandRole::Read(lanes, _) | OperandRole::Write(lanes, _) => {
                         words(word, lanes).for_each(|register| cut(register, 1));
                     }
                     OperandRole::ReadList(count) | OperandRole::WriteList(count) => {

@@ -2,12 +2,11 @@
 
 use super::partition::{RegisterPartition, words};
 use super::{
-    ALL_STALE, BOOL, CLOSURE, FLOAT, INT, STALE, WordKinds, readable_as, readable_as_operand,
-    word_kinds,
+    ALL_STALE, BOOL, FLOAT, INT, STALE, WordKinds, readable_as, readable_as_operand, word_kinds,
 };
 use crate::bytecode::{
-    Bytecode, BytecodeArray, BytecodeInstruction, BytecodeTape, Opcode, OperandRole, Register,
-    argument_count,
+    Bytecode, BytecodeArray, BytecodeInstruction, BytecodeTape, Holds, Opcode, OperandRole,
+    Register, argument_count,
 };
 use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
 use adumbra_ops::definition::OperandKind;
@@ -171,72 +170,44 @@ impl<'p> TransferFunction<'p> {
         Err("the array that was saved is another".to_owned())
     }
 
-    /// Checks the words of a record that is kept, in order.
-    fn kept(&self, state: &DataflowState, tape: &BytecodeTape, list: u32) -> Result<(), String> {
-        let mut registers = self.program.lists[list as usize..].iter();
-        for &field in &tape.fields {
-            for kinds in words_of(field, tape).map(readable_as) {
-                let register = *registers.next().expect("a register for each word");
-                self.read(state, register, kinds)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the words of a record that is taken.
-    fn taken(&self, state: &mut DataflowState, tape: &BytecodeTape, list: u32) {
-        let mut registers = self.program.lists[list as usize..].iter();
-        for &field in &tape.fields {
-            for kinds in words_of(field, tape).map(word_kinds) {
-                let register = *registers.next().expect("a register for each word");
-                if Register(register).as_constant().is_none() {
-                    self.write(state, register, kinds);
-                }
-            }
-        }
-    }
-
-    /// The types of a list of arguments, in order.
-    fn arguments(
+    /// Calls `each` with every register of a list of arguments or of words taken, and its type.
+    fn for_each_argument(
         &self,
-        state: &DataflowState,
         code: &BytecodeInstruction,
         word: usize,
+        mut each: impl FnMut(u32, Scalar) -> Result<(), String>,
     ) -> Result<(), String> {
         let of = code.words[word - 1] as usize;
-        let types: &[Type] = match code.opcode {
-            Opcode::Message => &self.program.interface.messages[of].params,
+        let start = code.words[word] as usize;
+        let count = argument_count(self.program, code, word);
+        let mut registers = self.program.lists[start..][..count].iter();
+        let mut valid = Ok(());
+        let mut next = |scalar| {
+            let register = *registers.next().expect("a register for each word");
+            if valid.is_ok() {
+                valid = each(register, scalar);
+            }
+        };
+        let types: &[Type] = match code.opcode.roles()[word - 1] {
+            OperandRole::Tape => {
+                let tape = &self.program.tapes[of];
+                let fields = tape.fields.iter();
+                fields.flat_map(|&f| words_of(f, tape)).for_each(&mut next);
+                &[]
+            }
+            OperandRole::Message => &self.program.interface.messages[of].params,
             _ => &self.program.interface.closures[of].params,
         };
-        let mut registers = self.program.lists[code.words[word] as usize..]
-            [..argument_count(self.program, code, word)]
-            .iter();
-        let mut valid = Ok(());
-        for ty in types {
-            ty.for_each_scalar(&mut |scalar| {
-                let register = *registers.next().expect("a register for each scalar");
-                if valid.is_ok() {
-                    valid = self.read(state, register, readable_as(scalar)).map(drop);
-                }
-            });
-        }
+        types.iter().for_each(|ty| ty.for_each_scalar(&mut next));
         valid
     }
 
-    /// The kinds that the value may have which an instruction reads as that word.
-    fn allowed(opcode: Opcode, word: usize) -> WordKinds {
-        match opcode {
-            Opcode::Arithmetic(op, _) | Opcode::Branch(op, _) => {
-                readable_as_operand(op.info().operands[word - 1])
-            }
-            Opcode::BranchIf(_) => BOOL,
-            Opcode::Move(..) => !0,
-            Opcode::Store(..) if word == 2 => !0,
-            Opcode::Load(..) | Opcode::Store(..) => INT | BOOL,
-            Opcode::ArrayCopyPart | Opcode::ArrayResize => INT | BOOL,
-            Opcode::ClosureAdd => CLOSURE,
-            Opcode::ClosureScale | Opcode::ClosureTint if word == 1 => CLOSURE,
-            _ => readable_as(Scalar::F32),
+    /// The kinds that may be read as such a value.
+    fn readable(holds: Holds) -> WordKinds {
+        match holds {
+            Holds::Type(scalar) => readable_as(scalar),
+            Holds::Operand(kind) => readable_as_operand(kind),
+            Holds::Any => !0,
         }
     }
 
@@ -255,38 +226,22 @@ impl<'p> TransferFunction<'p> {
         let (mut last, mut all) = (0, 0);
         for (i, (&word, role)) in code.words.iter().zip(opcode.roles()).enumerate() {
             match role {
-                OperandRole::Read(lanes) => {
+                OperandRole::Read(lanes, holds) => {
                     for register in words(word, lanes).skip(1) {
                         self.read(state, register, readable_as(Scalar::F32))?;
                     }
-                    last = self.read(state, word, Self::allowed(opcode, i))?;
-                    let is_word = match opcode {
-                        Opcode::Arithmetic(op, _) => op.info().operands[i - 1] == OperandKind::Word,
-                        _ => false,
-                    };
+                    last = self.read(state, word, Self::readable(holds))?;
+                    let is_word = holds == Holds::Operand(OperandKind::Word);
                     all |= if is_word { last } else { 0 };
                 }
                 OperandRole::ReadList(count) => self.read_list(state, word, count)?,
-                OperandRole::Arguments if opcode == Opcode::Keep => {
-                    self.kept(state, &self.program.tapes[a as usize], word)?;
-                }
-                OperandRole::Arguments => self.arguments(state, code, i)?,
+                OperandRole::Arguments => self.for_each_argument(code, i, |register, scalar| {
+                    self.read(state, register, readable_as(scalar)).map(drop)
+                })?,
                 _ => {}
             }
         }
         match opcode {
-            Opcode::Arithmetic(op, pattern) => {
-                let held = match op.info().result {
-                    OperandKind::Float => FLOAT,
-                    OperandKind::Bool => BOOL,
-                    // 0 and 1 stay so under these.
-                    OperandKind::Word => all,
-                    OperandKind::I32 | OperandKind::U32 | OperandKind::Int => INT,
-                };
-                self.write_value(state, a, pattern.result(), held);
-            }
-            Opcode::Move(to, _) => self.write_value(state, a, to, last),
-            Opcode::Shadow(_) | Opcode::Difference(_) => self.write(state, a, FLOAT),
             Opcode::Global(lanes) => {
                 for (register, word) in words(a, lanes).zip(words(0, lanes)) {
                     self.write(state, register, self.globals[(b + c * word) as usize]);
@@ -305,7 +260,6 @@ impl<'p> TransferFunction<'p> {
             Opcode::ArrayZero => {
                 state[self.atoms.array(array(a))].fill(Self::filled(array(a), 0));
             }
-            Opcode::ArrayResize => self.write(state, a, INT),
             Opcode::ArrayCopy | Opcode::ArrayCopyPart => {
                 let held = self.array(state, array(b))?;
                 let range = self.atoms.array(array(a));
@@ -320,28 +274,46 @@ impl<'p> TransferFunction<'p> {
                 let held = self.array(state, array(b))?;
                 self.copy(array(a), array(b), held, self.saved(saves, array(a), c)?);
             }
-            Opcode::MakeClosure
-            | Opcode::ClosureAdd
-            | Opcode::ClosureScale
-            | Opcode::ClosureTint => self.write(state, a, CLOSURE),
-            Opcode::Sample(..) | Opcode::SampleGradients(_) | Opcode::SampleLevel(_) => {
-                let OperandRole::WriteList(count) = opcode.roles()[3] else {
-                    unreachable!("its last word")
-                };
-                let registers = &self.program.lists[code.words[3] as usize..][..count as usize];
-                (registers.iter()).for_each(|&register| self.write(state, register, FLOAT));
+            _ => self.write_results(state, code, last, all)?,
+        }
+        Ok(())
+    }
+
+    /// Writes what the roles of an instruction say. `last` are the kinds of the last value that it
+    /// reads, `all` those of the operands of which the result has the type.
+    fn write_results(
+        &self,
+        state: &mut DataflowState,
+        code: &BytecodeInstruction,
+        last: WordKinds,
+        all: WordKinds,
+    ) -> Result<(), String> {
+        for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
+            match role {
+                OperandRole::Write(lanes, holds) => {
+                    let held = match holds {
+                        Holds::Type(scalar) => word_kinds(scalar),
+                        Holds::Operand(OperandKind::Float) => FLOAT,
+                        Holds::Operand(OperandKind::Bool) => BOOL,
+                        // 0 and 1 stay so under these.
+                        Holds::Operand(OperandKind::Word) => all,
+                        Holds::Operand(_) => INT,
+                        Holds::Any => last,
+                    };
+                    self.write_value(state, word, lanes, held);
+                }
+                OperandRole::WriteList(count) => {
+                    let registers = &self.program.lists[word as usize..][..count as usize];
+                    (registers.iter()).for_each(|&register| self.write(state, register, FLOAT));
+                }
+                OperandRole::Taken => self.for_each_argument(code, i, |register, scalar| {
+                    if Register(register).as_constant().is_none() {
+                        self.write(state, register, word_kinds(scalar));
+                    }
+                    Ok(())
+                })?,
+                _ => {}
             }
-            Opcode::Take => self.taken(state, &self.program.tapes[a as usize], b),
-            Opcode::Enter | Opcode::Iteration | Opcode::Message | Opcode::Keep => {}
-            Opcode::Branch(..)
-            | Opcode::BranchIf(_)
-            | Opcode::Jump
-            | Opcode::Loop
-            | Opcode::Save
-            | Opcode::Restore
-            | Opcode::Call
-            | Opcode::Return
-            | Opcode::Unreachable => {}
         }
         Ok(())
     }
@@ -373,10 +345,10 @@ impl<'p> TransferFunction<'p> {
                 }
             };
             match role {
-                OperandRole::Read(lanes) => {
+                OperandRole::Read(lanes, _) => {
                     words(word, lanes).for_each(|register| registers(&[register], false))
                 }
-                OperandRole::Write(lanes) => {
+                OperandRole::Write(lanes, _) => {
                     words(word, lanes).for_each(|register| registers(&[register], true))
                 }
                 OperandRole::ReadList(count) => registers(list(count as usize), false),

@@ -3,7 +3,9 @@
 
 use super::super::plan::Kept;
 use super::super::shape::Target;
+use super::super::tape;
 use super::Transpose;
+use crate::instruction::Effect;
 use crate::module::*;
 use crate::span::Span;
 use crate::types::Scalar;
@@ -142,8 +144,7 @@ impl Transpose<'_> {
         if several {
             types.push(Scalar::I32);
         }
-        let kind = InstKind::Take(self.tape, record);
-        let taken = self.builder.inst(kind, [], types, span);
+        let taken = tape::take(&mut self.builder, self.tape, record, types, span);
         for (&id, value) in plan.record(body).iter().zip(taken.iter()) {
             self.show(id, value);
         }
@@ -187,9 +188,8 @@ impl Transpose<'_> {
                         let call = linear.calls.get(&(id, at));
                         used.extend(call.into_iter().flat_map(|call| &call.params));
                     }
-                    InstKind::Store(_) | InstKind::Keep(..) | InstKind::Loop(_) => {
-                        used.extend(&inst.args);
-                    }
+                    InstKind::Store(_) | InstKind::Loop(_) => used.extend(&inst.args),
+                    kind if kind.effect() == Effect::UsesTape => used.extend(&inst.args),
                     kind if kind.is_terminator() => used.extend(&inst.args),
                     _ => {}
                 }

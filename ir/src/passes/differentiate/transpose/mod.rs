@@ -19,6 +19,7 @@ use super::linear::Linear;
 use super::plan::{KeptId, Plan};
 use super::shape::{Definition, Shape, Target};
 use crate::builder::FunctionBuilder;
+use crate::instruction::Effect;
 use crate::module::*;
 use crate::span::Span;
 use crate::types::Scalar;
@@ -30,13 +31,13 @@ use std::collections::BTreeMap;
 
 /// A reverse sweep being written.
 pub(super) struct Transpose<'a> {
-    linear: &'a Linear,
+    pub(super) linear: &'a Linear,
     shape: &'a Shape,
     plan: &'a Plan,
     /// By loop: the record of an iteration.
     records: &'a FxHashMap<RegionId, RecordId>,
     /// By record that the function itself keeps or takes: that of the adjoints of its floats.
-    adjoint_records: &'a FxHashMap<RecordId, RecordId>,
+    pub(super) adjoint_records: &'a FxHashMap<RecordId, RecordId>,
     tape: TapeId,
     pub(super) builder: FunctionBuilder,
     /// The forward sweep's values, if it is in the same function.
@@ -120,7 +121,7 @@ impl<'a> Transpose<'a> {
     }
 
     /// Adds to the adjoint of a value, if it is active.
-    fn add(&mut self, value: ValueId, term: ValueId, span: Span) {
+    pub(super) fn add(&mut self, value: ValueId, term: ValueId, span: Span) {
         if self.linear.active.value(value) {
             let sum = match self.adjoints[value.index()] {
                 Some(sum) => self.builder.op(Op::Add, &[sum, term], span),
@@ -260,30 +261,7 @@ impl<'a> Transpose<'a> {
                     self.call(at, inst, call);
                 }
             }
-            // Records of lower orders: what was taken is kept, and the other way round.
-            InstKind::Take(tape, record) => {
-                if let Some(&adjoints) = self.adjoint_records.get(record) {
-                    let floats: Vec<ValueId> = (inst.results.iter())
-                        .filter(|&r| linear.function.value(r).ty == Scalar::F32)
-                        .collect();
-                    let fields: Vec<ValueId> = (floats.into_iter())
-                        .map(|result| self.adjoint_or_zero(result, span))
-                        .collect();
-                    self.builder.keep(*tape, adjoints, fields, span);
-                }
-            }
-            InstKind::Keep(tape, record) => {
-                if let Some(&adjoints) = self.adjoint_records.get(record) {
-                    let floats: Vec<ValueId> = (inst.args.iter().copied())
-                        .filter(|&a| linear.function.value(a).ty == Scalar::F32)
-                        .collect();
-                    let types = floats.iter().map(|_| Scalar::F32);
-                    let taken = self.builder.take(*tape, adjoints, types, span);
-                    for (&arg, adjoint) in floats.iter().zip(taken.iter()) {
-                        self.add(arg, adjoint, span);
-                    }
-                }
-            }
+            kind if kind.effect() == Effect::UsesTape => self.record(inst),
             InstKind::If(then, other) => self.reversed_if(inst, *then, *other, possible, exit),
             InstKind::Block(body) => {
                 if self.plan.is_touched(*body) {
