@@ -3,11 +3,16 @@
 use crate::choices::bytes_of_seed;
 use crate::coverage::InputCoverage;
 use crate::feature::ProgramKind;
+use crate::generate::derived::DerivedKind;
 use crate::generate::{GeneratedProgram, Profile};
 use crate::mix::ProgramMix;
 use crate::oracle::Disagreement;
 use crate::oracle::batch::{TierChoice, check_batch};
 use crate::oracle::chain::{REFUSED, check_agreement, check_gradients};
+use crate::oracle::derived::{
+    self, DerivedCounts, engines::check_engines, gradient::check_gradient, second::check_second,
+    shadow::check_shadow,
+};
 use crate::oracle::gradients::GradientComparison;
 use crate::oracle::quads::{QuadMix, check_quads};
 use crate::parallel::check_seeds;
@@ -144,6 +149,32 @@ pub fn run_quads(first: u64, programs: u64, at: TierChoice) -> (QuadMix, Option<
     check_seeds(seeds, &QuadMix::default(), |seed, mix| {
         let program = GeneratedProgram::of_seed(seed, Profile::ANY);
         checked(&program, |program| check_quads(program, at, mix))
+    })
+}
+
+/// Checks programs about derivatives on `programs` seeds from `first` on, or up to the first failure.
+///
+/// Uses all processors. Gives counts, and the failure, shrunk.
+pub fn run_derived(
+    first: u64,
+    programs: u64,
+    kind: DerivedKind,
+    at: TierChoice,
+) -> (DerivedCounts, Option<String>) {
+    let seeds = first..first.saturating_add(programs);
+    check_seeds(seeds, &DerivedCounts::default(), |seed, counts| {
+        let program = GeneratedProgram::of_seed(seed, Profile::derived(kind));
+        checked(&program, |program| {
+            if !derived::is_whole(program) {
+                return Ok(());
+            }
+            match kind {
+                DerivedKind::Gradient => check_gradient(program, counts),
+                DerivedKind::Shadow => check_shadow(program, counts),
+                DerivedKind::Second => check_second(program, counts),
+                DerivedKind::Engines => check_engines(program, at, counts),
+            }
+        })
     })
 }
 

@@ -4,12 +4,13 @@
 //! less accurate than it claims and, having looked at every float, if it is more accurate. Its hash is the same for every engine.
 
 use adumbra::batch::SimdError;
+use adumbra_fuzz::generate::derived::DerivedKind;
 use adumbra_fuzz::numerics::engine::SweepEngine;
 use adumbra_fuzz::numerics::report;
 use adumbra_fuzz::oracle::batch::TierChoice;
 use adumbra_fuzz::{GeneratedProgram, Profile, bits, campaign, seeds};
 use adumbra_vm::SimdLevel;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -58,6 +59,21 @@ enum Command {
         #[arg(long, conflicts_with = "native")]
         auto: bool,
     },
+    /// Hold derivatives of functions against differences, shadows and each other
+    Derived {
+        /// The derivatives that programs take
+        #[arg(value_enum)]
+        kind: DerivedChoice,
+        /// Number of programs
+        #[arg(long)]
+        programs: u64,
+        /// The seed to begin with
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Print the program of the seed instead
+        #[arg(long)]
+        show: bool,
+    },
     /// Hold what programs give, to the bit, against hashes from an earlier commit
     Bits {
         /// Number of random programs, beside those of `tests/lang` and the materials; in whole thousands
@@ -96,6 +112,30 @@ enum Command {
     },
 }
 
+/// The derivatives that programs take.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum DerivedChoice {
+    /// Gradients: against tangents and differences, and whether one is lost
+    Gradient,
+    /// Tangents along the screen, against shadows
+    Shadow,
+    /// Second derivatives, in every nesting
+    Second,
+    /// Both modes on every engine, under limits that end anywhere
+    Engines,
+}
+
+impl DerivedChoice {
+    fn kind(self) -> DerivedKind {
+        match self {
+            DerivedChoice::Gradient => DerivedKind::Gradient,
+            DerivedChoice::Shadow => DerivedKind::Shadow,
+            DerivedChoice::Second => DerivedKind::Second,
+            DerivedChoice::Engines => DerivedKind::Engines,
+        }
+    }
+}
+
 fn main() -> ExitCode {
     match Command::parse() {
         Command::Campaign { seconds, seed } => run(seconds, seed),
@@ -111,6 +151,24 @@ fn main() -> ExitCode {
             native,
             auto,
         } => quads(programs, seed, at(native, auto)),
+        Command::Derived {
+            kind, seed, show, ..
+        } if show => {
+            let profile = Profile::derived(kind.kind());
+            print!("{}", GeneratedProgram::of_seed(seed, profile).source);
+            ExitCode::SUCCESS
+        }
+        Command::Derived {
+            kind,
+            programs,
+            seed,
+            ..
+        } => {
+            let at = TierChoice::EveryEngine;
+            let (counts, failure) = campaign::run_derived(seed, programs, kind.kind(), at);
+            let failure = failure.or_else(|| counts.hollow());
+            finish(&counts, failure)
+        }
         Command::Bits {
             programs,
             check,

@@ -7,6 +7,7 @@
 mod apply;
 mod array;
 mod closure;
+pub mod derived;
 mod expression;
 mod fit;
 pub mod graph;
@@ -34,6 +35,7 @@ use crate::bundle::MARK;
 use crate::choices::{Choices, bytes_of_seed};
 use crate::feature::{Feature, Features, ProgramKind};
 use adumbra_ir::Module;
+use derived::DerivedKind;
 use scope::{Function, Scope, Struct, Ty};
 use std::fmt::{self, Write};
 
@@ -46,6 +48,8 @@ pub struct Profile {
     pub wild: bool,
     /// Whether the shader has inputs of several types, to be fed by other shaders.
     pub inputs: bool,
+    /// The derivatives of functions that programs are about, if they are.
+    pub derived: Option<DerivedKind>,
 }
 
 impl Profile {
@@ -62,6 +66,7 @@ impl Profile {
         shadows: true,
         wild: true,
         inputs: false,
+        derived: None,
     };
 
     /// Programs whose outputs can be differentiated numerically.
@@ -69,7 +74,16 @@ impl Profile {
         shadows: false,
         wild: false,
         inputs: false,
+        derived: None,
     };
+
+    /// Programs about derivatives of functions.
+    pub const fn derived(kind: DerivedKind) -> Profile {
+        Profile {
+            derived: Some(kind),
+            ..Profile::GRADIENT
+        }
+    }
 
     /// Units of groups.
     pub const UNIT: Profile = Profile {
@@ -114,12 +128,18 @@ impl GeneratedProgram {
         let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
         let mut choices = Choices::new(bytes);
         let seed = u64::from(choices.word());
-        let mut generator = Generator::new(choices, profile);
+        let (source, written) = match profile.derived {
+            Some(kind) => (derived::program(choices, kind), Vec::new()),
+            None => {
+                let mut generator = Generator::new(choices, profile);
+                (generator.program(), generator.written)
+            }
+        };
         GeneratedProgram {
-            source: generator.program(),
+            source,
             seed,
             wild: profile.wild,
-            written: generator.written,
+            written,
             choices: Some((bytes.to_vec(), profile)),
             is_cut: false,
         }

@@ -4,6 +4,7 @@ pub mod batch;
 pub mod bytecode;
 pub mod chain;
 pub mod dead_lanes;
+pub mod derived;
 pub mod gradients;
 pub mod group;
 pub mod ir_text;

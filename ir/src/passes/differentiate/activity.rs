@@ -56,13 +56,15 @@ impl ActiveSlots {
         flow.backward.flood(&mut useful, &mut work);
 
         let mut nodes: Vec<bool> = varied.iter().zip(useful).map(|(&v, u)| v && u).collect();
-        // The slots of the signature are as it says, so that callers and the body agree.
+        // The slots of the signature are as it says, so that callers and the body agree. But what is
+        // written to an array that no caller differentiates may be read again: then its derivative is
+        // the function's own.
         for (i, &param) in function.params().iter().enumerate() {
             nodes[param.index()] = activity.params[i];
         }
         for (i, array) in function.array_params().enumerate() {
             debug_assert!(array.mode != Some(PassingMode::Return));
-            nodes[function.values.len() + i] = activity.arrays[i];
+            nodes[function.values.len() + i] |= activity.arrays[i];
         }
         ActiveSlots {
             nodes,

@@ -82,7 +82,7 @@ impl Forward<'_, '_> {
             self.copied.add_array(builder, i, array, array.mode);
         }
         for (i, array) in primal.arrays[..params].iter().enumerate() {
-            if self.active.array(ArrayId(i as u32)) {
+            if activity.arrays[i] {
                 self.tangent_arrays[i] = Some(builder.array(Array {
                     name: None,
                     ..*array
@@ -92,10 +92,12 @@ impl Forward<'_, '_> {
         for (i, array) in primal.arrays.iter().enumerate().skip(params) {
             self.copied.add_array(builder, i, array, None);
         }
-        for (i, array) in primal.arrays.iter().enumerate().skip(params) {
-            if self.active.array(ArrayId(i as u32)) {
+        for (i, array) in primal.arrays.iter().enumerate() {
+            let is_there = self.tangent_arrays[i].is_some();
+            if !is_there && self.active.array(ArrayId(i as u32)) {
                 self.tangent_arrays[i] = Some(builder.array(Array {
                     name: None,
+                    mode: None,
                     ..*array
                 }));
             }

@@ -149,7 +149,7 @@ pub(super) fn backward(
         if i >= params || array.mode == Some(PassingMode::Out) {
             copied.add_array(&mut builder, i, array, None);
         }
-        if i >= params && analysis.linear.active.array(ArrayId(i as u32)) {
+        if adjoints[i].is_none() && analysis.linear.active.array(ArrayId(i as u32)) {
             adjoints[i] = Some(adjoint_array(&mut builder, array, None));
         }
     }
@@ -422,7 +422,7 @@ fn back_function(
                 adjoints[i] = Some(own);
             }
             (Some(of_caller), Some(PassingMode::Out)) => ends.push((of_caller, None)),
-            (None, None) if analysis.linear.active.array(id) => {
+            (None, _) if analysis.linear.active.array(id) => {
                 adjoints[i] = Some(adjoint_array(&mut builder, array, None));
             }
             _ => {}

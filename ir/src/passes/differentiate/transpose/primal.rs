@@ -76,12 +76,8 @@ impl Transpose<'_> {
             _ => {
                 let inst = self.shape.inst(function, value).expect("it can run again");
                 let args: Args = inst.args.iter().map(|&a| operand(self, a)).collect();
-                if inst.kind == InstKind::Detach {
-                    args[0]
-                } else {
-                    let ty = function.value(value).ty;
-                    self.builder.inst(inst.kind.clone(), args, [ty], span).first
-                }
+                let ty = function.value(value).ty;
+                self.builder.inst(inst.kind.clone(), args, [ty], span).first
             }
         };
         self.repeated.insert(value, new);

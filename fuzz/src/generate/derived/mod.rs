@@ -1,0 +1,169 @@
+//! Random programs about derivatives of functions.
+//!
+//! A program has functions that say `[Differentiable]`, structs with a differential, custom
+//! derivatives that are right by construction, and a shader that takes derivatives of the last
+//! function. The shader tells the oracles what they need by the names of its outputs
+//! ([`crate::oracle::derived`]): what it gives, along which directions, and which global moves which
+//! parameter. So a program can be cut, as long as its shader stays as it is.
+//!
+//! What stops a gradient on purpose (`no_diff`, `detach`) occurs in some programs alone: in all others
+//! every dependence is to be found in the gradient.
+
+mod call;
+mod expression;
+mod function;
+mod rule;
+mod second;
+mod shader;
+mod statement;
+mod types;
+
+use crate::choices::Choices;
+use function::Function;
+use std::fmt::Write;
+use types::{Struct, Ty};
+
+/// The derivatives that the shader of a program takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DerivedKind {
+    /// A tangent and a gradient.
+    Gradient,
+    /// A tangent along the screen, and nothing that stops gradients but not shadows.
+    Shadow,
+    /// Second derivatives, in four ways.
+    Second,
+    /// A tangent and a gradient, with samples of textures and messages on the way.
+    Engines,
+}
+
+/// What a gradient does not pass, and what does not say so.
+const LOSSES: &str = "float plain_float(float x) { return x * x; }
+struct Plain { float a; };
+Plain plain_struct(float x) { Plain p; p.a = x; return p; }
+[Differentiable]
+float through_struct(float x) { Plain p; p.a = x; return p.a; }
+void plain_out(float x, out float y) { y = x + x; }
+[Differentiable]
+float through_out(float x) { float y; plain_out(x, y); return y; }
+float plain_array(float x) { float a[2] = { x, 1.0 }; return a[0]; }
+";
+
+/// The greatest number of expressions that a program has, about.
+const MAX_EXPRESSIONS: usize = 60;
+
+/// A variable in scope.
+#[derive(Clone, Debug)]
+struct Variable {
+    name: String,
+    ty: Ty,
+    is_writable: bool,
+}
+
+/// Writes one program.
+struct Writer<'a> {
+    choices: Choices<'a>,
+    kind: DerivedKind,
+    out: String,
+    structs: Vec<Struct>,
+    functions: Vec<Function>,
+    scope: Vec<Variable>,
+    /// The number of names that were made.
+    names: usize,
+    /// The number of expressions that may still be made.
+    budget: usize,
+    /// Whether gradients may be stopped on purpose.
+    has_constants: bool,
+    /// Whether gradients may be lost where the checker has to say so.
+    has_losses: bool,
+    /// The function around.
+    own: Option<Function>,
+    /// The number of loops around.
+    loops: u32,
+    indent: usize,
+}
+
+/// The program that these choices make.
+pub(super) fn program(choices: Choices<'_>, kind: DerivedKind) -> String {
+    let mut writer = Writer {
+        choices,
+        kind,
+        out: String::new(),
+        structs: Vec::new(),
+        functions: Vec::new(),
+        scope: Vec::new(),
+        names: 0,
+        budget: MAX_EXPRESSIONS,
+        has_constants: false,
+        has_losses: false,
+        own: None,
+        loops: 0,
+        indent: 0,
+    };
+    writer.file();
+    writer.out
+}
+
+impl Writer<'_> {
+    fn file(&mut self) {
+        self.has_constants = match self.kind {
+            DerivedKind::Shadow => false,
+            DerivedKind::Gradient => self.choices.one_in(5),
+            _ => self.choices.one_in(3),
+        };
+        self.has_losses = self.kind == DerivedKind::Gradient && self.choices.one_in(12);
+        if self.kind == DerivedKind::Engines {
+            self.line("texture2d t0;");
+        }
+        if self.has_losses {
+            self.out.push_str(LOSSES);
+        }
+        for _ in 0..self.choices.below(3) {
+            self.structure();
+        }
+        let count = self.choices.between(1, 3);
+        for _ in 0..count {
+            match self.choices.weighted(&[8, 2, 2]) {
+                0 => self.function(),
+                1 => self.recursive(),
+                _ if self.kind == DerivedKind::Shadow => self.function(),
+                _ => self.rule(),
+            }
+        }
+        let top = self.top();
+        match self.kind {
+            DerivedKind::Second => self.second_shader(&top),
+            _ => self.shader(&top),
+        }
+    }
+
+    /// Appends a line.
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.out, "{:width$}{text}", "", width = self.indent * 4);
+    }
+
+    /// Appends a line that begins a block.
+    fn open(&mut self, text: &str) {
+        self.line(&format!("{text} {{"));
+        self.indent += 1;
+    }
+
+    /// Appends the end of a block.
+    fn close(&mut self) {
+        self.indent -= 1;
+        self.line("}");
+    }
+
+    /// A name that occurs nowhere else.
+    fn name(&mut self, prefix: &str) -> String {
+        self.names += 1;
+        format!("{prefix}{}", self.names)
+    }
+
+    fn declare(&mut self, name: &str, ty: &Ty, is_writable: bool) {
+        self.scope.push(Variable {
+            name: name.to_owned(),
+            ty: ty.clone(),
+            is_writable,
+        });
+    }
+}

@@ -1,0 +1,136 @@
+//! Gradients against tangents and against differences, and the hunt for gradients that are lost.
+
+use super::{
+    DerivedCounts, Verdict, given, held, lowered, named, product, refused, rounding, wide,
+};
+use crate::bundle;
+use crate::generate::GeneratedProgram;
+use crate::oracle::Disagreement;
+use crate::oracle::chain::compiler;
+use crate::oracle::modes::MODES;
+use adumbra::Diagnostics;
+
+/// Points that a program is looked at.
+const POINTS: u64 = 2;
+
+/// A difference that terms which cancel within a function leave, where values are a few units.
+const ABSOLUTE: f64 = 1e-13;
+
+/// The codes that say that a gradient is lost, or that something has no derivative.
+fn says_so(no: &Diagnostics) -> bool {
+    let mut errors = no.diagnostics.iter().filter(|d| d.is_error());
+    errors.all(|d| {
+        let code = d.code.to_string();
+        ("E0551"..="E0569").contains(&code.as_str())
+    })
+}
+
+/// Whether a program stops gradients on purpose.
+fn stops_gradients(source: &str) -> bool {
+    source.contains("no_diff") || source.contains("detach(")
+}
+
+/// Checks the gradient that a program takes.
+///
+/// # Errors
+/// The disagreement.
+pub fn check_gradient(
+    program: &GeneratedProgram,
+    counts: &mut DerivedCounts,
+) -> Result<(), Disagreement> {
+    counts.programs += 1;
+    let module = match lowered(program, &MODES[0]) {
+        Ok(module) => module,
+        Err(no) if program.source.contains("plain_") && says_so(&no) => {
+            counts.refused += 1;
+            return Ok(());
+        }
+        Err(no) => return Err(refused(program, &no)),
+    };
+    let (values, weights, gradients) = (
+        named(&module, 'v'),
+        named(&module, 'w'),
+        named(&module, 'g'),
+    );
+    for number in 0..POINTS {
+        let report = |what: String| Disagreement::new(program, Some(number), what);
+        counts.points += 1;
+        let point = wide(&module, &program.point(number));
+        let here = given(&module, &point);
+        if !here.is_tame {
+            counts.skipped += 1;
+            continue;
+        }
+
+        let difference = |values: &[f64]| {
+            product(&module, values, 'w', 'e').0 - product(&module, values, 'g', 'd').0
+        };
+        let (forward, size) = product(&module, &here.values, 'w', 'e');
+        let (backward, other) = product(&module, &here.values, 'g', 'd');
+        counts.products += 1;
+        let apart = (forward - backward).abs();
+        if apart > 1e-12 * (size + other) + ABSOLUTE {
+            let of_forward = |values: &[f64]| product(&module, values, 'w', 'e').0;
+            let noise =
+                rounding(&module, &point, difference) + rounding(&module, &point, of_forward);
+            if apart > 16.0 * noise {
+                return Err(report(format!(
+                    "products: {forward:e} forward, {backward:e} backward"
+                )));
+            }
+        }
+
+        let weighted = |values_there: &[f64]| {
+            let terms = values.iter().zip(&weights);
+            terms
+                .map(|(v, w)| here.values[w.at] * values_there[v.at])
+                .sum()
+        };
+        for gradient in &gradients {
+            let Some(global) = gradient.global else {
+                continue;
+            };
+            let derivative = here.values[gradient.at];
+            let verdict = held(&module, &point, here.path, global, derivative, weighted);
+            match verdict {
+                Verdict::Agrees => {
+                    counts.differences += 1;
+                    counts.nonzero += usize::from(derivative != 0.0);
+                }
+                Verdict::Unknown => {}
+                Verdict::Differs(_) if stops_gradients(&program.source) => {
+                    counts.explained += usize::from(derivative == 0.0);
+                }
+                Verdict::Differs(slope) if derivative == 0.0 => {
+                    if is_reported(program) {
+                        counts.explained += 1;
+                        continue;
+                    }
+                    return Err(report(format!(
+                        "lost: the gradient of parameter {} is 0, its slope {:e} ± {:e}",
+                        gradient.number, slope.value, slope.error
+                    )));
+                }
+                Verdict::Differs(slope) => {
+                    return Err(report(format!(
+                        "slopes: the gradient of parameter {} is {derivative:e}, its slope {:e} ± {:e}",
+                        gradient.number, slope.value, slope.error
+                    )));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the checker warns that a derivative is zero.
+fn is_reported(program: &GeneratedProgram) -> bool {
+    let Ok(sources) = bundle::sources(&program.source) else {
+        return false;
+    };
+    let diagnostics = compiler(&MODES[0]).check(&sources);
+    diagnostics.iter().any(|d| {
+        let code = d.code.to_string();
+        code == "W0513" || code == "W0515"
+    })
+}

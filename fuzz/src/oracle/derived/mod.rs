@@ -1,0 +1,300 @@
+//! Derivatives of functions: what must hold of the programs of [`crate::generate::derived`].
+//!
+//! - [`gradient`]: a gradient is the transpose of the tangents and the slope of the values. Nothing that
+//!   differences see is missing in it, unless a diagnostic or the program says so.
+//! - [`shadow`]: tangents along the screen are the shadows, to the bit, on every engine.
+//! - [`second`]: second derivatives are the same in every nesting, and symmetric.
+//! - [`engines`]: all engines agree to the bit, under limits that end anywhere.
+//!
+//! Programs tell by the names of outputs what they give. So they may be cut only around their shader.
+
+pub mod engines;
+pub mod gradient;
+pub mod second;
+pub mod shadow;
+
+use super::Disagreement;
+use super::chain::{REFUSED, compiler};
+use super::modes::CompileMode;
+use super::reference::{limits, place};
+use super::richardson::{EstimatedSlope, slopes};
+use crate::bundle;
+use crate::generate::{GeneratedProgram, Point};
+use adumbra::Diagnostics;
+use adumbra_ir::Module;
+use adumbra_ir::eval::{EvalOptions, EvalPoint, Number, ShadowMode, evaluate};
+use adumbra_ir::host::ConstantTexture;
+use std::fmt;
+use std::ops::AddAssign;
+
+/// The greatest magnitude of outputs that are looked at: rounding hides slopes of others.
+const MAX_VALUE: f64 = 1e6;
+
+/// Counts of what was compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DerivedCounts {
+    /// Programs.
+    pub programs: usize,
+    /// Programs that a diagnostic about derivatives refuses, and rightly.
+    pub refused: usize,
+    /// Points.
+    pub points: usize,
+    /// Points that were stopped, or gave numbers that are not finite or too large.
+    pub skipped: usize,
+    /// Products of weights, derivative and directions that were compared between modes.
+    pub products: usize,
+    /// Partial derivatives that were held against differences.
+    pub differences: usize,
+    /// Those of them that are not zero.
+    pub nonzero: usize,
+    /// Gradients of zero though differences see something, with a cause that is written.
+    pub explained: usize,
+    /// Tangents that were compared with shadows, or points that engines were compared at.
+    pub bits: usize,
+    /// Points that limits stopped.
+    pub stopped: usize,
+}
+
+impl DerivedCounts {
+    /// Why the counts say too little, if they do.
+    pub fn hollow(&self) -> Option<String> {
+        let too_little = |what: &str| Some(format!("{what}\n{self}"));
+        if self.points < self.programs.saturating_sub(self.refused) {
+            return too_little("programs without a point");
+        }
+        if self.skipped * 4 > self.points {
+            return too_little("too many points are skipped");
+        }
+        if self.differences > 100 && self.nonzero * 2 < self.differences {
+            return too_little("too many derivatives are zero");
+        }
+        (self.products + self.bits == 0).then(|| format!("nothing was compared\n{self}"))
+    }
+}
+
+impl AddAssign for DerivedCounts {
+    fn add_assign(&mut self, other: DerivedCounts) {
+        // Each field is named, so that none is forgotten.
+        let DerivedCounts {
+            programs,
+            refused,
+            points,
+            skipped,
+            products,
+            differences,
+            nonzero,
+            explained,
+            bits,
+            stopped,
+        } = other;
+        self.programs += programs;
+        self.refused += refused;
+        self.points += points;
+        self.skipped += skipped;
+        self.products += products;
+        self.differences += differences;
+        self.nonzero += nonzero;
+        self.explained += explained;
+        self.bits += bits;
+        self.stopped += stopped;
+    }
+}
+
+impl fmt::Display for DerivedCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DerivedCounts {
+            programs,
+            refused,
+            points,
+            skipped,
+            products,
+            differences,
+            nonzero,
+            explained,
+            bits,
+            stopped,
+        } = self;
+        write!(
+            f,
+            "{programs} programs ({refused} refused), {points} points ({skipped} skipped): {products} products of two modes; \
+             {differences} derivatives against differences ({nonzero} of them not zero, {explained} zero with a cause); \
+             {bits} to the bit ({stopped} stopped by limits)"
+        )
+    }
+}
+
+/// The part of a source that tells what its outputs are: it must stay when a program is cut.
+fn frame(source: &str) -> &str {
+    let at = source.find("[Differentiable]\nfloat total(");
+    let at = at.or_else(|| source.find("shader main("));
+    &source[at.unwrap_or(0)..]
+}
+
+/// Whether a program means what it did when it was generated: its shader is whole, and so are its
+/// custom derivatives.
+pub fn is_whole(program: &GeneratedProgram) -> bool {
+    let Some((bytes, profile)) = program.choices().filter(|_| program.is_cut()) else {
+        return true;
+    };
+    let whole = GeneratedProgram::generate(bytes, profile).source;
+    let is_rule = |line: &&str| {
+        line.contains("DifferentialPair<") || line.contains("ubstitute") || line.contains(" c")
+    };
+    let mut rules = program.source.lines().filter(is_rule);
+    frame(&whole) == frame(&program.source) && rules.all(|rule| whole.lines().any(|l| l == rule))
+}
+
+/// The module of a program before any pass, or what the checker says.
+fn lowered(program: &GeneratedProgram, mode: &CompileMode) -> Result<Module, Diagnostics> {
+    let sources = bundle::sources(&program.source)?;
+    compiler(mode).lowered(&sources)
+}
+
+/// A report that the checker refuses a program.
+fn refused(program: &GeneratedProgram, no: &Diagnostics) -> Disagreement {
+    Disagreement::new(program, None, format!("{REFUSED}\n{no}"))
+}
+
+/// What a program gives over a kind of numbers.
+#[derive(Clone, Debug)]
+struct Given {
+    values: Vec<f64>,
+    path: u64,
+    /// Whether the point was not stopped, and all numbers are finite and of moderate size.
+    is_tame: bool,
+}
+
+fn given<F: Number>(module: &Module, point: &EvalPoint<F>) -> Given {
+    let options = EvalOptions {
+        limits: limits(),
+        path: true,
+        shadows: ShadowMode::Annotated,
+        ..EvalOptions::default()
+    };
+    let outcome = evaluate(module, point, &options, &mut ConstantTexture([0.5; 4]));
+    let values: Vec<f64> = outcome.outputs.iter().map(|o| o.float.to_f64()).collect();
+    let is_stopped = outcome.faults.iter().any(|fault| fault.kind.stops());
+    let is_tame = !is_stopped && values.iter().all(|v| v.abs() < MAX_VALUE);
+    Given {
+        values,
+        path: outcome.path,
+        is_tame,
+    }
+}
+
+/// An output by the first letter of its name: its place, its number, and the scalar of the globals that
+/// moves it.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    at: usize,
+    number: usize,
+    global: Option<usize>,
+}
+
+/// The outputs whose names begin with a letter.
+fn named(module: &Module, letter: char) -> Vec<Named> {
+    let outputs = module.outputs.iter().enumerate();
+    let found = outputs.filter_map(|(at, output)| {
+        let rest = output.name.strip_prefix(letter)?;
+        let (number, global) = match rest.split_once('_') {
+            Some((number, global)) => (number, global.parse().ok()),
+            None => (rest, None),
+        };
+        Some(Named {
+            at,
+            number: number.parse().ok()?,
+            global,
+        })
+    });
+    found.collect()
+}
+
+/// The sum of products of what two letters stand for, by number, and the sum of their magnitudes.
+fn product(module: &Module, values: &[f64], left: char, right: char) -> (f64, f64) {
+    let right = named(module, right);
+    let mut sums = (0.0, 0.0);
+    for a in named(module, left) {
+        if let Some(b) = right.iter().find(|b| b.number == a.number) {
+            let term = values[a.at] * values[b.at];
+            sums.0 += term;
+            sums.1 += term.abs();
+        }
+    }
+    sums
+}
+
+/// A point in f64, with a scalar of the globals moved.
+fn moved(point: &EvalPoint<f64>, global: usize, by: f64) -> EvalPoint<f64> {
+    let mut moved = point.clone();
+    moved.globals[global].float += by;
+    moved
+}
+
+/// How much what `of` says changes when every global moves by a few units in the last place of f64.
+fn rounding(module: &Module, point: &EvalPoint<f64>, of: impl Fn(&[f64]) -> f64) -> f64 {
+    let here = of(&given(module, point).values);
+    let mut most = 0.0;
+    for sign in [-1.0, 1.0] {
+        let mut near = point.clone();
+        for (i, slot) in near.globals.iter_mut().enumerate() {
+            let way = if i % 2 == 0 { sign } else { -sign };
+            slot.float *= 1.0 + way * 8.0 * f64::EPSILON;
+        }
+        let there = of(&given(module, &near).values);
+        most = f64::max(most, (there - here).abs());
+    }
+    most
+}
+
+/// The verdict of differences about a derivative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Verdict {
+    /// They agree.
+    Agrees,
+    /// Differences say nothing here.
+    Unknown,
+    /// They see this slope.
+    Differs(EstimatedSlope),
+}
+
+/// Holds a derivative by a global against differences of what `of` says, where paths agree.
+fn held(
+    module: &Module,
+    point: &EvalPoint<f64>,
+    path: u64,
+    global: usize,
+    derivative: f64,
+    of: impl Fn(&[f64]) -> f64,
+) -> Verdict {
+    const STEP: f64 = 1e-5;
+    let at = |by: f64| {
+        let there = given(module, &moved(point, global, by));
+        (there.path == path && there.is_tame).then(|| of(&there.values))
+    };
+    let size = derivative.abs().max(1.0);
+    let (ahead, back) = (at(STEP), at(-STEP));
+    if let (Some(ahead), Some(back)) = (ahead, back) {
+        let slope = (ahead - back) / (2.0 * STEP);
+        let is_seen = derivative != 0.0 || slope.abs() < 1e-9;
+        if is_seen && (slope - derivative).abs() <= 1e-7 * size {
+            return Verdict::Agrees;
+        }
+    }
+    let Some(found) = slopes(|by| at(by).map(|value| vec![value])) else {
+        return Verdict::Unknown;
+    };
+    let slope = found[0];
+    let size = slope.value.abs().max(1e-3);
+    if slope.error.is_nan() || slope.error > 1e-4 * size {
+        return Verdict::Unknown;
+    }
+    match (slope.value - derivative).abs() <= 8.0 * slope.error + 1e-6 * size {
+        true => Verdict::Agrees,
+        false => Verdict::Differs(slope),
+    }
+}
+
+/// The point of a program in f64.
+fn wide(module: &Module, point: &Point) -> EvalPoint<f64> {
+    place::<f64>(module, point)
+}
