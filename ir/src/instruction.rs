@@ -157,7 +157,7 @@ macro_rules! fields {
     ($($(#[$doc:meta])* $name:ident($ty:ty);)*) => {
         /// An id or a number that a kind of instruction holds.
         #[derive(Clone, Copy, Debug)]
-        pub enum Field<'k> {
+        pub enum InstField<'k> {
             $($(#[$doc])* $name(&'k $ty),)*
         }
 
@@ -236,7 +236,7 @@ pub struct Description {
     /// Its word in IR text.
     pub word: &'static str,
     /// What follows the word in IR text, but for regions. `_` is the next field that is no region,
-    /// `1` the first operand, `*` all others. Between braces is what only stands there with
+    /// `1` the first operand, `*` all others. Between braces is what is there only with
     /// further operands.
     pub form: &'static str,
     /// Types of the operands.
@@ -272,7 +272,7 @@ impl InstKind {
     pub fn regions(&self) -> impl Iterator<Item = RegionId> {
         let (mut first, mut second) = (None, None);
         self.for_each_field(|field| {
-            if let Field::Region(&region) = field {
+            if let InstField::Region(&region) = field {
                 (first, second) = match first {
                     None => (Some(region), None),
                     Some(_) => (first, Some(region)),
@@ -300,7 +300,7 @@ impl InstKind {
     }
 }
 
-/// Defines the walks over kinds by the table. A row is
+/// Defines the walks over kinds by the table. An entry is
 /// `word = kind, [fields], form, operands => results, lanes, effect;`.
 macro_rules! instructions {
     ($($word:literal = $kind:ident $(($($held:tt)*))? $({ $($named:ident),+ })?,
@@ -343,10 +343,10 @@ macro_rules! instructions {
             /// Calls `each` with every field, in the order of IR text.
             #[inline]
             #[allow(unused_variables, unused_mut)]
-            pub fn for_each_field<'k>(&'k self, mut each: impl FnMut(Field<'k>)) {
+            pub fn for_each_field<'k>(&'k self, mut each: impl FnMut(InstField<'k>)) {
                 match self {
                     $(InstKind::$kind $(($($held)*))? $({ $($named),+ })? => {
-                        $(each(Field::$field($name));)*
+                        $(each(InstField::$field($name));)*
                     })*
                     InstKind::Op(_) => {}
                 }

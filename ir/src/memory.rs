@@ -6,7 +6,7 @@
 use crate::codes::Code;
 use crate::derivative::{DerivativeHint, DerivativeHints, HintKind};
 use crate::diagnostic::{Diagnostic, Label};
-use crate::instruction::Field;
+use crate::instruction::InstField;
 use crate::metadata::{Metadata, MetadataValue};
 use crate::module::*;
 use crate::quad::Quad;
@@ -158,7 +158,7 @@ impl HeapSize for InstKind {
     fn heap_bytes(&self) -> usize {
         let mut bytes = 0;
         self.for_each_field(|field| {
-            if let Field::Passed(arrays) = field {
+            if let InstField::Passed(arrays) = field {
                 bytes += arrays.heap_bytes();
             }
         });

@@ -2,7 +2,7 @@
 //!
 //! The expression becomes the body of a function whose parameters are those variables, so that
 //! `bwd_diff` and `fwd_diff` apply to it. Functions of the session that it reaches are marked in a
-//! copy of their sources: who types at a prompt need not mark what a command differentiates.
+//! copy of their sources: at a prompt nothing has to be marked for a command.
 //! Arguments of a call that name no variable are parameters too, by the callee's names.
 
 use super::command::subject;
@@ -142,7 +142,7 @@ struct Differentiated<'s> {
     /// The session's variables, and one for each argument that names none.
     globals: Globals,
     variables: Vec<Variable>,
-    /// Variables that it names and that have no derivative, with their types.
+    /// Variables that it names and that are left out, with their types.
     others: Vec<(String, Type)>,
     /// Functions that it reaches.
     marked: BTreeSet<String>,
@@ -193,6 +193,7 @@ impl<'s> Differentiated<'s> {
             }
         }
         expression.add_arguments()?;
+        expression.read_others();
         if expression.variables.is_empty() {
             return Err(CliError::usage(format!(
                 "`{text}` names no variable that is a float or a vector: set one first, as in `x = 0.5`"
@@ -208,12 +209,14 @@ impl<'s> Differentiated<'s> {
         };
         let parameters = self.session.parameters(&callee, arguments.len());
         let mut text = self.text.clone();
+        let first = self.variables.len();
         for (bytes, parameter) in arguments.into_iter().zip(parameters).rev() {
             let argument = self.text[bytes.clone()].to_owned();
             let is_constant = names(&argument)
                 .iter()
                 .all(|name| self.globals.layout().member(name).is_none());
-            if !is_constant {
+            // A list in braces is no expression of its own.
+            if !is_constant || argument.starts_with('{') {
                 continue;
             }
             let compiled = self.compile(&argument, &self.globals)?;
@@ -236,14 +239,25 @@ impl<'s> Differentiated<'s> {
             let set = self.globals.set_view(&name, Dual { value, ddx, ddy });
             set.map_err(CliError::usage)?;
             text.replace_range(bytes, &name);
-            self.variables.push(Variable {
+            let variable = Variable {
                 label: parameter,
                 name,
                 ty,
-            });
+            };
+            self.variables.insert(first, variable);
         }
         self.text = text;
         Ok(())
+    }
+
+    /// Lets it read the variables that are left out from the host, as constants.
+    fn read_others(&mut self) {
+        for (bytes, name) in name_tokens(&self.text).into_iter().rev() {
+            if self.others.iter().any(|(other, _)| *other == name) {
+                self.text
+                    .replace_range(bytes, &format!("global_value<{name}>"));
+            }
+        }
     }
 
     fn components(&self) -> usize {
@@ -385,16 +399,27 @@ fn unit(ty: &Type, scalar: usize) -> String {
     format!("{ty}({})", scalars.join(", "))
 }
 
-/// The names that an expression begins with or names after anything but a `.`, in order.
+/// The names in an expression, members excluded, each once.
 pub fn names(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (_, name) in name_tokens(text) {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// The names in an expression with their bytes, members excluded.
+fn name_tokens(text: &str) -> Vec<(Range<usize>, String)> {
     let lexed = lex(&mut Interner::new(), FileId::MAIN, text);
     let tokens = lexed.tokens.kinds.iter().zip(&lexed.tokens.tokens);
-    let mut found: Vec<String> = Vec::new();
+    let mut found = Vec::new();
     let mut is_member = false;
     for (kind, token) in tokens {
-        let word = &text[token.start as usize..token.end as usize];
-        if *kind == TokenKind::Name && !is_member && !found.iter().any(|known| known == word) {
-            found.push(word.to_owned());
+        let bytes = token.start as usize..token.end as usize;
+        if *kind == TokenKind::Name && !is_member {
+            found.push((bytes.clone(), text[bytes].to_owned()));
         }
         is_member = *kind == TokenKind::Dot;
     }

@@ -492,7 +492,7 @@ impl ReplSession {
         reached
     }
 
-    /// The names of the parameters of the session's function of that name with so many; none if there
+    /// The names of the parameters of the session's function of that name with that number of them; none if there
     /// is not exactly one.
     pub fn parameters(&self, name: &str, count: usize) -> Vec<String> {
         let mut all = Vec::new();

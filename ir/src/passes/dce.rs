@@ -8,7 +8,7 @@
 //! once: equal programs have equal numbers.
 
 use crate::host::array_steps;
-use crate::instruction::{Effect, Field, FieldMut};
+use crate::instruction::{Effect, FieldMut, InstField};
 use crate::module::*;
 
 /// Eliminates the dead code of a function in place.
@@ -134,8 +134,8 @@ impl Index {
                     depth[nested.index()] = depth[id.index()] + 1;
                 }
                 inst.kind.for_each_field(|field| match field {
-                    Field::Read(array) => read[array.index()] = true,
-                    Field::Passed(arrays) => {
+                    InstField::Read(array) => read[array.index()] = true,
+                    InstField::Passed(arrays) => {
                         arrays.iter().for_each(|a| read[a.index()] = true);
                     }
                     _ => {}

@@ -1,4 +1,4 @@
-//! Random statements: instructions with operands that are visible where they stand.
+//! Random statements: instructions with operands that are visible where they are.
 
 use super::ANY;
 use super::function::Maker;

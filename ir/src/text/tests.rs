@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::codes::Code;
-use crate::instruction::Field;
+use crate::instruction::InstField;
 use crate::module::*;
 use crate::span::{FileId, Span};
 use crate::types::{Scalar, Type};
@@ -304,7 +304,7 @@ fn each_word_is_one_kind_with_as_many_fields_as_its_form_names() {
         let description = kind.description();
         assert_eq!(description.word, word);
         let mut fields = 0;
-        kind.for_each_field(|field| fields += usize::from(!matches!(field, Field::Region(_))));
+        kind.for_each_field(|field| fields += usize::from(!matches!(field, InstField::Region(_))));
         assert_eq!(description.form.matches('_').count(), fields, "{word}");
         assert!(Op::ALL.iter().all(|op| op.info().name != word), "{word}");
     }

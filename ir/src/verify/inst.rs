@@ -2,7 +2,7 @@
 
 use super::function::Checker;
 use super::{Rule, is_constant};
-use crate::instruction::{Field, LaneSource, ScalarList, Types};
+use crate::instruction::{InstField, LaneSource, ScalarList, Types};
 use crate::limits::MAX_TAPES;
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
@@ -78,27 +78,27 @@ impl<'a> Checker<'a> {
 
     /// Whether an id is one of the module or the function. Regions are checked where they are
     /// entered, a global with its scalar where its type is needed.
-    fn check_id(&mut self, field: Field<'_>) {
+    fn check_id(&mut self, field: InstField<'_>) {
         let module = self.module;
         match field {
-            Field::Read(array) | Field::Written(array) => self.check_array(*array),
-            Field::Function(id) => self.known(id.index() < module.functions.len(), "function"),
-            Field::Texture(id) => self.known(id.index() < module.textures.len(), "texture"),
-            Field::Resource(id) => self.known(id.index() < module.resources.len(), "resource"),
-            Field::Closure(id) => self.known(id.index() < module.closures.len(), "closure"),
-            Field::Message(id) => self.known(id.index() < module.messages.len(), "message"),
-            Field::Record(id) => self.known(id.index() < module.records.len(), "record"),
-            Field::Tape(tape) => {
+            InstField::Read(array) | InstField::Written(array) => self.check_array(*array),
+            InstField::Function(id) => self.known(id.index() < module.functions.len(), "function"),
+            InstField::Texture(id) => self.known(id.index() < module.textures.len(), "texture"),
+            InstField::Resource(id) => self.known(id.index() < module.resources.len(), "resource"),
+            InstField::Closure(id) => self.known(id.index() < module.closures.len(), "closure"),
+            InstField::Message(id) => self.known(id.index() < module.messages.len(), "message"),
+            InstField::Record(id) => self.known(id.index() < module.records.len(), "record"),
+            InstField::Tape(tape) => {
                 self.report.require(tape.0 < MAX_TAPES, Rule::Tape, || {
                     format!("tape {} is not below {MAX_TAPES}", tape.0)
                 });
             }
-            Field::Bits(_)
-            | Field::Number(_)
-            | Field::Region(_)
-            | Field::Target(_)
-            | Field::Passed(_)
-            | Field::Global(_) => {}
+            InstField::Bits(_)
+            | InstField::Number(_)
+            | InstField::Region(_)
+            | InstField::Target(_)
+            | InstField::Passed(_)
+            | InstField::Global(_) => {}
         }
     }
 

@@ -218,7 +218,7 @@ const INT: Holds = Holds::Type(Scalar::I32);
 const BOOL: Holds = Holds::Type(Scalar::Bool);
 const CLOSURE: Holds = Holds::Type(Scalar::Closure);
 
-/// Defines what is derived from the table. A row is
+/// Defines what is derived from the table. An entry is
 /// `tag Opcode(fields), name, [lanes in its name], successors, [roles of words];`.
 macro_rules! instructions {
     ($($tag:literal $opcode:ident $(($($field:ident),+))?, $name:expr, $lanes:expr,

@@ -2,7 +2,7 @@
 //!
 //! A program has functions that say `[Differentiable]`, structs with a differential, custom
 //! derivatives that are right by construction, and a shader that takes derivatives of the last
-//! function. The shader tells the oracles what they need by the names of its outputs
+//! function. The shader gives the oracles what they need by the names of its outputs
 //! ([`crate::oracle::derived`]): what it gives, along which directions, and which global moves which
 //! parameter. So a program can be cut, as long as its shader stays as it is.
 //!

@@ -6,7 +6,7 @@
 //! - [`second`]: second derivatives are the same in every nesting, and symmetric.
 //! - [`engines`]: all engines agree to the bit, under limits that end anywhere.
 //!
-//! Programs tell by the names of outputs what they give. So they may be cut only around their shader.
+//! The names of outputs are what programs give. So they may be cut only around their shader.
 
 pub mod engines;
 pub mod gradient;
@@ -123,7 +123,7 @@ impl fmt::Display for DerivedCounts {
     }
 }
 
-/// The part of a source that tells what its outputs are: it must stay when a program is cut.
+/// The part of a source that says what its outputs are: it must stay when a program is cut.
 fn frame(source: &str) -> &str {
     let at = source.find("[Differentiable]\nfloat total(");
     let at = at.or_else(|| source.find("shader main("));
@@ -209,7 +209,7 @@ fn named(module: &Module, letter: char) -> Vec<Named> {
     found.collect()
 }
 
-/// The sum of products of what two letters stand for, by number, and the sum of their magnitudes.
+/// The sum of products of what two letters mean, by number, and the sum of their magnitudes.
 fn product(module: &Module, values: &[f64], left: char, right: char) -> (f64, f64) {
     let right = named(module, right);
     let mut sums = (0.0, 0.0);

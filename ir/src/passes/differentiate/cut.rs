@@ -51,7 +51,7 @@ impl CutGraph {
         }
     }
 
-    /// By node whether it is on the source's side of a minimum cut; `None` if finding it takes more
+    /// By node whether it is on the source's side of a minimum cut; `None` if the search takes more
     /// than [`MAX_CUT_WORK`].
     pub(super) fn cut(mut self) -> Option<Vec<bool>> {
         loop {

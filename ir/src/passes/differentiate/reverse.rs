@@ -12,7 +12,7 @@ use super::tape;
 use super::transpose::Transpose;
 use super::{Differentiator, Loss, SweepPair, count, results};
 use crate::builder::FunctionBuilder;
-use crate::instruction::Field;
+use crate::instruction::InstField;
 use crate::module::*;
 use crate::types::Scalar;
 use rustc_hash::FxHashMap;
@@ -59,7 +59,7 @@ impl Analysis {
         let mut adjoint_records = FxHashMap::default();
         for inst in primal.regions.iter().flat_map(|region| &region.insts) {
             inst.kind.for_each_field(|field| {
-                if let Field::Record(&record) = field {
+                if let InstField::Record(&record) = field {
                     let floats = differentiator.floats_of(record);
                     if !floats.is_empty() {
                         adjoint_records.insert(record, differentiator.record(floats));

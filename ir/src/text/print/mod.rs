@@ -3,7 +3,7 @@
 
 mod names;
 
-use crate::instruction::Field;
+use crate::instruction::InstField;
 use crate::metadata::Metadata;
 use crate::module::*;
 use crate::span::{FileId, Span};
@@ -413,9 +413,9 @@ impl<'a> Printer<'a> {
         }
         let description = inst.kind.description();
         self.out.push_str(description.word);
-        let mut fields = SmallVec::<[Field<'_>; 2]>::new();
+        let mut fields = SmallVec::<[InstField<'_>; 2]>::new();
         inst.kind.for_each_field(|field| match field {
-            Field::Region(_) => {}
+            InstField::Region(_) => {}
             field => fields.push(field),
         });
         let mut fields = fields.into_iter();
@@ -446,28 +446,28 @@ impl<'a> Printer<'a> {
     }
 
     /// A field of an instruction.
-    fn field(&mut self, f: &Function, inst: &Inst, field: Field<'_>) -> fmt::Result {
+    fn field(&mut self, f: &Function, inst: &Inst, field: InstField<'_>) -> fmt::Result {
         let out = &mut self.out;
         match field {
-            Field::Bits(&bits) => {
+            InstField::Bits(&bits) => {
                 let value = f.values.get(inst.results.first.index());
                 let ty = value.map_or(Scalar::Resource, |v| v.ty);
                 write!(out, "{}", Literal(ty, bits))
             }
-            Field::Number(number) | Field::Tape(TapeId(number)) => write!(out, "{number}"),
-            Field::Region(region) | Field::Target(region) => write!(out, "^{}", region.0),
-            Field::Read(array) | Field::Written(array) => write!(out, "&{}", array.0),
-            Field::Passed(arrays) => match &arrays[..] {
+            InstField::Number(number) | InstField::Tape(TapeId(number)) => write!(out, "{number}"),
+            InstField::Region(region) | InstField::Target(region) => write!(out, "^{}", region.0),
+            InstField::Read(array) | InstField::Written(array) => write!(out, "&{}", array.0),
+            InstField::Passed(arrays) => match &arrays[..] {
                 [] => Ok(()),
                 arrays => write!(out, " [{}]", List(arrays)),
             },
-            Field::Function(id) => write!(out, "{}", self.functions.get(id.0)),
-            Field::Global(id) => write!(out, "{}", self.globals.get(id.0)),
-            Field::Texture(id) => write!(out, "{}", self.textures.get(id.0)),
-            Field::Resource(id) => write!(out, "{}", self.resources.get(id.0)),
-            Field::Closure(id) => write!(out, "{}", self.closures.get(id.0)),
-            Field::Message(id) => write!(out, "{}", self.messages.get(id.0)),
-            Field::Record(record) => write!(out, "#{}", record.0),
+            InstField::Function(id) => write!(out, "{}", self.functions.get(id.0)),
+            InstField::Global(id) => write!(out, "{}", self.globals.get(id.0)),
+            InstField::Texture(id) => write!(out, "{}", self.textures.get(id.0)),
+            InstField::Resource(id) => write!(out, "{}", self.resources.get(id.0)),
+            InstField::Closure(id) => write!(out, "{}", self.closures.get(id.0)),
+            InstField::Message(id) => write!(out, "{}", self.messages.get(id.0)),
+            InstField::Record(record) => write!(out, "#{}", record.0),
         }
     }
 }

@@ -69,7 +69,7 @@ impl Loader<'_> {
         written.filter(is_kept).collect()
     }
 
-    /// How a unit of so many instructions preserves the words of inactive points that are at these
+    /// How a unit of that many instructions preserves the words of inactive points that are at these
     /// operands.
     pub(super) fn inactive_words(
         &mut self,
