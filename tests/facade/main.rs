@@ -9,7 +9,6 @@ mod batch;
 mod bits;
 mod closures;
 mod crates;
-mod derived;
 mod dropped;
 mod floats;
 mod gradients;
