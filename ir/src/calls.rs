@@ -73,17 +73,31 @@ impl SavedSteps {
 impl CallGraph {
     /// Builds the graph of a module.
     pub fn new(module: &Module) -> CallGraph {
-        CallGraph::from(module, vec![module.entry])
+        CallGraph::from(module, vec![module.entry], |function, reached| {
+            reached.extend(callees(function));
+        })
     }
 
     /// The graph of all functions, whether the entry reaches them or not.
     pub(crate) fn of_all(module: &Module) -> CallGraph {
+        CallGraph::by(module, |function, reached| {
+            reached.extend(callees(function))
+        })
+    }
+
+    /// The graph of all functions over other edges than calls: `edges` appends the functions that one
+    /// leads to.
+    pub(crate) fn by(module: &Module, edges: impl Fn(&Function, &mut Vec<FuncId>)) -> CallGraph {
         let all = (0..module.functions.len() as u32).map(FuncId);
-        CallGraph::from(module, all.collect())
+        CallGraph::from(module, all.collect(), edges)
     }
 
     /// The graph of the functions that some reach.
-    fn from(module: &Module, mut pending: Vec<FuncId>) -> CallGraph {
+    fn from(
+        module: &Module,
+        mut pending: Vec<FuncId>,
+        edges: impl Fn(&Function, &mut Vec<FuncId>),
+    ) -> CallGraph {
         const UNSEEN: u32 = u32::MAX;
         let count = module.functions.len();
         let mut graph = CallGraph {
@@ -113,7 +127,7 @@ impl CallGraph {
                     next += 1;
                     open.push(callee);
                     path.push((callee, pending.len()));
-                    pending.extend(callees(module.function(callee)));
+                    edges(module.function(callee), &mut pending);
                 } else if !closed[at] {
                     let caller = path.last().expect("only the entry has no caller").0;
                     graph.recursive[at] |= caller == callee;

@@ -9,6 +9,7 @@ mod batch;
 mod bits;
 mod closures;
 mod crates;
+mod derived;
 mod dropped;
 mod floats;
 mod gradients;

@@ -278,3 +278,20 @@ def often_wrong():
         "of_guarded": _gradient(guarded, -0.5, 2.0),
         "of_other": _gradient(guarded, -0.5, -2.0),
     }
+
+
+def _exponent(x):
+    reached, exponent = 0.1, 1
+    while reached < 1.5:
+        reached += 0.4 + 0.1 * x
+        x, exponent = x * x, exponent * 2
+    return exponent
+
+
+def mixed_orders():
+    # (n x^(n - 1))^m is c x^p.
+    x = 0.8
+    n = _exponent(x)
+    m = _exponent(n * x ** (n - 1))
+    c, p = float(n) ** m, (n - 1) * m
+    return {"slope": c * p * x ** (p - 1), "second": (c * p * (p - 1) * x ** (p - 2),) * 4}

@@ -29,6 +29,8 @@ pub(super) struct Linear {
     pub(super) sums: FxHashMap<ValueId, Vec<Term>>,
     /// By region and position.
     pub(super) calls: FxHashMap<(RegionId, usize), LinearCall>,
+    /// The tape that the sweeps of the calls have their records on.
+    tape: TapeId,
 }
 
 /// An active call.
@@ -64,11 +66,12 @@ pub(super) struct CustomBack {
     pub(super) arrays: Vec<(ArrayId, Vec<ValueId>)>,
 }
 
-/// Finds the linear part of a function.
+/// Finds the linear part of a function, whose sweeps have their records on a tape.
 pub(super) fn linear(
     differentiator: &mut Differentiator<'_>,
     primal: &Function,
     activity: &Activity,
+    tape: TapeId,
 ) -> Result<Linear, Loss> {
     let active = ActiveSlots::new(differentiator.wiring(), primal, activity);
     let mut linear = Linear {
@@ -77,6 +80,7 @@ pub(super) fn linear(
         active,
         sums: FxHashMap::default(),
         calls: FxHashMap::default(),
+        tape,
     };
     let mut order = Vec::new();
     primal.for_each_region(|region| order.push(region));
@@ -227,8 +231,8 @@ impl Linear {
             let activity = &custom.activity;
             let transposed = tangents_of(activity);
             let name = differentiator.function(callee).name.clone();
-            differentiator.check_linear(forward, &transposed, &name)?;
-            let pair = differentiator.sweeps_of(forward, &transposed)?;
+            differentiator.check_linear(forward, &transposed, &name, self.tape)?;
+            let pair = differentiator.sweeps_of(forward, &transposed, self.tape)?;
             let tangent_params = count(&activity.params);
             let tangent_results = count(&activity.results);
             return Ok(Some(LinearCall {
@@ -247,7 +251,7 @@ impl Linear {
                 arrays: passed(activity),
             }));
         }
-        let pair = differentiator.sweeps_of(callee, &wanted)?;
+        let pair = differentiator.sweeps_of(callee, &wanted, self.tape)?;
         Ok(Some(LinearCall {
             forward: pair.keep,
             zeros: 0,

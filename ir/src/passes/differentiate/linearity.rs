@@ -16,19 +16,21 @@ impl Differentiator<'_> {
     /// Checks that a function is linear in what is active of its parameters.
     ///
     /// # Errors
-    /// The first place where it is not; `name` is the function that has the derivative.
+    /// The first place where it is not; `name` is the function that has the derivative, and the sweeps
+    /// of those that it calls are to have their records on that tape.
     pub(super) fn check_linear(
         &mut self,
         id: FuncId,
         activity: &Activity,
         name: &str,
+        tape: TapeId,
     ) -> Result<(), Loss> {
         if !self.linear.insert((id, activity.clone())) {
             return Ok(());
         }
         self.complete(id)?;
         let function = self.function(id).clone();
-        let linear = linear(self, &function, activity)?;
+        let linear = linear(self, &function, activity, tape)?;
         let mut summaries = FxHashMap::default();
         let mut check = Check {
             linear: &linear,
@@ -57,7 +59,7 @@ impl Differentiator<'_> {
             if *custom != CustomDerivatives::default() {
                 return Err(not_linear(span));
             }
-            self.check_linear(callee, &wanted, name)?;
+            self.check_linear(callee, &wanted, name, tape)?;
         }
         Ok(())
     }
@@ -344,10 +346,13 @@ impl Check<'_> {
                         .collect()
                 };
                 let results: Vec<ValueId> = inst.results.iter().collect();
+                let passed = arrays.iter().zip(&wanted.arrays);
                 let wanted = Activity {
                     params: values(&wanted.params, &inst.args),
                     results: values(&wanted.results, &results),
-                    arrays: wanted.arrays,
+                    arrays: passed
+                        .map(|(array, &is)| is && self.dependence.arrays[array.index()])
+                        .collect(),
                 };
                 let given = inst.args.iter().zip(&wanted.params);
                 let is_violated =

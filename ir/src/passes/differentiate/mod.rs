@@ -7,6 +7,7 @@
 //! see ordinary functions.
 //!
 //! - `field`: numbers that write IR, on which the partials of the op table run.
+//! - `order`: orders of derivatives, and so their tapes.
 //! - `activity`: the values that have a derivative that matters.
 //! - `forward`: forward mode.
 //! - `linear`: the primal function with the coefficients of its linear part, which reverse mode
@@ -29,6 +30,7 @@ mod forward;
 mod linear;
 mod linearity;
 mod loss;
+mod order;
 mod plan;
 mod reverse;
 mod shape;
@@ -70,11 +72,12 @@ pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
         return Err(Box::new(loss.diagnostic()));
     }
     let recursive = CallGraph::of_all(module).recursive;
+    let orders = order::orders(module);
     let count = module.functions.len();
     let mut differentiator = Differentiator {
         module,
         recursive,
-        orders: vec![0; count],
+        orders,
         uses_tape: vec![false; count],
         forwards: FxHashMap::default(),
         pairs: FxHashMap::default(),
@@ -183,15 +186,15 @@ struct Differentiator<'m> {
     module: &'m mut Module,
     /// By function: whether it calls itself, perhaps through others.
     recursive: Vec<bool>,
-    /// By function: its order, 0 for those of the source.
+    /// By function: its order.
     orders: Vec<u8>,
     /// By function: whether it is a sweep, or a derivative of one, that keeps or takes records which
     /// another takes or kept. What it does then flows where no call shows it.
     uses_tape: Vec<bool>,
     /// Forward derivatives that are made or being made.
     forwards: FxHashMap<(FuncId, Activity), FuncId>,
-    /// The two sweeps of backward derivatives.
-    pairs: FxHashMap<(FuncId, Activity), SweepPair>,
+    /// The two sweeps of backward derivatives, by function and by the tape of their records.
+    pairs: FxHashMap<(FuncId, Activity, TapeId), SweepPair>,
     /// Derived functions whose bodies are to be written.
     queue: Vec<FuncId>,
     /// Sweeps whose bodies are to be written.
@@ -216,6 +219,7 @@ struct SweepPair {
     back: FuncId,
     /// Types of the kept values; empty if they are on the tape.
     kept: Vec<Scalar>,
+    tape: TapeId,
 }
 
 impl Differentiator<'_> {
@@ -229,7 +233,7 @@ impl Differentiator<'_> {
             if let Some(id) = self.queue.pop() {
                 self.make(id)?;
             } else if let Some((of, activity, pair)) = self.deferred.pop() {
-                self.make_sweeps(of, &activity, Some(&pair))?;
+                self.make_sweeps(of, &activity, pair.tape, Some(&pair))?;
             } else {
                 return Ok(());
             }
@@ -365,7 +369,7 @@ impl Differentiator<'_> {
     fn too_large(&self, id: FuncId) -> Loss {
         let function = self.function(id);
         Loss::TooLarge {
-            name: function.name.clone(),
+            name: primal_name(&function.name).to_owned(),
             span: function.span,
         }
     }
@@ -373,7 +377,6 @@ impl Differentiator<'_> {
     /// Writes the body of a derived function whose primal function is complete.
     fn write(&mut self, id: FuncId, recipe: &Recipe, of: FuncId) -> Result<(), Loss> {
         self.complete(of)?;
-        self.orders[id.index()] = self.next_order(of)?;
         let name = self.function(id).name.clone();
         let primal = self.function(of).clone();
         // The derivative of a function with custom ones is that of a function which only calls it.
@@ -381,12 +384,12 @@ impl Differentiator<'_> {
             true => primal,
             false => caller_of(&primal, of),
         };
+        let tape = self.tape(id, of)?;
         let made = match recipe.mode {
             DifferentiationMode::Forward => {
                 forward::forward(self, name, &primal, &recipe.activity)?
             }
             DifferentiationMode::Backward => {
-                let tape = TapeId(u32::from(self.orders[id.index()] - 1));
                 reverse::backward(self, name, &primal, &recipe.activity, tape)?
             }
         };
@@ -407,32 +410,12 @@ impl Differentiator<'_> {
         Ok(())
     }
 
-    /// One more than the highest order of the functions that `of` can reach, itself included.
-    fn next_order(&self, of: FuncId) -> Result<u8, Loss> {
-        let mut seen = vec![false; self.module.functions.len()];
-        let mut open = vec![of];
-        let mut highest = 0;
-        seen[of.index()] = true;
-        while let Some(id) = open.pop() {
-            highest = highest.max(self.orders[id.index()]);
-            for callee in crate::calls::callees(self.function(id)) {
-                if !std::mem::replace(&mut seen[callee.index()], true) {
-                    open.push(callee);
-                }
-            }
-        }
-        match highest < MAX_ORDER {
-            true => Ok(highest + 1),
-            false => Err(self.order_too_high(of)),
-        }
-    }
-
     /// Adds a function that is made later.
-    fn reserve(&mut self, primal: FuncId, function: Function) -> FuncId {
+    fn reserve(&mut self, primal: FuncId, function: Function, order: u8) -> FuncId {
         let id = FuncId(self.module.functions.len() as u32);
         self.module.functions.push(function);
         self.recursive.push(self.recursive[primal.index()]);
-        self.orders.push(0);
+        self.orders.push(order);
         self.uses_tape.push(false);
         id
     }
@@ -449,7 +432,8 @@ impl Differentiator<'_> {
             activity: activity.clone(),
         };
         let placeholder = forward_placeholder(self.function(of), recipe);
-        let id = self.reserve(of, placeholder);
+        let order = self.order(of) + 1;
+        let id = self.reserve(of, placeholder, order);
         self.uses_tape[id.index()] = self.uses_tape[of.index()];
         self.forwards.insert(key, id);
         self.queue.push(id);
@@ -457,13 +441,22 @@ impl Differentiator<'_> {
     }
 }
 
-/// The name of the function that a derivative is one of.
+/// What the names of sweeps end with.
+const FORWARD_SWEEP: &str = ".forward_sweep";
+const REVERSE_SWEEP: &str = ".reverse_sweep";
+
+/// The name of the function that a derivative, or a sweep, is one of.
 fn primal_name(mut name: &str) -> &str {
-    while let Some(inner) = (name
-        .strip_prefix("fwd_diff(")
-        .or(name.strip_prefix("bwd_diff(")))
-    .and_then(|name| name.strip_suffix(')'))
-    {
+    fn inner(name: &str) -> Option<&str> {
+        let derivative = name
+            .strip_prefix("fwd_diff(")
+            .or(name.strip_prefix("bwd_diff("));
+        derivative
+            .and_then(|name| name.strip_suffix(')'))
+            .or(name.strip_suffix(FORWARD_SWEEP))
+            .or(name.strip_suffix(REVERSE_SWEEP))
+    }
+    while let Some(inner) = inner(name) {
         name = inner;
     }
     name

@@ -10,7 +10,7 @@ use super::shape::{Shape, Target};
 use super::sweep::{Returns, Sweep};
 use super::tape;
 use super::transpose::Transpose;
-use super::{Differentiator, Loss, SweepPair, count, results};
+use super::{Differentiator, FORWARD_SWEEP, Loss, REVERSE_SWEEP, SweepPair, count, results};
 use crate::builder::FunctionBuilder;
 use crate::instruction::InstField;
 use crate::module::*;
@@ -36,7 +36,7 @@ impl Analysis {
         activity: &Activity,
         tape: TapeId,
     ) -> Result<Analysis, Loss> {
-        let linear = linear(differentiator, primal, activity)?;
+        let linear = linear(differentiator, primal, activity, tape)?;
         let shape = Shape::new(&linear.function);
         let plan = Plan::new(differentiator, &linear, &shape)?;
         let mut records = FxHashMap::default();
@@ -249,16 +249,21 @@ fn adjoint_array(
 const MAX_WAITING: usize = 64;
 
 impl Differentiator<'_> {
-    /// The two sweeps of a function.
-    pub(super) fn sweeps_of(&mut self, of: FuncId, activity: &Activity) -> Result<SweepPair, Loss> {
-        let key = (of, activity.clone());
+    /// The two sweeps of a function, for a caller whose own have that tape.
+    pub(super) fn sweeps_of(
+        &mut self,
+        of: FuncId,
+        activity: &Activity,
+        tape: TapeId,
+    ) -> Result<SweepPair, Loss> {
+        let key = (of, activity.clone(), tape);
         if let Some(pair) = self.pairs.get(&key) {
             return Ok(pair.clone());
         }
         self.complete(of)?;
         if !self.recursive[of.index()] && self.waiting < MAX_WAITING {
             self.waiting += 1;
-            let pair = self.make_sweeps(of, activity, None);
+            let pair = self.make_sweeps(of, activity, tape, None);
             self.waiting -= 1;
             let pair = pair?;
             self.pairs.insert(key, pair.clone());
@@ -266,9 +271,10 @@ impl Differentiator<'_> {
         }
         let (keep, back) = sweep_placeholders(self.function(of), activity);
         let pair = SweepPair {
-            keep: self.reserve(of, keep),
-            back: self.reserve(of, back),
+            keep: self.reserve(of, keep, order_on(tape)),
+            back: self.reserve(of, back, order_on(tape)),
             kept: Vec::new(),
+            tape,
         };
         for id in [pair.keep, pair.back] {
             self.uses_tape[id.index()] = true;
@@ -287,7 +293,7 @@ impl Differentiator<'_> {
             |(_, _, pair): &(FuncId, Activity, SweepPair)| pair.keep == id || pair.back == id;
         if let Some(at) = self.deferred.iter().position(waits) {
             let (of, activity, pair) = self.deferred.swap_remove(at);
-            self.make_sweeps(of, &activity, Some(&pair))?;
+            self.make_sweeps(of, &activity, pair.tape, Some(&pair))?;
         }
         Ok(())
     }
@@ -298,10 +304,10 @@ impl Differentiator<'_> {
         &mut self,
         of: FuncId,
         activity: &Activity,
+        tape: TapeId,
         on_tape: Option<&SweepPair>,
     ) -> Result<SweepPair, Loss> {
-        let order = self.next_order(of)?;
-        let tape = TapeId(u32::from(order - 1));
+        debug_assert!(u32::from(self.order(of)) <= tape.0, "the tape is in use");
         let primal = self.function(of).clone();
         let analysis = Analysis::new(self, &primal, activity, tape)?;
         let kept = analysis.kept();
@@ -317,12 +323,12 @@ impl Differentiator<'_> {
         let (keep_id, back_id) = match on_tape {
             Some(pair) => (pair.keep, pair.back),
             None => {
-                let keep_id = self.reserve(of, keep.clone());
-                (keep_id, self.reserve(of, back.clone()))
+                let order = order_on(tape);
+                let keep_id = self.reserve(of, keep.clone(), order);
+                (keep_id, self.reserve(of, back.clone(), order))
             }
         };
         for (id, made) in [(keep_id, keep), (back_id, back)] {
-            self.orders[id.index()] = order;
             self.uses_tape[id.index()] = self.has_tape(&made);
             self.put(id, made)?;
         }
@@ -330,8 +336,14 @@ impl Differentiator<'_> {
             keep: keep_id,
             back: back_id,
             kept: returned.to_vec(),
+            tape,
         })
     }
+}
+
+/// The order of sweeps that have their records on a tape.
+fn order_on(tape: TapeId) -> u8 {
+    tape.0 as u8 + 1
 }
 
 /// The two sweeps without their bodies, where what is kept is on the tape.
@@ -360,8 +372,12 @@ fn sweep_placeholders(primal: &Function, activity: &Activity) -> (Function, Func
 }
 
 fn sweep_name(primal: &Function, forward: bool) -> String {
-    let sweep = if forward { "forward" } else { "reverse" };
-    format!("{}.{sweep}_sweep", primal.name)
+    let sweep = if forward {
+        FORWARD_SWEEP
+    } else {
+        REVERSE_SWEEP
+    };
+    format!("{}{sweep}", primal.name)
 }
 
 /// The forward sweep as a function.

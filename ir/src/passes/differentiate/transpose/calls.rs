@@ -47,7 +47,8 @@ impl Transpose<'_> {
         for (i, &(array, mode)) in call.arrays.iter().enumerate() {
             let own = self.adjoint_arrays[array.index()];
             let shares = |other: &(ArrayId, PassingMode)| other.0 == array;
-            let is_last = !call.arrays[i + 1..].iter().any(shares);
+            let is_written = |other: &&(ArrayId, PassingMode)| other.1 != PassingMode::In;
+            let is_last = !(call.arrays[i + 1..].iter()).filter(is_written).any(shares);
             let is_apart = match (mode, &call.custom) {
                 (PassingMode::In, Some(_)) => true,
                 (PassingMode::In, None) => call.arrays.iter().filter(|a| shares(a)).count() > 1,
