@@ -281,23 +281,6 @@ impl InstKind {
         });
         first.into_iter().chain(second)
     }
-
-    /// Calls `each` with every array that it reads, writes or passes.
-    pub fn for_each_array_mut(&mut self, mut each: impl FnMut(&mut ArrayId)) {
-        self.for_each_field_mut(|field| match field {
-            FieldMut::Read(array) | FieldMut::Written(array) => each(array),
-            FieldMut::Passed(arrays) => arrays.iter_mut().for_each(&mut each),
-            _ => {}
-        });
-    }
-
-    /// Calls `each` with every region that it contains or jumps to.
-    pub fn for_each_region_mut(&mut self, mut each: impl FnMut(&mut RegionId)) {
-        self.for_each_field_mut(|field| match field {
-            FieldMut::Region(region) | FieldMut::Target(region) => each(region),
-            _ => {}
-        });
-    }
 }
 
 /// Defines the walks over kinds by the table. An entry is

@@ -7,6 +7,7 @@
 pub mod builder;
 pub mod calls;
 pub mod codes;
+mod copy;
 pub mod derivative;
 pub mod diagnostic;
 pub mod entry_steps;

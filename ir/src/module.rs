@@ -337,8 +337,13 @@ impl Function {
     }
 
     /// Calls `f` with each region, a region before those nested in it, in program order.
-    pub fn for_each_region(&self, mut f: impl FnMut(RegionId)) {
-        let mut open = vec![self.body];
+    pub fn for_each_region(&self, f: impl FnMut(RegionId)) {
+        self.for_each_region_within(self.body, f);
+    }
+
+    /// The same for a region and those nested in it.
+    pub fn for_each_region_within(&self, region: RegionId, mut f: impl FnMut(RegionId)) {
+        let mut open = vec![region];
         while let Some(id) = open.pop() {
             f(id);
             let at = open.len();

@@ -7,8 +7,9 @@
 //! only themselves are removed. Values, regions and arrays are numbered in program order, each
 //! once: equal programs have equal numbers.
 
+use crate::copy::Copied;
 use crate::host::array_steps;
-use crate::instruction::{Effect, FieldMut, InstField};
+use crate::instruction::{Effect, InstField};
 use crate::module::*;
 
 /// Eliminates the dead code of a function in place.
@@ -29,16 +30,14 @@ pub(super) fn dce(function: &mut Function) {
         values: Vec::with_capacity(function.values.len()),
         regions: Vec::with_capacity(function.regions.len()),
         arrays: Vec::with_capacity(function.arrays.len()),
-        value_map: vec![ValueId(NONE); function.values.len()],
-        region_map: vec![RegionId(NONE); function.regions.len()],
-        array_map: vec![ArrayId(NONE); function.arrays.len()],
+        copied: Copied::new(function),
         index: &index,
         used: &used,
         kept: &kept,
         old: function,
     };
     for param in 0..sweep.old.array_params().count() as u32 {
-        sweep.array(&mut ArrayId(param));
+        sweep.array(ArrayId(param));
     }
     sweep.region(sweep.old.body);
     let Sweep {
@@ -302,31 +301,28 @@ struct Sweep<'f> {
     values: Vec<Value>,
     regions: Vec<Region>,
     arrays: Vec<Array>,
-    value_map: Vec<ValueId>,
-    region_map: Vec<RegionId>,
-    array_map: Vec<ArrayId>,
+    copied: Copied,
 }
 
 impl Sweep<'_> {
     fn value(&mut self, old: ValueId) -> ValueId {
         let new = ValueId(self.values.len() as u32);
         self.values.push(self.old.values[old.index()]);
-        self.value_map[old.index()] = new;
+        self.copied.set_value(old, new);
         new
     }
 
-    fn array(&mut self, array: &mut ArrayId) {
-        let new = &mut self.array_map[array.index()];
-        if new.0 == NONE {
-            *new = ArrayId(self.arrays.len() as u32);
-            self.arrays.push(self.old.arrays[array.index()]);
+    fn array(&mut self, old: ArrayId) {
+        if !self.copied.has_array(old) {
+            let new = ArrayId(self.arrays.len() as u32);
+            self.arrays.push(self.old.arrays[old.index()]);
+            self.copied.set_array(old, new);
         }
-        *array = *new;
     }
 
     fn region(&mut self, old: RegionId) {
         let new = RegionId(self.regions.len() as u32);
-        self.region_map[old.index()] = new;
+        self.copied.set_region(old, new);
         self.regions.push(Region::default());
 
         let mut params = self.old.region(old).params.clone();
@@ -353,16 +349,13 @@ impl Sweep<'_> {
 
     fn inst(&mut self, region: RegionId, inst: &mut Inst) {
         self.drop_unused_args(region, inst);
-        for arg in &mut inst.args {
-            *arg = self.value_map[arg.index()];
-        }
-        inst.kind.for_each_field_mut(|field| match field {
-            FieldMut::Region(region) => self.nested(region),
-            FieldMut::Target(to) => *to = self.region_map[to.index()],
-            FieldMut::Read(array) | FieldMut::Written(array) => self.array(array),
-            FieldMut::Passed(arrays) => arrays.iter_mut().for_each(|array| self.array(array)),
+        inst.kind.for_each_field(|field| match field {
+            InstField::Region(&nested) => self.region(nested),
+            InstField::Read(&array) | InstField::Written(&array) => self.array(array),
+            InstField::Passed(arrays) => arrays.iter().for_each(|&array| self.array(array)),
             _ => {}
         });
+        self.copied.rename(inst);
         let all = inst.kind.regions().next().is_none();
         let mut results = Results::NONE;
         for old in inst.results.iter().filter(|r| all || self.used[r.index()]) {
@@ -373,11 +366,6 @@ impl Sweep<'_> {
             results.count += 1;
         }
         inst.results = results;
-    }
-
-    fn nested(&mut self, region: &mut RegionId) {
-        self.region(*region);
-        *region = self.region_map[region.index()];
     }
 
     /// Removes operands for unused results and parameters.

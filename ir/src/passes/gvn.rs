@@ -181,7 +181,7 @@ impl Gvn<'_> {
             name: None,
             ..result
         });
-        self.aliases.add();
+        self.aliases.extend(self.function.values.len());
         self.next.push(NONE);
         self.keys.push(Key::default());
         self.is_new(key, value);

@@ -13,6 +13,7 @@
 
 use super::replacement::{Replacements, pass_on_name};
 use crate::calls::CallGraph;
+use crate::copy::Copied;
 use crate::module::*;
 use crate::span::Span;
 
@@ -149,9 +150,9 @@ fn copy(
     aliases: &mut Replacements,
     out: &mut Vec<Inst>,
 ) {
-    let mut map = vec![ValueId::default(); callee.values.len()];
+    let mut copied = Copied::new(callee);
     for (&param, &arg) in callee.params().iter().zip(&call.args) {
-        map[param.index()] = arg;
+        copied.set_value(param, arg);
     }
     // The library's source is hidden.
     let span_of = |own: Span| if is_free { call.span } else { own };
@@ -164,21 +165,17 @@ fn copy(
         });
     }
     for inst in &callee.region(callee.body).insts {
-        let args: Args = inst.args.iter().map(|a| map[a.index()]).collect();
         if inst.kind == InstKind::Return {
-            for (result, value) in call.results.iter().zip(args) {
+            for (result, &value) in call.results.iter().zip(&inst.args) {
+                let value = copied.value(value);
                 pass_on_name(values, result, value);
                 aliases.replace(result, value);
             }
             return;
         }
-        let results = Results {
-            first: ValueId(values.len() as u32),
-            count: inst.results.count,
-        };
-        for (old, new) in inst.results.iter().zip(results.iter()) {
-            map[old.index()] = new;
-            aliases.add();
+        let mut copy = inst.clone();
+        copied.inst(&mut copy, values.len());
+        for old in inst.results.iter() {
             let value = *callee.value(old);
             values.push(Value {
                 name: value.name.filter(|_| !is_free),
@@ -186,14 +183,11 @@ fn copy(
                 ..value
             });
         }
-        out.push(Inst {
-            kind: match inst.kind {
-                InstKind::EnterInlined(open) => InstKind::EnterInlined(open.saturating_add(1)),
-                ref kind => kind.clone(),
-            },
-            args,
-            results,
-            span: span_of(inst.span),
-        });
+        aliases.extend(values.len());
+        if let InstKind::EnterInlined(open) = &mut copy.kind {
+            *open = open.saturating_add(1);
+        }
+        copy.span = span_of(copy.span);
+        out.push(copy);
     }
 }

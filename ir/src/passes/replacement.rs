@@ -12,12 +12,15 @@ pub(super) struct Replacements(Vec<ValueId>);
 impl Replacements {
     /// No replacements, for a function with that many values.
     pub(super) fn new(values: usize) -> Replacements {
-        Replacements((0..values as u32).map(ValueId).collect())
+        let mut replacements = Replacements(Vec::new());
+        replacements.extend(values);
+        replacements
     }
 
-    /// Adds a value, which is its own replacement.
-    pub(super) fn add(&mut self) {
-        self.0.push(ValueId(self.0.len() as u32));
+    /// Adds values, which are their own replacements, up to that many.
+    pub(super) fn extend(&mut self, values: usize) {
+        self.0
+            .extend((self.0.len() as u32..values as u32).map(ValueId));
     }
 
     /// Uses `by` for `value` from now on. `by`'s chain must not lead to `value`.

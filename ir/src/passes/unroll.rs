@@ -17,14 +17,14 @@
 //! straight-line segments.
 
 mod blocks;
+mod iterations;
 
-use super::fold::constant;
 use super::replacement::{Replacements, pass_on_name};
+use crate::copy::Copied;
 use crate::derivative::HintKind;
-use crate::instruction::FieldMut;
 use crate::module::*;
 use crate::span::Span;
-use std::collections::HashMap;
+use iterations::Iterations;
 
 /// The most instructions that a loop becomes.
 pub const MAX_UNROLLED: usize = 1 << 10;
@@ -147,14 +147,12 @@ impl<'f> Unroller<'f> {
         let mut unroller = Unroller {
             aliases: Replacements::new(function.values.len()),
             known: vec![None; function.values.len()],
-            copies: (0..function.values.len() as u32).map(ValueId).collect(),
-            regions: (0..function.regions.len() as u32).map(RegionId).collect(),
+            copied: Copied::itself(function),
             seen: vec![None; function.regions.len()],
             decides: vec![false; function.values.len()],
             function,
             hints,
             capacity,
-            next_is: None,
             any: false,
         };
         unroller.find_constants();
@@ -171,10 +169,8 @@ struct Unroller<'f> {
     aliases: Replacements,
     /// The bits of constants; of a loop's values those in the current iteration.
     known: Vec<Option<u32>>,
-    /// The copy of each value of a loop in the iteration being written; others are themselves.
-    copies: Vec<ValueId>,
-    /// The same of regions.
-    regions: Vec<RegionId>,
+    /// The values and regions of a loop in the iteration being written; others are themselves.
+    copied: Copied,
     /// By region: the loop that it was last found in.
     seen: Vec<Option<RegionId>>,
     /// Values of a loop on which its end depends.
@@ -182,35 +178,7 @@ struct Unroller<'f> {
     hints: &'f DerivativeHints,
     /// The number of instructions that may still be added.
     capacity: &'f mut usize,
-    /// A loop whose `Continue`s leave a block: both regions.
-    next_is: Option<(RegionId, RegionId)>,
     any: bool,
-}
-
-/// A loop that may be unrolled.
-struct Shape {
-    /// The number of instructions that an iteration counts as.
-    size: usize,
-    exits: Vec<Exit>,
-}
-
-/// An exit of a loop: an `If` of which one arm breaks it.
-struct Exit {
-    /// Its position.
-    at: usize,
-    /// The condition with which it ends the loop.
-    when: bool,
-    ends: RegionId,
-    stays: RegionId,
-}
-
-/// The iterations of a loop.
-struct Iterations {
-    /// The number of iterations that end with its `Continue`.
-    whole: usize,
-    exits: Vec<Exit>,
-    /// The position of the exit that ends the iteration after those.
-    last: usize,
 }
 
 impl Unroller<'_> {
@@ -244,149 +212,6 @@ impl Unroller<'_> {
         self.function.regions[id.index()].insts = out;
     }
 
-    /// The iterations of a loop, if they are known and within the capacity, which is then reduced.
-    fn iterations(&mut self, body: RegionId, own: &Inst, most: usize) -> Option<Iterations> {
-        let Shape { size, exits } = self.shape(body, most.max(MAX_UNROLLED))?;
-        self.find_deciding(body, &exits);
-        let limit = match self.hints.forces(own.span) {
-            None => self.hints.max_iterations(own.span),
-            Some(_) => None,
-        };
-        let limit = limit.map_or(usize::MAX, |(limit, _)| limit as usize);
-        let first = own.args.iter().map(|&arg| self.aliases.find(arg));
-        let mut carried: Vec<Option<u32>> = first.map(|arg| self.known[arg.index()]).collect();
-        for whole in 0..most.min(*self.capacity) / size {
-            if let Some(last) = self.evaluate_iteration(body, &exits, &mut carried)? {
-                if whole > limit {
-                    return None;
-                }
-                *self.capacity -= (whole + 1) * size;
-                return Some(Iterations { whole, exits, last });
-            }
-        }
-        None
-    }
-
-    /// Finds the values in a loop's own region on which its end depends: only those need be known.
-    fn find_deciding(&mut self, body: RegionId, exits: &[Exit]) {
-        let Region { params, insts } = self.function.region(body);
-        let carried = &insts.last().expect("it continues").args;
-        // The operands of each value, until it was visited.
-        let mut made = HashMap::with_capacity(params.len() + insts.len());
-        for (&param, arg) in params.iter().zip(carried) {
-            made.insert(param, std::slice::from_ref(arg));
-        }
-        for inst in insts {
-            if let InstKind::Op(_) = inst.kind {
-                made.insert(inst.results.first, &inst.args[..]);
-            }
-        }
-        let conditions = exits.iter().map(|exit| insts[exit.at].args[0]);
-        let mut open: Vec<ValueId> = conditions.collect();
-        while let Some(value) = open.pop() {
-            let value = self.aliases.find(value);
-            self.decides[value.index()] = true;
-            open.extend(made.remove(&value).into_iter().flatten());
-        }
-    }
-
-    /// The shape of a loop. `None` if it has more than `most` instructions, has no constant to end it, or is left and
-    /// continued other than by itself at its end.
-    fn shape(&mut self, body: RegionId, most: usize) -> Option<Shape> {
-        let mut exits = Vec::new();
-        let insts = &self.function.region(body).insts;
-        for (at, inst) in insts.iter().enumerate() {
-            let InstKind::If(then, other) = inst.kind else {
-                continue;
-            };
-            let [then_ends, other_ends] = [then, other]
-                .map(|arm| self.function.terminator(arm).kind == InstKind::Break(body));
-            let (when, ends, stays) = match (then_ends, other_ends) {
-                (false, false) => continue,
-                (true, _) => (true, then, other),
-                (false, true) => (false, other, then),
-            };
-            if self.function.terminator(stays).kind != InstKind::Yield {
-                return None;
-            }
-            exits.push(Exit {
-                at,
-                when,
-                ends,
-                stays,
-            });
-        }
-        let ends_itself = self.function.terminator(body).kind == InstKind::Continue(body);
-        if exits.is_empty() || !ends_itself {
-            return None;
-        }
-        let (mut size, mut continues, mut breaks) = (0, 0, 0);
-        let mut open = vec![body];
-        while let Some(id) = open.pop() {
-            self.seen[id.index()] = Some(body);
-            for inst in &self.function.region(id).insts {
-                size += match inst.kind {
-                    InstKind::Op(op) if op.info().shares_shadow_routine => LONG_OP_COST,
-                    _ => 1,
-                };
-                if size > most {
-                    return None;
-                }
-                match inst.kind {
-                    InstKind::Continue(to) if to == body => continues += 1,
-                    InstKind::Break(to) if to == body => breaks += 1,
-                    // A jump to a nested region, which was visited before its instructions.
-                    InstKind::Break(to) | InstKind::Continue(to)
-                        if self.seen[to.index()] == Some(body) => {}
-                    InstKind::Break(_) | InstKind::Continue(_) | InstKind::Return => return None,
-                    _ => open.extend(inst.kind.regions()),
-                }
-            }
-        }
-        (continues == 1 && breaks == exits.len()).then_some(Shape { size, exits })
-    }
-
-    /// Evaluates an iteration with its loop-carried values, as far as they are known; they become
-    /// those of the next one. Returns the exit that ends the loop, if one does; `None` if that is
-    /// unknown.
-    fn evaluate_iteration(
-        &mut self,
-        body: RegionId,
-        exits: &[Exit],
-        carried: &mut [Option<u32>],
-    ) -> Option<Option<usize>> {
-        let region = self.function.region(body);
-        for (param, bits) in region.params.iter().zip(carried.iter()) {
-            self.known[param.index()] = *bits;
-        }
-        let mut exits = exits.iter().peekable();
-        for (at, inst) in region.insts.iter().enumerate() {
-            match inst.kind {
-                InstKind::Const(_) => {}
-                InstKind::Op(op) if self.decides[inst.results.first.index()] => {
-                    let result = inst.results.first;
-                    let args = inst.args.iter().map(|&arg| self.aliases.find(arg));
-                    let args = args.map(|arg| self.known[arg.index()]);
-                    let bits = constant(op, args, self.function.value(result).ty);
-                    self.known[result.index()] = bits;
-                }
-                InstKind::If(..) if let Some(exit) = exits.next_if(|exit| exit.at == at) => {
-                    let condition = self.known[self.aliases.find(inst.args[0]).index()]?;
-                    if (condition != 0) == exit.when {
-                        return Some(Some(at));
-                    }
-                }
-                InstKind::Continue(_) => {
-                    for (bits, arg) in carried.iter_mut().zip(&inst.args) {
-                        *bits = self.known[self.aliases.find(*arg).index()];
-                    }
-                }
-                _ => {}
-            }
-        }
-        Some(None)
-    }
-
     /// Appends a loop's iterations; its final values replace its results.
     fn unroll_loop(
         &mut self,
@@ -396,6 +221,7 @@ impl Unroller<'_> {
         out: &mut Vec<Inst>,
     ) {
         self.any = true;
+        self.resolve(body);
         let Region { params, insts } = std::mem::take(&mut self.function.regions[body.index()]);
         self.carry(&params, &own.args);
         for iteration in 0..=iterations.whole {
@@ -414,25 +240,28 @@ impl Unroller<'_> {
                             return;
                         }
                         for (result, value) in inst.results.iter().zip(given) {
-                            self.copies[result.index()] = value;
+                            self.copied.set_value(result, value);
                         }
                     }
                     InstKind::Continue(_) => {
-                        let carried: Args = inst.args.iter().map(|&arg| self.copied(arg)).collect();
-                        out.push(Inst {
-                            kind: InstKind::NextIteration,
-                            args: Args::new(),
-                            results: Results::NONE,
-                            span: inst.span,
-                        });
+                        let carried = self.copied.args(&inst.args);
+                        out.push(next_iteration(inst.span));
                         self.carry(&params, &carried);
                     }
-                    _ => {
-                        let copy = self.copy(inst);
-                        out.push(copy);
-                    }
+                    _ => self.copy(inst, out),
                 }
             }
+        }
+    }
+
+    /// Replaces the results of unrolled loops in a region.
+    fn resolve(&mut self, region: RegionId) {
+        let (function, aliases) = (&mut *self.function, &mut self.aliases);
+        let mut within = Vec::new();
+        function.for_each_region_within(region, |id| within.push(id));
+        for id in within {
+            let insts = &mut function.regions[id.index()].insts;
+            insts.iter_mut().for_each(|inst| aliases.rewrite(inst));
         }
     }
 
@@ -440,14 +269,8 @@ impl Unroller<'_> {
     fn carry(&mut self, params: &[ValueId], values: &[ValueId]) {
         for (&param, &value) in params.iter().zip(values) {
             pass_on_name(&mut self.function.values, param, value);
-            self.copies[param.index()] = value;
+            self.copied.set_value(param, value);
         }
-    }
-
-    /// A value in the iteration being written.
-    fn copied(&mut self, value: ValueId) -> ValueId {
-        let value = self.aliases.find(value);
-        self.copies[value.index()]
     }
 
     /// Appends copies of a region's instructions, without the terminator. Returns the terminator's
@@ -455,69 +278,41 @@ impl Unroller<'_> {
     fn copy_list(&mut self, id: RegionId, out: &mut Vec<Inst>) -> Args {
         let insts = self.function.region(id).insts.clone();
         let (last, rest) = insts.split_last().expect("a region ends with a terminator");
-        for inst in rest {
-            let copy = self.copy(inst);
-            out.push(copy);
-        }
-        last.args.iter().map(|&arg| self.copied(arg)).collect()
+        rest.iter().for_each(|inst| self.copy(inst, out));
+        self.copied.args(&last.args)
     }
 
-    /// A copy of an instruction, with copies of its regions.
-    fn copy(&mut self, inst: &Inst) -> Inst {
-        let args = inst.args.iter().map(|&arg| self.copied(arg)).collect();
-        let mut kind = inst.kind.clone();
-        if let InstKind::Continue(to) = kind
-            && let Some((of, block)) = self.next_is
-            && of == to
-        {
-            kind = InstKind::Break(block);
-        } else {
-            kind.for_each_field_mut(|field| match field {
-                FieldMut::Region(region) => *region = self.copy_region(*region),
-                FieldMut::Target(region) => *region = self.regions[region.index()],
-                _ => {}
-            });
+    /// Appends a copy of an instruction, with copies of its regions.
+    fn copy(&mut self, inst: &Inst, out: &mut Vec<Inst>) {
+        let function = &mut *self.function;
+        let mut nested = Vec::new();
+        for region in inst.kind.regions() {
+            function.for_each_region_within(region, |id| nested.push(id));
         }
-        let results = Results {
-            first: ValueId(self.function.values.len() as u32),
-            count: inst.results.count,
-        };
+        let region = |function: &Function, id| function.region(id).clone();
+        let value = |function: &Function, old| *function.value(old);
+        self.copied.regions(function, &nested, region, value);
+
+        let mut copy = inst.clone();
+        self.copied.inst(&mut copy, function.values.len());
         for old in inst.results.iter() {
-            let new = self.copy_value(old);
-            if let InstKind::Const(bits) = kind {
-                self.known[new.index()] = Some(bits);
-            }
+            function.values.push(*function.value(old));
         }
-        Inst {
-            kind,
-            args,
-            results,
-            span: inst.span,
+        self.extend();
+        if let InstKind::Const(bits) = copy.kind {
+            self.known[copy.results.first.index()] = Some(bits);
         }
+        out.push(copy);
     }
 
-    fn copy_value(&mut self, old: ValueId) -> ValueId {
-        let new = ValueId(self.function.values.len() as u32);
-        self.function.values.push(*self.function.value(old));
-        self.aliases.add();
-        self.known.push(None);
-        self.decides.push(false);
-        self.copies.push(new);
-        self.copies[old.index()] = new;
-        new
-    }
-
-    fn copy_region(&mut self, old: RegionId) -> RegionId {
-        let new = RegionId(self.function.regions.len() as u32);
-        self.function.regions.push(Region::default());
-        self.regions.push(new);
-        self.seen.push(None);
-        self.regions[old.index()] = new;
-        let Region { params, insts } = self.function.region(old).clone();
-        let params = params.iter().map(|&param| self.copy_value(param)).collect();
-        let insts = insts.iter().map(|inst| self.copy(inst)).collect();
-        self.function.regions[new.index()] = Region { params, insts };
-        new
+    /// Adds what the function has got to what is known of its parts.
+    fn extend(&mut self) {
+        let values = self.function.values.len();
+        self.aliases.extend(values);
+        self.known.resize(values, None);
+        self.decides.resize(values, false);
+        self.seen.resize(self.function.regions.len(), None);
+        self.copied.extend(self.function);
     }
 
     /// Replaces the results of unrolled loops everywhere, and empties unreachable regions. Returns
@@ -538,5 +333,15 @@ impl Unroller<'_> {
             }
         }
         true
+    }
+}
+
+/// Takes the step of a loop's next iteration.
+fn next_iteration(span: Span) -> Inst {
+    Inst {
+        kind: InstKind::NextIteration,
+        args: Args::new(),
+        results: Results::NONE,
+        span,
     }
 }

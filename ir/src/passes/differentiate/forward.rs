@@ -5,11 +5,11 @@
 //! active.
 
 use super::activity::ActiveSlots;
-use super::copy::{Copied, clamped_index};
 use super::field::Trace;
 use super::sweep::zero_array;
 use super::{Differentiator, Loss, count, results};
 use crate::builder::FunctionBuilder;
+use crate::copy::Copied;
 use crate::instruction::Effect;
 use crate::module::*;
 use crate::types::{Direction, Scalar};
@@ -161,9 +161,9 @@ impl Forward<'_, '_> {
         types.chain(tangents).collect()
     }
 
-    fn nested(&mut self, region: RegionId, results: &[bool]) -> Result<RegionId, Loss> {
+    fn nested(&mut self, region: RegionId, results: &[bool]) -> Result<(), Loss> {
         self.results[region.index()] = results.to_vec();
-        let new = self.builder.open_region();
+        self.builder.open_region();
         let primal = self.primal;
         for &param in &primal.region(region).params {
             self.copied.param(&mut self.builder, primal, param);
@@ -176,60 +176,39 @@ impl Forward<'_, '_> {
         }
         self.region(region)?;
         self.builder.close_region();
-        Ok(new)
+        Ok(())
     }
 
     fn inst(&mut self, region: RegionId, inst: &Inst) -> Result<(), Loss> {
         let primal = self.primal;
         let span = inst.span;
         match &inst.kind {
-            InstKind::If(then, other) => {
+            InstKind::If(..) | InstKind::Loop(_) | InstKind::Block(_) => {
                 let active = self.active_results(inst);
-                let then = self.nested(*then, &active)?;
-                let other = self.nested(*other, &active)?;
-                let types = self.result_types(inst, &active);
-                let args = self.copied.args(&inst.args);
-                let kind = InstKind::If(then, other);
-                let results = self.builder.inst(kind, args, types, span);
-                self.define(inst, results);
-            }
-            InstKind::Loop(body) | InstKind::Block(body) => {
-                let active = self.active_results(inst);
-                let params = self.active_params(*body);
-                let args = self.with_tangents(inst, params);
-                let new = self.nested(*body, &active)?;
-                let types = self.result_types(inst, &active);
-                let kind = match inst.kind {
-                    InstKind::Loop(_) => InstKind::Loop(new),
-                    _ => InstKind::Block(new),
+                let carried = match inst.kind {
+                    InstKind::Loop(body) => self.active_params(body),
+                    _ => Vec::new(),
                 };
+                let args = self.with_tangents(inst, carried);
+                for region in inst.kind.regions() {
+                    self.nested(region, &active)?;
+                }
+                let types = self.result_types(inst, &active);
+                let kind = self.copied.kind(&inst.kind);
                 let results = self.builder.inst(kind, args, types, span);
                 self.define(inst, results);
             }
-            InstKind::Yield => {
-                let selected = self.results[region.index()].clone();
+            kind if kind.is_terminator() => {
+                let selected = match *kind {
+                    InstKind::Yield => self.results[region.index()].clone(),
+                    InstKind::Break(to) => self.results[to.index()].clone(),
+                    InstKind::Continue(to) => self.active_params(to),
+                    InstKind::Return => self.returned.clone(),
+                    _ => Vec::new(),
+                };
                 let args = self.with_tangents(inst, selected);
-                self.builder.terminate(InstKind::Yield, args, span);
-            }
-            InstKind::Break(to) => {
-                let selected = self.results[to.index()].clone();
-                let args = self.with_tangents(inst, selected);
-                let kind = InstKind::Break(self.copied.region(*to));
+                let kind = self.copied.kind(kind);
                 self.builder.terminate(kind, args, span);
-            }
-            InstKind::Continue(to) => {
-                let selected = self.active_params(*to);
-                let args = self.with_tangents(inst, selected);
-                let kind = InstKind::Continue(self.copied.region(*to));
-                self.builder.terminate(kind, args, span);
-            }
-            InstKind::Return => {
-                let selected = self.returned.clone();
-                let args = self.with_tangents(inst, selected);
-                self.builder.terminate(InstKind::Return, args, span);
-            }
-            InstKind::Unreachable => {
-                self.builder.terminate(InstKind::Unreachable, [], span);
             }
             InstKind::Call(callee, arrays) => self.call(inst, *callee, arrays)?,
             kind if kind.effect() == Effect::UsesTape => self.record(inst),
@@ -378,6 +357,19 @@ impl Forward<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// An index that does not fault: that element which an access with `index` has, once it faulted.
+pub(super) fn clamped_index(
+    builder: &mut FunctionBuilder,
+    index: ValueId,
+    len: u32,
+    span: crate::span::Span,
+) -> ValueId {
+    let last = builder.int(len as i32 - 1, span);
+    let zero = builder.int(0, span);
+    let below = builder.op(adumbra_ops::Op::IMin, &[index, last], span);
+    builder.op(adumbra_ops::Op::IMax, &[below, zero], span)
 }
 
 /// The tangent of an op, by the formula of shadows.

@@ -23,7 +23,6 @@
 
 mod activity;
 mod choose;
-mod copy;
 mod cut;
 mod field;
 mod forward;

@@ -3,7 +3,6 @@
 //! A backward derivative that is called by its recipe is one function, the forward sweep and then
 //! the reverse sweep. Of a function that is called by another there are two, a [`SweepPair`].
 
-use super::copy::Copied;
 use super::linear::{Linear, linear};
 use super::plan::{Kept, Plan};
 use super::shape::{Shape, Target};
@@ -12,6 +11,7 @@ use super::tape;
 use super::transpose::Transpose;
 use super::{Differentiator, FORWARD_SWEEP, Loss, REVERSE_SWEEP, SweepPair, count, results};
 use crate::builder::FunctionBuilder;
+use crate::copy::Copied;
 use crate::instruction::InstField;
 use crate::module::*;
 use crate::types::Scalar;

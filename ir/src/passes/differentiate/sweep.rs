@@ -3,12 +3,12 @@
 //! Guarantees: results, faults, samples and messages are those of the primal function. What is kept
 //! is a value at the end, or on the tape, in the order of iterations.
 
-use super::copy::Copied;
 use super::linear::Linear;
 use super::plan::{Kept, KeptId, Plan};
 use super::shape::{Shape, Target};
 use super::tape;
 use crate::builder::FunctionBuilder;
+use crate::copy::Copied;
 use crate::module::*;
 use crate::span::Span;
 use crate::types::Scalar;
@@ -135,9 +135,9 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn nested(&mut self, id: RegionId, counted: bool) -> RegionId {
+    fn nested(&mut self, id: RegionId, counted: bool) {
         let linear = self.linear;
-        let new = self.builder.open_region();
+        self.builder.open_region();
         let mark = self.log.len();
         for &param in &linear.function.region(id).params {
             self.copied
@@ -157,7 +157,6 @@ impl<'a> Sweep<'a> {
                 None => self.visible.remove(&id),
             };
         }
-        new
     }
 
     fn types(&self, inst: &Inst, further: &[KeptId]) -> Vec<Scalar> {
@@ -205,11 +204,16 @@ impl<'a> Sweep<'a> {
         given
     }
 
-    fn define(&mut self, inst: &Inst, results: Results, given: &[KeptId]) {
+    /// Appends an instruction whose regions are copied, with what the first of them hands out.
+    fn append(&mut self, inst: &Inst, args: Args, region: RegionId) {
         let function = &self.linear.function;
+        let given = self.given(region);
+        let types = self.types(inst, &given);
+        let kind = self.copied.kind(&inst.kind);
+        let results = self.builder.inst(kind, args, types, inst.span);
         self.copied
             .define(&mut self.builder, function, inst, results);
-        for (value, &id) in results.iter().skip(inst.results.count as usize).zip(given) {
+        for (value, &id) in results.iter().skip(inst.results.count as usize).zip(&given) {
             self.show(id, value);
         }
     }
@@ -220,18 +224,13 @@ impl<'a> Sweep<'a> {
         match &inst.kind {
             InstKind::If(then, other) => {
                 let args = self.copied.args(&inst.args);
-                let new = InstKind::If(self.arm(*then, *then), self.arm(*other, *then));
-                let given = self.given(*then);
-                let types = self.types(inst, &given);
-                let results = self.builder.inst(new, args, types, span);
-                self.define(inst, results, &given);
+                self.arm(*then, *then);
+                self.arm(*other, *then);
+                self.append(inst, args, *then);
             }
             InstKind::Block(body) => {
-                let new = InstKind::Block(self.nested(*body, false));
-                let given = self.given(*body);
-                let types = self.types(inst, &given);
-                let results = self.builder.inst(new, [], types, span);
-                self.define(inst, results, &given);
+                self.nested(*body, false);
+                self.append(inst, Args::new(), *body);
             }
             InstKind::Loop(body) => {
                 let counted = self.plan.id(Kept::Count(*body)).is_some();
@@ -239,11 +238,8 @@ impl<'a> Sweep<'a> {
                 if counted {
                     args.push(self.builder.int(0, span));
                 }
-                let new = InstKind::Loop(self.nested(*body, counted));
-                let given = self.given(*body);
-                let types = self.types(inst, &given);
-                let results = self.builder.inst(new, args, types, span);
-                self.define(inst, results, &given);
+                self.nested(*body, counted);
+                self.append(inst, args, *body);
                 if let Some(id) = self.plan.id(Kept::Count(*body))
                     && let Some(count) = self.resolve(id)
                 {
@@ -258,7 +254,7 @@ impl<'a> Sweep<'a> {
             }
             InstKind::Break(to) => {
                 let args = self.site(region, inst, *to);
-                let kind = InstKind::Break(self.copied.region(*to));
+                let kind = self.copied.kind(&inst.kind);
                 self.builder.terminate(kind, args, span);
             }
             InstKind::Continue(to) => self.next_iteration(region, inst, *to),
@@ -271,9 +267,9 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn arm(&mut self, arm: RegionId, key: RegionId) -> RegionId {
+    fn arm(&mut self, arm: RegionId, key: RegionId) {
         self.arm_keys.insert(arm, key);
-        self.nested(arm, false)
+        self.nested(arm, false);
     }
 
     /// Puts the record of an iteration on the tape, and begins the next one.
@@ -295,7 +291,7 @@ impl<'a> Sweep<'a> {
             let one = self.builder.int(1, span);
             args.push(self.builder.op(Op::IAdd, &[count, one], span));
         }
-        let kind = InstKind::Continue(self.copied.region(to));
+        let kind = self.copied.kind(&inst.kind);
         self.builder.terminate(kind, args, span);
     }
 

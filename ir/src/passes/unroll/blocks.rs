@@ -4,7 +4,7 @@
 //! [`NextIteration`](InstKind::NextIteration). If it continues inside of nested regions, it is a
 //! block that is left there. Breaks leave the loop as before.
 
-use super::{HintKind, Unroller};
+use super::{HintKind, Unroller, next_iteration};
 use crate::module::*;
 use crate::span::Span;
 
@@ -39,29 +39,22 @@ impl Unroller<'_> {
 
     /// The number of instructions of a region, with those of nested ones.
     fn size(&self, id: RegionId) -> usize {
-        let mut open = vec![id];
         let mut size = 0;
-        while let Some(id) = open.pop() {
-            let insts = &self.function.region(id).insts;
-            size += insts.len();
-            open.extend(insts.iter().flat_map(|inst| inst.kind.regions()));
-        }
+        let insts = |id| self.function.region(id).insts.len();
+        self.function
+            .for_each_region_within(id, |id| size += insts(id));
         size
     }
 
     /// Whether a loop is continued only by its own terminator.
     fn continues_at_end(&self, body: RegionId) -> bool {
-        let mut open: Vec<RegionId> = Vec::new();
-        let insts = &self.function.region(body).insts;
-        open.extend(insts.iter().flat_map(|inst| inst.kind.regions()));
-        while let Some(id) = open.pop() {
+        let mut continues = Vec::new();
+        self.function.for_each_region_within(body, |id| {
             if self.function.terminator(id).kind == InstKind::Continue(body) {
-                return false;
+                continues.push(id);
             }
-            let insts = &self.function.region(id).insts;
-            open.extend(insts.iter().flat_map(|inst| inst.kind.regions()));
-        }
-        self.function.terminator(body).kind == InstKind::Continue(body)
+        });
+        continues == [body]
     }
 
     fn unroll_block(&mut self, body: RegionId, count: usize) {
@@ -76,18 +69,10 @@ impl Unroller<'_> {
                 true => self.copy_list(body, &mut out),
                 false => self.block(body, &params, &mut out),
             };
-            out.push(Inst {
-                kind: InstKind::NextIteration,
-                args: Args::new(),
-                results: Results::NONE,
-                span: end,
-            });
+            out.push(next_iteration(end));
             self.carry(&params, &carried);
         }
-        for inst in &insts {
-            let copy = self.copy(inst);
-            out.push(copy);
-        }
+        insts.iter().for_each(|inst| self.copy(inst, &mut out));
         self.function.regions[body.index()].insts = out;
         // What comes after them is in terms of the loop's own values again.
         self.carry(&params, &params);
@@ -97,34 +82,41 @@ impl Unroller<'_> {
     fn block(&mut self, body: RegionId, params: &[ValueId], out: &mut Vec<Inst>) -> Args {
         let block = RegionId(self.function.regions.len() as u32);
         self.function.regions.push(Region::default());
-        self.regions.push(block);
-        self.seen.push(None);
-        self.next_is = Some((body, block));
         let insts = self.function.region(body).insts.clone();
-        let mut copies: Vec<Inst> = insts.iter().map(|inst| self.copy(inst)).collect();
-        self.next_is = None;
-        let end = copies.last_mut().expect("a region ends");
-        if end.kind == InstKind::Break(block) {
-            end.kind = InstKind::Yield;
-        }
-        let span = end.span;
+        let mut copies = Vec::with_capacity(insts.len());
+        insts.iter().for_each(|inst| self.copy(inst, &mut copies));
         self.function.regions[block.index()].insts = copies;
-        let first = ValueId(self.function.values.len() as u32);
-        for &param in params {
-            // The copy is a value of its own: the parameter itself is carried on.
-            let carried = self.copies[param.index()];
-            self.copy_value(param);
-            self.copies[param.index()] = carried;
+        // What continued the loop leaves the block.
+        for (id, region) in self
+            .function
+            .regions
+            .iter_mut()
+            .enumerate()
+            .skip(block.index())
+        {
+            let end = region.insts.last_mut().expect("a region ends");
+            if end.kind == InstKind::Continue(body) {
+                end.kind = match id == block.index() {
+                    true => InstKind::Yield,
+                    false => InstKind::Break(block),
+                };
+            }
         }
         let results = Results {
-            first,
+            first: ValueId(self.function.values.len() as u32),
             count: params.len() as u32,
         };
+        for &param in params {
+            // The parameter itself is carried on.
+            let value = *self.function.value(param);
+            self.function.values.push(value);
+        }
+        self.extend();
         out.push(Inst {
             kind: InstKind::Block(block),
             args: Args::new(),
             results,
-            span,
+            span: insts.last().expect("a region ends").span,
         });
         results.iter().collect()
     }

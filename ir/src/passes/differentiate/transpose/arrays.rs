@@ -1,6 +1,6 @@
 //! Arrays of adjoints.
 
-use super::super::copy::clamped_index;
+use super::super::forward::clamped_index;
 use super::Transpose;
 use crate::module::*;
 use crate::span::Span;

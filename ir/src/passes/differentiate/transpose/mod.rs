@@ -13,12 +13,12 @@ mod calls;
 mod loops;
 mod primal;
 
-use super::copy::Copied;
 use super::field::Trace;
 use super::linear::Linear;
 use super::plan::{KeptId, Plan};
 use super::shape::{Definition, Shape, Target};
 use crate::builder::FunctionBuilder;
+use crate::copy::Copied;
 use crate::instruction::Effect;
 use crate::module::*;
 use crate::span::Span;
