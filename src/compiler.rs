@@ -12,7 +12,7 @@ use adumbra_frontend::ast;
 use adumbra_frontend::check::SessionOutput;
 use adumbra_frontend::check::typed_tree::FunctionId;
 use adumbra_ir::passes::{
-    self, AtDivergence, Derivatives, FunctionReport, LostShadows, PassOptions,
+    self, AtDivergence, Derivatives, FunctionReport, LostShadows, PassObserver, PassOptions,
 };
 use adumbra_ir::text::{self, SpanComments};
 use adumbra_ir::{Diagnostic, FileId, Module};
@@ -158,7 +158,8 @@ impl Compiler {
         if !diagnostics.iter().any(Diagnostic::is_error) {
             let functions = checked.program.functions.iter().enumerate();
             for (i, _) in functions.filter(|(_, function)| function.is_shader) {
-                match lower_module(&checked.program, &interner, FunctionId(i as u32)) {
+                let entry = FunctionId(i as u32);
+                match lower_module(&checked.program, &interner, entry, &mut |_, _| {}) {
                     Ok(module) => news.extend(self.derivative_diagnostics(&module)),
                     Err(diagnostic) => news.push(diagnostic),
                 }
@@ -297,7 +298,8 @@ impl Compiler {
     }
 
     fn front_of(&self, sources: &Sources, main: MainSource) -> Result<FrontendOutput, Diagnostics> {
-        self.run_frontend(sources.as_slice(), main, self.options.shader.as_deref())
+        let shader = self.options.shader.as_deref();
+        self.run_frontend(sources.as_slice(), main, shader, &mut |_, _| {})
             .map_err(|found| Diagnostics::new(found, sources))
     }
 
@@ -317,27 +319,36 @@ impl Compiler {
     /// Every error that was found.
     pub fn ir_after(&self, sources: &Sources, pass: &str) -> Result<Option<String>, Diagnostics> {
         let _mode = FloatEnvironment::enter();
-        let module = self.front_of(sources, MainSource::Expression)?.module;
-        let module = self
-            .derived(module)
-            .map_err(|found| Diagnostics::new(found, sources))?;
-        let options = PassOptions {
-            output_shadows: true,
-            ..self.pass_options()
-        };
-        // A pass runs for each function, and in rounds: the first run counts its runs.
         let mut left = 0;
-        passes::run_observed(module.clone(), &options, &mut |name, _| {
-            left += usize::from(name == pass);
-        });
+        // A pass runs for each function, and in rounds: the first run counts its runs.
+        self.observe_passes(sources, &mut |name, _| left += usize::from(name == pass))?;
         let mut last = None;
-        passes::run_observed(module, &options, &mut |name, module| {
+        self.observe_passes(sources, &mut |name, module| {
             left -= usize::from(name == pass);
             if name == pass && left == 0 {
                 last = Some(text::print(module, SpanComments::Hidden));
             }
-        });
+        })?;
         Ok(last)
+    }
+
+    /// Runs the passes on an expression, whose derivatives are required.
+    fn observe_passes(
+        &self,
+        sources: &Sources,
+        watch: &mut PassObserver,
+    ) -> Result<(), Diagnostics> {
+        let refused = |found| Diagnostics::new(found, sources);
+        let options = PassOptions {
+            output_shadows: true,
+            ..self.pass_options()
+        };
+        let shader = self.options.shader.as_deref();
+        let front = self.run_frontend(sources.as_slice(), MainSource::Expression, shader, watch);
+        let mut module = front.map_err(refused)?.module;
+        passes::expand(&mut module, &options, watch).map_err(refused)?;
+        passes::run_observed(module, &options, watch);
+        Ok(())
     }
 
     /// The positions where shaders ask for derivatives that count as 0.
@@ -355,26 +366,21 @@ impl Compiler {
     /// The warnings about the derivatives of a module that was lowered.
     pub(crate) fn derivative_diagnostics(&self, module: &Module) -> Vec<Diagnostic> {
         match self.options.derivatives {
-            Derivatives::Quad(rule) => {
-                passes::quads(module.clone(), rule, self.options.at_divergence)
-                    .err()
-                    .unwrap_or_default()
-            }
+            Derivatives::Quad(_) => self.expanded(module.clone()).err().unwrap_or_default(),
             _ => self.lost_derivatives(module).warnings,
         }
     }
 
-    /// A lowered module as the passes take it.
-    fn derived(&self, module: Module) -> Result<Module, Vec<Diagnostic>> {
-        match self.options.derivatives {
-            Derivatives::Quad(rule) => passes::quads(module, rule, self.options.at_divergence),
-            Derivatives::Dual | Derivatives::Off => Ok(module),
-        }
+    /// A lowered module as all but the first passes take it.
+    fn expanded(&self, mut module: Module) -> Result<Module, Vec<Diagnostic>> {
+        passes::expand(&mut module, &self.pass_options(), &mut |_, _| {})?;
+        Ok(module)
     }
 
     fn pass_options(&self) -> PassOptions {
         PassOptions {
             derivatives: self.options.derivatives,
+            at_divergence: self.options.at_divergence,
             merge_demand: self.options.merge_demand,
             output_shadows: self.options.output_derivatives,
             dropped: self.options.dropped_derivatives,
@@ -426,7 +432,7 @@ impl Compiler {
             }
             OutputShadows::FromOptions => {}
         }
-        let module = match self.derived(module) {
+        let module = match self.expanded(module) {
             Ok(module) => module,
             Err(found) => {
                 warnings.extend(found);

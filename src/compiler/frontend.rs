@@ -10,7 +10,7 @@ use adumbra_frontend::check::typed_tree::{FunctionId, TypedProgram};
 use adumbra_frontend::check::{self, CheckOutput, CheckRequest, SessionOutput};
 use adumbra_frontend::lower::Observation;
 use adumbra_frontend::{Interner, ReplParse, lower, lower_observed, parse_expression, parse_repl};
-use adumbra_ir::passes::differentiate;
+use adumbra_ir::passes::{self, PassObserver, PassOptions};
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Span};
 use bumpalo::Bump;
 
@@ -49,10 +49,17 @@ pub(super) fn lower_module(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
+    watch: &mut PassObserver,
 ) -> Result<Module, Diagnostic> {
     let mut module = lower(program, interner, entry)?;
-    differentiate(&mut module).map_err(|diagnostic| *diagnostic)?;
+    expand(&mut module, watch)?;
     Ok(module)
+}
+
+/// Expands derivatives of functions. Those by quads follow after linking.
+fn expand(module: &mut Module, watch: &mut PassObserver) -> Result<(), Diagnostic> {
+    let expanded = passes::expand(module, &PassOptions::default(), watch);
+    expanded.map_err(|mut refused| refused.remove(0))
 }
 
 impl Compiler {
@@ -62,6 +69,7 @@ impl Compiler {
         sources: SourceSlice<'_>,
         main: MainSource,
         shader: Option<&str>,
+        watch: &mut PassObserver,
     ) -> Result<FrontendOutput, Vec<Diagnostic>> {
         let (arena, mut interner) = (self.arenas.take(), Interner::new());
         let mut phases = Phases::default();
@@ -87,10 +95,10 @@ impl Compiler {
             true => {
                 let (mut module, observations) =
                     lower_observed(program, &interner, entry, self.has_shadows())?;
-                differentiate(&mut module).map_err(|diagnostic| *diagnostic)?;
+                expand(&mut module, watch)?;
                 Ok((module, observations))
             }
-            false => Ok((lower_module(program, &interner, entry)?, Vec::new())),
+            false => Ok((lower_module(program, &interner, entry, watch)?, Vec::new())),
         });
         phases.lower = clock.lap();
         phases.total = clock.total();

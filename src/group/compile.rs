@@ -236,7 +236,8 @@ impl<'g> Fronts<'g> {
             return Ok(());
         }
         let unit_sources = sources.slice(first, count);
-        let module = match compiler.run_frontend(unit_sources, MainSource::File, shader) {
+        let front = compiler.run_frontend(unit_sources, MainSource::File, shader, &mut |_, _| {});
+        let module = match front {
             Ok(front) => {
                 self.found.extend(front.warnings);
                 self.phases = self.phases + front.phases;

@@ -453,10 +453,14 @@ fn ir_is_shown_after_each_pass() {
         said("u * u\n:ir --after lanes").lines().last(),
         said(":ir u * u").lines().last()
     );
+    let square = "[Differentiable] float square(float x) { return x * x; }\n";
+    let expanded = ":ir --after differentiate fwd_diff(square)(diffPair(u, 1.0)).d";
+    let expanded = said(&format!("{square}{expanded}"));
+    assert!(expanded.contains("fn \"fwd_diff(square)\""), "{expanded}");
     for (text, why) in [
         (
             ":ir --after nosuch u",
-            "there is no pass `nosuch`, only `inline`, `fold`",
+            "there is no pass `nosuch`, only `straighten`, `differentiate`",
         ),
         (":ir --after", "there is no pass ``"),
         (":ir --after inline u", "nothing to do here"),

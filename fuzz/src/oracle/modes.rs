@@ -8,7 +8,7 @@ use super::reference::{TextureRecorder, limits, place};
 use crate::generate::Point;
 use adumbra_ir::eval::{self, EvalOptions, ExecutionCounts, ShadowMode};
 use adumbra_ir::host::FaultKind;
-use adumbra_ir::passes::{self, Derivatives, PassOptions};
+use adumbra_ir::passes::{self, AtDivergence, Derivatives, PassOptions};
 use adumbra_ir::{FileId, Module, text, verify};
 use adumbra_ops::OpSet;
 
@@ -66,6 +66,7 @@ const fn mode(
         name,
         options: PassOptions {
             derivatives,
+            at_divergence: AtDivergence::Refuse,
             merge_demand,
             output_shadows,
             dropped: OpSet::NONE,

@@ -52,6 +52,18 @@ pub(super) fn dce(function: &mut Function) {
     function.body = RegionId(0);
 }
 
+/// Whether every value of a function is defined and every region reached.
+pub(super) fn is_numbered(function: &Function) -> bool {
+    let (mut regions, mut values) = (0, 0);
+    function.for_each_region(|id| {
+        let region = function.region(id);
+        let results = region.insts.iter().map(|inst| inst.results.count as usize);
+        values += region.params.len() + results.sum::<usize>();
+        regions += 1;
+    });
+    regions == function.regions.len() && values == function.values.len()
+}
+
 /// Whether clearing or copying the array takes no steps. If it takes some it stays, as loops do, so
 /// that the budget does not depend on passes.
 fn is_free(function: &Function, array: ArrayId) -> bool {

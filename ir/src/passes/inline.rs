@@ -12,7 +12,7 @@
 //!   the call did, so that inlining is unobservable. Names and spans stay.
 
 use super::replacement::{Replacements, pass_on_name};
-use crate::calls::CallGraph;
+use crate::calls::{CallGraph, callees};
 use crate::copy::Copied;
 use crate::module::*;
 use crate::span::Span;
@@ -48,6 +48,15 @@ pub(super) fn inline(module: &mut Module, calls: &CallGraph, capacity: usize) {
         inliner.inline_within(module, id);
         inliner.calls[id.index()] = calls_of(module.function(id));
     }
+}
+
+/// Whether no function is called that costs nothing to inline.
+pub(super) fn is_done(module: &Module) -> bool {
+    let functions = module.functions.iter();
+    let is_free: Vec<bool> = functions.map(|f| calls_of(f) == Calls::Free).collect();
+    let order = CallGraph::new(module).order;
+    let mut called = order.iter().flat_map(|&id| callees(module.function(id)));
+    !called.any(|callee| is_free[callee.index()])
 }
 
 fn calls_of(function: &Function) -> Calls {

@@ -1,18 +1,89 @@
 //! Lane assignment: writes lanes into functions, and makes variants functions of their own.
 //!
-//! Assumes a [`Plan`] of the module. Guarantees: every value, array and result has the lanes of its
+//! Assumes a cleaned-up module without lanes. Guarantees: every value, array and result has the lanes of its
 //! node; each call names the variant made for it; a `Shadow` of a value without that lane is the
 //! constant 0. Demand found a reader for each lane. If source and target of a value differ in lanes
 //! (arguments and parameters, yields and results), a missing lane is zero.
 
-use super::shadow_flow::{FlowSlot, array_node, inner_out};
-use super::specialise::Plan;
+use super::pass_times::{PassClock, PassPhase};
+use super::shadow_flow::{FlowOptions, FlowSlot, array_node, inner_out};
+use super::specialise::{self, MAX_VARIANTS, Plan};
+use super::summary::ShadowSummaries;
+use super::{Derivatives, PassOptions, quad};
+use crate::calls::CallGraph;
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
 
+/// Finds and assigns the lanes of every value; with `specialise`, functions get variants. Returns how
+/// many `Shadow`s became 0.
+pub(super) fn lanes(
+    module: &mut Module,
+    options: &PassOptions,
+    specialise: bool,
+    clock: &mut PassClock,
+) -> usize {
+    if options.derivatives != Derivatives::Dual || !needs_shadows(module, options) {
+        let zeroed = clear(module);
+        if module.quad.is_some() && options.output_shadows {
+            quad::mark_outputs(module);
+        }
+        return zeroed;
+    }
+    let calls = CallGraph::new(module);
+    let (_, plan) = plan(module, &calls, options, specialise, clock);
+    assign(module, plan, specialise)
+}
+
+/// The variants for the options.
+pub(super) fn plan<'m>(
+    module: &'m Module,
+    calls: &CallGraph,
+    options: &PassOptions,
+    specialise: bool,
+    clock: &mut PassClock,
+) -> (ShadowSummaries<'m>, Plan) {
+    let merge = options.merge_demand;
+    let flows = FlowOptions {
+        sources: options.derivatives == Derivatives::Dual,
+        merge_arms: merge,
+        dropped: options.dropped,
+    };
+    let summaries = ShadowSummaries::new(module, calls, flows);
+    clock.lap(PassPhase::Lineage);
+    let max_variants = if specialise && !merge {
+        MAX_VARIANTS
+    } else {
+        0
+    };
+    let entry = if options.output_shadows {
+        Lanes::XY
+    } else {
+        Lanes::NONE
+    };
+    let plan = specialise::specialise(&summaries, calls, max_variants, entry, clock);
+    (summaries, plan)
+}
+
+/// Whether any shadow is read, by the host or by the module.
+fn needs_shadows(module: &Module, options: &PassOptions) -> bool {
+    let mut results = module.entry().results.iter();
+    options.output_shadows && results.any(|r| r.ty == Scalar::F32) || reads_shadows(module)
+}
+
+/// Whether the module reads any shadow.
+pub(super) fn reads_shadows(module: &Module) -> bool {
+    let regions = module.functions.iter().flat_map(|f| &f.regions);
+    regions.flat_map(|r| &r.insts).any(|inst| {
+        matches!(
+            inst.kind,
+            InstKind::Shadow(_) | InstKind::Sample(_, _, MipSelection::Shadows)
+        )
+    })
+}
+
 /// Assigns the lanes of a plan. `number` says whether functions get the numbers of their variants.
 /// Returns how many `Shadow`s became 0.
-pub(super) fn assign(module: &mut Module, plan: Plan, number: bool) -> usize {
+fn assign(module: &mut Module, plan: Plan, number: bool) -> usize {
     // The first variant of each function keeps the function's order among those before it.
     let mut first = Vec::with_capacity(plan.variants.len());
     let mut count = 0;
@@ -63,7 +134,7 @@ pub(super) fn forget(module: &mut Module) {
 
 /// Removes all lanes from a module whose shadows are never read, or whose globals have none.
 /// Returns how many `Shadow`s became 0.
-pub(super) fn clear(module: &mut Module) -> usize {
+fn clear(module: &mut Module) -> usize {
     records(module, Lanes::NONE);
     let functions = module.functions.iter_mut();
     functions.map(|f| write(f, &[], |callee| callee)).sum()

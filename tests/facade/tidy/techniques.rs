@@ -1,6 +1,8 @@
-//! The table of techniques: each file that it names exists and has the name beside it.
+//! Tables of the internals: each file that the table of techniques names exists and has the name
+//! beside it; the table of passes is the pipeline.
 
 use super::{none, read, root};
+use adumbra_ir::passes::PIPELINE;
 
 /// The page with the tables.
 const PAGE: &str = "docs/internals/techniques.md";
@@ -40,4 +42,18 @@ fn technique_files_contain_their_names() {
         }
     }
     none(wrong);
+}
+
+#[test]
+fn table_of_passes_is_the_pipeline() {
+    let page = read("docs/internals/ir-and-passes.md");
+    let mut sections = page.split("\n## ");
+    let section = sections.find(|section| section.starts_with("Order of the passes"));
+    let lines = section.expect("the section").lines();
+    let lines = lines.filter(|line| line.starts_with("| ")).skip(1);
+    let expected = PIPELINE.iter().map(|pass| {
+        let slot = format!("{:?}", pass.slot).to_lowercase();
+        format!("| {slot} | `{}` | {} |", pass.name, pass.establishes)
+    });
+    assert_eq!(lines.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }

@@ -3,7 +3,6 @@
 use super::{MAX_DERIVED_INSTRUCTIONS, MAX_ORDER};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::passes::unroll::MAX_FORCED;
 use crate::span::Span;
 
 /// A derivative that cannot be made.
@@ -21,8 +20,6 @@ pub(super) enum Loss {
     OfItself { name: String, span: Span },
     /// A function is to be differentiated more than [`MAX_ORDER`] times.
     OrderTooHigh { name: String, span: Span },
-    /// A loop with `[ForceUnroll]` at that span cannot be unrolled.
-    NotUnrolled { span: Span },
 }
 
 impl Loss {
@@ -80,15 +77,6 @@ impl Loss {
             .help(format!(
                 "differentiate less often, or call the derivative of another function: a copy of `{name}` without that call"
             )),
-            Loss::NotUnrolled { span } => Diagnostic::new(
-                Code::NotUnrolled,
-                span,
-                "a loop with `[ForceUnroll]` cannot be unrolled",
-            )
-            .here(format!(
-                "its number of iterations is not known, or it becomes more than {MAX_FORCED} instructions"
-            ))
-            .help("remove it, or write `[ForceUnroll(4)]`, which keeps the loop"),
         }
     }
 }

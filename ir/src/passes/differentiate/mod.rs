@@ -1,10 +1,11 @@
 //! Derivatives of functions: writes the bodies of derived functions, those with a
 //! [`Recipe`](crate::derivative::Recipe).
 //!
-//! Assumes a module that the verifier accepts. Guarantees: no function has a recipe or a custom
-//! derivative, nothing is left of `Detach`, and functions that have no derivative, and are called
-//! by none, are as before. It runs before all other passes, so that shadows, inlining and engines
-//! see ordinary functions.
+//! Assumes a module that the verifier accepts, whose calls and loops are
+//! [straightened](super::straighten). Guarantees: no function has a recipe or a custom derivative,
+//! nothing is left of `Detach`, and functions that have no derivative, and are called by none, are
+//! as before. It runs before all other passes, so that shadows, inlining and engines see ordinary
+//! functions.
 //!
 //! - `field`: numbers that write IR, on which the partials of the op table run.
 //! - `order`: orders of derivatives, and so their tapes.
@@ -38,7 +39,6 @@ mod tape;
 mod transpose;
 
 use super::shadow_flow::DerivativeWiring;
-use super::unroll::{self, MAX_FORCED};
 use crate::builder::FunctionBuilder;
 use crate::calls::CallGraph;
 use crate::derivative::{Activity, CustomDerivatives, DifferentiationMode, Recipe};
@@ -59,16 +59,10 @@ pub const MAX_ORDER: u8 = 8;
 pub const MAX_KEPT_RESULTS: usize = 64;
 
 /// Writes the bodies of all derived functions.
-///
-/// # Errors
-/// The first derivative that cannot be made.
-pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
+pub(super) fn differentiate(module: &mut Module) -> Result<(), Diagnostic> {
     if module.functions.iter().all(|f| f.recipe.is_none()) {
         finish(module);
         return Ok(());
-    }
-    if let Err(loss) = prepare(module) {
-        return Err(Box::new(loss.diagnostic()));
     }
     let recursive = CallGraph::of_all(module).recursive;
     let orders = order::orders(module);
@@ -92,56 +86,18 @@ pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
             finish(module);
             Ok(())
         }
-        Err(loss) => Err(Box::new(loss.diagnostic())),
+        Err(loss) => Err(loss.diagnostic()),
     }
 }
 
-/// Inlines and unrolls, so that what is differentiated is straight where it can be.
-fn prepare(module: &mut Module) -> Result<(), Loss> {
-    let calls = CallGraph::of_all(module);
-    super::inline::inline(module, &calls, super::inline::MAX_INLINED);
-    let capacity = unroll::MAX_UNROLLED_IN_ALL;
-    super::optimise_functions(module, &calls, capacity, &mut |_, _| {});
-    match module.hints.0.is_empty() {
-        true => Ok(()),
-        false => force(module, &calls),
-    }
-}
-
-/// Does what hints say of loops that are differentiated and still there.
-fn force(module: &mut Module, calls: &CallGraph) -> Result<(), Loss> {
-    let mut seen = vec![false; module.functions.len()];
-    let primals = module.functions.iter().filter_map(|f| f.recipe.as_ref());
-    let mut open: Vec<FuncId> = primals.map(|recipe| recipe.of).collect();
-    while let Some(id) = open.pop() {
-        if !std::mem::replace(&mut seen[id.index()], true) {
-            let custom = &module.function(id).custom;
-            open.extend(
-                [custom.forward, custom.backward, custom.substitute]
-                    .into_iter()
-                    .flatten(),
-            );
-            open.extend(crate::calls::callees(module.function(id)));
-        }
-    }
-    let mut capacity = MAX_FORCED;
-    for &id in calls.order.iter().filter(|id| seen[id.index()]) {
-        // The number of iterations of an inner loop can be known once an outer one is unrolled.
-        let at = id.index();
-        while unroll::unroll_forced(&mut module.functions[at], &module.hints, &mut capacity) {
-            super::simplify(module, id, &mut |_, _| {});
-        }
-        if let Some(span) = unroll::left(module.function(id), &module.hints) {
-            return Err(Loss::NotUnrolled { span });
-        }
-        let function = &mut module.functions[at];
-        match unroll::unroll_blocks(function, &module.hints, &mut capacity) {
-            Ok(false) => {}
-            Ok(true) => super::simplify(module, id, &mut |_, _| {}),
-            Err(span) => return Err(Loss::NotUnrolled { span }),
-        }
-    }
-    Ok(())
+/// Whether nothing is left to be written.
+pub(super) fn is_done(module: &Module) -> bool {
+    let functions = &module.functions;
+    let mut insts = (functions.iter().flat_map(|f| &f.regions)).flat_map(|region| &region.insts);
+    let has_custom = |f: &Function| f.recipe.is_some() || f.custom != CustomDerivatives::default();
+    module.hints.0.is_empty()
+        && !functions.iter().any(has_custom)
+        && !insts.any(|inst| inst.kind == InstKind::Detach)
 }
 
 /// Removes what only this pass reads.

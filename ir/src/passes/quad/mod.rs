@@ -43,14 +43,24 @@ pub fn quads(
     rule: Quad,
     at_divergence: AtDivergence,
 ) -> Result<Module, Vec<Diagnostic>> {
-    let mut found = divergence::find(&module);
+    replace_shadows(&mut module, rule, at_divergence)?;
+    Ok(module)
+}
+
+/// Replaces the shadows that a module reads by differences.
+pub(super) fn replace_shadows(
+    module: &mut Module,
+    rule: Quad,
+    at_divergence: AtDivergence,
+) -> Result<(), Vec<Diagnostic>> {
+    let mut found = divergence::find(module);
     if at_divergence == AtDivergence::Flatten && !found.derivatives.is_empty() {
         // Small functions of the library are inlined then, so that they take no steps.
-        let calls = CallGraph::new(&module);
-        inline(&mut module, &calls, 0);
-        found = divergence::find(&module);
-        while flatten::flatten(&mut module, &found.arms) {
-            found = divergence::find(&module);
+        let calls = CallGraph::new(module);
+        inline(module, &calls, 0);
+        found = divergence::find(module);
+        while flatten::flatten(module, &found.arms) {
+            found = divergence::find(module);
         }
     }
     if !found.derivatives.is_empty() {
@@ -61,7 +71,7 @@ pub fn quads(
     }
     module.functions.iter_mut().for_each(rewrite);
     module.quad = Some(rule);
-    Ok(module)
+    Ok(())
 }
 
 /// Gives the outputs both lanes; the evaluator of the quad fills them in.

@@ -18,13 +18,15 @@ mod variants;
 
 use super::*;
 use crate::Op;
-use crate::module::Function;
+use crate::module::{Function, InstKind};
 use crate::span::FileId;
 use crate::text::{SpanComments, parse, print};
+use crate::types::{Lanes, Scalar};
 use adumbra_ops::OpSet;
 
 const DUAL: PassOptions = PassOptions {
     derivatives: Derivatives::Dual,
+    at_divergence: AtDivergence::Refuse,
     merge_demand: false,
     output_shadows: false,
     dropped: OpSet::NONE,
