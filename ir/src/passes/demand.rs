@@ -5,7 +5,8 @@
 //! exactly if an edge path leads from it to a seed or a result that demands the direction. Each
 //! node changes at most twice.
 
-use super::shadow_flow::{FlowNode, FlowSignature, ShadowFlow, inner_out};
+use super::dataflow::FlowNode;
+use super::shadow_flow::{FlowSignature, ShadowFlow, inner_out};
 use crate::types::Lanes;
 
 /// The demand on each node, where `outs` is that on the function's outs. `state` and `work` are

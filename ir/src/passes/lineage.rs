@@ -6,8 +6,8 @@
 //! is per value, so it is flow-sensitive; an array has one set for all its elements at all times.
 //! Each node changes at most twice.
 
-use super::shadow_flow::FlowSignature;
-use super::shadow_flow::{FlowNode, ShadowFlow, inner_in};
+use super::dataflow::FlowNode;
+use super::shadow_flow::{FlowSignature, ShadowFlow, inner_in};
 use crate::types::Lanes;
 
 /// The lineage of each node, where `ins` is that of the function's ins. `state` and `work` are

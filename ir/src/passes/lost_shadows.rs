@@ -8,19 +8,15 @@
 //!
 //! Assumes a verified module before any pass. The analysis follows floats on all paths; a
 //! condition, an index or an int computed from a derivative passes nothing. Functions are
-//! summarised by their parameters, callees first, so that calls do not mix. Functions that call
-//! each other in a cycle are repeated to the fixpoint, at most [`MAX_CYCLE_ROUNDS`] times.
+//! summarised by their parameters, so that calls do not mix.
 
+use super::dataflow::{FlowEdges, InBits, Joins, SummaryAnalysis, summarise};
 use crate::calls::{CallGraph, callees};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::module::*;
 use crate::span::Span;
 use crate::types::Scalar;
-
-/// How often functions in a cycle are analysed. Longer paths of a value through recursion go
-/// unnoticed.
-pub(super) const MAX_CYCLE_ROUNDS: usize = 16;
 
 /// Most places of a function that read derivatives of its parameters. Further ones go unnoticed by
 /// its callers.
@@ -42,27 +38,18 @@ pub struct LostShadows {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A set: parameters of the function (scalars, then arrays; the last bit is shared by all further
-/// ones), globals with shadows and without, textures, derivatives. without, textures, derivatives.
+/// A set: parameters of the function by [`INS`], globals with shadows and without, textures,
+/// derivatives.
 type From = u64;
 
 const DERIVATIVE: From = 1 << 63;
 const TEXTURE: From = 1 << 62;
 const SHADOWLESS: From = 1 << 61;
 const SHADOWED: From = 1 << 60;
-const LAST_PARAM: u32 = 59;
-const PARAMS: From = SHADOWED - 1;
+const INS: InBits = InBits { shared: 59 };
 
 /// The other bits that decide whether a derivative is 0 for lack of shadows.
 const GLOBALS: From = SHADOWLESS | SHADOWED;
-
-const fn param(index: usize) -> From {
-    1 << if index < LAST_PARAM as usize {
-        index as u32
-    } else {
-        LAST_PARAM
-    }
-}
 
 /// A place that requests a derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,10 +103,17 @@ fn nothing(module: &Module) -> LostShadows {
 fn has_sources(function: &Function, shadowless: &[bool]) -> bool {
     let mut insts = function.regions.iter().flat_map(|region| &region.insts);
     insts.any(|inst| match inst.kind {
-        InstKind::Shadow(_) | InstKind::Sample(_, _, MipSelection::Shadows) => true,
         InstKind::Global(global, _) => shadowless.get(global.index()) == Some(&true),
-        _ => false,
+        _ => is_ask(inst),
     })
+}
+
+/// Whether an instruction requests a derivative.
+fn is_ask(inst: &Inst) -> bool {
+    matches!(
+        inst.kind,
+        InstKind::Shadow(_) | InstKind::Sample(_, _, MipSelection::Shadows)
+    )
 }
 
 /// Analyses all functions. Those that `skip` names, and that call none but such, pass every
@@ -130,36 +124,19 @@ fn follow(
     shadowless: &[bool],
     skip: impl Fn(FuncId) -> bool,
 ) -> LostShadows {
+    let mut analysis = OriginAnalysis {
+        module,
+        recursive: &graph.recursive,
+        shadowless,
+        skip,
+        skipped: vec![false; module.functions.len()],
+    };
+    let summaries = summarise(module, graph, &mut analysis);
     let mut origins = nothing(module);
-    let mut summaries = vec![Summary::default(); module.functions.len()];
-    let mut skipped = vec![false; module.functions.len()];
-    for component in &graph.components {
-        let members = &graph.order[component.clone()];
-        let alone = !graph.recursive[members[0].index()];
-        if alone
-            && skip(members[0])
-            && callees(module.function(members[0])).all(|id| skipped[id.index()])
-        {
-            skipped[members[0].index()] = true;
-            summaries[members[0].index()] = Summary::worst(module.function(members[0]));
-            continue;
-        }
-        for _ in 0..MAX_CYCLE_ROUNDS {
-            let mut changed = false;
-            for &id in members {
-                let summary = Flow::new(module, id, shadowless, &summaries).summary(&summaries);
-                changed |= summary != summaries[id.index()];
-                summaries[id.index()] = summary;
-            }
-            if !changed || alone {
-                break;
-            }
-        }
-        for &id in members {
-            if !module.function(id).library {
-                let flow = Flow::new(module, id, shadowless, &summaries);
-                flow.warn(&summaries, &mut origins.warnings);
-            }
+    for &id in &graph.order {
+        if !module.function(id).library && !analysis.skipped[id.index()] {
+            let flow = Flow::new(module, id, shadowless, &summaries);
+            flow.warn(&summaries, &mut origins.warnings);
         }
     }
     let entry = &summaries[module.entry.index()];
@@ -173,16 +150,55 @@ fn follow(
     origins
 }
 
-impl Summary {
-    /// The summary of a function of which nothing is known but that it has no sources.
-    fn worst(function: &Function) -> Summary {
-        let arrays = function
-            .arrays
-            .iter()
-            .take_while(|array| array.mode.is_some());
+struct OriginAnalysis<'a, F> {
+    module: &'a Module,
+    recursive: &'a [bool],
+    shadowless: &'a [bool],
+    skip: F,
+    /// By function: whether it was.
+    skipped: Vec<bool>,
+}
+
+impl<F: Fn(FuncId) -> bool> SummaryAnalysis for OriginAnalysis<'_, F> {
+    type Summary = Summary;
+
+    fn least(&self, id: FuncId) -> Summary {
+        Summary::of_all(self.module.function(id), 0)
+    }
+
+    fn greatest(&self, id: FuncId) -> Summary {
+        let function = self.module.function(id);
+        let insts = function.regions.iter().flat_map(|region| &region.insts);
+        let asks = insts.filter(|inst| is_ask(inst)).map(|inst| Ask {
+            from: INS.all(),
+            span: inst.span,
+            by_sample: matches!(inst.kind, InstKind::Sample(..)),
+        });
         Summary {
-            results: vec![PARAMS; function.results.len()],
-            arrays: vec![PARAMS; arrays.count()],
+            asks: asks.take(MAX_DERIVATIVE_READS).collect(),
+            ..Summary::of_all(function, From::MAX)
+        }
+    }
+
+    fn summarise(&mut self, id: FuncId, summaries: &[Summary]) -> Summary {
+        let function = self.module.function(id);
+        if !self.recursive[id.index()]
+            && (self.skip)(id)
+            && callees(function).all(|callee| self.skipped[callee.index()])
+        {
+            self.skipped[id.index()] = true;
+            return Summary::of_all(function, INS.all());
+        }
+        Flow::new(self.module, id, self.shadowless, summaries).summary(summaries)
+    }
+}
+
+impl Summary {
+    /// The summary of a function all of whose results contain this, and which reads no derivative.
+    fn of_all(function: &Function, from: From) -> Summary {
+        Summary {
+            results: vec![from; function.results.len()],
+            arrays: vec![from; function.array_params().count()],
             asks: Vec::new(),
         }
     }
@@ -237,7 +253,7 @@ impl<'m> Flow<'m> {
         let params = self.function.params();
         for (index, &value) in params.iter().enumerate() {
             if self.is_float(value) {
-                self.from[value.index()] = param(index);
+                self.from[value.index()] = INS.of(index);
             }
         }
         for (index, array) in (0..).zip(&self.function.arrays) {
@@ -245,7 +261,7 @@ impl<'m> Flow<'m> {
                 && array.element == Scalar::F32
             {
                 let node = self.array(ArrayId(index));
-                self.from[node] = param(params.len() + index as usize);
+                self.from[node] = INS.of(params.len() + index as usize);
             }
         }
     }
@@ -253,20 +269,15 @@ impl<'m> Flow<'m> {
     /// The direct edges between values; sources are marked.
     fn connect(&mut self, summaries: &[Summary], edges: &mut Vec<(u32, u32)>) {
         let function = self.function;
-        // Per region, the results that `Yield` and `Break` define.
-        let mut owners = vec![Results::NONE; function.regions.len()];
-        for inst in function.regions.iter().flat_map(|region| &region.insts) {
-            for region in inst.kind.regions() {
-                owners[region.index()] = inst.results;
-            }
-        }
+        let joins = Joins::new(function);
         let mut edge = |from: usize, to: usize| edges.push((from as u32, to as u32));
-        for (region, inst) in function
-            .regions
-            .iter()
-            .enumerate()
-            .flat_map(|(index, region)| region.insts.iter().map(move |inst| (index, inst)))
+        let regions = (0..).map(RegionId).zip(&function.regions);
+        for (region, inst) in
+            regions.flat_map(|(id, region)| region.insts.iter().map(move |inst| (id, inst)))
         {
+            joins.for_each(function, region, inst, |from, to| {
+                edge(from.index(), to.index())
+            });
             let floats =
                 |inst: &'m Inst| inst.args.iter().copied().filter(|&arg| self.is_float(arg));
             match &inst.kind {
@@ -310,26 +321,13 @@ impl<'m> Flow<'m> {
                         .filter(|((_, array), _)| array.mode != Some(PassingMode::In))
                         .map(|((&array, _), from)| (self.array(array), from));
                     for (to, &from) in results.chain(written).collect::<Vec<_>>() {
-                        self.from[to] |= from & !PARAMS;
+                        self.from[to] |= from & !INS.all();
                         let ways = given
                             .iter()
                             .enumerate()
-                            .filter(|(i, _)| from & param(*i) != 0);
+                            .filter(|(i, _)| from & INS.of(*i) != 0);
                         ways.for_each(|(_, &arg)| edge(arg, to));
                     }
-                }
-                InstKind::Loop(target) | InstKind::Continue(target) => {
-                    let params = &function.region(*target).params;
-                    let pairs = inst.args.iter().zip(params);
-                    pairs.for_each(|(arg, to)| edge(arg.index(), to.index()));
-                }
-                InstKind::Break(target) => {
-                    let pairs = inst.args.iter().zip(owners[target.index()].iter());
-                    pairs.for_each(|(arg, to)| edge(arg.index(), to.index()));
-                }
-                InstKind::Yield => {
-                    let pairs = inst.args.iter().zip(owners[region].iter());
-                    pairs.for_each(|(arg, to)| edge(arg.index(), to.index()));
                 }
                 _ => {}
             }
@@ -338,36 +336,8 @@ impl<'m> Flow<'m> {
 
     /// Propagates along the edges; each node changes at most once for each bit.
     fn follow(&mut self, edges: &[(u32, u32)]) {
-        let nodes = self.from.len();
-        let mut starts = vec![0u32; nodes + 1];
-        for &(from, _) in edges {
-            starts[from as usize + 1] += 1;
-        }
-        for node in 0..nodes {
-            starts[node + 1] += starts[node];
-        }
-        let mut free = starts.clone();
-        let mut targets = vec![0u32; edges.len()];
-        for &(from, to) in edges {
-            let slot = &mut free[from as usize];
-            targets[*slot as usize] = to;
-            *slot += 1;
-        }
-        let marked = (0..nodes as u32).rev();
-        let mut open: Vec<u32> = marked
-            .filter(|&node| self.from[node as usize] != 0)
-            .collect();
-        while let Some(node) = open.pop() {
-            let from = self.from[node as usize];
-            let range = starts[node as usize] as usize..starts[node as usize + 1] as usize;
-            for &to in &targets[range] {
-                let known = &mut self.from[to as usize];
-                if from & !*known != 0 {
-                    *known |= from;
-                    open.push(to);
-                }
-            }
-        }
+        let edges = FlowEdges::new(self.from.len() as u32, edges, |&edge| edge);
+        edges.flood(&mut self.from, &mut Vec::new());
         let function = self.function;
         for inst in function
             .regions
@@ -393,7 +363,7 @@ impl<'m> Flow<'m> {
         {
             let all = inst.args.iter().map(|arg| self.from[arg.index()]);
             match &inst.kind {
-                InstKind::Shadow(_) | InstKind::Sample(_, _, MipSelection::Shadows) => f(Ask {
+                _ if is_ask(inst) => f(Ask {
                     from: all.fold(0, |a, b| a | b),
                     span: inst.span,
                     by_sample: matches!(inst.kind, InstKind::Sample(..)),
@@ -402,12 +372,8 @@ impl<'m> Flow<'m> {
                     let arrays = arrays.iter().map(|&array| self.from[self.array(array)]);
                     let given: Vec<From> = all.chain(arrays).collect();
                     for ask in &summaries[callee.index()].asks {
-                        let asked = given
-                            .iter()
-                            .enumerate()
-                            .filter(|(i, _)| ask.from & param(*i) != 0);
                         f(Ask {
-                            from: asked.fold(ask.from & GLOBALS, |a, (_, from)| a | from),
+                            from: ask.from & GLOBALS | INS.passed(ask.from, &given),
                             // The library's source is hidden: the call is the place.
                             span: match self.module.function(*callee).library {
                                 true => inst.span,
@@ -426,25 +392,20 @@ impl<'m> Flow<'m> {
         let mut asks: Vec<Ask> = Vec::new();
         self.for_each_ask(summaries, |ask| {
             let of_params = Ask {
-                from: ask.from & (PARAMS | GLOBALS),
+                from: ask.from & (INS.all() | GLOBALS),
                 ..ask
             };
-            if of_params.from & PARAMS != 0
+            if of_params.from & INS.all() != 0
                 && asks.len() < MAX_DERIVATIVE_READS
                 && !asks.contains(&of_params)
             {
                 asks.push(of_params);
             }
         });
-        let arrays = self
-            .function
-            .arrays
-            .iter()
-            .take_while(|array| array.mode.is_some());
         let first = self.function.values.len();
         Summary {
             results: self.results.clone(),
-            arrays: self.from[first..first + arrays.count()].to_vec(),
+            arrays: self.from[first..][..self.function.array_params().count()].to_vec(),
             asks,
         }
     }
@@ -458,7 +419,7 @@ impl<'m> Flow<'m> {
                 warnings.push(of_derivative(ask));
             }
             // Callers report sources that are parameters; parameters of the shader have no shadows.
-            let is_known = self.is_entry || ask.from & PARAMS == 0;
+            let is_known = self.is_entry || ask.from & INS.all() == 0;
             if is_known && ask.from & GLOBALS == SHADOWLESS {
                 warnings.push(self.of_shadowless(ask));
             }

@@ -18,6 +18,7 @@
 //! nothing becomes the same IR either way. All passes are linear in the program, times a named
 //! constant at most.
 
+mod dataflow;
 mod dce;
 mod demand;
 mod differentiate;
@@ -41,12 +42,13 @@ mod unroll;
 #[cfg(test)]
 mod tests;
 
+pub use dataflow::MAX_FIXPOINT_ROUNDS;
 pub use differentiate::{MAX_DERIVED_INSTRUCTIONS, MAX_KEPT_RESULTS, MAX_ORDER};
 pub use inline::{MAX_COUNTED, MAX_INLINE, MAX_INLINED};
 pub use lost_shadows::{LostShadows, lost_shadows};
 pub use pass_times::PassTimes;
 pub use pipeline::{PASSES, PIPELINE, Pass, PassSlot};
-pub use quad::{AtDivergence, MAX_WALKS, quads};
+pub use quad::{AtDivergence, quads};
 pub use report::{FunctionReport, ValueReport, demand as demand_report};
 pub use specialise::MAX_VARIANTS;
 pub use unroll::{

@@ -9,17 +9,15 @@
 //! Lineage follows the edges, demand goes against them; both read this graph and nothing else. It
 //! is built once for each function, in linear time, and serves all its variants.
 
-use super::summary::{ShadowSummary, bit};
+use super::dataflow::{FlowEdges, FlowNode, Joins};
+use super::summary::{INS, SOURCE, ShadowSummary};
 use crate::instruction::Effect;
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
 use adumbra_ops::{MAX_OPERANDS, OpSet};
-use std::ops::BitOr;
 
-/// A node of the graph: values by their id, then arrays, then results, then joints of calls.
-pub(super) type FlowNode = u32;
-
-/// The graph of one function, with its sources and seeds.
+/// The graph of one function, with its sources and seeds. Nodes are values by their id, then arrays,
+/// then results, then joints of calls.
 #[derive(Debug)]
 pub(super) struct ShadowFlow<'m> {
     /// The function.
@@ -176,7 +174,7 @@ impl<'m> ShadowFlow<'m> {
             function,
             edges: Vec::with_capacity(function.values.len() * 2),
             nodes: result_node(function, function.results.len() as u32),
-            gives: vec![Results::NONE; function.regions.len()],
+            joins: Joins::new(function),
             arms: vec![NO_ARM; function.regions.len()],
             unions: Vec::new(),
             sources: Vec::new(),
@@ -210,7 +208,7 @@ impl<'m> ShadowFlow<'m> {
 
     /// The number of nodes.
     pub(super) fn nodes(&self) -> usize {
-        self.forward.starts.len() - 1
+        self.forward.nodes()
     }
 }
 
@@ -220,8 +218,7 @@ struct Build<'m> {
     function: &'m Function,
     edges: Vec<(FlowNode, FlowNode)>,
     nodes: u32,
-    /// By region: the results of the instruction that it belongs to.
-    gives: Vec<Results>,
+    joins: Joins,
     /// By region: the outermost `If` around it, counted through the function.
     arms: Vec<u32>,
     /// By outermost `If`: the directions demanded inside.
@@ -238,6 +235,12 @@ impl<'m> Build<'m> {
         let arm = self.arms[id.index()];
         let function = self.function;
         for inst in &function.region(id).insts {
+            let edges = &mut self.edges;
+            self.joins.for_each(function, id, inst, |from, to| {
+                if function.value(to).ty == Scalar::F32 {
+                    edges.push((from.0, to.0));
+                }
+            });
             match &inst.kind {
                 InstKind::Op(op)
                     if op.info().is_differentiable() && !wiring.options.dropped.contains(*op) =>
@@ -304,17 +307,10 @@ impl<'m> Build<'m> {
                         }
                         outer => outer,
                     };
-                    self.nest(*then, inst.results, union);
-                    self.nest(*other, inst.results, union);
+                    self.arms[then.index()] = union;
+                    self.arms[other.index()] = union;
                 }
-                InstKind::Loop(body) => {
-                    self.nest(*body, inst.results, arm);
-                    self.pass_to_loop(*body, &inst.args);
-                }
-                InstKind::Block(body) => self.nest(*body, inst.results, arm),
-                InstKind::Yield => self.give(id, &inst.args),
-                InstKind::Break(to) => self.give(*to, &inst.args),
-                InstKind::Continue(to) => self.pass_to_loop(*to, &inst.args),
+                InstKind::Loop(body) | InstKind::Block(body) => self.arms[body.index()] = arm,
                 InstKind::Return => {
                     for (i, &arg) in (0..).zip(&inst.args) {
                         if self.is_float(arg) {
@@ -364,24 +360,6 @@ impl<'m> Build<'m> {
         self.seeds.push((arm, DemandSeed { node, lanes }));
     }
 
-    fn nest(&mut self, region: RegionId, gives: Results, arm: u32) {
-        self.gives[region.index()] = gives;
-        self.arms[region.index()] = arm;
-    }
-
-    fn give(&mut self, region: RegionId, args: &[ValueId]) {
-        for (to, &from) in self.gives[region.index()].iter().zip(args) {
-            self.float_edge(from.0, to);
-        }
-    }
-
-    fn pass_to_loop(&mut self, body: RegionId, args: &[ValueId]) {
-        let function = self.function;
-        for (&to, &from) in function.region(body).params.iter().zip(args) {
-            self.float_edge(from.0, to);
-        }
-    }
-
     /// Edges from everything that goes into a call to everything that comes out.
     fn join(&mut self, arm: u32, call: &Inst, signature: &FlowSignature, uses_tape: bool) {
         let joint = self.nodes;
@@ -410,7 +388,7 @@ impl<'m> Build<'m> {
             }
         }
         // Parameters that share a bit meet in a joint node, so that the edges stay few.
-        let exact = signature.ins.len().min(bit::SHARED as usize);
+        let exact = signature.ins.len().min(INS.shared);
         let (own, shared) = signature.ins.split_at(exact);
         let joint = self.nodes;
         if !shared.is_empty() {
@@ -421,91 +399,15 @@ impl<'m> Build<'m> {
         }
         for (&slot, &flow) in signature.outs.iter().zip(&summary.flow) {
             let to = outer_out(function, call, slot);
-            if flow & bit::SOURCE != 0 {
+            if flow & SOURCE != 0 {
                 self.sources.push(to);
             }
-            if flow & bit::of(bit::SHARED as usize) != 0 && !shared.is_empty() {
+            if flow & INS.of(INS.shared) != 0 && !shared.is_empty() {
                 self.edge(joint, to);
             }
             for (i, &from) in own.iter().enumerate() {
-                if flow & bit::of(i) != 0 {
+                if flow & INS.of(i) != 0 {
                     self.edge(outer_in(function, call, from), to);
-                }
-            }
-        }
-    }
-}
-
-/// Edges by their source node.
-#[derive(Debug)]
-pub(super) struct FlowEdges {
-    starts: Vec<u32>,
-    ends: Vec<FlowNode>,
-}
-
-impl FlowEdges {
-    fn new<T>(nodes: u32, edges: &[T], ends_of: impl Fn(&T) -> (FlowNode, FlowNode)) -> FlowEdges {
-        let mut starts = vec![0; nodes as usize + 1];
-        for edge in edges {
-            starts[ends_of(edge).0 as usize] += 1;
-        }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += *start;
-            *start = sum;
-        }
-        let mut ends = vec![0; edges.len()];
-        for edge in edges {
-            let (from, to) = ends_of(edge);
-            let start = &mut starts[from as usize];
-            *start -= 1;
-            ends[*start as usize] = to;
-        }
-        FlowEdges { starts, ends }
-    }
-
-    /// The targets of the edges from a node.
-    pub(super) fn from(&self, node: FlowNode) -> &[FlowNode] {
-        let node = node as usize;
-        &self.ends[self.starts[node] as usize..self.starts[node + 1] as usize]
-    }
-
-    /// Joins each node's state to those of its successors, to the least fixpoint. The first round
-    /// is in order of the nodes, which suffices if no edge leads back; `work` is overwritten.
-    pub(super) fn flood<T>(&self, state: &mut [T], work: &mut Vec<FlowNode>)
-    where
-        T: Copy + PartialEq + BitOr<Output = T>,
-    {
-        work.clear();
-        for node in 0..state.len() as u32 {
-            let here = state[node as usize];
-            for &next in self.from(node) {
-                let there = &mut state[next as usize];
-                let joined = *there | here;
-                if joined != *there {
-                    *there = joined;
-                    if next <= node {
-                        work.push(next);
-                    }
-                }
-            }
-        }
-        self.propagate(state, work);
-    }
-
-    /// The same from the nodes in `work` alone, whose state is new.
-    pub(super) fn propagate<T>(&self, state: &mut [T], work: &mut Vec<FlowNode>)
-    where
-        T: Copy + PartialEq + BitOr<Output = T>,
-    {
-        while let Some(node) = work.pop() {
-            let here = state[node as usize];
-            for &next in self.from(node) {
-                let there = &mut state[next as usize];
-                let joined = *there | here;
-                if joined != *there {
-                    *there = joined;
-                    work.push(next);
                 }
             }
         }

@@ -11,11 +11,12 @@
 //! they grow; after [`MAX_GROWTH`] times they have all lanes. Guarantees `lanes = lineage ∩ demand`
 //! for every node of every variant. The work is at most [`MAX_VARIANTS`] + 1 times the program.
 
+use super::dataflow::visit_callers_first;
 use super::demand::demand;
 use super::lineage::lineage;
 use super::pass_times::{PassClock, PassPhase};
 use super::shadow_flow::{FlowSlot, outer_in, outer_out};
-use super::summary::{ShadowSummaries, bit};
+use super::summary::{INS, ShadowSummaries};
 use crate::calls::CallGraph;
 use crate::module::FuncId;
 use crate::types::Lanes;
@@ -71,18 +72,14 @@ pub(super) fn specialise(
     let outs = vec![entry; signature.outs.len()];
     solver.request(root, &ins, &outs);
 
-    for component in calls.components.iter().rev() {
-        let members = &calls.order[component.clone()];
-        let mut changed = true;
-        while std::mem::take(&mut changed) {
-            for &id in members.iter().rev() {
-                while let Some(variant) = solver.queues[id.index()].pop() {
-                    solver.solve(id, variant, clock);
-                    changed = true;
-                }
-            }
+    visit_callers_first(calls, |id| {
+        let mut changed = false;
+        while let Some(variant) = solver.queues[id.index()].pop() {
+            solver.solve(id, variant, clock);
+            changed = true;
         }
-    }
+        changed
+    });
     Plan {
         variants: solver.variants,
     }
@@ -166,14 +163,14 @@ impl Solver<'_, '_> {
             // Ins that share a bit all carry the lanes of any of them, so that the assumed flow is
             // covered.
             let can = |&slot: &FlowSlot| self.lineage[outer_in(flow.function, call, slot) as usize];
-            let shared = signature.ins.iter().skip(bit::SHARED as usize).map(can);
+            let shared = signature.ins.iter().skip(INS.shared).map(can);
             let shared = shared.fold(Lanes::NONE, |all, lanes| all | lanes);
             ins.clear();
             ins.extend(signature.ins.iter().enumerate().map(|(i, slot)| {
                 let flows = summary.flow.iter().zip(&outs);
-                let asked = flows.filter(|(flow, _)| *flow & bit::of(i) != 0);
+                let asked = flows.filter(|(flow, _)| *flow & INS.of(i) != 0);
                 let asked = asked.fold(summary.demanded[i], |all, (_, &out)| all | out);
-                let carried = match i < bit::SHARED as usize {
+                let carried = match i < INS.shared {
                     true => can(slot),
                     false => shared,
                 };

@@ -4,31 +4,21 @@
 //! interprocedural dataflow analysis via graph reachability*). So one relation serves both: the
 //! outs that each of a function's ins flows into. With it go the outs that globals flow into, and
 //! the ins whose shadows are demanded inside. None of this depends on the caller; summaries are
-//! made callees first, before any variant exists. Functions that call each other in a cycle iterate
-//! to the least fixpoint, at most [`MAX_SUMMARY_ROUNDS`] times. Beyond that everything is assumed
-//! to flow everywhere, which costs lanes but no correctness.
+//! made callees first, before any variant exists. Assuming everything, beyond
+//! [`MAX_FIXPOINT_ROUNDS`](super::dataflow::MAX_FIXPOINT_ROUNDS), costs lanes but no correctness.
 
+use super::dataflow::{InBits, SummaryAnalysis, summarise};
 use super::demand::demand;
 use super::shadow_flow::{FlowOptions, FlowSignature, ShadowFlow, Wiring, inner_in, inner_out};
 use crate::calls::CallGraph;
 use crate::module::{FuncId, Module};
 use crate::types::Lanes;
 
-/// How often functions in a cycle are summarised before everything is assumed to flow everywhere.
-pub(super) const MAX_SUMMARY_ROUNDS: usize = 128;
-
 /// Sets of ins, and globals, as bits.
-pub(super) mod bit {
-    /// Globals.
-    pub(crate) const SOURCE: u64 = 1 << 63;
-    /// The first in that shares its bit with all later ones.
-    pub(crate) const SHARED: u32 = 62;
+pub(super) const INS: InBits = InBits { shared: 62 };
 
-    /// The bit of an in.
-    pub(crate) fn of(i: usize) -> u64 {
-        1 << i.min(SHARED as usize)
-    }
-}
+/// Globals.
+pub(super) const SOURCE: u64 = 1 << 63;
 
 /// The effect of a call on shadows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,10 +53,10 @@ impl ShadowSummary {
 
         let mut bits = vec![0; flow.nodes()];
         for (i, &slot) in signature.ins.iter().enumerate() {
-            bits[inner_in(flow.function, slot) as usize] |= bit::of(i);
+            bits[inner_in(flow.function, slot) as usize] |= INS.of(i);
         }
         for &source in &flow.sources {
-            bits[source as usize] |= bit::SOURCE;
+            bits[source as usize] |= SOURCE;
         }
         flow.forward.flood(&mut bits, &mut work);
         let outs = signature.outs.iter();
@@ -102,43 +92,53 @@ impl<'m> ShadowSummaries<'m> {
         calls: &CallGraph,
         options: FlowOptions,
     ) -> ShadowSummaries<'m> {
-        let signatures: Vec<_> = module.functions.iter().map(FlowSignature::new).collect();
-        let mut summaries: Vec<_> = signatures.iter().map(ShadowSummary::nothing).collect();
-        let mut flows: Vec<_> = module.functions.iter().map(|_| None).collect();
-        for component in &calls.components {
-            let members = &calls.order[component.clone()];
-            let cyclic = calls.recursive[members[0].index()];
-            for round in 0.. {
-                let mut changed = false;
-                for &id in members {
-                    let flow = ShadowFlow::new(
-                        module.function(id),
-                        &Wiring {
-                            options,
-                            callees: Some((&signatures, &summaries)),
-                            derivative: None,
-                        },
-                    );
-                    if id != module.entry || cyclic {
-                        let signature = &signatures[id.index()];
-                        let new = match round {
-                            0..MAX_SUMMARY_ROUNDS => ShadowSummary::of(&flow, signature),
-                            _ => ShadowSummary::everything(signature),
-                        };
-                        changed |= new != summaries[id.index()];
-                        summaries[id.index()] = new;
-                    }
-                    flows[id.index()] = Some(flow);
-                }
-                if !changed || !cyclic {
-                    break;
-                }
-            }
-        }
+        let mut analysis = ShadowAnalysis {
+            module,
+            recursive: &calls.recursive,
+            options,
+            signatures: module.functions.iter().map(FlowSignature::new).collect(),
+            flows: module.functions.iter().map(|_| None).collect(),
+        };
+        let summaries = summarise(module, calls, &mut analysis);
         ShadowSummaries {
-            signatures,
+            signatures: analysis.signatures,
             summaries,
-            flows,
+            flows: analysis.flows,
         }
+    }
+}
+
+struct ShadowAnalysis<'a, 'm> {
+    module: &'m Module,
+    recursive: &'a [bool],
+    options: FlowOptions,
+    signatures: Vec<FlowSignature>,
+    flows: Vec<Option<ShadowFlow<'m>>>,
+}
+
+impl SummaryAnalysis for ShadowAnalysis<'_, '_> {
+    type Summary = ShadowSummary;
+
+    fn least(&self, id: FuncId) -> ShadowSummary {
+        ShadowSummary::nothing(&self.signatures[id.index()])
+    }
+
+    fn greatest(&self, id: FuncId) -> ShadowSummary {
+        ShadowSummary::everything(&self.signatures[id.index()])
+    }
+
+    fn summarise(&mut self, id: FuncId, summaries: &[ShadowSummary]) -> ShadowSummary {
+        let wiring = Wiring {
+            options: self.options,
+            callees: Some((&self.signatures, summaries)),
+            derivative: None,
+        };
+        let flow = ShadowFlow::new(self.module.function(id), &wiring);
+        let summary = match id != self.module.entry || self.recursive[id.index()] {
+            true => ShadowSummary::of(&flow, &self.signatures[id.index()]),
+            false => self.least(id),
+        };
+        self.flows[id.index()] = Some(flow);
+        summary
     }
 }

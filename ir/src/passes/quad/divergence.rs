@@ -7,14 +7,16 @@
 //! from such a place.
 //!
 //! Both are sets of bits of dependences ([`SOURCE`], [`ENTRY`], the function's own ins), so that
-//! one walk over a function serves all calls of it; callers substitute their own sets. All sets are
-//! least fixpoints. The work is linear in the program, times a named constant; beyond that
-//! everything counts as varying. The analysis is that of Coutinho et al. (2011), *Divergence
-//! analysis and optimizations*, PACT.
+//! one walk over a function serves all calls of it; callers substitute their own sets. Where a walk
+//! does not settle, everything counts as varying. The analysis is that of Coutinho et al. (2011),
+//! *Divergence analysis and optimizations*, PACT.
 
 use crate::calls::CallGraph;
 use crate::instruction::Effect;
 use crate::module::*;
+use crate::passes::dataflow::{
+    InBits, Joins, SummaryAnalysis, settles, summarise, visit_callers_first,
+};
 use crate::span::Span;
 
 /// The dependences of a value or a place.
@@ -24,16 +26,8 @@ pub(super) type DependenceBits = u64;
 const SOURCE: DependenceBits = 1 << 63;
 /// Whether all points of a quad enter the function together.
 const ENTRY: DependenceBits = 1 << 62;
-/// The bit shared by all ins beyond those with a bit of their own.
-const SHARED: usize = 61;
-
-/// Walks over one function, or a cycle of functions, before everything in it counts as varying.
-pub const MAX_WALKS: usize = 64;
-
-/// The bit of a function's in: scalar parameters first, then array parameters.
-const fn in_bit(position: usize) -> DependenceBits {
-    1 << if position < SHARED { position } else { SHARED }
-}
+/// What goes into a function.
+const INS: InBits = InBits { shared: 61 };
 
 /// The summary of a function for its callers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,41 +62,16 @@ pub(super) struct DivergenceAnalysis {
 /// Every divergent derivative of a module.
 pub(super) fn find(module: &Module) -> DivergenceAnalysis {
     let calls = CallGraph::new(module);
-    let mut walks: Vec<Walk<'_>> = module.functions.iter().map(Walk::new).collect();
-    let mut summaries: Vec<Summary> = walks.iter().map(Walk::summary).collect();
-    for component in &calls.components {
-        let members = &calls.order[component.clone()];
-        for round in 0.. {
-            let mut changed = false;
-            for &id in members {
-                let walk = &mut walks[id.index()];
-                match round < MAX_WALKS {
-                    true => walk.settle(&summaries),
-                    false => walk.give_up(&summaries),
-                }
-                let summary = walk.summary();
-                changed |= summary != summaries[id.index()];
-                summaries[id.index()] = summary;
-            }
-            if !changed {
-                break;
-            }
-        }
-    }
+    let mut analysis = WalkAnalysis(module.functions.iter().map(Walk::new).collect());
+    let summaries = summarise(module, &calls, &mut analysis);
+    let WalkAnalysis(mut walks) = analysis;
     let mut reach = Reach {
         module,
         masks: vec![SOURCE; module.functions.len()],
         entered: vec![None; module.functions.len()],
         wanted: vec![None; module.functions.len()],
     };
-    for component in calls.components.iter().rev() {
-        let mut changed = true;
-        while std::mem::take(&mut changed) {
-            for &id in calls.order[component.clone()].iter().rev() {
-                changed |= reach.pass_on(id, &walks[id.index()]);
-            }
-        }
-    }
+    visit_callers_first(&calls, |id| reach.pass_on(id, &walks[id.index()]));
     let mut asks = vec![false; module.functions.len()];
     let (mut derivatives, mut arms) = (Vec::new(), Vec::new());
     for &id in &calls.order {
@@ -115,6 +84,31 @@ pub(super) fn find(module: &Module) -> DivergenceAnalysis {
     derivatives.sort_by_key(|found| (found.span.file, found.span.start, found.by_sample));
     derivatives.dedup_by_key(|found| (found.span, found.by_sample));
     DivergenceAnalysis { derivatives, arms }
+}
+
+/// The walks over all functions.
+struct WalkAnalysis<'m>(Vec<Walk<'m>>);
+
+impl SummaryAnalysis for WalkAnalysis<'_> {
+    type Summary = Summary;
+
+    fn least(&self, id: FuncId) -> Summary {
+        self.0[id.index()].summary()
+    }
+
+    fn greatest(&self, id: FuncId) -> Summary {
+        let Summary { results, arrays } = self.least(id);
+        Summary {
+            results: vec![DependenceBits::MAX; results.len()],
+            arrays: vec![DependenceBits::MAX; arrays.len()],
+        }
+    }
+
+    fn summarise(&mut self, id: FuncId, summaries: &[Summary]) -> Summary {
+        let walk = &mut self.0[id.index()];
+        walk.settle(summaries);
+        walk.summary()
+    }
 }
 
 /// The dependences that callers substitute, from the entry on.
@@ -138,12 +132,10 @@ impl Reach<'_> {
                 continue;
             };
             let at = callee.index();
-            let args = place.inst.args.iter().map(|arg| walk.values[arg.index()]);
-            let arrays = arrays.iter().map(|array| walk.arrays[array.index()]);
             let mut brought = SOURCE;
-            for (position, bits) in args.chain(arrays).enumerate() {
+            for (position, bits) in walk.given(place.inst, arrays).enumerate() {
                 if bits & mask != 0 {
-                    brought |= in_bit(position);
+                    brought |= INS.of(position);
                 }
             }
             let call = self.in_text(id, place.inst.span);
@@ -246,8 +238,9 @@ struct Walk<'m> {
     iterations: Vec<(DependenceBits, Option<Span>)>,
     /// By region of a loop: the number of its `Continue`s.
     continues: Vec<u32>,
-    /// By region: the results of the instruction that it belongs to, and whether it is a loop's.
-    owners: Vec<(Results, bool)>,
+    joins: Joins,
+    /// By region: whether it is a loop's.
+    is_loop: Vec<bool>,
     /// By region: the one around it, and the dependences of partial entry.
     entered: Vec<(Option<RegionId>, DependenceBits)>,
     open: Vec<Open>,
@@ -263,18 +256,21 @@ impl<'m> Walk<'m> {
         let mut values = vec![0; function.values.len()];
         let params = function.params();
         for (position, param) in params.iter().enumerate() {
-            values[param.index()] = in_bit(position);
+            values[param.index()] = INS.of(position);
         }
         let mut arrays = vec![0; function.arrays.len()];
         for (position, array) in function.array_params().enumerate() {
             if array.mode != Some(PassingMode::Out) {
-                arrays[position] = in_bit(params.len() + position);
+                arrays[position] = INS.of(params.len() + position);
             }
         }
         let mut continues = vec![0; function.regions.len()];
+        let mut is_loop = vec![false; function.regions.len()];
         for inst in function.regions.iter().flat_map(|region| &region.insts) {
-            if let InstKind::Continue(to) = inst.kind {
-                continues[to.index()] += 1;
+            match inst.kind {
+                InstKind::Continue(to) => continues[to.index()] += 1,
+                InstKind::Loop(body) => is_loop[body.index()] = true,
+                _ => {}
             }
         }
         Walk {
@@ -284,7 +280,8 @@ impl<'m> Walk<'m> {
             results: vec![0; function.results.len()],
             iterations: vec![(0, None); function.regions.len()],
             continues,
-            owners: vec![(Results::NONE, false); function.regions.len()],
+            joins: Joins::new(function),
+            is_loop,
             entered: vec![(None, 0); function.regions.len()],
             open: Vec::new(),
             places: Vec::new(),
@@ -302,18 +299,14 @@ impl<'m> Walk<'m> {
 
     /// Walks until nothing changes.
     fn settle(&mut self, summaries: &[Summary]) {
-        for _ in 0..MAX_WALKS {
+        let settled = settles(|| {
             self.changed = false;
             self.walk(summaries);
-            if !self.changed {
-                return;
-            }
+            self.changed
+        });
+        if settled {
+            return;
         }
-        self.give_up(summaries);
-    }
-
-    /// Takes everything for varying.
-    fn give_up(&mut self, summaries: &[Summary]) {
         let iterations = self.iterations.iter_mut().map(|(bits, _)| bits);
         let values = self.values.iter_mut().chain(&mut self.arrays);
         for bits in values.chain(&mut self.results).chain(iterations) {
@@ -367,8 +360,8 @@ impl<'m> Walk<'m> {
     fn inst(&mut self, region: RegionId, inst: &'m Inst, summaries: &[Summary]) {
         let here = self.open.last().expect("a region is open");
         let (partial, diverged_at) = (here.partial, here.diverged_at);
-        let all = inst.args.iter().map(|arg| self.values[arg.index()]);
-        let all = all.fold(0, |all, bits| all | bits);
+        let args = inst.args.iter();
+        let all = args.fold(0, |all, arg| all | self.values[arg.index()]);
         let place = Place {
             inst,
             region,
@@ -403,30 +396,25 @@ impl<'m> Walk<'m> {
                 let inside = partial | all;
                 let diverged_at = diverged_at.or((all & self.mask != 0).then_some(inst.span));
                 for arm in [*then, *other] {
-                    self.owners[arm.index()] = (inst.results, false);
                     self.region(arm, inside, diverged_at, summaries);
                 }
             }
-            InstKind::Block(body) => {
-                self.owners[body.index()] = (inst.results, false);
-                self.region(*body, partial, diverged_at, summaries);
-            }
+            InstKind::Block(body) => self.region(*body, partial, diverged_at, summaries),
             InstKind::Loop(body) => {
-                self.owners[body.index()] = (inst.results, true);
-                self.pass_to_loop(*body, &inst.args, 0);
+                self.join(region, inst, 0);
                 let (leaves, left) = self.iterations[body.index()];
                 self.region(*body, partial | leaves, diverged_at.or(left), summaries);
             }
-            InstKind::Yield => self.hand_over(self.owners[region.index()].0, &inst.args, 0),
+            InstKind::Yield => self.join(region, inst, 0),
             InstKind::Break(to) => {
-                self.hand_over(self.owners[to.index()].0, &inst.args, partial);
+                self.join(region, inst, partial);
                 self.leave(Some(*to), true);
             }
             InstKind::Continue(to) => {
                 // If there is only one `Continue`, all points in the next iteration pass the same
                 // values.
                 let is_only = self.continues[to.index()] == 1;
-                self.pass_to_loop(*to, &inst.args, if is_only { 0 } else { partial });
+                self.join(region, inst, if is_only { 0 } else { partial });
                 self.leave(Some(*to), false);
             }
             InstKind::Return => {
@@ -452,7 +440,7 @@ impl<'m> Walk<'m> {
             let is_target = Some(open.region) == target;
             open.partial |= partial;
             open.diverged_at = open.diverged_at.or(diverged_at);
-            let is_loop = self.owners[open.region.index()].1;
+            let is_loop = self.is_loop[open.region.index()];
             if is_loop && (for_good || !is_target) {
                 let (bits, left) = &mut self.iterations[open.region.index()];
                 grow(bits, partial, &mut self.changed);
@@ -464,33 +452,21 @@ impl<'m> Walk<'m> {
         }
     }
 
+    /// What a call passes, by position.
+    fn given(&self, call: &Inst, arrays: &[ArrayId]) -> impl Iterator<Item = DependenceBits> {
+        let args = call.args.iter().map(|arg| self.values[arg.index()]);
+        args.chain(arrays.iter().map(|array| self.arrays[array.index()]))
+    }
+
     fn call(&mut self, inst: &Inst, arrays: &[ArrayId], partial: DependenceBits, callee: &Summary) {
-        let args = inst.args.iter().map(|arg| self.values[arg.index()]);
-        let ins: Vec<DependenceBits> = args
-            .chain(arrays.iter().map(|array| self.arrays[array.index()]))
-            .collect();
-        let shared = ins.iter().skip(SHARED).fold(0, |all, bits| all | bits);
+        let given: Vec<DependenceBits> = self.given(inst, arrays).collect();
         let through = |bits: DependenceBits| {
-            let mut all = bits & SOURCE;
-            if bits & ENTRY != 0 {
-                all |= partial;
-            }
-            if bits & in_bit(SHARED) != 0 {
-                all |= shared;
-            }
-            let mut own = bits & (in_bit(SHARED) - 1);
-            while own != 0 {
-                all |= ins.get(own.trailing_zeros() as usize).unwrap_or(&0);
-                own &= own - 1;
-            }
-            all
+            let entered = if bits & ENTRY != 0 { partial } else { 0 };
+            bits & SOURCE | entered | INS.passed(bits, &given)
         };
         for (result, &bits) in inst.results.iter().zip(&callee.results) {
-            grow(
-                &mut self.values[result.index()],
-                through(bits),
-                &mut self.changed,
-            );
+            let bits = through(bits);
+            grow(&mut self.values[result.index()], bits, &mut self.changed);
         }
         for (array, &bits) in arrays.iter().zip(&callee.arrays) {
             let bits = through(bits) | partial;
@@ -508,22 +484,14 @@ impl<'m> Walk<'m> {
         grow(&mut self.arrays[array.index()], bits, &mut self.changed);
     }
 
-    /// Passes values to the results of an instruction around this one; reaching it depends on
-    /// `partial`.
-    fn hand_over(&mut self, results: Results, args: &[ValueId], partial: DependenceBits) {
-        for (to, from) in results.iter().zip(args) {
-            let bits = self.values[from.index()] | partial;
-            grow(&mut self.values[to.index()], bits, &mut self.changed);
-        }
-    }
-
-    /// Passes values to the parameters of a loop.
-    fn pass_to_loop(&mut self, body: RegionId, args: &[ValueId], partial: DependenceBits) {
-        let function = self.function;
-        for (to, from) in function.region(body).params.iter().zip(args) {
-            let bits = self.values[from.index()] | partial;
-            grow(&mut self.values[to.index()], bits, &mut self.changed);
-        }
+    /// Values become others; which of them may depend on `partial`.
+    fn join(&mut self, region: RegionId, inst: &Inst, partial: DependenceBits) {
+        let (values, changed) = (&mut self.values, &mut self.changed);
+        self.joins
+            .for_each(self.function, region, inst, |from, to| {
+                let bits = values[from.index()] | partial;
+                grow(&mut values[to.index()], bits, changed);
+            });
     }
 }
 

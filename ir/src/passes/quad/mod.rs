@@ -11,8 +11,6 @@
 mod divergence;
 mod flatten;
 
-pub use divergence::MAX_WALKS;
-
 use super::inline::inline;
 use crate::calls::CallGraph;
 use crate::codes::Code;

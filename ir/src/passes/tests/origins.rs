@@ -1,15 +1,19 @@
 //! Tests of the limits of the analysis of lost shadows. The frontend tests its results on programs.
 
-use super::super::lost_shadows::{MAX_CYCLE_ROUNDS, MAX_DERIVATIVE_READS, MAX_WARNINGS};
+use super::super::lost_shadows::{MAX_DERIVATIVE_READS, MAX_WARNINGS};
 use super::*;
 use std::fmt::Write;
 
-/// How many warnings a module has whose `main` has this body, beside other functions.
-fn warnings(body: &str, others: &str) -> usize {
+/// What is lost in a module whose `main` has this body, beside other functions.
+fn lost(body: &str, others: &str) -> LostShadows {
     let module = module(&format!(
         "fn main() -> (f32) ^0 {{\n%0: f32 = global g[0]\n%1: f32 = ddx %0\n{body}}}\n{others}"
     ));
-    lost_shadows(&module, &[]).warnings.len()
+    lost_shadows(&module, &[])
+}
+
+fn warnings(body: &str, others: &str) -> usize {
+    lost(body, others).warnings.len()
 }
 
 #[test]
@@ -58,12 +62,39 @@ fn shifting(params: usize) -> String {
 }
 
 #[test]
-fn rounds_through_recursion_are_limited() {
+fn derivatives_through_recursion_are_found() {
     let found = |params: usize| {
         let rest = ", %0".repeat(params - 1);
         let body = format!("%2: f32 = call shift(%1{rest})\nreturn %2\n");
         warnings(&body, &shifting(params))
     };
-    assert_ne!(found(MAX_CYCLE_ROUNDS - 2), 0);
-    assert_eq!(found(MAX_CYCLE_ROUNDS + 2), 0);
+    for params in [2, 20, 200] {
+        assert_ne!(found(params), 0, "{params}");
+    }
+}
+
+/// A function that calls itself and returns each result as the one before; the last one is its
+/// parameter, and no result is a derivative.
+fn rising(results: usize) -> String {
+    let list = |f: &dyn Fn(usize) -> String| (0..results).map(f).collect::<Vec<_>>().join(", ");
+    format!(
+        "fn rise(%0: f32) -> ({}) ^0 {{\n%1: f32 = ddx %0\n{} = call rise(%0)\nreturn {}\n}}",
+        list(&|_| "f32".to_owned()),
+        list(&|i| format!("%{}: f32", 2 + i)),
+        list(&|i| match i + 1 == results {
+            true => "%0".to_owned(),
+            false => format!("%{}", 3 + i),
+        }),
+    )
+}
+
+#[test]
+fn everything_is_assumed_of_long_recursion() {
+    let is_marked = |results: usize| {
+        let list: Vec<String> = (2..results + 2).map(|i| format!("%{i}: f32")).collect();
+        let body = format!("{} = call rise(%0)\nreturn %2\n", list.join(", "));
+        lost(&body, &rising(results)).second_order[0]
+    };
+    assert!(!is_marked(MAX_FIXPOINT_ROUNDS - 2));
+    assert!(is_marked(MAX_FIXPOINT_ROUNDS + 2));
 }

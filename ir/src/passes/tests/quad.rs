@@ -1,7 +1,7 @@
 //! Tests of differences in place of shadows, and of the limits of the analysis. `tests/quads.rs`
 //! tests the errors, in the language.
 
-use super::super::{AtDivergence, MAX_WALKS, quads};
+use super::super::{AtDivergence, MAX_FIXPOINT_ROUNDS, quads};
 use crate::module::*;
 use crate::quad::{Corner, Quad};
 use crate::text::{SpanComments, parse, print};
@@ -143,8 +143,8 @@ fn values_beyond_walk_limit_count_as_varying() {
     // The last walk finds nothing new.
     for (variables, refused) in [
         (1, false),
-        (MAX_WALKS - 2, false),
-        (MAX_WALKS, true),
+        (MAX_FIXPOINT_ROUNDS - 2, false),
+        (MAX_FIXPOINT_ROUNDS, true),
         (2_000, true),
     ] {
         let made = quads(chain(variables), Quad::Fine, AtDivergence::Refuse);

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::module::ValueId;
-use crate::passes::{specialise::MAX_GROWTH, summary::MAX_SUMMARY_ROUNDS};
+use crate::passes::specialise::MAX_GROWTH;
 use crate::types::Direction;
 use std::fmt::Write as _;
 
@@ -417,7 +417,7 @@ fn a_union_that_grows_too_often_takes_everything() {
 #[test]
 fn recursion_is_followed_for_a_limited_number_of_rounds() {
     // The shadow of g reaches the first result after as many calls as there are results.
-    for results in [MAX_SUMMARY_ROUNDS - 10, MAX_SUMMARY_ROUNDS + 10] {
+    for results in [MAX_FIXPOINT_ROUNDS - 10, MAX_FIXPOINT_ROUNDS + 10] {
         let out = run(module(&descending(results)), &DUAL).0;
         assert!(out.entry().value(ValueId(0)).lanes.has(Direction::X));
     }
@@ -428,7 +428,7 @@ fn recursion_is_followed_for_a_limited_number_of_rounds() {
         out.entry().value(ValueId(1)).lanes
     };
     assert_eq!(unasked(20), Lanes::X);
-    assert_eq!(unasked(MAX_SUMMARY_ROUNDS + 10), Lanes::XY);
+    assert_eq!(unasked(MAX_FIXPOINT_ROUNDS + 10), Lanes::XY);
 }
 
 #[test]
