@@ -288,10 +288,13 @@ fn held(
     if slope.error.is_nan() || slope.error > 1e-4 * size {
         return Verdict::Unknown;
     }
-    // The constants of partials are those of the IR, numbers of f32: the terms of noise can lose by
-    // that what the differences show.
-    let constants = if derivative == 0.0 { 1e-6 } else { 1e-5 };
-    match (slope.value - derivative).abs() <= 8.0 * slope.error + constants * size {
+    // The constants of partials are those of the IR, numbers of f32. Where terms cancel, as those of
+    // noise, differences show what is lost by that.
+    let constants = match derivative == 0.0 {
+        true => 1e-6 * size,
+        false => 1e-5 * size.max(0.1),
+    };
+    match (slope.value - derivative).abs() <= 8.0 * slope.error + constants {
         true => Verdict::Agrees,
         false => Verdict::Differs(slope),
     }
