@@ -10,6 +10,7 @@
 //! is built once for each function, in linear time, and serves all its variants.
 
 use super::dataflow::{FlowEdges, FlowNode, Joins};
+use super::differentiate::CoefficientProvider;
 use super::summary::{INS, SOURCE, ShadowSummary};
 use crate::instruction::Effect;
 use crate::module::*;
@@ -158,6 +159,16 @@ pub(super) struct Wiring<'a> {
     pub(super) derivative: Option<DerivativeWiring<'a>>,
 }
 
+impl Wiring<'_> {
+    /// Whether regions pass on what values of a type have beside them.
+    fn passes(&self, ty: Scalar) -> bool {
+        match self.derivative {
+            Some(derivative) => derivative.rules.has_tangents(ty),
+            None => ty == Scalar::F32,
+        }
+    }
+}
+
 /// What calls do in the graph of derivatives of functions.
 #[derive(Clone, Copy)]
 pub(super) struct DerivativeWiring<'a> {
@@ -165,6 +176,8 @@ pub(super) struct DerivativeWiring<'a> {
     pub(super) functions: &'a [Function],
     /// By function: whether it keeps or takes what another takes or kept.
     pub(super) uses_tape: &'a [bool],
+    /// The derivative rules of ops.
+    pub(super) rules: &'a dyn CoefficientProvider,
 }
 
 impl<'m> ShadowFlow<'m> {
@@ -237,20 +250,24 @@ impl<'m> Build<'m> {
         for inst in &function.region(id).insts {
             let edges = &mut self.edges;
             self.joins.for_each(function, id, inst, |from, to| {
-                if function.value(to).ty == Scalar::F32 {
+                if wiring.passes(function.value(to).ty) {
                     edges.push((from.0, to.0));
                 }
             });
             match &inst.kind {
                 InstKind::Op(op)
-                    if op.info().is_differentiable() && !wiring.options.dropped.contains(*op) =>
+                    if (op.info().is_differentiable() || wiring.derivative.is_some())
+                        && !wiring.options.dropped.contains(*op) =>
                 {
                     let mut constants = [None; MAX_OPERANDS];
                     for (constant, arg) in constants.iter_mut().zip(&inst.args) {
                         *constant = self.constants[arg.index()];
                     }
-                    for (&arg, carries) in inst.args.iter().zip(op.passes_shadows_given(constants))
-                    {
+                    let carries = match wiring.derivative {
+                        Some(derivative) => derivative.rules.carries(*op, constants),
+                        None => op.passes_shadows_given(constants),
+                    };
+                    for (&arg, carries) in inst.args.iter().zip(carries) {
                         if carries {
                             self.edge(arg.0, inst.results.first.0);
                         }

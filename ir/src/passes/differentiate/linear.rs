@@ -1,18 +1,17 @@
 //! The primal function with the coefficients of its linear part.
 //!
 //! Assumes a complete function. Guarantees: its values, regions and arrays keep their numbers, and
-//! what it computes is the same; after each active op come the instructions of its partials. The
+//! what it computes is the same; after each active op come the instructions of its coefficients. The
 //! linear part is a list beside it: what each active result is a sum of, and the sweeps of each
 //! active call.
 
 use super::activity::ActiveSlots;
+use super::coefficients::AppliedOp;
 use super::field::{Coefficient, Trace};
 use super::{Differentiator, Loss, count};
 use crate::module::*;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar};
-use adumbra_ops::OpVisitor;
-use adumbra_ops::definition::{BitOpDef, OpDef};
 use rustc_hash::FxHashMap;
 
 /// A term of a sum: a coefficient and the value whose tangent it multiplies.
@@ -146,14 +145,16 @@ impl Linear {
             InstKind::Op(op) if self.active.value(result) => {
                 let wanted: Vec<bool> = inst.args.iter().map(|&a| self.active.value(a)).collect();
                 let (op, args, span) = (*op, inst.args.clone(), inst.span);
+                let rules = differentiator.rules;
                 out.push(inst);
                 let coefficients = Trace::run(&mut self.function.values, out, span, |trace| {
-                    op.visit(PartialsOf {
-                        trace,
+                    let at = AppliedOp {
+                        op,
                         args: &args,
-                        value: result,
+                        result,
                         wanted: &wanted,
-                    })
+                    };
+                    rules.coefficients(&at, trace)
                 });
                 let terms = coefficients.into_iter().zip(&args);
                 let terms = terms.filter_map(|(c, &arg)| Some((c?, arg))).collect();
@@ -314,30 +315,5 @@ fn tangents_of(activity: &Activity) -> Activity {
         params: tangents(&activity.params),
         results: tangents(&activity.results),
         arrays: tangents(&activity.arrays),
-    }
-}
-
-/// The coefficients of an op's operands that are wanted.
-struct PartialsOf<'t> {
-    trace: &'t Trace,
-    args: &'t [ValueId],
-    value: ValueId,
-    wanted: &'t [bool],
-}
-
-impl OpVisitor for PartialsOf<'_> {
-    type Out = Vec<Option<Coefficient>>;
-
-    fn float<R: OpDef<N>, const N: usize>(self) -> Vec<Option<Coefficient>> {
-        let trace = self.trace;
-        let args = std::array::from_fn(|i| trace.operand(R::INFO.operands[i], self.args[i]));
-        let partials = R::partials(args, trace.float(self.value));
-        (partials.into_iter().zip(self.wanted))
-            .map(|(partial, &wanted)| wanted.then(|| Coefficient::new(partial)).flatten())
-            .collect()
-    }
-
-    fn bits<R: BitOpDef<N>, const N: usize>(self) -> Vec<Option<Coefficient>> {
-        vec![None; self.args.len()]
     }
 }

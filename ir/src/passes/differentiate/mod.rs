@@ -11,6 +11,7 @@
 //! - `order`: orders of derivatives, and so their tapes.
 //! - `activity`: the values that have a derivative that matters.
 //! - `forward`: forward mode.
+//! - `coefficients`: the derivative rules of ops, for reverse mode.
 //! - `linear`: the primal function with the coefficients of its linear part, which reverse mode
 //!   transposes; `linearity`: whether a custom forward derivative has no other part.
 //! - `choose`: which primal values the reverse sweep reads are kept, by a minimum `cut`; `plan`: where.
@@ -24,6 +25,7 @@
 
 mod activity;
 mod choose;
+mod coefficients;
 mod cut;
 mod field;
 mod forward;
@@ -46,6 +48,9 @@ use crate::diagnostic::Diagnostic;
 use crate::instruction::Effect;
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
+pub(super) use coefficients::CoefficientProvider;
+
+use coefficients::Partials;
 use loss::Loss;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -60,6 +65,14 @@ pub const MAX_KEPT_RESULTS: usize = 64;
 
 /// Writes the bodies of all derived functions.
 pub(super) fn differentiate(module: &mut Module) -> Result<(), Diagnostic> {
+    differentiate_by(module, &Partials)
+}
+
+/// [`differentiate`], where reverse mode goes by these rules.
+fn differentiate_by(
+    module: &mut Module,
+    rules: &dyn CoefficientProvider,
+) -> Result<(), Diagnostic> {
     if module.functions.iter().all(|f| f.recipe.is_none()) {
         finish(module);
         return Ok(());
@@ -69,6 +82,7 @@ pub(super) fn differentiate(module: &mut Module) -> Result<(), Diagnostic> {
     let count = module.functions.len();
     let mut differentiator = Differentiator {
         module,
+        rules,
         recursive,
         orders,
         uses_tape: vec![false; count],
@@ -139,6 +153,8 @@ fn attach(function: &mut Function) {
 /// The state of the pass.
 struct Differentiator<'m> {
     module: &'m mut Module,
+    /// The rules of reverse mode.
+    rules: &'m dyn CoefficientProvider,
     /// By function: whether it calls itself, perhaps through others.
     recursive: Vec<bool>,
     /// By function: its order.
@@ -232,6 +248,7 @@ impl Differentiator<'_> {
         DerivativeWiring {
             functions: &self.module.functions,
             uses_tape: &self.uses_tape,
+            rules: self.rules,
         }
     }
 
