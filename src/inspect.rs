@@ -16,3 +16,21 @@ pub use adumbra_ir::eval::NanOrigin;
 pub use adumbra_ir::passes::{FunctionReport, PASSES, ValueReport};
 pub use adumbra_ir::{Module, Op};
 pub use adumbra_ops::definition::{OpClass, OpInfo};
+
+use adumbra_ir::text::{self, SpanComments};
+use adumbra_vm::FloatEnvironment;
+
+/// The intermediate representation as text.
+///
+/// ```
+/// use adumbra::{Compiler, GlobalsLayout, Sources, inspect::ir_text};
+/// let source = "[Differentiable] float f(float x) { return x * x; }
+///               shader s(float x, out float o) { o = fwd_diff(f)(diffPair(x, 1)).d; }";
+/// let module = Compiler::new(GlobalsLayout::new()).lowered(&Sources::new("s.adu", source))?;
+/// assert!(ir_text(&module).contains("fn \"fwd_diff(f)\""));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn ir_text(module: &Module) -> String {
+    let _mode = FloatEnvironment::enter();
+    text::print(module, SpanComments::Hidden)
+}

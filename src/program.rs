@@ -16,7 +16,6 @@ use crate::value::{HostValue, MAX_HOST_SCALARS, ValueView};
 use adumbra_ir::memory::{ARC_OVERHEAD, HeapSize};
 use adumbra_ir::passes::{self, FunctionReport, PassOptions};
 use adumbra_ir::quad::Quad;
-use adumbra_ir::text::{self, SpanComments};
 use adumbra_ir::{Code, Diagnostic, Module, Span};
 use adumbra_vm::bytecode::{Interface, Opcode};
 use adumbra_vm::native::NativeBackend;
@@ -369,9 +368,7 @@ impl Program {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn ir(&self) -> Option<String> {
-        let _mode = FloatEnvironment::enter();
-        let module = self.module.as_ref()?;
-        Some(text::print(module, SpanComments::Hidden))
+        self.module.as_ref().map(crate::inspect::ir_text)
     }
 
     /// The demanded derivatives of each value.

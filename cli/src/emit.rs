@@ -10,8 +10,11 @@ use crate::run::folded_instance;
 use crate::setup::Setup;
 use crate::show;
 use adumbra::{
-    Compiler, Diagnostics, Options, Program, Sources, assembly::Assembly, group::Group,
-    inspect::FunctionReport, object::Target,
+    Compiler, Diagnostics, Options, Program, Sources,
+    assembly::Assembly,
+    group::Group,
+    inspect::{self, FunctionReport},
+    object::Target,
 };
 use serde::Serialize;
 use std::io::{self, Write};
@@ -95,11 +98,17 @@ fn stage(
     compiler: &Compiler,
     input: &Input,
 ) -> Result<CliResult<Vec<u8>>, Diagnostics> {
-    if matches!(args.stage, Stage::Ast | Stage::Lineage) && !args.arguments.is_empty() {
+    let is_before_folding = matches!(args.stage, Stage::Ast | Stage::Derivative | Stage::Lineage);
+    if is_before_folding && !args.arguments.is_empty() {
         return Ok(Err(CliError::usage(
             "--arg is for the stages `ir`, `demand`, `bytecode` and `asm`",
         )));
     }
+    let derivative = match (args.stage, input) {
+        (Stage::Derivative, Input::Sources(sources)) => Some(compiler.lowered(sources)?),
+        (Stage::Derivative, Input::Group(group)) => Some(compiler.lowered_group(group)?),
+        _ => None,
+    };
     let program = match (args.stage, input) {
         (Stage::Ast, Input::Sources(sources)) => {
             return Ok(Ok(text_of(args, "ast", compiler.syntax_tree(sources)?)));
@@ -126,7 +135,10 @@ fn stage(
             if args.compile.stats {
                 report::stats_to_stderr(&program.stats(), OutputFormat::of(args.json));
             }
-            of_program(args, program)
+            match derivative {
+                Some(module) => Ok(text_of(args, "derivative", inspect::ir_text(&module))),
+                None => of_program(args, program),
+            }
         }),
     )
 }

@@ -388,7 +388,10 @@ pub enum DivergentName {
 pub enum Stage {
     /// The syntax tree
     Ast,
-    /// The intermediate representation as lowering leaves it
+    /// The intermediate representation as lowering leaves it, with the bodies of derivatives of
+    /// functions
+    Derivative,
+    /// The intermediate representation after all passes
     Ir,
     /// Which values can trace back to a global
     Lineage,

@@ -124,7 +124,7 @@ fn group_argument_is_folded_in() {
 
 #[test]
 fn group_stages_and_bytecode_are_emitted() {
-    for stage in ["ir", "lineage", "bytecode"] {
+    for stage in ["derivative", "ir", "lineage", "bytecode"] {
         let ran = adumbra(
             ["emit", "--group", MATERIAL, "--stage", stage]
                 .into_iter()

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn every_stage_can_be_shown() {
     let file = example("eval_practical.adu");
-    for stage in ["ast", "ir", "lineage", "demand", "bytecode"] {
+    for stage in ["ast", "derivative", "ir", "lineage", "demand", "bytecode"] {
         let ran = adumbra(["emit", &file, "--stage", stage].into_iter().chain(SEEDS));
         assert_eq!(ran.code, 0, "{stage}: {ran:?}");
         assert!(
@@ -14,6 +14,54 @@ fn every_stage_can_be_shown() {
         );
         assert!(!ran.stdout.is_empty());
     }
+}
+
+/// A loop whose iterations keep one value.
+const GROW: &str = "[Differentiable] float grow(float x, int n) {
+    float r = x;
+    for (int i = 0; i < n; i++) {
+        if (r > 100.0) break;
+        r = r * x + sin(r);
+    }
+    return r;
+}
+shader s(float x, int n, out float o) {
+    var dx = diffPair(x);
+    bwd_diff(grow)(dx, n, 1.0);
+    o = dx.d;
+}
+";
+
+#[test]
+fn derivative_stage_has_bodies_of_derivatives() {
+    let file = scratch("derivative_stage.adu", GROW);
+    let ran = adumbra(["emit", &file, "--stage", "derivative"]);
+    assert_eq!((ran.code, &*ran.stderr), (0, ""), "{ran:?}");
+    for line in ["fn \"bwd_diff(grow)\"", "keep 0 #0", "take 0 #0"] {
+        assert!(ran.stdout.contains(line), "{line}: {}", ran.stdout);
+    }
+    let json = adumbra(["emit", &file, "--stage", "derivative", "--json"]);
+    let json = json_of(&json);
+    assert_eq!(
+        (&json["stage"], &json["text"]),
+        (&"derivative".into(), &(&*ran.stdout).into())
+    );
+    let folded = adumbra(["emit", &file, "--stage", "derivative", "--arg", "x=1"]);
+    assert_eq!(folded.code, 2, "{folded:?}");
+}
+
+#[test]
+fn derivative_stage_without_derivatives_is_as_lowered() {
+    let text = "float square(float x) { return x * x; }
+                shader s(float x, out float o) { o = square(x) + 1.0 * 2.0; }";
+    let file = scratch("no_derivative.adu", text);
+    let ran = adumbra(["emit", &file, "--stage", "derivative"]);
+    // Nothing is inlined or folded yet.
+    for line in ["fn square", "call square", "mul", "const 2.0"] {
+        assert!(ran.stdout.contains(line), "{line}: {}", ran.stdout);
+    }
+    let optimised = adumbra(["emit", &file, "--stage", "ir"]);
+    assert!(!optimised.stdout.contains("fn square"), "{optimised:?}");
 }
 
 #[test]
