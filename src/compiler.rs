@@ -160,7 +160,7 @@ impl Compiler {
             for (i, _) in functions.filter(|(_, function)| function.is_shader) {
                 let entry = FunctionId(i as u32);
                 match lower_module(&checked.program, &interner, entry, &mut |_, _| {}) {
-                    Ok(module) => news.extend(self.derivative_diagnostics(&module)),
+                    Ok((module, _)) => news.extend(self.derivative_diagnostics(&module)),
                     Err(diagnostic) => news.push(diagnostic),
                 }
             }
@@ -418,6 +418,7 @@ impl Compiler {
             outputs,
             mut warnings,
             phases,
+            kept,
             ..
         } = front;
         let origins = self.lost_derivatives(&module);
@@ -457,6 +458,7 @@ impl Compiler {
                     warnings,
                     of_outputs,
                     origins.second_order,
+                    kept,
                 );
                 Ok(Arc::new(program))
             }

@@ -6,6 +6,7 @@ pub use crate::nan_origins::{
     nan_origins, nan_origins_in_quad, observed_nan_origin, observed_nan_origin_in_quad,
 };
 pub use crate::stats::{MemoryStats, NativeStats, Phases, Stats};
+pub use crate::tape_stats::{KeptStats, SourcePlace, TapeStats};
 #[cfg(feature = "objects")]
 pub use adumbra_aot::register_with_debuggers;
 pub use adumbra_frontend::lower::{

@@ -84,6 +84,7 @@ pub mod render;
 pub mod session;
 pub mod sources;
 mod stats;
+mod tape_stats;
 #[cfg(feature = "batch")]
 mod tier;
 #[cfg(not(feature = "batch"))]

@@ -11,10 +11,11 @@ use crate::group::convert_value;
 use crate::native::{self, NativeCompiler};
 use crate::sources::Sources;
 use crate::stats::{MemoryStats, NativeStats, Phases, Stats, micros};
+use crate::tape_stats::TapeStats;
 use crate::tier::shared::TierState;
 use crate::value::{HostValue, MAX_HOST_SCALARS, ValueView};
 use adumbra_ir::memory::{ARC_OVERHEAD, HeapSize};
-use adumbra_ir::passes::{self, FunctionReport, PassOptions};
+use adumbra_ir::passes::{self, FunctionReport, KeptRecord, PassOptions};
 use adumbra_ir::quad::Quad;
 use adumbra_ir::{Code, Diagnostic, Module, Span};
 use adumbra_vm::bytecode::{Interface, Opcode};
@@ -47,6 +48,8 @@ pub struct Program {
     /// The module that folding starts from; `None` without inputs, and for a program that was
     /// loaded.
     prepared: Option<PreparedModule>,
+    /// What reverse mode keeps; empty for a program that was loaded.
+    kept: Vec<KeptRecord>,
     phases: Phases,
     /// Its machine code, once it is first needed; `None` if there is none for this processor.
     native: OnceLock<Option<Arc<NativeCompiler>>>,
@@ -69,6 +72,7 @@ impl Program {
         warnings: Vec<Diagnostic>,
         of_outputs: usize,
         second_order: Vec<bool>,
+        kept: Vec<KeptRecord>,
     ) -> Program {
         Program {
             module: Some(back.module),
@@ -79,6 +83,7 @@ impl Program {
             of_outputs,
             second_order,
             prepared: back.prepared,
+            kept,
             phases: back.phases,
             native: OnceLock::new(),
             tiers: Arc::default(),
@@ -137,6 +142,7 @@ impl Program {
             of_outputs: 0,
             second_order: Vec::new(),
             prepared: None,
+            kept: Vec::new(),
             phases: Phases::default(),
             tiers: Arc::default(),
         }))
@@ -254,6 +260,7 @@ impl Program {
             of_outputs: _,
             second_order,
             prepared,
+            kept,
             phases: _,
             native,
             tiers,
@@ -264,7 +271,8 @@ impl Program {
         let rest = layout.heap_bytes()
             + sources.heap_bytes()
             + warnings.heap_bytes()
-            + second_order.heap_bytes();
+            + second_order.heap_bytes()
+            + kept.heap_bytes();
         let code = match native.get() {
             Some(Some(native)) => {
                 ARC_OVERHEAD
@@ -334,6 +342,12 @@ impl Program {
             bytecode_bytes: code.bytes,
             lanes: code.lanes,
             registers: code.registers,
+            tape: self.sources.as_ref().map_or_else(Vec::new, |sources| {
+                let records = self.kept.iter();
+                records
+                    .map(|record| TapeStats::new(record, sources))
+                    .collect()
+            }),
             memory: MemoryStats {
                 program: self.memory(),
                 ..MemoryStats::default()

@@ -2,11 +2,12 @@
 
 use crate::engine::Tier;
 use crate::program::Instance;
+use crate::tape_stats::TapeStats;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
 /// Statistics of one compilation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// Microseconds, phase by phase.
     pub phases_us: Phases,
@@ -20,6 +21,9 @@ pub struct Stats {
     pub lanes: usize,
     /// Words of registers, arrays and outputs.
     pub registers: usize,
+    /// What reverse mode keeps, in the order of the source; empty for a program that was loaded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tape: Vec<TapeStats>,
     /// Its memory.
     #[serde(rename = "memory_bytes")]
     pub memory: MemoryStats,

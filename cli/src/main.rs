@@ -27,6 +27,7 @@ mod run;
 mod setting;
 mod setup;
 mod show;
+mod tape;
 
 use args::{Cli, Command};
 use clap::error::{ContextKind, ContextValue, ErrorKind};

@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::show;
+use crate::tape::tape_text;
 use adumbra::render::{self, JsonDiagnostic, JsonSpan};
 use adumbra::{
     Diagnostic, Diagnostics, Evaluator, Sources,
@@ -200,8 +201,9 @@ pub fn stats_to_stderr(stats: &Stats, format: OutputFormat) {
         .tier
         .map(|tier| vec!["arithmetic by".to_owned(), self::tier(tier, stats.native)]);
     let rows: Vec<_> = times.chain(sizes).chain(tier).collect();
+    let text = show::table(&rows) + &tape_text(&stats.tape);
     // There is nowhere to report a failure of standard error to.
-    let _ = anstream::stderr().write_all(show::table(&rows).as_bytes());
+    let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
 /// The tier that computes arithmetic instructions, and why.

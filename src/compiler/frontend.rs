@@ -10,7 +10,7 @@ use adumbra_frontend::check::typed_tree::{FunctionId, TypedProgram};
 use adumbra_frontend::check::{self, CheckOutput, CheckRequest, SessionOutput};
 use adumbra_frontend::lower::Observation;
 use adumbra_frontend::{Interner, ReplParse, lower, lower_observed, parse_expression, parse_repl};
-use adumbra_ir::passes::{self, PassObserver, PassOptions};
+use adumbra_ir::passes::{self, KeptRecord, PassObserver, PassOptions};
 use adumbra_ir::{Code, Diagnostic, FileId, Module, Span};
 use bumpalo::Bump;
 
@@ -33,6 +33,8 @@ pub(crate) struct FrontendOutput {
     pub(crate) given: Vec<SessionOutput>,
     /// The observation of each message; empty unless points are observed.
     pub(crate) observations: Vec<Option<Observation>>,
+    /// What reverse mode keeps.
+    pub(crate) kept: Vec<KeptRecord>,
     pub(crate) warnings: Vec<Diagnostic>,
     pub(crate) phases: Phases,
 }
@@ -44,22 +46,25 @@ pub(super) struct ParsedSources<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// The module of a shader, with the bodies of its derived functions.
+/// The module of a shader, with the bodies of its derived functions, and what those keep.
 pub(super) fn lower_module(
     program: &TypedProgram,
     interner: &Interner,
     entry: FunctionId,
     watch: &mut PassObserver,
-) -> Result<Module, Diagnostic> {
-    let mut module = lower(program, interner, entry)?;
-    expand(&mut module, watch)?;
-    Ok(module)
+) -> Result<(Module, Vec<KeptRecord>), Diagnostic> {
+    expanded(lower(program, interner, entry)?, watch)
 }
 
-/// Expands derivatives of functions. Those by quads follow after linking.
-fn expand(module: &mut Module, watch: &mut PassObserver) -> Result<(), Diagnostic> {
-    let expanded = passes::expand(module, &PassOptions::default(), watch);
-    expanded.map_err(|mut refused| refused.remove(0))
+/// The module with the bodies of derivatives of functions, and what those keep. Those by quads follow
+/// after linking.
+fn expanded(
+    mut module: Module,
+    watch: &mut PassObserver,
+) -> Result<(Module, Vec<KeptRecord>), Diagnostic> {
+    let kept = passes::expand(&mut module, &PassOptions::default(), watch);
+    let kept = kept.map_err(|mut refused| refused.remove(0))?;
+    Ok((module, kept))
 }
 
 impl Compiler {
@@ -93,18 +98,18 @@ impl Compiler {
         let program = &checked.program;
         let lowered = entry.and_then(|entry| match self.observes {
             true => {
-                let (mut module, observations) =
+                let (module, observations) =
                     lower_observed(program, &interner, entry, self.has_shadows())?;
-                expand(&mut module, watch)?;
-                Ok((module, observations))
+                Ok((expanded(module, watch)?, observations))
             }
             false => Ok((lower_module(program, &interner, entry, watch)?, Vec::new())),
         });
         phases.lower = clock.lap();
         phases.total = clock.total();
         match lowered {
-            Ok((module, observations)) => Ok(FrontendOutput {
+            Ok(((module, kept), observations)) => Ok(FrontendOutput {
                 module,
+                kept,
                 observations,
                 outputs,
                 given,

@@ -9,7 +9,7 @@ use crate::sources::Sources;
 use crate::stats::{PhaseClock, Phases};
 use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
 use adumbra_ir::link::{self, LinkUnit, LinkedInterface, link};
-use adumbra_ir::passes::FunctionReport;
+use adumbra_ir::passes::{FunctionReport, KeptRecord};
 use adumbra_ir::{Code, Diagnostic, Module, Span};
 use adumbra_vm::FloatEnvironment;
 use std::collections::HashMap;
@@ -136,6 +136,7 @@ impl Compiler {
             of_unit,
             mut found,
             mut phases,
+            kept,
             ..
         } = fronts;
         // Shaders of one source share its diagnostics.
@@ -186,6 +187,7 @@ impl Compiler {
             outputs: Vec::new(),
             given: Vec::new(),
             observations: Vec::new(),
+            kept,
             warnings: found,
             phases,
         };
@@ -201,6 +203,7 @@ struct Fronts<'g> {
     of_unit: Vec<usize>,
     found: Vec<Diagnostic>,
     phases: Phases,
+    kept: Vec<KeptRecord>,
     files: HashMap<Vec<(*const u8, *const u8)>, adumbra_ir::FileId>,
     known: HashMap<(adumbra_ir::FileId, Option<&'g str>), usize>,
 }
@@ -241,6 +244,7 @@ impl<'g> Fronts<'g> {
             Ok(front) => {
                 self.found.extend(front.warnings);
                 self.phases = self.phases + front.phases;
+                self.kept.extend(front.kept);
                 Some(front.module)
             }
             Err(mut found) => {

@@ -103,6 +103,7 @@ impl Instance {
             self.program.warnings.clone(),
             self.program.of_outputs,
             self.program.second_order.clone(),
+            self.program.kept.clone(),
         );
         Ok(Instance {
             inputs: left,

@@ -11,8 +11,10 @@ use super::session::{CompiledEntry, ReplSession};
 use crate::error::{CliError, CliResult};
 use crate::report;
 use crate::show;
+use crate::tape::tape_line;
 use adumbra::derivatives::{CentralDifference, central_differences};
 use adumbra::diagnostics::FileId;
+use adumbra::inspect::TapeStats;
 use adumbra::value::{HumanFloat, ValueView};
 use adumbra::{Dual, Globals, Type};
 use adumbra_frontend::ast::{ExprKind, ReplEntry, StmtKind};
@@ -57,6 +59,10 @@ pub fn gradient_text(session: &ReplSession, text: &str) -> CliResult<String> {
     }
     let mut out = format!("value  {}\n", shown(&expression.result, &value));
     out.push_str(&show::table(&rows));
+    let tape = expression.tape()?;
+    if !tape.is_empty() {
+        let _ = writeln!(out, "tape   {}", tape_line(&tape));
+    }
     out.push_str(&expression.left_out());
     Ok(out)
 }
@@ -287,22 +293,38 @@ impl<'s> Differentiated<'s> {
         evaluated(self.session, &compiled, globals, |output| output.value())
     }
 
-    /// The floats of a derivative, whose statements are these.
-    fn derivative(&self, ty: &Type, statements: &str) -> CliResult<Vec<f32>> {
+    /// A derivative, whose statements are these.
+    fn compile_derivative(&self, ty: &Type, statements: &str) -> CliResult<CompiledEntry> {
         let names: Vec<&str> = self.variables.iter().map(|v| &*v.name).collect();
         let call = format!("derivative_of_expression({})", names.join(", "));
         let declarations = self.declarations(&ty.to_string(), statements);
-        let compiled = self
-            .session
+        self.session
             .compile_marked(&call, &declarations, &self.marked, &self.globals)
-            .map_err(|diagnostics| failed(&diagnostics))?;
+            .map_err(|diagnostics| failed(&diagnostics))
+    }
+
+    /// The floats of a derivative, whose statements are these.
+    fn derivative(&self, ty: &Type, statements: &str) -> CliResult<Vec<f32>> {
+        let compiled = self.compile_derivative(ty, statements)?;
         evaluated(self.session, &compiled, &self.globals, |output| {
             output.value()
         })
     }
 
+    /// What its reverse mode keeps: the same, whichever derivative is asked for.
+    fn tape(&self) -> CliResult<Vec<TapeStats>> {
+        let variable = &self.variables[0];
+        let statements = self.reverse_statements(variable, 0);
+        let compiled = self.compile_derivative(&variable.ty, &statements)?;
+        Ok(compiled.program().stats().tape)
+    }
+
     /// The gradient of a component of the result by a variable.
     fn reverse(&self, variable: &Variable, component: usize) -> CliResult<Vec<f32>> {
+        self.derivative(&variable.ty, &self.reverse_statements(variable, component))
+    }
+
+    fn reverse_statements(&self, variable: &Variable, component: usize) -> String {
         let mut statements = String::new();
         for Variable { name, ty, .. } in &self.variables {
             let _ = write!(
@@ -319,7 +341,7 @@ impl<'s> Differentiated<'s> {
             statements,
             "bwd_diff({FUNCTION})({pairs}, {seed}); return pair_{name}.d;"
         );
-        self.derivative(&variable.ty, &statements)
+        statements
     }
 
     /// The derivative of the result by a scalar of a variable.

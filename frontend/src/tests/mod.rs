@@ -18,6 +18,7 @@ mod observe;
 mod session;
 mod snippets;
 mod switch;
+mod tape_report;
 mod transposed_rules;
 mod values;
 mod warnings;

@@ -43,7 +43,10 @@ mod unroll;
 mod tests;
 
 pub use dataflow::MAX_FIXPOINT_ROUNDS;
-pub use differentiate::{MAX_DERIVED_INSTRUCTIONS, MAX_KEPT_RESULTS, MAX_ORDER};
+pub use differentiate::{
+    KeepReason, KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue, MAX_DERIVED_INSTRUCTIONS,
+    MAX_KEPT_RESULTS, MAX_ORDER,
+};
 pub use inline::{MAX_COUNTED, MAX_INLINE, MAX_INLINED};
 pub use lost_shadows::{LostShadows, lost_shadows};
 pub use pass_times::PassTimes;
@@ -110,7 +113,7 @@ impl PassOptions {
 pub type PassObserver<'w> = dyn FnMut(&'static str, &Module) + 'w;
 
 /// Runs the passes of the first slot on a verified module, as lowering leaves it. A module whose
-/// derivatives are expanded stays as it is.
+/// derivatives are expanded stays as it is. Returns what reverse mode keeps on tapes.
 ///
 /// # Errors
 /// Why there is no such derivative.
@@ -118,15 +121,15 @@ pub fn expand(
     module: &mut Module,
     options: &PassOptions,
     watch: &mut PassObserver,
-) -> Result<(), Vec<Diagnostic>> {
+) -> Result<Vec<KeptRecord>, Vec<Diagnostic>> {
     PassRunner::new(options, watch).expand(module)
 }
 
-/// [Expands](expand) derivatives of functions.
+/// [Expands](expand) derivatives of functions. Returns what they keep on tapes.
 ///
 /// # Errors
 /// The first derivative that cannot be made.
-pub fn differentiate(module: &mut Module) -> Result<(), Box<Diagnostic>> {
+pub fn differentiate(module: &mut Module) -> Result<Vec<KeptRecord>, Box<Diagnostic>> {
     let expanded = expand(module, &PassOptions::default(), &mut |_, _| {});
     expanded.map_err(|mut refused| Box::new(refused.remove(0)))
 }

@@ -7,8 +7,8 @@
 
 use super::pass_times::{PassClock, PassPhase};
 use super::{
-    MAX_INLINED, MAX_ROUNDS, MAX_UNROLLED_IN_ALL, PassObserver, PassOptions, dce, differentiate,
-    fold, gvn, inline, lane_assignment, quad, straighten, unroll,
+    KeptRecord, MAX_INLINED, MAX_ROUNDS, MAX_UNROLLED_IN_ALL, PassObserver, PassOptions, dce,
+    differentiate, fold, gvn, inline, lane_assignment, quad, straighten, unroll,
 };
 use crate::calls::{self, CallGraph};
 use crate::diagnostic::Diagnostic;
@@ -103,7 +103,13 @@ pub const PIPELINE: &[Pass] = &[
         slot: PassSlot::Expansion,
         establishes: "derivatives of functions are functions as any other",
         applies: |module, _| !differentiate::is_done(module),
-        run: |module, runner| runner.refuse(differentiate::differentiate(module).err()),
+        run: |module, runner| match differentiate::differentiate(module) {
+            Ok(kept) => {
+                runner.kept = kept;
+                PassEffect::Done
+            }
+            Err(refused) => runner.refuse([refused]),
+        },
         holds: |module, _| differentiate::is_done(module),
     },
     Pass {
@@ -228,6 +234,8 @@ pub(super) struct PassRunner<'a, 'w> {
     capacity: usize,
     /// Whether functions get variants.
     specialise: bool,
+    /// What reverse mode keeps on tapes.
+    kept: Vec<KeptRecord>,
     /// Why a pass refused the module.
     refused: Vec<Diagnostic>,
 }
@@ -241,15 +249,20 @@ impl<'a, 'w> PassRunner<'a, 'w> {
             function: FuncId::default(),
             capacity: MAX_UNROLLED_IN_ALL,
             specialise: true,
+            kept: Vec::new(),
             refused: Vec::new(),
         }
     }
 
-    /// The passes of the first slot, up to one that refuses the module.
-    pub(super) fn expand(mut self, module: &mut Module) -> Result<(), Vec<Diagnostic>> {
+    /// The passes of the first slot, up to one that refuses the module. Returns what reverse mode
+    /// keeps on tapes.
+    pub(super) fn expand(
+        mut self,
+        module: &mut Module,
+    ) -> Result<Vec<KeptRecord>, Vec<Diagnostic>> {
         self.slot(PassSlot::Expansion, module);
         match self.refused.is_empty() {
-            true => Ok(()),
+            true => Ok(self.kept),
             false => Err(self.refused),
         }
     }

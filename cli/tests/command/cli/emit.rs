@@ -159,6 +159,47 @@ fn stats_report_times_and_sizes() {
     assert!(line["stats"]["phases_us"]["parse"].as_f64().unwrap() > 0.0);
 }
 
+#[test]
+fn stats_report_what_reverse_mode_keeps() {
+    let file = scratch("kept.adu", GROW);
+    let emit = ["emit", &file, "--stage", "derivative", "--stats", "--json"];
+    let of_emit: Value = serde_json::from_str(&adumbra(emit).stderr).unwrap();
+    let of_run = json_of(&adumbra([
+        "run", &file, "--arg", "n=2", "--stats", "--json",
+    ]));
+    for stats in [&of_emit["stats"], &of_run["stats"]] {
+        let [record] = &stats["tape"].as_array().unwrap()[..] else {
+            panic!("{stats}")
+        };
+        assert_eq!(
+            (&record["function"], &record["per"]),
+            (&"bwd_diff(grow)".into(), &"iteration".into())
+        );
+        assert_eq!(
+            (&record["file"], &record["line"]),
+            (&(&*file).into(), &3.into())
+        );
+        assert_eq!(
+            (&record["bytes"], &record["copies"]),
+            (&4.into(), &1.into())
+        );
+        let value = &record["values"][0];
+        assert_eq!(
+            (&value["value"], &value["type"]),
+            (&"r".into(), &"float".into())
+        );
+        assert_eq!(value["needed_at"]["line"], 5);
+        assert_eq!(value["reason"], "earlier iterations computed it");
+    }
+    let text = adumbra(["run", &file, "--arg", "n=2", "--stats"]).stderr;
+    let line =
+        format!("bwd_diff(grow): 4 bytes an iteration of the loop at {file}:3\n  r  float  ");
+    assert!(text.contains(&line), "{text}");
+    let without = scratch("kept_none.adu", "shader s(float x, out float o) { o = x; }");
+    let json = json_of(&adumbra(["run", &without, "--stats", "--json"]));
+    assert!(json["stats"]["tape"].is_null(), "{json}");
+}
+
 /// An arithmetic instruction with a slow path for the operands of few points, and a loop.
 const ROOTS: &str = "shader s(out float o) {
     float x = global_value<x>;

@@ -20,12 +20,33 @@ use rustc_hash::FxHashMap;
 /// How a value is there in the reverse sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// It is kept.
-    Keep,
+    /// It is kept, for a reason.
+    Keep(KeepReason),
     /// Its instruction is written again.
     Repeat,
     /// It is a loop's parameter that grows by a constant: where it begins, and the constant.
     Affine(RegionId, ValueId, ValueId),
+}
+
+/// Why a value is kept, rather than computed again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepReason {
+    /// It carries what earlier iterations of its loop computed.
+    LoopCarried,
+    /// Its instruction cannot run again: it reads memory, calls, faults, or has regions.
+    NotRepeatable,
+    /// The shader writer prefers it: `[PreferCheckpoint]`.
+    Preferred,
+    /// Computing it again costs more than keeping it.
+    Cheaper,
+    /// There were too many values to find the cheapest choice.
+    TooManyValues,
+    /// It is there at the end of the forward sweep.
+    AtHand,
+    /// It says which way control took.
+    ControlFlow,
+    /// The reverse sweep of a call needs it.
+    Call,
 }
 
 /// The cost of a kept value of a loop's iteration, in additions: a word goes to the tape and back.
@@ -81,7 +102,16 @@ impl Choices {
 
     /// The choice for a value that the reverse sweep reads.
     pub(super) fn of(&self, value: ValueId) -> Choice {
-        self.0.get(&value).copied().unwrap_or(Choice::Keep)
+        let choice = self.0.get(&value).copied();
+        choice.unwrap_or(Choice::Keep(KeepReason::AtHand))
+    }
+
+    /// The reason why a value is kept.
+    pub(super) fn reason(&self, value: ValueId) -> KeepReason {
+        match self.of(value) {
+            Choice::Keep(reason) => reason,
+            Choice::Repeat | Choice::Affine(..) => KeepReason::AtHand,
+        }
     }
 }
 
@@ -253,9 +283,22 @@ impl<'a> Chooser<'a> {
                     }
                     choice
                 }
-                _ => Choice::Keep,
+                source => Choice::Keep(self.reason(value, source, sides.is_some())),
             };
             self.choices.insert(value, choice);
+        }
+    }
+
+    /// Why a value is kept that this could also bring back; `is_cut` if a cut chose it.
+    fn reason(&self, value: ValueId, source: Option<Source<'_>>, is_cut: bool) -> KeepReason {
+        match (source, self.shape.definition(value)) {
+            (None, Definition::Param(_)) => KeepReason::LoopCarried,
+            (None, Definition::Inst(_)) => KeepReason::NotRepeatable,
+            (Some(Source::Inst(inst, _)), _) if self.hints.keeps(inst.span) == Some(true) => {
+                KeepReason::Preferred
+            }
+            (Some(_), _) if is_cut => KeepReason::Cheaper,
+            (Some(_), _) => KeepReason::TooManyValues,
         }
     }
 
@@ -263,13 +306,10 @@ impl<'a> Chooser<'a> {
     fn affine(&self, value: ValueId, position: usize) -> Option<Source<'a>> {
         let (function, shape) = (&self.linear.function, self.shape);
         let region = shape.region_of(value);
-        let outer = shape.parent(region)?;
         if function.value(value).ty != Scalar::I32 {
             return None;
         }
-        let mut owner = function.region(outer).insts.iter();
-        let owner = owner.find(|inst| inst.kind == InstKind::Loop(region))?;
-        let begin = *owner.args.get(position)?;
+        let begin = *shape.loop_inst(function, region)?.args.get(position)?;
         let inst = |value: ValueId| shape.inst(function, value);
         let mut step: Option<ValueId> = None;
         for &site in shape.ends(Target::Continue(region)) {

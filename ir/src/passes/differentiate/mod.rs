@@ -16,7 +16,7 @@
 //!   transposes; `linearity`: whether a custom forward derivative has no other part.
 //! - `choose`: which primal values the reverse sweep reads are kept, by a minimum `cut`; `plan`: where.
 //! - `sweep`: the forward sweep of reverse mode, which keeps them.
-//! - `tape`: records, and their derivatives.
+//! - `tape`: records, and their derivatives; `tape_report`: what they have, for reports.
 //! - `transpose`: the reverse sweep; `reverse` puts both into functions; `shape`: regions and exits.
 //!
 //! The way from a function to its linear part to its transpose is that of Radul et al. (2023), *You
@@ -38,7 +38,11 @@ mod reverse;
 mod shape;
 mod sweep;
 mod tape;
+mod tape_report;
 mod transpose;
+
+pub use choose::KeepReason;
+pub use tape_report::{KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue};
 
 use super::shadow_flow::DerivativeWiring;
 use crate::builder::FunctionBuilder;
@@ -53,6 +57,7 @@ pub(super) use coefficients::CoefficientProvider;
 use coefficients::Partials;
 use loss::Loss;
 use rustc_hash::{FxHashMap, FxHashSet};
+use tape_report::RecordValues;
 
 /// The most instructions that derived functions of a module have together.
 pub const MAX_DERIVED_INSTRUCTIONS: usize = 1 << 20;
@@ -63,8 +68,8 @@ pub const MAX_ORDER: u8 = 8;
 /// The most values that a forward sweep returns to its reverse sweep; more go on the tape.
 pub const MAX_KEPT_RESULTS: usize = 64;
 
-/// Writes the bodies of all derived functions.
-pub(super) fn differentiate(module: &mut Module) -> Result<(), Diagnostic> {
+/// Writes the bodies of all derived functions. Returns what they keep on tapes.
+pub(super) fn differentiate(module: &mut Module) -> Result<Vec<KeptRecord>, Diagnostic> {
     differentiate_by(module, &Partials)
 }
 
@@ -72,10 +77,10 @@ pub(super) fn differentiate(module: &mut Module) -> Result<(), Diagnostic> {
 fn differentiate_by(
     module: &mut Module,
     rules: &dyn CoefficientProvider,
-) -> Result<(), Diagnostic> {
+) -> Result<Vec<KeptRecord>, Diagnostic> {
     if module.functions.iter().all(|f| f.recipe.is_none()) {
         finish(module);
-        return Ok(());
+        return Ok(Vec::new());
     }
     let recursive = CallGraph::of_all(module).recursive;
     let orders = order::orders(module);
@@ -94,11 +99,13 @@ fn differentiate_by(
         making: Vec::new(),
         waiting: 0,
         instructions: 0,
+        record_values: RecordValues::default(),
     };
     match differentiator.run(count) {
         Ok(()) => {
+            let values = differentiator.record_values;
             finish(module);
-            Ok(())
+            Ok(tape_report::records(module, &values))
         }
         Err(loss) => Err(loss.diagnostic()),
     }
@@ -178,6 +185,8 @@ struct Differentiator<'m> {
     waiting: usize,
     /// Instructions of all derived functions so far.
     instructions: usize,
+    /// What records have, for the report.
+    record_values: RecordValues,
 }
 
 /// The two sweeps of a function's backward derivative.
@@ -349,7 +358,6 @@ impl Differentiator<'_> {
     /// Writes the body of a derived function whose primal function is complete.
     fn write(&mut self, id: FuncId, recipe: &Recipe, of: FuncId) -> Result<(), Loss> {
         self.complete(of)?;
-        let name = self.function(id).name.clone();
         let primal = self.function(of).clone();
         // The derivative of a function with custom ones is that of a function which only calls it.
         let primal = match primal.custom == CustomDerivatives::default() {
@@ -359,10 +367,11 @@ impl Differentiator<'_> {
         let tape = self.tape(id, of)?;
         let made = match recipe.mode {
             DifferentiationMode::Forward => {
+                let name = self.function(id).name.clone();
                 forward::forward(self, name, &primal, &recipe.activity)?
             }
             DifferentiationMode::Backward => {
-                reverse::backward(self, name, &primal, &recipe.activity, tape)?
+                reverse::backward(self, id, &primal, &recipe.activity, tape)?
             }
         };
         self.put(id, made)

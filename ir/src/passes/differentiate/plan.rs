@@ -44,9 +44,18 @@ pub(super) enum Kept {
     Last(RegionId, KeptId),
 }
 
+/// A kept value, with its type, the region that defines it, and for one of the primal function the
+/// first instruction that is reversed with it.
+struct KeptEntry {
+    what: Kept,
+    ty: Scalar,
+    region: RegionId,
+    reader: Option<(RegionId, usize)>,
+}
+
 /// A function's plan.
 pub(super) struct Plan {
-    kept: Vec<(Kept, Scalar, RegionId)>,
+    kept: Vec<KeptEntry>,
     ids: FxHashMap<Kept, KeptId>,
     /// By the region of a block, the first region of an if: what it hands out.
     handed: FxHashMap<RegionId, Vec<KeptId>>,
@@ -134,11 +143,16 @@ impl Plan {
     }
 
     pub(super) fn what(&self, id: KeptId) -> Kept {
-        self.kept[id.index()].0
+        self.kept[id.index()].what
     }
 
     pub(super) fn ty(&self, id: KeptId) -> Scalar {
-        self.kept[id.index()].1
+        self.kept[id.index()].ty
+    }
+
+    /// The first instruction that is reversed with a kept value of the primal function.
+    pub(super) fn reader(&self, id: KeptId) -> Option<(RegionId, usize)> {
+        self.kept[id.index()].reader
     }
 
     /// The id of a kept value, if it is kept.
@@ -181,7 +195,12 @@ impl Plan {
             return id;
         }
         let id = KeptId(self.kept.len() as u32);
-        self.kept.push((what, ty, region));
+        self.kept.push(KeptEntry {
+            what,
+            ty,
+            region,
+            reader: None,
+        });
         self.ids.insert(what, id);
         id
     }
@@ -313,7 +332,7 @@ impl Walk<'_> {
     /// Adds what reversing an instruction reads itself.
     fn reads(&self, plan: &mut Plan, at: (RegionId, usize), inst: &Inst, needed: &mut Needs) {
         self.linear
-            .for_each_read(at, inst, |value| self.value(plan, at.0, value, needed));
+            .for_each_read(at, inst, |value| self.value(plan, at, value, needed));
     }
 
     fn reversed_loop(
@@ -342,7 +361,7 @@ impl Walk<'_> {
             return false;
         }
         let is_within =
-            |plan: &Plan, id: KeptId| self.shape.is_within(plan.kept[id.index()].2, body);
+            |plan: &Plan, id: KeptId| self.shape.is_within(plan.kept[id.index()].region, body);
         let (own, others): (Vec<_>, Vec<_>) = complete
             .kept
             .into_iter()
@@ -371,7 +390,7 @@ impl Walk<'_> {
         needed: &mut Needs,
     ) {
         for id in inner.kept {
-            let defined = plan.kept[id.index()].2;
+            let defined = plan.kept[id.index()].region;
             if regions
                 .iter()
                 .any(|&region| self.shape.is_within(defined, region))
@@ -382,8 +401,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds a value that reversing a region reads, or what it is repeated from.
-    fn value(&self, plan: &mut Plan, region: RegionId, value: ValueId, needed: &mut Needs) {
+    /// Adds a value that reversing an instruction reads, or what it is repeated from.
+    fn value(
+        &self,
+        plan: &mut Plan,
+        reader: (RegionId, usize),
+        value: ValueId,
+        needed: &mut Needs,
+    ) {
         let function = &self.linear.function;
         let mut open = vec![value];
         while let Some(value) = open.pop() {
@@ -393,10 +418,12 @@ impl Walk<'_> {
             plan.work += 1;
             let choice = plan.choices.of(value);
             match choice {
-                Choice::Keep => {
+                Choice::Keep(_) => {
                     let ty = function.value(value).ty;
                     let defined = self.shape.region_of(value);
-                    needed.insert(plan.keep(Kept::Value(value), ty, defined));
+                    let id = plan.keep(Kept::Value(value), ty, defined);
+                    plan.kept[id.index()].reader.get_or_insert(reader);
+                    needed.insert(id);
                     continue;
                 }
                 Choice::Repeat => {
@@ -405,7 +432,7 @@ impl Walk<'_> {
                 }
                 Choice::Affine(_, begin, step) => open.extend([begin, step]),
             }
-            if let Some(body) = self.outermost_after(region, value) {
+            if let Some(body) = self.outermost_after(reader.0, value) {
                 plan.repeated.entry(body).or_default().push(value);
             }
         }

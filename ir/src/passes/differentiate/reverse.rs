@@ -18,12 +18,12 @@ use crate::types::Scalar;
 use rustc_hash::FxHashMap;
 
 /// A function with all that its two sweeps are written from.
-struct Analysis {
-    linear: Linear,
-    shape: Shape,
-    plan: Plan,
+pub(super) struct Analysis {
+    pub(super) linear: Linear,
+    pub(super) shape: Shape,
+    pub(super) plan: Plan,
     /// By loop: the record of an iteration.
-    records: FxHashMap<RegionId, RecordId>,
+    pub(super) records: FxHashMap<RegionId, RecordId>,
     tape: TapeId,
     /// By record that the function keeps or takes itself: that of the adjoints of its floats.
     adjoint_records: FxHashMap<RecordId, RecordId>,
@@ -106,15 +106,17 @@ impl Analysis {
     }
 }
 
-/// Writes the body of a backward derivative, by the canonical signature.
+/// Writes the body of a backward derivative, function `id`, by the canonical signature.
 pub(super) fn backward(
     differentiator: &mut Differentiator<'_>,
-    name: String,
+    id: FuncId,
     primal: &Function,
     activity: &Activity,
     tape: TapeId,
 ) -> Result<Function, Loss> {
+    let name = differentiator.function(id).name.clone();
     let analysis = Analysis::new(differentiator, primal, activity, tape)?;
+    differentiator.note_records(id, &analysis, None);
     let span = primal.span;
     let mut builder = FunctionBuilder::new(name, span);
     let mut copied = Copied::new(&analysis.linear.function);
@@ -328,6 +330,7 @@ impl Differentiator<'_> {
                 (keep_id, self.reserve(of, back.clone(), order))
             }
         };
+        self.note_records(keep_id, &analysis, record);
         for (id, made) in [(keep_id, keep), (back_id, back)] {
             self.uses_tape[id.index()] = self.has_tape(&made);
             self.put(id, made)?;

@@ -161,6 +161,22 @@ impl Shape {
         }
     }
 
+    /// The instruction of the loop of a region.
+    pub(super) fn loop_inst<'f>(
+        &self,
+        function: &'f Function,
+        region: RegionId,
+    ) -> Option<&'f Inst> {
+        let owner = self.owner(function, region);
+        owner.filter(|inst| inst.kind == InstKind::Loop(region))
+    }
+
+    /// The instruction that a region is in; none for a function's body.
+    pub(super) fn owner<'f>(&self, function: &'f Function, region: RegionId) -> Option<&'f Inst> {
+        let mut around = function.region(self.parent(region)?).insts.iter();
+        around.find(|inst| inst.kind.regions().any(|inner| inner == region))
+    }
+
     /// The region of the innermost loop around a region.
     pub(super) fn loop_of(&self, region: RegionId) -> Option<RegionId> {
         self.loops[region.index()]

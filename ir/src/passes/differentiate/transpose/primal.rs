@@ -20,7 +20,7 @@ impl Transpose<'_> {
         while let Some(&value) = open.last() {
             if self.there(value).is_none() {
                 let operands: Args = match self.plan.choices.of(value) {
-                    Choice::Keep => return None,
+                    Choice::Keep(_) => return None,
                     Choice::Repeat => {
                         let inst = self.shape.inst(&self.linear.function, value);
                         inst.expect("it can run again").args.clone()
