@@ -3,7 +3,8 @@
 //! The expression becomes the body of a function whose parameters are those variables, so that
 //! `bwd_diff` and `fwd_diff` apply to it. Functions of the session that it reaches are marked in a
 //! copy of their sources: at a prompt nothing has to be marked for a command.
-//! Arguments of a call that name no variable are parameters too, by the callee's names.
+//! Arguments of a call that name no variable are parameters too, by the callee's names, or by their
+//! positions where those are not known.
 
 use super::command::subject;
 use super::failed;
@@ -166,7 +167,11 @@ impl<'s> Differentiated<'s> {
             Some(ty) if is_shown(ty) => ty.clone(),
             Some(ty) => {
                 return Err(CliError::usage(format!(
-                    "`:{command}` differentiates floats and vectors; this is of type `{ty}`"
+                    "`:{command}` differentiates floats, vectors and matrices; `{text}` is of type `{ty}`{}",
+                    match ty {
+                        Type::Struct(_) => ": name a member of it",
+                        _ => "",
+                    }
                 )));
             }
             None => {
@@ -202,7 +207,7 @@ impl<'s> Differentiated<'s> {
         expression.read_others();
         if expression.variables.is_empty() {
             return Err(CliError::usage(format!(
-                "`{text}` names no variable that is a float or a vector: set one first, as in `x = 0.5`"
+                "there is nothing to differentiate `{text}` by: name a variable that is a float, a vector or a matrix (set one by `x = 0.5`), or write a call with such arguments, as in `sin(0.5)`"
             )));
         }
         Ok(expression)
@@ -216,8 +221,9 @@ impl<'s> Differentiated<'s> {
         let parameters = self.session.parameters(&callee, arguments.len());
         let mut text = self.text.clone();
         let first = self.variables.len();
-        for (bytes, parameter) in arguments.into_iter().zip(parameters).rev() {
-            let argument = self.text[bytes.clone()].to_owned();
+        for (at, bytes) in arguments.into_iter().enumerate().rev() {
+            let mut argument = self.text[bytes.clone()].to_owned();
+            let parameter = parameters.get(at);
             let is_constant = names(&argument)
                 .iter()
                 .all(|name| self.globals.layout().member(name).is_none());
@@ -225,13 +231,21 @@ impl<'s> Differentiated<'s> {
             if !is_constant || argument.starts_with('{') {
                 continue;
             }
-            let compiled = self.compile(&argument, &self.globals)?;
-            let ty = match compiled.program().outputs().first() {
-                Some(output) if is_shown(&output.ty) => output.ty.clone(),
+            if parameter.is_some_and(|parameter| parameter.is_float) {
+                // As the call converts it: `2` is a float there.
+                argument = format!("float({argument})");
+            }
+            // What is no value, such as a texture, is left to the function.
+            let ty = match self.session.type_of(&argument) {
+                Some(ty) if is_shown(&ty) => ty,
                 _ => continue,
             };
             let value = self.floats(&argument, &self.globals)?;
-            let mut name = parameter.clone();
+            let label = parameter.map_or_else(
+                || format!("argument {}", at + 1),
+                |parameter| parameter.name.clone(),
+            );
+            let mut name = label.replace(' ', "_");
             while self.globals.layout().member(&name).is_some() {
                 name.push('_');
             }
@@ -245,11 +259,7 @@ impl<'s> Differentiated<'s> {
             let set = self.globals.set_view(&name, Dual { value, ddx, ddy });
             set.map_err(CliError::usage)?;
             text.replace_range(bytes, &name);
-            let variable = Variable {
-                label: parameter,
-                name,
-                ty,
-            };
+            let variable = Variable { label, name, ty };
             self.variables.insert(first, variable);
         }
         self.text = text;
@@ -390,7 +400,7 @@ impl<'s> Differentiated<'s> {
             let _ = match show::has_floats(ty) {
                 true => writeln!(
                     out,
-                    "{name} is left out: it is of type {ty}, and only floats and vectors are shown"
+                    "{name} is left out: it is of type {ty}, and only floats, vectors and matrices are shown"
                 ),
                 false => writeln!(
                     out,
@@ -410,7 +420,7 @@ fn shown(ty: &Type, floats: &[f32]) -> String {
 
 /// Whether derivatives by, and of, values of a type are shown.
 fn is_shown(ty: &Type) -> bool {
-    *ty == Type::FLOAT || matches!(ty, Type::Vector(_))
+    *ty == Type::FLOAT || matches!(ty, Type::Vector(_) | Type::Matrix(_))
 }
 
 /// The value of a type whose only scalar that is not 0 is a 1 there.

@@ -85,6 +85,12 @@ impl CompiledEntry {
     }
 }
 
+/// A parameter of a function of the session.
+pub struct DeclaredParameter {
+    pub name: String,
+    pub is_float: bool,
+}
+
 /// The names that sources declare.
 #[derive(Debug, Default)]
 pub struct DeclaredNames {
@@ -492,21 +498,27 @@ impl ReplSession {
         reached
     }
 
-    /// The names of the parameters of the session's function of that name with that number of them; none if there
+    /// The parameters of the session's function of that name with that number of them; none if there
     /// is not exactly one.
-    pub fn parameters(&self, name: &str, count: usize) -> Vec<String> {
+    pub fn parameters(&self, name: &str, count: usize) -> Vec<DeclaredParameter> {
         let mut all = Vec::new();
         for ScopeSource { text, .. } in &self.sources_in_scope {
             for_each_function(text, |function, _, found| {
                 if found == name && function.parameters.len() == count {
-                    let names = function.parameters.iter().map(|p| p.declarator.name.span);
-                    let names =
-                        names.map(|span| text[span.start as usize..span.end as usize].to_owned());
-                    all.push(names.collect());
+                    let parameters = function.parameters.iter().map(|parameter| {
+                        let span = parameter.declarator.name.span;
+                        DeclaredParameter {
+                            name: text[span.start as usize..span.end as usize].to_owned(),
+                            is_float: parameter.ty.name == TypeName::Keyword(TypeKeyword::Float)
+                                && parameter.ty.dimensions.is_empty()
+                                && parameter.declarator.dimensions.is_empty(),
+                        }
+                    });
+                    all.push(parameters.collect());
                 }
             });
         }
-        match <[Vec<String>; 1]>::try_from(all) {
+        match <[Vec<DeclaredParameter>; 1]>::try_from(all) {
             Ok([parameters]) => parameters,
             Err(_) => Vec::new(),
         }
