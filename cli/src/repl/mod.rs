@@ -6,6 +6,8 @@
 mod canvas;
 mod command;
 mod complete;
+mod differentiated;
+mod expression_text;
 mod gradient;
 mod help;
 mod highlight;

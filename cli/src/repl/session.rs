@@ -6,8 +6,8 @@
 //! compilations. A redefinition blanks the earlier declaration in its source: lengths stay, so
 //! spans into it stay right.
 
+use super::expression_text::names;
 use super::failed;
-use super::gradient::names;
 use crate::blank::blanked;
 use crate::checkerboard::{CheckerboardHost, Interrupt};
 use crate::error::{CliError, CliResult};
@@ -449,7 +449,7 @@ impl ReplSession {
         })
     }
 
-    /// Compiles a call of a function in `declarations`, with `[Differentiable]` before the session's
+    /// Compiles a call of a function in `declarations`, a source of that name, with `[Differentiable]` before the session's
     /// functions of these names.
     ///
     /// # Errors
@@ -457,7 +457,7 @@ impl ReplSession {
     pub fn compile_marked(
         &self,
         call: &str,
-        declarations: &str,
+        (name, declarations): (&str, &str),
         marked: &BTreeSet<String>,
         globals: &Globals,
     ) -> Result<CompiledEntry, Diagnostics> {
@@ -465,7 +465,7 @@ impl ReplSession {
         for other in &self.sources_in_scope {
             sources.add(&*other.name, marked_text(&other.text, marked));
         }
-        sources.add("<derivatives>", declarations);
+        sources.add(name, declarations);
         let sources = files::with_includes(sources)?;
         let program = self.compiler(globals).compile_expression(&sources)?;
         Ok(CompiledEntry {

@@ -8,5 +8,6 @@ mod hostile;
 mod image;
 mod language;
 mod repl;
+mod repl_gradients;
 #[cfg(unix)]
 mod terminal;

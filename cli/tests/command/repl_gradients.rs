@@ -1,0 +1,163 @@
+//! `:grad` and `:check` of sessions: what they differentiate by, and their reports of wrong inputs.
+
+use crate::command::{CommandOutput, adumbra_with_input};
+
+fn session(text: &str) -> CommandOutput {
+    adumbra_with_input([] as [&str; 0], text)
+}
+
+/// The output of a session that is to succeed without a word on standard error.
+fn said(text: &str) -> String {
+    let ran = session(text);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    ran.stdout
+}
+
+/// The report of a session that is to fail.
+fn reported(text: &str) -> String {
+    let ran = session(text);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(!ran.stderr.contains("of_expression"), "{ran:?}");
+    assert!(!ran.stderr.contains("<derivatives>"), "{ran:?}");
+    ran.stderr
+}
+
+#[test]
+fn matrices_are_differentiated() {
+    let det = "float det(float2x2 m) { return m[0][0] * m[1][1] - m[0][1] * m[1][0]; }
+               m = float2x2(1, 2, 3, 4)
+               :grad det(m)";
+    assert!(said(det).ends_with("m  [(1.0, 2.0), (3.0, 4.0)]  [(4.0, -3.0), (-2.0, 1.0)]\n"));
+    let product = "m = float2x2(1, 2, 3, 4)\n:check mul(m, float2(5, 6))";
+    let text = said(product);
+    assert!(text.contains("\nm[0][1] to .x       6.0"), "{text}");
+    assert!(text.ends_with("all agree\n"), "{text}");
+}
+
+#[test]
+fn arguments_convert_as_in_the_call() {
+    let root = "float root(float x, int n) {
+                    float r = x;
+                    for (int i = 0; i < n; i++) r = 0.5 * (r + x / r);
+                    return r;
+                }";
+    let text = said(&format!("{root}\n:grad root(2, 5)"));
+    assert!(text.contains("\nx  2.0    0.3535533"), "{text}");
+    assert!(
+        text.ends_with("\ntape   4 bytes an iteration of the loop at <input 1>:3\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn arguments_of_builtins_are_numbered() {
+    assert_eq!(
+        said(":grad pow(2.0, 3.0)"),
+        "value  8.0\n            value  derivative\nargument 1  2.0    12.0\nargument 2  3.0    5.5451775\n"
+    );
+}
+
+#[test]
+fn integers_and_bools_are_constants() {
+    let text = said("n = 3; b = true\n:check b ? u * float(n) : v");
+    assert!(
+        text.contains("\nu  3.0      3.0      3.0     3.0\n"),
+        "{text}"
+    );
+    assert!(text.contains(
+        "\nall agree\nb is left out: a value of type bool has no derivative\nn is left out"
+    ));
+}
+
+#[test]
+fn names_of_session_do_not_collide() {
+    let text = "of_expression_u = 2.0
+                float of_expression_value(float x) { return x; }
+                :grad of_expression_value(of_expression_u) * u";
+    assert!(said(text).contains("\nof_expression_u  2.0    0.25\n"));
+}
+
+#[test]
+fn trailing_comment_is_no_part_of_the_expression() {
+    assert_eq!(said(":grad u * u // square"), said(":grad u * u"));
+}
+
+#[test]
+fn undefined_value_is_no_disagreement() {
+    let text = said("x = sqrt(-1.0)\n:check x * x");
+    assert!(
+        text.ends_with("where it is nan, the expression has no derivative\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn unsuitable_expressions_are_refused_with_a_fix() {
+    for (text, message) in [
+        (":grad", ":grad needs an expression after it"),
+        (
+            ":grad 3.0",
+            "there is nothing to differentiate `3.0` by: name a variable",
+        ),
+        (
+            ":grad int(u)",
+            "is of type `int`: it changes in steps, and has no derivative",
+        ),
+        (
+            ":check u > v",
+            "is of type `bool`: it changes in steps, and has no derivative",
+        ),
+        (
+            ":grad diffPair(u)",
+            "is of type `DifferentialPair<float>`: name a member of it",
+        ),
+        (
+            ":grad u = 3",
+            "`u = 3` has none: a function that returns one can call it",
+        ),
+        (
+            ":grad printf(\"%f\", u)",
+            "needs an expression with a value",
+        ),
+    ] {
+        let report = reported(text);
+        assert!(report.contains(message), "{text}: {report}");
+    }
+    let writes = "void square(float x, out float y) { y = x * x; }\n:grad square(u, v)";
+    assert!(reported(writes).contains("`square(u, v)` has none"));
+}
+
+#[test]
+fn reports_quote_the_expression_alone() {
+    let report = reported(":grad ddx(u * u)");
+    assert!(report.contains("<expression>:1:"), "{report}");
+    let one_way =
+        "void kb(inout DifferentialPair<float> x, float d) { x = diffPair(x.p, 2 * x.p * d); }
+                   [BackwardDerivative(kb)] float k(float x) { return x * x; }
+                   :check k(u)";
+    let report = reported(one_way);
+    assert!(
+        report.contains("E0559") && report.contains("│ k(u)"),
+        "{report}"
+    );
+}
+
+#[test]
+fn endless_functions_are_stopped_with_their_place() {
+    for (text, message) in [
+        (
+            "float f(float x) { return f(x); }\n:grad f(u)",
+            "calls too deep",
+        ),
+        (
+            "float f(float x) { for (;;) x = x * 1.1; return x; }\n:grad f(u)",
+            "too many steps",
+        ),
+    ] {
+        let report = reported(text);
+        assert!(
+            report.contains(message) && report.contains("<input 1>:1:"),
+            "{report}"
+        );
+    }
+}
