@@ -18,7 +18,7 @@ fn function_f(module: &Module) -> FuncId {
 
 /// A module whose shader calls one of its functions: inputs are the function's scalar parameters,
 /// outputs its results.
-fn calling(mut module: Module, callee: FuncId) -> Module {
+pub(super) fn calling(mut module: Module, callee: FuncId) -> Module {
     let function = module.function(callee).clone();
     let mut builder = FunctionBuilder::new("main", Span::default());
     let params: Vec<ValueId> = (function.params().iter())
@@ -51,7 +51,7 @@ fn calling(mut module: Module, callee: FuncId) -> Module {
 }
 
 /// Adds a derived function, not yet written, by a recipe.
-fn derived(module: &mut Module, mode: DifferentiationMode, of: FuncId) -> FuncId {
+pub(super) fn derived(module: &mut Module, mode: DifferentiationMode, of: FuncId) -> FuncId {
     let primal = module.function(of);
     let params: Vec<bool> = (primal.params().iter())
         .map(|&p| primal.value(p).ty == Scalar::F32)
@@ -101,7 +101,7 @@ fn derived(module: &mut Module, mode: DifferentiationMode, of: FuncId) -> FuncId
 }
 
 /// Writes the derived functions and verifies the module.
-fn written(mut module: Module) -> Module {
+pub(super) fn written(mut module: Module) -> Module {
     if let Err(diagnostic) = differentiate(&mut module) {
         panic!("{}", diagnostic.message);
     }

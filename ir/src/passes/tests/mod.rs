@@ -7,6 +7,7 @@ mod analysis;
 mod derivatives;
 mod fold;
 mod inline;
+mod op_gradients;
 mod optimise;
 mod origins;
 mod post;
