@@ -10,6 +10,7 @@
 //!   fuzz/targets -s none source` does the same without that, where cargo-fuzz is installed.
 //! - `cargo run --release -p adumbra-fuzz -- numerics` compares the ops of the op table with their specs, over all floats ([`numerics`]).
 //! - `cargo run --release -p adumbra-fuzz -- bits` holds what programs give, to the bit, against hashes from an earlier commit ([`bits`]).
+//! - `cargo run -p adumbra-fuzz -- mutations` changes the sources in one place at a time, and says which change no test notices ([`mutations`]).
 //!
 //! A program that was found to disagree goes into `fuzz/regressions` once it is fixed.
 
@@ -22,6 +23,7 @@ pub mod feature;
 pub mod fnv;
 pub mod generate;
 pub mod mix;
+pub mod mutations;
 pub mod numerics;
 pub mod oracle;
 pub mod parallel;

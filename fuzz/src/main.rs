@@ -8,7 +8,7 @@ use adumbra_fuzz::generate::derived::DerivedKind;
 use adumbra_fuzz::numerics::engine::SweepEngine;
 use adumbra_fuzz::numerics::report;
 use adumbra_fuzz::oracle::batch::TierChoice;
-use adumbra_fuzz::{GeneratedProgram, Profile, bits, campaign, seeds};
+use adumbra_fuzz::{GeneratedProgram, Profile, bits, campaign, mutations, seeds};
 use adumbra_vm::SimdLevel;
 use clap::{Parser, ValueEnum};
 use std::fmt;
@@ -88,6 +88,11 @@ enum Command {
         /// Print the hashes of every single program, as the record counts none of them
         #[arg(long)]
         list: bool,
+    },
+    /// Change the sources in one place at a time, and say which change its test does not notice
+    Mutations {
+        /// Parts of names; all without any
+        names: Vec<String>,
     },
     /// Print the program of a seed
     Show { seed: u64 },
@@ -179,6 +184,7 @@ fn main() -> ExitCode {
             (false, Some(file)) => bits::run::write(programs, &file),
             (false, None) => bits::run::check(programs, &check.unwrap_or_else(bits::kept)),
         }),
+        Command::Mutations { names } => exit_code(mutations::run::run(&names)),
         Command::Show { seed } => show(seed),
         Command::Seeds { target, folder } => write_seeds(&target, &folder),
         Command::Numerics {

@@ -435,7 +435,7 @@ fn derivatives_of_overloads_are_chosen_by_values() {
 }
 
 /// The outputs of the first shader, its derivatives made.
-fn derived(text: &str) -> Vec<f32> {
+pub(super) fn derived(text: &str) -> Vec<f32> {
     let mut module = module(text);
     if let Err(diagnostic) = adumbra_ir::passes::differentiate(&mut module) {
         panic!("{diagnostic:?}");

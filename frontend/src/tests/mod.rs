@@ -7,6 +7,7 @@ mod derivatives;
 mod differentials;
 mod errors;
 mod flow;
+mod gradients;
 mod habits;
 mod hints;
 mod limits;

@@ -220,6 +220,8 @@ macro_rules! programs {
 
 /// Programs of the language, lowered; their first lines are points: floats, then integers.
 const PROGRAMS: &[(&str, &str)] = programs![
+    "array_arms",
+    "array_continues",
     "array_elements",
     "array_loops",
     "array_params",

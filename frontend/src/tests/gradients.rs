@@ -1,0 +1,67 @@
+//! Values of gradients through substitutes, rules and arrays, each worked out by hand.
+
+use super::derivatives::derived;
+
+#[test]
+fn substitutes_are_differentiated() {
+    let program = "[Differentiable] float s(float x) { return 5 * x * x; }
+         [PrimalSubstitute(s)] float t(float x) { return x; }
+         [Differentiable] float f(float x) { return 2 * t(x); }
+         shader main(out float o0, out float o1, out float o2) {
+             var r = fwd_diff(f)(diffPair(3.0, 1.0)); o0 = r.p; o1 = r.d;
+             var x = diffPair(3.0); bwd_diff(f)(x, 1.0); o2 = x.d; }";
+    assert_eq!(derived(program), [90.0, 60.0, 60.0]);
+}
+
+#[test]
+fn calls_in_loops_that_pass_an_array_twice_add_both_gradients() {
+    // f = n·n·x·2x.
+    let program = "[Differentiable] float g(float a[2], float b[2], int n) {
+             float r = 0; for (int i = 0; i < n; i++) r += a[0] * b[1]; return r; }
+         [Differentiable] float f(float x, int n) {
+             float a[2] = { x, 2 * x }; float r = 0; for (int i = 0; i < n; i++) r += g(a, a, n); return r; }
+         shader main(int n = 3, out float o) { var x = diffPair(5.0); bwd_diff(f)(x, n, 1.0); o = x.d; }";
+    assert_eq!(derived(program), [9.0 * 20.0]);
+}
+
+#[test]
+fn gradients_of_arrays_that_rules_read_are_added() {
+    // The rule differs from the body on purpose.
+    let program = "void backward(inout DifferentialPair<float[2]> a, float dResult) { a.d[0] = 10 * dResult; a.d[1] = a.p[0] * dResult; }
+         [BackwardDerivative(backward)] float rule(float a[2]) { return a[0]; }
+         [Differentiable] float f(float x) { float a[2] = { x, 3 * x }; float r = rule(a); return r + 7 * a[0] + 100 * a[1]; }
+         shader main(out float o) { var x = diffPair(2.0); bwd_diff(f)(x, 1.0); o = x.d; }";
+    assert_eq!(derived(program), [10.0 + 3.0 * 2.0 + 7.0 + 300.0]);
+}
+
+#[test]
+fn rules_read_arrays_before_the_call() {
+    // c becomes (c0², c1·c0): its gradient at (3, 5) for (1, 10).
+    let program = "void backward(inout DifferentialPair<float[2]> c) {
+             float d = c.d[1]; c.d[0] = 2 * c.p[0] * c.d[0] + c.p[1] * d; c.d[1] = c.p[0] * d; }
+         [BackwardDerivative(backward)] void rule(inout float c[2]) { c[1] = c[1] * c[0]; c[0] = c[0] * c[0]; }
+         [Differentiable] float f(float x, float y) { float c[2] = { x, y }; rule(c); return c[0] + 10 * c[1]; }
+         shader main(out float o0, out float o1) {
+             var x = diffPair(3.0); var y = diffPair(5.0); bwd_diff(f)(x, y, 1.0); o0 = x.d; o1 = y.d; }";
+    assert_eq!(derived(program), [6.0 + 50.0, 30.0]);
+}
+
+#[test]
+fn outputs_of_calls_replace_what_arrays_had() {
+    // b becomes (1.75·x, x²/16) where it was (100·x, 10·x).
+    let program = "[Differentiable] void spread(float x, out float b[2], int n) {
+             if (n > 0) { spread(x * 0.5, b, n - 1); b[0] += x; } else { b[0] = x; b[1] = x * x; } }
+         [Differentiable] float f(float x, int n) {
+             float b[2] = { 100 * x, 10 * x }; float before = b[0] * b[1]; spread(x, b, n); return before + b[0] + b[1]; }
+         shader main(int n = 2, out float o) { var x = diffPair(2.0); bwd_diff(f)(x, n, 1.0); o = x.d; }";
+    assert_eq!(derived(program), [4000.0 + 1.75 + 0.25]);
+}
+
+#[test]
+fn arrays_of_several_parts_begin_without_gradient() {
+    // The sum of (i·x)² for i in 1..n.
+    let program = "[Differentiable] float f(float x, int n) {
+             float r = 0; for (int i = 1; i < n; i++) { float s[i]; s[0] += x * i; r += s[0] * s[0]; } return r; }
+         shader main(int n = 4, out float o) { var x = diffPair(3.0); bwd_diff(f)(x, n, 1.0); o = x.d; }";
+    assert_eq!(derived(program), [28.0 * 3.0]);
+}
