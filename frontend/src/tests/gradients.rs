@@ -47,14 +47,43 @@ fn rules_read_arrays_before_the_call() {
 }
 
 #[test]
-fn outputs_of_calls_replace_what_arrays_had() {
-    // b becomes (1.75·x, x²/16) where it was (100·x, 10·x).
+fn outputs_of_calls_keep_elements_that_are_not_written() {
+    // b becomes (1.75·x, 10·x) where it was (100·x, 10·x).
     let program = "[Differentiable] void spread(float x, out float b[2], int n) {
-             if (n > 0) { spread(x * 0.5, b, n - 1); b[0] += x; } else { b[0] = x; b[1] = x * x; } }
+             if (n > 0) { spread(x * 0.5, b, n - 1); b[0] += x; } else b[0] = x; }
          [Differentiable] float f(float x, int n) {
              float b[2] = { 100 * x, 10 * x }; float before = b[0] * b[1]; spread(x, b, n); return before + b[0] + b[1]; }
          shader main(int n = 2, out float o) { var x = diffPair(2.0); bwd_diff(f)(x, n, 1.0); o = x.d; }";
-    assert_eq!(derived(program), [4000.0 + 1.75 + 0.25]);
+    assert_eq!(derived(program), [4000.0 + 1.75 + 10.0]);
+}
+
+#[test]
+fn gradients_of_arrays_replace_what_was_there() {
+    // h = 35·x² + 2·x: of what `da.d` has before the call nothing is left after it.
+    let program = "[Differentiable] float g(float a[2]) { return a[0] * a[0]; }
+         [Differentiable] float h(float x) {
+             float a[2] = { x, 2 * x }; float s[2] = { 5 * x, 7 * x }; var da = diffPair(a, s);
+             float before = da.d[0] * da.d[1]; bwd_diff(g)(da, 1.0); return before + da.d[0] + da.d[1]; }
+         shader main(out float o) { var x = diffPair(2.0); bwd_diff(h)(x, 1.0); o = x.d; }";
+    assert_eq!(derived(program), [140.0 + 2.0]);
+}
+
+#[test]
+fn outputs_of_rules_replace_what_arrays_had() {
+    let program = "void backward(inout DifferentialPair<float> x, float b[2]) { x.d = b[0] + 2 * b[1]; }
+         [BackwardDerivative(backward)] void rule(float x, out float b[2]) { b[0] = x; b[1] = 2 * x; }
+         [Differentiable] float f(float x) {
+             float b[2] = { 100 * x, 10 * x }; float before = b[0] * b[1]; rule(x, b); return before + b[0] + b[1]; }
+         shader main(out float o) { var x = diffPair(2.0); bwd_diff(f)(x, 1.0); o = x.d; }";
+    assert_eq!(derived(program), [4000.0 + 3.0]);
+}
+
+#[test]
+fn detached_values_are_constants() {
+    let program = "[Differentiable] float f(float x) { return x * detach(x); }
+         shader main(out float o0, out float o1) {
+             o0 = fwd_diff(f)(diffPair(3.0, 1.0)).d; var x = diffPair(3.0); bwd_diff(f)(x, 1.0); o1 = x.d; }";
+    assert_eq!(derived(program), [3.0, 3.0]);
 }
 
 #[test]

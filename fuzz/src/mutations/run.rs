@@ -76,7 +76,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// Copies the files that the repository has, as they are now. Files that are the same stay, so
+    /// Copies the files of the work tree that are not ignored. Files that are the same stay, so
     /// that what was compiled before counts.
     fn copy() -> std::io::Result<Tree> {
         let from = root();
