@@ -94,3 +94,13 @@ fn arrays_of_several_parts_begin_without_gradient() {
          shader main(int n = 4, out float o) { var x = diffPair(3.0); bwd_diff(f)(x, n, 1.0); o = x.d; }";
     assert_eq!(derived(program), [28.0 * 3.0]);
 }
+
+#[test]
+fn gradients_of_functions_that_call_gradients_keep_records_apart() {
+    // The slope of x⁴ is squared: f = 16·x⁶.
+    let program = "[Differentiable] float power(float x, int n) { for (int i = 0; i < n; i++) x *= x; return x; }
+         [Differentiable] float slope(float x, int n) { var p = diffPair(x); bwd_diff(power)(p, n, 1.0); return p.d; }
+         [Differentiable] float f(float x, int n) { return power(slope(x, n), n - 1); }
+         shader main(int n = 2, out float o) { var x = diffPair(0.5); bwd_diff(f)(x, n, 1.0); o = x.d; }";
+    assert_eq!(derived(program), [96.0 / 32.0]);
+}
