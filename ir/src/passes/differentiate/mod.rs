@@ -56,6 +56,7 @@ pub(super) use coefficients::CoefficientProvider;
 
 use coefficients::Partials;
 use loss::Loss;
+use order::FunctionOrder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tape_report::RecordValues;
 
@@ -164,8 +165,8 @@ struct Differentiator<'m> {
     rules: &'m dyn CoefficientProvider,
     /// By function: whether it calls itself, perhaps through others.
     recursive: Vec<bool>,
-    /// By function: its order.
-    orders: Vec<u8>,
+    /// By function that was there before.
+    orders: Vec<FunctionOrder>,
     /// By function: whether it is a sweep, or a derivative of one, that keeps or takes records which
     /// another takes or kept. What it does then flows where no call shows it.
     uses_tape: Vec<bool>,
@@ -204,6 +205,7 @@ struct SweepPair {
 
 impl Differentiator<'_> {
     fn run(&mut self, count: usize) -> Result<(), Loss> {
+        self.check_orders()?;
         for id in (0..count as u32).map(FuncId).rev() {
             if self.function(id).recipe.is_some() {
                 self.queue.push(id);
@@ -364,13 +366,13 @@ impl Differentiator<'_> {
             true => primal,
             false => caller_of(&primal, of),
         };
-        let tape = self.tape(id, of)?;
         let made = match recipe.mode {
             DifferentiationMode::Forward => {
                 let name = self.function(id).name.clone();
                 forward::forward(self, name, &primal, &recipe.activity)?
             }
             DifferentiationMode::Backward => {
+                let tape = self.tape(of);
                 reverse::backward(self, id, &primal, &recipe.activity, tape)?
             }
         };
@@ -392,11 +394,10 @@ impl Differentiator<'_> {
     }
 
     /// Adds a function that is made later.
-    fn reserve(&mut self, primal: FuncId, function: Function, order: u8) -> FuncId {
+    fn reserve(&mut self, primal: FuncId, function: Function) -> FuncId {
         let id = FuncId(self.module.functions.len() as u32);
         self.module.functions.push(function);
         self.recursive.push(self.recursive[primal.index()]);
-        self.orders.push(order);
         self.uses_tape.push(false);
         id
     }
@@ -413,8 +414,7 @@ impl Differentiator<'_> {
             activity: activity.clone(),
         };
         let placeholder = forward_placeholder(self.function(of), recipe);
-        let order = self.order(of) + 1;
-        let id = self.reserve(of, placeholder, order);
+        let id = self.reserve(of, placeholder);
         self.uses_tape[id.index()] = self.uses_tape[of.index()];
         self.forwards.insert(key, id);
         self.queue.push(id);

@@ -1,78 +1,95 @@
-//! Orders of derivatives, which say what tape a sweep has its records on.
+//! Orders of derivatives, and the tapes of sweeps.
 //!
-//! A function's order is how many derivatives of derivatives nest in it, in what it can call, and in
-//! the custom derivatives of those. What a function of order n does with tapes, it does with the first
-//! n, and it leaves them as they were. So its own sweeps, and those of all that it calls, whatever
-//! their order, have their records on the tape after: there the reverse sweep meets them in the
-//! opposite order.
+//! A function runs on the first so many tapes, and leaves them as they were. What reverse mode makes of
+//! it, and of all that it calls, has its records on the next one: there the reverse sweep meets them in
+//! the opposite order, whatever the orders of the functions are that it reverses. Custom backward
+//! derivatives are called whole, so that they may use any tape.
 
 use super::{Differentiator, Loss, MAX_ORDER};
 use crate::calls::{CallGraph, callees};
+use crate::derivative::DifferentiationMode;
 use crate::module::{FuncId, Function, Module, TapeId};
 
-/// The functions that can be part of what is made of a function, once for each place, except what it
-/// is a derivative of.
-fn parts(function: &Function) -> impl Iterator<Item = FuncId> {
-    let custom = &function.custom;
-    let custom = [custom.forward, custom.backward, custom.substitute];
+/// What is known of a function before any derivative is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FunctionOrder {
+    /// How many derivatives nest in it and in what it calls.
+    order: u8,
+    /// The number of tapes that it uses, and that what is differentiated of it does.
+    tapes: u8,
+    /// The number of tapes that its custom backward derivatives use.
+    custom: u8,
+}
+
+/// The functions whose code becomes part of the sweeps of a function.
+fn swept(function: &Function) -> impl Iterator<Item = FuncId> {
+    let custom = [function.custom.forward, function.custom.substitute];
     callees(function).chain(custom.into_iter().flatten())
 }
 
-/// By function: its order, of derivatives too that are not made yet. One more than the highest is
-/// never exceeded.
+/// The orders, by function. Numbers beyond [`MAX_ORDER`] are one more than that.
 ///
-/// Within a cycle only a derivative adds to the order: if it were active there, it would be a
+/// Within a cycle of functions only a derivative adds to them: if it were active there, it would be a
 /// derivative that needs itself, and else it leaves the tapes as they were.
-pub(super) fn orders(module: &Module) -> Vec<u8> {
+pub(super) fn orders(module: &Module) -> Vec<FunctionOrder> {
     let graph = CallGraph::by(module, |function, reached| {
-        reached.extend(parts(function));
+        reached.extend(swept(function));
+        reached.extend(function.custom.backward);
         reached.extend(function.recipe.as_ref().map(|recipe| recipe.of));
     });
-    let mut orders = vec![0; module.functions.len()];
+    let mut orders = vec![FunctionOrder::default(); module.functions.len()];
     for component in &graph.components {
         let members = &graph.order[component.clone()];
-        let mut highest = 0;
+        // Those of the component itself are still 0.
+        let mut highest = FunctionOrder::default();
         for &id in members {
             let function = module.function(id);
             let of = function.recipe.as_ref().map(|recipe| recipe.of);
-            // Those of the component itself are still 0.
-            let reached = parts(function).chain(of).map(|part| orders[part.index()]);
-            highest = reached.fold(highest, u8::max);
+            for callee in callees(function).chain(of) {
+                highest.order = highest.order.max(orders[callee.index()].order);
+            }
+            for part in swept(function).chain(of) {
+                let part = orders[part.index()];
+                highest.tapes = highest.tapes.max(part.tapes);
+                highest.custom = highest.custom.max(part.custom);
+            }
+            if let Some(back) = function.custom.backward {
+                let back = orders[back.index()];
+                highest.custom = highest.custom.max(back.tapes).max(back.custom);
+            }
         }
         for &id in members {
-            let is_derivative = module.function(id).recipe.is_some();
-            orders[id.index()] = (highest + u8::from(is_derivative)).min(MAX_ORDER + 1);
+            let mut own = highest;
+            if let Some(recipe) = &module.function(id).recipe {
+                own.order = (own.order + 1).min(MAX_ORDER + 1);
+                if recipe.mode == DifferentiationMode::Backward {
+                    own.tapes = (own.tapes + 1).max(own.custom).min(MAX_ORDER + 1);
+                }
+            }
+            orders[id.index()] = own;
         }
     }
     orders
 }
 
 impl Differentiator<'_> {
-    /// The highest order of the functions that `of` can reach, itself included.
-    pub(super) fn order(&self, of: FuncId) -> u8 {
-        let mut seen = vec![false; self.module.functions.len()];
-        let mut open = vec![of];
-        let mut highest = 0;
-        seen[of.index()] = true;
-        while let Some(id) = open.pop() {
-            highest = highest.max(self.orders[id.index()]);
-            for part in parts(self.function(id)) {
-                if !std::mem::replace(&mut seen[part.index()], true) {
-                    open.push(part);
-                }
-            }
-        }
-        highest
-    }
-
-    /// The tape of a backward derivative.
+    /// Checks that no derivative is of too high an order.
     ///
     /// # Errors
-    /// The derivative is of too high an order.
-    pub(super) fn tape(&self, derivative: FuncId, of: FuncId) -> Result<TapeId, Loss> {
-        match self.orders[derivative.index()] {
-            order @ 1..=MAX_ORDER => Ok(TapeId(u32::from(order - 1))),
-            _ => Err(self.order_too_high(of)),
+    /// The first that is.
+    pub(super) fn check_orders(&self) -> Result<(), Loss> {
+        for (function, own) in self.module.functions.iter().zip(&self.orders) {
+            if let Some(recipe) = &function.recipe
+                && own.order.max(own.tapes) > MAX_ORDER
+            {
+                return Err(self.order_too_high(recipe.of));
+            }
         }
+        Ok(())
+    }
+
+    /// The tape of the sweeps of `of`, a function that was there before.
+    pub(super) fn tape(&self, of: FuncId) -> TapeId {
+        TapeId(u32::from(self.orders[of.index()].tapes))
     }
 }

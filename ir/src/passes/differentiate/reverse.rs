@@ -273,8 +273,8 @@ impl Differentiator<'_> {
         }
         let (keep, back) = sweep_placeholders(self.function(of), activity);
         let pair = SweepPair {
-            keep: self.reserve(of, keep, order_on(tape)),
-            back: self.reserve(of, back, order_on(tape)),
+            keep: self.reserve(of, keep),
+            back: self.reserve(of, back),
             kept: Vec::new(),
             tape,
         };
@@ -309,7 +309,6 @@ impl Differentiator<'_> {
         tape: TapeId,
         on_tape: Option<&SweepPair>,
     ) -> Result<SweepPair, Loss> {
-        debug_assert!(u32::from(self.order(of)) <= tape.0, "the tape is in use");
         let primal = self.function(of).clone();
         let analysis = Analysis::new(self, &primal, activity, tape)?;
         let kept = analysis.kept();
@@ -325,9 +324,8 @@ impl Differentiator<'_> {
         let (keep_id, back_id) = match on_tape {
             Some(pair) => (pair.keep, pair.back),
             None => {
-                let order = order_on(tape);
-                let keep_id = self.reserve(of, keep.clone(), order);
-                (keep_id, self.reserve(of, back.clone(), order))
+                let keep_id = self.reserve(of, keep.clone());
+                (keep_id, self.reserve(of, back.clone()))
             }
         };
         self.note_records(keep_id, &analysis, record);
@@ -342,11 +340,6 @@ impl Differentiator<'_> {
             tape,
         })
     }
-}
-
-/// The order of sweeps that have their records on a tape.
-fn order_on(tape: TapeId) -> u8 {
-    tape.0 as u8 + 1
 }
 
 /// The two sweeps without their bodies, where what is kept is on the tape.
