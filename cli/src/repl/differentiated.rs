@@ -2,9 +2,9 @@
 //!
 //! The expression becomes the body of a function whose parameters are those variables, so that
 //! `bwd_diff` and `fwd_diff` apply to it. Functions of the session that it reaches are marked in a
-//! copy of their sources: at a prompt nothing has to be marked for a command. Arguments of a call
-//! that name no variable are parameters too, by the callee's names, or by their positions where
-//! those are not known. Reports quote the expression, and nothing that was written around it.
+//! copy of their sources, since a command asks for no marks. Arguments of a call that name no variable
+//! are parameters too, by the callee's names, or by their positions where those are not known.
+//! Diagnostics quote the expression, and nothing of the function around it.
 
 use super::command::subject;
 use super::expression_text::{call, names};
@@ -35,7 +35,7 @@ pub struct Variable {
 /// An expression as a function of variables.
 pub struct Differentiated<'s> {
     session: &'s ReplSession,
-    /// It over `globals`.
+    /// The expression, over `globals`.
     text: String,
     pub result: Type,
     /// The session's variables, and one for each argument that names none.
@@ -43,7 +43,7 @@ pub struct Differentiated<'s> {
     pub variables: Vec<Variable>,
     /// Variables that it names and that have no derivative.
     constants: Vec<Variable>,
-    /// Functions that it reaches.
+    /// Functions that the expression reaches.
     marked: BTreeSet<String>,
     /// What the names of all that is written around it begin with, as no name of the session does.
     prefix: String,
@@ -171,6 +171,7 @@ impl<'s> Differentiated<'s> {
         Ok(())
     }
 
+    /// The number of scalars of the result.
     pub fn components(&self) -> usize {
         self.result.scalar_count()
     }
@@ -213,6 +214,7 @@ impl<'s> Differentiated<'s> {
         })
     }
 
+    /// The value of the expression.
     pub fn value(&self) -> CliResult<Vec<f32>> {
         self.floats(&self.text)
     }
@@ -360,6 +362,7 @@ impl<'s> Differentiated<'s> {
         globals
     }
 
+    /// The value of a variable, for people.
     pub fn value_of(&self, variable: &Variable) -> String {
         let view = self.globals.view(&variable.name).expect("it is a global");
         view.value.to_string()
@@ -388,7 +391,7 @@ impl<'s> Differentiated<'s> {
     }
 }
 
-/// The error of an expression whose type has none.
+/// The error of an expression whose type has no derivative.
 fn no_derivative(command: &str, text: &str, ty: &Type) -> CliError {
     let fix = match ty {
         Type::Struct(_) => "name a member of it",

@@ -17,7 +17,8 @@ use crate::ast::ParamDirection;
 use adumbra_ir::{Op, Span};
 use std::collections::{HashMap, HashSet};
 
-/// Most times that a body is walked; then every variable counts as varied.
+/// The most times that a body is walked. After that every variable counts as varied: errors may be
+/// too many, never too few.
 const MAX_WALKS: usize = 32;
 
 /// A walk over one body.
@@ -91,6 +92,7 @@ impl<'a> TypeChecker<'a, '_> {
         walk
     }
 
+    /// A walk over a function of which nothing is varied yet.
     pub(super) fn begin_walk(&self, id: FunctionId) -> Walk<'_, 'a, '_> {
         let declared = *self.declared(id);
         Walk {
@@ -122,7 +124,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 }
 
-/// How deep the use of an integer is followed through calls.
+/// How many calls deep the use of an integer is followed; beyond that nothing is reported.
 const MAX_DEPTH: u32 = 4;
 
 impl<'a> Walk<'_, 'a, '_> {

@@ -92,6 +92,7 @@ impl<'a> TypeChecker<'a, '_> {
         );
     }
 
+    /// Reports that the function `within` loses a gradient.
     pub(super) fn report_loss(&mut self, loss: &Loss, within: FunctionId) {
         if let Loss::Rounded(span) = *loss {
             return self.warn_of_rounding(span, within);

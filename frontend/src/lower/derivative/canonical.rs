@@ -104,6 +104,7 @@ impl<'t, 'p, 'a> Canonical<'t, 'p, 'a> {
         leaves.map(slot).collect()
     }
 
+    /// By leaf of a parameter, `None` for the result: whether it has a differential that counts.
     pub(super) fn mask(&self, param: Option<usize>) -> &[bool] {
         &self.masks[param.unwrap_or(self.function.params.len())]
     }
@@ -119,6 +120,7 @@ impl<'t, 'p, 'a> Canonical<'t, 'p, 'a> {
         self.mask(slot.param).len() as u32 + self.differential_leaf(slot)
     }
 
+    /// The direction of the parameter that a slot is of; none for the result.
     pub(super) fn direction(&self, slot: &Slot) -> Option<ParamDirection> {
         Some(self.function.params[slot.param?].direction)
     }
@@ -129,6 +131,7 @@ impl<'t, 'p, 'a> Canonical<'t, 'p, 'a> {
         self.direction(slot) == Some(ParamDirection::Out)
     }
 
+    /// What is active in the derivative of that mode.
     pub(super) fn activity(&self, mode: DifferentiationMode) -> Activity {
         let is_backward = mode == DifferentiationMode::Backward;
         let param = |slot: &Slot| slot.is_active && !(is_backward && self.is_output(slot));
@@ -177,6 +180,7 @@ fn result(scalar: Scalar) -> FuncResult {
     }
 }
 
+/// The array of the IR for a slot.
 pub(super) fn array_of(slot: &Slot, mode: Option<PassingMode>, span: Span) -> module::Array {
     module::Array {
         element: slot.scalar,

@@ -56,9 +56,9 @@ impl ActiveSlots {
         flow.backward.flood(&mut useful, &mut work);
 
         let mut nodes: Vec<bool> = varied.iter().zip(useful).map(|(&v, u)| v && u).collect();
-        // The slots of the signature are as it says, so that callers and the body agree. But what is
-        // written to an array that no caller differentiates may be read again: then its derivative is
-        // the function's own.
+        // Parameters are active as the signature says, so that callers and the body agree. But what is
+        // written to an array that no caller differentiates may be read again: then its derivative
+        // matters within the function.
         for (i, &param) in function.params().iter().enumerate() {
             nodes[param.index()] = activity.params[i];
         }

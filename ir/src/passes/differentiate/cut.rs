@@ -27,9 +27,12 @@ struct Edge {
 }
 
 impl CutGraph {
+    /// The node whose side holds what must be there.
     pub(super) const SOURCE: u32 = 0;
+    /// The node whose side holds what need not be there.
     pub(super) const SINK: u32 = 1;
 
+    /// A graph of the source and the sink.
     pub(super) fn new() -> CutGraph {
         CutGraph {
             edges: Vec::new(),
@@ -38,6 +41,7 @@ impl CutGraph {
         }
     }
 
+    /// Adds a node.
     pub(super) fn node(&mut self) -> u32 {
         self.leaving.push(Vec::new());
         self.leaving.len() as u32 - 1

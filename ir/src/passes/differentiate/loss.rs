@@ -1,4 +1,4 @@
-//! Derivatives that cannot be made, and what is said of them.
+//! Derivatives that cannot be made, and their diagnostics.
 
 use super::{MAX_DERIVED_INSTRUCTIONS, MAX_ORDER};
 use crate::codes::Code;
@@ -23,6 +23,7 @@ pub(super) enum Loss {
 }
 
 impl Loss {
+    /// The error that reports it.
     pub(super) fn diagnostic(self) -> Diagnostic {
         match self {
             Loss::NoForwardRule { name, span } => Diagnostic::new(

@@ -1,12 +1,12 @@
 //! Which primal values the reverse sweep reads, and where they are kept.
 //!
-//! What is kept is chosen before (`choose.rs`). The forward sweep hands kept values out of ifs and blocks as further results. At the end of each iteration
-//! of a loop it puts those of the iteration in a record on the tape; those of the last iteration,
-//! which a break leaves, it hands out of the loop. So at its end everything kept is a value, or on
-//! the tape in the order of iterations.
+//! `choose` decides before what is kept. The forward sweep hands kept values out of ifs and blocks as
+//! further results. At the end of each iteration of a loop it puts those of the iteration in a record
+//! on the tape. Those of the last iteration, which a break left, it hands out of the loop. So at its
+//! end everything kept is a value, or on the tape in the order of iterations.
 //!
-//! The reverse sweep is planned by the walk that writes it (`reverse.rs`), region by region, for the
-//! sites by which control can have left the region.
+//! The plan walks the function as `transpose` does: region by region, for the sites by which control
+//! can have left the region. So it has all that the reverse sweep reads.
 
 use super::choose::{Choice, Choices};
 use super::linear::Linear;
@@ -142,10 +142,12 @@ impl Plan {
         Ok(plan)
     }
 
+    /// What a kept value is.
     pub(super) fn what(&self, id: KeptId) -> Kept {
         self.kept[id.index()].what
     }
 
+    /// The type of a kept value.
     pub(super) fn ty(&self, id: KeptId) -> Scalar {
         self.kept[id.index()].ty
     }

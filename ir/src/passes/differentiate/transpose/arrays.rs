@@ -24,11 +24,13 @@ impl Transpose<'_> {
         });
     }
 
+    /// Loads an element of an array of floats.
     pub(super) fn load(&mut self, array: ArrayId, index: ValueId, span: Span) -> ValueId {
         let kind = InstKind::Load(array);
         self.builder.inst(kind, [index], [Scalar::F32], span).first
     }
 
+    /// Stores an element of an array.
     pub(super) fn store(&mut self, array: ArrayId, index: ValueId, value: ValueId, span: Span) {
         self.builder
             .inst(InstKind::Store(array), [index, value], [], span);
@@ -63,6 +65,7 @@ impl Transpose<'_> {
         clamped_index(&mut self.builder, index, len, inst.span)
     }
 
+    /// Reverses the copy of an array: the adjoints of the target go to those of the source.
     pub(super) fn array_copy(&mut self, inst: &Inst, to: ArrayId, from: ArrayId) {
         let Some(adjoints) = self.adjoint_arrays[to.index()] else {
             return;

@@ -102,6 +102,7 @@ impl Transpose<'_> {
         (sites, exit)
     }
 
+    /// Reverses an if whose arms control can have left by these sites.
     pub(super) fn reversed_if(
         &mut self,
         inst: &Inst,

@@ -12,6 +12,8 @@ use crate::types::Scalar;
 use adumbra_ops::Op;
 
 impl Transpose<'_> {
+    /// Reverses a loop that control can have left by these sites; `exit` is the one, if there are
+    /// several.
     pub(super) fn reversed_loop(
         &mut self,
         inst: &Inst,

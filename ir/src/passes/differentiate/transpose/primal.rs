@@ -84,6 +84,7 @@ impl Transpose<'_> {
         self.repeated_log.push(value);
     }
 
+    /// Forgets the values that were repeated after a mark: their regions end.
     pub(super) fn forget_repeated(&mut self, mark: usize) {
         for value in self.repeated_log.drain(mark..) {
             self.repeated.remove(&value);
