@@ -2,9 +2,9 @@
 //!
 //! The expression becomes the body of a function whose parameters are those variables, so that
 //! `bwd_diff` and `fwd_diff` apply to it. Functions of the session that it reaches are marked in a
-//! copy of their sources, since a command asks for no marks. Arguments of a call that name no variable
-//! are parameters too, by the callee's names, or by their positions where those are not known.
-//! Diagnostics quote the expression, and nothing of the function around it.
+//! copy of their sources, since a command asks for no marks. Arguments of a call that name no
+//! variable are parameters too, by the callee's names, or by their positions where those are not
+//! known. Diagnostics quote the expression, and nothing of the function around it.
 
 use super::command::subject;
 use super::expression_text::{call, names};
