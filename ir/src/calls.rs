@@ -73,23 +73,25 @@ impl SavedSteps {
 impl CallGraph {
     /// Builds the graph of a module.
     pub fn new(module: &Module) -> CallGraph {
-        CallGraph::from(module, vec![module.entry], |function, reached| {
+        CallGraph::of(module, vec![module.entry])
+    }
+
+    /// The graph of the functions that these reach.
+    pub(crate) fn of(module: &Module, functions: Vec<FuncId>) -> CallGraph {
+        CallGraph::from(module, functions, |function, reached| {
             reached.extend(callees(function));
         })
     }
 
     /// The graph of all functions, whether the entry reaches them or not.
     pub(crate) fn of_all(module: &Module) -> CallGraph {
-        CallGraph::by(module, |function, reached| {
-            reached.extend(callees(function))
-        })
+        CallGraph::of(module, all(module))
     }
 
     /// The graph of all functions over other edges than calls: `edges` appends the functions that one
     /// leads to.
     pub(crate) fn by(module: &Module, edges: impl Fn(&Function, &mut Vec<FuncId>)) -> CallGraph {
-        let all = (0..module.functions.len() as u32).map(FuncId);
-        CallGraph::from(module, all.collect(), edges)
+        CallGraph::from(module, all(module), edges)
     }
 
     /// The graph of the functions that some reach.
@@ -161,6 +163,10 @@ impl CallGraph {
         }
         graph
     }
+}
+
+fn all(module: &Module) -> Vec<FuncId> {
+    (0..module.functions.len() as u32).map(FuncId).collect()
 }
 
 /// Removes functions that the entry does not reach. The others keep their order.

@@ -6,11 +6,13 @@
 
 use super::linear::{Linear, linear};
 use super::{Differentiator, Loss};
+use crate::calls::{CallGraph, callees};
 use crate::module::*;
+use crate::passes::dataflow::{FlowEdges, FlowNode, Joins, SummaryAnalysis, summarise};
+use crate::passes::shadow_flow::array_node;
 use crate::span::Span;
 use adumbra_ops::Op;
 use adumbra_ops::definition::OpClass;
-use rustc_hash::FxHashMap;
 
 impl Differentiator<'_> {
     /// Checks that a function is linear in what is active of its parameters.
@@ -31,17 +33,13 @@ impl Differentiator<'_> {
         self.complete(id)?;
         let function = self.function(id).clone();
         let linear = linear(self, &function, activity, tape)?;
-        let mut summaries = FxHashMap::default();
         let mut check = Check {
             linear: &linear,
             activity,
-            dependence: Dependence::new(&linear.function, &activity.params, &activity.arrays),
+            dependence: Dependence::new(self.module, &linear.function, activity),
             constants: constants(&linear.function),
             calls: Vec::new(),
         };
-        check
-            .dependence
-            .flood(&self.module.functions, &mut summaries);
         let not_linear = |span| Loss::NotLinear {
             name: name.to_owned(),
             span,
@@ -76,187 +74,149 @@ fn constants(function: &Function) -> Vec<Option<u32>> {
     constants
 }
 
-/// By function, and the parameters and arrays that depend on a tangent: the results and arrays that
-/// do so after a call.
-type Summaries = FxHashMap<(FuncId, Vec<bool>, Vec<bool>), (Vec<bool>, Vec<bool>)>;
+/// By result of a function, then by array parameter: the positions of what it depends on among the
+/// scalar parameters, then the array parameters.
+type Summary = Vec<Vec<u32>>;
 
-/// What in a function depends on a tangent.
-struct Dependence<'f> {
-    function: &'f Function,
-    /// Regions, outer ones first.
-    order: Vec<RegionId>,
-    values: Vec<bool>,
-    arrays: Vec<bool>,
-    results: Vec<bool>,
-    has_changed: bool,
+/// The analysis of what depends on what, through calls too.
+struct DependenceAnalysis<'m>(&'m Module);
+
+impl SummaryAnalysis for DependenceAnalysis<'_> {
+    type Summary = Summary;
+
+    fn least(&self, _: FuncId) -> Summary {
+        Summary::new()
+    }
+
+    fn greatest(&self, id: FuncId) -> Summary {
+        let function = self.0.function(id);
+        let arrays = function.array_params().count();
+        let all = (0..(function.params().len() + arrays) as u32).collect();
+        vec![all; function.results.len() + arrays]
+    }
+
+    fn summarise(&mut self, id: FuncId, summaries: &[Summary]) -> Summary {
+        let function = self.0.function(id);
+        // Nothing is known of a body that is not there yet.
+        if function.recipe.is_some() {
+            return self.greatest(id);
+        }
+        let edges = dependences(function, summaries);
+        let outs = (0..function.results.len()).map(|k| result_node(function, k));
+        let arrays = (0..function.array_params().count() as u32).map(ArrayId);
+        let outs: Vec<FlowNode> = outs
+            .chain(arrays.map(|a| array_node(function, a)))
+            .collect();
+        let mut summary = vec![Vec::new(); outs.len()];
+        let ins: Vec<(u32, FlowNode)> = ins(function).collect();
+        // As many at a time as a word has bits.
+        for ins in ins.chunks(u64::BITS as usize) {
+            let mut state = vec![0; edges.nodes()];
+            for (bit, &(_, node)) in ins.iter().enumerate() {
+                state[node as usize] |= 1_u64 << bit;
+            }
+            edges.flood(&mut state, &mut Vec::new());
+            for (depends_on, &out) in summary.iter_mut().zip(&outs) {
+                let reach = |bit: &usize| state[out as usize] >> bit & 1 != 0;
+                depends_on.extend((0..ins.len()).filter(reach).map(|bit| ins[bit].0));
+            }
+        }
+        summary
+    }
 }
 
-impl<'f> Dependence<'f> {
-    fn new(function: &'f Function, params: &[bool], given: &[bool]) -> Dependence<'f> {
-        let mut order = Vec::new();
-        function.for_each_region(|region| order.push(region));
-        let mut values = vec![false; function.values.len()];
-        for (param, &depends) in function.params().iter().zip(params) {
-            values[param.index()] = depends;
+/// What goes into a function: positions and nodes.
+fn ins(function: &Function) -> impl Iterator<Item = (u32, FlowNode)> {
+    let params = function.params().iter().map(|param| param.0);
+    let first = params.len() as u32;
+    let arrays = (0..).map(ArrayId).zip(function.array_params());
+    let arrays = arrays.filter(|(_, array)| array.mode != Some(PassingMode::Out));
+    let arrays = arrays.map(move |(id, _)| (first + id.0, array_node(function, id)));
+    (0..).zip(params).chain(arrays)
+}
+
+/// The node of a function's result, after those of values and arrays.
+fn result_node(function: &Function, result: usize) -> FlowNode {
+    (function.values.len() + function.arrays.len() + result) as FlowNode
+}
+
+/// The graph of what depends on what in a function.
+fn dependences(function: &Function, summaries: &[Summary]) -> FlowEdges {
+    let array = |id: ArrayId| array_node(function, id);
+    let joins = Joins::new(function);
+    let mut edges: Vec<(FlowNode, FlowNode)> = Vec::new();
+    function.for_each_region(|region| {
+        for inst in &function.region(region).insts {
+            joins.for_each(function, region, inst, |from, to| {
+                edges.push((from.0, to.0))
+            });
+            let args = inst.args.iter().map(|arg| arg.0);
+            let results = inst.results.iter().map(|result| result.0);
+            match &inst.kind {
+                InstKind::Loop(_) | InstKind::Block(_) => continue,
+                InstKind::Call(callee, passed) => {
+                    let passed = passed.iter().map(|&id| array(id));
+                    let given: Vec<FlowNode> = args.chain(passed.clone()).collect();
+                    for (to, from) in results.chain(passed).zip(&summaries[callee.index()]) {
+                        edges.extend(from.iter().map(|&from| (given[from as usize], to)));
+                    }
+                    continue;
+                }
+                InstKind::Load(from) => edges.push((array(*from), inst.results.first.0)),
+                InstKind::Store(to) => edges.extend(args.clone().map(|arg| (arg, array(*to)))),
+                InstKind::ArrayCopy { to, from } => {
+                    let from = args.clone().chain([array(*from)]);
+                    edges.extend(from.map(|from| (from, array(*to))));
+                }
+                InstKind::Return => {
+                    let results = (0..).map(|k| result_node(function, k));
+                    edges.extend(args.clone().zip(results));
+                }
+                _ => {}
+            }
+            for result in results {
+                edges.extend(args.clone().map(|arg| (arg, result)));
+            }
         }
-        let mut arrays = vec![false; function.arrays.len()];
-        for (array, &depends) in given.iter().enumerate() {
-            arrays[array] = depends && function.arrays[array].mode != Some(PassingMode::Out);
+    });
+    let nodes = result_node(function, function.results.len());
+    FlowEdges::new(nodes, &edges, |&edge| edge)
+}
+
+/// What in a function depends on a tangent.
+struct Dependence {
+    nodes: Vec<bool>,
+    /// The number of values.
+    values: usize,
+}
+
+impl Dependence {
+    fn new(module: &Module, function: &Function, tangents: &Activity) -> Dependence {
+        let graph = CallGraph::of(module, callees(function).collect());
+        let summaries = summarise(module, &graph, &mut DependenceAnalysis(module));
+        let edges = dependences(function, &summaries);
+        let mut nodes = vec![false; edges.nodes()];
+        let given = [&tangents.params[..], &tangents.arrays].concat();
+        for (position, node) in ins(function) {
+            nodes[node as usize] = given[position as usize];
         }
+        edges.flood(&mut nodes, &mut Vec::new());
         Dependence {
-            function,
-            order,
-            values,
-            arrays,
-            results: vec![false; function.results.len()],
-            has_changed: true,
+            nodes,
+            values: function.values.len(),
         }
     }
 
     fn value(&self, value: ValueId) -> bool {
-        self.values[value.index()]
+        self.nodes[value.index()]
+    }
+
+    fn array(&self, array: ArrayId) -> bool {
+        self.nodes[self.values + array.index()]
     }
 
     fn any(&self, values: &[ValueId]) -> bool {
         values.iter().any(|&value| self.value(value))
-    }
-
-    fn mark(&mut self, value: ValueId) {
-        self.has_changed |= !self.values[value.index()];
-        self.values[value.index()] = true;
-    }
-
-    fn mark_array(&mut self, array: ArrayId) {
-        self.has_changed |= !self.arrays[array.index()];
-        self.arrays[array.index()] = true;
-    }
-
-    fn flood(&mut self, functions: &[Function], summaries: &mut Summaries) {
-        let function = self.function;
-        while std::mem::take(&mut self.has_changed) {
-            for at in 0..self.order.len() {
-                for inst in &function.region(self.order[at]).insts {
-                    self.inst(inst, functions, summaries);
-                }
-            }
-        }
-    }
-
-    fn inst(&mut self, inst: &Inst, functions: &[Function], summaries: &mut Summaries) {
-        let depends = self.any(&inst.args);
-        match &inst.kind {
-            InstKind::Load(array) if self.arrays[array.index()] => {
-                self.mark(inst.results.first);
-            }
-            InstKind::Store(array) if depends => self.mark_array(*array),
-            InstKind::ArrayCopy { to, from } if depends || self.arrays[from.index()] => {
-                self.mark_array(*to);
-            }
-            InstKind::Call(callee, passed) => {
-                return self.call(*callee, passed, inst, functions, summaries);
-            }
-            InstKind::If(then, other) => {
-                self.pass_end(*then, inst.results);
-                self.pass_end(*other, inst.results);
-            }
-            InstKind::Block(body) => {
-                self.pass_end(*body, inst.results);
-                return self.leave(*body, inst.results);
-            }
-            InstKind::Loop(body) => {
-                self.begin(*body, &inst.args);
-                return self.leave(*body, inst.results);
-            }
-            InstKind::Continue(to) => self.begin(*to, &inst.args),
-            InstKind::Return => {
-                for (result, &arg) in inst.args.iter().enumerate() {
-                    self.results[result] |= self.values[arg.index()];
-                }
-            }
-            _ => {}
-        }
-        if depends {
-            inst.results.iter().for_each(|result| self.mark(result));
-        }
-    }
-
-    fn call(
-        &mut self,
-        callee: FuncId,
-        passed: &[ArrayId],
-        inst: &Inst,
-        functions: &[Function],
-        summaries: &mut Summaries,
-    ) {
-        let params: Vec<bool> = inst.args.iter().map(|&arg| self.value(arg)).collect();
-        let arrays: Vec<bool> = passed.iter().map(|a| self.arrays[a.index()]).collect();
-        if !params.contains(&true) && !arrays.contains(&true) {
-            return;
-        }
-        let function = &functions[callee.index()];
-        let key = (callee, params, arrays);
-        let (results, arrays) = match summaries.get(&key) {
-            Some(known) => known.clone(),
-            None => {
-                // What a call inside of itself gives, and one whose body is not there: everything.
-                let all = (vec![true; function.results.len()], vec![true; passed.len()]);
-                summaries.insert(key.clone(), all.clone());
-                let given = match function.recipe {
-                    Some(_) => all,
-                    None => {
-                        let mut inner = Dependence::new(function, &key.1, &key.2);
-                        inner.flood(functions, summaries);
-                        let arrays = inner.arrays[..passed.len()].to_vec();
-                        (inner.results, arrays)
-                    }
-                };
-                summaries.insert(key, given.clone());
-                given
-            }
-        };
-        for (result, _) in inst.results.iter().zip(results).filter(|r| r.1) {
-            self.mark(result);
-        }
-        for (&array, _) in passed.iter().zip(arrays).filter(|a| a.1) {
-            self.mark_array(array);
-        }
-    }
-
-    /// What a region ends with becomes the results of its instruction.
-    fn pass_end(&mut self, region: RegionId, results: Results) {
-        let end = self.function.terminator(region);
-        if end.kind == InstKind::Yield {
-            self.pass(&end.args, results);
-        }
-    }
-
-    /// Values become others.
-    fn pass(&mut self, from: &[ValueId], to: Results) {
-        for (&from, to) in from.iter().zip(to.iter()) {
-            if self.value(from) {
-                self.mark(to);
-            }
-        }
-    }
-
-    fn begin(&mut self, body: RegionId, args: &[ValueId]) {
-        let function = self.function;
-        for (&arg, &param) in args.iter().zip(&function.region(body).params) {
-            if self.value(arg) {
-                self.mark(param);
-            }
-        }
-    }
-
-    /// Values of the breaks to a region become the results.
-    fn leave(&mut self, body: RegionId, results: Results) {
-        let function = self.function;
-        for at in 0..self.order.len() {
-            let end = function.terminator(self.order[at]);
-            if end.kind == InstKind::Break(body) {
-                self.pass(&end.args, results);
-            }
-        }
     }
 }
 
@@ -264,7 +224,7 @@ impl<'f> Dependence<'f> {
 struct Check<'l> {
     linear: &'l Linear,
     activity: &'l Activity,
-    dependence: Dependence<'l>,
+    dependence: Dependence,
     constants: Vec<Option<u32>>,
     /// Active calls, to be checked too.
     calls: Vec<(FuncId, Activity, Span)>,
@@ -288,8 +248,9 @@ impl Check<'_> {
     /// Where the function is not linear first.
     fn violation(&mut self) -> Option<Span> {
         let function = &self.linear.function;
-        for at in 0..self.dependence.order.len() {
-            let id = self.dependence.order[at];
+        let mut order = Vec::new();
+        function.for_each_region(|region| order.push(region));
+        for id in order {
             for (position, inst) in function.region(id).insts.iter().enumerate() {
                 if self.is_violated(id, position, inst) {
                     return Some(inst.span);
@@ -351,7 +312,7 @@ impl Check<'_> {
                     params: values(&wanted.params, &inst.args),
                     results: values(&wanted.results, &results),
                     arrays: passed
-                        .map(|(array, &is)| is && self.dependence.arrays[array.index()])
+                        .map(|(array, &is)| is && self.dependence.array(*array))
                         .collect(),
                 };
                 let given = inst.args.iter().zip(&wanted.params);
