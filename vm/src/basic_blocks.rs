@@ -7,7 +7,7 @@
 //! Liveness is a backward data-flow analysis over the blocks (Aho, Lam, Sethi and Ullman,
 //! "Compilers", 2006, section 9.2.5), through calls and returns.
 
-use crate::bytecode::{Bytecode, Opcode, OperandRole, for_each_def, for_each_use};
+use crate::bytecode::{Bytecode, Opcode, OperandRole, Successors, for_each_def, for_each_use};
 use std::ops::Range;
 
 #[cfg(feature = "batch")]
@@ -125,25 +125,25 @@ impl<'p> BasicBlocks<'p> {
                     unite(&mut live, from);
                 };
                 let target = code.words[0];
-                match code.opcode {
+                match (code.opcode, code.opcode.successors()) {
                     // A point that bails out reads all registers.
                     _ if self.bails_out.get(last as usize) == Some(&true) => live.fill(u64::MAX),
-                    Opcode::Return => {
+                    (Opcode::Return, _) => {
                         returns[function].iter().for_each(|&block| successor(block));
                         if function == program.entry as usize {
                             self.outputs().for_each(|register| add(&mut live, register));
                         }
                     }
-                    Opcode::Unreachable => {}
-                    Opcode::Jump | Opcode::Loop => successor(self.at(target)),
-                    Opcode::Branch(..) | Opcode::BranchIf(_) => {
+                    (Opcode::Call, _) => {
+                        successor(self.at(program.functions[target as usize].start));
+                    }
+                    (_, Successors::None) => {}
+                    (_, Successors::Target) => successor(self.at(target)),
+                    (_, Successors::Either) => {
                         successor(self.at(target));
                         successor(self.at(range.end));
                     }
-                    Opcode::Call => {
-                        successor(self.at(program.functions[target as usize].start));
-                    }
-                    _ => successor(self.at(range.end)),
+                    (_, Successors::Next) => successor(self.at(range.end)),
                 }
                 let out = &mut live_out[block * words..][..words];
                 // If live-out has not changed, live-in has not either.
@@ -232,9 +232,5 @@ fn starts(program: &Bytecode, bails_out: &[bool]) -> Vec<u32> {
 
 /// Whether control may continue elsewhere than at the next instruction.
 pub(crate) fn ends_basic_block(opcode: Opcode) -> bool {
-    opcode.never_falls_through()
-        || matches!(
-            opcode,
-            Opcode::Branch(..) | Opcode::BranchIf(_) | Opcode::Call
-        )
+    opcode.successors() != Successors::Next || opcode == Opcode::Call
 }

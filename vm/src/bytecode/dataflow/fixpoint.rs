@@ -252,17 +252,6 @@ impl Checker<'_> {
                 open.is_changed |= join(&mut open.held, state);
                 self.end_path(walk);
             }
-            Opcode::Jump | Opcode::Branch(..) | Opcode::BranchIf(_) => {
-                let target = target(code).expect("it jumps");
-                let arriving = self.budget.keep(state)?;
-                let mut there = walk.pending.remove(&target);
-                self.arrive(&mut there, arriving)?;
-                walk.pending.extend(there.map(|there| (target, there)));
-                if code.opcode == Opcode::Jump {
-                    self.end_path(walk);
-                }
-            }
-            Opcode::Unreachable => self.end_path(walk),
             Opcode::Return => {
                 if walk.function == program.entry as usize {
                     self.budget.spend(3 * program.output_lanes.len())?;
@@ -295,7 +284,17 @@ impl Checker<'_> {
                 self.budget.give_back(&saved.held);
             }
             Opcode::Call => return self.call(walk, first as usize),
-            _ => {}
+            opcode => {
+                if let Some(target) = target(code) {
+                    let arriving = self.budget.keep(state)?;
+                    let mut there = walk.pending.remove(&target);
+                    self.arrive(&mut there, arriving)?;
+                    walk.pending.extend(there.map(|there| (target, there)));
+                }
+                if opcode.never_falls_through() {
+                    self.end_path(walk);
+                }
+            }
         }
         Ok(None)
     }
