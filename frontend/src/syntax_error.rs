@@ -1,9 +1,10 @@
 //! Turns the grammar's failures into diagnostics.
 //!
 //! A failure is a token and the kinds that were expected there. Its explanation follows from the
-//! tokens around it: first syntax of other languages is recognised, then a missing `;`, then the
+//! tokens around it: first derivatives and syntax of other languages are recognised, then a missing `;`, then the
 //! general form "expected …, found …".
 
+mod derivative_syntax;
 pub(crate) mod foreign_keyword;
 mod foreign_syntax;
 pub(crate) mod misspelt_keyword;
@@ -99,7 +100,8 @@ pub(crate) fn syntax_diagnostic(
         text,
         is_typed,
     };
-    foreign_syntax::recognise_foreign_syntax(&case)
+    derivative_syntax::recognise_derivative_syntax(&case)
+        .or_else(|| foreign_syntax::recognise_foreign_syntax(&case))
         .or_else(|| case.missing_semicolon())
         .unwrap_or_else(|| case.general())
 }

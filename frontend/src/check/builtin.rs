@@ -91,6 +91,24 @@ pub(super) fn find_builtin(name: &str) -> Option<Builtin> {
     Some(Builtin::Shadow(direction))
 }
 
+impl Builtin {
+    /// The number of arguments that it takes, and how it is written; of several numbers the one that
+    /// is given.
+    pub(super) fn usage(self, given: usize) -> (usize, &'static str) {
+        let op = match self {
+            Builtin::Float(op) | Builtin::ExactTypes(op) => op,
+            Builtin::Number(op, ..) | Builtin::Signed(op, _) => op,
+            Builtin::Clamp => Op::Clamp,
+            Builtin::Atan if given == 2 => Op::Atan2,
+            Builtin::Atan => Op::Atan,
+            Builtin::Select => Op::Select,
+            Builtin::Shadow(_) => return (1, "ddx(x)"),
+            Builtin::Printf => return (given, "printf(…)"),
+        };
+        (op.arity(), op.info().usage)
+    }
+}
+
 /// The ops that a built-in name means, for help; none for other names and derivatives.
 pub fn ops_of(name: &str) -> Vec<Op> {
     match find_builtin(name) {

@@ -225,6 +225,12 @@ impl<'a> TypeChecker<'a, '_> {
         let (width, target) = (from.float_count(), to.float_count());
         if from == TypeId::VOID {
             "call a function that returns a value".to_owned()
+        } else if self.types.primal_of_pair(to) == Some(from) {
+            format!("make a pair of it: `diffPair({inner})`")
+        } else if let Some(of) = name.strip_suffix(".Differential") {
+            format!("write a differential: `{name}(…)`, or `{of}.dzero()`")
+        } else if self.types.primal_of_pair(from) == Some(to) {
+            format!("take a part of it: `{shown}.p` is the value, `{shown}.d` its differential")
         } else if to == TypeId::CLOSURE && from.is_number() {
             "the empty closure is a variable without a value: `closure none;`".to_owned()
         } else if from == TypeId::CLOSURE && (to.is_number() || to.is_floats()) {

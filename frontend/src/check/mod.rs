@@ -45,6 +45,7 @@ pub(crate) use call::is_built_in;
 pub use closure::RegisteredClosure;
 pub(crate) use convert::conversion_ops;
 pub use convert::implicit_conversion;
+pub(crate) use derivative::attribute::is_attribute;
 pub use session::SessionOutput;
 use std::collections::{HashMap, HashSet};
 use symbol_table::SymbolTable;

@@ -90,6 +90,7 @@ impl<'a> TypeChecker<'a, '_> {
             self.statement(statement, out);
             return;
         };
+        self.statement_attributes(statement);
         if let ast::ExprKind::Assign {
             op: None,
             place,
@@ -281,6 +282,11 @@ impl<'a> TypeChecker<'a, '_> {
             return;
         }
         let is = self.quoted_type(ty);
+        let part = match self.types.primal_of_pair(ty) {
+            Some(_) => "keep a part of it, as in `x = (…).d`, or ",
+            None if self.struct_of(ty).is_some() => "keep a member of it, or ",
+            None => "",
+        };
         self.report(
             Diagnostic::new(
                 Code::BadVariableType,
@@ -288,7 +294,9 @@ impl<'a> TypeChecker<'a, '_> {
                 format!("a session keeps numbers, vectors and matrices, and `{name}` is {is}"),
             )
             .here("would be lost")
-            .help("use it within braces, `{ … }`, or in a function"),
+            .help(format!(
+                "{part}use it within braces, `{{ … }}`, or in a function"
+            )),
         );
     }
 

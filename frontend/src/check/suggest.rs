@@ -7,7 +7,7 @@
 use super::TypeChecker;
 use super::builtin;
 use super::call::CallArguments;
-use super::derivative::names::PAIR_BUILTINS;
+use super::derivative::names::{PAIR_BUILTINS, derivative_mode};
 use super::foreign::{
     ForeignGlobal, foreign_function_fix, foreign_global, foreign_type_fix, foreign_value_fix,
 };
@@ -154,6 +154,11 @@ impl<'a> TypeChecker<'a, '_> {
             ))
         } else if function.is_none() && predeclared_type(text).is_some() {
             Some(("type", format!("call it: `{text}(…)`")))
+        } else if function.is_none() && derivative_mode(text).is_some() {
+            Some((
+                "function",
+                format!("name what it differentiates, and call that: `{text}(f)(x)`"),
+            ))
         } else if function.is_some() || super::is_built_in(text) {
             Some(("function", format!("call it: `{text}(…)`")))
         } else {

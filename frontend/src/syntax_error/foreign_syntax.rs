@@ -17,7 +17,7 @@ pub(super) fn recognise_foreign_syntax(case: &Case) -> Option<Diagnostic> {
         .or_else(|| seeds(case))
 }
 
-fn report(
+pub(super) fn report(
     span: Span,
     message: impl Into<String>,
     label: &str,

@@ -3,6 +3,7 @@
 mod arrays;
 mod chains;
 mod declarations;
+mod derivative_messages;
 mod derivatives;
 mod differentials;
 mod errors;

@@ -93,6 +93,11 @@ const FOREIGN: &[(&str, &str)] = &[
     ("flatten", "remove it: the compiler decides"),
 ];
 
+/// Whether there is an attribute of that name.
+pub(crate) fn is_attribute(name: &str) -> bool {
+    attribute_kind(name).is_some()
+}
+
 /// The attribute of that name.
 fn attribute_kind(name: &str) -> Option<&'static AttributeKind> {
     ATTRIBUTES.iter().find(|kind| kind.name == name)

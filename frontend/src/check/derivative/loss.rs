@@ -7,6 +7,7 @@ use super::super::typed_tree::{FunctionId, TypedParam};
 use super::super::types::TypeId;
 use crate::ast::ParamDirection;
 use adumbra_ir::module::DifferentiationMode;
+use adumbra_ir::passes::shadow_in_backward;
 use adumbra_ir::{Code, Diagnostic, Span};
 use std::collections::HashSet;
 
@@ -32,6 +33,17 @@ impl<'a> TypeChecker<'a, '_> {
                 continue;
             };
             let primal = *self.declared(derived.of);
+            let mut differentiable = (primal.params.iter().zip(derived.plain))
+                .filter(|(param, _)| {
+                    param.direction != ParamDirection::Out
+                        && !param.is_no_diff
+                        && self.is_differentiable_type(param.ty)
+                })
+                .peekable();
+            if differentiable.peek().is_some() && differentiable.all(|(_, &plain)| plain) {
+                self.warn_of_plain_arguments(derived.mode, span);
+                continue;
+            }
             if primal.derived.is_some()
                 || primal.is_library
                 || primal.origin != FunctionOrigin::Declared
@@ -70,6 +82,22 @@ impl<'a> TypeChecker<'a, '_> {
                 self.warn_of_zero_derivative(derived.of, param, span);
             }
         }
+    }
+
+    /// Warns of a derivative of which no argument is a pair.
+    fn warn_of_plain_arguments(&mut self, mode: DifferentiationMode, span: Span) {
+        let (message, help) = match mode {
+            DifferentiationMode::Forward => (
+                "no argument is a pair, so the differential of the result is 0",
+                "make a pair of what changes: `diffPair(x, 1.0)`",
+            ),
+            DifferentiationMode::Backward => (
+                "no argument is a pair, so no gradient is given back",
+                "pass variables that are pairs: `var pair = diffPair(x);`, whose `d` becomes the gradient",
+            ),
+        };
+        let diagnostic = Diagnostic::new(Code::FlatDerivative, span, message);
+        self.warn(diagnostic.here("of plain values").help(help));
     }
 
     fn warn_of_zero_derivative(&mut self, of: FunctionId, param: &TypedParam<'a>, span: Span) {
@@ -206,13 +234,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
         for (span, shadow, id) in shadows {
             let name = self.symbol_name(self.function_name(id)).to_owned();
-            let mut diagnostic = Diagnostic::new(
-                Code::ShadowInBackward,
-                span,
-                format!("`bwd_diff` reaches a screen derivative, in `{name}`"),
-            )
-            .here("no gradient passes it")
-            .help("take `ddx` and `ddy` outside, and pass them as `no_diff` parameters");
+            let mut diagnostic = shadow_in_backward(&name, span);
             if !self.declared(id).is_library {
                 diagnostic = diagnostic.label(shadow, "taken here");
             }

@@ -14,6 +14,8 @@
 mod activity;
 pub(super) mod attribute;
 mod call;
+mod callee;
+mod choice;
 mod loss;
 pub(super) mod names;
 mod pair;
@@ -27,6 +29,7 @@ use crate::ast::{self, DERIVATIVE_MODES, ParamDirection};
 use crate::interner::Symbol;
 use crate::limits::MAX_DERIVATIVE_ORDER;
 use adumbra_ir::module::DifferentiationMode;
+use adumbra_ir::passes::no_forward_rule;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 use std::collections::HashMap;
@@ -280,11 +283,7 @@ impl<'a> TypeChecker<'a, '_> {
             && primal.marks.rules.substitute.is_none()
         {
             let given = primal.marks.sites[1].unwrap_or(primal.name.span);
-            let message = format!("`{name}` has a backward derivative, and no forward one");
-            Diagnostic::new(Code::MissingDerivativeRule, span, message)
-                .here("no forward derivative")
-                .label(given, "the backward one is given here")
-                .help("give the other one too: `[ForwardDerivative(…)]`")
+            no_forward_rule(&name, span).label(given, "the backward one is given here")
         } else {
             return self.carries_gradients(of, span);
         };

@@ -223,9 +223,9 @@ impl<'a> TypeChecker<'a, '_> {
             Diagnostic::new(
                 Code::ArgumentCount,
                 span,
-                format!("`{usage}` takes other arguments, and {given}"),
+                format!("`{usage}` takes another number of arguments, and {given}"),
             )
-            .here("other arguments")
+            .here("another number of arguments")
             .help(format!("write it as `{usage}`")),
         );
         TypedExpr::error(span)
@@ -239,9 +239,14 @@ impl<'a> TypeChecker<'a, '_> {
             [value, change] => (*value, Some(*change)),
             _ => return self.wrong_count("diffPair(p, d)", args.len(), span),
         };
-        let value = self.convert(value, primal, ConversionPurpose::Item);
+        let [function, p, d] = ["diffPair", "p", "d"].map(|name| self.interner.intern(name));
+        let value = self.convert(value, primal, ConversionPurpose::Argument(function, p));
         let change = match change {
-            Some(change) => self.convert(change, differential, ConversionPurpose::Item),
+            Some(change) => self.convert(
+                change,
+                differential,
+                ConversionPurpose::Argument(function, d),
+            ),
             None => TypedExpr {
                 kind: TypedExprKind::Zero,
                 ty: differential,

@@ -161,7 +161,10 @@ impl Linear {
                 self.sums.insert(result, terms);
             }
             InstKind::Shadow(_) if self.active.value(result) => {
-                return Err(Loss::Shadow { span: inst.span });
+                return Err(Loss::Shadow {
+                    name: super::primal_name(&self.function.name).to_owned(),
+                    span: inst.span,
+                });
             }
             InstKind::Call(callee, arrays) => {
                 let callee = differentiator.substituted(*callee);

@@ -11,7 +11,7 @@ pub(super) enum Loss {
     /// A function with a backward derivative only is differentiated forward.
     NoForwardRule { name: String, span: Span },
     /// A function that reads screen-space derivatives is differentiated backward.
-    Shadow { span: Span },
+    Shadow { name: String, span: Span },
     /// Derived code is longer than [`MAX_DERIVED_INSTRUCTIONS`].
     TooLarge { name: String, span: Span },
     /// The forward derivative of a function is to be transposed, and is not linear at that span.
@@ -26,20 +26,8 @@ impl Loss {
     /// The error that reports it.
     pub(super) fn diagnostic(self) -> Diagnostic {
         match self {
-            Loss::NoForwardRule { name, span } => Diagnostic::new(
-                Code::MissingDerivativeRule,
-                span,
-                format!("`{name}` has a custom backward derivative, but no forward one"),
-            )
-            .here("differentiated forward")
-            .help("give it one by `[ForwardDerivative(g)]`"),
-            Loss::Shadow { span } => Diagnostic::new(
-                Code::ShadowInBackward,
-                span,
-                "`bwd_diff` of a function that takes a screen-space derivative",
-            )
-            .here("no gradient passes it")
-            .help("take it outside and pass it as a parameter, or write `detach(…)` around it"),
+            Loss::NoForwardRule { name, span } => no_forward_rule(&name, span),
+            Loss::Shadow { name, span } => shadow_in_backward(&name, span),
             Loss::TooLarge { name, span } => Diagnostic::new(
                 Code::DerivedCodeTooLarge,
                 span,
@@ -80,4 +68,22 @@ impl Loss {
             )),
         }
     }
+}
+
+/// Reports that a function has a custom backward derivative alone, and is differentiated forward.
+pub fn no_forward_rule(name: &str, span: Span) -> Diagnostic {
+    let message = format!("`{name}` has a backward derivative, and no forward one");
+    Diagnostic::new(Code::MissingDerivativeRule, span, message)
+        .here("differentiated forward")
+        .help(format!(
+            "give `{name}` a forward one too: `[ForwardDerivative(…)]`"
+        ))
+}
+
+/// Reports that a function reads a screen-space derivative, and is differentiated backward.
+pub fn shadow_in_backward(name: &str, span: Span) -> Diagnostic {
+    let message = format!("`bwd_diff` reaches a screen derivative, in `{name}`");
+    Diagnostic::new(Code::ShadowInBackward, span, message)
+        .here("no gradient passes it")
+        .help("take `ddx` and `ddy` outside, and pass them as `no_diff` parameters")
 }

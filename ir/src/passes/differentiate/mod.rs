@@ -42,6 +42,7 @@ mod tape_report;
 mod transpose;
 
 pub use choose::KeepReason;
+pub use loss::{no_forward_rule, shadow_in_backward};
 pub use tape_report::{KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue};
 
 use super::shadow_flow::DerivativeWiring;
