@@ -19,6 +19,7 @@ mod types;
 pub(crate) use expression::{ASSIGNMENT_OPERATORS, LITERALS, PRECEDENCE_LEVELS, UNARY_OPERATORS};
 pub(crate) use item::{repl_entries, single_expression, source_file};
 pub(crate) use parse_error::ParseError;
+pub(crate) use statement::STATEMENT_KEYWORDS;
 
 use crate::ast::{DERIVATIVE_MODES, Expr, ExprKind, Ident};
 use crate::ast_validation::{AstDiagnostics, AstValidator};

@@ -10,7 +10,8 @@ mod foreign_syntax;
 pub(crate) mod misspelt_keyword;
 
 use crate::grammar::{
-    ASSIGNMENT_OPERATORS, LITERALS, PRECEDENCE_LEVELS, ParseError, UNARY_OPERATORS,
+    ASSIGNMENT_OPERATORS, LITERALS, PRECEDENCE_LEVELS, ParseError, STATEMENT_KEYWORDS,
+    UNARY_OPERATORS,
 };
 use crate::lexer::shortened;
 use crate::token::TokenStream;
@@ -52,20 +53,8 @@ const OPERANDS: TokenSet = TokenSet::TYPES
     ]));
 
 /// The tokens that begin only a statement.
-const STATEMENTS: TokenSet = TokenSet::of(&[
-    TokenKind::If,
-    TokenKind::For,
-    TokenKind::While,
-    TokenKind::Do,
-    TokenKind::Switch,
-    TokenKind::Break,
-    TokenKind::Continue,
-    TokenKind::Return,
-    TokenKind::Const,
-    TokenKind::Struct,
-    TokenKind::Semicolon,
-    TokenKind::LBrace,
-]);
+const STATEMENTS: TokenSet =
+    STATEMENT_KEYWORDS.union(TokenSet::of(&[TokenKind::Semicolon, TokenKind::LBrace]));
 
 const TYPES: TokenSet = TokenSet::TYPES.union(TokenSet::of(&[TokenKind::Name, TokenKind::Struct]));
 

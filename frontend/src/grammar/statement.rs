@@ -16,8 +16,8 @@ use adumbra_ir::Span;
 use chumsky::prelude::*;
 use smallvec::SmallVec;
 
-/// The tokens that certainly begin a statement at the start of a line: recovery stops there.
-const STARTS: TokenSet = TokenSet::TYPES.union(TokenSet::of(&[
+/// The keywords that begin only a statement.
+pub(crate) const STATEMENT_KEYWORDS: TokenSet = TokenSet::of(&[
     TokenKind::Const,
     TokenKind::Struct,
     TokenKind::If,
@@ -28,7 +28,10 @@ const STARTS: TokenSet = TokenSet::TYPES.union(TokenSet::of(&[
     TokenKind::Break,
     TokenKind::Continue,
     TokenKind::Return,
-]));
+]);
+
+/// The tokens that certainly begin a statement at the start of a line: recovery stops there.
+const STARTS: TokenSet = TokenSet::TYPES.union(STATEMENT_KEYWORDS);
 
 /// The rules that items consist of.
 pub(super) struct StatementRules<'t, 'a> {
