@@ -285,6 +285,24 @@ fn derivatives_of_programs_are_those_of_differences() {
     }
 }
 
+#[test]
+fn backward_derivative_of_a_shadow_is_refused() {
+    let functions = "fn f(%0: f32) -> (f32) ^0 {
+        %1: f32 = ddx %0
+        %2: f32 = mul %1, %0
+        return %2
+    }
+    fn main() -> () ^0 {
+        return
+    }";
+    let mut module = module(functions);
+    let f = function_f(&module);
+    let id = derived(&mut module, DifferentiationMode::Backward, f);
+    let mut module = calling(module, id);
+    let refused = differentiate(&mut module).expect_err("it loses a gradient");
+    assert_eq!(refused.code, crate::codes::Code::ShadowInBackward);
+}
+
 /// Random modules that are differentiated.
 const MODULES: u64 = 20_000;
 
