@@ -13,6 +13,7 @@ use crate::passes::shadow_flow::array_node;
 use crate::span::Span;
 use adumbra_ops::Op;
 use adumbra_ops::definition::OpClass;
+use rustc_hash::FxHashSet;
 
 impl Differentiator<'_> {
     /// Checks that a function is linear in what is active of its parameters.
@@ -27,37 +28,63 @@ impl Differentiator<'_> {
         name: &str,
         tape: TapeId,
     ) -> Result<(), Loss> {
-        if !self.linear.insert((id, activity.clone())) {
+        if self.linear.contains(&(id, activity.clone())) {
             return Ok(());
         }
-        self.complete(id)?;
-        let function = self.function(id).clone();
-        let linear = linear(self, &function, activity, tape)?;
-        let mut check = Check {
-            linear: &linear,
-            activity,
-            dependence: Dependence::new(self.module, &linear.function, activity),
-            constants: constants(&linear.function),
-            calls: Vec::new(),
-        };
-        let not_linear = |span| Loss::NotLinear {
-            name: name.to_owned(),
-            span,
-        };
-        if let Some(span) = check.violation() {
-            return Err(not_linear(span));
-        }
-        for (callee, wanted, span) in check.calls {
-            let callee = self.substituted(callee);
-            let custom = &self.function(callee).custom;
-            if custom.is_zero {
+        self.complete_reached(id)?;
+        let graph = CallGraph::of(self.module, vec![id]);
+        let summaries = summarise(self.module, &graph, &mut DependenceAnalysis(self.module));
+        let mut open = vec![(id, activity.clone())];
+        while let Some((id, activity)) = open.pop() {
+            if !self.linear.insert((id, activity.clone())) {
                 continue;
             }
-            // Nothing is known of a function with derivatives of its own.
-            if *custom != CustomDerivatives::default() {
+            let function = self.function(id).clone();
+            let linear = linear(self, &function, &activity, tape)?;
+            let mut check = Check {
+                linear: &linear,
+                activity: &activity,
+                dependence: Dependence::new(&linear.function, &activity, &summaries),
+                constants: constants(&linear.function),
+                calls: Vec::new(),
+            };
+            let not_linear = |span| Loss::NotLinear {
+                name: name.to_owned(),
+                span,
+            };
+            if let Some(span) = check.violation() {
                 return Err(not_linear(span));
             }
-            self.check_linear(callee, &wanted, name, tape)?;
+            let first = open.len();
+            for (callee, wanted, span) in check.calls {
+                let callee = self.substituted(callee);
+                let custom = &self.function(callee).custom;
+                if custom.is_zero {
+                    continue;
+                }
+                // Nothing is known of a function with derivatives of its own.
+                if *custom != CustomDerivatives::default() {
+                    return Err(not_linear(span));
+                }
+                open.push((callee, wanted));
+            }
+            open[first..].reverse();
+        }
+        Ok(())
+    }
+
+    /// Writes the bodies of the derived functions that a function reaches, but those that are being
+    /// written.
+    fn complete_reached(&mut self, id: FuncId) -> Result<(), Loss> {
+        let mut seen = FxHashSet::from_iter([id]);
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            if !self.making.contains(&id) {
+                self.complete(id)?;
+            }
+            let substituted = self.substituted(id);
+            let reached = callees(self.function(id)).chain([substituted]);
+            open.extend(reached.filter(|&id| seen.insert(id)));
         }
         Ok(())
     }
@@ -191,10 +218,8 @@ struct Dependence {
 }
 
 impl Dependence {
-    fn new(module: &Module, function: &Function, tangents: &Activity) -> Dependence {
-        let graph = CallGraph::of(module, callees(function).collect());
-        let summaries = summarise(module, &graph, &mut DependenceAnalysis(module));
-        let edges = dependences(function, &summaries);
+    fn new(function: &Function, tangents: &Activity, summaries: &[Summary]) -> Dependence {
+        let edges = dependences(function, summaries);
         let mut nodes = vec![false; edges.nodes()];
         let given = [&tangents.params[..], &tangents.arrays].concat();
         for (position, node) in ins(function) {
