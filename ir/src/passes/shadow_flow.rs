@@ -10,12 +10,11 @@
 //! is built once for each function, in linear time, and serves all its variants.
 
 use super::dataflow::{FlowEdges, FlowNode, Joins};
-use super::differentiate::CoefficientProvider;
 use super::summary::{INS, SOURCE, ShadowSummary};
 use crate::instruction::Effect;
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
-use adumbra_ops::{MAX_OPERANDS, OpSet};
+use adumbra_ops::{MAX_OPERANDS, Op, OpSet};
 
 /// The graph of one function, with its sources and seeds. Nodes are values by their id, then arrays,
 /// then results, then joints of calls.
@@ -169,6 +168,17 @@ impl Wiring<'_> {
     }
 }
 
+/// What has a tangent, by a set of derivative rules.
+pub(super) trait TangentRules {
+    /// By operand: whether the tangent of an op's result can depend on that of the operand. The bits
+    /// of some operands are known.
+    fn carries(&self, op: Op, constants: [Option<u32>; MAX_OPERANDS]) -> [bool; MAX_OPERANDS];
+
+    /// Whether values of a type have tangents within a function; in arrays, in records, and in what
+    /// calls pass, only floats have.
+    fn has_tangents(&self, ty: Scalar) -> bool;
+}
+
 /// What calls do in the graph of derivatives of functions.
 #[derive(Clone, Copy)]
 pub(super) struct DerivativeWiring<'a> {
@@ -177,7 +187,7 @@ pub(super) struct DerivativeWiring<'a> {
     /// By function: whether it keeps or takes what another takes or kept.
     pub(super) uses_tape: &'a [bool],
     /// The derivative rules of ops.
-    pub(super) rules: &'a dyn CoefficientProvider,
+    pub(super) rules: &'a dyn TangentRules,
 }
 
 impl<'m> ShadowFlow<'m> {

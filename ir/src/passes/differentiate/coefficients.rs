@@ -7,12 +7,13 @@
 
 use super::field::{Coefficient, Trace};
 use crate::module::ValueId;
+use crate::passes::shadow_flow::TangentRules;
 use crate::types::Scalar;
 use adumbra_ops::definition::{BitOpDef, OpDef};
 use adumbra_ops::{MAX_OPERANDS, Op, OpVisitor};
 
 /// An op of the function that is differentiated.
-pub(in crate::passes) struct AppliedOp<'a> {
+pub(super) struct AppliedOp<'a> {
     pub(super) op: Op,
     pub(super) args: &'a [ValueId],
     pub(super) result: ValueId,
@@ -21,15 +22,7 @@ pub(in crate::passes) struct AppliedOp<'a> {
 }
 
 /// A set of derivative rules for ops.
-pub(in crate::passes) trait CoefficientProvider {
-    /// By operand: whether the result's tangent can depend on that of the operand. The bits of some
-    /// operands are known.
-    fn carries(&self, op: Op, constants: [Option<u32>; MAX_OPERANDS]) -> [bool; MAX_OPERANDS];
-
-    /// Whether values of a type have tangents within a function; in arrays, in records, and in what
-    /// calls pass, only floats have.
-    fn has_tangents(&self, ty: Scalar) -> bool;
-
+pub(super) trait CoefficientProvider: TangentRules {
     /// By operand, what its tangent is multiplied by; nothing if it is not wanted, or that is 0. What
     /// has to be computed is written to the trace, after the op.
     fn coefficients(&self, at: &AppliedOp<'_>, trace: &Trace) -> Vec<Option<Coefficient>>;
@@ -38,7 +31,7 @@ pub(in crate::passes) trait CoefficientProvider {
 /// The classic derivative: coefficients are the partials of the op table.
 pub(super) struct Partials;
 
-impl CoefficientProvider for Partials {
+impl TangentRules for Partials {
     fn carries(&self, op: Op, constants: [Option<u32>; MAX_OPERANDS]) -> [bool; MAX_OPERANDS] {
         op.passes_shadows_given(constants)
     }
@@ -46,7 +39,9 @@ impl CoefficientProvider for Partials {
     fn has_tangents(&self, ty: Scalar) -> bool {
         ty == Scalar::F32
     }
+}
 
+impl CoefficientProvider for Partials {
     fn coefficients(&self, at: &AppliedOp<'_>, trace: &Trace) -> Vec<Option<Coefficient>> {
         at.op.visit(PartialsOf { at, trace })
     }
@@ -89,7 +84,7 @@ mod tests {
     /// selection adds the difference of its operands times that of its condition.
     struct Margins;
 
-    impl CoefficientProvider for Margins {
+    impl TangentRules for Margins {
         fn carries(&self, op: Op, constants: [Option<u32>; MAX_OPERANDS]) -> [bool; MAX_OPERANDS] {
             match op {
                 Op::FLt | Op::LNot | Op::Select => [true; MAX_OPERANDS],
@@ -100,7 +95,9 @@ mod tests {
         fn has_tangents(&self, ty: Scalar) -> bool {
             matches!(ty, Scalar::F32 | Scalar::Bool)
         }
+    }
 
+    impl CoefficientProvider for Margins {
         fn coefficients(&self, at: &AppliedOp<'_>, trace: &Trace) -> Vec<Option<Coefficient>> {
             let number = |value: ValueId| trace.float(value);
             match at.op {

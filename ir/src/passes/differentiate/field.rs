@@ -17,7 +17,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 /// Instructions that are being written: the values and the region of a function that is being
 /// built, lent for as long as numbers are computed with.
-pub(in crate::passes) struct Trace {
+pub(super) struct Trace {
     target: RefCell<TraceTarget>,
 }
 
@@ -335,7 +335,7 @@ impl<'a> TraceWord<'a> {
 
 /// The coefficient of a tangent in the linear part of an instruction, in values of the function.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::passes) enum Coefficient {
+pub(super) enum Coefficient {
     /// 1.
     One,
     /// −1.

@@ -53,9 +53,7 @@ use crate::diagnostic::Diagnostic;
 use crate::instruction::Effect;
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
-pub(super) use coefficients::CoefficientProvider;
-
-use coefficients::Partials;
+use coefficients::{CoefficientProvider, Partials};
 use loss::Loss;
 use order::FunctionOrder;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -166,7 +164,7 @@ struct Differentiator<'m> {
     rules: &'m dyn CoefficientProvider,
     /// By function: whether it calls itself, perhaps through others.
     recursive: Vec<bool>,
-    /// By function that was there before.
+    /// By function; of those that are made for others only the order.
     orders: Vec<FunctionOrder>,
     /// By function: whether it is a sweep, or a derivative of one, that keeps or takes records which
     /// another takes or kept. What it does then flows where no call shows it.
@@ -395,12 +393,14 @@ impl Differentiator<'_> {
     }
 
     /// Adds a function that is made later.
-    fn reserve(&mut self, primal: FuncId, function: Function) -> FuncId {
+    fn reserve(&mut self, primal: FuncId, function: Function) -> Result<FuncId, Loss> {
+        let order = self.next_order(primal)?;
         let id = FuncId(self.module.functions.len() as u32);
         self.module.functions.push(function);
         self.recursive.push(self.recursive[primal.index()]);
         self.uses_tape.push(false);
-        id
+        self.orders.push(order);
+        Ok(id)
     }
 
     /// The forward derivative of a function, which need not be made yet.
@@ -415,7 +415,7 @@ impl Differentiator<'_> {
             activity: activity.clone(),
         };
         let placeholder = forward_placeholder(self.function(of), recipe);
-        let id = self.reserve(of, placeholder);
+        let id = self.reserve(of, placeholder)?;
         self.uses_tape[id.index()] = self.uses_tape[of.index()];
         self.forwards.insert(key, id);
         self.queue.push(id);

@@ -10,7 +10,7 @@ use crate::calls::{CallGraph, callees};
 use crate::derivative::DifferentiationMode;
 use crate::module::{FuncId, Function, Module, TapeId};
 
-/// What is known of a function before any derivative is made.
+/// What is known of a function before its derivatives are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FunctionOrder {
     /// How many derivatives nest in it and in what it calls.
@@ -86,6 +86,20 @@ impl Differentiator<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The order of a derivative of `of` that is made for another one.
+    ///
+    /// # Errors
+    /// It is too high: derivatives of functions that call each other can need those of any order.
+    pub(super) fn next_order(&self, of: FuncId) -> Result<FunctionOrder, Loss> {
+        match self.orders[of.index()].order {
+            order if order < MAX_ORDER => Ok(FunctionOrder {
+                order: order + 1,
+                ..FunctionOrder::default()
+            }),
+            _ => Err(self.order_too_high(of)),
+        }
     }
 
     /// The tape of the sweeps of `of`, a function that was there before.

@@ -273,8 +273,8 @@ impl Differentiator<'_> {
         }
         let (keep, back) = sweep_placeholders(self.function(of), activity);
         let pair = SweepPair {
-            keep: self.reserve(of, keep),
-            back: self.reserve(of, back),
+            keep: self.reserve(of, keep)?,
+            back: self.reserve(of, back)?,
             kept: Vec::new(),
             tape,
         };
@@ -324,8 +324,8 @@ impl Differentiator<'_> {
         let (keep_id, back_id) = match on_tape {
             Some(pair) => (pair.keep, pair.back),
             None => {
-                let keep_id = self.reserve(of, keep.clone());
-                (keep_id, self.reserve(of, back.clone()))
+                let keep_id = self.reserve(of, keep.clone())?;
+                (keep_id, self.reserve(of, back.clone())?)
             }
         };
         self.note_records(keep_id, &analysis, record);

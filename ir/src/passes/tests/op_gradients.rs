@@ -52,7 +52,7 @@ fn gradient_of(op: Op, used_again: bool) -> (Module, FuncId) {
     (written(calling(shader, derivative)), derivative)
 }
 
-/// Operands, then cotangents; and the gradient, by float operand, where differences tell.
+/// Operands, then cotangents; and the gradient, by float operand, where differences show it.
 struct Sample {
     inputs: Vec<f64>,
     gradient: Vec<Option<f64>>,
