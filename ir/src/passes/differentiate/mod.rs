@@ -33,6 +33,7 @@ mod linear;
 mod linearity;
 mod loss;
 mod order;
+mod placeholder;
 mod plan;
 mod reverse;
 mod shape;
@@ -46,7 +47,6 @@ pub use loss::{no_forward_rule, shadow_in_backward};
 pub use tape_report::{KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue};
 
 use super::shadow_flow::DerivativeWiring;
-use crate::builder::FunctionBuilder;
 use crate::calls::CallGraph;
 use crate::derivative::{Activity, CustomDerivatives, DifferentiationMode, Recipe};
 use crate::diagnostic::Diagnostic;
@@ -56,6 +56,7 @@ use crate::types::{Lanes, Scalar};
 use coefficients::{CoefficientProvider, Partials};
 use loss::Loss;
 use order::FunctionOrder;
+use placeholder::{caller_of, forward_placeholder};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tape_report::RecordValues;
 
@@ -444,25 +445,6 @@ fn primal_name(mut name: &str) -> &str {
     name
 }
 
-/// A forward derivative without its body, by the canonical signature.
-fn forward_placeholder(primal: &Function, recipe: Recipe) -> Function {
-    let floats = |active: &[bool]| std::iter::repeat_n(Scalar::F32, count(active));
-    let activity = &recipe.activity;
-    let params = primal.params().iter().map(|&p| primal.value(p).ty);
-    let results = primal.results.iter().map(|r| r.ty);
-    let tangents = primal.array_params().zip(&activity.arrays);
-    let tangents = tangents.filter(|a| *a.1).map(|(&array, _)| array);
-    let mut function = placeholder(
-        primal,
-        format!("fwd_diff({})", primal.name),
-        params.chain(floats(&activity.params)),
-        results.chain(floats(&activity.results)),
-        primal.array_params().copied().chain(tangents),
-    );
-    function.recipe = Some(recipe);
-    function
-}
-
 /// Results, or fields of a record, of these types, without lanes.
 fn results(types: impl IntoIterator<Item = Scalar>) -> Vec<FuncResult> {
     let result = |ty| FuncResult {
@@ -475,53 +457,4 @@ fn results(types: impl IntoIterator<Item = Scalar>) -> Vec<FuncResult> {
 /// The number of active slots.
 fn count(active: &[bool]) -> usize {
     active.iter().filter(|active| **active).count()
-}
-
-/// A function without its body.
-fn placeholder(
-    primal: &Function,
-    name: String,
-    params: impl Iterator<Item = Scalar>,
-    results: impl Iterator<Item = Scalar>,
-    arrays: impl Iterator<Item = Array>,
-) -> Function {
-    let mut builder = FunctionBuilder::new(name, primal.span);
-    for ty in params {
-        builder.param(ty, primal.span);
-    }
-    builder.terminate(InstKind::Unreachable, [], primal.span);
-    let mut function = builder.finish();
-    function.arrays = arrays
-        .map(|array| Array {
-            name: None,
-            ..array
-        })
-        .collect();
-    function.results = self::results(results);
-    function.library = primal.library;
-    function
-}
-
-/// A function that calls another with its own parameters.
-fn caller_of(primal: &Function, id: FuncId) -> Function {
-    let span = primal.span;
-    let mut builder = FunctionBuilder::new(primal.name.clone(), span);
-    let params: Vec<ValueId> = (primal.params().iter())
-        .map(|&p| builder.param(primal.value(p).ty, span))
-        .collect();
-    let arrays: Vec<ArrayId> = (primal.array_params())
-        .map(|array| {
-            builder.array(Array {
-                name: None,
-                ..*array
-            })
-        })
-        .collect();
-    let types = primal.results.iter().map(|r| r.ty);
-    let kind = InstKind::Call(id, arrays.into_boxed_slice());
-    let results = builder.inst(kind, params, types, span);
-    builder.terminate(InstKind::Return, results.iter(), span);
-    let mut caller = builder.finish();
-    caller.results = primal.results.clone();
-    caller
 }

@@ -4,6 +4,7 @@
 //! the reverse sweep. Of a function that is called by another there are two, a [`SweepPair`].
 
 use super::linear::{Linear, linear};
+use super::placeholder::placeholder;
 use super::plan::{Kept, Plan};
 use super::shape::{Shape, Target};
 use super::sweep::{Returns, Sweep};
@@ -345,7 +346,7 @@ impl Differentiator<'_> {
 /// The two sweeps without their bodies, where what is kept is on the tape.
 fn sweep_placeholders(primal: &Function, activity: &Activity) -> (Function, Function) {
     let params = primal.params().iter().map(|&p| primal.value(p).ty);
-    let keep = super::placeholder(
+    let keep = placeholder(
         primal,
         sweep_name(primal, true),
         params,
@@ -354,7 +355,7 @@ fn sweep_placeholders(primal: &Function, activity: &Activity) -> (Function, Func
     );
     let floats = |active: &[bool]| std::iter::repeat_n(Scalar::F32, count(active));
     let arrays = primal.array_params().zip(&activity.arrays);
-    let back = super::placeholder(
+    let back = placeholder(
         primal,
         sweep_name(primal, false),
         floats(&activity.results),
