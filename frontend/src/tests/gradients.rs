@@ -81,6 +81,16 @@ fn outputs_of_rules_replace_what_arrays_had() {
 }
 
 #[test]
+fn outputs_of_rules_are_new_in_each_iteration() {
+    let program = "void backward(inout DifferentialPair<float> x, float b[2]) { x.d = b[0] + 2 * b[1]; }
+         [BackwardDerivative(backward)] void rule(float x, out float b[2]) { b[0] = x; b[1] = 2 * x; }
+         [Differentiable] float f(float x, int n) {
+             float b[2]; float r = 0; for (int i = 0; i < n; i++) { rule(x, b); r += b[0] * (i + 1) + b[1]; } return r; }
+         shader main(int n = 3, out float o) { var x = diffPair(2.0); bwd_diff(f)(x, n, 1.0); o = x.d; }";
+    assert_eq!(derived(program), [6.0 + 3.0 * 2.0]);
+}
+
+#[test]
 fn detached_values_are_constants() {
     let program = "[Differentiable] float f(float x) { return x * detach(x); }
          shader main(out float o0, out float o1) {
