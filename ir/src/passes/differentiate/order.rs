@@ -1,6 +1,6 @@
 //! Orders of derivatives, and the tapes of sweeps.
 //!
-//! A function runs on the first so many tapes, and leaves them as they were. What reverse mode makes of
+//! A function runs on some of the first tapes, and leaves them as they were. What reverse mode makes of
 //! it, and of all that it calls, has its records on the next one: there the reverse sweep meets them in
 //! the opposite order, whatever the orders of the functions are that it reverses. Custom backward
 //! derivatives are called whole, so that they may use any tape.

@@ -192,7 +192,7 @@ fn altered(shader: &Module, derivative: FuncId, at: usize, change: Change) -> Op
     let ty = function.value(result).ty;
     let mut add = |at: usize, kind: InstKind, args: &[ValueId]| {
         let first = ValueId(function.values.len() as u32);
-        let mut value = function.value(result).clone();
+        let mut value = *function.value(result);
         value.name = None;
         function.values.push(value);
         let results = Results { first, count: 1 };
