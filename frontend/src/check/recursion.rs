@@ -27,10 +27,11 @@ impl<'a> TypeChecker<'a, '_> {
             }
             // Each step goes to a callee that never returns, so the walk closes a cycle.
             walks[start] = Some(start);
+            let known = |callee: FunctionId, _: Span| returns[callee.0 as usize];
             let mut path = vec![start];
             let call = loop {
                 let last = path[path.len() - 1];
-                let Some((callee, span)) = first_call(self.functions[last].body, &returns) else {
+                let Some((callee, span)) = first_call(self.functions[last].body, &known) else {
                     break None;
                 };
                 let callee = callee.0 as usize;
@@ -73,7 +74,8 @@ impl<'a> TypeChecker<'a, '_> {
         for _ in 0..MAX_PASSES {
             let mut is_settled = true;
             for index in 0..returns.len() {
-                if !returns[index] && ways(self.functions[index].body, &returns).any() {
+                let known = |callee: FunctionId, _: Span| returns[callee.0 as usize];
+                if !returns[index] && may_leave(self.functions[index].body, &known) {
                     returns[index] = true;
                     is_settled = false;
                 }
@@ -84,6 +86,14 @@ impl<'a> TypeChecker<'a, '_> {
         }
         None
     }
+}
+
+/// Whether the call of a function, at that place, may return.
+pub(super) type Returns<'r> = &'r dyn Fn(FunctionId, Span) -> bool;
+
+/// Whether statements may be left, with calls that return or not.
+pub(super) fn may_leave(statements: &[TypedStmt], returns: Returns<'_>) -> bool {
+    ways(statements, returns).any()
 }
 
 /// The exits of statements that need no call that never returns.
@@ -118,7 +128,7 @@ impl Ways {
     }
 }
 
-fn ways(statements: &[TypedStmt], returns: &[bool]) -> Ways {
+fn ways(statements: &[TypedStmt], returns: Returns<'_>) -> Ways {
     let mut all = Ways::falling(true);
     for statement in statements {
         all.falls = false;
@@ -130,7 +140,7 @@ fn ways(statements: &[TypedStmt], returns: &[bool]) -> Ways {
     all
 }
 
-fn ways_of_one(statement: &TypedStmt, returns: &[bool]) -> Ways {
+fn ways_of_one(statement: &TypedStmt, returns: Returns<'_>) -> Ways {
     let passes = |expr: &TypedExpr| sure_call(expr, returns).is_none();
     match statement {
         TypedStmt::Expr(expr) => Ways::falling(passes(expr)),
@@ -183,12 +193,12 @@ fn ways_of_one(statement: &TypedStmt, returns: &[bool]) -> Ways {
 }
 
 /// A call that never returns and that evaluating the expression certainly makes.
-fn sure_call<'a>(expr: &TypedExpr<'a>, returns: &[bool]) -> Option<(FunctionId, Span)> {
+fn sure_call<'a>(expr: &TypedExpr<'a>, returns: Returns<'_>) -> Option<(FunctionId, Span)> {
     let mut waiting: Vec<&TypedExpr<'a>> = vec![expr];
     while let Some(expr) = waiting.pop() {
         match expr.kind {
             TypedExprKind::Call(function, args) => {
-                if !returns[function.0 as usize] {
+                if !returns(function, expr.span) {
                     return Some((function, expr.span));
                 }
                 waiting.extend(args);
@@ -207,7 +217,10 @@ fn sure_call<'a>(expr: &TypedExpr<'a>, returns: &[bool]) -> Option<(FunctionId, 
 }
 
 /// The first call in statements that never returns and is certainly made if control reaches them.
-fn first_call(statements: &[TypedStmt], returns: &[bool]) -> Option<(FunctionId, Span)> {
+pub(super) fn first_call(
+    statements: &[TypedStmt],
+    returns: Returns<'_>,
+) -> Option<(FunctionId, Span)> {
     let find = |expr: &TypedExpr| sure_call(expr, returns);
     statements.iter().find_map(|statement| match statement {
         TypedStmt::Expr(expr)

@@ -194,3 +194,196 @@ fn zero_gradients_are_reported_by_parameter() {
     assert_eq!(said("x = fwd_diff(g)(1.0, y);"), [zero("g", "y")]);
     assert_eq!(said("bwd_diff(g)(x, 2.0, 1.0);"), Vec::<String>::new());
 }
+
+/// Plain structs carry gradients into marked functions.
+#[test]
+fn plain_struct_arguments_carry_gradients() {
+    let before = |body: &str| {
+        format!(
+            "struct P {{ float a; float m() {{ return a; }} }}; struct I {{ int n; }};
+             [Differentiable] float g(P p) {{ {body} }}"
+        )
+    };
+    let f = "[Differentiable] float f(float x) { P p; p.a = x; return g(p) + x; }";
+    let plain = "[Differentiable] float f(float x) { P p; p.a = 2; return g(p) + x; }";
+    let sample = "texture2d_sample<t>(p.a, p.a)";
+    let cases = [
+        (format!("return {sample}.x;"), Code::LostInSample, sample),
+        (
+            "return (int)p.a;".to_owned(),
+            Code::RoundedGradient,
+            "(int)p.a",
+        ),
+        ("return p.m();".to_owned(), Code::LostGradient, "p.m()"),
+    ];
+    for (body, code, place) in cases {
+        assert_eq!(
+            found(&before(&body), f),
+            [(code, place.to_owned())],
+            "{body}"
+        );
+        assert_eq!(found(&before(&body), plain), [], "{body}");
+    }
+}
+
+#[test]
+fn integers_in_structs_lose_gradients() {
+    let structs = "struct R { int n; }; struct H : IDifferentiable { float t; int id; };";
+    let h = "[Differentiable] R h(float x) { R r; r.n = (int)(4 * x); return r; }";
+    let f = "[Differentiable] float f(float x) { return h(x).n + x; }";
+    let rounded = |place: &str| [(Code::RoundedGradient, place.to_owned())];
+    assert_eq!(found(&format!("{structs} {h}"), f), rounded("h(x)"));
+    let h = "[Differentiable] void h(float x, out R r) { r.n = (int)(4 * x); }";
+    let f = "[Differentiable] float f(float x) { R k; h(x, k); return k.n + x; }";
+    assert_eq!(found(&format!("{structs} {h}"), f), rounded("k"));
+    // The integer is made of no float.
+    let h = "[Differentiable] H h(float x) { H r; r.t = x; r.id = 3; return r; }";
+    let f = "[Differentiable] float f(float x) { return h(x).id * h(x).t; }";
+    assert_eq!(found(&format!("{structs} {h}"), f), []);
+}
+
+#[test]
+fn integers_are_followed_through_calls() {
+    let rounded = [(Code::RoundedGradient, "(int)x".to_owned())];
+    let h = "[Differentiable] void h(int n, out int m) { m = n + 1; }";
+    let f = "[Differentiable] float f(float x) { int m; h((int)x, m); return m + x; }";
+    assert_eq!(found(h, f), rounded);
+    // The same function may be called with other integers.
+    let f = "[Differentiable] float f(float x) { int m; h((int)x, m); int k; h(3, k); return m > 2 ? k * x : x; }";
+    assert_eq!(found(h, f), []);
+    let chain = |last: &str, count: usize| {
+        let mut text = format!("float u0(int n) {{ return {last}; }}");
+        for at in 1..count {
+            text += &format!("float u{at}(int n) {{ return u{}(n); }}", at - 1);
+        }
+        text
+    };
+    let f = |count: usize| {
+        format!(
+            "[Differentiable] float f(float x) {{ return u{}((int)x) * x; }}",
+            count - 1
+        )
+    };
+    assert_eq!(found(&chain("n", 6), &f(6)), rounded);
+    assert_eq!(found(&chain("n > 2 ? 1.0 : 0.5", 6), &f(6)), []);
+    let cycle = "float u(int n, int k) { return k <= 0 ? n : v(k - 1, n); } float v(int k, int n) { return u(n, k); }";
+    let f = "[Differentiable] float f(float x) { return u((int)x, 3) * x + u(3, (int)x) * x; }";
+    assert_eq!(found(cycle, f), rounded);
+}
+
+/// A rule is differentiated if a derivative of a derivative is taken.
+#[test]
+fn rules_lose_gradients_at_second_order() {
+    let found = |slope: &str, call: &str| {
+        let text = format!(
+            "texture2d t; float look(float x) {{ return texture2d_sample<t>(x, x).x; }}
+             float steps(float x) {{ return (float)((int)x) + x; }}
+             DifferentialPair<float> g(DifferentialPair<float> x) {{ return diffPair(x.p * x.p, {slope} * x.d); }}
+             [ForwardDerivative(g)] float f(float x) {{ return x * x; }}
+             [Differentiable] float h(float x) {{ return f(x) * x; }}
+             [Differentiable] float k(float x) {{ return fwd_diff(h)(diffPair(x, 1.0)).d; }}
+             shader main(out float o) {{ {call} }}"
+        );
+        codes(&text)
+    };
+    let first = "o = fwd_diff(h)(diffPair(3.0, 1.0)).d;";
+    let second = "o = fwd_diff(fwd_diff(h))(diffPair(diffPair(3.0, 1.0), diffPair(1.0, 0.0))).d.d;";
+    let nested = "o = fwd_diff(k)(diffPair(3.0, 1.0)).d;";
+    let backward = "var p = diffPair(diffPair(3.0, 1.0)); bwd_diff(fwd_diff(f))(p, diffPair(0.0, 1.0)); o = p.d.p;";
+    for call in [second, nested, backward] {
+        assert_eq!(found("look(x.p)", call), [Code::LostInSample], "{call}");
+        assert_eq!(found("steps(x.p)", call), [Code::RoundedGradient], "{call}");
+        assert_eq!(found("(float)((int)x.p)", call), [Code::RoundedGradient]);
+        assert_eq!(found("sin(x.p)", call), []);
+    }
+    assert_eq!(found("look(x.p)", first), []);
+    assert_eq!(found("steps(x.p)", first), []);
+}
+
+#[test]
+fn rules_that_lead_back_are_reported() {
+    let cases = [
+        // By itself, by another function, and backward.
+        "[ForwardDerivative(h)] float f(float x) { return x * x; }
+         DifferentialPair<float> h(DifferentialPair<float> x) { return fwd_diff(f)(x); }",
+        "DifferentialPair<float> g(DifferentialPair<float> x) { return fwd_diff(h)(x); }
+         [ForwardDerivative(g)] float f(float x) { return x * x; }
+         [Differentiable] float h(float x) { return f(x) + x; }",
+        "void b(inout DifferentialPair<float> x, float d) { bwd_diff(f)(x, d); }
+         [BackwardDerivative(b)] float f(float x) { return x * x; }",
+        "[ForwardDerivative(h)] float f(float x) { return x * x; }
+         DifferentialPair<float> u(DifferentialPair<float> x) { return fwd_diff(f)(x); }
+         DifferentialPair<float> h(DifferentialPair<float> x) { if (x.p > 2) return u(x); return u(x); }",
+    ];
+    for text in cases {
+        assert_eq!(codes(text), [Code::RuleCycle], "{text}");
+    }
+    let ending = [
+        // By recursion that ends, through a call without a gradient, and for a condition alone.
+        "DifferentialPair<float> g(DifferentialPair<float> x, int n) { if (n <= 0) return diffPair(1.0, 0.0);
+             var r = fwd_diff(f)(x, n - 1); return diffPair(r.p * x.p, r.p * x.d + r.d * x.p); }
+         [ForwardDerivative(g)] float f(float x, int n) { return n <= 0 ? 1.0 : x * f(x, n - 1); }",
+        "DifferentialPair<float> g(DifferentialPair<float> x) { return fwd_diff(h)(x); }
+         [ForwardDerivative(g)] float f(float x) { return x * x; }
+         [Differentiable] float h(float x) { return f(2.0) + detach(f(x)) + x; }",
+        "DifferentialPair<float> g(DifferentialPair<float> x) { return fwd_diff(h)(x); }
+         [ForwardDerivative(g)] float f(float x) { return x * x; }
+         [Differentiable] float h(float x) { return f(x) > 2 ? x : 2 * x; }",
+    ];
+    for text in ending {
+        assert_eq!(codes(text), [], "{text}");
+    }
+}
+
+#[test]
+fn detached_screen_derivatives_pass_backward_derivatives() {
+    let found = |f: &str| {
+        codes(&format!(
+            "struct P {{ float a; }}; [Differentiable] float edge(P p) {{ return ddx(p.a); }}
+             {f} shader main(out float o) {{ var p = diffPair(global_value<x>); bwd_diff(f)(p, 1.0); o = p.d; }}"
+        ))
+    };
+    assert_eq!(
+        found("[Differentiable] float f(float x) { return detach(ddx(x)) * x; }"),
+        []
+    );
+    assert_eq!(
+        found("[Differentiable] float f(float x) { return no_diff fwidth(x) * x; }"),
+        []
+    );
+    assert_eq!(
+        found("[Differentiable] float f(float x) { return ddx(x) * x; }"),
+        [Code::ShadowInBackward]
+    );
+    assert_eq!(
+        found("[Differentiable] float f(float x) { P p; p.a = x; return edge(p) * x; }"),
+        [Code::ShadowInBackward]
+    );
+}
+
+/// Neither long chains of functions nor long chains of variables are too long.
+#[test]
+fn long_chains_lose_gradients_too() {
+    const LONG: usize = 20_000;
+    let mut text = String::from("float u0(int n) { return n; }");
+    for at in 1..LONG {
+        text += &format!("float u{at}(int n) {{ return u{}(n); }}", at - 1);
+    }
+    text += &format!(
+        "[Differentiable] float f(float x) {{ return u{}((int)x) * x; }}",
+        LONG - 1
+    );
+    assert_eq!(codes(&text), [Code::RoundedGradient]);
+    let mut body = String::from("int a0 = 0;");
+    for at in 1..1000 {
+        body += &format!("int a{at} = 0;");
+    }
+    body += "for (int i = 0; i < 9; i++) {";
+    for at in 1..1000 {
+        body += &format!("a{} = a{at};", at - 1);
+    }
+    let body = format!("{body} a999 = (int)x; }}");
+    let f =
+        |used: &str| format!("[Differentiable] float f(float x) {{ {body} return {used} * x; }}");
+    assert_eq!(codes(&f("a0")), [Code::RoundedGradient]);
+}

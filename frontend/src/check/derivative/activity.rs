@@ -1,146 +1,143 @@
-//! Gradients that differentiable functions would lose.
+//! Which values of a function have a gradient, and where it would be lost.
 //!
-//! A value is *varied* if it may depend on a differentiable parameter of its function. The analysis
-//! is by variables and expressions, without the order of statements, and repeats until no further
-//! variable becomes varied. A varied value that reaches what passes no gradients is an error, since
-//! the derivative would silently be 0.
-//!
-//! An integer is *rounded* if it is made of a varied float. Where it is used as a float again is a
-//! warning. So is a derivative that is 0 everywhere: nothing leads from the parameter to a result.
+//! A value is *varied* if it may depend on a differentiable parameter of its function. An integer is
+//! *rounded* if it is made of a varied float. A walk over a body, without the order of its
+//! statements, gives a graph of what depends on what ([`Dependence`]); variables are not split.
+//! Where a varied value reaches what passes no gradients, or a rounded integer is used as a float,
+//! a gradient is lost if the parameters have one there: see [`reach`](super::reach).
 
 use super::super::TypeChecker;
 use super::super::typed_tree::{FunctionId, LocalId, TypedExpr, TypedExprKind, TypedStmt};
 use super::super::types::TypeId;
-use super::super::{DeclaredFunction, FunctionOrigin};
+use super::dependence::{Dependence, Flow, NodeId, Site, Target, rounded, varied};
 use super::loss::Loss;
 use crate::ast::ParamDirection;
+use adumbra_ir::module::DifferentiationMode;
 use adumbra_ir::{Op, Span};
-use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
-/// The most times that a body is walked. After that every variable counts as varied: errors may be
-/// too many, never too few.
-const MAX_WALKS: usize = 32;
+/// The port of the integers that a function uses as floats.
+const USES: usize = 0;
+/// The ports of its result, varied and rounded.
+const RESULT: [usize; 2] = [1, 2];
 
-/// A walk over one body.
-pub(super) struct Walk<'w, 'a, 'c> {
-    checker: &'w TypeChecker<'a, 'c>,
-    pub(super) varied: Vec<bool>,
-    has_changed: bool,
-    /// Whether the value that an update changes is varied.
-    current: bool,
-    /// Whether what is walked is under `no_diff`.
-    is_detached: bool,
-    /// By variable: the cast by which an integer in it is rounded.
-    rounded: Vec<Option<Span>>,
-    /// The same of the value that an update changes.
-    current_rounded: Option<Span>,
-    /// Casts and calls that make integers of varied values.
-    casts: HashSet<Span>,
-    /// Whether a varied value is returned.
-    pub(super) returns: bool,
-    /// How many walks of callers are around this one.
-    depth: u32,
-    /// By function and the parameters that are rounded: whether it uses one of those as a float.
-    float_uses: HashMap<(FunctionId, Vec<bool>), bool>,
-    pub(super) losses: Vec<Loss>,
-    /// The first shadow of a varied value.
-    pub(super) shadow: Option<Span>,
-    pub(super) callees: Vec<FunctionId>,
+/// The same of a parameter that it writes.
+const fn written(param: usize) -> [usize; 2] {
+    [2 * param + 3, 2 * param + 4]
 }
 
-impl<'a> TypeChecker<'a, '_> {
-    /// Reports the gradients that differentiable functions lose.
-    pub(in crate::check) fn check_gradients(&mut self) {
-        if !self.diagnostics.is_empty() {
-            return;
+/// What is known of a body.
+pub(super) struct Body {
+    /// A node of all integers that it uses as floats.
+    pub(super) uses: NodeId,
+    /// Nodes of the floats that it gives back.
+    pub(super) outputs: Vec<NodeId>,
+    /// Its nodes.
+    pub(super) nodes: Range<NodeId>,
+    /// Its calls, in [`Dependence::sites`].
+    pub(super) sites: Range<usize>,
+    /// What loses a gradient if the node is varied.
+    pub(super) losses: Vec<(Loss, NodeId)>,
+    /// Screen-space derivatives, and of what they are.
+    pub(super) shadows: Vec<(Span, NodeId)>,
+}
+
+/// Walks the body of a function.
+pub(super) fn walk(checker: &TypeChecker, graph: &mut Dependence, id: FunctionId) -> Body {
+    Walk::new(checker, graph, id).finish(id)
+}
+
+/// A walk over one body.
+struct Walk<'w, 'a, 'c> {
+    checker: &'w TypeChecker<'a, 'c>,
+    graph: &'w mut Dependence,
+    locals: Vec<Flow>,
+    result: Flow,
+    /// The value that an update changes.
+    current: Flow,
+    /// Whether what is walked is under `no_diff`.
+    is_detached: bool,
+    body: Body,
+}
+
+impl<'w, 'a, 'c> Walk<'w, 'a, 'c> {
+    fn new(
+        checker: &'w TypeChecker<'a, 'c>,
+        graph: &'w mut Dependence,
+        id: FunctionId,
+    ) -> Walk<'w, 'a, 'c> {
+        let declared = *checker.declared(id);
+        let (first, first_node) = (graph.sites.len(), graph.next_node());
+        let uses = graph.node();
+        graph.expose(uses, id, USES);
+        let mut walk = Walk {
+            checker,
+            graph,
+            locals: Vec::with_capacity(declared.locals.len()),
+            result: Flow::default(),
+            current: Flow::default(),
+            is_detached: false,
+            body: Body {
+                uses,
+                outputs: Vec::new(),
+                nodes: first_node..first_node,
+                sites: first..first,
+                losses: Vec::new(),
+                shadows: Vec::new(),
+            },
+        };
+        for local in declared.locals {
+            let flow = walk.flow(local.ty);
+            walk.locals.push(flow);
         }
-        self.check_written_operations();
-        if self.functions.iter().any(|f| f.marks.is_differentiable) {
-            for index in 0..self.functions.len() {
-                for param in self.functions[index].params {
-                    self.differential(param.ty, param.span);
+        if !declared.is_no_diff {
+            walk.result = walk.flow(declared.result);
+            walk.give(walk.result, id, RESULT);
+        }
+        for (at, param) in declared.params.iter().enumerate() {
+            let flow = walk.locals[param.local.0 as usize];
+            if param.is_no_diff {
+                continue;
+            }
+            if param.direction != ParamDirection::In {
+                walk.give(flow, id, written(at));
+            }
+            if param.direction != ParamDirection::Out {
+                let sources = [(flow.varied, varied(at)), (flow.rounded, rounded(at))];
+                for (node, source) in sources {
+                    if let Some(node) = node {
+                        walk.graph.source(node, source);
+                    }
                 }
             }
         }
-        for index in 0..self.functions.len() {
-            let id = FunctionId(index as u32);
-            let declared = self.functions[index];
-            if declared.origin != FunctionOrigin::Declared
-                || declared.is_library
-                || !declared.marks.is_differentiable
-                || declared.marks.rules != Default::default()
-            {
-                continue;
-            }
-            let losses = self.walk(id).losses;
-            losses.iter().for_each(|loss| self.report_loss(loss, id));
-        }
-        self.check_reversed_shadows();
-        self.warn_of_zero_derivatives();
-    }
-
-    /// The walk over a function of which all differentiable parameters are varied.
-    pub(super) fn walk(&self, id: FunctionId) -> Walk<'_, 'a, '_> {
-        let declared = *self.declared(id);
-        let mut walk = self.begin_walk(id);
-        for (param, varied) in declared.params.iter().zip(&mut walk.varied) {
-            *varied = param.direction != ParamDirection::Out
-                && !param.is_no_diff
-                && self.is_differentiable_type(param.ty);
-        }
-        walk.finish(declared.body);
         walk
     }
 
-    /// A walk over a function of which nothing is varied yet.
-    pub(super) fn begin_walk(&self, id: FunctionId) -> Walk<'_, 'a, '_> {
-        let declared = *self.declared(id);
-        Walk {
-            checker: self,
-            varied: vec![false; declared.locals.len()],
-            has_changed: false,
-            current: false,
-            is_detached: false,
-            rounded: vec![None; declared.locals.len()],
-            current_rounded: None,
-            casts: HashSet::new(),
-            returns: false,
-            depth: 0,
-            float_uses: HashMap::new(),
-            losses: Vec::new(),
-            shadow: None,
-            callees: Vec::new(),
+    /// Walks the body.
+    fn finish(mut self, id: FunctionId) -> Body {
+        self.statements(self.checker.declared(id).body);
+        self.body.nodes.end = self.graph.next_node();
+        self.body.sites.end = self.graph.sites.len();
+        self.body
+    }
+
+    /// Makes a value what the function gives back.
+    fn give(&mut self, flow: Flow, id: FunctionId, ports: [usize; 2]) {
+        self.body.outputs.extend(flow.varied);
+        for (node, port) in [flow.varied, flow.rounded].into_iter().zip(ports) {
+            if let Some(node) = node {
+                self.graph.expose(node, id, port);
+            }
         }
     }
 
-    /// Whether values of the type have differentials, as far as that was asked for; floats always.
-    pub(super) fn is_differentiable_type(&self, ty: TypeId) -> bool {
-        self.types.has_floats(ty)
-            && (self.types.known_differential(ty).is_some()
-                || !matches!(
-                    self.types.kind(ty),
-                    super::super::types::TypeKind::Struct(_)
-                ))
-    }
-}
-
-/// How many calls deep the use of an integer is followed; beyond that nothing is reported.
-const MAX_DEPTH: u32 = 4;
-
-impl<'a> Walk<'_, 'a, '_> {
-    /// Walks the body until nothing changes.
-    pub(super) fn finish(&mut self, body: &[TypedStmt<'a>]) {
-        for walks in 0.. {
-            self.has_changed = false;
-            self.losses.clear();
-            self.callees.clear();
-            self.statements(body);
-            if !self.has_changed {
-                break;
-            }
-            if walks == MAX_WALKS {
-                self.varied.fill(true);
-            }
+    /// New nodes for values of a type.
+    fn flow(&mut self, ty: TypeId) -> Flow {
+        let types = &self.checker.types;
+        Flow {
+            varied: types.has_floats(ty).then(|| self.graph.node()),
+            rounded: types.has_integers(ty).then(|| self.graph.node()),
         }
     }
 
@@ -156,9 +153,10 @@ impl<'a> Walk<'_, 'a, '_> {
                 self.expr(expr);
             }
             TypedStmt::Declare(local, init) => {
-                let is_varied = init.is_some_and(|init| self.expr(init));
-                self.vary(local, is_varied);
-                self.round(local, init.and_then(|init| self.rounded(init)));
+                if let Some(init) = init {
+                    let value = self.expr(init);
+                    self.lead(value, self.locals[local.0 as usize]);
+                }
             }
             TypedStmt::Block(inner) => self.statements(inner),
             TypedStmt::If(chosen) => {
@@ -182,285 +180,284 @@ impl<'a> Walk<'_, 'a, '_> {
                 }
             }
             TypedStmt::Return(Some(value), _) => {
-                self.returns |= self.expr(value);
+                let value = self.expr(value);
+                self.lead(value, self.result);
             }
             TypedStmt::Break(_) | TypedStmt::Continue(_) | TypedStmt::Return(None, _) => {}
         }
     }
 
-    fn vary(&mut self, local: LocalId, is_varied: bool) {
-        let varied = &mut self.varied[local.0 as usize];
-        self.has_changed |= is_varied && !*varied;
-        *varied |= is_varied;
+    fn lead(&mut self, from: Flow, to: Flow) {
+        self.graph.edge(from.varied, to.varied);
+        self.graph.edge(from.rounded, to.rounded);
     }
 
-    fn round(&mut self, local: LocalId, cast: Option<Span>) {
-        let rounded = &mut self.rounded[local.0 as usize];
-        self.has_changed |= cast.is_some() && rounded.is_none();
-        *rounded = rounded.or(cast);
-    }
-
-    /// The cast by which an integer is rounded, of an expression that was walked.
-    fn rounded(&self, expr: &TypedExpr<'a>) -> Option<Span> {
-        let any = |parts: &[TypedExpr<'a>]| parts.iter().find_map(|part| self.rounded(part));
-        if self.casts.contains(&expr.span) && !is_of_floats(expr.ty) {
-            return Some(expr.span);
-        }
-        match expr.kind {
-            TypedExprKind::Local(local) => self.rounded[local.0 as usize],
-            TypedExprKind::CurrentValue => self.current_rounded,
-            _ if is_of_floats(expr.ty) || expr.ty == TypeId::BOOL => None,
-            TypedExprKind::Convert(inner)
-            | TypedExprKind::Member(inner, _)
-            | TypedExprKind::Index(inner, _) => self.rounded(inner),
-            TypedExprKind::Op(_, operands) => any(operands),
-            TypedExprKind::Reversed(_, operands) => any(operands),
-            TypedExprKind::Ternary([_, yes, no]) | TypedExprKind::Select([_, yes, no]) => {
-                self.rounded(yes).or(self.rounded(no))
-            }
-            TypedExprKind::Assign(_, value) => self.rounded(value),
-            TypedExprKind::Update(update) => self.rounded(&update.place),
-            TypedExprKind::Gather(parts) | TypedExprKind::List(parts) => any(parts),
-            TypedExprKind::Sequence(parts) => parts.last().and_then(|part| self.rounded(part)),
-            _ => None,
+    /// What depends on any of these.
+    fn join(&mut self, flows: impl IntoIterator<Item = Flow> + Clone) -> Flow {
+        let nodes = flows.clone().into_iter().map(|flow| flow.varied);
+        Flow {
+            varied: self.graph.any(nodes),
+            rounded: (self.graph).any(flows.into_iter().map(|flow| flow.rounded)),
         }
     }
 
-    /// Notes that a value of that type is made of others, of which some are varied.
-    fn cast(&mut self, expr: &TypedExpr<'a>, is_varied: bool) {
-        if is_varied && expr.ty.is_integer() && !self.is_detached {
-            self.has_changed |= self.casts.insert(expr.span);
+    /// The integers that are made of a value there.
+    fn cast(&mut self, value: Option<NodeId>, span: Span) -> Option<NodeId> {
+        value.filter(|_| !self.is_detached).map(|value| {
+            let cast = self.graph.cast(span);
+            self.graph.edge(Some(value), Some(cast));
+            cast
+        })
+    }
+
+    /// Notes that integers are used as floats.
+    fn use_as_float(&mut self, rounded: Option<NodeId>) {
+        if !self.is_detached {
+            self.graph.edge(rounded, Some(self.body.uses));
         }
     }
 
-    /// Notes that a rounded integer is used as a float.
-    fn use_as_float(&mut self, rounded: Option<Span>) {
-        let is_new =
-            |loss: &Loss, span: Span| !matches!(loss, Loss::Rounded(known) if *known == span);
-        if let Some(span) = rounded.filter(|_| !self.is_detached)
-            && self.losses.iter().all(|loss| is_new(loss, span))
-        {
-            self.losses.push(Loss::Rounded(span));
-        }
-    }
-
-    /// Makes the variable that a place is part of rounded.
-    fn write_rounded(&mut self, place: &TypedExpr<'a>, cast: Option<Span>) {
+    /// Changes the variable that a place is part of.
+    fn write(&mut self, place: &TypedExpr<'a>, value: Flow) {
         if let Some(local) = root(place) {
-            self.round(local, cast);
+            self.lead(value, self.locals[local.0 as usize]);
         }
     }
 
-    /// Makes the variable that a place is part of varied.
-    fn write(&mut self, place: &TypedExpr<'a>, is_varied: bool) {
-        if let Some(local) = root(place) {
-            self.vary(local, is_varied);
-        }
+    /// Walks all, and gives what depends on any.
+    fn exprs<'e>(&mut self, exprs: impl IntoIterator<Item = &'e TypedExpr<'a>>) -> Flow
+    where
+        'a: 'e,
+    {
+        let flows: Vec<Flow> = exprs.into_iter().map(|expr| self.expr(expr)).collect();
+        self.join(flows)
     }
 
-    /// Walks all, and returns whether any is varied.
-    fn exprs(&mut self, exprs: &[TypedExpr<'a>]) -> bool {
-        let mut any = false;
-        for expr in exprs {
-            any |= self.expr(expr);
-        }
-        any
-    }
-
-    /// Whether the value is varied.
-    fn expr(&mut self, expr: &TypedExpr<'a>) -> bool {
-        let is_varied = match expr.kind {
-            TypedExprKind::Local(local) => self.varied[local.0 as usize],
+    fn expr(&mut self, expr: &TypedExpr<'a>) -> Flow {
+        let value = match expr.kind {
+            TypedExprKind::Local(local) => self.locals[local.0 as usize],
             TypedExprKind::CurrentValue => self.current,
             TypedExprKind::Op(op, operands) => self.op(op, operands, expr),
             TypedExprKind::Reversed(op, operands) => {
-                self.exprs(operands) && op.info().is_differentiable()
+                let value = self.exprs(operands);
+                Flow {
+                    varied: value.varied.filter(|_| op.info().is_differentiable()),
+                    ..value
+                }
             }
             TypedExprKind::Convert(inner) => {
-                let is_varied = self.expr(inner);
-                self.cast(expr, is_varied);
+                let value = self.expr(inner);
                 if expr.ty == TypeId::FLOAT {
-                    let rounded = self.rounded(inner);
-                    self.use_as_float(rounded);
+                    self.use_as_float(value.rounded);
                 }
-                false
+                let cast = match expr.ty.is_integer() {
+                    true => self.cast(value.varied, expr.span),
+                    false => None,
+                };
+                Flow {
+                    varied: None,
+                    rounded: self.graph.any([cast, value.rounded]),
+                }
             }
             TypedExprKind::Member(inner, leaf) => {
-                let is_constant = self
-                    .checker
-                    .types
-                    .is_no_diff_member(inner.ty, leaf, expr.ty);
-                self.expr(inner) && !is_constant
+                let types = &self.checker.types;
+                let is_constant = types.is_no_diff_member(inner.ty, leaf, expr.ty);
+                let value = self.expr(inner);
+                match is_constant {
+                    true => Flow::default(),
+                    false => value,
+                }
             }
             TypedExprKind::Index(value, index) => {
-                let is_varied = self.expr(value);
+                let value = self.expr(value);
                 self.expr(index);
-                is_varied
+                value
             }
             TypedExprKind::Ternary([condition, yes, no])
             | TypedExprKind::Select([condition, yes, no]) => {
                 self.expr(condition);
-                let (yes, no) = (self.expr(yes), self.expr(no));
-                yes || no
+                self.exprs([yes, no])
             }
             TypedExprKind::Assign(place, value) => {
                 self.expr(place);
-                let is_varied = self.expr(value);
-                self.write(place, is_varied);
-                self.write_rounded(place, self.rounded(value));
-                is_varied
+                let value = self.expr(value);
+                self.write(place, value);
+                value
             }
             TypedExprKind::Update(update) => {
                 let before = self.expr(&update.place);
                 let outer = std::mem::replace(&mut self.current, before);
-                let rounded = self.rounded(&update.place);
-                let outer_rounded = std::mem::replace(&mut self.current_rounded, rounded);
-                let is_varied = self.expr(&update.value);
-                let rounded = self.rounded(&update.value);
+                let value = self.expr(&update.value);
                 self.current = outer;
-                self.current_rounded = outer_rounded;
-                self.write_rounded(&update.place, rounded);
-                self.write(&update.place, is_varied);
-                is_varied
+                self.write(&update.place, value);
+                value
             }
-            TypedExprKind::Call(callee, args) => self.call(callee, args, expr),
+            TypedExprKind::Call(callee, args) => self.call(callee, args, expr.span),
             TypedExprKind::Shadow(_, inner) => {
-                let is_varied = self.expr(inner);
-                if is_varied {
-                    self.shadow.get_or_insert(expr.span);
-                }
-                is_varied
+                let value = self.expr(inner);
+                let varied = value.varied.filter(|_| !self.is_detached);
+                (self.body.shadows).extend(varied.map(|varied| (expr.span, varied)));
+                value
             }
             TypedExprKind::Detach(inner) => {
                 let outer = std::mem::replace(&mut self.is_detached, true);
                 self.expr(inner);
                 self.is_detached = outer;
-                false
+                Flow::default()
             }
             TypedExprKind::Sample(texture, _, args) => {
-                if self.exprs(args) && !self.is_detached {
-                    self.losses.push(Loss::Sample(texture, expr.span));
-                }
-                false
+                let value = self.exprs(args);
+                self.lose(Loss::Sample(texture, expr.span), value.varied);
+                Flow::default()
             }
             TypedExprKind::Closure(_, args) => {
-                self.closure(args, expr.span);
-                false
+                let value = self.exprs(args);
+                self.lose(Loss::Closure(expr.span), value.varied);
+                Flow::default()
             }
             TypedExprKind::ClosureScale(parts) => {
-                self.closure(parts, expr.span);
-                false
+                let value = self.exprs(parts);
+                self.lose(Loss::Closure(expr.span), value.varied);
+                Flow::default()
             }
             TypedExprKind::Sequence(parts) => {
-                let mut last = false;
-                for part in parts {
-                    last = self.expr(part);
-                }
-                last
+                let flows = parts.iter().map(|part| self.expr(part));
+                flows.last().unwrap_or_default()
             }
-            _ => {
-                let mut any = false;
-                for child in expr.children() {
-                    any |= self.expr(child);
-                }
-                any
+            // Its elements are zero, whatever their number is made of.
+            TypedExprKind::RunTimeArray(count) => {
+                self.expr(count);
+                Flow::default()
+            }
+            _ => self.exprs(expr.children()),
+        };
+        let types = &self.checker.types;
+        Flow {
+            varied: value.varied.filter(|_| types.has_floats(expr.ty)),
+            rounded: value.rounded.filter(|_| types.has_integers(expr.ty)),
+        }
+    }
+
+    /// Notes what loses a gradient if the value is varied.
+    fn lose(&mut self, loss: Loss, varied: Option<NodeId>) {
+        let varied = varied.filter(|_| !self.is_detached);
+        self.body.losses.extend(varied.map(|varied| (loss, varied)));
+    }
+
+    fn op(&mut self, op: Op, operands: &[TypedExpr<'a>], expr: &TypedExpr<'a>) -> Flow {
+        let flows: Vec<Flow> = operands.iter().map(|operand| self.expr(operand)).collect();
+        if op == Op::AsFloat {
+            self.use_as_float(flows[0].rounded);
+        }
+        let all = self.join(flows.iter().copied());
+        let cast = match expr.ty.is_integer() {
+            true => self.cast(all.varied, expr.span),
+            false => None,
+        };
+        let carries = flows.iter().zip(op.passes_shadows());
+        let carried = carries.filter(|(_, carries)| *carries && op.info().is_differentiable());
+        Flow {
+            varied: (self.graph).any(carried.map(|(flow, _)| flow.varied)),
+            rounded: self.graph.any([cast, all.rounded]),
+        }
+    }
+
+    fn call(&mut self, callee: FunctionId, args: &[TypedExpr<'a>], span: Span) -> Flow {
+        let declared = *self.checker.declared(callee);
+        let mut passed = Vec::with_capacity(args.len());
+        for (param, arg) in declared.params.iter().zip(args) {
+            let value = self.expr(arg);
+            let is_constant = param.is_no_diff || param.direction == ParamDirection::Out;
+            passed.push(if is_constant { Flow::default() } else { value });
+        }
+        let rules = declared.marks.rules;
+        if self.is_detached || rules.is_zero {
+            return Flow::default();
+        }
+        let any = self.graph.any(passed.iter().map(|flow| flow.varied));
+        self.lose_in_call(callee, args, &passed, any, span);
+        let (body, modes) = self.checker.underived(callee);
+        let params = self.checker.underived_params(callee);
+        // Derivatives, and what is written in their place, may lead from anywhere to anywhere.
+        let is_opaque = declared.derived.is_some() || rules != Default::default();
+        // Integers of backward derivatives are those that were passed.
+        let gives_integers = !modes.contains(&DifferentiationMode::Backward);
+        let primal = self.checker.declared(body).params;
+        let mut site = Site {
+            callee,
+            body,
+            args: vec![Flow::default(); primal.len()],
+            targets: vec![Target::default(); 2 * primal.len() + 3],
+            results: Vec::new(),
+            span,
+        };
+        if !declared.is_library {
+            site.targets[USES].rounded = Some(self.body.uses);
+        }
+        for (&param, &flow) in params.iter().zip(&passed) {
+            if let Some(param) = param {
+                site.args[param] = flow;
+            }
+        }
+        let mut lead = |walk: &mut Self, to: Flow, ports: [usize; 2], span: Span| {
+            site.results.extend(to.varied);
+            match is_opaque {
+                true => walk.graph.edge(any, to.varied),
+                false => site.targets[ports[0]].varied = to.varied,
+            }
+            if let Some(rounded) = to.rounded.filter(|_| gives_integers) {
+                let cast = walk.graph.cast(span);
+                walk.graph.edge(Some(cast), Some(rounded));
+                site.targets[ports[1]] = Target {
+                    varied: Some(cast),
+                    rounded: Some(rounded),
+                };
             }
         };
-        is_varied && self.checker.types.has_floats(expr.ty)
+        for ((param, arg), &at) in declared.params.iter().zip(args).zip(&params) {
+            if param.direction != ParamDirection::In
+                && !param.is_no_diff
+                && let (Some(local), Some(at)) = (root(arg), at)
+            {
+                lead(self, self.locals[local.0 as usize], written(at), arg.span);
+            }
+        }
+        let mut result = Flow::default();
+        if !declared.is_no_diff {
+            result = self.flow(declared.result);
+            lead(self, result, RESULT, span);
+        }
+        self.graph.call(site);
+        result
     }
 
-    fn closure(&mut self, parts: &[TypedExpr<'a>], span: Span) {
-        if self.exprs(parts) && !self.is_detached {
-            self.losses.push(Loss::Closure(span));
-        }
-    }
-
-    fn op(&mut self, op: Op, operands: &[TypedExpr<'a>], expr: &TypedExpr<'a>) -> bool {
-        let (mut any, mut passes) = (false, false);
-        for (operand, carries) in operands.iter().zip(op.passes_shadows()) {
-            let is_varied = self.expr(operand);
-            any |= is_varied;
-            passes |= is_varied && carries;
-        }
-        self.cast(expr, any);
-        if op == Op::AsFloat {
-            let rounded = self.rounded(&operands[0]);
-            self.use_as_float(rounded);
-        }
-        passes && op.info().is_differentiable()
-    }
-
-    /// Follows integers into a function: whether it uses one that is passed rounded as a float.
-    fn uses_as_float(&mut self, callee: FunctionId, params: &[bool]) -> bool {
+    /// Notes what a call loses.
+    fn lose_in_call(
+        &mut self,
+        callee: FunctionId,
+        args: &[TypedExpr<'a>],
+        passed: &[Flow],
+        any: Option<NodeId>,
+        span: Span,
+    ) {
         let declared = *self.checker.declared(callee);
-        if declared.is_library || declared.derived.is_some() || self.depth >= MAX_DEPTH {
-            return false;
-        }
-        let key = (callee, params.to_vec());
-        if let Some(&known) = self.float_uses.get(&key) {
-            return known;
-        }
-        // A call inside of itself adds nothing.
-        self.float_uses.insert(key.clone(), false);
-        let mut walk = self.checker.begin_walk(callee);
-        walk.depth = self.depth + 1;
-        walk.float_uses = std::mem::take(&mut self.float_uses);
-        for (param, _) in declared.params.iter().zip(params).filter(|p| *p.1) {
-            walk.rounded[param.local.0 as usize] = Some(param.span);
-        }
-        walk.finish(declared.body);
-        let mut losses = walk.losses.iter();
-        let found = losses.any(|loss| matches!(loss, Loss::Rounded(_)));
-        self.float_uses = std::mem::take(&mut walk.float_uses);
-        self.float_uses.insert(key, found);
-        found
-    }
-
-    fn call(&mut self, callee: FunctionId, args: &[TypedExpr<'a>], expr: &TypedExpr<'a>) -> bool {
-        let span = expr.span;
-        let declared: DeclaredFunction<'a> = *self.checker.declared(callee);
-        self.callees.push(callee);
-        let mut any = false;
-        let mut plain = None;
-        for (param, arg) in declared.params.iter().zip(args) {
-            let is_varied = self.expr(arg) && param.direction != ParamDirection::Out;
-            if is_varied && !param.is_no_diff {
-                any = true;
-                if !self.checker.is_differentiable_type(param.ty) {
-                    plain.get_or_insert((param.ty, arg.span));
-                }
-            }
-        }
-        let casts: Vec<Option<Span>> = args.iter().map(|arg| self.rounded(arg)).collect();
-        let rounded: Vec<bool> = casts.iter().map(Option::is_some).collect();
-        let first = casts.into_iter().flatten().next();
-        if first.is_some() && !self.is_detached && self.uses_as_float(callee, &rounded) {
-            self.use_as_float(first);
-        }
-        self.cast(expr, any || first.is_some());
         let types = &self.checker.types;
+        let mut written = declared.params.iter();
         let gives_floats = types.has_floats(declared.result)
-            || declared
-                .params
-                .iter()
-                .any(|param| param.direction != ParamDirection::In && types.has_floats(param.ty));
-        let is_lossy = any && gives_floats && !self.is_detached;
-        let has_rules = declared.marks.rules != Default::default();
-        if is_lossy && !self.checker.is_marked(callee) {
-            self.losses.push(Loss::Call(callee, span));
-        } else if let Some((ty, span)) = plain.filter(|_| is_lossy && has_rules) {
-            self.losses.push(Loss::PlainStruct(callee, ty, span));
+            || written.any(|p| p.direction != ParamDirection::In && types.has_floats(p.ty));
+        if !gives_floats {
+            return;
         }
-        let is_varied = any && !self.is_detached && !declared.marks.rules.is_zero;
-        for (param, arg) in declared.params.iter().zip(args) {
-            if param.direction != ParamDirection::In {
-                self.write(arg, is_varied && !param.is_no_diff);
-                if param.ty.is_integer() && is_varied {
-                    self.write_rounded(arg, Some(arg.span));
+        if !self.checker.is_marked(callee) {
+            self.lose(Loss::Call(callee, span), any);
+        } else if declared.marks.rules != Default::default() {
+            for ((param, arg), flow) in declared.params.iter().zip(args).zip(passed) {
+                if !self.checker.is_differentiable_type(param.ty) {
+                    let loss = Loss::PlainStruct(callee, param.ty, arg.span);
+                    self.lose(loss, flow.varied);
                 }
             }
         }
-        is_varied && !declared.is_no_diff
     }
 }
 
@@ -477,9 +474,4 @@ fn root(place: &TypedExpr<'_>) -> Option<LocalId> {
         TypedExprKind::Local(local) => Some(local),
         _ => None,
     }
-}
-
-/// Whether values of the type are floats alone, and so never rounded.
-fn is_of_floats(ty: TypeId) -> bool {
-    ty == TypeId::FLOAT || ty.is_vector()
 }

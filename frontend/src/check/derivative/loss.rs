@@ -5,6 +5,8 @@ use super::super::FunctionOrigin;
 use super::super::TypeChecker;
 use super::super::typed_tree::{FunctionId, TypedParam};
 use super::super::types::TypeId;
+use super::dependence::{Sources, varied};
+use super::reach::Activity;
 use crate::ast::ParamDirection;
 use adumbra_ir::module::DifferentiationMode;
 use adumbra_ir::passes::shadow_in_backward;
@@ -12,6 +14,7 @@ use adumbra_ir::{Code, Diagnostic, Span};
 use std::collections::HashSet;
 
 /// A gradient that ends.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Loss {
     /// At a call of an unmarked function.
     Call(FunctionId, Span),
@@ -27,7 +30,7 @@ pub(super) enum Loss {
 
 impl<'a> TypeChecker<'a, '_> {
     /// Warns of derivatives that are 0 everywhere.
-    pub(super) fn warn_of_zero_derivatives(&mut self) {
+    pub(super) fn warn_of_zero_derivatives(&mut self, activity: &Activity) {
         for (derivative, span) in std::mem::take(&mut self.derivatives.called) {
             let Some(derived) = self.declared(derivative).derived else {
                 continue;
@@ -62,13 +65,9 @@ impl<'a> TypeChecker<'a, '_> {
                     continue;
                 }
                 active += 1;
-                let mut walk = self.begin_walk(derived.of);
-                walk.varied[param.local.0 as usize] = true;
-                walk.finish(primal.body);
-                let outputs = (primal.params.iter())
-                    .filter(|param| param.direction != ParamDirection::In && !param.is_no_diff);
-                let leads = walk.returns && !primal.is_no_diff
-                    || outputs.into_iter().any(|p| walk.varied[p.local.0 as usize]);
+                let mut outputs = activity.body(derived.of).outputs.iter();
+                let leads =
+                    outputs.any(|&output| activity.graph.sources(output).contains(varied(index)));
                 if !leads {
                     flat.push(param);
                 }
@@ -199,7 +198,11 @@ impl<'a> TypeChecker<'a, '_> {
 
     /// Reports functions that `bwd_diff` is taken of, and that take screen derivatives of what
     /// depends on their parameters.
-    pub(super) fn check_reversed_shadows(&mut self) {
+    pub(super) fn check_reversed_shadows(
+        &mut self,
+        activity: &Activity,
+        seeds: &[Option<Sources>],
+    ) {
         let reversed = std::mem::take(&mut self.derivatives.reversed);
         let mut shadows: Vec<(Span, Span, FunctionId)> = Vec::new();
         for (function, span) in reversed {
@@ -207,29 +210,36 @@ impl<'a> TypeChecker<'a, '_> {
             let mut open = vec![function];
             while let Some(id) = open.pop() {
                 let declared = *self.declared(id);
-                if let Some(derived) = declared.derived {
-                    if seen.insert(derived.of) {
-                        open.push(derived.of);
-                    }
-                    continue;
-                }
                 let rules = declared.marks.rules;
-                if let Some(substitute) = rules.substitute {
-                    if seen.insert(substitute) {
-                        open.push(substitute);
+                if let Some(next) = declared
+                    .derived
+                    .map(|derived| derived.of)
+                    .or(rules.substitute)
+                {
+                    if seen.insert(next) {
+                        open.push(next);
                     }
                     continue;
                 }
                 if rules != Default::default() {
                     continue;
                 }
-                let walk = self.walk(id);
-                if let Some(shadow) = walk.shadow {
+                let own = match &seeds[id.0 as usize] {
+                    Some(seeds) => seeds.clone(),
+                    None => self.differentiable_params(id),
+                };
+                let mut found = activity.body(id).shadows.iter();
+                let shadow = found.find(|(_, of)| activity.graph.sources(*of).meets(&own));
+                if let Some(&(shadow, _)) = shadow {
                     shadows.push((span, shadow, id));
                     break;
                 }
-                let callees = walk.callees;
-                open.extend(callees.into_iter().filter(|&callee| seen.insert(callee)));
+                let sites = activity.sites(id).iter();
+                open.extend(
+                    sites
+                        .map(|site| site.callee)
+                        .filter(|&callee| seen.insert(callee)),
+                );
             }
         }
         for (span, shadow, id) in shadows {

@@ -16,10 +16,13 @@ pub(super) mod attribute;
 mod call;
 mod callee;
 mod choice;
+mod dependence;
 mod loss;
 pub(super) mod names;
 mod pair;
+mod reach;
 mod rule;
+mod rule_cycle;
 mod written;
 
 use super::typed_tree::{CustomRules, DerivedFunction, FunctionId, Local, LocalId, TypedParam};
