@@ -141,9 +141,8 @@ impl Tree {
         let lines = String::from_utf8_lossy(&output.stderr).into_owned();
         let binary = lines
             .lines()
-            .filter(|line| line.trim().starts_with("Executable"))
-            .next_back();
-        let binary = binary.and_then(|line| Some(line.rsplit_once('(')?.1.strip_suffix(')')?));
+            .rfind(|line| line.trim().starts_with("Executable"));
+        let binary = binary.and_then(|line| line.rsplit_once('(')?.1.strip_suffix(')'));
         match binary {
             Some(binary) if output.status.success() => self.binary(Path::new(binary), test),
             _ => Verdict::NotCompiled,
