@@ -138,7 +138,7 @@ fn derivative_inside_of_its_function_is_named() {
          [Differentiable] float f(float x) { return g(x) * x; }
          shader main(out float o) { var p = diffPair(2.0); bwd_diff(g)(p, 1.0); o = p.d; }";
     let in_itself = "`f` would need a derivative of itself";
-    let in_others = "`g` is differentiated more than 8 times over";
+    let in_others = "`f` is differentiated more than 8 times over";
     for (text, says) in [(direct, in_itself), (indirect, in_others)] {
         let refused = differentiate(&mut module(text)).expect_err("it has no end");
         assert_eq!(refused.code, Code::DerivedCodeTooLarge);
