@@ -108,6 +108,44 @@ fn record_beyond_the_limit_stops_every_machine() {
     }
 }
 
+#[test]
+fn taken_records_leave_the_limit() {
+    let text = "
+        record (i32)
+        global n: int
+        output s: int
+        entry main
+        fn main() -> (i32) ^0 {
+            %0: i32 = global n[0]
+            %1: i32 = const 0
+            %2: i32 = const 1
+            %3: i32 = loop ^1 (%4: i32 = %1, %5: i32 = %1) {
+                %6: bool = ilt %4, %0
+                if %6 ^2 { yield } else ^3 { break ^1 %5 }
+                keep 0 #0(%4) @7..8
+                %7: i32 = take 0 #0 @9..10
+                %8: i32 = iadd %5, %7
+                %9: i32 = iadd %4, %2
+                continue ^1 %9, %8
+            }
+            return %3
+        }";
+    let program = Arc::new(bytecode(text));
+    let limits = Limits {
+        kept_words: 1,
+        ..Limits::default()
+    };
+    let mut machine = PointMachine::new(program.clone(), limits);
+    let outcome = machine.run(&[5, 0, 0], &[], &mut ConstantTexture([0.0; 4]));
+    assert_eq!((outcome, machine.outputs()[0]), (Outcome::Finished, 10));
+    for width in [1, 4] {
+        let given = in_chunks(&program, limits, width, &[5, 3, 5, 0]);
+        let sums: Vec<u32> = given.iter().map(|point| point.1).collect();
+        assert_eq!(sums, [10, 3, 10, 0]);
+        assert!(given.iter().all(|point| point.2.is_none()), "{given:?}");
+    }
+}
+
 /// A chunk of that width has no memory for a million records: its points bail out.
 #[test]
 #[cfg_attr(miri, ignore = "millions of iterations take hours")]
