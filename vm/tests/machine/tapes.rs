@@ -146,6 +146,16 @@ fn taken_records_leave_the_limit() {
     }
 }
 
+#[test]
+fn vectors_at_different_levels_take_their_own_records() {
+    let program = Arc::new(bytecode(REVERSE));
+    let n: Vec<u32> = [[3; 32], [5; 32]].concat();
+    let given = in_chunks(&program, Limits::default(), n.len(), &n);
+    for (&n, point) in n.iter().zip(given) {
+        assert_eq!(point, (Outcome::Finished, expected(n as i32), None), "{n}");
+    }
+}
+
 /// A chunk of that width has no memory for a million records: its points bail out.
 #[test]
 #[cfg_attr(miri, ignore = "millions of iterations take hours")]
