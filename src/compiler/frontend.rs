@@ -53,12 +53,12 @@ pub(super) fn lower_module(
     entry: FunctionId,
     watch: &mut PassObserver,
 ) -> Result<(Module, Vec<KeptRecord>), Diagnostic> {
-    expanded(lower(program, interner, entry)?, watch)
+    differentiated(lower(program, interner, entry)?, watch)
 }
 
 /// The module with the bodies of derivatives of functions, and what those keep. Those by quads follow
 /// after linking.
-fn expanded(
+fn differentiated(
     mut module: Module,
     watch: &mut PassObserver,
 ) -> Result<(Module, Vec<KeptRecord>), Diagnostic> {
@@ -100,7 +100,7 @@ impl Compiler {
             true => {
                 let (module, observations) =
                     lower_observed(program, &interner, entry, self.has_shadows())?;
-                Ok((expanded(module, watch)?, observations))
+                Ok((differentiated(module, watch)?, observations))
             }
             false => Ok((lower_module(program, &interner, entry, watch)?, Vec::new())),
         });

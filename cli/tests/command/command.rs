@@ -68,3 +68,15 @@ pub(crate) fn project(path: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
     root.expect("the workspace").join(path)
 }
+
+/// What a session on a pipe gives.
+pub(crate) fn session(text: &str) -> CommandOutput {
+    adumbra_with_input([] as [&str; 0], text)
+}
+
+/// The output of a session that is to succeed without a word on standard error.
+pub(crate) fn said(text: &str) -> String {
+    let ran = session(text);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    ran.stdout
+}

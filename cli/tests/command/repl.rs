@@ -1,17 +1,6 @@
 //! The REPL on a pipe: the output and exit status of sessions.
 
-use crate::command::{CommandOutput, adumbra, adumbra_with_input, scratch};
-
-fn session(text: &str) -> CommandOutput {
-    adumbra_with_input([] as [&str; 0], text)
-}
-
-/// The output of a session that is to succeed without a word on standard error.
-fn said(text: &str) -> String {
-    let ran = session(text);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
-    ran.stdout
-}
+use crate::command::{adumbra, adumbra_with_input, said, scratch, session};
 
 const QUARTER: &str = "value  0.25\nddx    0.001953125\nddy    0.0\n";
 

@@ -1,17 +1,6 @@
 //! `:grad` and `:check` of sessions: what they differentiate by, and their reports of wrong inputs.
 
-use crate::command::{CommandOutput, adumbra_with_input};
-
-fn session(text: &str) -> CommandOutput {
-    adumbra_with_input([] as [&str; 0], text)
-}
-
-/// The output of a session that is to succeed without a word on standard error.
-fn said(text: &str) -> String {
-    let ran = session(text);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
-    ran.stdout
-}
+use crate::command::{said, session};
 
 /// The report of a session that is to fail.
 fn reported(text: &str) -> String {

@@ -6,7 +6,7 @@
 //! unmarked functions that rules call.
 
 use super::super::typed_tree::FunctionId;
-use super::super::types::TypeId;
+use super::super::types::{TypeId, TypeKind};
 use super::super::{FunctionOrigin, TypeChecker};
 use super::activity::{Body, walk};
 use super::dependence::{Dependence, NodeId, Site, Sources, varied};
@@ -153,10 +153,7 @@ impl<'a> TypeChecker<'a, '_> {
     pub(super) fn is_differentiable_type(&self, ty: TypeId) -> bool {
         self.types.has_floats(ty)
             && (self.types.known_differential(ty).is_some()
-                || !matches!(
-                    self.types.kind(ty),
-                    super::super::types::TypeKind::Struct(_)
-                ))
+                || !matches!(self.types.kind(ty), TypeKind::Struct(_)))
     }
 
     /// The differentiable parameters of a function.

@@ -65,7 +65,7 @@ impl DerivedCounts {
         if self.skipped * 4 > self.points {
             return too_little("too many points are skipped");
         }
-        if self.differences > 100 && self.nonzero * 4 < self.differences {
+        if self.differences > 100 && self.nonzero * 5 < self.differences {
             return too_little("too many derivatives are zero");
         }
         (self.products + self.bits == 0).then(|| format!("nothing was compared\n{self}"))
