@@ -61,7 +61,10 @@ pub(super) enum BatchOp {
         routine: UnmaskedRoutine,
         /// How many follow.
         instructions: u32,
-        /// Whether inactive points keep their words in the planes that the last one writes.
+        /// How many operands it writes: the value, and the shadows of a dual, even where the last
+        /// instruction writes the value only.
+        written: u8,
+        /// Whether inactive points keep their words in one of those.
         keeps_inactive: bool,
     },
     /// The unmasked routines of all instructions that follow, single or fused, one after the other.

@@ -63,6 +63,7 @@ impl Chunk {
                     routine,
                     instructions,
                     keeps_inactive,
+                    ..
                 } => {
                     self.pc += 1;
                     if !keeps_inactive || self.active.partial.is_empty() {

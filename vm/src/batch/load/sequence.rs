@@ -30,13 +30,9 @@ impl Loader<'_> {
             let mut kept = Vec::new();
             while let Some((call, instructions)) = insts.peek().and_then(call) {
                 self.out.routine_calls.push(call);
+                let first = own.len();
                 own.extend(insts.by_ref().take(1 + instructions));
-                // The routine writes what the last instruction that it covers writes.
-                kept.extend(
-                    own.last()
-                        .into_iter()
-                        .flat_map(|last| self.kept_operands(last)),
-                );
+                kept.extend(self.kept_operands(&own[first]));
             }
             let count = self.out.routine_calls.len() - start;
             if count < MIN_CALLS {
@@ -59,14 +55,16 @@ impl Loader<'_> {
         }
     }
 
-    /// The operands that an arithmetic instruction writes, and whose words inactive points keep.
+    /// The operands that an arithmetic instruction or a superinstruction writes, and whose words
+    /// inactive points keep.
     pub(super) fn kept_operands(&self, inst: &BatchInstruction) -> Vec<u32> {
-        let BatchOp::Arithmetic { pattern, .. } = inst.op else {
-            return Vec::new();
+        let count = match inst.op {
+            BatchOp::Arithmetic { pattern, .. } => written(pattern),
+            BatchOp::Superinstruction { written, .. } => written as usize,
+            _ => 0,
         };
-        let written = (inst.refs..).take(written(pattern));
         let is_kept = |&at: &u32| self.keeps_inactive(self.out.operands[at as usize]);
-        written.filter(is_kept).collect()
+        (inst.refs..).take(count).filter(is_kept).collect()
     }
 
     /// How a unit of that many instructions preserves the words of inactive points that are at these

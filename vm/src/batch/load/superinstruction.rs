@@ -262,6 +262,7 @@ impl Loader<'_> {
             op: BatchOp::Superinstruction {
                 routine: joined.routine,
                 instructions: instructions.len() as u32,
+                written: last.result.locations().count() as u8,
                 keeps_inactive: last
                     .result
                     .locations()
