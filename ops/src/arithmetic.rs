@@ -2,7 +2,7 @@
 
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between, sign};
 use crate::field::{Field, FloatField};
-use Partial::{MinusOne, Of, One, Singular};
+use Partial::{MinusOne, Of, One, Singular, Vanishing};
 
 /// −a.
 #[derive(Clone, Copy, Debug, Default)]
@@ -124,6 +124,42 @@ impl OpDef<2> for Mul {
     #[inline(always)]
     fn partials<F: Field>([a, b]: [F; 2], _: F) -> [Partial<F>; 2] {
         [Of(b), Of(a)]
+    }
+}
+
+/// c·t, or 0 where t is 0: a product with a strong zero.
+///
+/// It is the term of a partial c that can be infinite. As an op of its own the term has the right
+/// derivative where t is 0, which a selection of 0 would not have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StrongMul;
+
+impl OpDef<2> for StrongMul {
+    const INFO: OpInfo = OpInfo {
+        name: "strongmul",
+        usage: "strongmul",
+        doc: "The product c·t, but 0 where t is 0, even if c is infinite or NaN: the term of a singular partial c. Derivatives of functions have it; sources cannot write it.",
+        derivative: "t·c′ + c·t′",
+        kink: "a term is 0 where t, of the first, or t′, of the second, is 0",
+        class: OpClass::Linear,
+        operands: &[OperandKind::Float; 2],
+        test_intervals: &[between(-100.0, 100.0); 2],
+        ..OpInfo::SMOOTH
+    };
+
+    fn spec([c, t]: [f64; 2]) -> f64 {
+        if t == 0.0 { 0.0 } else { c * t }
+    }
+
+    #[inline(always)]
+    fn value<L: FloatField>([c, t]: [L; 2]) -> L {
+        let zero = c.lit(0.0);
+        L::select(t.same(zero), zero, c * t)
+    }
+
+    #[inline(always)]
+    fn partials<F: Field>([c, t]: [F; 2], _: F) -> [Partial<F>; 2] {
+        [Vanishing(t), Singular(c)]
     }
 }
 

@@ -4,7 +4,8 @@
 //! differentiable) or [`BitOpDef`] (everything else). Interpreters, folding, documentation and
 //! tests derive from it, so each fact is written once.
 
-use crate::field::{Field, FloatField, WordField};
+use crate::arithmetic::StrongMul;
+use crate::field::{Field, FloatField, WordField, call};
 use crate::types::Scalar;
 
 /// The type of an operand or result of an op. Every `Int` and every `WordField` of one op is the
@@ -180,6 +181,8 @@ pub enum Partial<F: Field> {
     /// Any number, which can be infinite or NaN at finite operands: then there is no term where the
     /// shadow is 0.
     Singular(F),
+    /// Any number: there is no term where it is 0, even if the shadow is infinite or NaN.
+    Vanishing(F),
 }
 
 /// A differentiable op: floats in, a float out.
@@ -237,7 +240,7 @@ pub trait BitOpDef<const N: usize>: Copy + Default + 'static {
 ///
 /// An operand without a shadow (`None`) contributes no term, nor does a partial of 0; ±1 and
 /// `Where` do not multiply. Where a shadow is 0 the term of a singular partial is 0, whatever that
-/// is. With no term at all the tangent is 0.
+/// is ([`StrongMul`]). With no term at all the tangent is 0.
 #[inline(always)]
 pub fn tangent<F: Field, const N: usize>(
     partials: &[Partial<F>; N],
@@ -260,7 +263,8 @@ pub fn tangent<F: Field, const N: usize>(
             },
             Partial::Where(mask) => F::select(mask, d, zero),
             Partial::Of(p) => p * d,
-            Partial::Singular(p) => F::select(d.same(zero), zero, p * d),
+            Partial::Singular(p) => call(StrongMul, [p, d]),
+            Partial::Vanishing(p) => call(StrongMul, [d, p]),
         };
         sum = Some(match sum {
             Some(s) => s + term,
@@ -303,7 +307,8 @@ pub fn cotangent<F: Field, const N: usize>(
             },
             Partial::Where(mask) => F::select(mask, d, zero),
             Partial::Of(p) => p * d,
-            Partial::Singular(p) => F::select(d.same(zero), zero, p * d),
+            Partial::Singular(p) => call(StrongMul, [p, d]),
+            Partial::Vanishing(p) => call(StrongMul, [d, p]),
         };
         sums[i] = Some(match sums[i] {
             Some(sum) => sum + term,

@@ -50,7 +50,7 @@ impl OpDef<3> for SmoothStep {
         kink: "at both ends the derivative is 0, as it is outside",
         operands: &[OperandKind::Float; 3],
         test_intervals: &[between(-2.0, -1.0), between(1.0, 2.0), between(-3.0, 3.0)],
-        ulp: 4.0,
+        ulp: 6.0,
         ..OpInfo::SMOOTH
     };
 

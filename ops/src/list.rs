@@ -66,7 +66,7 @@ macro_rules! list {
 
 list! {
     float {
-        Neg/1, Add/2, Sub/2, Mul/2, Div/2, Rcp/1,
+        Neg/1, Add/2, Sub/2, Mul/2, StrongMul/2, Div/2, Rcp/1,
         Min/2, Max/2, Clamp/3, Saturate/1, Select/3, Step/2, Abs/1, Sign/1, CopySign/2,
         Floor/1, Ceil/1, Round/1, Trunc/1, Fract/1, Mod/2, Fmod/2,
         Mix/3, SmoothStep/3,

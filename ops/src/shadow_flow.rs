@@ -115,7 +115,11 @@ impl OpVisitor for Carries {
         let partials: [Partial<Known<f32>>; N] = R::partials(operands, Known(None));
         std::array::from_fn(|i| match partials.get(i) {
             None | Some(Partial::Zero | Partial::Where(Known(Some(false)))) => false,
-            Some(Partial::Of(Known(Some(p))) | Partial::Singular(Known(Some(p)))) => *p != 0.0,
+            Some(
+                Partial::Of(Known(Some(p)))
+                | Partial::Singular(Known(Some(p)))
+                | Partial::Vanishing(Known(Some(p))),
+            ) => *p != 0.0,
             Some(_) => true,
         })
     }

@@ -290,6 +290,8 @@ impl Fold<'_> {
         match op {
             Op::Mul if is(1, ONE) => Some(args[0]),
             Op::Mul if is(0, ONE) => Some(args[1]),
+            Op::StrongMul if is(1, ONE) => Some(args[0]),
+            Op::StrongMul if is(1, ZERO) => Some(args[1]),
             Op::Div if is(1, ONE) => Some(args[0]),
             Op::Sub if is(1, ZERO) => Some(args[0]),
             Op::Add if is(1, MINUS_ZERO) => Some(args[0]),

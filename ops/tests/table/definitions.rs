@@ -108,12 +108,39 @@ fn singular_partials_are_exactly_the_nonfinite() {
                 info.name
             );
         }
-        assert_eq!(
-            infinite, singular,
-            "{}: no operands need the mark",
-            info.name
-        );
+        // A coefficient is infinite there before anything is multiplied.
+        if op != Op::StrongMul {
+            assert_eq!(
+                infinite, singular,
+                "{}: no operands need the mark",
+                info.name
+            );
+        }
     }
+}
+
+/// The product of a singular partial c and a tangent t has a strong zero, and so have both terms of
+/// its own tangent.
+#[test]
+fn strong_zeros_win_in_every_order() {
+    let infinite = f32::INFINITY;
+    for c in [infinite, -infinite, f32::NAN, 3.0] {
+        for t in [0.0, -0.0] {
+            let v = value(Op::StrongMul, &[c, t]);
+            assert_eq!(v.to_bits(), 0, "{c} times {t}");
+            let tangent = |shadows: [Option<f32>; 2]| Op::StrongMul.tangent(&[c, t], v, &shadows);
+            for of_coefficient in [infinite, f32::NAN, 7.0] {
+                assert_eq!(tangent([Some(of_coefficient), Some(0.0)]), 0.0);
+                let both = tangent([Some(of_coefficient), Some(2.0)]);
+                assert!(
+                    both == c * 2.0 || c.is_nan() && both.is_nan(),
+                    "{c} times {t}"
+                );
+            }
+        }
+    }
+    assert_eq!(value(Op::StrongMul, &[3.0, 2.0]), 6.0);
+    assert!(value(Op::StrongMul, &[0.0, infinite]).is_nan());
 }
 
 /// The promise of the language's page at singular points: roots, powers and arcs give 0 or

@@ -84,6 +84,8 @@ pub(crate) const KINKS: &[(Op, &[f64], &[f64])] = &[
     (Atanh, &[1.0], &[0.0]),
     (Atanh, &[-1.0], &[0.0]),
     (Atanh, &[2.0], &[0.0]),
+    (StrongMul, &[2.0, 0.0], &[0.0, 2.0]),
+    (StrongMul, &[0.0, -2.0], &[-2.0, 0.0]),
     (Rcp, &[0.0], &[f64::NEG_INFINITY]),
     (Rcp, &[-0.0], &[f64::NEG_INFINITY]),
     (CopySign, &[0.0, 1.0], &[0.0, 0.0]),

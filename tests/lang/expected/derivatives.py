@@ -288,6 +288,16 @@ def _exponent(x):
     return exponent
 
 
+def orders_at_zero():
+    # By hand from x log(1.5 + y) + x/2 at x = 0, y = 0.5, and (of_tangent) from y x/(1.5 + y) at x = 1, y = 0.
+    return {
+        "of_value": (0.0, math.log(2.0) + 0.5),
+        "mixed": (1 / 2.0,) * 4,
+        "of_tangent": 1 / 1.5,
+        "third": -1 / 2.0**2,
+    }
+
+
 def mixed_orders():
     # (n x^(n - 1))^m is c x^p.
     x = 0.8

@@ -346,6 +346,8 @@ pub(super) enum Coefficient {
     Of(ValueId),
     /// A number that can be infinite or NaN: no term where what it multiplies is 0.
     Singular(ValueId),
+    /// A number: no term where it is 0.
+    Vanishing(ValueId),
 }
 
 impl Coefficient {
@@ -358,6 +360,7 @@ impl Coefficient {
             Partial::Where(mask) => Coefficient::Where(mask.condition, mask.holds),
             Partial::Of(p) => Coefficient::Of(p.value()),
             Partial::Singular(p) => Coefficient::Singular(p.value()),
+            Partial::Vanishing(p) => Coefficient::Vanishing(p.value()),
         })
     }
 
@@ -367,7 +370,8 @@ impl Coefficient {
             Coefficient::One | Coefficient::MinusOne => None,
             Coefficient::Where(value, _)
             | Coefficient::Of(value)
-            | Coefficient::Singular(value) => Some(value),
+            | Coefficient::Singular(value)
+            | Coefficient::Vanishing(value) => Some(value),
         }
     }
 
@@ -381,6 +385,7 @@ impl Coefficient {
             (Coefficient::Where(_, holds), Some(value)) => Partial::Where(trace.mask(value, holds)),
             (Coefficient::Of(_), Some(value)) => Partial::Of(trace.float(value)),
             (Coefficient::Singular(_), Some(value)) => Partial::Singular(trace.float(value)),
+            (Coefficient::Vanishing(_), Some(value)) => Partial::Vanishing(trace.float(value)),
             (Coefficient::MinusOne, _) => Partial::MinusOne,
             _ => Partial::One,
         }
