@@ -55,7 +55,8 @@ pub fn check_gradient(
     for number in 0..POINTS {
         let report = |what: String| Disagreement::new(program, Some(number), what);
         counts.points += 1;
-        let point = wide(&module, &program.point(number));
+        let at = program.point(number);
+        let point = wide(&module, &at);
         let here = given(&module, &point);
         if !here.is_tame {
             counts.skipped += 1;
@@ -71,8 +72,8 @@ pub fn check_gradient(
         let apart = (forward - backward).abs();
         if apart > 1e-12 * (size + other) + ABSOLUTE {
             let of_forward = |values: &[f64]| product(&module, values, 'w', 'e').0;
-            let noise =
-                rounding(&module, &point, difference) + rounding(&module, &point, of_forward);
+            let noise = rounding(&module, &at, &here, difference)
+                + rounding(&module, &at, &here, of_forward);
             if apart > 16.0 * noise {
                 return Err(report(format!(
                     "products: {forward:e} forward, {backward:e} backward"

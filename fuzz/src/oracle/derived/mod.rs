@@ -16,6 +16,7 @@ pub mod shadow;
 use super::Disagreement;
 use super::chain::{REFUSED, compiler};
 use super::modes::CompileMode;
+use super::noisy::Noisy;
 use super::reference::{limits, place};
 use super::richardson::{EstimatedSlope, slopes};
 use crate::bundle;
@@ -230,20 +231,33 @@ fn moved(point: &EvalPoint<f64>, global: usize, by: f64) -> EvalPoint<f64> {
     moved
 }
 
-/// How much what `of` says changes when every global moves by a few units in the last place of f64.
-fn rounding(module: &Module, point: &EvalPoint<f64>, of: impl Fn(&[f64]) -> f64) -> f64 {
-    let here = of(&given(module, point).values);
+/// How much of what `of` says can be rounding: what it changes by when every global moves by a few
+/// units in the last place of f64, and when every operation errs ([`Noisy`]), in units of f64.
+fn rounding(module: &Module, point: &Point, here: &Given, of: impl Fn(&[f64]) -> f64) -> f64 {
+    let value = of(&here.values);
     let mut most = 0.0;
     for sign in [-1.0, 1.0] {
-        let mut near = point.clone();
+        let mut near = wide(module, point);
         for (i, slot) in near.globals.iter_mut().enumerate() {
             let way = if i % 2 == 0 { sign } else { -sign };
             slot.float *= 1.0 + way * 8.0 * f64::EPSILON;
         }
         let there = of(&given(module, &near).values);
-        most = f64::max(most, (there - here).abs());
+        most = f64::max(most, (there - value).abs());
     }
-    most
+    let noisy = [
+        given(module, &place::<Noisy<0>>(module, point)),
+        given(module, &place::<Noisy<1>>(module, point)),
+        given(module, &place::<Noisy<2>>(module, point)),
+        given(module, &place::<Noisy<3>>(module, point)),
+    ];
+    let noisy = noisy
+        .iter()
+        .filter(|there| there.path == here.path && there.is_tame);
+    let noisy: Vec<f64> = noisy.map(|there| of(&there.values)).collect();
+    let apart = noisy.iter().map(|there| (there - noisy[0]).abs());
+    let unit = f64::EPSILON / f64::from(f32::EPSILON);
+    most + unit * apart.fold(0.0, f64::max)
 }
 
 /// The verdict of differences about a derivative.

@@ -1,14 +1,13 @@
 //! Second derivatives: the same in every nesting, symmetric, and the slopes of first ones.
 
 use super::{
-    DerivedCounts, Verdict, given, held, lowered, named, product, refused, rounding, wide,
+    DerivedCounts, Given, Verdict, given, held, lowered, named, product, refused, rounding, wide,
 };
-use crate::generate::GeneratedProgram;
+use crate::generate::{GeneratedProgram, Point};
 use crate::oracle::Disagreement;
 use crate::oracle::modes::MODES;
 use adumbra::Diagnostics;
 use adumbra_ir::Module;
-use adumbra_ir::eval::EvalPoint;
 
 /// Two numbers that are to be the same, from the values of outputs.
 type Pair<'a> = Box<dyn Fn(&[f64]) -> (f64, f64) + 'a>;
@@ -41,7 +40,8 @@ pub fn check_second(
     let (h, k) = (named(&module, 'h'), named(&module, 'k'));
     counts.points += 1;
     let report = |what: String| Disagreement::new(program, Some(0), what);
-    let point = wide(&module, &program.point(0));
+    let at = program.point(0);
+    let point = wide(&module, &at);
     let here = given(&module, &point);
     if !here.is_tame {
         counts.skipped += 1;
@@ -79,7 +79,7 @@ pub fn check_second(
         let (a, b) = pair(&here.values);
         counts.products += 1;
         let apart = (a - b).abs();
-        if apart > 1e-12 * size + 1e-12 && apart > 16.0 * noise(&module, &point, pair) {
+        if apart > 1e-12 * size + 1e-12 && apart > 16.0 * noise(&module, &at, &here, pair) {
             return Err(report(format!("{name}: {a:e} and {b:e}")));
         }
     }
@@ -109,8 +109,8 @@ pub fn check_second(
 }
 
 /// How much rounding moves both numbers.
-fn noise(module: &Module, point: &EvalPoint<f64>, pair: &Pair<'_>) -> f64 {
-    rounding(module, point, |v| pair(v).0)
-        + rounding(module, point, |v| pair(v).1)
-        + rounding(module, point, |v| pair(v).0 - pair(v).1)
+fn noise(module: &Module, point: &Point, here: &Given, pair: &Pair<'_>) -> f64 {
+    rounding(module, point, here, |v| pair(v).0)
+        + rounding(module, point, here, |v| pair(v).1)
+        + rounding(module, point, here, |v| pair(v).0 - pair(v).1)
 }
