@@ -233,8 +233,17 @@ fn programs_with_large_arrays_have_small_chunks() {
             "shader s(out float o) {{ float w[{n}]; int n = global_value<n>; w[n] = global_value<x>; o = w[n] + w[0]; }}"
         )
     };
-    // The last one is too large for planes: its points run one by one.
-    for (elements, width) in [(4, 512), (100_000, 32), (200_000, 64)] {
+    // An element has three planes. The last one is too large for them: its points run one by one.
+    let cases = [
+        (4, 512),
+        (300, 512),
+        (600, 256),
+        (1_000, 128),
+        (3_000, 64),
+        (100_000, 32),
+        (200_000, 64),
+    ];
+    for (elements, width) in cases {
         let program = program(&text(elements));
         let mut evaluator = BatchEvaluator::new(&Instance::new(&program)).unwrap();
         assert_eq!(evaluator.width(), width, "{elements}");

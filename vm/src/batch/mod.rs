@@ -59,9 +59,10 @@ pub const MAX_WIDTH: usize = 1024;
 /// The fewest points that a chunk has for the sake of the cache.
 const MIN_WIDTH: usize = 64;
 
-/// Bytes that the planes of a chunk of the default width may take: half of the second-level cache
-/// of common processors.
-const CACHE_BYTES: usize = 1 << 19;
+/// Bytes that the planes of a chunk may take before it has fewer points than the default: a core's
+/// share of the last-level cache of common processors. Planes beyond the second level cost less than
+/// the dispatches of more chunks.
+const CACHE_BYTES: usize = 1 << 21;
 
 /// Bytes that the planes of a chunk take at most; programs with more registers run their points one
 /// by one.
