@@ -108,7 +108,7 @@ fn singular_partials_are_exactly_the_nonfinite() {
                 info.name
             );
         }
-        // A coefficient is infinite there before anything is multiplied.
+        // What can be infinite there is an operand, a partial of another op.
         if op != Op::StrongMul {
             assert_eq!(
                 infinite, singular,

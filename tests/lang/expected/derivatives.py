@@ -288,6 +288,15 @@ def _exponent(x):
     return exponent
 
 
+def mixed_orders():
+    # (n x^(n - 1))^m is c x^p.
+    x = 0.8
+    n = _exponent(x)
+    m = _exponent(n * x ** (n - 1))
+    c, p = float(n) ** m, (n - 1) * m
+    return {"slope": c * p * x ** (p - 1), "second": (c * p * (p - 1) * x ** (p - 2),) * 4}
+
+
 def orders_at_zero():
     # By hand from x log(1.5 + y) + x/2 at x = 0, y = 0.5, and (of_tangent) from y x/(1.5 + y) at x = 1, y = 0.
     return {
@@ -296,12 +305,3 @@ def orders_at_zero():
         "of_tangent": 1 / 1.5,
         "third": -1 / 2.0**2,
     }
-
-
-def mixed_orders():
-    # (n x^(n - 1))^m is c x^p.
-    x = 0.8
-    n = _exponent(x)
-    m = _exponent(n * x ** (n - 1))
-    c, p = float(n) ** m, (n - 1) * m
-    return {"slope": c * p * x ** (p - 1), "second": (c * p * (p - 1) * x ** (p - 2),) * 4}

@@ -254,6 +254,7 @@ impl Loader<'_> {
         instructions.extend(own);
         let refs = self.out.operands.len();
         self.out.operands.extend(last.result.locations());
+        let written = last.result.locations().count();
         let args = joined.args.iter();
         self.out
             .operands
@@ -262,7 +263,7 @@ impl Loader<'_> {
             op: BatchOp::Superinstruction {
                 routine: joined.routine,
                 instructions: instructions.len() as u32,
-                written: last.result.locations().count() as u8,
+                written: written as u8,
                 keeps_inactive: last
                     .result
                     .locations()
@@ -292,7 +293,7 @@ impl Loader<'_> {
             part: FusionOperand::Superinstruction(joined.fusion),
             start,
             len,
-            written: last.result.locations().count(),
+            written,
             inner,
             args: joined.args,
             ..last
