@@ -235,12 +235,34 @@ pub trait BitOpDef<const N: usize>: Copy + Default + 'static {
     }
 }
 
-/// The tangent formula, the only one: Σ over operands, in order, of partial·shadow, each step
-/// rounded, never fused.
+/// A sum with the term partial·d, rounded and never fused: the formula of tangents and cotangents, the
+/// only one. `None` is a sum without terms.
 ///
-/// An operand without a shadow (`None`) contributes no term, nor does a partial of 0; ±1 and
-/// `Where` do not multiply. Where a shadow is 0 the term of a singular partial is 0, whatever that
-/// is ([`StrongMul`]). With no term at all the tangent is 0.
+/// A partial of 0 adds no term; ±1 and `Where` do not multiply. Where `d` is 0 the term of a singular
+/// partial is 0, whatever that is ([`StrongMul`]).
+#[inline(always)]
+fn plus_term<F: Field>(sum: Option<F>, partial: Partial<F>, d: F) -> Option<F> {
+    let term = match partial {
+        Partial::Zero => return sum,
+        Partial::One => d,
+        Partial::MinusOne => match sum {
+            Some(sum) => return Some(sum - d),
+            None => -d,
+        },
+        Partial::Where(mask) => F::select(mask, d, d.lit(0.0)),
+        Partial::Of(p) => p * d,
+        Partial::Singular(p) => call(StrongMul, [p, d]),
+        Partial::Vanishing(p) => call(StrongMul, [d, p]),
+    };
+    Some(match sum {
+        Some(sum) => sum + term,
+        None => term,
+    })
+}
+
+/// The tangent: Σ over operands, in order, of partial·shadow.
+///
+/// An operand without a shadow (`None`) contributes no term. With no term at all the tangent is 0.
 #[inline(always)]
 pub fn tangent<F: Field, const N: usize>(
     partials: &[Partial<F>; N],
@@ -249,27 +271,9 @@ pub fn tangent<F: Field, const N: usize>(
 ) -> F {
     let mut sum: Option<F> = None;
     for i in 0..N {
-        let Some(d) = shadows[i] else { continue };
-        let zero = context.lit(0.0);
-        let term = match partials[i] {
-            Partial::Zero => continue,
-            Partial::One => d,
-            Partial::MinusOne => match sum {
-                Some(s) => {
-                    sum = Some(s - d);
-                    continue;
-                }
-                None => -d,
-            },
-            Partial::Where(mask) => F::select(mask, d, zero),
-            Partial::Of(p) => p * d,
-            Partial::Singular(p) => call(StrongMul, [p, d]),
-            Partial::Vanishing(p) => call(StrongMul, [d, p]),
-        };
-        sum = Some(match sum {
-            Some(s) => s + term,
-            None => term,
-        });
+        if let Some(d) = shadows[i] {
+            sum = plus_term(sum, partials[i], d);
+        }
     }
     match sum {
         Some(sum) => sum,
@@ -277,12 +281,11 @@ pub fn tangent<F: Field, const N: usize>(
     }
 }
 
-/// The cotangent formula, the only one: adds partial·d to the sum of each operand that is wanted,
-/// each step rounded, never fused. It is the transpose of [`tangent`].
+/// The cotangent: adds partial·d to the sum of each operand that is wanted. It is the transpose of
+/// [`tangent`].
 ///
 /// `d` is the cotangent of the op's value, and `sums` are those that operands have from later uses,
-/// `None` where there was none. A partial of 0 adds nothing; ±1 and `Where` do not multiply. Where
-/// `d` is 0 the term of a singular partial is 0, whatever that is.
+/// `None` where there was none.
 #[inline(always)]
 pub fn cotangent<F: Field, const N: usize>(
     partials: &[Partial<F>; N],
@@ -291,28 +294,8 @@ pub fn cotangent<F: Field, const N: usize>(
     sums: &mut [Option<F>; N],
 ) {
     for i in 0..N {
-        if !wanted[i] {
-            continue;
+        if wanted[i] {
+            sums[i] = plus_term(sums[i], partials[i], d);
         }
-        let zero = d.lit(0.0);
-        let term = match partials[i] {
-            Partial::Zero => continue,
-            Partial::One => d,
-            Partial::MinusOne => match sums[i] {
-                Some(sum) => {
-                    sums[i] = Some(sum - d);
-                    continue;
-                }
-                None => -d,
-            },
-            Partial::Where(mask) => F::select(mask, d, zero),
-            Partial::Of(p) => p * d,
-            Partial::Singular(p) => call(StrongMul, [p, d]),
-            Partial::Vanishing(p) => call(StrongMul, [d, p]),
-        };
-        sums[i] = Some(match sums[i] {
-            Some(sum) => sum + term,
-            None => term,
-        });
     }
 }
