@@ -1,6 +1,6 @@
 //! Derivatives on every engine, to the bit, under limits that end anywhere.
 
-use super::{DerivedCounts, refused};
+use super::{DerivedCounts, is_too_large, refused};
 use crate::bundle;
 use crate::choices::next;
 use crate::generate::GeneratedProgram;
@@ -50,7 +50,14 @@ pub fn check_engines(
     let mode = &MODES[(next(&mut lot) % 8).saturating_sub(4) as usize % MODES.len()];
     let sources = bundle::sources(&program.source);
     let compiled = sources.and_then(|sources| compiler(mode).compile(&sources));
-    let compiled = compiled.map_err(|no| refused(program, &no))?;
+    let compiled = match compiled {
+        Ok(compiled) => compiled,
+        Err(no) if is_too_large(&no) => {
+            counts.refused += 1;
+            return Ok(());
+        }
+        Err(no) => return Err(refused(program, &no)),
+    };
     let report = |point: Option<usize>, what: String| {
         Disagreement::new(program, point.map(|p| p as u64), what)
     };

@@ -56,8 +56,7 @@ pub fn check_gradient(
         let report = |what: String| Disagreement::new(program, Some(number), what);
         counts.points += 1;
         let at = program.point(number);
-        let point = wide(&module, &at);
-        let here = given(&module, &point);
+        let here = given(&module, &wide(&module, &at));
         if !here.is_tame {
             counts.skipped += 1;
             continue;
@@ -92,7 +91,7 @@ pub fn check_gradient(
                 continue;
             };
             let derivative = here.values[gradient.at];
-            let verdict = held(&module, &point, here.path, global, derivative, weighted);
+            let verdict = held(&module, &at, &here, gradient.at, global, weighted);
             match verdict {
                 Verdict::Agrees => {
                     counts.differences += 1;

@@ -151,6 +151,12 @@ fn lowered(program: &GeneratedProgram, mode: &CompileMode) -> Result<Module, Dia
     compiler(mode).lowered(&sources)
 }
 
+/// Whether all that is refused is the size of derivatives: those of noise double with each order.
+fn is_too_large(no: &Diagnostics) -> bool {
+    let mut errors = no.diagnostics.iter().filter(|d| d.is_error());
+    errors.all(|d| d.code.to_string() == "E0612")
+}
+
 /// A report that the checker refuses a program.
 fn refused(program: &GeneratedProgram, no: &Diagnostics) -> Disagreement {
     Disagreement::new(program, None, format!("{REFUSED}\n{no}"))
@@ -245,6 +251,13 @@ fn rounding(module: &Module, point: &Point, here: &Given, of: impl Fn(&[f64]) ->
         let there = of(&given(module, &near).values);
         most = f64::max(most, (there - value).abs());
     }
+    let unit = f64::EPSILON / f64::from(f32::EPSILON);
+    most + unit * spread(module, point, here, of).unwrap_or(0.0)
+}
+
+/// How far apart what `of` says is where every operation errs by units of f32 ([`Noisy`]), on the
+/// same path. `None` if f32 overflows, or takes other paths.
+fn spread(module: &Module, point: &Point, here: &Given, of: impl Fn(&[f64]) -> f64) -> Option<f64> {
     let noisy = [
         given(module, &place::<Noisy<0>>(module, point)),
         given(module, &place::<Noisy<1>>(module, point)),
@@ -256,8 +269,7 @@ fn rounding(module: &Module, point: &Point, here: &Given, of: impl Fn(&[f64]) ->
         .filter(|there| there.path == here.path && there.is_tame);
     let noisy: Vec<f64> = noisy.map(|there| of(&there.values)).collect();
     let apart = noisy.iter().map(|there| (there - noisy[0]).abs());
-    let unit = f64::EPSILON / f64::from(f32::EPSILON);
-    most + unit * apart.fold(0.0, f64::max)
+    (noisy.len() > 1).then(|| apart.fold(0.0, f64::max))
 }
 
 /// The verdict of differences about a derivative.
@@ -271,45 +283,54 @@ enum Verdict {
     Differs(EstimatedSlope),
 }
 
-/// Holds a derivative by a global against differences of what `of` says, where paths agree.
+/// Holds the derivative that an output has, by a global, against differences of what `of` says, where
+/// paths agree.
 fn held(
     module: &Module,
-    point: &EvalPoint<f64>,
-    path: u64,
+    at: &Point,
+    here: &Given,
+    derivative: usize,
     global: usize,
-    derivative: f64,
     of: impl Fn(&[f64]) -> f64,
 ) -> Verdict {
     const STEP: f64 = 1e-5;
-    let at = |by: f64| {
-        let there = given(module, &moved(point, global, by));
-        (there.path == path && there.is_tame).then(|| of(&there.values))
+    let point = wide(module, at);
+    let given_at = |by: f64| {
+        let there = given(module, &moved(&point, global, by));
+        (there.path == here.path && there.is_tame).then(|| of(&there.values))
     };
-    let size = derivative.abs().max(1.0);
-    let (ahead, back) = (at(STEP), at(-STEP));
-    if let (Some(ahead), Some(back)) = (ahead, back) {
+    let found = here.values[derivative];
+    let size = found.abs().max(1.0);
+    if let (Some(ahead), Some(back)) = (given_at(STEP), given_at(-STEP)) {
         let slope = (ahead - back) / (2.0 * STEP);
-        let is_seen = derivative != 0.0 || slope.abs() < 1e-9;
-        if is_seen && (slope - derivative).abs() <= 1e-7 * size {
+        let is_seen = found != 0.0 || slope.abs() < 1e-9;
+        if is_seen && (slope - found).abs() <= 1e-7 * size {
             return Verdict::Agrees;
         }
     }
-    let Some(found) = slopes(|by| at(by).map(|value| vec![value])) else {
+    let Some(estimates) = slopes(|by| given_at(by).map(|value| vec![value])) else {
         return Verdict::Unknown;
     };
-    let slope = found[0];
+    let slope = estimates[0];
     let size = slope.value.abs().max(1e-3);
     if slope.error.is_nan() || slope.error > 1e-4 * size {
         return Verdict::Unknown;
     }
     // The constants of partials are those of the IR, numbers of f32. Where terms cancel, as those of
     // noise, differences show what is lost by that.
-    let constants = match derivative == 0.0 {
+    let constants = match found == 0.0 {
         true => 1e-6 * size,
         false => 1e-5 * size.max(0.1),
     };
-    match (slope.value - derivative).abs() <= 8.0 * slope.error + constants {
-        true => Verdict::Agrees,
+    let apart = (slope.value - found).abs();
+    if apart <= 8.0 * slope.error + constants {
+        return Verdict::Agrees;
+    }
+    // Where errors of f32 make as much, constants do, or values oscillate faster than any step; where
+    // f32 overflows, f64 can absorb the step. A derivative that is lost has no spread.
+    let spread = spread(module, at, here, |values| values[derivative]);
+    match spread.map_or(found != 0.0, |spread| apart <= 4.0 * spread) {
+        true => Verdict::Unknown,
         false => Verdict::Differs(slope),
     }
 }

@@ -1,22 +1,16 @@
 //! Second derivatives: the same in every nesting, symmetric, and the slopes of first ones.
 
 use super::{
-    DerivedCounts, Given, Verdict, given, held, lowered, named, product, refused, rounding, wide,
+    DerivedCounts, Given, Verdict, given, held, is_too_large, lowered, named, product, refused,
+    rounding, wide,
 };
 use crate::generate::{GeneratedProgram, Point};
 use crate::oracle::Disagreement;
 use crate::oracle::modes::MODES;
-use adumbra::Diagnostics;
 use adumbra_ir::Module;
 
 /// Two numbers that are to be the same, from the values of outputs.
 type Pair<'a> = Box<dyn Fn(&[f64]) -> (f64, f64) + 'a>;
-
-/// Whether all that is refused is the size of derivatives: those of noise double with each order.
-fn is_too_large(no: &Diagnostics) -> bool {
-    let mut errors = no.diagnostics.iter().filter(|d| d.is_error());
-    errors.all(|d| d.code.to_string() == "E0612")
-}
 
 /// Checks the second derivatives that a program takes.
 ///
@@ -41,8 +35,7 @@ pub fn check_second(
     counts.points += 1;
     let report = |what: String| Disagreement::new(program, Some(0), what);
     let at = program.point(0);
-    let point = wide(&module, &at);
-    let here = given(&module, &point);
+    let here = given(&module, &wide(&module, &at));
     if !here.is_tame {
         counts.skipped += 1;
         return Ok(());
@@ -91,7 +84,7 @@ pub fn check_second(
         let Some(global) = h.global else { continue };
         let derivative = here.values[h.at];
         let of = |values: &[f64]| values[slope];
-        match held(&module, &point, here.path, global, derivative, of) {
+        match held(&module, &at, &here, h.at, global, of) {
             Verdict::Agrees => {
                 counts.differences += 1;
                 counts.nonzero += usize::from(derivative != 0.0);
