@@ -21,17 +21,15 @@ pub(super) fn straighten(
 ) -> Result<(), Diagnostic> {
     let calls = CallGraph::of_all(module);
     inline(module, &calls, MAX_INLINED);
-    runner.functions(module, &calls.order);
+    let is_differentiated = differentiated(module);
+    let mut order = calls.order;
+    order.retain(|id| is_differentiated[id.index()]);
+    runner.functions(module, &order);
     if module.hints.0.is_empty() {
         return Ok(());
     }
-    let is_differentiated = differentiated(module);
     let mut capacity = MAX_FORCED;
-    for &id in calls
-        .order
-        .iter()
-        .filter(|id| is_differentiated[id.index()])
-    {
+    for id in order {
         // The number of iterations of an inner loop can be known once an outer one is unrolled.
         let at = id.index();
         while unroll::unroll_forced(&mut module.functions[at], &module.hints, &mut capacity) {

@@ -11,6 +11,7 @@ use crate::passes::shadow_flow::TangentRules;
 use crate::types::Scalar;
 use adumbra_ops::definition::{BitOpDef, OpDef};
 use adumbra_ops::{MAX_OPERANDS, Op, OpVisitor};
+use smallvec::{SmallVec, smallvec};
 
 /// An op of the function that is differentiated.
 pub(super) struct AppliedOp<'a> {
@@ -21,11 +22,13 @@ pub(super) struct AppliedOp<'a> {
     pub(super) wanted: &'a [bool],
 }
 
+/// By operand, what its tangent is multiplied by; nothing if it is not wanted, or that is 0.
+pub(super) type Coefficients = SmallVec<[Option<Coefficient>; MAX_OPERANDS]>;
+
 /// A set of derivative rules for ops.
 pub(super) trait CoefficientProvider: TangentRules {
-    /// By operand, what its tangent is multiplied by; nothing if it is not wanted, or that is 0. What
-    /// has to be computed is written to the trace, after the op.
-    fn coefficients(&self, at: &AppliedOp<'_>, trace: &Trace) -> Vec<Option<Coefficient>>;
+    /// The coefficients of an op. What has to be computed is written to the trace, after the op.
+    fn coefficients(&self, at: &AppliedOp<'_>, trace: &Trace) -> Coefficients;
 }
 
 /// The classic derivative: coefficients are the partials of the op table.
@@ -42,7 +45,7 @@ impl TangentRules for Partials {
 }
 
 impl CoefficientProvider for Partials {
-    fn coefficients(&self, at: &AppliedOp<'_>, trace: &Trace) -> Vec<Option<Coefficient>> {
+    fn coefficients(&self, at: &AppliedOp<'_>, trace: &Trace) -> Coefficients {
         at.op.visit(PartialsOf { at, trace })
     }
 }
@@ -54,9 +57,9 @@ struct PartialsOf<'t> {
 }
 
 impl OpVisitor for PartialsOf<'_> {
-    type Out = Vec<Option<Coefficient>>;
+    type Out = Coefficients;
 
-    fn float<R: OpDef<N>, const N: usize>(self) -> Vec<Option<Coefficient>> {
+    fn float<R: OpDef<N>, const N: usize>(self) -> Coefficients {
         let PartialsOf { at, trace } = self;
         let args = std::array::from_fn(|i| trace.operand(R::INFO.operands[i], at.args[i]));
         let partials = R::partials(args, trace.float(at.result));
@@ -65,8 +68,8 @@ impl OpVisitor for PartialsOf<'_> {
             .collect()
     }
 
-    fn bits<R: BitOpDef<N>, const N: usize>(self) -> Vec<Option<Coefficient>> {
-        vec![None; self.at.args.len()]
+    fn bits<R: BitOpDef<N>, const N: usize>(self) -> Coefficients {
+        smallvec![None; self.at.args.len()]
     }
 }
 
@@ -98,17 +101,17 @@ mod tests {
     }
 
     impl CoefficientProvider for Margins {
-        fn coefficients(&self, at: &AppliedOp<'_>, trace: &Trace) -> Vec<Option<Coefficient>> {
+        fn coefficients(&self, at: &AppliedOp<'_>, trace: &Trace) -> Coefficients {
             let number = |value: ValueId| trace.float(value);
             match at.op {
                 Op::FLt => {
                     let three = number(at.args[0]).lit(3.0);
-                    vec![
+                    smallvec![
                         Some(Coefficient::Of((-three).value())),
                         Some(Coefficient::Of(three.value())),
                     ]
                 }
-                Op::LNot => vec![Some(Coefficient::MinusOne)],
+                Op::LNot => smallvec![Some(Coefficient::MinusOne)],
                 Op::Select => {
                     let apart = number(at.args[1]) - number(at.args[2]);
                     let mut all = Partials.coefficients(at, trace);

@@ -12,7 +12,9 @@ use super::{Differentiator, Loss, count};
 use crate::module::*;
 use crate::span::Span;
 use crate::types::{Lanes, Scalar};
+use adumbra_ops::MAX_OPERANDS;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// A term of a sum: a coefficient and the value whose tangent it multiplies.
 pub(super) type Term = (Coefficient, ValueId);
@@ -25,7 +27,7 @@ pub(super) struct Linear {
     pub(super) primal_values: usize,
     pub(super) active: ActiveSlots,
     /// By result of an active op.
-    pub(super) sums: FxHashMap<ValueId, Vec<Term>>,
+    pub(super) sums: FxHashMap<ValueId, SmallVec<[Term; 2]>>,
     /// By region and position.
     pub(super) calls: FxHashMap<(RegionId, usize), LinearCall>,
     /// The tape that the sweeps of the calls have their records on.
@@ -143,7 +145,8 @@ impl Linear {
         let result = inst.results.first;
         match &inst.kind {
             InstKind::Op(op) if self.active.value(result) => {
-                let wanted: Vec<bool> = inst.args.iter().map(|&a| self.active.value(a)).collect();
+                let wanted = inst.args.iter().map(|&a| self.active.value(a));
+                let wanted: SmallVec<[bool; MAX_OPERANDS]> = wanted.collect();
                 let (op, args, span) = (*op, inst.args.clone(), inst.span);
                 let rules = differentiator.rules;
                 out.push(inst);
