@@ -134,3 +134,48 @@ fn is_reported(program: &GeneratedProgram) -> bool {
         code == "W0513" || code == "W0515"
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Profile;
+    use crate::generate::derived::DerivedKind;
+
+    /// The first words of reports on 60 programs, where `change` is what is given for a derivative.
+    fn reports(change: impl Fn(&str) -> String) -> Vec<String> {
+        let mut found = Vec::new();
+        for seed in 0..60 {
+            let mut program =
+                GeneratedProgram::of_seed(seed, Profile::derived(DerivedKind::Gradient));
+            let lines = program.source.lines().map(|line| {
+                let is_output = line.starts_with("    e") || line.starts_with("    g");
+                match line.split_once(" = ").filter(|_| is_output) {
+                    Some((name, given)) => {
+                        let given = given.trim_end_matches(';');
+                        format!("{name} = {};\n", change(given))
+                    }
+                    None => format!("{line}\n"),
+                }
+            });
+            program.source = lines.collect();
+            if let Err(no) = check_gradient(&program, &mut DerivedCounts::default()) {
+                let report = no.to_string();
+                found.extend(report.split(':').next().map(str::to_owned));
+            }
+        }
+        found
+    }
+
+    fn count(found: &[String], what: &str) -> usize {
+        found.iter().filter(|report| *report == what).count()
+    }
+
+    #[test]
+    fn lost_and_wrong_gradients_are_found() {
+        assert_eq!(reports(str::to_owned), Vec::<String>::new());
+        let lost = reports(|_| "0.0".to_owned());
+        assert!(count(&lost, "lost") > 20, "{lost:?}");
+        let wrong = reports(|given| format!("1.001 * {given}"));
+        assert!(count(&wrong, "slopes") > 20, "{wrong:?}");
+    }
+}
