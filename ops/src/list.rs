@@ -112,6 +112,11 @@ impl Op {
         Op::from_name(R::INFO.name).expect("the definition is in the list")
     }
 
+    /// Whether only derivatives of functions have it: sources cannot write it.
+    pub const fn is_of_derivatives(self) -> bool {
+        matches!(self, Op::Iterations | Op::StrongMul)
+    }
+
     /// Whether its usage is a call of its own name: an intrinsic.
     pub fn is_intrinsic(self) -> bool {
         let info = self.info();

@@ -303,6 +303,37 @@ fn backward_derivative_of_a_shadow_is_refused() {
     assert_eq!(refused.code, crate::codes::Code::ShadowInBackward);
 }
 
+#[test]
+fn terms_of_strong_products_vanish_at_zero() {
+    let functions = "fn f(%0: f32, %1: f32) -> (f32) ^0 {
+        %2: f32 = strongmul %0, %1
+        return %2
+    }
+    fn main() -> () ^0 {
+        return
+    }";
+    let mut module = module(functions);
+    let f = function_f(&module);
+    let id = derived(&mut module, DifferentiationMode::Backward, f);
+    let mut module = calling(module, id);
+    differentiate(&mut module).expect("nothing is lost");
+    // By c and t: t is 0, then the cotangent.
+    for (point, gradient) in [
+        ([3.0, 0.0, f64::INFINITY], [0.0, f64::INFINITY]),
+        ([f64::INFINITY, 2.0, 0.0], [0.0, 0.0]),
+        ([3.0, 2.0, 0.5], [1.0, 1.5]),
+    ] {
+        let point = EvalPoint {
+            inputs: point.map(|x| EvalValue::float(x, [0.0; 2])).to_vec(),
+            globals: Vec::new(),
+        };
+        let mut host = ConstantTexture([0.5; 4]);
+        let outcome = evaluate(&module, &point, &EvalOptions::default(), &mut host);
+        let found: Vec<f64> = outcome.outputs.iter().map(|o| o.float).collect();
+        assert_eq!(found, gradient, "{point:?}");
+    }
+}
+
 /// Random modules that are differentiated.
 const MODULES: u64 = 20_000;
 
