@@ -20,6 +20,7 @@
 //! assert_eq!(input_planes(&points)[0].len(), points.len());
 //! ```
 
+mod arrays;
 mod compile;
 mod cost_table;
 mod engines;
@@ -40,12 +41,13 @@ pub use programs::{
 pub use report::{BenchReport, RatioGoal, ReportedResult};
 pub use timing::{BenchCandidate, ROUNDS, Timing, time_round_robin};
 
-/// Measures our engines on every benchmark program and on gradients, the compilers to bytecode and to machine code,
-/// and the five shaders of the post's cost table. `rounds` is how often each thing is timed, warm
+/// Measures our engines on every benchmark program, on gradients and on elements of arrays, the
+/// compilers to bytecode and to machine code, and the five shaders of the post's cost table. `rounds` is how often each thing is timed, warm
 /// each time: the least time counts.
 pub fn measure_engines(rounds: usize, report: &mut BenchReport) {
     engines::run(rounds, report);
     gradients::run(rounds, report);
+    arrays::run(rounds, report);
     compile::run(rounds, report);
     native_compile::run(rounds, report);
     cost_table::run(rounds, report);

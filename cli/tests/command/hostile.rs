@@ -150,6 +150,36 @@ fn endless_loops_and_recursion_are_stopped() {
     assert_eq!(run("mutual.adu", mutual).code, 1);
 }
 
+/// What a shader gives that takes the gradient by x, at 0.3, of a million iterations, by each engine.
+fn gradients_of_a_million(name: &str, body: &str) -> [CommandOutput; 4] {
+    let text = format!(
+        "[Differentiable] float f(float x) {{ {body} }}
+         shader s(out float o) {{ var p = diffPair(0.3); bwd_diff(f)(p, 1.0); o = p.d; }}"
+    );
+    let file = scratch(name, text);
+    ["reference", "point", "batch", "native"]
+        .map(|engine| adumbra(["run", &file, "--engine", engine, "--steps", "10000000"]))
+}
+
+#[test]
+fn million_iterations_have_a_gradient_or_the_same_limit() {
+    let one = "float a = x; for (int i = 0; i < 1000000; ++i) a = sin(a) + x * 0.5; return a;";
+    for ran in gradients_of_a_million("million.adu", one) {
+        let gradient = ran.stdout.trim().strip_prefix("o  ");
+        let gradient: f64 = gradient.expect("o alone").parse().expect("a number");
+        // It is 0.5/(1 − cos a) where a = sin a + 0.15.
+        assert!((gradient - 1.126_356_2).abs() < 1e-6, "{ran:?}");
+    }
+    let several = "float a = x, b = 2 * x, c = 3 * x, d = 4 * x, e = 5 * x;
+        for (int i = 0; i < 1000000; ++i) {
+            a = sin(a); b = sin(b); c = sin(c); d = sin(d); e = sin(e);
+        }
+        return a + b + c + d + e;";
+    for ran in gradients_of_a_million("millions.adu", several) {
+        assert!(ran.code == 1 && ran.stderr.contains("E0817"), "{ran:?}");
+    }
+}
+
 #[test]
 fn exponential_calls_end_in_order() {
     let mut text = "float f0(float x) { return sin(x); }\n".to_owned();
