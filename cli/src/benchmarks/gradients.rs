@@ -1,4 +1,4 @@
-//! Measures reverse mode: the gradient of a function, value included or not, over its value alone.
+//! Measures reverse mode: the gradient of a function over its value alone.
 //!
 //! Each program has a function `of` of x and y; one shader has its value, one the sum of its
 //! gradient's components, by `bwd_diff`. The gradient is checked against the sum of both shadows of

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::limits::*;
-use adumbra_ir::limits::MAX_ARRAY_ELEMENTS;
+use adumbra_ir::limits::{MAX_ARRAY_ELEMENTS, MAX_RECORD_FIELDS};
 
 #[test]
 fn as_deep_as_the_grammar_allows() {
@@ -250,4 +250,50 @@ fn branch_arguments_are_bounded() {
         assert!(fits(most - 8, inside));
         assert!(!fits(most + 1, inside));
     }
+}
+
+#[test]
+fn derivatives_have_the_limits_of_records_and_arrays() {
+    let shader =
+        "shader main(out float o) { var p = diffPair(0.5); bwd_diff(f)(p, 3, 1.0); o = p.d; }";
+    let refused = |functions: &str| {
+        let mut module = module(&format!("{functions} {shader}"));
+        match adumbra_ir::passes::differentiate(&mut module) {
+            Ok(_) => {
+                verified(&module);
+                None
+            }
+            Err(refused) => {
+                assert_eq!(refused.code, Code::DerivedCodeTooLarge);
+                Some(refused.message)
+            }
+        }
+    };
+    let callee = |statements: usize| {
+        let body = "r = sin(r); ".repeat(statements);
+        format!(
+            "[Differentiable] float g(float x) {{ float r = x; {body} return r; }}
+             [Differentiable] float f(float x, int n) {{ return g(x) * n; }}"
+        )
+    };
+    let of_records = format!("more than {MAX_RECORD_FIELDS} values");
+    assert_eq!(refused(&callee(MAX_RECORD_FIELDS)), None);
+    let message = refused(&callee(MAX_RECORD_FIELDS + 1)).unwrap_or_default();
+    assert!(message.contains(&of_records), "{message}");
+    let body = "r = sin(r); ".repeat(MAX_RECORD_FIELDS + 2);
+    let iteration = format!(
+        "[Differentiable] float f(float x, int n) {{ float r = x; [PreferCheckpoint] for (int i = 0; i < n; i++) {{ {body} }} return r; }}"
+    );
+    let message = refused(&iteration).unwrap_or_default();
+    assert!(message.contains(&of_records), "{message}");
+
+    let array = |elements: u64| {
+        format!(
+            "[Differentiable] float f(float x, int n) {{ float a[{elements}]; a[n] = x; return a[n]; }}"
+        )
+    };
+    assert_eq!(refused(&array(MAX_ARRAY_ELEMENTS / 4)), None);
+    let message = refused(&array(MAX_ARRAY_ELEMENTS * 3 / 4)).unwrap_or_default();
+    let of_arrays = format!("more than {MAX_ARRAY_ELEMENTS} elements");
+    assert!(message.contains(&of_arrays), "{message}");
 }

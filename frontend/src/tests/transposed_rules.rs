@@ -106,6 +106,20 @@ fn nonlinear_rules_are_refused() {
             "x.d * i < 3",
         ),
     ];
+    let joins = [
+        "float s = 5; for (int i = 0; i < n; i++) s += x.d; return diffPair(x.p, s);",
+        "float s = x.d; for (int i = 0; i < n; i++) { if (x.p > 0.5) { s = 7; break; } s += x.d; } return diffPair(x.p, s);",
+        "float s = 0; for (int i = 0; i < n; i++) { if (x.p > i) { s = 7; continue; } s += x.d; } return diffPair(x.p, s);",
+        "float s = x.d; switch (n) { case 1: s = 7; break; case 2: s = y.d; break; } return diffPair(x.p, s);",
+        "if (x.d > 0) { if (x.p > 0.5) return diffPair(x.p, 3 * x.d); } return diffPair(x.p, 2 * x.d);",
+        "float s = x.d; for (int i = 0; i < n; i++) { if (x.d > 0) { if (x.p > 0.5) break; } s += x.d; } return diffPair(x.p, s);",
+        "float q[4]; q[0] = x.d; q[1] = 5; return diffPair(x.p, q[n] + q[n + 1]);",
+        "float q[4]; q[0] = x.d; if (x.d > 0) { q[n] = 3 * x.d; } return diffPair(x.p, q[n]);",
+        "float q[4] = { 0, 0, 0, 5 }; float r[4]; r[n] = x.d; if (x.p > 0.5) r = q; return diffPair(x.p, r[3]);",
+    ];
+    for body in joins {
+        assert!(gradient("", body).is_err(), "{body}");
+    }
     for (body, place) in cases {
         assert_eq!(gradient("", body), Err(place.to_owned()), "{body}");
     }

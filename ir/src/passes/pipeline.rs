@@ -131,12 +131,8 @@ pub const PIPELINE: &[Pass] = &[
         establishes: "no small, straight function of the library is called",
         applies: HAS_CALLEES,
         run: |module, runner| {
-            let capacity = match runner.options.merge_demand {
-                true => 0,
-                false => MAX_INLINED,
-            };
             let calls = CallGraph::new(module);
-            inline::inline(module, &calls, capacity);
+            inline::inline(module, &calls, runner.inlined());
             PassEffect::Done
         },
         holds: |module, _| inline::is_done(module),
@@ -251,6 +247,14 @@ impl<'a, 'w> PassRunner<'a, 'w> {
             specialise: true,
             kept: Vec::new(),
             refused: Vec::new(),
+        }
+    }
+
+    /// The number of instructions that a module may get by inlining.
+    pub(super) fn inlined(&self) -> usize {
+        match self.options.merge_demand {
+            true => 0,
+            false => MAX_INLINED,
         }
     }
 

@@ -5,7 +5,7 @@
 //! [`Recipe`](crate::derivative::Recipe). Guarantees: each loop with `[ForceUnroll]` in a function
 //! that is differentiated is unrolled, or to blocks where it says so.
 
-use super::inline::{MAX_INLINED, inline};
+use super::inline::inline;
 use super::pipeline::PassRunner;
 use super::unroll::{self, MAX_FORCED};
 use crate::calls::{CallGraph, callees};
@@ -20,7 +20,7 @@ pub(super) fn straighten(
     runner: &mut PassRunner<'_, '_>,
 ) -> Result<(), Diagnostic> {
     let calls = CallGraph::of_all(module);
-    inline(module, &calls, MAX_INLINED);
+    inline(module, &calls, runner.inlined());
     let is_differentiated = differentiated(module);
     let mut order = calls.order;
     order.retain(|id| is_differentiated[id.index()]);
@@ -71,7 +71,7 @@ fn not_unrolled(span: Span) -> Diagnostic {
         "a loop with `[ForceUnroll]` cannot be unrolled",
     )
     .here(format!(
-        "its number of iterations is not known, or it becomes more than {MAX_FORCED} instructions"
+        "its number of iterations is not known, or it and the loops before it become more than {MAX_FORCED} instructions"
     ))
     .help("remove it, or write `[ForceUnroll(4)]`, which keeps the loop")
 }

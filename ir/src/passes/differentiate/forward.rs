@@ -211,7 +211,7 @@ impl Forward<'_, '_> {
                 self.builder.terminate(kind, args, span);
             }
             InstKind::Call(callee, arrays) => self.call(inst, *callee, arrays)?,
-            kind if kind.effect() == Effect::UsesTape => self.record(inst),
+            kind if kind.effect() == Effect::UsesTape => self.record(inst)?,
             _ => {
                 self.copied.copy(&mut self.builder, primal, inst);
                 self.linear(inst);

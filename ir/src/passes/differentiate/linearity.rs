@@ -1,8 +1,9 @@
 //! Whether custom forward derivatives are linear in their tangents, so that they can be transposed.
 //!
 //! What depends on a tangent may only be multiplied by what does not, and be added to what does: else
-//! the transpose would be the gradient of something else. A value depends on a tangent if one reaches
-//! it by any instruction, also by those that pass no derivative.
+//! the transpose would be the gradient of something else. Where ways join, and in the elements of an
+//! array, tangents may meet only tangents and 0; and no tangent may choose the way. A value depends on
+//! a tangent if one reaches it by any instruction, also by those that pass no derivative.
 
 use super::linear::{Linear, linear};
 use super::{Differentiator, Loss};
@@ -46,6 +47,7 @@ impl Differentiator<'_> {
                 activity: &activity,
                 dependence: Dependence::new(&linear.function, &activity, &summaries),
                 constants: constants(&linear.function),
+                joins: Joins::new(&linear.function),
                 calls: Vec::new(),
             };
             let not_linear = |span| Loss::NotLinear {
@@ -251,6 +253,7 @@ struct Check<'l> {
     activity: &'l Activity,
     dependence: Dependence,
     constants: Vec<Option<u32>>,
+    joins: Joins,
     /// Active calls, to be checked too.
     calls: Vec<(FuncId, Activity, Span)>,
 }
@@ -270,24 +273,69 @@ impl Check<'_> {
         !self.is_active(value) && !self.is_zero(value)
     }
 
+    /// Whether the array has elements that are tangents.
+    fn is_active_array(&self, array: ArrayId) -> bool {
+        self.linear.active.array(array) && self.dependence.array(array)
+    }
+
+    /// Whether something else than a tangent becomes a value that is one otherwise.
+    fn joins_foreign(&self, region: RegionId, inst: &Inst) -> bool {
+        let mut found = false;
+        (self.joins).for_each(&self.linear.function, region, inst, |from, to| {
+            found |= self.is_active(to) && self.is_foreign(from);
+        });
+        found
+    }
+
+    /// Whether a region leaves what is around it, or writes elements that are tangents.
+    fn has_effect(&self, region: RegionId) -> bool {
+        let function = &self.linear.function;
+        let mut inside = Vec::new();
+        function.for_each_region_within(region, |inner| inside.push(inner));
+        let mut insts = inside.iter().flat_map(|&id| &function.region(id).insts);
+        insts.any(|inst| match &inst.kind {
+            InstKind::Return => true,
+            InstKind::Break(to) | InstKind::Continue(to) => !inside.contains(to),
+            InstKind::Store(array)
+            | InstKind::ArrayZero(array)
+            | InstKind::ArrayResize(array, _) => self.is_active_array(*array),
+            InstKind::ArrayCopy { to, .. } => self.is_active_array(*to),
+            InstKind::Call(_, arrays) => arrays.iter().any(|&array| self.is_active_array(array)),
+            _ => false,
+        })
+    }
+
     /// Where the function is not linear first.
     fn violation(&mut self) -> Option<Span> {
         let function = &self.linear.function;
+        let mut params = (0..).map(ArrayId).zip(function.array_params());
+        // What the caller's array has is no tangent.
+        if params.any(|(id, array)| {
+            array.mode != Some(PassingMode::Out)
+                && self.is_active_array(id)
+                && !self.activity.arrays[id.index()]
+        }) {
+            return Some(function.span);
+        }
         let mut order = Vec::new();
         function.for_each_region(|region| order.push(region));
+        // An instruction is a better place than the loop or branch that its operands come from.
+        let mut joined = None;
         for id in order {
             for (position, inst) in function.region(id).insts.iter().enumerate() {
                 if self.is_violated(id, position, inst) {
                     return Some(inst.span);
                 }
+                if joined.is_none() && self.joins_foreign(id, inst) {
+                    joined = Some(inst.span);
+                }
             }
         }
-        None
+        joined
     }
 
     fn is_violated(&mut self, region: RegionId, position: usize, inst: &Inst) -> bool {
         let linear = self.linear;
-        let function = &linear.function;
         match &inst.kind {
             InstKind::Op(op) if self.is_active(inst.results.first) => {
                 let terms = linear.sums.get(&inst.results.first).into_iter().flatten();
@@ -303,26 +351,23 @@ impl Check<'_> {
                     || terms.any(|(c, _)| c.value().is_some_and(|c| self.dependence.value(c)))
                     || added.iter().any(|&arg| self.is_foreign(arg))
             }
-            InstKind::Load(array) | InstKind::Store(array) => {
+            InstKind::Load(array) => {
                 linear.active.array(*array) && self.dependence.value(inst.args[0])
             }
-            InstKind::ArrayCopy { to, .. } => {
-                linear.active.array(*to) && self.dependence.any(&inst.args)
+            InstKind::Store(array) => {
+                linear.active.array(*array)
+                    && (self.dependence.value(inst.args[0])
+                        || self.is_active_array(*array) && self.is_foreign(inst.args[1]))
+            }
+            InstKind::ArrayCopy { to, from } => {
+                linear.active.array(*to)
+                    && (self.dependence.any(&inst.args)
+                        || self.is_active_array(*to) && !self.is_active_array(*from))
             }
             InstKind::If(then, other) => {
-                let leaves = |arm: RegionId| function.terminator(arm).kind != InstKind::Yield;
                 let yields = inst.results.iter().any(|result| self.is_active(result));
-                let is_added = |arm: RegionId| {
-                    let end = function.terminator(arm);
-                    let given = end.args.iter().zip(inst.results.iter());
-                    (end.kind == InstKind::Yield)
-                        && (given.into_iter())
-                            .any(|(&arg, result)| self.is_active(result) && self.is_foreign(arg))
-                };
-                is_added(*then)
-                    || is_added(*other)
-                    || self.dependence.value(inst.args[0])
-                        && (yields || leaves(*then) || leaves(*other))
+                self.dependence.value(inst.args[0])
+                    && (yields || self.has_effect(*then) || self.has_effect(*other))
             }
             InstKind::Call(callee, arrays) if linear.calls.contains_key(&(region, position)) => {
                 let wanted = linear.active.of_call(inst, arrays);

@@ -3,6 +3,7 @@
 use super::{MAX_DERIVED_INSTRUCTIONS, MAX_ORDER};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
+use crate::limits::{MAX_ARRAY_ELEMENTS, MAX_RECORD_FIELDS};
 use crate::span::Span;
 
 /// A derivative that cannot be made.
@@ -12,8 +13,12 @@ pub(super) enum Loss {
     NoForwardRule { name: String, span: Span },
     /// A function that reads screen-space derivatives is differentiated backward.
     Shadow { name: String, span: Span },
-    /// Derived code is longer than [`MAX_DERIVED_INSTRUCTIONS`].
-    TooLarge { name: String, span: Span },
+    /// A limit of derived code does not hold.
+    TooLarge {
+        name: String,
+        span: Span,
+        limit: DerivedLimit,
+    },
     /// The forward derivative of a function is to be transposed, and is not linear at that span.
     NotLinear { name: String, span: Span },
     /// A function is to be differentiated that calls this derivative of itself.
@@ -22,21 +27,51 @@ pub(super) enum Loss {
     OrderTooHigh { name: String, span: Span },
 }
 
+/// A limit of derived code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DerivedLimit {
+    /// [`MAX_DERIVED_INSTRUCTIONS`].
+    Instructions,
+    /// [`MAX_RECORD_FIELDS`].
+    RecordFields,
+    /// [`MAX_ARRAY_ELEMENTS`].
+    ArrayElements,
+}
+
+impl DerivedLimit {
+    /// The error that derivatives of a function are beyond the limit.
+    fn exceeded(self, name: &str, span: Span) -> Diagnostic {
+        let (what, here, help) = match self {
+            DerivedLimit::Instructions => (
+                format!("more than {MAX_DERIVED_INSTRUCTIONS} instructions"),
+                "differentiated too often",
+                "differentiate smaller functions, or call one in a loop",
+            ),
+            DerivedLimit::RecordFields => (
+                format!("to keep more than {MAX_RECORD_FIELDS} values of one call or iteration"),
+                "too long for one record of the tape",
+                "write its parts as functions, or as iterations of a loop",
+            ),
+            DerivedLimit::ArrayElements => (
+                format!("more than {MAX_ARRAY_ELEMENTS} elements of arrays"),
+                "its arrays have gradients beside them",
+                "differentiate functions of smaller arrays",
+            ),
+        };
+        let message = format!("derivatives of `{name}` have {what}");
+        Diagnostic::new(Code::DerivedCodeTooLarge, span, message)
+            .here(here)
+            .help(help)
+    }
+}
+
 impl Loss {
     /// The error that reports it.
     pub(super) fn diagnostic(self) -> Diagnostic {
         match self {
             Loss::NoForwardRule { name, span } => no_forward_rule(&name, span),
             Loss::Shadow { name, span } => shadow_in_backward(&name, span),
-            Loss::TooLarge { name, span } => Diagnostic::new(
-                Code::DerivedCodeTooLarge,
-                span,
-                format!(
-                    "derivatives of `{name}` have more than {MAX_DERIVED_INSTRUCTIONS} instructions"
-                ),
-            )
-            .here("differentiated too often")
-            .help("differentiate smaller functions, or call one in a loop"),
+            Loss::TooLarge { name, span, limit } => limit.exceeded(&name, span),
             Loss::NotLinear { name, span } => Diagnostic::new(
                 Code::NonlinearRule,
                 span,

@@ -51,10 +51,11 @@ use crate::calls::CallGraph;
 use crate::derivative::{Activity, CustomDerivatives, DifferentiationMode, Recipe};
 use crate::diagnostic::Diagnostic;
 use crate::instruction::Effect;
+use crate::limits::{MAX_ARRAY_ELEMENTS, MAX_RECORD_FIELDS};
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
 use coefficients::{CoefficientProvider, Partials};
-use loss::Loss;
+use loss::{DerivedLimit, Loss};
 use order::FunctionOrder;
 use placeholder::{caller_of, forward_placeholder};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -134,13 +135,13 @@ fn finish(module: &mut Module) {
             .iter()
             .any(|r| r.insts.iter().any(detaches))
         {
-            attach(function);
+            remove_detaches(function);
         }
     }
 }
 
 /// Replaces every `Detach` by its operand.
-fn attach(function: &mut Function) {
+fn remove_detaches(function: &mut Function) {
     let mut order = Vec::new();
     function.for_each_region(|region| order.push(region));
     let mut aliases = super::replacement::Replacements::new(function.values.len());
@@ -222,12 +223,12 @@ impl Differentiator<'_> {
         }
     }
 
-    /// The record with a tangent after the fields for each float.
-    fn record_with_tangents(&mut self, record: RecordId) -> RecordId {
+    /// The record with a tangent after the fields for each float, for derivatives of a function.
+    fn record_with_tangents(&mut self, of: &Function, record: RecordId) -> Result<RecordId, Loss> {
         let fields = &self.module.records[record.index()].fields;
         let mut types: Vec<Scalar> = fields.iter().map(|field| field.ty).collect();
         types.extend(self.floats_of(record));
-        self.record(types)
+        self.record(of, types)
     }
 
     /// The floats of a record.
@@ -237,8 +238,11 @@ impl Differentiator<'_> {
         types.filter(|&ty| ty == Scalar::F32).collect()
     }
 
-    /// The record of these types.
-    fn record(&mut self, types: Vec<Scalar>) -> RecordId {
+    /// The record of these types, for derivatives of a function.
+    fn record(&mut self, of: &Function, types: Vec<Scalar>) -> Result<RecordId, Loss> {
+        if types.len() > MAX_RECORD_FIELDS {
+            return Err(too_large(of, DerivedLimit::RecordFields));
+        }
         let record = Record {
             fields: results(types),
         };
@@ -248,7 +252,7 @@ impl Differentiator<'_> {
             records.push(record);
             records.len() - 1
         });
-        RecordId(id as u32)
+        Ok(RecordId(id as u32))
     }
 
     fn function(&self, id: FuncId) -> &Function {
@@ -349,14 +353,6 @@ impl Differentiator<'_> {
         }
     }
 
-    fn too_large(&self, id: FuncId) -> Loss {
-        let function = self.function(id);
-        Loss::TooLarge {
-            name: primal_name(&function.name).to_owned(),
-            span: function.span,
-        }
-    }
-
     /// Writes the body of a derived function whose primal function is complete.
     fn write(&mut self, id: FuncId, recipe: &Recipe, of: FuncId) -> Result<(), Loss> {
         self.complete(of)?;
@@ -383,7 +379,11 @@ impl Differentiator<'_> {
     fn put(&mut self, id: FuncId, mut made: Function) -> Result<(), Loss> {
         self.instructions += made.regions.iter().map(|r| r.insts.len()).sum::<usize>();
         if self.instructions > MAX_DERIVED_INSTRUCTIONS {
-            return Err(self.too_large(id));
+            return Err(too_large(self.function(id), DerivedLimit::Instructions));
+        }
+        let elements: u64 = made.arrays.iter().map(|array| u64::from(array.len)).sum();
+        if elements > MAX_ARRAY_ELEMENTS {
+            return Err(too_large(self.function(id), DerivedLimit::ArrayElements));
         }
         let place = &mut self.module.functions[id.index()];
         made.members = std::mem::take(&mut place.members);
@@ -421,6 +421,15 @@ impl Differentiator<'_> {
         self.forwards.insert(key, id);
         self.queue.push(id);
         Ok(id)
+    }
+}
+
+/// The error that derivatives of a function are beyond a limit.
+fn too_large(function: &Function, limit: DerivedLimit) -> Loss {
+    Loss::TooLarge {
+        name: primal_name(&function.name).to_owned(),
+        span: function.span,
+        limit,
     }
 }
 

@@ -10,6 +10,7 @@
 
 use super::choose::{Choice, Choices};
 use super::linear::Linear;
+use super::loss::DerivedLimit;
 use super::shape::{Shape, Target, inside};
 use super::{Differentiator, Loss};
 use crate::instruction::Effect;
@@ -121,10 +122,7 @@ impl Plan {
         };
         let returns = shape.ends(Target::Return).to_vec();
         if !walk.region(&mut plan, function.body, &returns, &mut needed) {
-            return Err(Loss::TooLarge {
-                name: function.name.clone(),
-                span: function.span,
-            });
+            return Err(super::too_large(function, DerivedLimit::Instructions));
         }
         plan.outer = needed.kept.into_iter().collect();
         plan.outer.sort_unstable();

@@ -54,19 +54,23 @@ impl Analysis {
                 types.push(Scalar::I32);
             }
             if !types.is_empty() {
-                records.insert(region, differentiator.record(types));
+                records.insert(region, differentiator.record(primal, types)?);
             }
         }
         let mut adjoint_records = FxHashMap::default();
         for inst in primal.regions.iter().flat_map(|region| &region.insts) {
+            let mut record = None;
             inst.kind.for_each_field(|field| {
-                if let InstField::Record(&record) = field {
-                    let floats = differentiator.floats_of(record);
-                    if !floats.is_empty() {
-                        adjoint_records.insert(record, differentiator.record(floats));
-                    }
+                if let InstField::Record(&of) = field {
+                    record = Some(of);
                 }
             });
+            if let Some(record) = record {
+                let floats = differentiator.floats_of(record);
+                if !floats.is_empty() {
+                    adjoint_records.insert(record, differentiator.record(primal, floats)?);
+                }
+            }
         }
         Ok(Analysis {
             linear,
@@ -314,7 +318,10 @@ impl Differentiator<'_> {
         let analysis = Analysis::new(self, &primal, activity, tape)?;
         let kept = analysis.kept();
         let is_on_tape = on_tape.is_some() || kept.len() > super::MAX_KEPT_RESULTS;
-        let record = (is_on_tape && !kept.is_empty()).then(|| self.record(kept.clone()));
+        let record = match is_on_tape && !kept.is_empty() {
+            true => Some(self.record(&primal, kept.clone())?),
+            false => None,
+        };
         let returned = if is_on_tape { &[][..] } else { &kept };
         let returns = match record {
             Some(record) => Returns::Tape(tape, record),

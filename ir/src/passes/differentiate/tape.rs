@@ -1,6 +1,7 @@
 //! Records on tapes: their derivatives, and those that the sweeps of reverse mode make.
 
 use super::forward::Forward;
+use super::loss::Loss;
 use super::transpose::Transpose;
 use crate::builder::FunctionBuilder;
 use crate::module::*;
@@ -39,18 +40,18 @@ fn floats(
 
 impl Forward<'_, '_> {
     /// A record is kept or taken with the tangents of its floats after them.
-    pub(super) fn record(&mut self, inst: &Inst) {
+    pub(super) fn record(&mut self, inst: &Inst) -> Result<(), Loss> {
         let primal = self.primal;
         let is_float = |value: ValueId| primal.value(value).ty == Scalar::F32;
         match inst.kind {
             InstKind::Keep(tape, record) => {
-                let record = self.differentiator.record_with_tangents(record);
+                let record = self.differentiator.record_with_tangents(primal, record)?;
                 let selected: Vec<bool> = inst.args.iter().map(|&a| is_float(a)).collect();
                 let args = self.with_tangents(inst, selected);
                 keep(&mut self.builder, tape, record, args, inst.span);
             }
             InstKind::Take(tape, record) => {
-                let record = self.differentiator.record_with_tangents(record);
+                let record = self.differentiator.record_with_tangents(primal, record)?;
                 let selected: Vec<bool> = inst.results.iter().map(is_float).collect();
                 let types = self.result_types(inst, &selected);
                 let results = take(&mut self.builder, tape, record, types, inst.span);
@@ -64,6 +65,7 @@ impl Forward<'_, '_> {
             }
             _ => {}
         }
+        Ok(())
     }
 }
 
