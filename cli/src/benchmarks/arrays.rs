@@ -4,10 +4,10 @@
 //! A shader that reads an element in each iteration is timed beside one that reads a variable. The
 //! difference, by the number of iterations, is an access, its index included.
 
-use super::engines::{BatchRunner, check_engines_agree, tier_suffix, tiers};
+use super::engines::{add_batches, check_engines_agree, tier_suffix, tiers, vector_levels};
 use super::programs::{Workload, grid, input_planes, output_planes, program};
 use super::report::{BenchReport, RatioGoal};
-use super::timing::{BenchCandidate, time_round_robin};
+use super::timing::{least, time_round_robin};
 use adumbra::batch::SimdLevel;
 use std::cell::RefCell;
 
@@ -50,39 +50,36 @@ pub(super) fn run(rounds: usize, report: &mut BenchReport) {
     let points = &workloads[0].points;
     let planes = &input_planes(points);
     let out = &RefCell::new(output_planes(points.len()));
-    let levels = || SimdLevel::available().filter(|&level| level > SimdLevel::Baseline);
     let title =
         |name: &str, level: SimdLevel, suffix: &str| format!("array_{name}_{level}{suffix}");
     let mut candidates = Vec::new();
     for workload in &workloads {
         check_engines_agree(workload);
+        let title = |level, suffix: &str| title(workload.name, level, suffix);
         let program = program(&workload.source, false);
-        for level in levels() {
-            for tier in tiers(level) {
-                let mut batches = BatchRunner::new(&program, level, tier, points);
-                let title = title(workload.name, level, tier_suffix(Some(tier)));
-                candidates.push(BenchCandidate::new(title, move || {
-                    batches.run_on(planes, &mut out.borrow_mut());
-                }));
-            }
-        }
+        let levels = vector_levels();
+        add_batches(
+            &mut candidates,
+            &program,
+            points,
+            (planes, out),
+            levels,
+            title,
+        );
     }
     let samples = time_round_robin(&mut candidates, rounds, points.len() * ITERATIONS);
     report.title("iterations that read a variable or an element, nanoseconds");
     for (name, sample) in &samples {
         report.timing(name, "ns", *sample);
     }
-    let of = |title: String| {
-        let found = samples.iter().find(|(name, _)| *name == title);
-        found.expect("it was timed").1.min
-    };
-    for level in levels() {
+    let of = |name, level, suffix| least(&samples, &title(name, level, suffix));
+    for level in vector_levels() {
         for tier in tiers(level) {
             let suffix = tier_suffix(Some(tier));
-            let without = of(title(READS[0].0, level, suffix));
+            let without = of(READS[0].0, level, suffix);
             for (name, _, most) in READS {
                 let Some(most) = most else { continue };
-                let access = of(title(name, level, suffix)) - without;
+                let access = of(name, level, suffix) - without;
                 report.ratio(
                     format!("array_{name}_{level}_access_over_{most}_ns{suffix}"),
                     access / most,

@@ -3,7 +3,7 @@
 
 use super::programs::{self, PixelGlobals, Workload, program, workloads};
 use super::report::BenchReport;
-use super::timing::{BenchCandidate, time_round_robin};
+use super::timing::{BenchCandidate, least, time_round_robin};
 use adumbra::{
     Dual, Evaluator, Instance, Limits, NoTextures, Program,
     access::OutputSlot,
@@ -164,6 +164,33 @@ pub fn tier_suffix(tier: Option<Tier>) -> &'static str {
     }
 }
 
+/// The levels above the baseline.
+pub(super) fn vector_levels() -> impl Iterator<Item = SimdLevel> {
+    SimdLevel::available().filter(|&level| level > SimdLevel::Baseline)
+}
+
+/// Adds a program in batches as a candidate for each of these levels and each tier; `title` names it by
+/// level and the suffix of the tier. All candidates share planes: one with memory of its own would
+/// wait for it.
+pub(super) fn add_batches<'a>(
+    candidates: &mut Vec<BenchCandidate<'a>>,
+    program: &Arc<Program>,
+    points: &[PixelGlobals],
+    (planes, out): (&'a [Vec<f32>; 2], &'a RefCell<[Vec<f32>; 3]>),
+    levels: impl Iterator<Item = SimdLevel>,
+    title: impl Fn(SimdLevel, &str) -> String,
+) {
+    for level in levels {
+        for tier in tiers(level) {
+            let mut batches = BatchRunner::new(program, level, tier, points);
+            let title = title(level, tier_suffix(Some(tier)));
+            candidates.push(BenchCandidate::new(title, move || {
+                batches.run_on(planes, &mut out.borrow_mut());
+            }));
+        }
+    }
+}
+
 /// Checks that each point of a batch has, to the bit, its value from the point engine, at every
 /// SIMD level and tier.
 ///
@@ -220,7 +247,6 @@ const WHAT: [&str; 2] = ["value", "dual"];
 
 fn time(workload: &Workload, rounds: usize, report: &mut BenchReport) {
     let (name, points) = (workload.name, &workload.points);
-    // All candidates share these planes: one with memory of its own would wait for it.
     let planes = &programs::input_planes(points);
     let out = &RefCell::new(programs::output_planes(points.len()));
     let mut contenders = Vec::new();
@@ -233,25 +259,23 @@ fn time(workload: &Workload, rounds: usize, report: &mut BenchReport) {
                 points.iter().for_each(|point| alone.run(point));
             }));
         }
-        for level in SimdLevel::available() {
-            for tier in tiers(level) {
-                let mut batches = BatchRunner::new(&program, level, tier, points);
-                let title = format!("{name}_{level}_{what}{}", tier_suffix(Some(tier)));
-                contenders.push(BenchCandidate::new(title, move || {
-                    batches.run_on(planes, &mut out.borrow_mut());
-                }));
-            }
-        }
+        let title = |level, suffix: &str| format!("{name}_{level}_{what}{suffix}");
+        let levels = SimdLevel::available();
+        add_batches(
+            &mut contenders,
+            &program,
+            points,
+            (planes, out),
+            levels,
+            title,
+        );
     }
     let samples = time_round_robin(&mut contenders, rounds, points.len());
     report.title(format!("{name}: our engines, nanoseconds a point"));
     for (contender, sample) in &samples {
         report.timing(contender, "ns", *sample);
     }
-    let of = |contender: &str| {
-        let found = samples.iter().find(|(n, _)| n == contender);
-        found.expect("it was timed").1.min
-    };
+    let of = |contender: &str| least(&samples, contender);
     for level in SimdLevel::available() {
         for what in WHAT {
             let (point, batch) = (

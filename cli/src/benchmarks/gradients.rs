@@ -4,12 +4,12 @@
 //! gradient's components, by `bwd_diff`. The gradient is checked against the sum of both shadows of
 //! the value.
 
-use super::engines::{BatchRunner, PointRunner, tier_suffix, tiers};
+use super::engines::{BatchRunner, PointRunner, add_batches, tier_suffix, tiers, vector_levels};
 use super::programs::{
     self, PixelGlobals, compiler, differentiable_w4, grid, output_planes, program,
 };
 use super::report::{BenchReport, RatioGoal};
-use super::timing::{BenchCandidate, time_round_robin};
+use super::timing::{BenchCandidate, least, time_round_robin};
 use adumbra::{
     Compiler, Sources,
     batch::{SimdLevel, Tier},
@@ -132,21 +132,19 @@ impl GradientWorkload {
         let (name, points) = (self.name, &self.points);
         let planes = &programs::input_planes(points);
         let out = &RefCell::new(output_planes(points.len()));
-        let levels = || SimdLevel::available().filter(|&level| level > SimdLevel::Baseline);
         let mut candidates = Vec::new();
-        let sources = [("value", self.value()), ("reverse", self.gradient())];
-        for (what, source) in &sources {
-            let program = program(source, false);
-            for level in levels() {
-                for tier in tiers(level) {
-                    let mut batches = BatchRunner::new(&program, level, tier, points);
-                    let title =
-                        format!("gradient_{name}_{level}_{what}{}", tier_suffix(Some(tier)));
-                    candidates.push(BenchCandidate::new(title, move || {
-                        batches.run_on(planes, &mut out.borrow_mut());
-                    }));
-                }
-            }
+        for (what, source) in [("value", self.value()), ("reverse", self.gradient())] {
+            let program = program(&source, false);
+            let title = |level, suffix: &str| format!("gradient_{name}_{level}_{what}{suffix}");
+            let levels = vector_levels();
+            add_batches(
+                &mut candidates,
+                &program,
+                points,
+                (planes, out),
+                levels,
+                title,
+            );
         }
         let samples = time_round_robin(&mut candidates, rounds, points.len());
         report.title(format!(
@@ -155,15 +153,12 @@ impl GradientWorkload {
         for (candidate, sample) in &samples {
             report.timing(candidate, "ns", *sample);
         }
-        let of = |title: String| {
-            let found = samples.iter().find(|(name, _)| *name == title);
-            found.expect("it was timed").1.min
-        };
-        for level in levels() {
+        for level in vector_levels() {
             for tier in tiers(level) {
                 let suffix = tier_suffix(Some(tier));
-                let [value, reverse] = ["value", "reverse"]
-                    .map(|what| of(format!("gradient_{name}_{level}_{what}{suffix}")));
+                let [value, reverse] = ["value", "reverse"].map(|what| {
+                    least(&samples, &format!("gradient_{name}_{level}_{what}{suffix}"))
+                });
                 let goal = self.goals[usize::from(tier == Tier::Native)];
                 report.ratio(
                     format!("gradient_{name}_{level}_reverse_over_value{suffix}"),

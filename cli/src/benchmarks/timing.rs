@@ -106,3 +106,12 @@ pub fn time_round_robin(
         })
         .collect()
 }
+
+/// The least time of a contender.
+///
+/// # Panics
+/// If it was not timed.
+pub(super) fn least(samples: &[(String, Timing)], contender: &str) -> f64 {
+    let found = samples.iter().find(|(name, _)| name == contender);
+    found.expect("it was timed").1.min
+}

@@ -285,37 +285,36 @@ fn derivatives_of_programs_are_those_of_differences() {
     }
 }
 
+/// A module that calls the backward derivative, not yet written, of a function with this signature
+/// and body.
+fn backward_of_f(function: &str) -> Module {
+    let mut module = module(&format!(
+        "fn f{function}\nfn main() -> () ^0 {{\nreturn\n}}"
+    ));
+    let f = function_f(&module);
+    let id = derived(&mut module, DifferentiationMode::Backward, f);
+    calling(module, id)
+}
+
 #[test]
 fn backward_derivative_of_a_shadow_is_refused() {
-    let functions = "fn f(%0: f32) -> (f32) ^0 {
+    let body = "(%0: f32) -> (f32) ^0 {
         %1: f32 = ddx %0
         %2: f32 = mul %1, %0
         return %2
-    }
-    fn main() -> () ^0 {
-        return
     }";
-    let mut module = module(functions);
-    let f = function_f(&module);
-    let id = derived(&mut module, DifferentiationMode::Backward, f);
-    let mut module = calling(module, id);
+    let mut module = backward_of_f(body);
     let refused = differentiate(&mut module).expect_err("it loses a gradient");
     assert_eq!(refused.code, crate::codes::Code::ShadowInBackward);
 }
 
 #[test]
 fn terms_of_strong_products_vanish_at_zero() {
-    let functions = "fn f(%0: f32, %1: f32) -> (f32) ^0 {
+    let body = "(%0: f32, %1: f32) -> (f32) ^0 {
         %2: f32 = strongmul %0, %1
         return %2
-    }
-    fn main() -> () ^0 {
-        return
     }";
-    let mut module = module(functions);
-    let f = function_f(&module);
-    let id = derived(&mut module, DifferentiationMode::Backward, f);
-    let mut module = calling(module, id);
+    let mut module = backward_of_f(body);
     differentiate(&mut module).expect("nothing is lost");
     // By c and t: t is 0, then the cotangent.
     for (point, gradient) in [
