@@ -56,6 +56,8 @@ pub struct Compiler {
     arenas: ArenaPool,
     /// Whether programs report all that a point does.
     observes: bool,
+    /// Whether functions are differentiable without a mark.
+    all_marked: bool,
 }
 
 /// Options of a compilation.
@@ -107,12 +109,30 @@ impl Compiler {
             options: Options::default(),
             arenas: ArenaPool::default(),
             observes: false,
+            all_marked: false,
         }
     }
 
     /// The same compiler with other options.
     pub fn with_options(mut self, options: Options) -> Compiler {
         self.options = options;
+        self
+    }
+
+    /// The same compiler where every function counts as `[Differentiable]`: for tools that ask for
+    /// derivatives of what nobody marked.
+    ///
+    /// ```
+    /// use adumbra::{Compiler, GlobalsLayout, Sources};
+    /// let mut sources = Sources::new("<expression>", "fwd_diff(square)(diffPair(3.0, 1.0)).d");
+    /// sources.add("square.adu", "float square(float x) { return x * x; }");
+    /// let compiler = Compiler::new(GlobalsLayout::new());
+    /// let refused = compiler.compile_expression(&sources).unwrap_err();
+    /// assert_eq!(refused.diagnostics[0].code.to_string(), "E0551");
+    /// assert!(compiler.with_all_marked().compile_expression(&sources).is_ok());
+    /// ```
+    pub fn with_all_marked(mut self) -> Compiler {
+        self.all_marked = true;
         self
     }
 
@@ -206,7 +226,8 @@ impl Compiler {
 
     /// Makes a program of an entry of a session: number `index` of the first source, as
     /// [`parse_entries`](crate::session::parse_entries) counts them. Beside the program comes the
-    /// meaning of each of its outputs for the session.
+    /// meaning of each of its outputs for the session. Warnings about the other sources are left to
+    /// whoever keeps those: [`check`](Compiler::check) gives them.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, session::SessionOutput};

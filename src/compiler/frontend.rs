@@ -84,6 +84,9 @@ impl Compiler {
         let checked = self.check_parsed(&arena, &mut interner, parsed);
         phases.check = clock.lap();
         let mut warnings = fail_on_error(checked.diagnostics)?;
+        if let MainSource::Entry(_) = main {
+            warnings.retain(|warning| warning.span.file == FileId::MAIN);
+        }
         let (entry, given) = match checked.entry {
             Some((entry, given)) => (Ok(entry), given),
             None => (
@@ -139,6 +142,7 @@ impl Compiler {
             globals: &globals,
             closures: self.closures.as_deref().map(ClosureRegistry::closures),
             entry: parsed.entry,
+            all_marked: self.all_marked,
         };
         let mut checked = check::check(arena, interner, request);
         if parsed.diagnostics.iter().any(Diagnostic::is_error) {

@@ -1,13 +1,13 @@
 //! An expression as a function of the variables that it names, for `:grad` and `:check`.
 //!
 //! The expression becomes the body of a function whose parameters are those variables, so that
-//! `bwd_diff` and `fwd_diff` apply to it. Functions of the session that it reaches are marked in a
-//! copy of their sources, since a command asks for no marks. Arguments of a call that name no
+//! `bwd_diff` and `fwd_diff` apply to it. No function needs a mark, since a command asks for
+//! derivatives, not its functions. Arguments of a call that name no
 //! variable are parameters too, by the callee's names, or by their positions where those are not
 //! known. Diagnostics quote the expression, and nothing of the function around it.
 
 use super::command::subject;
-use super::expression_text::{call, names};
+use super::expression_text::{call, names, reached};
 use super::failed;
 use super::session::{CompiledEntry, ReplSession};
 use crate::error::{CliError, CliResult};
@@ -17,7 +17,6 @@ use adumbra::diagnostics::{Code, FileId, Span};
 use adumbra::inspect::TapeStats;
 use adumbra::value::ValueView;
 use adumbra::{Diagnostic, Diagnostics, Dual, Globals, Sources, Type};
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// The name of the source around the expression.
@@ -43,8 +42,6 @@ pub struct Differentiated<'s> {
     pub variables: Vec<Variable>,
     /// Variables that it names and that have no derivative.
     constants: Vec<Variable>,
-    /// Functions that the expression reaches.
-    marked: BTreeSet<String>,
     /// What the names of all that is written around it begin with, as no name of the session does.
     prefix: String,
 }
@@ -92,7 +89,6 @@ impl<'s> Differentiated<'s> {
             globals: session.globals().clone(),
             variables: Vec::new(),
             constants: Vec::new(),
-            marked: session.reached(text),
             prefix,
         };
         for name in names(text) {
@@ -225,12 +221,7 @@ impl<'s> Differentiated<'s> {
         let call = format!("{}({})", self.own("derivative"), names.join(", "));
         let (declarations, _) = self.declarations(ty, statements);
         self.session
-            .compile_marked(
-                &call,
-                (DERIVATIVES, &declarations),
-                &self.marked,
-                &self.globals,
-            )
+            .compile_marked(&call, (DERIVATIVES, &declarations), &self.globals)
             .map_err(|found| failed(&self.quoted(&found.diagnostics, &found.sources)))
     }
 
@@ -287,16 +278,27 @@ impl<'s> Differentiated<'s> {
         }
     }
 
-    /// Warns of derivatives that are always 0. Returns what its reverse mode keeps: the same,
+    /// Warns of gradients that end where the expression reaches. Returns what its reverse mode keeps: the same,
     /// whichever derivative is asked for.
     pub fn examine(&self) -> CliResult<Vec<TapeStats>> {
         let variable = &self.variables[0];
         let statements = self.reverse_statements(variable, 0);
         let compiled = self.compile_derivative(&variable.ty, &statements)?;
+        let reached = reached(&self.text, &compiled.sources);
+        let is_within = |inner: Span, outer: &Span| {
+            inner.file == outer.file && outer.start <= inner.start && inner.end <= outer.end
+        };
+        let is_own = |file: FileId| {
+            let file = compiled.sources.get(file);
+            file.is_some_and(|file| file.name() == DERIVATIVES)
+        };
+        let is_loss = |warning: &&Diagnostic| {
+            matches!(warning.code, Code::FlatDerivative | Code::RoundedGradient)
+                && (is_own(warning.span.file)
+                    || reached.iter().any(|place| is_within(warning.span, place)))
+        };
         let warnings = compiled.program().warnings().iter();
-        let losses = warnings
-            .filter(|warning| matches!(warning.code, Code::FlatDerivative | Code::RoundedGradient));
-        let losses: Vec<Diagnostic> = losses.cloned().collect();
+        let losses: Vec<Diagnostic> = warnings.filter(is_loss).cloned().collect();
         let losses = self.quoted(&losses, &compiled.sources);
         report::diagnostics_to_stderr(&losses.diagnostics, &losses.sources, OutputFormat::Text);
         Ok(compiled.program().stats().tape)

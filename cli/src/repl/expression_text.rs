@@ -1,11 +1,13 @@
-//! What the text of an expression has: its names, and the arguments of a call.
+//! What the text of an expression has: its names, what they reach, and the arguments of a call.
 
-use adumbra::diagnostics::FileId;
-use adumbra_frontend::ast::{ExprKind, ReplEntry, StmtKind};
+use adumbra::Sources;
+use adumbra::diagnostics::{FileId, Span};
+use adumbra_frontend::ast::{ExprKind, ItemKind, ReplEntry, StmtKind};
 use adumbra_frontend::lexer::lex;
 use adumbra_frontend::token_kind::TokenKind;
 use adumbra_frontend::{Interner, ReplParse, parse_repl};
 use bumpalo::Bump;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// The names in an expression, members excluded, each once.
@@ -50,9 +52,42 @@ pub fn call(text: &str) -> Option<(String, Vec<Range<usize>>)> {
     let ExprKind::Call(name, arguments) = expr.kind else {
         return None;
     };
-    let bytes = |span: adumbra::diagnostics::Span| span.start as usize..span.end as usize;
+    let bytes = |span: Span| span.start as usize..span.end as usize;
     let arguments = arguments.iter().map(|argument| bytes(argument.span));
     Some((interner.name(name.symbol).to_owned(), arguments.collect()))
+}
+
+/// The functions and structs that an expression names, and those that they name in turn: where
+/// their declarations are.
+pub fn reached(text: &str, sources: &Sources) -> Vec<Span> {
+    let mut declared: Vec<(String, Span, Vec<String>)> = Vec::new();
+    for (id, source) in sources.iter() {
+        let (arena, mut interner) = (Bump::new(), Interner::new());
+        let (file, _) = adumbra_frontend::parse(&arena, &mut interner, id, source.text());
+        for item in file.items {
+            let name = match item.kind {
+                ItemKind::Function(function) if !function.is_shader() => function.name,
+                ItemKind::Struct(of) => of.name,
+                _ => continue,
+            };
+            let bytes = item.span.start as usize..item.span.end as usize;
+            let text = source.text().get(bytes).unwrap_or_default();
+            let name = interner.name(name.symbol).to_owned();
+            declared.push((name, item.span, names(text)));
+        }
+    }
+    let mut reached = Vec::new();
+    let (mut open, mut seen) = (names(text), HashSet::new());
+    while let Some(name) = open.pop() {
+        if !seen.insert(name.clone()) {
+            continue;
+        }
+        for (_, span, named) in declared.iter().filter(|(of, ..)| *of == name) {
+            reached.push(*span);
+            open.extend_from_slice(named);
+        }
+    }
+    reached
 }
 
 #[cfg(test)]

@@ -6,14 +6,13 @@
 //! compilations. A redefinition blanks the earlier declaration in its source: lengths stay, so
 //! spans into it stay right.
 
-use super::expression_text::names;
 use super::failed;
 use crate::blank::blanked;
 use crate::checkerboard::{CheckerboardHost, Interrupt};
 use crate::error::{CliError, CliResult};
 use crate::files;
 use crate::input;
-use crate::report;
+use crate::report::{self, OutputFormat};
 use crate::setup::Setup;
 use crate::show;
 use adumbra::{
@@ -338,6 +337,10 @@ impl ReplSession {
             }
             self.sources_in_scope
                 .retain(|text| !text.text.trim().is_empty());
+            let own = diagnostics.iter().filter(|d| d.span.file == FileId::MAIN);
+            let own: Vec<Diagnostic> = own.cloned().collect();
+            let sources = self.sources(&name, typed).unwrap_or(sources);
+            report::diagnostics_to_stderr(&own, &sources, OutputFormat::Text);
             self.sources_in_scope.push(ScopeSource { name, text });
             return Ok(());
         }
@@ -449,8 +452,8 @@ impl ReplSession {
         })
     }
 
-    /// Compiles a call of a function in `declarations`, a source of that name, with `[Differentiable]` before the session's
-    /// functions of these names.
+    /// Compiles a call of a function in `declarations`, a source of that name; no function needs a
+    /// mark to be differentiated.
     ///
     /// # Errors
     /// If a declaration is wrong, or a function cannot be differentiated.
@@ -458,44 +461,21 @@ impl ReplSession {
         &self,
         call: &str,
         (name, declarations): (&str, &str),
-        marked: &BTreeSet<String>,
         globals: &Globals,
     ) -> Result<CompiledEntry, Diagnostics> {
         let mut sources = Sources::new("<expression>", call);
         for other in &self.sources_in_scope {
-            sources.add(&*other.name, marked_text(&other.text, marked));
+            sources.add(&*other.name, &*other.text);
         }
         sources.add(name, declarations);
         let sources = files::with_includes(sources)?;
-        let program = self.compiler(globals).compile_expression(&sources)?;
+        let compiler = self.compiler(globals).with_all_marked();
+        let program = compiler.compile_expression(&sources)?;
         Ok(CompiledEntry {
             instance: Instance::new(&program),
             given: vec![SessionOutput::Value],
             sources,
         })
-    }
-
-    /// The session's functions that an expression names, and those that they name in turn.
-    pub fn reached(&self, text: &str) -> BTreeSet<String> {
-        let mut reached = BTreeSet::new();
-        let mut open = names(text);
-        while let Some(name) = open.pop() {
-            let mut is_function = false;
-            for source in &self.sources_in_scope {
-                for_each_function(&source.text, |function, bytes, found| {
-                    if found == name && !function.is_shader() {
-                        is_function = true;
-                        if !reached.contains(&name) {
-                            open.extend(names(&source.text[bytes]));
-                        }
-                    }
-                });
-            }
-            if is_function {
-                reached.insert(name);
-            }
-        }
-        reached
     }
 
     /// The parameters of the session's function of that name with that number of them; none if there
@@ -590,21 +570,6 @@ fn for_each_function(text: &str, mut visit: impl FnMut(&FunctionDef<'_>, Range<u
             visit(function, bytes, interner.name(function.name.symbol));
         }
     }
-}
-
-/// A source with `[Differentiable]` before its functions of these names.
-fn marked_text(text: &str, marked: &BTreeSet<String>) -> String {
-    let mut starts = Vec::new();
-    for_each_function(text, |function, bytes, name| {
-        if marked.contains(name) && function.attributes.is_empty() {
-            starts.push(bytes.start);
-        }
-    });
-    let mut out = text.to_owned();
-    for start in starts.into_iter().rev() {
-        out.insert_str(start, "[Differentiable] ");
-    }
-    out
 }
 
 #[cfg(test)]

@@ -67,6 +67,8 @@ pub struct CheckRequest<'a, 'c> {
     pub closures: Option<&'c [RegisteredClosure]>,
     /// An entry typed into a session; a shader is made for it.
     pub entry: Option<ast::ReplEntry<'a>>,
+    /// Whether every function counts as `[Differentiable]`.
+    pub all_marked: bool,
 }
 
 /// The output of the checker.
@@ -89,6 +91,7 @@ pub fn check<'a>(
     request: CheckRequest<'a, '_>,
 ) -> CheckOutput<'a> {
     let mut checker = TypeChecker::new(arena, interner);
+    checker.derivatives.all_marked = request.all_marked;
     checker.declare_globals(request.globals);
     if let Some(closures) = request.closures {
         checker.register_closures(closures);
@@ -334,11 +337,6 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
         }
         let names = self.qualified_names();
         if self.diagnostics.is_empty() {
-            if entry.is_some() {
-                // Warnings for the sources that a session keeps were reported when they were
-                // entered.
-                self.warnings.retain(|d| d.span.file == FileId::MAIN);
-            }
             self.warnings.sort_by_key(|d| (d.span.file, d.span.start));
             self.diagnostics = self.warnings;
         }

@@ -52,6 +52,30 @@ const LOSSES: &[(&str, &str, Code, &str)] = &[
         "asint(x)",
     ),
     (
+        "",
+        "[Differentiable] float f(float x) { return unit_float((uint)(8 * x)) * x; }",
+        Code::RoundedGradient,
+        "(uint)(8 * x)",
+    ),
+    (
+        "float g(float x) { return x; }",
+        "[Differentiable] float f(float x) { float y = 0; if (x > 1) y = g(x); return y + x; }",
+        Code::LostGradient,
+        "g(x)",
+    ),
+    (
+        "void g(float x, out float y) { y = x; }",
+        "[Differentiable] float f(float x) { float y; g(x, y); return min(y, x); }",
+        Code::LostGradient,
+        "g(x, y)",
+    ),
+    (
+        "float g(float x) { return x; } [Differentiable] float h(float x) { return x; }",
+        "[Differentiable] float f(float x) { return h(g(x)); }",
+        Code::LostGradient,
+        "g(x)",
+    ),
+    (
         "int g(float x) { return (int)x; }",
         "[Differentiable] float f(float x) { return x * g(x); }",
         Code::RoundedGradient,
@@ -165,6 +189,18 @@ fn nothing_is_said_where_nothing_is_lost() {
             "",
             "[Differentiable] float f(float x) { return x - floor(x); }",
         ),
+        (
+            "float g(float x) { return x; }",
+            "[Differentiable] float f(float x) { if (g(x) > 1) return x; printf(\"%f\", g(x)); return x * 2; }",
+        ),
+        (
+            "float g(float x) { return x; } float h(float x) { return x; }",
+            "[Differentiable] float f(float x) { float w[2] = { x, 1 }; return w[(int)g(h(x)) & 1]; }",
+        ),
+        (
+            "float g(float x) { return x; } [Differentiable] float h(no_diff float k, float x) { return k * x; }",
+            "[Differentiable] float f(float x) { return h(g(x), x); }",
+        ),
     ];
     for (before, f) in cases {
         assert_eq!(found(before, f), [], "{before} {f}");
@@ -193,6 +229,45 @@ fn zero_gradients_are_reported_by_parameter() {
     assert_eq!(said("x = fwd_diff(g)(x, y);"), Vec::<String>::new());
     assert_eq!(said("x = fwd_diff(g)(1.0, y);"), [zero("g", "y")]);
     assert_eq!(said("bwd_diff(g)(x, 2.0, 1.0);"), Vec::<String>::new());
+    let alone = |f: &str| [format!("the derivative of `{f}` is 0 everywhere")];
+    assert_eq!(said("x = fwd_diff(floor)(x);"), alone("floor"));
+    assert_eq!(said("bwd_diff(hash11)(x, 1.0);"), alone("hash11"));
+    assert_eq!(
+        said("bwd_diff(copysign)(x, y, 1.0);"),
+        [zero("copysign", "b")]
+    );
+    assert_eq!(said("bwd_diff(max)(x, y, 1.0);"), Vec::<String>::new());
+}
+
+/// What is `no_diff` is the cause, not the parameter.
+#[test]
+fn derivatives_of_no_diff_outputs_say_so() {
+    let label = |f: &str, call: &str| {
+        let text = format!(
+            "[Differentiable] {f} shader main(out float o) {{ var x = diffPair(1.0); {call} o = x.d; }}"
+        );
+        let (_, warnings) = compile(&text).expect("it compiles");
+        let labels = warnings.into_iter().flat_map(|warning| warning.labels);
+        labels.map(|label| label.message).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        label("no_diff float f(float x) { return x; }", "bwd_diff(f)(x);"),
+        ["its result is `no_diff`"]
+    );
+    assert_eq!(
+        label(
+            "void f(no_diff out float y, float x) { y = x; }",
+            "bwd_diff(f)(x);"
+        ),
+        ["what it gives back here is `no_diff`"]
+    );
+    assert_eq!(
+        label(
+            "float f(float x, no_diff out float y) { y = x; return 1; }",
+            "bwd_diff(f)(x, 1.0);"
+        ),
+        ["nothing that has a derivative leads from here to a result"]
+    );
 }
 
 /// Plain structs carry gradients into marked functions.

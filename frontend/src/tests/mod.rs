@@ -75,6 +75,7 @@ fn checked<T>(
         globals: &globals(),
         closures: None,
         entry: None,
+        all_marked: false,
     };
     let checked = check(&arena, &mut interner, request);
     diagnostics.extend(checked.diagnostics);
@@ -183,6 +184,7 @@ fn entry(text: &str) -> Result<Vec<(SessionOutput, Vec<EvalValue>)>, Vec<Diagnos
         globals: &globals(),
         closures: None,
         entry: Some(*entry),
+        all_marked: false,
     };
     let checked = check(&arena, &mut interner, request);
     if checked.diagnostics.iter().any(Diagnostic::is_error) {

@@ -63,6 +63,19 @@ fn linear_rules_are_transposed() {
             "float scaled(float d, float k, int n) { float r = 0; for (int i = 0; i < n; i++) r += d * k; return r; }",
             "return diffPair(x.p, scaled(x.d, 1, n) - scaled(y.d, 1 / x.p / 3, 3 * n / 3));",
         ),
+        // Terms whose coefficient is 0.
+        (
+            "",
+            "return diffPair(x.p, 0.0 * x.d + 3 * x.d - y.d / x.p - -(y.d * 0) / y.p);",
+        ),
+        (
+            "",
+            "float d = 0; for (int i = 0; i < 3; i++) d += x.d * i; return diffPair(x.p, d - y.d / x.p);",
+        ),
+        (
+            "",
+            "float3 c = cross(float3(x.d, 0, y.d), float3(0, 0, 3)); return diffPair(x.p, c.x - c.y + c.z - y.d / x.p);",
+        ),
         // A coefficient and a tangent that come from one call.
         (
             "[Differentiable] float cube(float t, int n) { float r = 1; for (int i = 0; i < n; i++) r *= t; return r; }",
@@ -77,6 +90,7 @@ fn linear_rules_are_transposed() {
             "{body}"
         );
     }
+    assert_eq!(gradient("", "return diffPair(x.p, 0 * x.d);"), Ok(0.0));
 }
 
 #[test]

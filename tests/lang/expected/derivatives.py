@@ -111,6 +111,18 @@ def directions():
     }
 
 
+def no_diff_parameters():
+    # At x = 2, where what is no_diff is a constant of that value: x², x², x² and x³; x and 2x.
+    return {
+        "read": (4.0, 4.0),
+        "returned": (4.0, 4.0),
+        "written": (4.0, 4.0),
+        "changed": (10.0, 10.0),
+        "filled": (2.0 + 2.0 * 4.0 * 2.0, 2.0 + 2.0 * 4.0 * 2.0),
+        "direct": (3.0, 3.0),
+    }
+
+
 def rules():
     return {
         "of_g": 2.0,

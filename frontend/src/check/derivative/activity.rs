@@ -375,7 +375,7 @@ impl<'w, 'a, 'c> Walk<'w, 'a, 'c> {
             return Flow::default();
         }
         let any = self.graph.any(passed.iter().map(|flow| flow.varied));
-        self.lose_in_call(callee, args, &passed, any, span);
+        self.lose_in_call(callee, args, &passed, any);
         let (body, modes) = self.checker.underived(callee);
         let params = self.checker.underived_params(callee);
         // Derivatives, and what is written in their place, may lead from anywhere to anywhere.
@@ -391,9 +391,7 @@ impl<'w, 'a, 'c> Walk<'w, 'a, 'c> {
             results: Vec::new(),
             span,
         };
-        if !declared.is_library {
-            site.targets[USES].rounded = Some(self.body.uses);
-        }
+        site.targets[USES].rounded = Some(self.body.uses);
         for (&param, &flow) in params.iter().zip(&passed) {
             if let Some(param) = param {
                 site.args[param] = flow;
@@ -431,14 +429,13 @@ impl<'w, 'a, 'c> Walk<'w, 'a, 'c> {
         result
     }
 
-    /// Notes what a call loses.
+    /// Notes what a call loses, before it is added to the graph.
     fn lose_in_call(
         &mut self,
         callee: FunctionId,
         args: &[TypedExpr<'a>],
         passed: &[Flow],
         any: Option<NodeId>,
-        span: Span,
     ) {
         let declared = *self.checker.declared(callee);
         let types = &self.checker.types;
@@ -449,7 +446,7 @@ impl<'w, 'a, 'c> Walk<'w, 'a, 'c> {
             return;
         }
         if !self.checker.is_marked(callee) {
-            self.lose(Loss::Call(callee, span), any);
+            self.lose(Loss::Call(self.graph.sites.len()), any);
         } else if declared.marks.rules != Default::default() {
             for ((param, arg), flow) in declared.params.iter().zip(args).zip(passed) {
                 if !self.checker.is_differentiable_type(param.ty) {

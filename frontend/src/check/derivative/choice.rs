@@ -57,10 +57,17 @@ impl<'a> TypeChecker<'a, '_> {
             .map(|value| self.types.name(value.ty, self.interner))
             .collect();
         let text = self.symbol_name(name.symbol).to_owned();
-        let marked = functions.iter().any(|&function| self.is_marked(function));
-        if !marked {
-            // Says how the first one is marked.
-            return self.derive_all(functions[functions.len() - 1], modes, args.values, span);
+        if viable.is_empty() {
+            let mut unmarked = functions.iter().rev().filter(|&&id| !self.is_marked(id));
+            let marks = functions.iter().any(|&function| self.is_marked(function));
+            let meant = match marks {
+                true => unmarked.find(|&&function| self.fits_unmarked(function, args.values)),
+                false => unmarked.next(),
+            };
+            if let Some(&function) = meant {
+                // Says how it is marked.
+                return self.derive_all(function, modes, args.values, span);
+            }
         }
         let what = mode_name(modes[modes.len() - 1]);
         let (code, message, help) = match viable.is_empty() {
@@ -84,6 +91,20 @@ impl<'a> TypeChecker<'a, '_> {
                 .help(help),
         );
         None
+    }
+
+    /// Whether the values of arguments, without their differentials, are what a function takes; one
+    /// more may be the differential of its result.
+    fn fits_unmarked(&self, function: FunctionId, args: &[TypedExpr<'a>]) -> bool {
+        let params = self.declared(function).params;
+        let value_type = |ty: TypeId| {
+            let next = |&ty: &TypeId| self.types.primal_of_pair(ty);
+            std::iter::successors(Some(ty), next).last().unwrap_or(ty)
+        };
+        let fits = |(param, arg): (&TypedParam<'a>, &TypedExpr<'a>)| {
+            conversion_rank(value_type(arg.ty), param.ty).is_some()
+        };
+        matches!(args.len().wrapping_sub(params.len()), 0 | 1) && params.iter().zip(args).all(fits)
     }
 
     /// How well arguments fit, if they do.

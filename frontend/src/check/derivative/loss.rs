@@ -1,11 +1,10 @@
 //! Reports of gradients that are lost: errors at calls, samples and closures, warnings at integers and
 //! at derivatives that are 0 everywhere.
 
-use super::super::FunctionOrigin;
-use super::super::TypeChecker;
 use super::super::typed_tree::{FunctionId, TypedParam};
 use super::super::types::TypeId;
-use super::dependence::{Sources, varied};
+use super::super::{DeclaredFunction, TypeChecker};
+use super::dependence::{Site, Sources, varied};
 use super::reach::Activity;
 use crate::ast::ParamDirection;
 use adumbra_ir::module::DifferentiationMode;
@@ -16,14 +15,15 @@ use std::collections::HashSet;
 /// A gradient that ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Loss {
-    /// At a call of an unmarked function.
-    Call(FunctionId, Span),
+    /// At a call of an unmarked function, by its number in [`Dependence::sites`], if what the call
+    /// gives back matters.
+    ///
+    /// [`Dependence::sites`]: super::dependence::Dependence::sites
+    Call(usize),
     /// At a texture sample.
     Sample(u32, Span),
     /// In a closure.
     Closure(Span),
-    /// At a cast to an integer that is used as a float again.
-    Rounded(Span),
     /// In a plain struct that is passed to a function with custom derivatives.
     PlainStruct(FunctionId, TypeId, Span),
 }
@@ -47,11 +47,7 @@ impl<'a> TypeChecker<'a, '_> {
                 self.warn_of_plain_arguments(derived.mode, span);
                 continue;
             }
-            if primal.derived.is_some()
-                || primal.is_library
-                || primal.origin != FunctionOrigin::Declared
-                || primal.marks.rules != Default::default()
-            {
+            if primal.derived.is_some() || primal.marks.rules != Default::default() {
                 continue;
             }
             let mut flat = Vec::new();
@@ -72,13 +68,14 @@ impl<'a> TypeChecker<'a, '_> {
                     flat.push(param);
                 }
             }
+            let has_outputs = !activity.body(derived.of).outputs.is_empty();
             // A forward derivative is one sum over all parameters.
             let is_sum = derived.mode == DifferentiationMode::Forward;
             if is_sum && flat.len() < active {
                 continue;
             }
             for param in flat.into_iter().take(if is_sum { 1 } else { usize::MAX }) {
-                self.warn_of_zero_derivative(derived.of, param, span);
+                self.warn_of_zero_derivative(&primal, has_outputs, param, span);
             }
         }
     }
@@ -99,35 +96,53 @@ impl<'a> TypeChecker<'a, '_> {
         self.warn(diagnostic.here("of plain values").help(help));
     }
 
-    fn warn_of_zero_derivative(&mut self, of: FunctionId, param: &TypedParam<'a>, span: Span) {
-        let name = self.symbol_name(self.function_name(of)).to_owned();
+    fn warn_of_zero_derivative(
+        &mut self,
+        of: &DeclaredFunction<'a>,
+        has_outputs: bool,
+        param: &TypedParam<'a>,
+        span: Span,
+    ) {
+        let name = self.symbol_name(of.name.symbol).to_owned();
         let param_name = self.symbol_name(param.name).to_owned();
-        self.warn(
-            Diagnostic::new(
-                Code::FlatDerivative,
-                span,
-                format!("the derivative of `{name}` by `{param_name}` is 0 everywhere"),
-            )
-            .here("always 0")
-            .label(
-                param.span,
-                "nothing that has a derivative leads from here to a result",
-            )
-            .help(format!(
-                "write `no_diff` before `{param_name}` if no gradient is wanted, and pass a plain value"
-            )),
-        );
+        let message = match of.params {
+            [_] if of.is_library => format!("the derivative of `{name}` is 0 everywhere"),
+            _ => format!("the derivative of `{name}` by `{param_name}` is 0 everywhere"),
+        };
+        let diagnostic = Diagnostic::new(Code::FlatDerivative, span, message).here("always 0");
+        let is_output = |param: &&TypedParam<'_>| param.direction != ParamDirection::In;
+        let gives =
+            |is_no_diff: bool, ty: TypeId| !has_outputs && is_no_diff && self.types.has_floats(ty);
+        let detached = |param: &TypedParam<'_>| gives(param.is_no_diff, param.ty);
+        self.warn(if of.is_library {
+            diagnostic.help("pass a plain value, no `diffPair`, if no gradient is wanted")
+        } else if gives(of.is_no_diff, of.result) {
+            diagnostic
+                .label(of.name.span, "its result is `no_diff`")
+                .help("take the `no_diff` away, if a gradient is wanted")
+        } else if let Some(output) = of.params.iter().filter(is_output).find(|p| detached(p)) {
+            diagnostic
+                .label(output.span, "what it gives back here is `no_diff`")
+                .help("take the `no_diff` away, if a gradient is wanted")
+        } else {
+            diagnostic
+                .label(
+                    param.span,
+                    "nothing that has a derivative leads from here to a result",
+                )
+                .help(format!(
+                    "write `no_diff` before `{param_name}` if no gradient is wanted, and pass a plain value"
+                ))
+        });
     }
 
     /// Reports that the function `within` loses a gradient.
-    pub(super) fn report_loss(&mut self, loss: &Loss, within: FunctionId) {
-        if let Loss::Rounded(span) = *loss {
-            return self.warn_of_rounding(span, within);
-        }
+    pub(super) fn report_loss(&mut self, loss: &Loss, within: FunctionId, sites: &[Site]) {
         let within = *self.declared(within);
         let around = self.symbol_name(within.name.symbol).to_owned();
         let diagnostic = match *loss {
-            Loss::Call(callee, span) => {
+            Loss::Call(site) => {
+                let Site { callee, span, .. } = sites[site];
                 let callee = *self.declared(callee);
                 let name = self.symbol_name(callee.name.symbol).to_owned();
                 let prototype = self.prototype(&callee, callee.result, callee.params);
@@ -159,7 +174,6 @@ impl<'a> TypeChecker<'a, '_> {
                     .here("closures have no derivative")
                     .help("write `no_diff` before the value: `make_closure<name>(no_diff x)`")
             }
-            Loss::Rounded(span) => unreachable!("reported before: {span:?}"),
             Loss::PlainStruct(callee, ty, span) => {
                 let name = self
                     .symbol_name(self.declared(callee).name.symbol)
@@ -181,7 +195,7 @@ impl<'a> TypeChecker<'a, '_> {
         self.report(diagnostic);
     }
 
-    fn warn_of_rounding(&mut self, span: Span, within: FunctionId) {
+    pub(super) fn warn_of_rounding(&mut self, span: Span, within: FunctionId) {
         let name = self.symbol_name(self.function_name(within)).to_owned();
         self.warn(
             Diagnostic::new(

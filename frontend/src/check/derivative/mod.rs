@@ -61,6 +61,8 @@ pub(super) struct Derivatives {
     built_ins: HashMap<(Symbol, Vec<TypeId>), FunctionId>,
     /// Functions that `bwd_diff` is taken of in the program, each with the first place.
     reversed: Vec<(FunctionId, Span)>,
+    /// Whether functions need no mark.
+    pub(super) all_marked: bool,
     /// Derivatives that are called, each with the first place.
     called: Vec<(FunctionId, Span)>,
     /// The struct whose methods are being declared.
@@ -110,6 +112,7 @@ impl<'a> TypeChecker<'a, '_> {
             || declared.origin == FunctionOrigin::Made
             || marks.is_differentiable
             || marks.rules != CustomRules::default()
+            || self.derivatives.all_marked
     }
 
     /// Whether a derivative has a pair, or a differential, for the parameter.

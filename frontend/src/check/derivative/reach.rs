@@ -263,6 +263,8 @@ impl<'a> TypeChecker<'a, '_> {
 
     fn check_losses(&mut self, activity: &Activity, seeds: &[Option<Sources>]) {
         let mut losses: Vec<(Loss, FunctionId)> = Vec::new();
+        // What passes gradients on, or loses them whatever becomes of it.
+        let mut ends: Vec<NodeId> = Vec::new();
         let mut uses: Vec<NodeId> = Vec::new();
         let mut users: Vec<FunctionId> = Vec::new();
         for (index, seeds) in seeds.iter().enumerate() {
@@ -271,10 +273,12 @@ impl<'a> TypeChecker<'a, '_> {
                 continue;
             };
             let body = activity.body(id);
+            ends.extend(&body.outputs);
             for &(loss, node) in &body.losses {
-                let is_reported = self.is_marked(id) || !matches!(loss, Loss::Call(..));
-                if is_reported && activity.graph.sources(node).meets(seeds) {
+                let is_call = matches!(loss, Loss::Call(_));
+                if (self.is_marked(id) || !is_call) && activity.graph.sources(node).meets(seeds) {
                     losses.push((loss, id));
+                    ends.extend((!is_call).then_some(node));
                 }
             }
             if activity.graph.sources(body.uses).meets(seeds) {
@@ -282,9 +286,17 @@ impl<'a> TypeChecker<'a, '_> {
                 users.push(id);
             }
         }
-        losses
-            .iter()
-            .for_each(|(loss, id)| self.report_loss(loss, *id));
+        if losses.iter().any(|(loss, _)| matches!(loss, Loss::Call(_))) {
+            let leading = activity.graph.leading_to(&ends);
+            let matters = |node: &NodeId| leading.binary_search(node).is_ok();
+            losses.retain(|(loss, _)| match *loss {
+                Loss::Call(site) => activity.graph.sites[site].results.iter().any(matters),
+                _ => true,
+            });
+        }
+        for (loss, id) in &losses {
+            self.report_loss(loss, *id, &activity.graph.sites);
+        }
         let leading = activity.graph.leading_to(&uses);
         for id in users {
             let Some(seeds) = &seeds[id.0 as usize] else {
@@ -297,7 +309,7 @@ impl<'a> TypeChecker<'a, '_> {
                 .take_while(|&&node| node < nodes.end);
             let varied = own.filter(|&&node| activity.graph.sources(node).meets(seeds));
             for cast in varied.filter_map(|&node| activity.graph.cast_at(node)) {
-                self.report_loss(&Loss::Rounded(cast), id);
+                self.warn_of_rounding(cast, id);
             }
         }
     }

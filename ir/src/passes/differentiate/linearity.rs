@@ -46,7 +46,7 @@ impl Differentiator<'_> {
                 linear: &linear,
                 activity: &activity,
                 dependence: Dependence::new(&linear.function, &activity, &summaries),
-                constants: constants(&linear.function),
+                zeros: zeros(&linear.function),
                 joins: Joins::new(&linear.function),
                 calls: Vec::new(),
             };
@@ -92,15 +92,24 @@ impl Differentiator<'_> {
     }
 }
 
-/// The bits of values that are constants.
-fn constants(function: &Function) -> Vec<Option<u32>> {
-    let mut constants = vec![None; function.values.len()];
-    for inst in function.regions.iter().flat_map(|region| &region.insts) {
-        if let InstKind::Const(bits) = inst.kind {
-            constants[inst.results.first.index()] = Some(bits);
+/// Which values are 0 whatever the tangents are: constants, and products with them, as they have no
+/// derivative either.
+fn zeros(function: &Function) -> Vec<bool> {
+    let mut zeros = vec![false; function.values.len()];
+    function.for_each_region(|region| {
+        for inst in &function.region(region).insts {
+            let is_zero = |at: usize| zeros[inst.args[at].index()];
+            zeros[inst.results.first.index()] = match inst.kind {
+                InstKind::Const(bits) => bits << 1 == 0,
+                InstKind::Op(Op::Mul | Op::StrongMul) => is_zero(0) || is_zero(1),
+                InstKind::Op(Op::Neg | Op::Div) => is_zero(0),
+                InstKind::Op(Op::Add | Op::Sub) => is_zero(0) && is_zero(1),
+                InstKind::Op(Op::Select) => is_zero(1) && is_zero(2),
+                _ => continue,
+            };
         }
-    }
-    constants
+    });
+    zeros
 }
 
 /// By result of a function, then by array parameter: the positions of what it depends on among the
@@ -252,7 +261,7 @@ struct Check<'l> {
     linear: &'l Linear,
     activity: &'l Activity,
     dependence: Dependence,
-    constants: Vec<Option<u32>>,
+    zeros: Vec<bool>,
     joins: Joins,
     /// Active calls, to be checked too.
     calls: Vec<(FuncId, Activity, Span)>,
@@ -260,7 +269,7 @@ struct Check<'l> {
 
 impl Check<'_> {
     fn is_zero(&self, value: ValueId) -> bool {
-        self.constants[value.index()].is_some_and(|bits| bits << 1 == 0)
+        self.zeros[value.index()]
     }
 
     /// Whether the value has a derivative by a tangent.
