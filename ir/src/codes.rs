@@ -112,6 +112,7 @@ codes! {
     FlatDerivative = 513 Warning "a derivative that is always 0";
     UnsetShadow = 514 Warning "a derivative of a global, which the host never sets";
     RoundedGradient = 515 Warning "a gradient that ends in an integer";
+    ReplacedGradient = 516 Warning "a gradient that another one replaces";
     DivergentDerivative = 521 Error "a derivative from neighbours that may have diverged";
     EmptyGroup = 531 Error "a group from which nothing comes";
     UnitName = 532 Error "a name that a unit cannot have";

@@ -270,6 +270,42 @@ fn derivatives_of_no_diff_outputs_say_so() {
     );
 }
 
+/// A place that is certainly the same takes two gradients, of which one is lost.
+#[test]
+fn one_variable_for_two_pairs_is_warned_about() {
+    let said = |call: &str| {
+        let text = format!(
+            "struct S : IDifferentiable {{ float a; float b; }};
+             [Differentiable] float f(float x, float y, no_diff float z) {{ return x * y * z; }}
+             [Differentiable] void h(float x, float y, out float r) {{ r = x * y; }}
+             shader main(out float o) {{
+                 var p = diffPair(1.0, 1.0), q = diffPair(2.0, 1.0); float z = 2; int i = 1, j = 1;
+                 DifferentialPair<float> w[3]; {call} o = p.d + q.d + w[i].d + w[j].d + z;
+             }}"
+        );
+        let (_, warnings) = compile(&text).expect("it compiles");
+        let place = |d: &Diagnostic| text[d.span.start as usize..d.span.end as usize].to_owned();
+        let warnings = warnings.iter().map(|d| (d.code, place(d)));
+        warnings.collect::<Vec<_>>()
+    };
+    let replaced = |place: &str| [(Code::ReplacedGradient, place.to_owned())];
+    assert_eq!(said("bwd_diff(f)(p, p, z, 1.0);"), replaced("p"));
+    assert_eq!(said("bwd_diff(h)(p, p, 1.0);"), replaced("p"));
+    assert_eq!(said("bwd_diff(max)(p, p, 1.0);"), replaced("p"));
+    assert_eq!(said("bwd_diff(f)(w[1], w[1], z, 1.0);"), replaced("w[1]"));
+    assert_eq!(said("bwd_diff(f)(w[i], w[i], z, 1.0);"), replaced("w[i]"));
+    let fine = [
+        "bwd_diff(f)(p, q, z, 1.0);",
+        "bwd_diff(f)(w[0], w[1], z, 1.0);",
+        "bwd_diff(f)(w[i], w[j], z, 1.0);",
+        "p = fwd_diff(f)(p, p, z);",
+        "bwd_diff(f)(p, 2.0, z, p.d);",
+    ];
+    for call in fine {
+        assert_eq!(said(call), [], "{call}");
+    }
+}
+
 /// Plain structs carry gradients into marked functions.
 #[test]
 fn plain_struct_arguments_carry_gradients() {

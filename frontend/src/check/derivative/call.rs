@@ -2,7 +2,7 @@
 
 use super::super::TypeChecker;
 use super::super::call::CallArguments;
-use super::super::typed_tree::TypedExpr;
+use super::super::typed_tree::{FunctionId, TypedExpr, TypedExprKind};
 use super::callee::Named;
 use super::mode_name;
 use super::names::derivative_mode;
@@ -193,6 +193,57 @@ impl<'a> TypeChecker<'a, '_> {
             symbol: self.function_name(chosen),
             span: at,
         };
-        self.call_function(chosen, name, arguments, span)
+        let call = self.call_function(chosen, name, arguments, span);
+        if let TypedExprKind::Call(derivative, passed) = call.kind {
+            self.warn_of_replaced_gradients(derivative, passed);
+        }
+        call
+    }
+
+    /// Warns of a variable that is passed for two pairs, whose gradients are written to it in turn.
+    fn warn_of_replaced_gradients(&mut self, derivative: FunctionId, args: &[TypedExpr<'a>]) {
+        let declared = self.declared(derivative);
+        let is_backward =
+            (declared.derived).is_some_and(|of| of.mode == DifferentiationMode::Backward);
+        if !is_backward {
+            return;
+        }
+        let given = declared.params.iter().zip(args);
+        let places = given.filter(|(param, _)| param.direction != ast::ParamDirection::In);
+        let places: Vec<&TypedExpr<'a>> = places.map(|(_, place)| place).collect();
+        for (at, place) in places.iter().enumerate() {
+            let Some(first) = places[..at]
+                .iter()
+                .find(|first| is_same_place(first, place))
+            else {
+                continue;
+            };
+            let message = "this gradient replaces that of another parameter in the same variable";
+            self.warn(
+                Diagnostic::new(Code::ReplacedGradient, place.span, message)
+                    .here("written after the other")
+                    .label(first.span, "its gradient is lost")
+                    .help("use a variable for each: `var a = diffPair(x), b = diffPair(x);`, whose gradients can be added"),
+            );
+        }
+    }
+}
+
+/// Whether two places certainly are one.
+fn is_same_place(a: &TypedExpr<'_>, b: &TypedExpr<'_>) -> bool {
+    match (a.kind, b.kind) {
+        (TypedExprKind::Local(a), TypedExprKind::Local(b)) => a == b,
+        (TypedExprKind::Member(inner_a, leaf_a), TypedExprKind::Member(inner_b, leaf_b)) => {
+            leaf_a == leaf_b && a.ty == b.ty && is_same_place(inner_a, inner_b)
+        }
+        (TypedExprKind::Index(inner_a, at_a), TypedExprKind::Index(inner_b, at_b)) => {
+            let is_same_index = match (at_a.kind, at_b.kind) {
+                (TypedExprKind::Constant(a), TypedExprKind::Constant(b)) => a == b,
+                (TypedExprKind::Local(a), TypedExprKind::Local(b)) => a == b,
+                _ => false,
+            };
+            is_same_index && is_same_place(inner_a, inner_b)
+        }
+        _ => false,
     }
 }
