@@ -220,17 +220,28 @@ impl<'a> TypeChecker<'a, '_> {
             _ => "value".to_owned(),
         };
         let rest = if args.is_empty() { "" } else { ", …" };
+        let own = self.methods.keys().filter(|(of, _)| *of == ty);
+        let mut own: Vec<&str> = own.map(|&(_, name)| self.symbol_name(name)).collect();
+        own.sort_unstable();
+        let closest = crate::closest_name(&method, own.iter().copied());
+        let is_function =
+            self.names.newest_function(name.symbol, false).is_some() || super::is_built_in(&method);
+        let help = match closest {
+            Some(closest) => format!("did you mean `{closest}`?"),
+            None if is_function || own.is_empty() => {
+                format!("write the value as an argument: `{method}({value}{rest})`")
+            }
+            None => format!("its methods are `{}`", own.join("`, `")),
+        };
         self.report(
             Diagnostic::new(
                 Code::UnknownFunction,
                 name.span,
                 format!("{is} has no method `{method}`"),
             )
-            .here("a member, not a function")
+            .here("not a method")
             .label(object.span, format!("this is {is}"))
-            .help(format!(
-                "write the value as an argument: `{method}({value}{rest})`"
-            )),
+            .help(help),
         );
     }
 

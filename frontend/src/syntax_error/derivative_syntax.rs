@@ -13,7 +13,7 @@ use adumbra_ir::Diagnostic;
 pub(super) fn recognise_derivative_syntax(case: &Case) -> Option<Diagnostic> {
     misspelt_mode(case)
         .or_else(|| without_parentheses(case))
-        .or_else(|| derivative_of_type(case))
+        .or_else(|| derivative_of_keyword(case))
         .or_else(|| attributes_in_one_list(case))
 }
 
@@ -65,17 +65,22 @@ fn without_parentheses(case: &Case) -> Option<Diagnostic> {
     )
 }
 
-/// `fwd_diff(float)(x)`
-fn derivative_of_type(case: &Case) -> Option<Diagnostic> {
-    let ty = case.kind(-1)?.type_keyword().is_some();
+/// `fwd_diff(float)(x)`, `fwd_diff(make_closure)(x)`
+fn derivative_of_keyword(case: &Case) -> Option<Diagnostic> {
+    let keyword = case.kind(-1)?;
+    let is = match keyword.type_keyword() {
+        Some(_) => "is a type, which has no derivative",
+        None if keyword.takes_name() => "has no derivative",
+        None => return None,
+    };
     let is_alone = case.kind(-2)? == TokenKind::LParen && case.kind(0)? == TokenKind::RParen;
     let mode = case.word(-3);
-    if !(ty && is_alone && is_mode(mode)) {
+    if !(is_alone && is_mode(mode)) {
         return None;
     }
     report(
         case.previous_span(),
-        format!("`{}` is a type, which has no derivative", case.word(-1)),
+        format!("`{}` {is}", case.word(-1)),
         "not a function",
         format!("name a function: `{mode}(f)(x)`"),
     )

@@ -42,6 +42,54 @@ const REPORTS: &[(&str, Code, &str, &str)] = &[
         "`fwd_diff(f)(x)`",
     ),
     (
+        "o = fwd_diff(detach)(x).d;",
+        Code::NotDerivable,
+        "`detach` makes a constant",
+        "`fwd_diff(f)(x)`",
+    ),
+    (
+        "o = fwd_diff(texture2d_sample)(x).d;",
+        Code::SyntaxError,
+        "`texture2d_sample` has no derivative",
+        "`fwd_diff(f)(x)`",
+    ),
+    (
+        "o = fwd_diff(overloaded)(diffPair(float2(1, 2))).d.x;",
+        Code::NotDifferentiable,
+        "`overloaded` is not marked",
+        "`[Differentiable]` before `float2 overloaded(float2 x)`",
+    ),
+    (
+        "bwd_diff(overloaded)(pair2, float2(1, 2));",
+        Code::NotDifferentiable,
+        "`overloaded` is not marked",
+        "`[Differentiable]` before `float2 overloaded(float2 x)`",
+    ),
+    (
+        "o = fwd_diff(overloaded)(true).d;",
+        Code::NoOverload,
+        "no `overloaded` has a `fwd_diff` that takes (bool)",
+        "`diffPair(x, 1.0)`",
+    ),
+    (
+        "S s; o = fwd_diff(s.half)(pair).d;",
+        Code::UnknownFunction,
+        "`S` has no method `half`",
+        "did you mean `halve`?",
+    ),
+    (
+        "S s; o = fwd_diff(s.other)(pair).d;",
+        Code::UnknownFunction,
+        "`S` has no method `other`",
+        "its methods are `halve`",
+    ),
+    (
+        "S s; o = s.length();",
+        Code::UnknownFunction,
+        "`S` has no method `length`",
+        "`length(s)`",
+    ),
+    (
         "o = fwd_diff(bwd_diff)(x).d;",
         Code::NotDerivable,
         "`bwd_diff` takes a derivative",
@@ -137,11 +185,13 @@ const REPORTS: &[(&str, Code, &str, &str)] = &[
 fn wrong_calls_are_reported_with_their_fix() {
     for (statement, code, message, help) in REPORTS {
         let text = format!(
-            "struct S : IDifferentiable {{ float a; int n; }}
+            "struct S : IDifferentiable {{ float a; int n; [Differentiable] float halve(float x) {{ return a * x; }} }}
+             float2 overloaded(float2 x) {{ return x; }}
+             [Differentiable] float3 overloaded(float3 x) {{ return x; }}
              [Differentiable] float f(float x) {{ return x * x; }}
              void kb(inout DifferentialPair<float> x, float d) {{ x = diffPair(x.p, 2 * x.p * d); }}
              [BackwardDerivative(kb)] float k(float x) {{ return x * x; }}
-             shader main(float x, out float o) {{ var pair = diffPair(x, 1.0); {statement} }}"
+             shader main(float x, out float o) {{ var pair = diffPair(x, 1.0); var pair2 = diffPair(float2(x)); {statement} }}"
         );
         let found = match compile(&text) {
             Ok((_, warnings)) => warnings,

@@ -237,6 +237,14 @@ const WRONG: &[(&str, Code)] = &[
     ("[Unknown] o = 1;", Code::UnknownAttribute),
     ("[unroll] for (;;) break;", Code::UnknownAttribute),
     ("[MaxIters] for (;;) break;", Code::ArgumentCount),
+    (
+        "[MaxIters(2)] [MaxIters(2)] for (;;) break;",
+        Code::MisplacedAttribute,
+    ),
+    (
+        "[PreferCheckpoint] [PreferRecompute] for (;;) break;",
+        Code::MisplacedAttribute,
+    ),
     ("[MaxIters(0)] for (;;) break;", Code::NotConstant),
     ("[ForceUnroll(o)] for (;;) break;", Code::NotConstant),
     ("o = detach();", Code::ArgumentCount),
@@ -300,6 +308,8 @@ fn wrong_declarations_have_one_error_each() {
         ("[Differentiable] shader f(out float o) { o = 1; }", Code::MisplacedAttribute),
         ("[Differentiable] struct S { float a; };", Code::MisplacedAttribute),
         ("[mutating] float f(float x) { return x; }", Code::MisplacedAttribute),
+        ("[Differentiable] [Differentiable] float f(float x) { return x; }", Code::MisplacedAttribute),
+        ("[ForwardDerivative(sin)] float f(float x) { return x; }", Code::RuleSignature),
         ("[ForwardDerivative] float f(float x) { return x; }", Code::ArgumentCount),
         ("[ForwardDerivative(1)] float f(float x) { return x; }", Code::NotDerivable),
         ("[ForwardDerivative(q)] float f(float x) { return x; }", Code::UnknownFunction),

@@ -125,12 +125,58 @@ impl<'a> TypeChecker<'a, '_> {
 
     /// Reports attributes that are unknown, misplaced or have other arguments.
     fn check_attributes(&mut self, attributes: &[ast::Attribute<'a>], position: Position) {
-        for attribute in attributes {
-            self.check_attribute(attribute, position);
+        for (at, attribute) in attributes.iter().enumerate() {
+            self.check_attribute(attribute, &attributes[..at], position);
         }
     }
 
-    fn check_attribute(&mut self, attribute: &ast::Attribute<'a>, position: Position) -> bool {
+    /// Whether an attribute is not there before, nor its opposite; reported if so.
+    fn check_repeated(
+        &mut self,
+        attribute: &ast::Attribute<'a>,
+        before: &[ast::Attribute<'a>],
+    ) -> bool {
+        let name = self.symbol_name(attribute.name.symbol);
+        // A function may have rules of several functions.
+        let names_function =
+            attribute_kind(name).is_some_and(|kind| matches!(kind.arguments, Arguments::Function));
+        let opposite = match name {
+            "PreferCheckpoint" => "PreferRecompute",
+            "PreferRecompute" => "PreferCheckpoint",
+            _ => name,
+        };
+        let found = before.iter().find_map(|other| {
+            let of_other = self.symbol_name(other.name.symbol);
+            let is_again = of_other == name && !names_function;
+            let is_opposed = of_other == opposite && opposite != name;
+            (is_again || is_opposed).then_some((other.span, is_opposed))
+        });
+        let Some((first, is_opposed)) = found else {
+            return true;
+        };
+        let (message, here) = match is_opposed {
+            true => (
+                format!("`[{name}]` contradicts `[{opposite}]`"),
+                "the opposite",
+            ),
+            false => (format!("`[{name}]` is given twice"), "again"),
+        };
+        self.report(
+            Diagnostic::new(Code::MisplacedAttribute, attribute.span, message)
+                .here(here)
+                .label(first, "given first")
+                .help("remove one of the two"),
+        );
+        false
+    }
+
+    /// Whether an attribute, after those before it, means something; reported if not.
+    fn check_attribute(
+        &mut self,
+        attribute: &ast::Attribute<'a>,
+        before: &[ast::Attribute<'a>],
+        position: Position,
+    ) -> bool {
         // Symbol 0 is a keyword: the attribute could not be parsed.
         if attribute.name.symbol == Symbol(0) {
             return false;
@@ -177,7 +223,7 @@ impl<'a> TypeChecker<'a, '_> {
                 .help(format!("write `{usage}`")),
             );
         }
-        fits
+        fits && self.check_repeated(attribute, before)
     }
 
     fn unknown_attribute(&mut self, attribute: &ast::Attribute<'a>, name: &str) {
@@ -219,8 +265,8 @@ impl<'a> TypeChecker<'a, '_> {
             StmtKind::Broken => return hints,
             _ => Position::Other,
         };
-        for attribute in statement.attributes {
-            if !self.check_attribute(attribute, position) {
+        for (at, attribute) in statement.attributes.iter().enumerate() {
+            if !self.check_attribute(attribute, &statement.attributes[..at], position) {
                 continue;
             }
             let count = match attribute.arguments {

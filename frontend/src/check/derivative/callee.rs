@@ -56,6 +56,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
         let is = match self.names.value(name.symbol) {
             _ if derivative_mode(&text).is_some() => Some("takes a derivative, and has none"),
+            _ if text == "detach" => Some("makes a constant, which has no derivative"),
             _ if pair_builtin(&text).is_some() => Some("works on pairs, and has no derivative"),
             ValueBinding::Unknown if self.names.global(name.symbol).is_none() => None,
             _ => Some("is a value, and only a function has a derivative"),

@@ -120,8 +120,8 @@ impl<'a> TypeChecker<'a, '_> {
                 symbol,
                 span: target.span,
             };
-            match is_of && super::super::is_built_in(self.symbol_name(symbol)) {
-                true => self.built_in_rule(name),
+            match super::super::is_built_in(self.symbol_name(symbol)) {
+                true => self.built_in_rule(name, is_of),
                 false => self.unknown_function(name, None),
             }
             return None;
@@ -150,18 +150,23 @@ impl<'a> TypeChecker<'a, '_> {
         None
     }
 
-    fn built_in_rule(&mut self, name: ast::Ident) {
+    /// Reports a built-in function as what has a custom derivative, or is one.
+    fn built_in_rule(&mut self, name: ast::Ident, is_of: bool) {
         let text = self.symbol_name(name.symbol).to_owned();
-        self.report(
-            Diagnostic::new(
-                Code::RuleSignature,
-                name.span,
+        let (message, help) = match is_of {
+            true => (
                 format!("`{text}` is built in, with its own derivative"),
-            )
-            .here("built in")
-            .help(format!(
-                "write a function of your own that calls `{text}`, and give that the rule"
-            )),
+                format!("write a function of your own that calls `{text}`, and give that the rule"),
+            ),
+            false => (
+                format!("`{text}` is built in, and no custom derivative"),
+                format!("name a function of your own, which may call `{text}`"),
+            ),
+        };
+        self.report(
+            Diagnostic::new(Code::RuleSignature, name.span, message)
+                .here("built in")
+                .help(help),
         );
     }
 
