@@ -40,7 +40,13 @@ pub fn execute(session: &mut ReplSession, line: &str, width: usize) -> CliResult
         "type" => print(&type_text(session, rest)?)?,
         "fd" => print(&differences_text(session, rest)?)?,
         "grad" => print(&gradient::gradient_text(session, rest)?)?,
-        "check" => print(&gradient::check_text(session, rest)?)?,
+        "check" => {
+            let checked = gradient::check(session, rest)?;
+            print(&checked.text)?;
+            if !checked.is_complete {
+                return Err(CliError::Reported);
+            }
+        }
         "time" => print(&time_text(session, rest)?)?,
         "demand" => {
             let compiled = expression(session, name, rest)?;

@@ -18,6 +18,7 @@ use adumbra::inspect::TapeStats;
 use adumbra::value::ValueView;
 use adumbra::{Diagnostic, Diagnostics, Dual, Globals, Sources, Type};
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// The name of the source around the expression.
 const DERIVATIVES: &str = "<derivatives>";
@@ -36,6 +37,11 @@ pub struct Differentiated<'s> {
     session: &'s ReplSession,
     /// The expression, over `globals`.
     text: String,
+    /// The expression as it was typed.
+    typed: String,
+    /// The bytes of each argument, as it was typed, that a variable replaces, and the length of the
+    /// variable's name; in order.
+    replaced: Vec<(Range<usize>, usize)>,
     pub result: Type,
     /// The session's variables, and one for each argument that names none.
     globals: Globals,
@@ -85,6 +91,8 @@ impl<'s> Differentiated<'s> {
         let mut expression = Differentiated {
             session,
             text: text.to_owned(),
+            typed: text.to_owned(),
+            replaced: Vec::new(),
             result,
             globals: session.globals().clone(),
             variables: Vec::new(),
@@ -108,7 +116,7 @@ impl<'s> Differentiated<'s> {
         expression.add_arguments()?;
         if expression.variables.is_empty() {
             return Err(CliError::usage(format!(
-                "there is nothing to differentiate `{text}` by: name a variable that is a float, a vector or a matrix (set one by `x = 0.5`), or write a call with such arguments, as in `sin(0.5)`"
+                "there is nothing to differentiate `{text}` by: name a variable that is a float, a vector or a matrix (set one by `x = 0.5`), or write nothing but one call with such arguments, as in `sin(0.5)`"
             )));
         }
         Ok(expression)
@@ -142,11 +150,15 @@ impl<'s> Differentiated<'s> {
                 _ => continue,
             };
             let value = self.floats(&argument)?;
-            let label = parameter.map_or_else(
-                || format!("argument {}", at + 1),
-                |parameter| parameter.name.clone(),
-            );
-            let mut name = label.replace(' ', "_");
+            let position = format!("argument {}", at + 1);
+            let known = parameter.and_then(|parameter| parameter.name.clone());
+            let mut name = known.clone().unwrap_or_else(|| position.replace(' ', "_"));
+            let is_taken = |label: &String| self.parameters().any(|v| v.label == *label);
+            let label = match known {
+                Some(known) if is_taken(&known) => format!("{known} ({position})"),
+                Some(known) => known,
+                None => position,
+            };
             while self.globals.layout().member(&name).is_some() {
                 name.push('_');
             }
@@ -159,7 +171,8 @@ impl<'s> Differentiated<'s> {
                 [&words, &zeros, &zeros].map(|words| ValueView::new(&ty, words));
             let set = self.globals.set_view(&name, Dual { value, ddx, ddy });
             set.map_err(CliError::usage)?;
-            text.replace_range(bytes, &name);
+            text.replace_range(bytes.clone(), &name);
+            self.replaced.insert(0, (bytes, name.len()));
             let variable = Variable { label, name, ty };
             self.variables.insert(first, variable);
         }
@@ -216,18 +229,26 @@ impl<'s> Differentiated<'s> {
     }
 
     /// A derivative, whose statements are these.
-    fn compile_derivative(&self, ty: &Type, statements: &str) -> CliResult<CompiledEntry> {
+    ///
+    /// # Errors
+    /// If the expression has none, about the expression alone.
+    fn compile_derivative(
+        &self,
+        ty: &Type,
+        statements: &str,
+    ) -> Result<CompiledEntry, Diagnostics> {
         let names: Vec<&str> = self.parameters().map(|v| &*v.name).collect();
         let call = format!("{}({})", self.own("derivative"), names.join(", "));
         let (declarations, _) = self.declarations(ty, statements);
         self.session
             .compile_marked(&call, (DERIVATIVES, &declarations), &self.globals)
-            .map_err(|found| failed(&self.quoted(&found.diagnostics, &found.sources)))
+            .map_err(|found| self.quoted(&found.diagnostics, &found.sources))
     }
 
     /// The floats of a derivative, whose statements are these.
     fn derivative(&self, ty: &Type, statements: &str) -> CliResult<Vec<f32>> {
-        let compiled = self.compile_derivative(ty, statements)?;
+        let compiled = self.compile_derivative(ty, statements);
+        let compiled = compiled.map_err(|diagnostics| failed(&diagnostics))?;
         let mut evaluator = self.session.evaluator(&compiled)?;
         evaluator.evaluate(&self.globals, &mut self.session.host());
         if evaluator.faults().stopped().is_some() {
@@ -238,24 +259,43 @@ impl<'s> Differentiated<'s> {
         Ok(output.value().words().map(f32::from_bits).collect())
     }
 
+    /// Where a byte of the text is in what was typed.
+    fn typed_byte(&self, byte: usize) -> usize {
+        let (mut text, mut typed) = (0, 0);
+        for (bytes, name) in &self.replaced {
+            let start = text + (bytes.start - typed);
+            if byte <= start {
+                break;
+            }
+            (text, typed) = (start + name, bytes.end);
+        }
+        typed + byte.saturating_sub(text)
+    }
+
     /// Diagnostics of a derivative, about the expression in place of what is written around it.
     fn quoted(&self, found: &[Diagnostic], sources: &Sources) -> Diagnostics {
         let start = self.declarations(&self.result, "").1 as u32;
         let end = self.text.len() as u32;
+        let whole = Span::new(FileId::MAIN, 0, self.typed.len() as u32);
+        let typed = |byte: u32| self.typed_byte((byte - start) as usize) as u32;
         let around = sources.iter().find(|(_, file)| file.name() == DERIVATIVES);
         let around = around.map(|(id, _)| id);
         let moved = |span: Span| match span.file {
             file if Some(file) == around && start <= span.start && span.end <= start + end => {
-                Span::new(FileId::MAIN, span.start - start, span.end - start)
+                Span::new(FileId::MAIN, typed(span.start), typed(span.end))
             }
-            file if Some(file) == around || file == FileId::MAIN => Span::new(FileId::MAIN, 0, end),
+            file if Some(file) == around || file == FileId::MAIN => whole,
             _ => span,
         };
         let renamed = |text: &str| {
             let text = text.replace(&format!("`{}`", self.own("value")), "the expression");
-            text.replace(&format!("`{}`", self.own("derivative")), "the expression")
+            let text = text.replace(&format!("`{}`", self.own("derivative")), "the expression");
+            let renamed = self.variables.iter().filter(|v| v.label != v.name);
+            renamed.fold(text, |text, v| {
+                text.replace(&format!("`{}`", v.name), &format!("`{}`", v.label))
+            })
         };
-        let mut shown = Sources::new("<expression>", &*self.text);
+        let mut shown = Sources::new("<expression>", &*self.typed);
         for (_, file) in sources.iter().skip(1) {
             shown.add(file.name(), file.text());
         }
@@ -278,30 +318,81 @@ impl<'s> Differentiated<'s> {
         }
     }
 
-    /// Warns of gradients that end where the expression reaches. Returns what its reverse mode keeps: the same,
-    /// whichever derivative is asked for.
-    pub fn examine(&self) -> CliResult<Vec<TapeStats>> {
-        let variable = &self.variables[0];
-        let statements = self.reverse_statements(variable, 0);
-        let compiled = self.compile_derivative(&variable.ty, &statements)?;
-        let reached = reached(&self.text, &compiled.sources);
-        let is_within = |inner: Span, outer: &Span| {
+    /// Warns of gradients that end where the expression reaches, as its reverse derivative shows.
+    fn warn_of_losses(&self, reverse: &CompiledEntry) {
+        let sources = &reverse.sources;
+        let reached = reached(&self.text, sources);
+        let is_within = |inner: Span, outer: Span| {
             inner.file == outer.file && outer.start <= inner.start && inner.end <= outer.end
         };
-        let is_own = |file: FileId| {
-            let file = compiled.sources.get(file);
+        let is_own = |span: Span| {
+            let file = sources.get(span.file);
             file.is_some_and(|file| file.name() == DERIVATIVES)
         };
-        let is_loss = |warning: &&Diagnostic| {
-            matches!(warning.code, Code::FlatDerivative | Code::RoundedGradient)
-                && (is_own(warning.span.file)
-                    || reached.iter().any(|place| is_within(warning.span, place)))
-        };
-        let warnings = compiled.program().warnings().iter();
-        let losses: Vec<Diagnostic> = warnings.filter(is_loss).cloned().collect();
-        let losses = self.quoted(&losses, &compiled.sources);
+        let mut losses = Vec::new();
+        for warning in reverse.program().warnings() {
+            let is_loss = matches!(warning.code, Code::FlatDerivative | Code::RoundedGradient);
+            let is_reached = || reached.iter().any(|of| is_within(warning.span, of.place));
+            if !is_loss || !(is_own(warning.span) || is_reached()) {
+                continue;
+            }
+            let mut warning = warning.clone();
+            if warning.code == Code::FlatDerivative && is_own(warning.span) {
+                let help = "it changes in steps, or not at all: take the derivative of what is rounded or compared";
+                warning.help = Some(help.to_owned());
+            }
+            losses.push(warning);
+        }
+        let losses = self.quoted(&losses, sources);
         report::diagnostics_to_stderr(&losses.diagnostics, &losses.sources, OutputFormat::Text);
+    }
+
+    /// What its reverse mode keeps: the same, whichever derivative is asked for. Warns of gradients
+    /// that end.
+    pub fn examine(&self) -> CliResult<Vec<TapeStats>> {
+        let compiled = self.compile_reverse();
+        let compiled = compiled.map_err(|diagnostics| failed(&diagnostics))?;
+        self.warn_of_losses(&compiled);
         Ok(compiled.program().stats().tape)
+    }
+
+    /// Whether it has a derivative in forward mode, and in reverse mode; says why if not. Warns of
+    /// gradients that end.
+    pub fn modes(&self) -> [bool; 2] {
+        let statements = self.forward_statements(&self.variables[0], 0);
+        let forward = self.compile_derivative(&self.result, &statements);
+        let reverse = self.compile_reverse();
+        let modes = [forward.is_ok(), reverse.is_ok()];
+        let same = match (&forward, &reverse) {
+            (Err(forward), Err(reverse)) => forward.diagnostics == reverse.diagnostics,
+            _ => false,
+        };
+        if let Err(diagnostics) = forward.map(|_| ())
+            && !same
+        {
+            failed(&diagnostics);
+        }
+        match reverse {
+            Ok(reverse) => self.warn_of_losses(&reverse),
+            Err(diagnostics) => {
+                failed(&diagnostics);
+            }
+        }
+        modes
+    }
+
+    /// The functions with custom derivatives that it reaches.
+    pub fn custom_derivatives(&self) -> Vec<String> {
+        let Ok(sources) = self.session.sources("<expression>", &self.text) else {
+            return Vec::new();
+        };
+        let reached = reached(&self.text, &sources).into_iter();
+        reached.filter(|of| of.has_rule).map(|of| of.name).collect()
+    }
+
+    fn compile_reverse(&self) -> Result<CompiledEntry, Diagnostics> {
+        let variable = &self.variables[0];
+        self.compile_derivative(&variable.ty, &self.reverse_statements(variable, 0))
     }
 
     /// The gradient of a component of the result by a variable.
@@ -334,6 +425,10 @@ impl<'s> Differentiated<'s> {
 
     /// The derivative of the result by a scalar of a variable.
     pub fn forward(&self, variable: &Variable, scalar: usize) -> CliResult<Vec<f32>> {
+        self.derivative(&self.result, &self.forward_statements(variable, scalar))
+    }
+
+    fn forward_statements(&self, variable: &Variable, scalar: usize) -> String {
         let arguments: Vec<String> = (self.parameters())
             .map(|Variable { name, ty, .. }| match *name == variable.name {
                 true => format!("diffPair({name}, {})", unit(ty, scalar)),
@@ -341,8 +436,7 @@ impl<'s> Differentiated<'s> {
             })
             .collect();
         let (primal, arguments) = (self.own("value"), arguments.join(", "));
-        let statements = format!("return fwd_diff({primal})({arguments}).d;");
-        self.derivative(&self.result, &statements)
+        format!("return fwd_diff({primal})({arguments}).d;")
     }
 
     /// The globals with the shadow 1 along x of one scalar, and none else.

@@ -57,37 +57,65 @@ pub fn call(text: &str) -> Option<(String, Vec<Range<usize>>)> {
     Some((interner.name(name.symbol).to_owned(), arguments.collect()))
 }
 
-/// The functions and structs that an expression names, and those that they name in turn: where
-/// their declarations are.
-pub fn reached(text: &str, sources: &Sources) -> Vec<Span> {
-    let mut declared: Vec<(String, Span, Vec<String>)> = Vec::new();
+/// A declaration that an expression reaches.
+pub struct Reached {
+    pub name: String,
+    pub place: Span,
+    /// Whether it is a function with a custom derivative.
+    pub has_rule: bool,
+}
+
+/// The functions and structs that an expression names, and those that they name in turn.
+pub fn reached(text: &str, sources: &Sources) -> Vec<Reached> {
+    let mut declared: Vec<(Reached, Vec<String>)> = Vec::new();
+    let mut ruled: HashSet<String> = HashSet::new();
     for (id, source) in sources.iter() {
         let (arena, mut interner) = (Bump::new(), Interner::new());
         let (file, _) = adumbra_frontend::parse(&arena, &mut interner, id, source.text());
         for item in file.items {
-            let name = match item.kind {
-                ItemKind::Function(function) if !function.is_shader() => function.name,
-                ItemKind::Struct(of) => of.name,
+            let (name, attributes) = match item.kind {
+                ItemKind::Function(function) if !function.is_shader() => {
+                    (function.name, function.attributes)
+                }
+                ItemKind::Struct(of) => (of.name, &[][..]),
                 _ => continue,
             };
-            let bytes = item.span.start as usize..item.span.end as usize;
-            let text = source.text().get(bytes).unwrap_or_default();
             let name = interner.name(name.symbol).to_owned();
-            declared.push((name, item.span, names(text)));
+            for attribute in attributes {
+                match (interner.name(attribute.name.symbol), attribute.arguments) {
+                    ("ForwardDerivative" | "BackwardDerivative", _) => {
+                        ruled.insert(name.clone());
+                    }
+                    ("ForwardDerivativeOf" | "BackwardDerivativeOf", [of]) => {
+                        if let ExprKind::Name(of) = of.kind {
+                            ruled.insert(interner.name(of).to_owned());
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            let bytes = item.span.start as usize..item.span.end as usize;
+            let named = names(source.text().get(bytes).unwrap_or_default());
+            let reached = Reached {
+                name,
+                place: item.span,
+                has_rule: false,
+            };
+            declared.push((reached, named));
         }
     }
-    let mut reached = Vec::new();
     let (mut open, mut seen) = (names(text), HashSet::new());
     while let Some(name) = open.pop() {
-        if !seen.insert(name.clone()) {
-            continue;
-        }
-        for (_, span, named) in declared.iter().filter(|(of, ..)| *of == name) {
-            reached.push(*span);
-            open.extend_from_slice(named);
+        if seen.insert(name.clone()) {
+            let of_that_name = declared.iter().filter(|(of, _)| of.name == name);
+            open.extend(of_that_name.flat_map(|(_, named)| named.clone()));
         }
     }
-    reached
+    let all = declared.into_iter().map(|(of, _)| Reached {
+        has_rule: ruled.contains(&of.name),
+        ..of
+    });
+    all.filter(|of| seen.contains(&of.name)).collect()
 }
 
 #[cfg(test)]

@@ -47,38 +47,42 @@ pub fn gradient_text(session: &ReplSession, text: &str) -> CliResult<String> {
     Ok(out)
 }
 
-/// Executes `:check EXPR`: derivatives by forward and reverse mode, shadows and differences.
+/// The text of `:check`, and whether nothing is left out of it.
+pub struct Checked {
+    pub text: String,
+    pub is_complete: bool,
+}
+
+/// Executes `:check EXPR`: derivatives by forward and reverse mode, shadows and differences. A mode
+/// in which there is none has reported why.
 ///
 /// # Errors
 /// If the expression is at fault, or a point was stopped.
-pub fn check_text(session: &ReplSession, text: &str) -> CliResult<String> {
+pub fn check(session: &ReplSession, text: &str) -> CliResult<Checked> {
     let expression = Differentiated::new(session, "check", text)?;
     let header = ["", "forward", "reverse", "shadow", "differences"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
-    let (mut agree, mut smooth, mut defined) = (true, true, true);
-    expression.examine()?;
+    let mut agreement = Agreement::new();
+    let [has_forward, has_reverse] = expression.modes();
     for variable in &expression.variables {
-        let reverse = (0..expression.components())
-            .map(|component| expression.reverse(variable, component))
-            .collect::<CliResult<Vec<Vec<f32>>>>()?;
+        let mut reverse = Vec::new();
+        for component in (0..expression.components()).filter(|_| has_reverse) {
+            reverse.push(expression.reverse(variable, component)?);
+        }
         for scalar in 0..variable.ty.scalar_count() {
-            let forward = expression.forward(variable, scalar)?;
+            let forward = match has_forward {
+                true => expression.forward(variable, scalar)?,
+                false => Vec::new(),
+            };
             let (shadow, differences) = expression.compared(variable, scalar)?;
-            for (component, reverse) in reverse.iter().enumerate() {
-                let CentralDifference {
-                    derivatives,
-                    smooth: sides,
-                    ..
-                } = differences[component];
-                let found = [forward[component], reverse[scalar], shadow[component]];
-                let difference = derivatives[0];
-                let scale = found
-                    .iter()
-                    .fold(1.0, |scale: f64, x| scale.max(f64::from(x.abs())));
-                let near = |x: &f32| (f64::from(*x) - difference).abs() <= TOLERANCE * scale;
-                smooth &= sides[0];
-                defined &= found.iter().all(|x| !x.is_nan()) && !difference.is_nan();
-                agree &= !sides[0] || found.iter().all(near);
+            for component in 0..expression.components() {
+                let found = [
+                    forward.get(component).copied(),
+                    reverse.get(component).map(|gradient| gradient[scalar]),
+                    Some(shadow[component]),
+                ];
+                let difference = &differences[component];
+                agreement.add(found, difference);
                 let mut row = vec![format!(
                     "{}{}",
                     variable.label,
@@ -88,23 +92,76 @@ pub fn check_text(session: &ReplSession, text: &str) -> CliResult<String> {
                     let of = show::component_suffix(&expression.result, component);
                     let _ = write!(row[0], " to {of}");
                 }
-                row.extend(found.map(|x| HumanFloat(x).to_string()));
-                row.push(HumanFloat(difference as f32).to_string());
+                let shown = |x: f32| HumanFloat(x).to_string();
+                row.extend(found.map(|x| x.map_or("—".to_owned(), shown)));
+                row.push(shown(difference.derivatives[0] as f32));
                 rows.push(row);
             }
         }
     }
-    let mut out = show::table(&rows);
-    out.push_str(match (agree, smooth) {
-        _ if !defined => "where it is nan, the expression has no derivative\n",
-        (true, true) => "all agree\n",
-        (true, false) => {
-            "all agree where no kink or branch is near; elsewhere a difference means little\n"
+    let is_complete = has_forward && has_reverse;
+    let mut text = show::table(&rows);
+    text.push_str(&agreement.verdict(is_complete, &expression.custom_derivatives()));
+    text.push_str(&expression.left_out());
+    Ok(Checked { text, is_complete })
+}
+
+/// How far the derivatives of an expression agree.
+struct Agreement {
+    /// With each other.
+    among: bool,
+    /// With the differences, where those are not at a kink.
+    smooth: bool,
+    /// With all differences.
+    all: bool,
+    /// Whether none is NaN.
+    defined: bool,
+}
+
+impl Agreement {
+    fn new() -> Agreement {
+        Agreement {
+            among: true,
+            smooth: true,
+            all: true,
+            defined: true,
         }
-        (false, _) => {
-            "they do not agree: floats may cancel here, or a derivative is 0 on purpose\n"
+    }
+
+    /// Adds the derivatives that there are, and the differences.
+    fn add(&mut self, found: [Option<f32>; 3], difference: &CentralDifference) {
+        let found = found.into_iter().flatten().map(f64::from);
+        let at_difference = difference.derivatives[0];
+        let scale = found.clone().fold(1.0, |scale: f64, x| scale.max(x.abs()));
+        let near = |x: f64, y: f64| (x - y).abs() <= TOLERANCE * scale;
+        let is_near = found.clone().all(|x| near(x, at_difference));
+        self.all &= is_near;
+        self.smooth &= is_near || !difference.smooth[0];
+        self.among &= found.clone().all(|x| found.clone().all(|y| near(x, y)));
+        self.defined &= found.clone().all(|x| !x.is_nan()) && !at_difference.is_nan();
+    }
+
+    fn verdict(&self, is_complete: bool, custom: &[String]) -> String {
+        let all = if is_complete { "all" } else { "the others" };
+        if !self.defined {
+            "where it is nan, the expression has no derivative\n".to_owned()
+        } else if self.all {
+            format!("{all} agree\n")
+        } else if self.among && self.smooth {
+            format!(
+                "{all} agree but for differences at a kink or near a branch, which mean little\n"
+            )
+        } else {
+            let custom = match custom {
+                [] => String::new(),
+                names => format!(
+                    "the custom derivative of `{}` may be wrong, ",
+                    names.join("` or `")
+                ),
+            };
+            format!(
+                "they do not agree: {custom}floats may cancel here, or a derivative is 0 on purpose\n"
+            )
         }
-    });
-    out.push_str(&expression.left_out());
-    Ok(out)
+    }
 }

@@ -84,9 +84,10 @@ impl CompiledEntry {
     }
 }
 
-/// A parameter of a function of the session.
+/// A parameter of functions of the session.
 pub struct DeclaredParameter {
-    pub name: String,
+    /// Its name, if they agree.
+    pub name: Option<String>,
     pub is_float: bool,
 }
 
@@ -478,30 +479,40 @@ impl ReplSession {
         })
     }
 
-    /// The parameters of the session's function of that name with that number of them; none if there
-    /// is not exactly one.
+    /// The parameters of a call of the session's functions of that name with that many arguments,
+    /// as far as all that fit say the same.
     pub fn parameters(&self, name: &str, count: usize) -> Vec<DeclaredParameter> {
-        let mut all = Vec::new();
+        let mut all: Option<Vec<DeclaredParameter>> = None;
         for ScopeSource { text, .. } in &self.sources_in_scope {
             for_each_function(text, |function, _, found| {
-                if found == name && function.parameters.len() == count {
-                    let parameters = function.parameters.iter().map(|parameter| {
-                        let span = parameter.declarator.name.span;
-                        DeclaredParameter {
-                            name: text[span.start as usize..span.end as usize].to_owned(),
-                            is_float: parameter.ty.name == TypeName::Keyword(TypeKeyword::Float)
-                                && parameter.ty.dimensions.is_empty()
-                                && parameter.declarator.dimensions.is_empty(),
+                let parameters = function.parameters;
+                let needed = parameters.iter().rposition(|p| p.declarator.init.is_none());
+                let fits = needed.map_or(0, |last| last + 1)..=parameters.len();
+                if found != name || !fits.contains(&count) {
+                    return;
+                }
+                let own = parameters[..count].iter().map(|parameter| {
+                    let span = parameter.declarator.name.span;
+                    DeclaredParameter {
+                        name: Some(text[span.start as usize..span.end as usize].to_owned()),
+                        is_float: parameter.ty.name == TypeName::Keyword(TypeKeyword::Float)
+                            && parameter.ty.dimensions.is_empty()
+                            && parameter.declarator.dimensions.is_empty(),
+                    }
+                });
+                match &mut all {
+                    None => all = Some(own.collect()),
+                    Some(all) => {
+                        for (known, other) in all.iter_mut().zip(own) {
+                            known.is_float &= other.is_float;
+                            known.name =
+                                known.name.take().filter(|n| Some(n) == other.name.as_ref());
                         }
-                    });
-                    all.push(parameters.collect());
+                    }
                 }
             });
         }
-        match <[Vec<DeclaredParameter>; 1]>::try_from(all) {
-            Ok([parameters]) => parameters,
-            Err(_) => Vec::new(),
-        }
+        all.unwrap_or_default()
     }
 
     /// Sets a variable that was assigned; a value without derivatives makes asking for them worth a

@@ -47,6 +47,100 @@ fn arguments_of_builtins_are_numbered() {
 }
 
 #[test]
+fn arguments_have_the_names_that_all_functions_agree_on() {
+    let labels = |text: &str| -> Vec<String> {
+        let text = said(text);
+        let rows = text.lines().skip_while(|line| !line.contains("derivative"));
+        let first = |row: &str| row.split("  ").next().unwrap_or_default().to_owned();
+        rows.skip(1).map(first).collect()
+    };
+    let two = "float f(float x, float y) { return x * y * y; }\nx = 2.0\n";
+    assert_eq!(labels(&format!("{two}:grad f(3.0, 4.0)")), ["x", "y"]);
+    assert_eq!(
+        labels(&format!("{two}:grad f(3.0, x)")),
+        ["x", "x (argument 1)"]
+    );
+    let default = "float d(float a, float k = 3.0) { return a * k; }\n";
+    assert_eq!(labels(&format!("{default}:grad d(2)")), ["a"]);
+    let overloads = "float o(float a, float b) { return a * b; } float o(float a, float2 c) { return a * c.x; }\n";
+    assert_eq!(
+        labels(&format!("{overloads}:grad o(2, 1.0)")),
+        ["a", "argument 2"]
+    );
+}
+
+#[test]
+fn mode_without_a_derivative_is_left_out() {
+    let backward =
+        "void kb(inout DifferentialPair<float> x, float d) { x = diffPair(x.p, 2 * x.p * d); }
+                    [BackwardDerivative(kb)] float k(float x) { return x * x; }
+                    :check k(u)";
+    let ran = session(backward);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("E0559"), "{ran:?}");
+    assert!(
+        ran.stdout
+            .ends_with("\nu  —        0.5      0.5     0.5\nthe others agree\n"),
+        "{ran:?}"
+    );
+    let sampled =
+        "texture2d t; float s(float x) { return texture2d_sample<t>(x, x).x; }\n:check s(u)";
+    let ran = session(sampled);
+    assert_eq!(ran.stderr.matches("E0553").count(), 1, "{ran:?}");
+    assert!(ran.stdout.contains("\nu  —        —        "), "{ran:?}");
+}
+
+#[test]
+fn wrong_custom_derivative_is_named() {
+    let text = "void kb(inout DifferentialPair<float> x, float d) { x = diffPair(x.p, 3 * x.p * d); }
+                DifferentialPair<float> kf(DifferentialPair<float> x) { return diffPair(x.p * x.p, 2 * x.p * x.d); }
+                [ForwardDerivative(kf)] [BackwardDerivative(kb)] float k(float x) { return x * x; }
+                float around(float x) { return sin(k(x)); }
+                :check around(u)";
+    assert!(said(text).contains("they do not agree: the custom derivative of `k` may be wrong, "));
+    assert!(said(":check detach(u) * u").contains("they do not agree: floats may cancel"));
+}
+
+#[test]
+fn differences_at_a_kink_are_no_disagreement() {
+    let text = said(":check cbrt(0.0)");
+    assert!(
+        text.ends_with(
+            "\nall agree but for differences at a kink or near a branch, which mean little\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn gradients_that_end_are_warned_about() {
+    let stairs = "float stairs(float x) { return (int)(8 * x) * 0.125 + x; }";
+    let ran = session(&format!(
+        "{stairs}\nfloat other(float x) {{ return (int)x * x; }}\n:grad stairs(u) + 1"
+    ));
+    assert_eq!(
+        (ran.code, ran.stderr.matches("W0515").count()),
+        (0, 1),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("<input 1>:1:"), "{ran:?}");
+    let ran = session(&format!(
+        "[Differentiable] {stairs}\nfwd_diff(stairs)(diffPair(u, 1.0)).d"
+    ));
+    assert_eq!(
+        (ran.code, ran.stderr.matches("W0515").count()),
+        (0, 1),
+        "{ran:?}"
+    );
+    let ran = session(":check floor(1.5)");
+    assert!(
+        ran.stderr.contains("by `argument 1` is 0 everywhere")
+            && ran.stderr.contains("│ floor(1.5)"),
+        "{ran:?}"
+    );
+}
+
+#[test]
 fn integers_and_bools_are_constants() {
     let text = said("n = 3; b = true\n:check b ? u * float(n) : v");
     assert!(

@@ -69,8 +69,9 @@ impl<'a> TypeChecker<'a, '_> {
                 }
             }
             let has_outputs = !activity.body(derived.of).outputs.is_empty();
-            // A forward derivative is one sum over all parameters.
-            let is_sum = derived.mode == DifferentiationMode::Forward;
+            // A forward derivative is one sum over all parameters. What each parameter of a function
+            // of the library does, its page says.
+            let is_sum = derived.mode == DifferentiationMode::Forward || primal.is_library;
             if is_sum && flat.len() < active {
                 continue;
             }
@@ -105,10 +106,11 @@ impl<'a> TypeChecker<'a, '_> {
     ) {
         let name = self.symbol_name(of.name.symbol).to_owned();
         let param_name = self.symbol_name(param.name).to_owned();
-        let message = match of.params {
-            [_] if of.is_library => format!("the derivative of `{name}` is 0 everywhere"),
-            _ => format!("the derivative of `{name}` by `{param_name}` is 0 everywhere"),
+        let by = match of.is_library {
+            true => String::new(),
+            false => format!(" by `{param_name}`"),
         };
+        let message = format!("the derivative of `{name}`{by} is 0 everywhere");
         let diagnostic = Diagnostic::new(Code::FlatDerivative, span, message).here("always 0");
         let is_output = |param: &&TypedParam<'_>| param.direction != ParamDirection::In;
         let gives =
