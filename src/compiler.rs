@@ -120,7 +120,7 @@ impl Compiler {
     }
 
     /// The same compiler where every function counts as `[Differentiable]`: for tools that ask for
-    /// derivatives of what nobody marked.
+    /// derivatives of functions without marks.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources};
@@ -226,8 +226,8 @@ impl Compiler {
 
     /// Makes a program of an entry of a session: number `index` of the first source, as
     /// [`parse_entries`](crate::session::parse_entries) counts them. Beside the program comes the
-    /// meaning of each of its outputs for the session. Warnings about the other sources are left to
-    /// whoever keeps those: [`check`](Compiler::check) gives them.
+    /// meaning of each of its outputs for the session. Warnings about the other sources are left
+    /// out, since they came when those were entered: [`check`](Compiler::check) gives them.
     ///
     /// ```
     /// use adumbra::{Compiler, GlobalsLayout, Sources, session::SessionOutput};

@@ -50,9 +50,9 @@ fn arguments_of_builtins_are_numbered() {
 fn arguments_have_the_names_that_all_functions_agree_on() {
     let labels = |text: &str| -> Vec<String> {
         let text = said(text);
-        let rows = text.lines().skip_while(|line| !line.contains("derivative"));
-        let first = |row: &str| row.split("  ").next().unwrap_or_default().to_owned();
-        rows.skip(1).map(first).collect()
+        let lines = text.lines().skip_while(|line| !line.contains("derivative"));
+        let first = |line: &str| line.split("  ").next().unwrap_or_default().to_owned();
+        lines.skip(1).map(first).collect()
     };
     let two = "float f(float x, float y) { return x * y * y; }\nx = 2.0\n";
     assert_eq!(labels(&format!("{two}:grad f(3.0, 4.0)")), ["x", "y"]);

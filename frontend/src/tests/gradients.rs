@@ -99,6 +99,17 @@ fn detached_values_are_constants() {
 }
 
 #[test]
+fn outputs_that_are_no_diff_are_constants_of_the_caller() {
+    // At x = 3: a is the constant 9, b the constant 27, w the constants 3 and 6.
+    let program = "[Differentiable] void g(no_diff out float a, no_diff inout float b, no_diff out float w[2], float x) {
+             a = x * x; w[0] = x; w[1] = 2 * x; if (x > 2) { b *= a; return; } b = x; }
+         [Differentiable] float f(float x) { float a, b = x; float w[2]; g(a, b, w, x); return a * x + b * x + w[0] * w[1] * x; }
+         shader main(out float o0, out float o1) {
+             o0 = fwd_diff(f)(diffPair(3.0, 1.0)).d; var x = diffPair(3.0); bwd_diff(f)(x, 1.0); o1 = x.d; }";
+    assert_eq!(derived(program), [9.0 + 27.0 + 18.0; 2]);
+}
+
+#[test]
 fn arrays_of_several_parts_begin_without_gradient() {
     // The sum of (i·x)² for i in 1..n.
     let program = "[Differentiable] float f(float x, int n) {

@@ -104,6 +104,14 @@ fn nonlinear_rules_are_refused() {
         ("return diffPair(x.p, x.d + 1);", "x.d + 1"),
         ("return diffPair(x.p, x.d - y.p);", "x.d - y.p"),
         (
+            "return diffPair(x.p, x.d + (0 * x.d + y.p));",
+            "x.d + (0 * x.d + y.p)",
+        ),
+        (
+            "return diffPair(x.p, x.d + (x.p > 1 ? 0 * x.d : y.p));",
+            "x.d + (x.p > 1 ? 0 * x.d : y.p)",
+        ),
+        (
             "if (x.d > 0) return diffPair(x.p, x.d); return diffPair(x.p, 2 * x.d);",
             "if (x.d > 0) return diffPair(x.p, x.d);",
         ),
