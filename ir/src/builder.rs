@@ -16,6 +16,15 @@ pub struct FunctionBuilder {
     open: Vec<RegionId>,
 }
 
+/// An open loop over the indices of an array.
+#[derive(Debug)]
+pub struct ElementLoop {
+    /// The index, in the body.
+    pub index: ValueId,
+    first: ValueId,
+    region: RegionId,
+}
+
 impl FunctionBuilder {
     /// Starts a function; its body is the current region.
     pub fn new(name: impl Into<String>, span: Span) -> FunctionBuilder {
@@ -185,6 +194,53 @@ impl FunctionBuilder {
     /// Appends a read of a shadow.
     pub fn shadow(&mut self, direction: Direction, value: ValueId, span: Span) -> ValueId {
         self.single(InstKind::Shadow(direction), &[value], Scalar::F32, span)
+    }
+
+    /// Appends the end of the loop or block of a region, with these results, unless a condition
+    /// holds.
+    pub fn leave_unless(
+        &mut self,
+        condition: ValueId,
+        region: RegionId,
+        results: &[ValueId],
+        span: Span,
+    ) {
+        let then = self.open_region();
+        self.terminate(InstKind::Yield, [], span);
+        self.close_region();
+        let other = self.open_region();
+        self.terminate(InstKind::Break(region), results.iter().copied(), span);
+        self.close_region();
+        self.inst(InstKind::If(then, other), [condition], [], span);
+    }
+
+    /// Opens a loop over the indices below `len`, whose body follows.
+    pub fn open_elements(&mut self, len: u32, span: Span) -> ElementLoop {
+        let first = self.int(0, span);
+        let region = self.open_region();
+        let index = self.param(Scalar::I32, span);
+        let len = self.int(len as i32, span);
+        let more = self.op(Op::ILt, &[index, len], span);
+        self.leave_unless(more, region, &[], span);
+        ElementLoop {
+            index,
+            first,
+            region,
+        }
+    }
+
+    /// Closes a loop over indices.
+    pub fn close_elements(&mut self, elements: ElementLoop, span: Span) {
+        let ElementLoop {
+            index,
+            first,
+            region,
+        } = elements;
+        let one = self.int(1, span);
+        let next = self.op(Op::IAdd, &[index, one], span);
+        self.terminate(InstKind::Continue(region), [next], span);
+        self.close_region();
+        self.inst(InstKind::Loop(region), [first], [], span);
     }
 
     /// Appends a terminator.

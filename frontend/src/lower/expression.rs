@@ -254,18 +254,18 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
                 continue;
             }
             let made = self.new_array(leaf, None, span, None);
-            self.each_element(leaf.len, span, |lowering, index| {
-                let mut args: SmallVec<[ValueId; 2]> = SmallVec::new();
-                for (value, (_, is_whole)) in given.iter().zip(&leaves) {
-                    args.push(match is_whole {
-                        true => lowering.load(value.array(), leaf.scalar, index, span),
-                        false => value.value(),
-                    });
-                }
-                let element = lowering.builder.op(op, &args, span);
-                let kind = InstKind::Store(made);
-                lowering.builder.inst(kind, [index, element], [], span);
-            });
+            let elements = self.builder.open_elements(leaf.len, span);
+            let mut args: SmallVec<[ValueId; 2]> = SmallVec::new();
+            for (value, (_, is_whole)) in given.iter().zip(&leaves) {
+                args.push(match is_whole {
+                    true => self.load(value.array(), leaf.scalar, elements.index, span),
+                    false => value.value(),
+                });
+            }
+            let element = self.builder.op(op, &args, span);
+            let kind = InstKind::Store(made);
+            self.builder.inst(kind, [elements.index, element], [], span);
+            self.builder.close_elements(elements, span);
             values.push(made.into());
         }
         values

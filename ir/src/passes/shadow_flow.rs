@@ -91,8 +91,8 @@ pub(super) fn array_node(function: &Function, array: ArrayId) -> FlowNode {
     function.values.len() as u32 + array.0
 }
 
-/// The node of a function's result.
-fn result_node(function: &Function, result: u32) -> FlowNode {
+/// The node of a function's result, after those of values and arrays.
+pub(super) fn result_node(function: &Function, result: u32) -> FlowNode {
     (function.values.len() + function.arrays.len()) as u32 + result
 }
 

@@ -2,14 +2,14 @@
 //!
 //! A value is *varied* if it may depend on a differentiable parameter of its function. An integer is
 //! *rounded* if it is made of a varied float. A walk over a body, without the order of its
-//! statements, gives a graph of what depends on what ([`Dependence`]); variables are not split.
+//! statements, gives a graph of what depends on what ([`DependenceGraph`]); variables are not split.
 //! Where a varied value reaches what passes no gradients, or a rounded integer is used as a float,
 //! a gradient is lost if the parameters have one there: see [`reach`](super::reach).
 
 use super::super::TypeChecker;
 use super::super::typed_tree::{FunctionId, LocalId, TypedExpr, TypedExprKind, TypedStmt};
 use super::super::types::TypeId;
-use super::dependence::{Dependence, Flow, NodeId, Site, Target, rounded, varied};
+use super::dependence::{CallSite, DependenceGraph, Flow, NodeId, PortTarget, rounded, varied};
 use super::loss::Loss;
 use crate::ast::ParamDirection;
 use adumbra_ir::module::DifferentiationMode;
@@ -34,7 +34,7 @@ pub(super) struct Body {
     pub(super) outputs: Vec<NodeId>,
     /// Its nodes.
     pub(super) nodes: Range<NodeId>,
-    /// Its calls, in [`Dependence::sites`].
+    /// Its calls, in [`DependenceGraph::sites`].
     pub(super) sites: Range<usize>,
     /// What loses a gradient if the node is varied.
     pub(super) losses: Vec<(Loss, NodeId)>,
@@ -43,14 +43,14 @@ pub(super) struct Body {
 }
 
 /// Walks the body of a function.
-pub(super) fn walk(checker: &TypeChecker, graph: &mut Dependence, id: FunctionId) -> Body {
+pub(super) fn walk(checker: &TypeChecker, graph: &mut DependenceGraph, id: FunctionId) -> Body {
     Walk::new(checker, graph, id).finish(id)
 }
 
 /// A walk over one body.
 struct Walk<'w, 'a, 'c> {
     checker: &'w TypeChecker<'a, 'c>,
-    graph: &'w mut Dependence,
+    graph: &'w mut DependenceGraph,
     locals: Vec<Flow>,
     result: Flow,
     /// The value that an update changes.
@@ -63,7 +63,7 @@ struct Walk<'w, 'a, 'c> {
 impl<'w, 'a, 'c> Walk<'w, 'a, 'c> {
     fn new(
         checker: &'w TypeChecker<'a, 'c>,
-        graph: &'w mut Dependence,
+        graph: &'w mut DependenceGraph,
         id: FunctionId,
     ) -> Walk<'w, 'a, 'c> {
         let declared = *checker.declared(id);
@@ -383,11 +383,11 @@ impl<'w, 'a, 'c> Walk<'w, 'a, 'c> {
         // Integers of backward derivatives are those that were passed.
         let gives_integers = !modes.contains(&DifferentiationMode::Backward);
         let primal = self.checker.declared(body).params;
-        let mut site = Site {
+        let mut site = CallSite {
             callee,
             body,
             args: vec![Flow::default(); primal.len()],
-            targets: vec![Target::default(); 2 * primal.len() + 3],
+            targets: vec![PortTarget::default(); 2 * primal.len() + 3],
             results: Vec::new(),
             span,
         };
@@ -406,7 +406,7 @@ impl<'w, 'a, 'c> Walk<'w, 'a, 'c> {
             if let Some(rounded) = to.rounded.filter(|_| gives_integers) {
                 let cast = walk.graph.cast(span);
                 walk.graph.edge(Some(cast), Some(rounded));
-                site.targets[ports[1]] = Target {
+                site.targets[ports[1]] = PortTarget {
                     varied: Some(cast),
                     rounded: Some(rounded),
                 };

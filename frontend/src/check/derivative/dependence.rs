@@ -91,7 +91,7 @@ impl Sources {
 
 /// Where a port leads to at a call.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Target {
+pub(super) struct PortTarget {
     /// From the floats of arguments.
     pub(super) varied: Option<NodeId>,
     /// From their integers.
@@ -100,7 +100,7 @@ pub(super) struct Target {
 
 /// A call of a function.
 #[derive(Debug)]
-pub(super) struct Site {
+pub(super) struct CallSite {
     /// What is called.
     pub(super) callee: FunctionId,
     /// The function whose body that is, or whose derivative.
@@ -108,7 +108,7 @@ pub(super) struct Site {
     /// By parameter of that function: what is passed.
     pub(super) args: Vec<Flow>,
     /// By port of that function.
-    pub(super) targets: Vec<Target>,
+    pub(super) targets: Vec<PortTarget>,
     /// Where floats are given back.
     pub(super) results: Vec<NodeId>,
     pub(super) span: Span,
@@ -135,21 +135,21 @@ struct Edge {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Dependence {
+pub(super) struct DependenceGraph {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
     /// Nodes whose sources have not reached others yet.
     waiting: Vec<NodeId>,
-    pub(super) sites: Vec<Site>,
+    pub(super) sites: Vec<CallSite>,
     /// By function, as it was first called: the calls of it.
     callers: Vec<Vec<u32>>,
 }
 
-impl Dependence {
-    pub(super) fn new(functions: usize) -> Dependence {
-        Dependence {
+impl DependenceGraph {
+    pub(super) fn new(functions: usize) -> DependenceGraph {
+        DependenceGraph {
             callers: vec![Vec::new(); functions],
-            ..Dependence::default()
+            ..DependenceGraph::default()
         }
     }
 
@@ -230,7 +230,7 @@ impl Dependence {
     }
 
     /// Notes a call, before the graph is closed.
-    pub(super) fn call(&mut self, site: Site) {
+    pub(super) fn call(&mut self, site: CallSite) {
         let number = self.sites.len() as u32;
         self.callers[site.body.0 as usize].push(number);
         self.sites.push(site);

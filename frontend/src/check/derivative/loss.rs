@@ -4,8 +4,8 @@
 use super::super::typed_tree::{FunctionId, TypedParam};
 use super::super::types::TypeId;
 use super::super::{DeclaredFunction, TypeChecker};
-use super::dependence::{Site, Sources, varied};
-use super::reach::Activity;
+use super::dependence::{CallSite, Sources, varied};
+use super::reach::ReachedFunctions;
 use crate::ast::ParamDirection;
 use adumbra_ir::module::DifferentiationMode;
 use adumbra_ir::passes::shadow_in_backward;
@@ -15,10 +15,10 @@ use std::collections::HashSet;
 /// A gradient that ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Loss {
-    /// At a call of an unmarked function, by its number in [`Dependence::sites`], if what the call
+    /// At a call of an unmarked function, by its number in [`DependenceGraph::sites`], if what the call
     /// gives back matters.
     ///
-    /// [`Dependence::sites`]: super::dependence::Dependence::sites
+    /// [`DependenceGraph::sites`]: super::dependence::DependenceGraph::sites
     Call(usize),
     /// At a texture sample.
     Sample(u32, Span),
@@ -30,7 +30,7 @@ pub(super) enum Loss {
 
 impl<'a> TypeChecker<'a, '_> {
     /// Warns of derivatives that are 0 everywhere.
-    pub(super) fn warn_of_zero_derivatives(&mut self, activity: &Activity) {
+    pub(super) fn warn_of_zero_derivatives(&mut self, reached: &ReachedFunctions) {
         for (derivative, span) in std::mem::take(&mut self.derivatives.called) {
             let Some(derived) = self.declared(derivative).derived else {
                 continue;
@@ -61,14 +61,14 @@ impl<'a> TypeChecker<'a, '_> {
                     continue;
                 }
                 active += 1;
-                let mut outputs = activity.body(derived.of).outputs.iter();
+                let mut outputs = reached.body(derived.of).outputs.iter();
                 let leads =
-                    outputs.any(|&output| activity.graph.sources(output).contains(varied(index)));
+                    outputs.any(|&output| reached.graph.sources(output).contains(varied(index)));
                 if !leads {
                     flat.push(param);
                 }
             }
-            let has_outputs = !activity.body(derived.of).outputs.is_empty();
+            let has_outputs = !reached.body(derived.of).outputs.is_empty();
             // A forward derivative is one sum over all parameters. What each parameter of a function
             // of the library does, its page says.
             let is_sum = derived.mode == DifferentiationMode::Forward || primal.is_library;
@@ -139,12 +139,12 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     /// Reports that the function `within` loses a gradient.
-    pub(super) fn report_loss(&mut self, loss: &Loss, within: FunctionId, sites: &[Site]) {
+    pub(super) fn report_loss(&mut self, loss: &Loss, within: FunctionId, sites: &[CallSite]) {
         let within = *self.declared(within);
         let around = self.symbol_name(within.name.symbol).to_owned();
         let diagnostic = match *loss {
             Loss::Call(site) => {
-                let Site { callee, span, .. } = sites[site];
+                let CallSite { callee, span, .. } = sites[site];
                 let callee = *self.declared(callee);
                 let name = self.symbol_name(callee.name.symbol).to_owned();
                 let prototype = self.prototype(&callee, callee.result, callee.params);
@@ -216,7 +216,7 @@ impl<'a> TypeChecker<'a, '_> {
     /// depends on their parameters.
     pub(super) fn check_reversed_shadows(
         &mut self,
-        activity: &Activity,
+        reached: &ReachedFunctions,
         seeds: &[Option<Sources>],
     ) {
         let reversed = std::mem::take(&mut self.derivatives.reversed);
@@ -244,13 +244,13 @@ impl<'a> TypeChecker<'a, '_> {
                     Some(seeds) => seeds.clone(),
                     None => self.differentiable_params(id),
                 };
-                let mut found = activity.body(id).shadows.iter();
-                let shadow = found.find(|(_, of)| activity.graph.sources(*of).meets(&own));
+                let mut found = reached.body(id).shadows.iter();
+                let shadow = found.find(|(_, of)| reached.graph.sources(*of).meets(&own));
                 if let Some(&(shadow, _)) = shadow {
                     shadows.push((span, shadow, id));
                     break;
                 }
-                let sites = activity.sites(id).iter();
+                let sites = reached.sites(id).iter();
                 open.extend(
                     sites
                         .map(|site| site.callee)

@@ -47,7 +47,7 @@ pub(super) struct Marks {
     /// Its custom derivatives.
     pub(super) rules: CustomRules,
     /// Where the forward, the backward one and the substitute are given.
-    sites: [Option<Span>; 3],
+    rule_spans: [Option<Span>; 3],
 }
 
 /// A derivative: mode, function, and which parameters are plain.
@@ -288,7 +288,7 @@ impl<'a> TypeChecker<'a, '_> {
             && primal.marks.rules.forward.is_none()
             && primal.marks.rules.substitute.is_none()
         {
-            let given = primal.marks.sites[1].unwrap_or(primal.name.span);
+            let given = primal.marks.rule_spans[1].unwrap_or(primal.name.span);
             no_forward_rule(&name, span).label(given, "the backward one is given here")
         } else {
             return self.carries_gradients(of, span);

@@ -9,7 +9,7 @@ use super::super::typed_tree::FunctionId;
 use super::super::types::{TypeId, TypeKind};
 use super::super::{FunctionOrigin, TypeChecker};
 use super::activity::{Body, walk};
-use super::dependence::{Dependence, NodeId, Site, Sources, varied};
+use super::dependence::{CallSite, DependenceGraph, NodeId, Sources, varied};
 use super::loss::Loss;
 use crate::ast::ParamDirection;
 use crate::limits::MAX_DERIVATIVE_ORDER;
@@ -17,12 +17,12 @@ use adumbra_ir::module::DifferentiationMode;
 use std::collections::HashSet;
 
 /// What is known of the functions that derivatives reach.
-pub(super) struct Activity {
-    pub(super) graph: Dependence,
+pub(super) struct ReachedFunctions {
+    pub(super) graph: DependenceGraph,
     bodies: Vec<Option<Body>>,
 }
 
-impl Activity {
+impl ReachedFunctions {
     pub(super) fn body(&self, id: FunctionId) -> &Body {
         let body = self.bodies[id.0 as usize].as_ref();
         body.expect("the function was reached")
@@ -33,7 +33,7 @@ impl Activity {
         self.bodies[id.0 as usize].is_some()
     }
 
-    pub(super) fn sites(&self, id: FunctionId) -> &[Site] {
+    pub(super) fn sites(&self, id: FunctionId) -> &[CallSite] {
         &self.graph.sites[self.body(id).sites.clone()]
     }
 }
@@ -74,19 +74,19 @@ impl<'a> TypeChecker<'a, '_> {
                 self.differential(param.ty, param.span);
             }
         }
-        let activity = self.activity(starts);
-        self.check_rule_cycles(&activity);
+        let reached = self.reached_functions(starts);
+        self.check_rule_cycles(&reached);
         let mut starts = marked;
-        starts.extend(self.differentiated_rules(&activity));
-        let seeds = self.seeds(&activity, starts);
-        self.check_losses(&activity, &seeds);
-        self.check_reversed_shadows(&activity, &seeds);
-        self.warn_of_zero_derivatives(&activity);
+        starts.extend(self.differentiated_rules(&reached));
+        let seeds = self.seeds(&reached, starts);
+        self.check_losses(&reached, &seeds);
+        self.check_reversed_shadows(&reached, &seeds);
+        self.warn_of_zero_derivatives(&reached);
     }
 
     /// Walks these functions and all that they reach.
-    fn activity(&self, starts: Vec<FunctionId>) -> Activity {
-        let mut graph = Dependence::new(self.functions.len());
+    fn reached_functions(&self, starts: Vec<FunctionId>) -> ReachedFunctions {
+        let mut graph = DependenceGraph::new(self.functions.len());
         let mut bodies: Vec<Option<Body>> = Vec::new();
         bodies.resize_with(self.functions.len(), || None);
         let mut open = starts;
@@ -105,7 +105,7 @@ impl<'a> TypeChecker<'a, '_> {
             bodies[id.0 as usize] = Some(body);
         }
         graph.close();
-        Activity { graph, bodies }
+        ReachedFunctions { graph, bodies }
     }
 
     /// The function whose derivative it is, at any order, with the modes from the innermost on;
@@ -171,7 +171,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     /// The rules that are differentiated, since derivatives of derivatives are taken.
-    fn differentiated_rules(&self, activity: &Activity) -> Vec<FunctionId> {
+    fn differentiated_rules(&self, reached: &ReachedFunctions) -> Vec<FunctionId> {
         type Differentiated = (FunctionId, Vec<DifferentiationMode>);
         let mut found = Vec::new();
         let called = self.derivatives.called.iter();
@@ -191,7 +191,7 @@ impl<'a> TypeChecker<'a, '_> {
                 }
                 Instead::Zero => continue,
                 Instead::Nothing => {
-                    let sites = activity.sites(id).iter();
+                    let sites = reached.sites(id).iter();
                     sites
                         .map(|site| {
                             let (callee, mut all) = self.underived(site.callee);
@@ -227,7 +227,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     /// By function: the parameters that have a gradient, if it is differentiated.
-    fn seeds(&self, activity: &Activity, starts: Vec<FunctionId>) -> Vec<Option<Sources>> {
+    fn seeds(&self, reached: &ReachedFunctions, starts: Vec<FunctionId>) -> Vec<Option<Sources>> {
         let mut seeds: Vec<Option<Sources>> = vec![None; self.functions.len()];
         for &id in &starts {
             seeds[id.0 as usize] = Some(self.differentiable_params(id));
@@ -237,7 +237,7 @@ impl<'a> TypeChecker<'a, '_> {
             let Some(own) = seeds[id.0 as usize].clone() else {
                 continue;
             };
-            for site in activity.sites(id) {
+            for site in reached.sites(id) {
                 let rules = self.declared(site.body).marks.rules;
                 let callee = match rules.substitute {
                     Some(substitute) => substitute,
@@ -248,7 +248,7 @@ impl<'a> TypeChecker<'a, '_> {
                 };
                 let mut is_new = false;
                 for (at, arg) in site.args.iter().enumerate() {
-                    if activity.graph.meets(arg.varied, &own) {
+                    if reached.graph.meets(arg.varied, &own) {
                         let seeds = &mut seeds[callee.0 as usize];
                         is_new |= seeds.get_or_insert_default().insert(varied(at));
                     }
@@ -261,7 +261,7 @@ impl<'a> TypeChecker<'a, '_> {
         seeds
     }
 
-    fn check_losses(&mut self, activity: &Activity, seeds: &[Option<Sources>]) {
+    fn check_losses(&mut self, reached: &ReachedFunctions, seeds: &[Option<Sources>]) {
         let mut losses: Vec<(Loss, FunctionId)> = Vec::new();
         // What passes gradients on, or loses them whatever becomes of it.
         let mut ends: Vec<NodeId> = Vec::new();
@@ -272,43 +272,43 @@ impl<'a> TypeChecker<'a, '_> {
             let Some(seeds) = seeds.as_ref().filter(|_| !self.functions[index].is_library) else {
                 continue;
             };
-            let body = activity.body(id);
+            let body = reached.body(id);
             ends.extend(&body.outputs);
             for &(loss, node) in &body.losses {
                 let is_call = matches!(loss, Loss::Call(_));
-                if (self.is_marked(id) || !is_call) && activity.graph.sources(node).meets(seeds) {
+                if (self.is_marked(id) || !is_call) && reached.graph.sources(node).meets(seeds) {
                     losses.push((loss, id));
                     ends.extend((!is_call).then_some(node));
                 }
             }
-            if activity.graph.sources(body.uses).meets(seeds) {
+            if reached.graph.sources(body.uses).meets(seeds) {
                 uses.push(body.uses);
                 users.push(id);
             }
         }
         if losses.iter().any(|(loss, _)| matches!(loss, Loss::Call(_))) {
-            let leading = activity.graph.leading_to(&ends);
+            let leading = reached.graph.leading_to(&ends);
             let matters = |node: &NodeId| leading.binary_search(node).is_ok();
             losses.retain(|(loss, _)| match *loss {
-                Loss::Call(site) => activity.graph.sites[site].results.iter().any(matters),
+                Loss::Call(site) => reached.graph.sites[site].results.iter().any(matters),
                 _ => true,
             });
         }
         for (loss, id) in &losses {
-            self.report_loss(loss, *id, &activity.graph.sites);
+            self.report_loss(loss, *id, &reached.graph.sites);
         }
-        let leading = activity.graph.leading_to(&uses);
+        let leading = reached.graph.leading_to(&uses);
         for id in users {
             let Some(seeds) = &seeds[id.0 as usize] else {
                 continue;
             };
-            let nodes = &activity.body(id).nodes;
+            let nodes = &reached.body(id).nodes;
             let first = leading.partition_point(|&node| node < nodes.start);
             let own = leading[first..]
                 .iter()
                 .take_while(|&&node| node < nodes.end);
-            let varied = own.filter(|&&node| activity.graph.sources(node).meets(seeds));
-            for cast in varied.filter_map(|&node| activity.graph.cast_at(node)) {
+            let varied = own.filter(|&&node| reached.graph.sources(node).meets(seeds));
+            for cast in varied.filter_map(|&node| reached.graph.cast_at(node)) {
                 self.warn_of_rounding(cast, id);
             }
         }

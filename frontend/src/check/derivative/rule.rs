@@ -272,7 +272,7 @@ impl<'a> TypeChecker<'a, '_> {
             );
             return false;
         }
-        if let Some(first) = declared.marks.sites[index] {
+        if let Some(first) = declared.marks.rule_spans[index] {
             self.report(
                 Diagnostic::new(
                     Code::SecondRule,
@@ -286,7 +286,7 @@ impl<'a> TypeChecker<'a, '_> {
             return false;
         }
         let marks = &mut self.functions[rule.function.0 as usize].marks;
-        marks.sites[index] = Some(rule.span);
+        marks.rule_spans[index] = Some(rule.span);
         let slot = match rule.kind {
             RuleKind::Forward => &mut marks.rules.forward,
             RuleKind::Backward => &mut marks.rules.backward,

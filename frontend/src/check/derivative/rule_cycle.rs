@@ -9,7 +9,7 @@
 use super::super::TypeChecker;
 use super::super::recursion::{first_call, may_leave};
 use super::super::typed_tree::{FunctionId, TypedStmt};
-use super::reach::{Activity, Instead};
+use super::reach::{Instead, ReachedFunctions};
 use adumbra_ir::module::DifferentiationMode;
 use adumbra_ir::{Code, Diagnostic, Span};
 use std::cell::RefCell;
@@ -57,7 +57,7 @@ impl Runs {
 
 impl<'a> TypeChecker<'a, '_> {
     /// Reports rules that lead back to their functions on every path.
-    pub(super) fn check_rule_cycles(&mut self, activity: &Activity) {
+    pub(super) fn check_rule_cycles(&mut self, reached: &ReachedFunctions) {
         let mut rules: Vec<Run> = Vec::new();
         for index in 0..self.functions.len() {
             let id = FunctionId(index as u32);
@@ -74,7 +74,7 @@ impl<'a> TypeChecker<'a, '_> {
         if rules.is_empty() {
             return;
         }
-        let differentiated = self.differentiated_calls(activity);
+        let differentiated = self.differentiated_calls(reached);
         let returns = self.runs_that_return(&rules, &differentiated);
         let is_endless = |run: &Run| returns.get(run) == Some(&false);
         // The walk that reached each run first.
@@ -112,18 +112,18 @@ impl<'a> TypeChecker<'a, '_> {
     }
 
     /// The calls whose results have gradients that reach those of their function.
-    fn differentiated_calls(&self, activity: &Activity) -> Differentiated {
+    fn differentiated_calls(&self, reached: &ReachedFunctions) -> Differentiated {
         let functions = (0..self.functions.len() as u32).map(FunctionId);
-        let known: Vec<FunctionId> = functions.filter(|&id| activity.is_known(id)).collect();
-        let outputs = known.iter().flat_map(|&id| &activity.body(id).outputs);
+        let known: Vec<FunctionId> = functions.filter(|&id| reached.is_known(id)).collect();
+        let outputs = known.iter().flat_map(|&id| &reached.body(id).outputs);
         let outputs: Vec<_> = outputs.copied().collect();
-        let leading = activity.graph.leading_to(&outputs);
+        let leading = reached.graph.leading_to(&outputs);
         let is_leading = |node| leading.binary_search(&node).is_ok();
         let mut found = Differentiated::new();
         for id in known {
-            for site in activity.sites(id) {
+            for site in reached.sites(id) {
                 let mut args = site.args.iter().filter_map(|arg| arg.varied);
-                let is_varied = args.any(|arg| !activity.graph.sources(arg).is_empty());
+                let is_varied = args.any(|arg| !reached.graph.sources(arg).is_empty());
                 if is_varied && site.results.iter().copied().any(is_leading) {
                     found.insert((id, site.span));
                 }
@@ -226,8 +226,8 @@ impl<'a> TypeChecker<'a, '_> {
         let declared = *self.declared(function);
         let rules = declared.marks.rules;
         let (what, rule, site) = match is_backward {
-            true => ("backward", rules.backward, declared.marks.sites[1]),
-            false => ("forward", rules.forward, declared.marks.sites[0]),
+            true => ("backward", rules.backward, declared.marks.rule_spans[1]),
+            false => ("forward", rules.forward, declared.marks.rule_spans[0]),
         };
         let (Some(rule), Some(site)) = (rule, site) else {
             return;

@@ -329,40 +329,11 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
 
     /// `to` gets the elements of `from` as constants, in a loop.
     pub(super) fn detach_array(&mut self, to: ArrayId, from: ArrayId, len: u32, span: Span) {
-        self.each_element(len, span, |lowering, index| {
-            let element = lowering.load(from, Scalar::F32, index, span);
-            let element = lowering.detached(element, span);
-            let kind = InstKind::Store(to);
-            lowering.builder.inst(kind, [index, element], [], span);
-        });
-    }
-
-    /// A loop over the indices of an array's elements.
-    pub(super) fn each_element(
-        &mut self,
-        len: u32,
-        span: Span,
-        each: impl FnOnce(&mut Self, ValueId),
-    ) {
-        let zero = self.builder.int(0, span);
-        let body = self.builder.open_region();
-        let index = self.builder.param(Scalar::I32, span);
-        each(self, index);
-        let one = self.builder.int(1, span);
-        let next = self.builder.op(adumbra_ir::Op::IAdd, &[index, one], span);
-        let end = self.builder.int(len as i32, span);
-        let goes_on = self.builder.op(adumbra_ir::Op::ILt, &[next, end], span);
-        let again = self.builder.open_region();
-        self.builder
-            .terminate(InstKind::Continue(body), [next], span);
-        self.builder.close_region();
-        let leave = self.builder.open_region();
-        self.builder.terminate(InstKind::Break(body), [], span);
-        self.builder.close_region();
-        self.builder
-            .inst(InstKind::If(again, leave), [goes_on], [], span);
-        self.builder.terminate(InstKind::Unreachable, [], span);
-        self.builder.close_region();
-        self.builder.inst(InstKind::Loop(body), [zero], [], span);
+        let elements = self.builder.open_elements(len, span);
+        let element = self.load(from, Scalar::F32, elements.index, span);
+        let element = self.detached(element, span);
+        let kind = InstKind::Store(to);
+        self.builder.inst(kind, [elements.index, element], [], span);
+        self.builder.close_elements(elements, span);
     }
 }

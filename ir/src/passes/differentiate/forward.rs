@@ -5,8 +5,8 @@
 //! active.
 
 use super::activity::ActiveSlots;
+use super::array::{clamped_index, zero_array};
 use super::field::Trace;
-use super::sweep::zero_array;
 use super::{Differentiator, Loss, count, results};
 use crate::builder::FunctionBuilder;
 use crate::copy::Copied;
@@ -357,19 +357,6 @@ impl Forward<'_, '_> {
         }
         Ok(())
     }
-}
-
-/// An index that does not fault: that element which an access with `index` has, once it faulted.
-pub(super) fn clamped_index(
-    builder: &mut FunctionBuilder,
-    index: ValueId,
-    len: u32,
-    span: crate::span::Span,
-) -> ValueId {
-    let last = builder.int(len as i32 - 1, span);
-    let zero = builder.int(0, span);
-    let below = builder.op(adumbra_ops::Op::IMin, &[index, last], span);
-    builder.op(adumbra_ops::Op::IMax, &[below, zero], span)
 }
 
 /// The tangent of an op, by the formula of shadows.

@@ -38,7 +38,7 @@ pub(super) struct Linear {
 #[derive(Clone, Debug)]
 pub(super) struct LinearCall {
     /// The function that the forward sweep calls.
-    pub(super) forward: FuncId,
+    pub(super) forward_sweep: FuncId,
     /// How many zeros it is passed after the primal arguments, and how many results it has after
     /// the primal ones that nothing reads: the tangents of a custom forward derivative.
     pub(super) zeros: usize,
@@ -48,7 +48,7 @@ pub(super) struct LinearCall {
     /// What it keeps: its last results.
     pub(super) kept: Vec<Scalar>,
     /// The function that the reverse sweep calls.
-    pub(super) back: FuncId,
+    pub(super) reverse_sweep: FuncId,
     /// For a custom backward derivative, which has the canonical signature: the primal arguments
     /// and, by array of mode `In` or `InOut`, the elements before the call.
     pub(super) custom: Option<CustomBack>,
@@ -221,12 +221,12 @@ impl Linear {
                     .collect(),
             };
             return Ok(Some(LinearCall {
-                forward: callee,
+                forward_sweep: callee,
                 zeros: 0,
                 ignored: 0,
                 zero_arrays: Vec::new(),
                 kept: Vec::new(),
-                back,
+                reverse_sweep: back,
                 custom: Some(custom_back),
                 results: results(&custom.activity),
                 params: params(&custom.activity),
@@ -243,7 +243,7 @@ impl Linear {
             let tangent_params = count(&activity.params);
             let tangent_results = count(&activity.results);
             return Ok(Some(LinearCall {
-                forward: pair.keep,
+                forward_sweep: pair.forward_sweep,
                 zeros: tangent_params,
                 ignored: tangent_results,
                 zero_arrays: passed(activity)
@@ -251,7 +251,7 @@ impl Linear {
                     .map(|(array, _)| array)
                     .collect(),
                 kept: pair.kept,
-                back: pair.back,
+                reverse_sweep: pair.reverse_sweep,
                 custom: None,
                 results: results(activity),
                 params: params(activity),
@@ -260,12 +260,12 @@ impl Linear {
         }
         let pair = differentiator.sweeps_of(callee, &wanted, self.tape)?;
         Ok(Some(LinearCall {
-            forward: pair.keep,
+            forward_sweep: pair.forward_sweep,
             zeros: 0,
             ignored: 0,
             zero_arrays: Vec::new(),
             kept: pair.kept,
-            back: pair.back,
+            reverse_sweep: pair.reverse_sweep,
             custom: None,
             results: results(&wanted),
             params: params(&wanted),

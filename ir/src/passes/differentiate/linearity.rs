@@ -10,7 +10,7 @@ use super::{Differentiator, Loss};
 use crate::calls::{CallGraph, callees};
 use crate::module::*;
 use crate::passes::dataflow::{FlowEdges, FlowNode, Joins, SummaryAnalysis, summarise};
-use crate::passes::shadow_flow::array_node;
+use crate::passes::shadow_flow::{array_node, result_node};
 use crate::span::Span;
 use adumbra_ops::Op;
 use adumbra_ops::definition::OpClass;
@@ -140,7 +140,7 @@ impl SummaryAnalysis for DependenceAnalysis<'_> {
             return self.greatest(id);
         }
         let edges = dependences(function, summaries);
-        let outs = (0..function.results.len()).map(|k| result_node(function, k));
+        let outs = (0..function.results.len() as u32).map(|k| result_node(function, k));
         let arrays = (0..function.array_params().count() as u32).map(ArrayId);
         let outs: Vec<FlowNode> = outs
             .chain(arrays.map(|a| array_node(function, a)))
@@ -171,11 +171,6 @@ fn ins(function: &Function) -> impl Iterator<Item = (u32, FlowNode)> {
     let arrays = arrays.filter(|(_, array)| array.mode != Some(PassingMode::Out));
     let arrays = arrays.map(move |(id, _)| (first + id.0, array_node(function, id)));
     (0..).zip(params).chain(arrays)
-}
-
-/// The node of a function's result, after those of values and arrays.
-fn result_node(function: &Function, result: usize) -> FlowNode {
-    (function.values.len() + function.arrays.len() + result) as FlowNode
 }
 
 /// The graph of what depends on what in a function.
@@ -217,7 +212,7 @@ fn dependences(function: &Function, summaries: &[Summary]) -> FlowEdges {
             }
         }
     });
-    let nodes = result_node(function, function.results.len());
+    let nodes = result_node(function, function.results.len() as u32);
     FlowEdges::new(nodes, &edges, |&edge| edge)
 }
 

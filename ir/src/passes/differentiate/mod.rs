@@ -10,7 +10,7 @@
 //! - `field`: numbers that write IR, on which the partials of the op table run.
 //! - `order`: orders of derivatives, and so their tapes.
 //! - `activity`: the values that have a derivative that matters.
-//! - `forward`: forward mode.
+//! - `forward`: forward mode; `array`: what both modes do with arrays.
 //! - `coefficients`: the derivative rules of ops, for reverse mode.
 //! - `linear`: the primal function with the coefficients of its linear part, which reverse mode
 //!   transposes; `linearity`: whether a custom forward derivative has no other part.
@@ -24,6 +24,7 @@
 //! flow are in Griewank and Walther (2008), *Evaluating derivatives*, chapters 4 and 12.
 
 mod activity;
+mod array;
 mod choose;
 mod coefficients;
 mod cut;
@@ -195,10 +196,10 @@ struct Differentiator<'m> {
 #[derive(Clone, Debug)]
 struct SweepPair {
     /// The primal function with what it keeps as further results.
-    keep: FuncId,
+    forward_sweep: FuncId,
     /// From what is kept and the cotangents of active results to the gradients of active parameters;
     /// each active array parameter has an `InOut` array of its cotangents.
-    back: FuncId,
+    reverse_sweep: FuncId,
     /// Types of the kept values; empty if they are on the tape.
     kept: Vec<Scalar>,
     tape: TapeId,

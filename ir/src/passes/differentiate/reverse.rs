@@ -276,14 +276,14 @@ impl Differentiator<'_> {
             self.pairs.insert(key, pair.clone());
             return Ok(pair);
         }
-        let (keep, back) = sweep_placeholders(self.function(of), activity);
+        let (forward, reverse) = sweep_placeholders(self.function(of), activity);
         let pair = SweepPair {
-            keep: self.reserve(of, keep)?,
-            back: self.reserve(of, back)?,
+            forward_sweep: self.reserve(of, forward)?,
+            reverse_sweep: self.reserve(of, reverse)?,
             kept: Vec::new(),
             tape,
         };
-        for id in [pair.keep, pair.back] {
+        for id in [pair.forward_sweep, pair.reverse_sweep] {
             self.uses_tape[id.index()] = true;
         }
         self.pairs.insert(key, pair.clone());
@@ -296,8 +296,9 @@ impl Differentiator<'_> {
         if self.function(id).recipe.is_some() {
             self.make(id)?;
         }
-        let waits =
-            |(_, _, pair): &(FuncId, Activity, SweepPair)| pair.keep == id || pair.back == id;
+        let waits = |(_, _, pair): &(FuncId, Activity, SweepPair)| {
+            pair.forward_sweep == id || pair.reverse_sweep == id
+        };
         if let Some(at) = self.deferred.iter().position(waits) {
             let (of, activity, pair) = self.deferred.swap_remove(at);
             self.make_sweeps(of, &activity, pair.tape, Some(&pair))?;
@@ -327,23 +328,23 @@ impl Differentiator<'_> {
             Some(record) => Returns::Tape(tape, record),
             None => Returns::Results,
         };
-        let keep = keep_function(&analysis, &primal, returns, returned);
-        let back = back_function(&analysis, &primal, activity, record, &kept)?;
-        let (keep_id, back_id) = match on_tape {
-            Some(pair) => (pair.keep, pair.back),
+        let forward = forward_sweep(&analysis, &primal, returns, returned);
+        let reverse = reverse_sweep(&analysis, &primal, activity, record, &kept)?;
+        let (forward_sweep, reverse_sweep) = match on_tape {
+            Some(pair) => (pair.forward_sweep, pair.reverse_sweep),
             None => {
-                let keep_id = self.reserve(of, keep.clone())?;
-                (keep_id, self.reserve(of, back.clone())?)
+                let forward_sweep = self.reserve(of, forward.clone())?;
+                (forward_sweep, self.reserve(of, reverse.clone())?)
             }
         };
-        self.note_records(keep_id, &analysis, record);
-        for (id, made) in [(keep_id, keep), (back_id, back)] {
+        self.note_records(forward_sweep, &analysis, record);
+        for (id, made) in [(forward_sweep, forward), (reverse_sweep, reverse)] {
             self.uses_tape[id.index()] = self.has_tape(&made);
             self.put(id, made)?;
         }
         Ok(SweepPair {
-            keep: keep_id,
-            back: back_id,
+            forward_sweep,
+            reverse_sweep,
             kept: returned.to_vec(),
             tape,
         })
@@ -353,7 +354,7 @@ impl Differentiator<'_> {
 /// The two sweeps without their bodies, where what is kept is on the tape.
 fn sweep_placeholders(primal: &Function, activity: &Activity) -> (Function, Function) {
     let params = primal.params().iter().map(|&p| primal.value(p).ty);
-    let keep = placeholder(
+    let forward = placeholder(
         primal,
         sweep_name(primal, true),
         params,
@@ -362,7 +363,7 @@ fn sweep_placeholders(primal: &Function, activity: &Activity) -> (Function, Func
     );
     let floats = |active: &[bool]| std::iter::repeat_n(Scalar::F32, count(active));
     let arrays = primal.array_params().zip(&activity.arrays);
-    let back = placeholder(
+    let reverse = placeholder(
         primal,
         sweep_name(primal, false),
         floats(&activity.results),
@@ -372,7 +373,7 @@ fn sweep_placeholders(primal: &Function, activity: &Activity) -> (Function, Func
             ..array
         }),
     );
-    (keep, back)
+    (forward, reverse)
 }
 
 fn sweep_name(primal: &Function, forward: bool) -> String {
@@ -385,7 +386,7 @@ fn sweep_name(primal: &Function, forward: bool) -> String {
 }
 
 /// The forward sweep as a function.
-fn keep_function(
+fn forward_sweep(
     analysis: &Analysis,
     primal: &Function,
     returns: Returns,
@@ -407,7 +408,7 @@ fn keep_function(
 }
 
 /// The reverse sweep as a function.
-fn back_function(
+fn reverse_sweep(
     analysis: &Analysis,
     primal: &Function,
     activity: &Activity,

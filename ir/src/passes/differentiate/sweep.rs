@@ -3,6 +3,7 @@
 //! Guarantees: results, faults, samples and messages are those of the primal function. What is kept
 //! is a value at the end, or on the tape, in the order of iterations.
 
+use super::array::zero_array;
 use super::linear::Linear;
 use super::plan::{Kept, KeptId, Plan};
 use super::shape::{Shape, Target};
@@ -344,7 +345,7 @@ impl<'a> Sweep<'a> {
         let mut types = self.types(inst, &[]);
         types.extend(std::iter::repeat_n(Scalar::F32, call.ignored));
         types.extend(&call.kept);
-        let kind = InstKind::Call(call.forward, passed.into_boxed_slice());
+        let kind = InstKind::Call(call.forward_sweep, passed.into_boxed_slice());
         let results = self.builder.inst(kind, args, types, span);
         self.copied
             .define(&mut self.builder, &linear.function, inst, results);
@@ -355,15 +356,4 @@ impl<'a> Sweep<'a> {
             }
         }
     }
-}
-
-/// An array of zeros, from here on.
-pub(super) fn zero_array(builder: &mut FunctionBuilder, shape: &Array, span: Span) -> ArrayId {
-    let array = builder.array(Array {
-        mode: None,
-        name: None,
-        ..*shape
-    });
-    builder.inst(InstKind::ArrayZero(array), [], [], span);
-    array
 }

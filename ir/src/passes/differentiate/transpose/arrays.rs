@@ -1,6 +1,6 @@
 //! Arrays of adjoints.
 
-use super::super::forward::clamped_index;
+use super::super::array::clamped_index;
 use super::Transpose;
 use crate::module::*;
 use crate::span::Span;
@@ -43,19 +43,9 @@ impl Transpose<'_> {
         span: Span,
         body: impl FnOnce(&mut Self, ValueId),
     ) {
-        let zero = self.builder.int(0, span);
-        let region = self.builder.open_region();
-        let i = self.builder.param(Scalar::I32, span);
-        let len = self.builder.int(len as i32, span);
-        let more = self.builder.op(Op::ILt, &[i, len], span);
-        self.leave_unless(more, region, &[], span);
-        body(self, i);
-        let one = self.builder.int(1, span);
-        let next = self.builder.op(Op::IAdd, &[i, one], span);
-        self.builder
-            .terminate(InstKind::Continue(region), [next], span);
-        self.builder.close_region();
-        self.builder.inst(InstKind::Loop(region), [zero], [], span);
+        let elements = self.builder.open_elements(len, span);
+        body(self, elements.index);
+        self.builder.close_elements(elements, span);
     }
 
     /// The index of a load or store, which faulted in the forward sweep if it was out of range.

@@ -1,8 +1,8 @@
 //! Calls in the reverse sweep.
 
+use super::super::array::zero_array;
 use super::super::linear::LinearCall;
 use super::super::plan::Kept;
-use super::super::sweep::zero_array;
 use super::Transpose;
 use crate::module::*;
 use crate::types::Scalar;
@@ -72,7 +72,7 @@ impl Transpose<'_> {
             });
         }
         let types = call.params.iter().map(|_| Scalar::F32);
-        let kind = InstKind::Call(call.back, passed.into_boxed_slice());
+        let kind = InstKind::Call(call.reverse_sweep, passed.into_boxed_slice());
         let gradients = self.builder.inst(kind, args, types, span);
         for own in cleared {
             self.builder.inst(InstKind::ArrayZero(own), [], [], span);

@@ -74,7 +74,7 @@ impl Transpose<'_> {
                 .collect();
             let zero = self.builder.int(0, span);
             let more = self.builder.op(Op::ILt, &[zero, left], span);
-            self.leave_unless(more, region, &sums, span);
+            self.builder.leave_unless(more, region, &sums, span);
             let one = self.builder.int(1, span);
             let iteration = self.builder.op(Op::ISub, &[left, one], span);
             let exit = self.take(body, continues.len() > 1, span);
@@ -116,26 +116,6 @@ impl Transpose<'_> {
                 self.add(arg, adjoint, span);
             }
         }
-    }
-
-    /// Leaves a loop with these results unless a condition holds.
-    pub(super) fn leave_unless(
-        &mut self,
-        more: ValueId,
-        region: RegionId,
-        results: &[ValueId],
-        span: Span,
-    ) {
-        let then = self.builder.open_region();
-        self.builder.terminate(InstKind::Yield, [], span);
-        self.builder.close_region();
-        let other = self.builder.open_region();
-        let results = results.iter().copied();
-        self.builder
-            .terminate(InstKind::Break(region), results, span);
-        self.builder.close_region();
-        self.builder
-            .inst(InstKind::If(then, other), [more], [], span);
     }
 
     /// Takes the record of an iteration; returns the site by which it ended, if there are several.
