@@ -167,6 +167,7 @@ fn reason(kept: &KeptValue) -> String {
         KeepReason::Preferred => "`[PreferCheckpoint]`",
         KeepReason::Cheaper => "computing it again costs more",
         KeepReason::TooManyValues => "there are too many values to choose from",
+        KeepReason::Argument => "it is an argument of the call",
         KeepReason::AtHand => "the call has computed it anyway",
         KeepReason::ControlFlow => "the reverse sweep takes the same way",
         KeepReason::Call => "the reverse sweep of the call needs it",

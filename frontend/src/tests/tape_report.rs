@@ -167,9 +167,9 @@ fn calls_of_recursive_function_keep_records() {
     assert_eq!(record.per, KeptPer::Call);
     assert_eq!(record.function, "f.forward_sweep");
     let expected = [
-        ("ile", KeepReason::AtHand),
+        ("ile", KeepReason::Cheaper),
         ("call", KeepReason::NotRepeatable),
-        ("x", KeepReason::AtHand),
+        ("x", KeepReason::Argument),
     ];
     assert_eq!(reasons(record), named(expected));
 }
@@ -223,4 +223,33 @@ fn record_with_tangents_has_its_size_alone() {
     };
     assert_eq!((record.bytes, record.values.len()), (8, 0));
     assert_eq!(record.function, "fwd_diff(bwd_diff(f))");
+}
+
+/// What the reverse sweep of a call reads is chosen as for an iteration: the argument gives the rest.
+#[test]
+fn calls_compute_cheap_values_again() {
+    let kept = kept(
+        "[Differentiable] float f(float x, int n) {
+             if (n <= 0) return x;
+             float a = 2 * x; float b = a + 1; float c = b * a + x;
+             return c * a * b * f(x, n - 1); }",
+    );
+    let [record] = &kept[..] else {
+        panic!("{kept:?}")
+    };
+    assert!(
+        record
+            .values
+            .iter()
+            .any(|value| value.reason == KeepReason::Argument),
+        "{record:?}"
+    );
+    assert!(
+        record
+            .values
+            .iter()
+            .all(|value| value.reason != KeepReason::AtHand),
+        "{record:?}"
+    );
+    assert!(record.values.len() <= 5, "{record:?}");
 }

@@ -6,7 +6,9 @@
 //! (2008), *Evaluating derivatives*, chapter 12, on the choice itself). Inner loops are cut first:
 //! what they read of the outside must be there outside.
 //!
-//! In the body of a function, outside of ifs and loops, values are there anyway.
+//! In the body of a function, outside of ifs and loops, values are there anyway; but if the sweeps
+//! are functions of their own that meet on the tape, the values of a call are like those of an
+//! iteration.
 
 use super::cut::{CutGraph, UNCUT};
 use super::linear::Linear;
@@ -33,6 +35,8 @@ pub(super) enum Choice {
 pub enum KeepReason {
     /// It carries what earlier iterations of its loop computed.
     LoopCarried,
+    /// It is an argument of the call.
+    Argument,
     /// Its instruction cannot run again: it reads memory, calls, faults, or has regions.
     NotRepeatable,
     /// The shader writer prefers it: `[PreferCheckpoint]`.
@@ -62,18 +66,21 @@ const MAX_COST: u32 = 1 << 16;
 pub(super) struct Choices(FxHashMap<ValueId, Choice>);
 
 impl Choices {
-    /// Chooses for all values that reversing the touched instructions of a function reads.
+    /// Chooses for all values that reversing the touched instructions of a function reads; `on_tape`
+    /// if what is kept at its end goes on the tape.
     pub(super) fn new(
         linear: &Linear,
         shape: &Shape,
         touched: &[bool],
         hints: &DerivativeHints,
+        on_tape: bool,
     ) -> Choices {
         let function = &linear.function;
         let mut chooser = Chooser {
             linear,
             shape,
             hints,
+            on_tape,
             read: FxHashMap::default(),
             choices: FxHashMap::default(),
             coefficient_costs: FxHashMap::default(),
@@ -119,6 +126,7 @@ struct Chooser<'a> {
     linear: &'a Linear,
     shape: &'a Shape,
     hints: &'a DerivativeHints,
+    on_tape: bool,
     /// By innermost loop: the values of its iterations that must be there.
     read: FxHashMap<Option<RegionId>, Vec<ValueId>>,
     choices: FxHashMap<ValueId, Choice>,
@@ -138,9 +146,13 @@ impl<'a> Chooser<'a> {
         self.shape.loop_of(self.shape.region_of(value))
     }
 
+    /// Whether a value is there at the end of the forward sweep, if it is kept at all.
+    fn is_at_hand(&self, value: ValueId) -> bool {
+        !self.on_tape && self.shape.region_of(value) == self.linear.function.body
+    }
+
     fn need(&mut self, value: ValueId) {
-        if self.shape.region_of(value) == self.linear.function.body {
-            // It is there at the end of the forward sweep, if it is kept at all.
+        if self.is_at_hand(value) {
             let inst = self.shape.inst(&self.linear.function, value);
             if inst.is_some_and(|inst| inst.args.is_empty() && inst.kind.is_pure()) {
                 self.choices.insert(value, Choice::Repeat);
@@ -153,19 +165,21 @@ impl<'a> Chooser<'a> {
 
     /// Whether a value is chosen for among those of that loop's iterations.
     fn is_chosen_with(&self, group: Option<RegionId>, value: ValueId) -> bool {
-        let region = self.shape.region_of(value);
-        region != self.linear.function.body && self.shape.loop_of(region) == group
+        !self.is_at_hand(value) && self.group_of(value) == group
     }
 
     /// The cost of keeping a value: of the word, and of computing it in the forward sweep if only the
     /// reverse sweep reads it.
     fn kept_cost(&mut self, value: ValueId) -> u32 {
         let region = self.shape.region_of(value);
-        let word = match self.shape.loop_of(region) {
-            Some(body) if body == region => TAPE_COST,
-            Some(_) => TAPE_COST + HANDED_COST,
-            None => HANDED_COST,
+        let around = self.shape.loop_of(region);
+        let tape = if self.on_tape || around.is_some() {
+            TAPE_COST
+        } else {
+            0
         };
+        let is_handed = region != around.unwrap_or(self.linear.function.body);
+        let word = tape + if is_handed { HANDED_COST } else { 0 };
         let inst = self.shape.inst(&self.linear.function, value);
         match inst.and_then(|inst| self.hints.keeps(inst.span)) {
             // It is repeated if it can be.
@@ -292,6 +306,11 @@ impl<'a> Chooser<'a> {
     /// Why a value is kept that this could also bring back; `is_cut` if a cut chose it.
     fn reason(&self, value: ValueId, source: Option<Source<'_>>, is_cut: bool) -> KeepReason {
         match (source, self.shape.definition(value)) {
+            (None, Definition::Param(_))
+                if self.shape.region_of(value) == self.linear.function.body =>
+            {
+                KeepReason::Argument
+            }
             (None, Definition::Param(_)) => KeepReason::LoopCarried,
             (None, Definition::Inst(_)) => KeepReason::NotRepeatable,
             (Some(Source::Inst(inst, _)), _) if self.hints.keeps(inst.span) == Some(true) => {

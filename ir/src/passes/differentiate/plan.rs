@@ -92,11 +92,13 @@ impl Needs {
 }
 
 impl Plan {
-    /// Plans the reverse sweep of a function.
+    /// Plans the reverse sweep of a function; `on_tape` if what is kept at the end of the forward
+    /// sweep goes on the tape.
     pub(super) fn new(
         differentiator: &Differentiator<'_>,
         linear: &Linear,
         shape: &Shape,
+        on_tape: bool,
     ) -> Result<Plan, Loss> {
         let function = &linear.function;
         let touched = touched(linear);
@@ -107,7 +109,13 @@ impl Plan {
             records: FxHashMap::default(),
             last: FxHashMap::default(),
             limits: FxHashMap::default(),
-            choices: Choices::new(linear, shape, &touched, &differentiator.module.hints),
+            choices: Choices::new(
+                linear,
+                shape,
+                &touched,
+                &differentiator.module.hints,
+                on_tape,
+            ),
             repeated: FxHashMap::default(),
             touched,
             outer: Vec::new(),

@@ -30,16 +30,32 @@ pub(super) struct Analysis {
     adjoint_records: FxHashMap<RecordId, RecordId>,
 }
 
+/// How what the forward sweep keeps at its end comes to the reverse sweep.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Handover {
+    /// They are one function.
+    WithinFunction,
+    /// By results; on the tape if those are too many.
+    ByResults,
+    /// On the tape.
+    OnTape,
+}
+
 impl Analysis {
     fn new(
         differentiator: &mut Differentiator<'_>,
         primal: &Function,
         activity: &Activity,
         tape: TapeId,
+        handover: Handover,
     ) -> Result<Analysis, Loss> {
         let linear = linear(differentiator, primal, activity, tape)?;
         let shape = Shape::new(&linear.function);
-        let plan = Plan::new(differentiator, &linear, &shape)?;
+        let on_tape = handover == Handover::OnTape;
+        let mut plan = Plan::new(differentiator, &linear, &shape, on_tape)?;
+        if handover == Handover::ByResults && kept(&plan, &shape).len() > super::MAX_KEPT_RESULTS {
+            plan = Plan::new(differentiator, &linear, &shape, true)?;
+        }
         let mut records = FxHashMap::default();
         let mut loops = Vec::new();
         primal.for_each_region(|region| loops.push(region));
@@ -84,11 +100,7 @@ impl Analysis {
 
     /// Types of what is kept at the end of the function.
     fn kept(&self) -> Vec<Scalar> {
-        let mut kept: Vec<Scalar> = self.plan.outer.iter().map(|&id| self.plan.ty(id)).collect();
-        if self.shape.ends(Target::Return).len() > 1 {
-            kept.push(Scalar::I32);
-        }
-        kept
+        kept(&self.plan, &self.shape)
     }
 
     fn sweep(&self, builder: FunctionBuilder, copied: Copied, returns: Returns) -> Sweep<'_> {
@@ -111,6 +123,15 @@ impl Analysis {
     }
 }
 
+/// Types of what a plan keeps at the end of a function.
+fn kept(plan: &Plan, shape: &Shape) -> Vec<Scalar> {
+    let mut kept: Vec<Scalar> = plan.outer.iter().map(|&id| plan.ty(id)).collect();
+    if shape.ends(Target::Return).len() > 1 {
+        kept.push(Scalar::I32);
+    }
+    kept
+}
+
 /// Writes the body of a backward derivative, function `id`, by the canonical signature.
 pub(super) fn backward(
     differentiator: &mut Differentiator<'_>,
@@ -120,7 +141,8 @@ pub(super) fn backward(
     tape: TapeId,
 ) -> Result<Function, Loss> {
     let name = differentiator.function(id).name.clone();
-    let analysis = Analysis::new(differentiator, primal, activity, tape)?;
+    let within = Handover::WithinFunction;
+    let analysis = Analysis::new(differentiator, primal, activity, tape, within)?;
     differentiator.note_records(id, &analysis, None);
     let span = primal.span;
     let mut builder = FunctionBuilder::new(name, span);
@@ -316,7 +338,11 @@ impl Differentiator<'_> {
         on_tape: Option<&SweepPair>,
     ) -> Result<SweepPair, Loss> {
         let primal = self.function(of).clone();
-        let analysis = Analysis::new(self, &primal, activity, tape)?;
+        let handover = match on_tape {
+            Some(_) => Handover::OnTape,
+            None => Handover::ByResults,
+        };
+        let analysis = Analysis::new(self, &primal, activity, tape, handover)?;
         let kept = analysis.kept();
         let is_on_tape = on_tape.is_some() || kept.len() > super::MAX_KEPT_RESULTS;
         let record = match is_on_tape && !kept.is_empty() {
