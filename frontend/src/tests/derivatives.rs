@@ -305,6 +305,23 @@ fn wrong_declarations_have_one_error_each() {
             Code::RuleCycle,
         ),
         ("float g(float x) { return x; } [PrimalSubstitute(g)] float f(float x) { return x; }", Code::NotDifferentiable),
+        (
+            "DifferentialPair<float> g(DifferentialPair<float> x) { return x; } [TreatAsDifferentiable] [ForwardDerivative(g)] float f(float x) { return x; }",
+            Code::SecondRule,
+        ),
+        (
+            "[Differentiable] float g(float x) { return x; } [TreatAsDifferentiable] [PrimalSubstitute(g)] float f(float x) { return x; }",
+            Code::SecondRule,
+        ),
+        (
+            "[TreatAsDifferentiable] float f(float x) { return x; } [BackwardDerivativeOf(f)] void g(inout DifferentialPair<float> x, float d) { x = diffPair(x.p, d); }",
+            Code::SecondRule,
+        ),
+        (
+            "[Differentiable] float g(float x) { return x; } void h(inout DifferentialPair<float> x, float d) { x = diffPair(x.p, d); }
+             [PrimalSubstitute(g)] [BackwardDerivative(h)] float f(float x) { return x; }",
+            Code::SecondRule,
+        ),
         ("[Differentiable] shader f(out float o) { o = 1; }", Code::MisplacedAttribute),
         ("[Differentiable] struct S { float a; };", Code::MisplacedAttribute),
         ("[mutating] float f(float x) { return x; }", Code::MisplacedAttribute),

@@ -76,6 +76,18 @@ fn linear_rules_are_transposed() {
             "",
             "float3 c = cross(float3(x.d, 0, y.d), float3(0, 0, 3)); return diffPair(x.p, c.x - c.y + c.z - y.d / x.p);",
         ),
+        (
+            "",
+            "float s = 0; for (int j = 0; j < n; j++) { s += x.d * 0; s = s * 2; } return diffPair(x.p, s + 3 * x.d - y.d / x.p);",
+        ),
+        (
+            "",
+            "float s = 0; if (n > 2) s = s * x.p; else s = s + 0 * x.d; return diffPair(x.p, s + 3 * x.d - y.d / x.p);",
+        ),
+        (
+            "",
+            "float s = 0; for (int i = 0; i < 2; i++) for (int j = 0; j < n; j++) s += x.d * i; return diffPair(x.p, s - y.d / x.p);",
+        ),
         // A coefficient and a tangent that come from one call.
         (
             "[Differentiable] float cube(float t, int n) { float r = 1; for (int i = 0; i < n; i++) r *= t; return r; }",
@@ -132,6 +144,8 @@ fn nonlinear_rules_are_refused() {
         "float s = 5; for (int i = 0; i < n; i++) s += x.d; return diffPair(x.p, s);",
         "float s = x.d; for (int i = 0; i < n; i++) { if (x.p > 0.5) { s = 7; break; } s += x.d; } return diffPair(x.p, s);",
         "float s = 0; for (int i = 0; i < n; i++) { if (x.p > i) { s = 7; continue; } s += x.d; } return diffPair(x.p, s);",
+        "float s = 0; for (int i = 0; i < n; i++) s = s * 2 + x.p; return diffPair(x.p, s + x.d);",
+        "float s = 0; if (n > 2) s = 0 * x.d; else s = x.p; return diffPair(x.p, s + x.d);",
         "float s = x.d; switch (n) { case 1: s = 7; break; case 2: s = y.d; break; } return diffPair(x.p, s);",
         "if (x.d > 0) { if (x.p > 0.5) return diffPair(x.p, 3 * x.d); } return diffPair(x.p, 2 * x.d);",
         "float s = x.d; for (int i = 0; i < n; i++) { if (x.d > 0) { if (x.p > 0.5) break; } s += x.d; } return diffPair(x.p, s);",

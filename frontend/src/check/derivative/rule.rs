@@ -3,7 +3,7 @@
 use super::super::TypeChecker;
 use super::super::typed_tree::{FunctionId, TypedParam};
 use super::super::types::TypeId;
-use super::Signature;
+use super::{Marks, Signature};
 use crate::ast;
 use crate::interner::Symbol;
 use adumbra_ir::module::DifferentiationMode;
@@ -89,6 +89,47 @@ impl<'a> TypeChecker<'a, '_> {
             }
         }
         self.check_substitutes(&substitutes);
+        for id in (0..self.functions.len() as u32).map(FunctionId) {
+            self.check_one_kind(id);
+        }
+    }
+
+    /// Reports rules of a function of which one makes the other mean nothing: a derivative of 0, a
+    /// substitute, and derivatives of its own.
+    fn check_one_kind(&mut self, id: FunctionId) {
+        let Marks {
+            rules, rule_spans, ..
+        } = self.declared(id).marks;
+        let [forward, backward, substitute] = rule_spans;
+        let derivative = match (forward, backward) {
+            (Some(span), _) => Some((RuleKind::Forward, span)),
+            (None, Some(span)) => Some((RuleKind::Backward, span)),
+            (None, None) => None,
+        };
+        let substitute = substitute.map(|span| (RuleKind::Substitute, span));
+        let (first, here, (kind, span)) = match (rules.is_zero, derivative, substitute) {
+            (true, Some(rule), _) | (true, None, Some(rule)) => {
+                let name = self.declared(id).name.span;
+                (name, "`[TreatAsDifferentiable]`: its derivative is 0", rule)
+            }
+            (false, Some(rule), Some((_, substitute))) => (
+                substitute,
+                "its substitute is differentiated in its place",
+                rule,
+            ),
+            _ => return,
+        };
+        let name = self.symbol_name(self.function_name(id));
+        let message = format!(
+            "`{name}` has two rules: a {} that is never used",
+            kind.text()
+        );
+        self.report(
+            Diagnostic::new(Code::SecondRule, span, message)
+                .here("never used")
+                .label(first, here)
+                .help("remove one of them"),
+        );
     }
 
     /// The rule that an attribute of the function `id` gives.

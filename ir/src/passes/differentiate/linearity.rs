@@ -6,6 +6,7 @@
 //! a tangent if one reaches it by any instruction, also by those that pass no derivative.
 
 use super::linear::{Linear, linear};
+use super::zeros::zeros;
 use super::{Differentiator, Loss};
 use crate::calls::{CallGraph, callees};
 use crate::module::*;
@@ -42,12 +43,13 @@ impl Differentiator<'_> {
             }
             let function = self.function(id).clone();
             let linear = linear(self, &function, &activity, tape)?;
+            let joins = Joins::new(&linear.function);
             let mut check = Check {
                 linear: &linear,
                 activity: &activity,
                 dependence: Dependence::new(&linear.function, &activity, &summaries),
-                zeros: zeros(&linear.function),
-                joins: Joins::new(&linear.function),
+                zeros: zeros(&linear.function, &joins),
+                joins,
                 calls: Vec::new(),
             };
             let not_linear = |span| Loss::NotLinear {
@@ -90,26 +92,6 @@ impl Differentiator<'_> {
         }
         Ok(())
     }
-}
-
-/// Which values are 0 whatever the tangents are: constants, and products with them, as they have no
-/// derivative either.
-fn zeros(function: &Function) -> Vec<bool> {
-    let mut zeros = vec![false; function.values.len()];
-    function.for_each_region(|region| {
-        for inst in &function.region(region).insts {
-            let is_zero = |at: usize| zeros[inst.args[at].index()];
-            zeros[inst.results.first.index()] = match inst.kind {
-                InstKind::Const(bits) => bits << 1 == 0,
-                InstKind::Op(Op::Mul | Op::StrongMul) => is_zero(0) || is_zero(1),
-                InstKind::Op(Op::Neg | Op::Div) => is_zero(0),
-                InstKind::Op(Op::Add | Op::Sub) => is_zero(0) && is_zero(1),
-                InstKind::Op(Op::Select) => is_zero(1) && is_zero(2),
-                _ => continue,
-            };
-        }
-    });
-    zeros
 }
 
 /// By result of a function, then by array parameter: the positions of what it depends on among the

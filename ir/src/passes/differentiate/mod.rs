@@ -13,7 +13,7 @@
 //! - `forward`: forward mode; `array`: what both modes do with arrays.
 //! - `coefficients`: the derivative rules of ops, for reverse mode.
 //! - `linear`: the primal function with the coefficients of its linear part, which reverse mode
-//!   transposes; `linearity`: whether a custom forward derivative has no other part.
+//!   transposes; `linearity`: whether a custom forward derivative has no other part, `zeros` aside.
 //! - `choose`: which primal values the reverse sweep reads are kept, by a minimum `cut`; `plan`: where.
 //! - `sweep`: the forward sweep of reverse mode, which keeps them.
 //! - `tape`: records, and their derivatives; `tape_report`: what they have, for reports.
@@ -42,6 +42,7 @@ mod sweep;
 mod tape;
 mod tape_report;
 mod transpose;
+mod zeros;
 
 pub use choose::KeepReason;
 pub use loss::{no_forward_rule, shadow_in_backward};
