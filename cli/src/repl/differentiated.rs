@@ -7,7 +7,7 @@
 //! known. Diagnostics quote the expression, and nothing of the function around it.
 
 use super::command::subject;
-use super::expression_text::{call, names, reached};
+use super::expression_text::{call, names, reached, value_names};
 use super::failed;
 use super::session::{CompiledEntry, ReplSession};
 use crate::error::{CliError, CliResult};
@@ -30,6 +30,14 @@ pub struct Variable {
     /// Its name among the globals.
     name: String,
     pub ty: Type,
+}
+
+/// The derivatives that an expression has.
+pub struct Modes {
+    pub has_forward: bool,
+    pub has_reverse: bool,
+    /// Whether gradients end in what it reaches.
+    pub is_lossy: bool,
 }
 
 /// An expression as a function of variables.
@@ -99,7 +107,7 @@ impl<'s> Differentiated<'s> {
             constants: Vec::new(),
             prefix,
         };
-        for name in names(text) {
+        for name in value_names(text) {
             let Some(member) = session.globals().layout().member(&name) else {
                 continue;
             };
@@ -116,7 +124,7 @@ impl<'s> Differentiated<'s> {
         expression.add_arguments()?;
         if expression.variables.is_empty() {
             return Err(CliError::usage(format!(
-                "there is nothing to differentiate `{text}` by: name a variable that is a float, a vector or a matrix (set one by `x = 0.5`), or write nothing but one call with such arguments, as in `sin(0.5)`"
+                "there is nothing to differentiate `{text}` by: name a variable that is a float, a vector or a matrix (set one by `x = 0.5`), or write nothing but one call with such arguments, as in `sin(0.5)`; `2.0` is a float, and `2` an int"
             )));
         }
         Ok(expression)
@@ -133,7 +141,7 @@ impl<'s> Differentiated<'s> {
         for (at, bytes) in arguments.into_iter().enumerate().rev() {
             let mut argument = self.text[bytes.clone()].to_owned();
             let parameter = parameters.get(at);
-            let is_constant = names(&argument)
+            let is_constant = value_names(&argument)
                 .iter()
                 .all(|name| self.globals.layout().member(name).is_none());
             // A list in braces is no expression of its own.
@@ -319,7 +327,9 @@ impl<'s> Differentiated<'s> {
     }
 
     /// Warns of gradients that end where the expression reaches, as its reverse derivative shows.
-    fn warn_of_losses(&self, reverse: &CompiledEntry) {
+    ///
+    /// Returns whether there are any.
+    fn warn_of_losses(&self, reverse: &CompiledEntry) -> bool {
         let sources = &reverse.sources;
         let reached = reached(&self.text, sources);
         let is_within = |inner: Span, outer: Span| {
@@ -338,13 +348,14 @@ impl<'s> Differentiated<'s> {
             }
             let mut warning = warning.clone();
             if warning.code == Code::FlatDerivative && is_own(warning.span) {
-                let help = "it changes in steps, or not at all: take the derivative of what is rounded or compared";
+                let help = "nothing that has a derivative leads from there to the value: rounding, comparisons, `detach` and `no_diff` have none";
                 warning.help = Some(help.to_owned());
             }
             losses.push(warning);
         }
-        let losses = self.quoted(&losses, sources);
-        report::diagnostics_to_stderr(&losses.diagnostics, &losses.sources, OutputFormat::Text);
+        let quoted = self.quoted(&losses, sources);
+        report::diagnostics_to_stderr(&quoted.diagnostics, &quoted.sources, OutputFormat::Text);
+        !losses.is_empty()
     }
 
     /// What its reverse mode keeps: the same, whichever derivative is asked for. Warns of gradients
@@ -356,13 +367,13 @@ impl<'s> Differentiated<'s> {
         Ok(compiled.program().stats().tape)
     }
 
-    /// Whether it has a derivative in forward mode, and in reverse mode; says why if not. Warns of
-    /// gradients that end.
-    pub fn modes(&self) -> [bool; 2] {
+    /// Looks at the derivatives in both modes; says why if there is none. Warns of gradients that
+    /// end.
+    pub fn modes(&self) -> Modes {
         let statements = self.forward_statements(&self.variables[0], 0);
         let forward = self.compile_derivative(&self.result, &statements);
         let reverse = self.compile_reverse();
-        let modes = [forward.is_ok(), reverse.is_ok()];
+        let has_forward = forward.is_ok();
         let same = match (&forward, &reverse) {
             (Err(forward), Err(reverse)) => forward.diagnostics == reverse.diagnostics,
             _ => false,
@@ -372,13 +383,15 @@ impl<'s> Differentiated<'s> {
         {
             failed(&diagnostics);
         }
-        match reverse {
-            Ok(reverse) => self.warn_of_losses(&reverse),
-            Err(diagnostics) => {
+        let is_lossy = reverse.map(|reverse| self.warn_of_losses(&reverse));
+        Modes {
+            has_forward,
+            has_reverse: is_lossy.is_ok(),
+            is_lossy: is_lossy.unwrap_or_else(|diagnostics| {
                 failed(&diagnostics);
-            }
+                false
+            }),
         }
-        modes
     }
 
     /// The functions with custom derivatives that it reaches.

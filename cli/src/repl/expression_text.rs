@@ -21,6 +21,18 @@ pub fn names(text: &str) -> Vec<String> {
     found
 }
 
+/// The names of values in an expression, each once: members and what is called excluded.
+pub fn value_names(text: &str) -> Vec<String> {
+    let is_called = |bytes: &Range<usize>| text[bytes.end..].trim_start().starts_with('(');
+    let mut found: Vec<String> = Vec::new();
+    for (bytes, name) in name_tokens(text) {
+        if !is_called(&bytes) && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
 /// The names in an expression with their bytes, members excluded.
 fn name_tokens(text: &str) -> Vec<(Range<usize>, String)> {
     let lexed = lex(&mut Interner::new(), FileId::MAIN, text);
@@ -61,7 +73,7 @@ pub fn call(text: &str) -> Option<(String, Vec<Range<usize>>)> {
 pub struct Reached {
     pub name: String,
     pub place: Span,
-    /// Whether it is a function with a custom derivative.
+    /// Whether it is a function with a custom derivative, or a substitute.
     pub has_rule: bool,
 }
 
@@ -83,10 +95,13 @@ pub fn reached(text: &str, sources: &Sources) -> Vec<Reached> {
             let name = interner.name(name.symbol).to_owned();
             for attribute in attributes {
                 match (interner.name(attribute.name.symbol), attribute.arguments) {
-                    ("ForwardDerivative" | "BackwardDerivative", _) => {
+                    ("ForwardDerivative" | "BackwardDerivative" | "PrimalSubstitute", _) => {
                         ruled.insert(name.clone());
                     }
-                    ("ForwardDerivativeOf" | "BackwardDerivativeOf", [of]) => {
+                    (
+                        "ForwardDerivativeOf" | "BackwardDerivativeOf" | "PrimalSubstituteOf",
+                        [of],
+                    ) => {
                         if let ExprKind::Name(of) = of.kind {
                             ruled.insert(interner.name(of).to_owned());
                         }

@@ -1,6 +1,6 @@
 //! `:grad` and `:check`: derivatives of an expression by the variables that it names.
 
-use super::differentiated::{Differentiated, shown};
+use super::differentiated::{Differentiated, Modes, shown};
 use super::session::ReplSession;
 use crate::error::CliResult;
 use crate::show;
@@ -63,7 +63,11 @@ pub fn check(session: &ReplSession, text: &str) -> CliResult<Checked> {
     let header = ["", "forward", "reverse", "shadow", "differences"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     let mut agreement = Agreement::new();
-    let [has_forward, has_reverse] = expression.modes();
+    let Modes {
+        has_forward,
+        has_reverse,
+        is_lossy,
+    } = expression.modes();
     for variable in &expression.variables {
         let mut reverse = Vec::new();
         for component in (0..expression.components()).filter(|_| has_reverse) {
@@ -101,7 +105,11 @@ pub fn check(session: &ReplSession, text: &str) -> CliResult<Checked> {
     }
     let is_complete = has_forward && has_reverse;
     let mut text = show::table(&rows);
-    text.push_str(&agreement.verdict(is_complete, &expression.custom_derivatives()));
+    let causes = Causes {
+        custom: expression.custom_derivatives(),
+        is_lossy,
+    };
+    text.push_str(&agreement.verdict(is_complete, &causes));
     text.push_str(&expression.left_out());
     Ok(Checked { text, is_complete })
 }
@@ -141,27 +149,40 @@ impl Agreement {
         self.defined &= found.clone().all(|x| !x.is_nan()) && !at_difference.is_nan();
     }
 
-    fn verdict(&self, is_complete: bool, custom: &[String]) -> String {
+    fn verdict(&self, is_complete: bool, causes: &Causes) -> String {
         let all = if is_complete { "all" } else { "the others" };
         if !self.defined {
             "where it is nan, the expression has no derivative\n".to_owned()
         } else if self.all {
             format!("{all} agree\n")
-        } else if self.among && self.smooth {
+        } else if self.among && self.smooth && !causes.is_lossy {
             format!(
                 "{all} agree but for differences at a kink or near a branch, which mean little\n"
             )
         } else {
-            let custom = match custom {
-                [] => String::new(),
-                names => format!(
-                    "the custom derivative of `{}` may be wrong, ",
-                    names.join("` or `")
-                ),
-            };
-            format!(
-                "they do not agree: {custom}floats may cancel here, or a derivative is 0 on purpose\n"
-            )
+            format!("they do not agree: {}\n", causes.text())
         }
+    }
+}
+
+/// What may make derivatives of an expression disagree.
+struct Causes {
+    /// The functions with custom derivatives or substitutes that it reaches.
+    custom: Vec<String>,
+    /// Whether a warning says that gradients end.
+    is_lossy: bool,
+}
+
+impl Causes {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        if self.is_lossy {
+            text.push_str("gradients end where the warning says, ");
+        }
+        if !self.custom.is_empty() {
+            let names = self.custom.join("` or `");
+            let _ = write!(text, "the custom derivative of `{names}` may be wrong, ");
+        }
+        text + "floats may cancel here, or a derivative is 0 on purpose, as that of `ddx` and `ddy`"
     }
 }

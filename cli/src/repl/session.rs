@@ -445,7 +445,8 @@ impl ReplSession {
         globals: &Globals,
     ) -> Result<CompiledEntry, Diagnostics> {
         let sources = self.sources("<expression>", text)?;
-        let program = self.compiler(globals).compile_expression(&sources)?;
+        let program = self.compiler(globals).compile_expression(&sources);
+        let program = program.map_err(errors_alone)?;
         Ok(CompiledEntry {
             instance: Instance::new(&program),
             given: vec![SessionOutput::Value],
@@ -471,7 +472,8 @@ impl ReplSession {
         sources.add(name, declarations);
         let sources = files::with_includes(sources)?;
         let compiler = self.compiler(globals).with_all_marked();
-        let program = compiler.compile_expression(&sources)?;
+        let program = compiler.compile_expression(&sources);
+        let program = program.map_err(errors_alone)?;
         Ok(CompiledEntry {
             instance: Instance::new(&program),
             given: vec![SessionOutput::Value],
@@ -569,6 +571,12 @@ impl ReplSession {
             }
         }
     }
+}
+
+/// The errors: warnings about what is in scope came when it was entered.
+fn errors_alone(mut found: Diagnostics) -> Diagnostics {
+    found.diagnostics.retain(Diagnostic::is_error);
+    found
 }
 
 /// Calls `visit` with each function of a source, its bytes and its name.

@@ -141,6 +141,23 @@ fn gradients_that_end_are_warned_about() {
 }
 
 #[test]
+fn lost_gradient_is_no_kink() {
+    let ran = session(":check asfloat(asint(u))");
+    assert!(ran.stderr.contains("W0515"), "{ran:?}");
+    assert!(
+        ran.stdout
+            .contains("they do not agree: gradients end where the warning says"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn called_functions_are_no_variables() {
+    let text = "float u(float x) { return x * x; }\n:grad u(3.0)";
+    assert!(said(text).ends_with("\n   value  derivative\nx  3.0    6.0\n"));
+}
+
+#[test]
 fn integers_and_bools_are_constants() {
     let text = said("n = 3; b = true\n:check b ? u * float(n) : v");
     assert!(

@@ -15,6 +15,7 @@ pub(super) fn recognise_derivative_syntax(case: &Case) -> Option<Diagnostic> {
         .or_else(|| without_parentheses(case))
         .or_else(|| derivative_of_keyword(case))
         .or_else(|| attributes_in_one_list(case))
+        .or_else(|| constant_variable(case))
 }
 
 impl Case<'_> {
@@ -83,6 +84,23 @@ fn derivative_of_keyword(case: &Case) -> Option<Diagnostic> {
         format!("`{}` {is}", case.word(-1)),
         "not a function",
         format!("name a function: `{mode}(f)(x)`"),
+    )
+}
+
+/// `no_diff float y = x;` as a statement
+fn constant_variable(case: &Case) -> Option<Diagnostic> {
+    let start = case.statement_start();
+    let ty = case.tokens.kind(start + 1)?.type_keyword().is_some();
+    let is_name = case.tokens.kind(start + 2) == Some(TokenKind::Name);
+    if case.tokens.kind(start) != Some(TokenKind::NoDiff) || !(ty && is_name) {
+        return None;
+    }
+    let (ty, name) = (case.text_of(start + 1), shortened(case.text_of(start + 2)));
+    report(
+        case.tokens.span(start),
+        "`no_diff` goes before a value, not before a variable of a body",
+        "before a variable",
+        format!("write `{ty} {name} = no_diff …;`"),
     )
 }
 

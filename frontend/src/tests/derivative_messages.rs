@@ -170,8 +170,20 @@ const REPORTS: &[(&str, Code, &str, &str)] = &[
     (
         "o = fwd_diff(fwd_diff(sin))(x).d.d;",
         Code::FlatDerivative,
-        "no argument is a pair, so the differential of the result is 0",
-        "`diffPair(x, 1.0)`",
+        "no argument is a pair of what the inner derivative takes",
+        "`diffPair(diffPair(x, 1.0), diffPair(1.0, 0.0))`",
+    ),
+    (
+        "bwd_diff(fwd_diff(f))(pair, diffPair(1.0));",
+        Code::FlatDerivative,
+        "no argument is a pair of what the inner derivative takes",
+        "`diffPair(diffPair(x, 1.0), diffPair(1.0, 0.0))`",
+    ),
+    (
+        "no_diff float z = x; o = z;",
+        Code::SyntaxError,
+        "`no_diff` goes before a value",
+        "`float z = no_diff …;`",
     ),
     (
         "o = x; bwd_diff(f)(o, 1.0);",

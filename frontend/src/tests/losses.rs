@@ -190,6 +190,10 @@ fn nothing_is_said_where_nothing_is_lost() {
             "[Differentiable] float f(float x) { return x - floor(x); }",
         ),
         (
+            "[Differentiable] no_diff float g(float x) { return (float)(int)x; }",
+            "[Differentiable] float f(float x) { return x * g(x); }",
+        ),
+        (
             "float g(float x) { return x; }",
             "[Differentiable] float f(float x) { if (g(x) > 1) return x; printf(\"%f\", g(x)); return x * 2; }",
         ),

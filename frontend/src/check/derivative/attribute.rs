@@ -143,6 +143,8 @@ impl<'a> TypeChecker<'a, '_> {
         let opposite = match name {
             "PreferCheckpoint" => "PreferRecompute",
             "PreferRecompute" => "PreferCheckpoint",
+            "Differentiable" => "TreatAsDifferentiable",
+            "TreatAsDifferentiable" => "Differentiable",
             _ => name,
         };
         let found = before.iter().find_map(|other| {

@@ -4,6 +4,7 @@
 use super::super::typed_tree::{FunctionId, TypedParam};
 use super::super::types::TypeId;
 use super::super::{DeclaredFunction, TypeChecker};
+use super::attribute::NO_DIFF_THIS;
 use super::dependence::{CallSite, Sources, varied};
 use super::reach::ReachedFunctions;
 use crate::ast::ParamDirection;
@@ -44,7 +45,7 @@ impl<'a> TypeChecker<'a, '_> {
                 })
                 .peekable();
             if differentiable.peek().is_some() && differentiable.all(|(_, &plain)| plain) {
-                self.warn_of_plain_arguments(derived.mode, span);
+                self.warn_of_plain_arguments(derived.mode, primal.derived.is_some(), span);
                 continue;
             }
             if primal.derived.is_some() || primal.marks.rules != Default::default() {
@@ -81,9 +82,13 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Warns of a derivative of which no argument is a pair.
-    fn warn_of_plain_arguments(&mut self, mode: DifferentiationMode, span: Span) {
+    /// Warns of a derivative of which no argument is a pair; `is_nested` if it is one of a derivative.
+    fn warn_of_plain_arguments(&mut self, mode: DifferentiationMode, is_nested: bool, span: Span) {
         let (message, help) = match mode {
+            _ if is_nested => (
+                "no argument is a pair of what the inner derivative takes, so this one is 0",
+                "make pairs of its pairs, as in `diffPair(diffPair(x, 1.0), diffPair(1.0, 0.0))`",
+            ),
             DifferentiationMode::Forward => (
                 "no argument is a pair, so the differential of the result is 0",
                 "make a pair of what changes: `diffPair(x, 1.0)`",
@@ -127,13 +132,17 @@ impl<'a> TypeChecker<'a, '_> {
                 .label(output.span, "what it gives back here is `no_diff`")
                 .help("take the `no_diff` away, if a gradient is wanted")
         } else {
+            let fix = match of.owner.is_some() && param_name == "this" {
+                true => format!("write `[{NO_DIFF_THIS}]` before the method"),
+                false => format!("write `no_diff` before `{param_name}`"),
+            };
             diagnostic
                 .label(
                     param.span,
                     "nothing that has a derivative leads from here to a result",
                 )
                 .help(format!(
-                    "write `no_diff` before `{param_name}` if no gradient is wanted, and pass a plain value"
+                    "{fix} if no gradient is wanted, and pass a plain value"
                 ))
         });
     }
@@ -208,7 +217,7 @@ impl<'a> TypeChecker<'a, '_> {
                 ),
             )
             .here("its derivative is 0")
-            .help("write `no_diff` before the float if no gradient is wanted: `(int)(no_diff x)`"),
+            .help("write `no_diff` before what the integer is made of, if no gradient is wanted, as in `(int)(no_diff x)`"),
         );
     }
 

@@ -281,7 +281,8 @@ impl<'a> TypeChecker<'a, '_> {
                     ends.extend((!is_call).then_some(node));
                 }
             }
-            if reached.graph.sources(body.uses).meets(seeds) {
+            let gives_gradients = !body.outputs.is_empty();
+            if gives_gradients && reached.graph.sources(body.uses).meets(seeds) {
                 uses.push(body.uses);
                 users.push(id);
             }
