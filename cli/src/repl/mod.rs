@@ -6,6 +6,7 @@
 mod canvas;
 mod command;
 mod complete;
+mod declared;
 mod differentiated;
 mod expression_text;
 mod gradient;

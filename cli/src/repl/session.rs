@@ -24,8 +24,7 @@ use adumbra::{
     value::ValueView,
 };
 use adumbra_frontend::Interner;
-use adumbra_frontend::ast::{FunctionDef, Ident, ItemKind, TypeName};
-use adumbra_frontend::token_kind::TypeKeyword;
+use adumbra_frontend::ast::ItemKind;
 use bumpalo::Bump;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -43,9 +42,9 @@ pub fn is_command(text: &str) -> bool {
 }
 
 #[derive(Clone)]
-struct ScopeSource {
+pub(super) struct ScopeSource {
     name: String,
-    text: String,
+    pub(super) text: String,
 }
 
 /// A shader of a file, and the globals that it lacks.
@@ -60,7 +59,7 @@ pub struct ReplSession {
     setup: Setup,
     /// The files that the session began with.
     with: Vec<PathBuf>,
-    sources_in_scope: Vec<ScopeSource>,
+    pub(super) sources_in_scope: Vec<ScopeSource>,
     globals: Globals,
     /// Variables that were set without derivatives, and that depend on none which has any.
     shadowless: BTreeSet<String>,
@@ -81,55 +80,6 @@ pub struct CompiledEntry {
 impl CompiledEntry {
     pub fn program(&self) -> &Arc<Program> {
         self.instance.program()
-    }
-}
-
-/// A parameter of functions of the session.
-pub struct DeclaredParameter {
-    /// Its name, if they agree.
-    pub name: Option<String>,
-    pub is_float: bool,
-}
-
-/// The names that sources declare.
-#[derive(Debug, Default)]
-pub struct DeclaredNames {
-    pub functions: Vec<String>,
-    pub textures: Vec<String>,
-    /// Structs, constants and resources.
-    pub others: Vec<String>,
-}
-
-impl DeclaredNames {
-    fn add(&mut self, text: &str) {
-        let (arena, mut interner) = (Bump::new(), Interner::new());
-        let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
-        for item in file.items {
-            let (names, kind): (Vec<Ident>, _) = match item.kind {
-                // Shaders cannot be called.
-                ItemKind::Function(function) if function.result.is_none() => continue,
-                ItemKind::Function(function) => (vec![function.name], &mut self.functions),
-                ItemKind::Struct(of) => (vec![of.name], &mut self.others),
-                ItemKind::TypeAlias(alias) => (vec![alias.name], &mut self.others),
-                ItemKind::Declaration(declaration) => {
-                    let is_texture =
-                        declaration.ty.name == TypeName::Keyword(TypeKeyword::Texture2d);
-                    let names = declaration.declarators.iter().map(|d| d.name).collect();
-                    let kind = if is_texture {
-                        &mut self.textures
-                    } else {
-                        &mut self.others
-                    };
-                    (names, kind)
-                }
-                _ => continue,
-            };
-            kind.extend(
-                names
-                    .iter()
-                    .map(|name| interner.name(name.symbol).to_owned()),
-            );
-        }
     }
 }
 
@@ -380,33 +330,6 @@ impl ReplSession {
         members.map(|member| member.name().to_owned()).collect()
     }
 
-    /// The names that the sources declare.
-    pub fn declared(&self) -> DeclaredNames {
-        let mut declared = DeclaredNames::default();
-        self.sources_in_scope
-            .iter()
-            .for_each(|text| declared.add(&text.text));
-        declared
-    }
-
-    /// The signatures of the functions of that name, as the sources declare them.
-    pub fn signatures(&self, name: &str) -> Vec<String> {
-        let mut found = Vec::new();
-        for ScopeSource { text, .. } in &self.sources_in_scope {
-            let (arena, mut interner) = (Bump::new(), Interner::new());
-            let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
-            for item in file.items {
-                if let ItemKind::Function(function) = item.kind
-                    && interner.name(function.name.symbol) == name
-                {
-                    let end = function.parameters_span.end as usize;
-                    found.push(text[item.span.start as usize..end].to_owned());
-                }
-            }
-        }
-        found
-    }
-
     fn compiler(&self, globals: &Globals) -> Compiler {
         Compiler::new(globals.layout().clone()).with_options(self.setup.options.clone())
     }
@@ -481,42 +404,6 @@ impl ReplSession {
         })
     }
 
-    /// The parameters of a call of the session's functions of that name with that many arguments,
-    /// as far as all that fit say the same.
-    pub fn parameters(&self, name: &str, count: usize) -> Vec<DeclaredParameter> {
-        let mut all: Option<Vec<DeclaredParameter>> = None;
-        for ScopeSource { text, .. } in &self.sources_in_scope {
-            for_each_function(text, |function, _, found| {
-                let parameters = function.parameters;
-                let needed = parameters.iter().rposition(|p| p.declarator.init.is_none());
-                let fits = needed.map_or(0, |last| last + 1)..=parameters.len();
-                if found != name || !fits.contains(&count) {
-                    return;
-                }
-                let own = parameters[..count].iter().map(|parameter| {
-                    let span = parameter.declarator.name.span;
-                    DeclaredParameter {
-                        name: Some(text[span.start as usize..span.end as usize].to_owned()),
-                        is_float: parameter.ty.name == TypeName::Keyword(TypeKeyword::Float)
-                            && parameter.ty.dimensions.is_empty()
-                            && parameter.declarator.dimensions.is_empty(),
-                    }
-                });
-                match &mut all {
-                    None => all = Some(own.collect()),
-                    Some(all) => {
-                        for (known, other) in all.iter_mut().zip(own) {
-                            known.is_float &= other.is_float;
-                            known.name =
-                                known.name.take().filter(|n| Some(n) == other.name.as_ref());
-                        }
-                    }
-                }
-            });
-        }
-        all.unwrap_or_default()
-    }
-
     /// Sets a variable that was assigned; a value without derivatives makes asking for them worth a
     /// warning.
     ///
@@ -577,18 +464,6 @@ impl ReplSession {
 fn errors_alone(mut found: Diagnostics) -> Diagnostics {
     found.diagnostics.retain(Diagnostic::is_error);
     found
-}
-
-/// Calls `visit` with each function of a source, its bytes and its name.
-fn for_each_function(text: &str, mut visit: impl FnMut(&FunctionDef<'_>, Range<usize>, &str)) {
-    let (arena, mut interner) = (Bump::new(), Interner::new());
-    let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
-    for item in file.items {
-        if let ItemKind::Function(function) = item.kind {
-            let bytes = item.span.start as usize..item.span.end as usize;
-            visit(function, bytes, interner.name(function.name.symbol));
-        }
-    }
 }
 
 #[cfg(test)]
