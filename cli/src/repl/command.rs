@@ -39,9 +39,12 @@ pub fn execute(session: &mut ReplSession, line: &str, width: usize) -> CliResult
         "help" | "h" | "?" => print(&help_text(session, rest)?)?,
         "type" => print(&type_text(session, rest)?)?,
         "fd" => print(&differences_text(session, rest)?)?,
-        "grad" => print(&gradient::gradient_text(session, rest)?)?,
+        "grad" => {
+            let expression = subject(session, name, rest)?;
+            print(&gradient::gradient_text(session, expression)?)?;
+        }
         "check" => {
-            let checked = gradient::check(session, rest)?;
+            let checked = gradient::check(session, subject(session, name, rest)?)?;
             print(&checked.text)?;
             if !checked.is_complete {
                 return Err(CliError::Reported);
@@ -178,11 +181,7 @@ fn help_text(session: &ReplSession, topic: &str) -> CliResult<String> {
 }
 
 /// The subject of a command: its argument or, without one, the item that was evaluated last.
-pub(super) fn subject<'a>(
-    session: &'a ReplSession,
-    command: &str,
-    text: &'a str,
-) -> CliResult<&'a str> {
+fn subject<'a>(session: &'a ReplSession, command: &str, text: &'a str) -> CliResult<&'a str> {
     match (text, &session.last) {
         ("", Some(last)) => Ok(last),
         ("", None) => Err(needs(command, "an expression")),

@@ -377,22 +377,24 @@ impl ReplSession {
         })
     }
 
-    /// Compiles a call of a function in `declarations`, a source of that name; no function needs a
-    /// mark to be differentiated.
+    /// Compiles an expression, which may use the declarations of another source of that name; no
+    /// function needs a mark to be differentiated.
     ///
     /// # Errors
     /// If a declaration is wrong, or a function cannot be differentiated.
     pub fn compile_marked(
         &self,
-        call: &str,
-        (name, declarations): (&str, &str),
+        expression: &str,
+        declarations: Option<(&str, &str)>,
         globals: &Globals,
     ) -> Result<CompiledEntry, Diagnostics> {
-        let mut sources = Sources::new("<expression>", call);
+        let mut sources = Sources::new("<expression>", expression);
         for other in &self.sources_in_scope {
             sources.add(&*other.name, &*other.text);
         }
-        sources.add(name, declarations);
+        if let Some((name, text)) = declarations {
+            sources.add(name, text);
+        }
         let sources = files::with_includes(sources)?;
         let compiler = self.compiler(globals).with_all_marked();
         let program = compiler.compile_expression(&sources);

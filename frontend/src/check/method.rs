@@ -16,6 +16,9 @@ use crate::interner::Symbol;
 use adumbra_ir::{Code, Diagnostic, Span};
 use bumpalo::collections::Vec as BumpVec;
 
+/// How many methods of a type the report of an unknown one names.
+const MAX_NAMED_METHODS: usize = 8;
+
 impl<'a> TypeChecker<'a, '_> {
     /// Declares the methods of a struct.
     pub(super) fn declare_methods(&mut self, ty: TypeId, syntax: &'a ast::StructDef<'a>) {
@@ -231,7 +234,12 @@ impl<'a> TypeChecker<'a, '_> {
             None if is_function || own.is_empty() => {
                 format!("write the value as an argument: `{method}({value}{rest})`")
             }
-            None => format!("its methods are `{}`", own.join("`, `")),
+            None => {
+                let rest = own.len().saturating_sub(MAX_NAMED_METHODS);
+                own.truncate(MAX_NAMED_METHODS);
+                let more = if rest > 0 { ", and more" } else { "" };
+                format!("it has `{}`{more}", own.join("`, `"))
+            }
         };
         self.report(
             Diagnostic::new(

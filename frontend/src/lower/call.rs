@@ -136,6 +136,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         is_detached: bool,
         span: Span,
     ) -> LeafValues {
+        let is_detached = is_detached || param.is_no_diff;
         let leaves = self.leaves(param.ty);
         values.resize(leaves.len(), LeafValue::EMPTY);
         for (leaf, value) in leaves.iter().zip(&mut values) {
@@ -145,7 +146,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             if is_detached && leaf.scalar == Scalar::F32 {
                 match leaf.len {
                     0 => *value = self.detached(value.value(), span).into(),
-                    len => self.detach_array(value.array(), value.array(), len, span),
+                    len => self.detach_elements(value.array(), len, span),
                 }
             }
         }

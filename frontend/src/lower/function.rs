@@ -248,27 +248,22 @@ impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
     /// `no_diff` parameters are constants for derivatives.
     fn detach_params(&mut self) {
         for param in self.function.params {
-            if param.is_no_diff && !self.is_entry {
-                self.detach_variable(param);
+            if !param.is_no_diff || self.is_entry {
+                continue;
             }
-        }
-    }
-
-    /// The value of a parameter, from here on, as a constant for derivatives.
-    fn detach_variable(&mut self, param: &TypedParam) {
-        let first = self.first_slot(param.local);
-        for (slot, &leaf) in (first..).zip(self.leaves(param.ty)) {
-            let value = self.environment.get(slot);
-            match (leaf.scalar, leaf.len) {
-                (Scalar::F32, 0) => {
-                    let value = self.detached(value.value(), param.span);
-                    self.set(slot, value);
+            let first = self.first_slot(param.local);
+            for (slot, &leaf) in (first..).zip(self.leaves(param.ty)) {
+                let value = self.environment.get(slot);
+                match (leaf.scalar, leaf.len) {
+                    (Scalar::F32, 0) => {
+                        let value = self.detached(value.value(), param.span);
+                        self.set(slot, value);
+                    }
+                    (Scalar::F32, len) => {
+                        self.detach_elements(value.array(), len, param.span);
+                    }
+                    _ => {}
                 }
-                (Scalar::F32, len) => {
-                    let array = value.array();
-                    self.detach_array(array, array, len, param.span);
-                }
-                _ => {}
             }
         }
     }
@@ -442,9 +437,6 @@ impl<'p, 'a> FunctionLowering<'_, 'p, 'a> {
             match self.is_entry {
                 true => self.entry_output(param, span, &mut results),
                 false => {
-                    if param.is_no_diff {
-                        self.detach_variable(param);
-                    }
                     let first = self.first_slot(param.local);
                     let leaves = (first..).zip(self.leaves(param.ty));
                     let scalars = leaves.filter(|(_, leaf)| leaf.len == 0);

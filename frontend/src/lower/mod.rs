@@ -128,6 +128,9 @@ struct ModuleLowering<'p, 'a> {
     /// The number of each function that is reached.
     reached: Vec<Option<FuncId>>,
     queue: Vec<Work>,
+    /// Whether the program has derivatives of functions; if not, nothing needs to be a constant for
+    /// them.
+    has_derivatives: bool,
     /// The derived functions that are reached.
     recipes: HashMap<RecipeKey, FuncId>,
     textures: Vec<Option<TextureId>>,
@@ -156,6 +159,7 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
             module: Module::default(),
             reached: vec![None; program.functions.len()],
             queue: Vec::new(),
+            has_derivatives: program.functions.iter().any(|f| f.derived.is_some()),
             recipes: HashMap::new(),
             textures: vec![None; program.textures.len()],
             resources: vec![None; program.resources.len()],

@@ -81,7 +81,7 @@ const REPORTS: &[(&str, Code, &str, &str)] = &[
         "S s; o = fwd_diff(s.other)(pair).d;",
         Code::UnknownFunction,
         "`S` has no method `other`",
-        "its methods are `halve`",
+        "it has `halve`",
     ),
     (
         "S s; o = s.length();",

@@ -1,6 +1,7 @@
 //! Values of gradients through substitutes, rules and arrays, each worked out by hand.
 
 use super::derivatives::derived;
+use super::module;
 
 #[test]
 fn substitutes_are_differentiated() {
@@ -107,6 +108,30 @@ fn outputs_that_are_no_diff_are_constants_of_the_caller() {
          shader main(out float o0, out float o1) {
              o0 = fwd_diff(f)(diffPair(3.0, 1.0)).d; var x = diffPair(3.0); bwd_diff(f)(x, 1.0); o1 = x.d; }";
     assert_eq!(derived(program), [9.0 + 27.0 + 18.0; 2]);
+}
+
+/// Neither a return nor a program without derivatives pays for an array that is `no_diff`.
+#[test]
+fn no_diff_arrays_cost_little() {
+    let instructions = |returns: usize, main: &str| {
+        let exits = "if (x > 1) return; ".repeat(returns);
+        let text = format!(
+            "[Differentiable] void f(no_diff inout float a[100], float x, out float y) {{ y = x; {exits} a[0] = x; }}
+             shader main(out float o) {{ float a[100]; {main} o = o + a[0]; }}"
+        );
+        let module = module(&text);
+        let regions = module
+            .functions
+            .iter()
+            .flat_map(|function| &function.regions);
+        regions.map(|region| region.insts.len()).sum::<usize>()
+    };
+    let derived = "var y = diffPair(0.0); fwd_diff(f)(a, diffPair(3.0, 1.0), y); o = y.d;";
+    let grown = instructions(40, derived) - instructions(20, derived);
+    assert!(grown < 20 * 10, "{grown}");
+    let plain = "f(a, 3.0, o);";
+    let marked = instructions(1, plain);
+    assert!(marked < 40, "{marked}");
 }
 
 #[test]

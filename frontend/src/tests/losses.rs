@@ -293,6 +293,10 @@ fn one_variable_for_two_pairs_is_warned_about() {
     assert_eq!(said("bwd_diff(f)(p, p, z, 1.0);"), replaced("p"));
     assert_eq!(said("bwd_diff(h)(p, p, 1.0);"), replaced("p"));
     assert_eq!(said("bwd_diff(max)(p, p, 1.0);"), replaced("p"));
+    assert_eq!(
+        said("var pp = diffPair(p, q); fwd_diff(bwd_diff(max))(pp, pp, 1.0);"),
+        replaced("pp")
+    );
     assert_eq!(said("bwd_diff(f)(w[1], w[1], z, 1.0);"), replaced("w[1]"));
     assert_eq!(said("bwd_diff(f)(w[i], w[i], z, 1.0);"), replaced("w[i]"));
     let fine = [

@@ -8,7 +8,6 @@
 
 mod quoting;
 
-use super::command::subject;
 use super::expression_text::{call, names, reached, value_names};
 use super::failed;
 use super::session::{CompiledEntry, ReplSession};
@@ -67,10 +66,8 @@ impl<'s> Differentiated<'s> {
         command: &str,
         text: &str,
     ) -> CliResult<Differentiated<'s>> {
-        let text = subject(session, command, text)?
-            .trim()
-            .trim_end_matches(';');
-        let compiled = session.compile_expression(text, session.globals());
+        let text = text.trim().trim_end_matches(';');
+        let compiled = session.compile_marked(text, None, session.globals());
         let compiled = compiled.map_err(|diagnostics| failed(&diagnostics))?;
         // A statement writes to variables alone.
         let outputs = compiled.program().outputs().iter();
@@ -220,7 +217,7 @@ impl<'s> Differentiated<'s> {
     }
 
     fn compile(&self, text: &str, globals: &Globals) -> CliResult<CompiledEntry> {
-        let compiled = self.session.compile_expression(text, globals);
+        let compiled = self.session.compile_marked(text, None, globals);
         compiled.map_err(|diagnostics| failed(&diagnostics))
     }
 
@@ -250,7 +247,7 @@ impl<'s> Differentiated<'s> {
         let call = format!("{}({})", self.own("derivative"), names.join(", "));
         let (declarations, _) = self.declarations(ty, statements);
         self.session
-            .compile_marked(&call, (DERIVATIVES, &declarations), &self.globals)
+            .compile_marked(&call, Some((DERIVATIVES, &declarations)), &self.globals)
             .map_err(|found| self.quoted(&found.diagnostics, &found.sources))
     }
 

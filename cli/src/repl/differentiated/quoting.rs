@@ -28,8 +28,7 @@ impl Differentiated<'_> {
         let end = self.text.len() as u32;
         let whole = Span::new(FileId::MAIN, 0, self.typed.len() as u32);
         let typed = |byte: u32| self.typed_byte((byte - start) as usize) as u32;
-        let around = sources.iter().find(|(_, file)| file.name() == DERIVATIVES);
-        let around = around.map(|(id, _)| id);
+        let around = own_file(sources);
         let moved = |span: Span| match span.file {
             file if Some(file) == around && start <= span.start && span.end <= start + end => {
                 Span::new(FileId::MAIN, typed(span.start), typed(span.end))
@@ -77,10 +76,8 @@ impl Differentiated<'_> {
         let is_within = |inner: Span, outer: Span| {
             inner.file == outer.file && outer.start <= inner.start && inner.end <= outer.end
         };
-        let is_own = |span: Span| {
-            let file = sources.get(span.file);
-            file.is_some_and(|file| file.name() == DERIVATIVES)
-        };
+        let own = own_file(sources);
+        let is_own = |span: Span| Some(span.file) == own;
         let mut losses = Vec::new();
         for warning in reverse.program().warnings() {
             let is_loss = matches!(warning.code, Code::FlatDerivative | Code::RoundedGradient);
@@ -99,4 +96,12 @@ impl Differentiated<'_> {
         report::diagnostics_to_stderr(&quoted.diagnostics, &quoted.sources, OutputFormat::Text);
         !losses.is_empty()
     }
+}
+
+/// The source around an expression: after those in scope, whatever their names are.
+fn own_file(sources: &Sources) -> Option<FileId> {
+    let own = sources
+        .iter()
+        .filter(|(_, file)| file.name() == DERIVATIVES);
+    own.map(|(id, _)| id).last()
 }

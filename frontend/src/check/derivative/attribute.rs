@@ -137,9 +137,10 @@ impl<'a> TypeChecker<'a, '_> {
         before: &[ast::Attribute<'a>],
     ) -> bool {
         let name = self.symbol_name(attribute.name.symbol);
-        // A function may have rules of several functions.
-        let names_function =
-            attribute_kind(name).is_some_and(|kind| matches!(kind.arguments, Arguments::Function));
+        // A function may be a rule of several functions.
+        if attribute_kind(name).is_some_and(|kind| matches!(kind.arguments, Arguments::Function)) {
+            return true;
+        }
         let opposite = match name {
             "PreferCheckpoint" => "PreferRecompute",
             "PreferRecompute" => "PreferCheckpoint",
@@ -149,7 +150,7 @@ impl<'a> TypeChecker<'a, '_> {
         };
         let found = before.iter().find_map(|other| {
             let of_other = self.symbol_name(other.name.symbol);
-            let is_again = of_other == name && !names_function;
+            let is_again = of_other == name;
             let is_opposed = of_other == opposite && opposite != name;
             (is_again || is_opposed).then_some((other.span, is_opposed))
         });

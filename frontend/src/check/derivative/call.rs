@@ -202,13 +202,11 @@ impl<'a> TypeChecker<'a, '_> {
 
     /// Warns of a variable that is passed for two pairs, whose gradients are written to it in turn.
     fn warn_of_replaced_gradients(&mut self, derivative: FunctionId, args: &[TypedExpr<'a>]) {
-        let declared = self.declared(derivative);
-        let is_backward =
-            (declared.derived).is_some_and(|of| of.mode == DifferentiationMode::Backward);
-        if !is_backward {
+        let (_, modes) = self.underived(derivative);
+        if !modes.contains(&DifferentiationMode::Backward) {
             return;
         }
-        let given = declared.params.iter().zip(args);
+        let given = self.declared(derivative).params.iter().zip(args);
         let places = given.filter(|(param, _)| param.direction != ast::ParamDirection::In);
         let places: Vec<&TypedExpr<'a>> = places.map(|(_, place)| place).collect();
         for (at, place) in places.iter().enumerate() {

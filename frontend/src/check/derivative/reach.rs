@@ -51,13 +51,18 @@ impl<'a> TypeChecker<'a, '_> {
             declared.origin == FunctionOrigin::Declared && !declared.is_library
         };
         let has_rules = |id: &FunctionId| self.declared(*id).marks.rules != Default::default();
-        let is_marked = |id: &FunctionId| self.declared(*id).marks.is_differentiable;
+        let called = &self.derivatives.called;
+        let asked: HashSet<FunctionId> = match self.derivatives.all_marked {
+            true => called.iter().map(|&(id, _)| self.underived(id).0).collect(),
+            false => HashSet::new(),
+        };
+        let is_marked =
+            |id: &FunctionId| self.declared(*id).marks.is_differentiable || asked.contains(id);
         let marked: Vec<FunctionId> = (all()
             .filter(is_own)
             .filter(is_marked)
             .filter(|id| !has_rules(id)))
         .collect();
-        let called = &self.derivatives.called;
         let mut starts: Vec<FunctionId> = marked.clone();
         starts.extend(all().filter(is_own).filter(has_rules));
         let reversed = &self.derivatives.reversed;

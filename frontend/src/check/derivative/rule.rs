@@ -200,7 +200,7 @@ impl<'a> TypeChecker<'a, '_> {
                 format!("write a function of your own that calls `{text}`, and give that the rule"),
             ),
             false => (
-                format!("`{text}` is built in, and no custom derivative"),
+                format!("`{text}` is built in, and cannot be named here"),
                 format!("name a function of your own, which may call `{text}`"),
             ),
         };

@@ -43,8 +43,7 @@ impl ModuleLowering<'_, '_> {
         let program = self.program;
         let function = &program.functions[id.0 as usize];
         let rules = function.custom;
-        let is_derived = || program.functions.iter().any(|f| f.derived.is_some());
-        if rules == Default::default() || !is_derived() {
+        if rules == Default::default() || !self.has_derivatives {
             return CustomDerivatives::default();
         }
         let mut adapter = |mode: DifferentiationMode, rule: Option<FunctionId>| {
@@ -307,6 +306,9 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
 
     /// The value, as a constant for derivatives of functions.
     pub(super) fn detach(&mut self, ty: TypeId, values: &mut LeafValues, span: Span) {
+        if !self.shared.has_derivatives {
+            return;
+        }
         for (&leaf, value) in self.leaves(ty).iter().zip(values) {
             if leaf.scalar != Scalar::F32 {
                 continue;
@@ -327,8 +329,15 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         self.builder.inst(kind, [value], [Scalar::F32], span).first
     }
 
+    /// The elements of an array become constants, in a loop.
+    pub(super) fn detach_elements(&mut self, array: ArrayId, len: u32, span: Span) {
+        if self.shared.has_derivatives {
+            self.detach_array(array, array, len, span);
+        }
+    }
+
     /// `to` gets the elements of `from` as constants, in a loop.
-    pub(super) fn detach_array(&mut self, to: ArrayId, from: ArrayId, len: u32, span: Span) {
+    fn detach_array(&mut self, to: ArrayId, from: ArrayId, len: u32, span: Span) {
         let elements = self.builder.open_elements(len, span);
         let element = self.load(from, Scalar::F32, elements.index, span);
         let element = self.detached(element, span);
