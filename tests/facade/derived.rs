@@ -1,5 +1,6 @@
 //! Derivatives of functions: random marked programs against differences, shadows and each other.
 
+use adumbra::{Compiler, GlobalsLayout, Sources};
 use adumbra_fuzz::campaign::run_derived;
 use adumbra_fuzz::generate::derived::DerivedKind;
 use adumbra_fuzz::oracle::batch::TierChoice;
@@ -38,4 +39,27 @@ fn second_derivatives_are_the_same_in_every_nesting() {
 fn engines_agree_on_derivatives_under_limits_that_end_anywhere() {
     let counts = agreed(DerivedKind::Engines, 300);
     assert!(counts.stopped > 100, "{counts}");
+}
+
+/// Where no function needs a mark, one that is differentiated is looked at as a marked one.
+#[test]
+fn losses_are_reported_without_marks() {
+    let codes = |call: &str| {
+        let mut sources = Sources::new("<expression>", call);
+        sources.add(
+            "functions.adu",
+            "texture2d t; float sampled(float x) { return x * texture2d_sample<t>(x, x).x; }
+             float stairs(float x) { return (int)(8 * x) * 0.125 + x; }
+             float smooth(float x) { return x * x; } float around(float x) { return stairs(x); }",
+        );
+        let compiler = Compiler::new(GlobalsLayout::new()).with_all_marked();
+        let found = match compiler.compile_expression(&sources) {
+            Ok(program) => program.warnings().to_vec(),
+            Err(found) => found.diagnostics,
+        };
+        found.iter().map(|d| d.code.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(codes("fwd_diff(sampled)(diffPair(0.5, 1.0)).d"), ["E0553"]);
+    assert_eq!(codes("fwd_diff(around)(diffPair(0.5, 1.0)).d"), ["W0515"]);
+    assert_eq!(codes("fwd_diff(smooth)(diffPair(0.5, 1.0)).d"), [""; 0]);
 }
