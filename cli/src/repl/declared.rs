@@ -71,16 +71,12 @@ impl ReplSession {
     pub fn signatures(&self, name: &str) -> Vec<String> {
         let mut found = Vec::new();
         for ScopeSource { text, .. } in &self.sources_in_scope {
-            let (arena, mut interner) = (Bump::new(), Interner::new());
-            let (file, _) = adumbra_frontend::parse(&arena, &mut interner, FileId::MAIN, text);
-            for item in file.items {
-                if let ItemKind::Function(function) = item.kind
-                    && interner.name(function.name.symbol) == name
-                {
+            for_each_function(text, |function, bytes, found_name| {
+                if found_name == name {
                     let end = function.parameters_span.end as usize;
-                    found.push(text[item.span.start as usize..end].to_owned());
+                    found.push(text[bytes.start..end].to_owned());
                 }
-            }
+            });
         }
         found
     }

@@ -12,21 +12,20 @@ use std::ops::Range;
 
 /// The names in an expression, members excluded, each once.
 pub fn names(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for (_, name) in name_tokens(text) {
-        if !found.contains(&name) {
-            found.push(name);
-        }
-    }
-    found
+    each_once(name_tokens(text).into_iter())
 }
 
 /// The names of values in an expression, each once: members and what is called excluded.
 pub fn value_names(text: &str) -> Vec<String> {
     let is_called = |bytes: &Range<usize>| text[bytes.end..].trim_start().starts_with('(');
+    let tokens = name_tokens(text).into_iter();
+    each_once(tokens.filter(|(bytes, _)| !is_called(bytes)))
+}
+
+fn each_once(tokens: impl Iterator<Item = (Range<usize>, String)>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for (bytes, name) in name_tokens(text) {
-        if !is_called(&bytes) && !found.contains(&name) {
+    for (_, name) in tokens {
+        if !found.contains(&name) {
             found.push(name);
         }
     }

@@ -31,6 +31,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The name of an expression, in reports.
+pub(super) const EXPRESSION: &str = "<expression>";
+
 /// Whether an item needs further lines.
 pub fn is_unfinished(text: &str) -> bool {
     !is_command(text) && matches!(parse_entries(text), SessionEntries::Incomplete(_))
@@ -235,11 +238,16 @@ impl ReplSession {
     /// # Errors
     /// If a file cannot be included.
     pub fn sources(&self, name: &str, text: &str) -> Result<Sources, Diagnostics> {
+        files::with_includes(self.in_scope(name, text))
+    }
+
+    /// A source, and those in scope.
+    fn in_scope(&self, name: &str, text: &str) -> Sources {
         let mut sources = Sources::new(name, text);
         for other in &self.sources_in_scope {
             sources.add(&*other.name, &*other.text);
         }
-        files::with_includes(sources)
+        sources
     }
 
     /// Keeps a declaration out of a typed source. The rest of the source is blanked, so that spans
@@ -314,7 +322,7 @@ impl ReplSession {
     /// # Errors
     /// If the expression is wrong.
     pub fn ir_after(&self, text: &str, pass: &str) -> Result<Option<String>, Diagnostics> {
-        let sources = self.sources("<expression>", text)?;
+        let sources = self.sources(EXPRESSION, text)?;
         self.compiler(&self.globals).ir_after(&sources, pass)
     }
 
@@ -367,14 +375,7 @@ impl ReplSession {
         text: &str,
         globals: &Globals,
     ) -> Result<CompiledEntry, Diagnostics> {
-        let sources = self.sources("<expression>", text)?;
-        let program = self.compiler(globals).compile_expression(&sources);
-        let program = program.map_err(errors_alone)?;
-        Ok(CompiledEntry {
-            instance: Instance::new(&program),
-            given: vec![SessionOutput::Value],
-            sources,
-        })
+        expression_of(&self.compiler(globals), self.in_scope(EXPRESSION, text))
     }
 
     /// Compiles an expression, which may use the declarations of another source of that name; no
@@ -388,22 +389,11 @@ impl ReplSession {
         declarations: Option<(&str, &str)>,
         globals: &Globals,
     ) -> Result<CompiledEntry, Diagnostics> {
-        let mut sources = Sources::new("<expression>", expression);
-        for other in &self.sources_in_scope {
-            sources.add(&*other.name, &*other.text);
-        }
+        let mut sources = self.in_scope(EXPRESSION, expression);
         if let Some((name, text)) = declarations {
             sources.add(name, text);
         }
-        let sources = files::with_includes(sources)?;
-        let compiler = self.compiler(globals).with_all_marked();
-        let program = compiler.compile_expression(&sources);
-        let program = program.map_err(errors_alone)?;
-        Ok(CompiledEntry {
-            instance: Instance::new(&program),
-            given: vec![SessionOutput::Value],
-            sources,
-        })
+        expression_of(&self.compiler(globals).with_all_marked(), sources)
     }
 
     /// Sets a variable that was assigned; a value without derivatives makes asking for them worth a
@@ -462,10 +452,20 @@ impl ReplSession {
     }
 }
 
-/// The errors: warnings about what is in scope came when it was entered.
-fn errors_alone(mut found: Diagnostics) -> Diagnostics {
-    found.diagnostics.retain(Diagnostic::is_error);
-    found
+/// Compiles the expression that is the first of these sources. Reports errors alone: warnings about
+/// what is in scope came when it was entered.
+fn expression_of(compiler: &Compiler, sources: Sources) -> Result<CompiledEntry, Diagnostics> {
+    let sources = files::with_includes(sources)?;
+    let program = compiler.compile_expression(&sources);
+    let program = program.map_err(|mut found| {
+        found.diagnostics.retain(Diagnostic::is_error);
+        found
+    })?;
+    Ok(CompiledEntry {
+        instance: Instance::new(&program),
+        given: vec![SessionOutput::Value],
+        sources,
+    })
 }
 
 #[cfg(test)]

@@ -2,15 +2,14 @@
 //!
 //! The expression becomes the body of a function whose parameters are those variables, so that
 //! `bwd_diff` and `fwd_diff` apply to it. No function needs a mark, since a command asks for
-//! derivatives, not its functions. Arguments of a call that name no
-//! variable are parameters too, by the callee's names, or by their positions where those are not
-//! known. Diagnostics quote the expression, and nothing of the function around it.
+//! derivatives, not its functions. Arguments of a call that name no variable are parameters too, by
+//! the callee's names, or by their positions where those are not known. Diagnostics quote the expression, and nothing of the function around it.
 
 mod quoting;
 
 use super::expression_text::{call, names, reached, value_names};
 use super::failed;
-use super::session::{CompiledEntry, ReplSession};
+use super::session::{CompiledEntry, EXPRESSION, ReplSession};
 use crate::error::{CliError, CliResult};
 use crate::report;
 use adumbra::derivatives::{CentralDifference, central_differences};
@@ -303,7 +302,7 @@ impl<'s> Differentiated<'s> {
 
     /// The functions with custom derivatives that it reaches.
     pub fn custom_derivatives(&self) -> Vec<String> {
-        let Ok(sources) = self.session.sources("<expression>", &self.text) else {
+        let Ok(sources) = self.session.sources(EXPRESSION, &self.text) else {
             return Vec::new();
         };
         let reached = reached(&self.text, &sources).into_iter();

@@ -2,7 +2,7 @@
 //! the functions around it.
 
 use super::super::expression_text::reached;
-use super::super::session::CompiledEntry;
+use super::super::session::{CompiledEntry, EXPRESSION};
 use super::{DERIVATIVES, Differentiated};
 use crate::report::{self, OutputFormat};
 use adumbra::diagnostics::{Code, FileId, Span};
@@ -44,7 +44,7 @@ impl Differentiated<'_> {
                 text.replace(&format!("`{}`", v.name), &format!("`{}`", v.label))
             })
         };
-        let mut shown = Sources::new("<expression>", &*self.typed);
+        let mut shown = Sources::new(EXPRESSION, &*self.typed);
         for (_, file) in sources.iter().skip(1) {
             shown.add(file.name(), file.text());
         }

@@ -85,10 +85,7 @@ impl<'a> TypeChecker<'a, '_> {
         if value.is_error() {
             return None;
         }
-        let mut owner = value.ty;
-        while let Some(primal) = self.types.primal_of_pair(owner) {
-            owner = primal;
-        }
+        let owner = self.innermost_value(value.ty);
         match self.newest_method(owner, name.symbol) {
             Some(newest) => Some(self.all_of(newest)),
             None => {
@@ -154,10 +151,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
         let count = takes;
         let primal = |arg: &TypedExpr<'a>| {
-            let mut ty = arg.ty;
-            while let Some(primal) = self.types.primal_of_pair(ty) {
-                ty = primal;
-            }
+            let ty = self.innermost_value(arg.ty);
             match ty.is_integer() {
                 true => TypeId::FLOAT,
                 false => ty,

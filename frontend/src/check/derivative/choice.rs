@@ -97,12 +97,8 @@ impl<'a> TypeChecker<'a, '_> {
     /// more may be the differential of its result.
     fn fits_unmarked(&self, function: FunctionId, args: &[TypedExpr<'a>]) -> bool {
         let params = self.declared(function).params;
-        let value_type = |ty: TypeId| {
-            let next = |&ty: &TypeId| self.types.primal_of_pair(ty);
-            std::iter::successors(Some(ty), next).last().unwrap_or(ty)
-        };
         let fits = |(param, arg): (&TypedParam<'a>, &TypedExpr<'a>)| {
-            conversion_rank(value_type(arg.ty), param.ty).is_some()
+            conversion_rank(self.innermost_value(arg.ty), param.ty).is_some()
         };
         matches!(args.len().wrapping_sub(params.len()), 0 | 1) && params.iter().zip(args).all(fits)
     }

@@ -104,6 +104,15 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
+    /// The type of the value in a pair, or in a pair of pairs; else the type itself.
+    fn innermost_value(&self, ty: TypeId) -> TypeId {
+        let mut ty = ty;
+        while let Some(primal) = self.types.primal_of_pair(ty) {
+            ty = primal;
+        }
+        ty
+    }
+
     /// Whether gradients pass through calls of a function.
     fn is_marked(&self, id: FunctionId) -> bool {
         let declared = self.declared(id);

@@ -19,7 +19,7 @@ pub(super) fn zeros(function: &Function, joins: &Joins) -> Vec<bool> {
             let result = inst.results.first;
             match inst.kind {
                 InstKind::Const(bits) if bits << 1 == 0 => {}
-                InstKind::Op(op) if decides(op) => {
+                InstKind::Op(op) if zero_by(op, |_| true).is_some() => {
                     made[result.index()] = Some(inst);
                     edges.extend(inst.args.iter().map(|&arg| (arg, result)));
                 }
@@ -44,21 +44,21 @@ pub(super) fn zeros(function: &Function, joins: &Joins) -> Vec<bool> {
     zeros
 }
 
-/// Whether the result of an op can be 0 because operands are.
-fn decides(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Mul | Op::StrongMul | Op::Neg | Op::Div | Op::Add | Op::Sub | Op::Select
-    )
+/// Whether an instruction gives 0.
+fn is_zero(inst: &Inst, zeros: &[bool]) -> bool {
+    let InstKind::Op(op) = inst.kind else {
+        return false;
+    };
+    zero_by(op, |at| zeros[inst.args[at].index()]) == Some(true)
 }
 
-/// Whether such an op gives 0.
-fn is_zero(inst: &Inst, zeros: &[bool]) -> bool {
-    let is_zero = |at: usize| zeros[inst.args[at].index()];
-    match inst.kind {
-        InstKind::Op(Op::Mul | Op::StrongMul) => is_zero(0) || is_zero(1),
-        InstKind::Op(Op::Neg | Op::Div) => is_zero(0),
-        InstKind::Op(Op::Select) => is_zero(1) && is_zero(2),
-        _ => is_zero(0) && is_zero(1),
+/// Whether an op gives 0, by which operands are 0; `None` if they do not decide it.
+fn zero_by(op: Op, is_zero: impl Fn(usize) -> bool) -> Option<bool> {
+    match op {
+        Op::Mul | Op::StrongMul => Some(is_zero(0) || is_zero(1)),
+        Op::Neg | Op::Div => Some(is_zero(0)),
+        Op::Add | Op::Sub => Some(is_zero(0) && is_zero(1)),
+        Op::Select => Some(is_zero(1) && is_zero(2)),
+        _ => None,
     }
 }
