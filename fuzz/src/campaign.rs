@@ -11,7 +11,7 @@ use crate::oracle::batch::{TierChoice, check_batch};
 use crate::oracle::chain::{REFUSED, check_agreement, check_gradients};
 use crate::oracle::derived::{
     self, DerivedCounts, engines::check_engines, gradient::check_gradient, second::check_second,
-    shadow::check_shadow,
+    shadow::check_shadow, untaken::check_untaken,
 };
 use crate::oracle::gradients::GradientComparison;
 use crate::oracle::quads::{QuadMix, check_quads};
@@ -173,6 +173,7 @@ pub fn run_derived(
                 DerivedKind::Shadow => check_shadow(program, counts),
                 DerivedKind::Second => check_second(program, counts),
                 DerivedKind::Engines => check_engines(program, at, counts),
+                DerivedKind::Untaken => check_untaken(program, counts),
             }
         })
     })

@@ -128,6 +128,8 @@ enum DerivedChoice {
     Second,
     /// Both modes on every engine, under limits that end anywhere
     Engines,
+    /// Gradients against tangents, with values that are infinite or NaN and then not taken
+    Untaken,
 }
 
 impl DerivedChoice {
@@ -137,6 +139,7 @@ impl DerivedChoice {
             DerivedChoice::Shadow => DerivedKind::Shadow,
             DerivedChoice::Second => DerivedKind::Second,
             DerivedChoice::Engines => DerivedKind::Engines,
+            DerivedChoice::Untaken => DerivedKind::Untaken,
         }
     }
 }

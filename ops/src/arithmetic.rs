@@ -1,8 +1,8 @@
 //! The four operations, negation and the reciprocal.
 
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between, sign};
-use crate::field::{Field, FloatField};
-use Partial::{MinusOne, Of, One, Singular, Vanishing};
+use crate::field::{Field, FloatField, call};
+use Partial::{MinusOne, Of, One, Singular};
 
 /// −a.
 #[derive(Clone, Copy, Debug, Default)]
@@ -127,10 +127,11 @@ impl OpDef<2> for Mul {
     }
 }
 
-/// c·t, or 0 where t is 0: a product with a strong zero.
+/// c·t, or 0 where either is 0: a product with strong zeros.
 ///
-/// It is the term of a partial c that can be infinite. As an op of its own the term has the right
-/// derivative where t is 0, which a selection of 0 would not have.
+/// It is the term of a partial c that can be infinite, or that is 0 where the tangent t can be. As an
+/// op of its own the term has the right derivative where a factor is 0, which a selection of 0 would
+/// not have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StrongMul;
 
@@ -138,9 +139,9 @@ impl OpDef<2> for StrongMul {
     const INFO: OpInfo = OpInfo {
         name: "strongmul",
         usage: "strongmul",
-        doc: "The product c·t, but 0 where t is 0, even if c is infinite or NaN: the term of a singular partial c. Derivatives of functions have it; sources cannot write it.",
+        doc: "The product c·t, but 0 where one of them is 0, even if the other is infinite or NaN: the term of a singular partial c. Derivatives of functions have it; sources cannot write it.",
         derivative: "t·c′ + c·t′",
-        kink: "a term is 0 where t, of the first, or t′, of the second, is 0",
+        kink: "a term is 0 where one of its factors is 0",
         class: OpClass::Linear,
         operands: &[OperandKind::Float; 2],
         test_intervals: &[between(-100.0, 100.0); 2],
@@ -148,18 +149,24 @@ impl OpDef<2> for StrongMul {
     };
 
     fn spec([c, t]: [f64; 2]) -> f64 {
-        if t == 0.0 { 0.0 } else { c * t }
+        match (c == 0.0, t == 0.0) {
+            (_, true) => 0.0,
+            (true, false) => c,
+            (false, false) => c * t,
+        }
     }
 
     #[inline(always)]
     fn value<L: FloatField>([c, t]: [L; 2]) -> L {
         let zero = c.lit(0.0);
-        L::select(t.same(zero), zero, c * t)
+        // A zero of c keeps its sign, so that 1 for t changes no bit.
+        let product = L::select(c.same(zero), c, c * t);
+        L::select(t.same(zero), zero, product)
     }
 
     #[inline(always)]
     fn partials<F: Field>([c, t]: [F; 2], _: F) -> [Partial<F>; 2] {
-        [Vanishing(t), Singular(c)]
+        [Singular(t), Singular(c)]
     }
 }
 
@@ -173,7 +180,7 @@ impl OpDef<2> for Div {
         usage: "a / b",
         doc: "The quotient, rounded to nearest even; infinite or NaN where b is 0.",
         derivative: "r·a′ - (v·r)·b′ with r = 1/b",
-        kink: "where 1/b overflows (b is 0 or a least denormal) the partials are infinite or NaN",
+        kink: "where 1/b overflows (b is 0 or a least denormal) the partials are infinite, and NaN where the value is",
         operands: &[OperandKind::Float; 2],
         test_intervals: &[between(-100.0, 100.0), between(0.1, 10.0)],
         ..OpInfo::SMOOTH
@@ -191,7 +198,7 @@ impl OpDef<2> for Div {
     #[inline(always)]
     fn partials<F: Field>([_, b]: [F; 2], v: F) -> [Partial<F>; 2] {
         let r = b.lit(1.0) / b;
-        [Singular(r), Singular(-(v * r))]
+        [Singular(r), Singular(-call(StrongMul, [r, v]))]
     }
 
     fn smooth_segment([_, b]: [f64; 2]) -> i64 {

@@ -178,11 +178,9 @@ pub enum Partial<F: Field> {
     Where(F::Mask),
     /// Any number, finite where the operands are.
     Of(F),
-    /// Any number, which can be infinite or NaN at finite operands: then there is no term where the
-    /// shadow is 0.
+    /// Any number, which can be infinite or NaN at finite operands, or 0 at an infinite operand where
+    /// the value is finite: there is no term where it or the shadow is 0, whatever the other is.
     Singular(F),
-    /// Any number: there is no term where it is 0, even if the shadow is infinite or NaN.
-    Vanishing(F),
 }
 
 /// A differentiable op: floats in, a float out.
@@ -238,8 +236,8 @@ pub trait BitOpDef<const N: usize>: Copy + Default + 'static {
 /// A sum with the term partial·d, rounded and never fused: the formula of tangents and cotangents, the
 /// only one. `None` is a sum without terms.
 ///
-/// A partial of 0 adds no term; ±1 and `Where` do not multiply. Where `d` is 0 the term of a singular
-/// partial is 0, whatever that is ([`StrongMul`]).
+/// A partial of 0 adds no term; ±1 and `Where` do not multiply. Where `d` or a singular partial is 0
+/// their term is 0, whatever the other is ([`StrongMul`]).
 #[inline(always)]
 fn plus_term<F: Field>(sum: Option<F>, partial: Partial<F>, d: F) -> Option<F> {
     let term = match partial {
@@ -252,7 +250,6 @@ fn plus_term<F: Field>(sum: Option<F>, partial: Partial<F>, d: F) -> Option<F> {
         Partial::Where(mask) => F::select(mask, d, d.lit(0.0)),
         Partial::Of(p) => p * d,
         Partial::Singular(p) => call(StrongMul, [p, d]),
-        Partial::Vanishing(p) => call(StrongMul, [d, p]),
     };
     Some(match sum {
         Some(sum) => sum + term,

@@ -95,7 +95,7 @@ impl OpDef<1> for Tanh {
 
     #[inline(always)]
     fn partials<F: Field>(_: [F; 1], v: F) -> [Partial<F>; 1] {
-        [Of(v.lit(1.0) - v * v)]
+        [Singular(v.lit(1.0) - v * v)]
     }
 }
 

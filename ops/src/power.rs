@@ -1,6 +1,7 @@
 //! Roots and powers.
 
 use crate::algorithm::power;
+use crate::arithmetic::StrongMul;
 use crate::definition::{OpClass, OpDef, OpInfo, OperandKind, Partial, between, sign};
 use crate::exponential::Log;
 use crate::field::{Field, FloatField, call};
@@ -127,7 +128,7 @@ impl OpDef<2> for Pow {
         usage: "pow(t, e)",
         doc: "t to the power of e, as C's pow: 1 where e is 0 or t is 1; a negative t needs a whole e, else NaN.",
         derivative: "(e·v/t)·t′ + v·ln(t)·e′",
-        kink: "at t = 0 the t′ term is t′ for e = 1, else 0; at t ≤ 0 the e′ term is 0; where the value is NaN both are 0",
+        kink: "at t = 0 the t′ term is t′ for e = 1, else 0; at t ≤ 0 the e′ term is 0; where the value is NaN, or t is, or e is not finite, the t′ term is 0",
         operands: &[OperandKind::Float; 2],
         test_intervals: &[between(0.01, 10.0), between(-4.0, 4.0)],
         ulp: 0.904,
@@ -147,12 +148,19 @@ impl OpDef<2> for Pow {
     #[inline(always)]
     fn partials<F: Field>([t, e]: [F; 2], v: F) -> [Partial<F>; 2] {
         let (zero, one) = (t.lit(0.0), t.lit(1.0));
-        let origin = t.same(zero);
-        let at_origin = F::select(origin & e.same(one), one, zero);
-        let regular = v.same(v) & !origin;
+        let has_slope = v.same(v) & t.same(t) & (e - e).same(zero);
+        let regular = F::select(has_slope, e * v / t, zero);
+        let at_origin = F::select(e.same(one), one, zero);
+        let power = || call(StrongMul, [e, call(Pow, [t, e - one])]) + zero;
+        let slope_at_origin = || F::select(one.le(e), power(), zero);
+        let slope = F::select_end(t.same(zero), at_origin, slope_at_origin, regular);
         [
-            Singular(F::select(regular, e * v / t, at_origin)),
-            Singular(F::select(zero.lt(t), v * call(Log, [t]), zero)),
+            Singular(slope),
+            Singular(F::select(
+                zero.lt(t),
+                call(StrongMul, [call(Log, [t]), v]),
+                zero,
+            )),
         ]
     }
 

@@ -115,11 +115,7 @@ impl OpVisitor for Carries {
         let partials: [Partial<Known<f32>>; N] = R::partials(operands, Known(None));
         std::array::from_fn(|i| match partials.get(i) {
             None | Some(Partial::Zero | Partial::Where(Known(Some(false)))) => false,
-            Some(
-                Partial::Of(Known(Some(p)))
-                | Partial::Singular(Known(Some(p)))
-                | Partial::Vanishing(Known(Some(p))),
-            ) => *p != 0.0,
+            Some(Partial::Of(Known(Some(p))) | Partial::Singular(Known(Some(p)))) => *p != 0.0,
             Some(_) => true,
         })
     }
@@ -148,8 +144,8 @@ impl OpVisitor for Singular {
 }
 
 impl Op {
-    /// Per operand, whether its partial can be infinite or NaN at finite operands: its term is 0
-    /// then where its shadow is.
+    /// Per operand, whether its term is 0 where its partial or its shadow is, whatever the other is
+    /// ([`Partial::Singular`]).
     pub fn singular_partials(self) -> [bool; MAX_OPERANDS] {
         self.visit(Singular)
     }

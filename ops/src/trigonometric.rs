@@ -214,7 +214,7 @@ impl OpDef<1> for Atan {
     #[inline(always)]
     fn partials<F: Field>([t]: [F; 1], _: F) -> [Partial<F>; 1] {
         let one = t.lit(1.0);
-        [Of(one / (one + t * t))]
+        [Singular(one / (one + t * t))]
     }
 }
 
@@ -255,11 +255,10 @@ impl OpDef<2> for Atan2 {
         let scale = one / call(Max, [greater, x.lit(f64::from(f32::MIN_POSITIVE))]);
         let (x, y) = (x * scale, y * scale);
         let square = x * x + y * y;
-        let inverse = F::select(square.same(zero), zero, one / square);
-        [
-            Singular(x * inverse * scale),
-            Singular(-(y * inverse * scale)),
-        ]
+        // Not at the origin, nor where an operand is infinite.
+        let has_slope = zero.lt(square);
+        let slope = |along: F| F::select(has_slope, along * (one / square) * scale, zero);
+        [Singular(slope(x)), Singular(-slope(y))]
     }
 
     fn smooth_segment([y, x]: [f64; 2]) -> i64 {

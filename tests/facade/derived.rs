@@ -24,6 +24,12 @@ fn no_gradient_is_lost_in_silence() {
 }
 
 #[test]
+fn gradients_are_transposed_tangents_wherever_values_are_finite() {
+    let counts = agreed(DerivedKind::Untaken, 1_000);
+    assert!(counts.products > 1_500, "{counts}");
+}
+
+#[test]
 fn tangents_along_the_screen_are_shadows() {
     let counts = agreed(DerivedKind::Shadow, 400);
     assert!(counts.bits > 5_000, "{counts}");

@@ -317,3 +317,31 @@ def orders_at_zero():
         "of_tangent": 1 / 1.5,
         "third": -1 / 2.0**2,
     }
+
+
+def not_taken():
+    # Each value is that of the side that is taken, and its derivatives are: 1, y or 0 where that is a
+    # constant, y² of the element, x summed twice, and 0 where a function of ∞ is flat.
+    x, y = -0.25, 0.75
+    return {
+        "fresnel": (1.0, 0.0, 0.0, 0.0),
+        "selected": (y, 0.0, 0.0, 1.0),
+        "branched": (y, 1.0, 1.0),
+        "greater": (y, 0.0, 0.0),
+        "products": (0.0, 0.0, 0.0),
+        "in_callee": (2.0, 1.0),
+        "last_iteration": (1.0 + 1.0, 2.0, 2.0),
+        "element": (2 * 0.5**2, 0.5 * 4 * 0.5),
+        "by_rule": (0.5, 0.0, 1.0),
+        "settled": (0.0, 0.0, 0.0),
+        "chosen_seed": (2 * -0.5, 2 * -0.5),
+    }
+
+
+def orders_of_powers():
+    return {
+        "square": (2.0,) * 4,
+        "cube": (0.0, 6.0, 6.0, 6.0),
+        "line": (1.0, 0.0, 0.0),
+        "by_gamma": (0.0, 0.0),
+    }

@@ -81,6 +81,11 @@ impl Writer<'_> {
 
     fn template(&mut self, depth: u32) -> String {
         let template = *self.choices.pick(TEMPLATES);
+        self.filled(template, depth)
+    }
+
+    /// A template with expressions in place of its letters.
+    pub(super) fn filled(&mut self, template: &str, depth: u32) -> String {
         let mut operands: [Option<String>; 3] = Default::default();
         let mut text = String::new();
         for c in template.chars() {

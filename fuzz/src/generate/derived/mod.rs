@@ -17,6 +17,7 @@ mod second;
 mod shader;
 mod statement;
 mod types;
+mod untaken;
 
 use crate::choices::Choices;
 use function::Function;
@@ -34,6 +35,8 @@ pub enum DerivedKind {
     Second,
     /// A tangent and a gradient, with samples of textures and messages on the way.
     Engines,
+    /// A tangent and a gradient, with values on the way that are infinite or NaN and then not taken.
+    Untaken,
 }
 
 /// What a gradient does not pass, and what does not say so.
@@ -75,6 +78,8 @@ struct Writer<'a> {
     has_constants: bool,
     /// Whether gradients may be lost where the checker has to say so.
     has_losses: bool,
+    /// Whether functions may have custom derivatives.
+    has_rules: bool,
     /// The function around.
     own: Option<Function>,
     /// The number of loops around.
@@ -95,6 +100,8 @@ pub(super) fn program(choices: Choices<'_>, kind: DerivedKind) -> String {
         budget: MAX_EXPRESSIONS,
         has_constants: false,
         has_losses: false,
+        // Those of these programs are made for finite numbers.
+        has_rules: !matches!(kind, DerivedKind::Shadow | DerivedKind::Untaken),
         own: None,
         loops: 0,
         indent: 0,
@@ -125,8 +132,8 @@ impl Writer<'_> {
             match self.choices.weighted(&[8, 2, 2]) {
                 0 => self.function(),
                 1 => self.recursive(),
-                _ if self.kind == DerivedKind::Shadow => self.function(),
-                _ => self.rule(),
+                _ if self.has_rules => self.rule(),
+                _ => self.function(),
             }
         }
         let top = self.top();

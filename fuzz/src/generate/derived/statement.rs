@@ -1,7 +1,7 @@
 //! Statements: assignments, branches, loops of every form with every exit.
 
-use super::Writer;
 use super::types::Ty;
+use super::{DerivedKind, Writer};
 
 /// The greatest depth of nested loops.
 const MAX_LOOPS: u32 = 2;
@@ -21,6 +21,9 @@ impl Writer<'_> {
 
     fn statement(&mut self, depth: u32) {
         let nests = depth < MAX_DEPTH && self.budget > 4;
+        if self.kind == DerivedKind::Untaken && self.choices.one_in(3) {
+            return self.untaken();
+        }
         match self.choices.weighted(&[8, 5, 5, 7, 2, 2, 4]) {
             0 => self.assign(),
             1 => {

@@ -4,6 +4,7 @@
 //!   differences see is missing in it, unless a diagnostic or the program says so.
 //! - [`shadow`]: tangents along the screen are the shadows, to the bit, on every engine.
 //! - [`second`]: second derivatives are the same in every nesting, and symmetric.
+//! - [`untaken`]: both modes agree wherever the value is finite, whatever else is not.
 //! - [`engines`]: all engines agree to the bit, under limits that end anywhere.
 //!
 //! The names of outputs are what programs give. So they may be cut only around their shader.
@@ -12,6 +13,7 @@ pub mod engines;
 pub mod gradient;
 pub mod second;
 pub mod shadow;
+pub mod untaken;
 
 use super::Disagreement;
 use super::chain::{REFUSED, compiler};
@@ -167,6 +169,8 @@ fn refused(program: &GeneratedProgram, no: &Diagnostics) -> Disagreement {
 struct Given {
     values: Vec<f64>,
     path: u64,
+    /// Whether a fault stopped the point.
+    is_stopped: bool,
     /// Whether the point was not stopped, and all numbers are finite and of moderate size.
     is_tame: bool,
 }
@@ -185,6 +189,7 @@ fn given<F: Number>(module: &Module, point: &EvalPoint<F>) -> Given {
     Given {
         values,
         path: outcome.path,
+        is_stopped,
         is_tame,
     }
 }

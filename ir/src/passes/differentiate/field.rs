@@ -19,6 +19,8 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 /// built, lent for as long as numbers are computed with.
 pub(super) struct Trace {
     target: RefCell<TraceTarget>,
+    /// Whether what is written is differentiated again.
+    nests: bool,
 }
 
 struct TraceTarget {
@@ -29,14 +31,16 @@ struct TraceTarget {
 
 impl Trace {
     /// Runs `compute` with a trace whose instructions are appended to `insts`, and whose results to
-    /// `values`.
+    /// `values`; `nests` says whether they are differentiated again.
     pub(super) fn run<T>(
         values: &mut Vec<Value>,
         insts: &mut Vec<Inst>,
         span: Span,
+        nests: bool,
         compute: impl FnOnce(&Trace) -> T,
     ) -> T {
         let trace = Trace {
+            nests,
             target: RefCell::new(TraceTarget {
                 values: std::mem::take(values),
                 insts: std::mem::take(insts),
@@ -54,12 +58,13 @@ impl Trace {
     pub(super) fn append<T>(
         builder: &mut FunctionBuilder,
         span: Span,
+        nests: bool,
         compute: impl FnOnce(&Trace) -> T,
     ) -> T {
         let region = builder.current();
         let function = builder.function_mut();
         let insts = &mut function.regions[region.index()].insts;
-        Trace::run(&mut function.values, insts, span, compute)
+        Trace::run(&mut function.values, insts, span, nests, compute)
     }
 
     fn write(&self, kind: InstKind, args: &[ValueId], ty: Scalar) -> ValueId {
@@ -289,6 +294,17 @@ impl<'a> Field for TraceFloat<'a> {
         mask.trace
             .float(mask.trace.op(Op::Select, &args, Scalar::F32))
     }
+    fn select_end(
+        mask: TraceMask<'a>,
+        end: TraceFloat<'a>,
+        function: impl FnOnce() -> TraceFloat<'a>,
+        regular: TraceFloat<'a>,
+    ) -> TraceFloat<'a> {
+        match mask.trace.nests {
+            true => Self::select(mask, function(), regular),
+            false => Self::select(mask, end, regular),
+        }
+    }
     fn call<R: OpDef<N>, const N: usize>(args: [TraceFloat<'a>; N]) -> TraceFloat<'a> {
         TraceFloat::op(Op::of::<R, N>(), args)
     }
@@ -344,10 +360,8 @@ pub(super) enum Coefficient {
     Where(ValueId, bool),
     /// A number.
     Of(ValueId),
-    /// A number that can be infinite or NaN: no term where what it multiplies is 0.
+    /// A number that can be infinite or NaN: no term where it or what it multiplies is 0.
     Singular(ValueId),
-    /// A number: no term where it is 0.
-    Vanishing(ValueId),
 }
 
 impl Coefficient {
@@ -360,7 +374,6 @@ impl Coefficient {
             Partial::Where(mask) => Coefficient::Where(mask.condition, mask.holds),
             Partial::Of(p) => Coefficient::Of(p.value()),
             Partial::Singular(p) => Coefficient::Singular(p.value()),
-            Partial::Vanishing(p) => Coefficient::Vanishing(p.value()),
         })
     }
 
@@ -370,8 +383,7 @@ impl Coefficient {
             Coefficient::One | Coefficient::MinusOne => None,
             Coefficient::Where(value, _)
             | Coefficient::Of(value)
-            | Coefficient::Singular(value)
-            | Coefficient::Vanishing(value) => Some(value),
+            | Coefficient::Singular(value) => Some(value),
         }
     }
 
@@ -385,7 +397,6 @@ impl Coefficient {
             (Coefficient::Where(_, holds), Some(value)) => Partial::Where(trace.mask(value, holds)),
             (Coefficient::Of(_), Some(value)) => Partial::Of(trace.float(value)),
             (Coefficient::Singular(_), Some(value)) => Partial::Singular(trace.float(value)),
-            (Coefficient::Vanishing(_), Some(value)) => Partial::Vanishing(trace.float(value)),
             (Coefficient::MinusOne, _) => Partial::MinusOne,
             _ => Partial::One,
         }

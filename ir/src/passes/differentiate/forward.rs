@@ -234,7 +234,8 @@ impl Forward<'_, '_> {
                 let value = self.copied.value(result);
                 let shadows = inst.args.iter().map(|arg| self.tangents[arg.index()]);
                 let shadows: Vec<Option<ValueId>> = shadows.collect();
-                let tangent = Trace::append(&mut self.builder, span, |trace| {
+                let nests = self.differentiator.nests();
+                let tangent = Trace::append(&mut self.builder, span, nests, |trace| {
                     op.visit(TangentOf {
                         trace,
                         args: &args,

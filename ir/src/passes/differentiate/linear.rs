@@ -148,17 +148,18 @@ impl Linear {
                 let wanted = inst.args.iter().map(|&a| self.active.value(a));
                 let wanted: SmallVec<[bool; MAX_OPERANDS]> = wanted.collect();
                 let (op, args, span) = (*op, inst.args.clone(), inst.span);
-                let rules = differentiator.rules;
+                let (rules, nests) = (differentiator.rules, differentiator.nests());
                 out.push(inst);
-                let coefficients = Trace::run(&mut self.function.values, out, span, |trace| {
-                    let at = AppliedOp {
-                        op,
-                        args: &args,
-                        result,
-                        wanted: &wanted,
-                    };
-                    rules.coefficients(&at, trace)
-                });
+                let coefficients =
+                    Trace::run(&mut self.function.values, out, span, nests, |trace| {
+                        let at = AppliedOp {
+                            op,
+                            args: &args,
+                            result,
+                            wanted: &wanted,
+                        };
+                        rules.coefficients(&at, trace)
+                    });
                 let terms = coefficients.into_iter().zip(&args);
                 let terms = terms.filter_map(|(c, &arg)| Some((c?, arg))).collect();
                 self.sums.insert(result, terms);

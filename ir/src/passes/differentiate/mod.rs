@@ -17,6 +17,7 @@
 //! - `choose`: which primal values the reverse sweep reads are kept, by a minimum `cut`; `plan`: where.
 //! - `sweep`: the forward sweep of reverse mode, which keeps them.
 //! - `tape`: records, and their derivatives; `tape_report`: what they have, for reports.
+//! - `guards`: which products of the reverse sweep have strong zeros.
 //! - `transpose`: the reverse sweep; `reverse` puts both into functions; `shape`: regions and exits.
 //!
 //! The way from a function to its linear part to its transpose is that of Radul et al. (2023), *You
@@ -30,6 +31,7 @@ mod coefficients;
 mod cut;
 mod field;
 mod forward;
+mod guards;
 mod linear;
 mod linearity;
 mod loss;
@@ -57,6 +59,7 @@ use crate::limits::{MAX_ARRAY_ELEMENTS, MAX_RECORD_FIELDS};
 use crate::module::*;
 use crate::types::{Lanes, Scalar};
 use coefficients::{CoefficientProvider, Partials};
+use guards::ReverseFunction;
 use loss::{DerivedLimit, Loss};
 use order::FunctionOrder;
 use placeholder::{caller_of, forward_placeholder};
@@ -104,10 +107,12 @@ fn differentiate_by(
         waiting: 0,
         instructions: 0,
         record_values: RecordValues::default(),
+        reverse: Vec::new(),
     };
     match differentiator.run(count) {
         Ok(()) => {
             let values = differentiator.record_values;
+            guards::weaken(differentiator.module, &differentiator.reverse);
             finish(module);
             Ok(tape_report::records(module, &values))
         }
@@ -191,6 +196,8 @@ struct Differentiator<'m> {
     instructions: usize,
     /// What records have, for the report.
     record_values: RecordValues,
+    /// Functions that end in a reverse sweep, once they are written.
+    reverse: Vec<ReverseFunction>,
 }
 
 /// The two sweeps of a function's backward derivative.
@@ -255,6 +262,11 @@ impl Differentiator<'_> {
             records.len() - 1
         });
         Ok(RecordId(id as u32))
+    }
+
+    /// Whether derivatives are differentiated again.
+    fn nests(&self) -> bool {
+        self.orders.iter().any(|own| own.nests())
     }
 
     fn function(&self, id: FuncId) -> &Function {

@@ -21,6 +21,13 @@ pub(super) struct FunctionOrder {
     custom: u8,
 }
 
+impl FunctionOrder {
+    /// Whether a derivative is differentiated again.
+    pub(super) fn nests(self) -> bool {
+        self.order > 1
+    }
+}
+
 /// The functions whose code becomes part of the sweeps of a function.
 fn swept(function: &Function) -> impl Iterator<Item = FuncId> {
     let custom = [function.custom.forward, function.custom.substitute];

@@ -3,6 +3,7 @@
 //! A backward derivative that is called by its recipe is one function, the forward sweep and then
 //! the reverse sweep. Of a function that is called by another there are two, a [`SweepPair`].
 
+use super::guards::ReverseFunction;
 use super::linear::{Linear, linear};
 use super::placeholder::placeholder;
 use super::plan::{Kept, Plan};
@@ -26,6 +27,8 @@ pub(super) struct Analysis {
     /// By loop: the record of an iteration.
     pub(super) records: FxHashMap<RegionId, RecordId>,
     tape: TapeId,
+    /// Whether the sweeps are differentiated again.
+    nests: bool,
     /// By record that the function keeps or takes itself: that of the adjoints of its floats.
     adjoint_records: FxHashMap<RecordId, RecordId>,
 }
@@ -94,6 +97,7 @@ impl Analysis {
             plan,
             records,
             tape,
+            nests: differentiator.nests(),
             adjoint_records,
         })
     }
@@ -118,6 +122,7 @@ impl Analysis {
             &self.plan,
             (&self.records, &self.adjoint_records),
             self.tape,
+            self.nests,
             builder,
         )
     }
@@ -221,11 +226,16 @@ pub(super) fn backward(
         transpose.show(id, value);
     }
     transpose.adjoint_arrays = adjoints;
-    finish(transpose, primal, activity, cotangents, exit, &[])
+    let seeds = cotangents.clone();
+    let (made, guarded) = finish(transpose, primal, activity, cotangents, exit, &[]);
+    differentiator
+        .reverse
+        .push(ReverseFunction { id, guarded, seeds });
+    Ok(made)
 }
 
-/// Reverses the body, and returns the gradients; `sums` are arrays of cotangents that the gradient of
-/// an array is added to.
+/// Reverses the body, and returns the gradients; `ends` are arrays of cotangents that the gradient of
+/// an array is added to. Also gives the products that are guarded.
 fn finish(
     mut transpose: Transpose<'_>,
     primal: &Function,
@@ -233,7 +243,7 @@ fn finish(
     cotangents: Vec<ValueId>,
     exit: Option<ValueId>,
     ends: &[(ArrayId, Option<ArrayId>)],
-) -> Result<Function, Loss> {
+) -> (Function, Vec<ValueId>) {
     let span = primal.span;
     let mut cotangents = cotangents.into_iter();
     let seeds = activity.results.iter();
@@ -258,7 +268,7 @@ fn finish(
     transpose
         .builder
         .terminate(InstKind::Return, gradients, span);
-    Ok(transpose.builder.finish())
+    (transpose.builder.finish(), transpose.guarded)
 }
 
 fn adjoint_array(
@@ -355,7 +365,7 @@ impl Differentiator<'_> {
             None => Returns::Results,
         };
         let forward = forward_sweep(&analysis, &primal, returns, returned);
-        let reverse = reverse_sweep(&analysis, &primal, activity, record, &kept)?;
+        let (reverse, guarded) = reverse_sweep(&analysis, &primal, activity, record, &kept);
         let (forward_sweep, reverse_sweep) = match on_tape {
             Some(pair) => (pair.forward_sweep, pair.reverse_sweep),
             None => {
@@ -364,6 +374,11 @@ impl Differentiator<'_> {
             }
         };
         self.note_records(forward_sweep, &analysis, record);
+        self.reverse.push(ReverseFunction {
+            id: reverse_sweep,
+            guarded,
+            seeds: Vec::new(),
+        });
         for (id, made) in [(forward_sweep, forward), (reverse_sweep, reverse)] {
             self.uses_tape[id.index()] = self.has_tape(&made);
             self.put(id, made)?;
@@ -440,7 +455,7 @@ fn reverse_sweep(
     activity: &Activity,
     record: Option<RecordId>,
     kept: &[Scalar],
-) -> Result<Function, Loss> {
+) -> (Function, Vec<ValueId>) {
     let span = primal.span;
     let mut builder = FunctionBuilder::new(sweep_name(primal, false), span);
     let on_entry: Vec<ValueId> = match record {

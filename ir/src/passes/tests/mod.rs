@@ -6,6 +6,8 @@
 mod analysis;
 mod derivatives;
 mod fold;
+mod guards;
+mod higher_orders;
 mod inline;
 mod op_gradients;
 mod optimise;

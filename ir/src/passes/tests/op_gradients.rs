@@ -14,14 +14,12 @@ use crate::module::*;
 use crate::span::Span;
 use adumbra_ops::definition::OperandKind;
 
-fn float_ops() -> impl Iterator<Item = Op> {
+pub(super) fn float_ops() -> impl Iterator<Item = Op> {
     (Op::ALL.iter().copied()).filter(|op| op.info().is_differentiable())
 }
 
-/// A shader that calls the backward derivative of one op, and which function the derivative is.
-/// Outputs are gradients by float operand. With `used_again` the differentiated function has its
-/// float operands for further results, so that their gradients are sums.
-fn gradient_of(op: Op, used_again: bool) -> (Module, FuncId) {
+/// The function of one op. With `used_again` it has its float operands for further results.
+pub(super) fn function_of(op: Op, used_again: bool) -> Function {
     let span = Span::default();
     let mut builder = FunctionBuilder::new("f", span);
     let operands = op.info().operands.iter();
@@ -45,9 +43,15 @@ fn gradient_of(op: Op, used_again: bool) -> (Module, FuncId) {
     builder.terminate(InstKind::Return, results, span);
     let mut f = builder.finish();
     f.results = vec![result; count];
+    f
+}
+
+/// A shader that calls the backward derivative of one op, and which function the derivative is.
+/// Outputs are gradients by float operand; with `used_again` they are sums.
+fn gradient_of(op: Op, used_again: bool) -> (Module, FuncId) {
     let mut shader = module("fn main() -> () ^0 {\n  return\n}");
     let id = FuncId(shader.functions.len() as u32);
-    shader.functions.push(f);
+    shader.functions.push(function_of(op, used_again));
     let derivative = derived(&mut shader, DifferentiationMode::Backward, id);
     (written(calling(shader, derivative)), derivative)
 }
@@ -123,7 +127,7 @@ fn samples(op: Op, used_again: bool) -> Vec<Sample> {
 }
 
 /// What a shader gives in f64.
-fn outputs(shader: &Module, inputs: &[f64]) -> Vec<f64> {
+pub(super) fn outputs(shader: &Module, inputs: &[f64]) -> Vec<f64> {
     let inputs = (shader.inputs.iter().zip(inputs))
         .map(|(input, &x)| match input.ty {
             crate::types::Type::Scalar(Scalar::Bool) => EvalValue::word(x as u32),

@@ -5,7 +5,9 @@ use super::super::linear::LinearCall;
 use super::super::plan::Kept;
 use super::Transpose;
 use crate::module::*;
+use crate::span::Span;
 use crate::types::Scalar;
+use adumbra_ops::Op;
 
 impl Transpose<'_> {
     /// A call: the reverse sweep of the callee.
@@ -36,9 +38,14 @@ impl Transpose<'_> {
                 }
             }
         }
+        let cotangents = args.len();
         for &result in &call.results {
             args.push(self.adjoint_or_zero(result, span));
         }
+        let taken = match &call.custom {
+            Some(_) => self.any_taken(&args[cotangents..], call, span),
+            None => None,
+        };
 
         // Arrays of cotangents that are the caller's own, but where two parameters share one: the
         // last that is written has it, and the others are added.
@@ -80,8 +87,39 @@ impl Transpose<'_> {
         for (own, apart) in added {
             self.add_array(own, apart, span);
         }
-        for (&param, gradient) in call.params.iter().zip(gradients.iter()) {
+        for (&param, mut gradient) in call.params.iter().zip(gradients.iter()) {
+            if let Some(taken) = taken {
+                let zero = self.builder.float(0.0, span);
+                let args = [taken, gradient, zero];
+                gradient = self.builder.op(Op::Select, &args, span);
+            }
             self.add(param, gradient, span);
         }
+    }
+
+    /// Whether a cotangent of a custom backward derivative is not 0. If all are, nothing of the call is
+    /// taken, and its gradients are 0 whatever the rule gives.
+    ///
+    /// `None` if that is not to be asked: a rule with arrays has cotangents in them, and where sweeps are
+    /// differentiated again a cotangent that is 0 can have a derivative.
+    fn any_taken(
+        &mut self,
+        cotangents: &[ValueId],
+        call: &LinearCall,
+        span: Span,
+    ) -> Option<ValueId> {
+        if self.nests || !call.arrays.is_empty() {
+            return None;
+        }
+        let mut any = None;
+        for &cotangent in cotangents {
+            let zero = self.builder.float(0.0, span);
+            let is_taken = self.builder.op(Op::FNe, &[cotangent, zero], span);
+            any = Some(match any {
+                Some(any) => self.builder.op(Op::Or, &[any, is_taken], span),
+                None => is_taken,
+            });
+        }
+        any
     }
 }

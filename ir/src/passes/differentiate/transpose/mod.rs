@@ -13,7 +13,7 @@ mod calls;
 mod loops;
 mod primal;
 
-use super::field::Trace;
+use super::field::{Coefficient, Trace};
 use super::linear::Linear;
 use super::plan::{KeptId, Plan};
 use super::shape::{Definition, Shape, Target};
@@ -57,6 +57,10 @@ pub(super) struct Transpose<'a> {
     log: Vec<(ValueId, Option<ValueId>)>,
     /// By target: the adjoints of what its sites pass.
     seeds: FxHashMap<Target, Vec<Option<ValueId>>>,
+    /// Products that are strong so that adjoints of 0 stay 0.
+    pub(super) guarded: Vec<ValueId>,
+    /// Whether the sweep is differentiated again.
+    nests: bool,
 }
 
 impl<'a> Transpose<'a> {
@@ -69,6 +73,7 @@ impl<'a> Transpose<'a> {
             &'a FxHashMap<RecordId, RecordId>,
         ),
         tape: TapeId,
+        nests: bool,
         builder: FunctionBuilder,
     ) -> Transpose<'a> {
         Transpose {
@@ -88,6 +93,8 @@ impl<'a> Transpose<'a> {
             adjoints: vec![None; linear.function.values.len()],
             log: Vec::new(),
             seeds: FxHashMap::default(),
+            guarded: Vec::new(),
+            nests,
         }
     }
 
@@ -296,7 +303,8 @@ impl<'a> Transpose<'a> {
             .collect()
     }
 
-    /// An op: to each operand its partial times the adjoint of the result.
+    /// An op: to each operand its partial times the adjoint of the result. The product is strong if the
+    /// partial need not be finite: the adjoint can be 0 because the result is not taken.
     fn sum(&mut self, inst: &Inst) {
         let linear = self.linear;
         let result = inst.results.first;
@@ -309,7 +317,15 @@ impl<'a> Transpose<'a> {
         for &(coefficient, operand) in terms {
             let value = coefficient.value().map(|value| self.value(value, span));
             let before = self.adjoints[operand.index()];
-            let sum = Trace::append(&mut self.builder, span, |trace| {
+            let coefficient = match coefficient {
+                Coefficient::Of(of) if !self.is_always_finite(of) => {
+                    let product = self.builder.function().values.len();
+                    self.guarded.push(ValueId(product as u32));
+                    Coefficient::Singular(of)
+                }
+                coefficient => coefficient,
+            };
+            let sum = Trace::append(&mut self.builder, span, false, |trace| {
                 let partials = [coefficient.partial(trace, value)];
                 let mut sums = [before.map(|before| trace.float(before))];
                 cotangent(&partials, trace.float(adjoint), [true], &mut sums);
@@ -318,5 +334,15 @@ impl<'a> Transpose<'a> {
             });
             self.set_adjoint(operand, sum);
         }
+    }
+
+    /// Whether a value of the primal function is finite whatever its operands are.
+    fn is_always_finite(&self, value: ValueId) -> bool {
+        let inst = self.shape.inst(&self.linear.function, value);
+        inst.is_some_and(|inst| match inst.kind {
+            InstKind::Const(bits) => f32::from_bits(bits).is_finite(),
+            InstKind::Op(op) => matches!(op, Op::IToF | Op::UToF | Op::Sign | Op::Step),
+            _ => false,
+        })
     }
 }

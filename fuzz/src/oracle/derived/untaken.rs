@@ -1,0 +1,95 @@
+//! Gradients against tangents wherever the value is finite, also where other values, operands among
+//! them, are infinite or NaN.
+
+use super::{DerivedCounts, Given, given, lowered, named, product, refused, rounding, wide};
+use crate::generate::{GeneratedProgram, Point};
+use crate::oracle::Disagreement;
+use crate::oracle::modes::MODES;
+use adumbra_ir::Module;
+
+/// Points that a program is looked at; the globals of odd ones are not all finite.
+const POINTS: u64 = 4;
+
+/// The floats of globals that can be anything: weights of gradients are made of those after them.
+const ANY_FLOATS: usize = 7;
+
+/// A difference that terms which cancel within a function leave, where values are a few units.
+const ABSOLUTE: f64 = 1e-12;
+
+/// A point of a program, with globals that are not finite if its number is odd.
+fn point(program: &GeneratedProgram, number: u64) -> Point {
+    let mut at = program.point(number);
+    if number % 2 == 1 {
+        let which = program.source.len() + number as usize;
+        let wild = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY][which / ANY_FLOATS % 3];
+        let mut floats = at.iter_mut().flat_map(|global| &mut global.value);
+        if let Some(bits) = floats.nth(which % ANY_FLOATS) {
+            *bits = wild.to_bits();
+        }
+    }
+    at
+}
+
+/// Whether the outputs that a letter names are finite and of moderate size.
+fn is_tame(module: &Module, here: &Given, letter: char) -> bool {
+    let outputs = named(module, letter);
+    let mut values = outputs.iter().map(|output| here.values[output.at]);
+    values.all(|value| value.abs() < super::MAX_VALUE)
+}
+
+/// Checks that no derivative is NaN where the value is finite, and that the gradient is the transpose
+/// of the tangents there.
+///
+/// # Errors
+/// The disagreement.
+pub fn check_untaken(
+    program: &GeneratedProgram,
+    counts: &mut DerivedCounts,
+) -> Result<(), Disagreement> {
+    counts.programs += 1;
+    let module = match lowered(program, &MODES[0]) {
+        Ok(module) => module,
+        Err(no) => return Err(refused(program, &no)),
+    };
+    for number in 0..POINTS {
+        let report = |what: String| Disagreement::new(program, Some(number), what);
+        counts.points += 1;
+        let at = point(program, number);
+        let here = given(&module, &wide(&module, &at));
+        if here.is_stopped || !is_tame(&module, &here, 'v') || !is_tame(&module, &here, 'w') {
+            counts.skipped += 1;
+            continue;
+        }
+        for letter in ['e', 'g'] {
+            let outputs = named(&module, letter);
+            if let Some(output) = outputs.iter().find(|o| here.values[o.at].is_nan()) {
+                return Err(report(format!(
+                    "{letter}{} is NaN, and the value is finite",
+                    output.number
+                )));
+            }
+        }
+        if !is_tame(&module, &here, 'e') || !is_tame(&module, &here, 'g') {
+            counts.skipped += 1;
+            continue;
+        }
+        let difference = |values: &[f64]| {
+            product(&module, values, 'w', 'e').0 - product(&module, values, 'g', 'd').0
+        };
+        let (forward, size) = product(&module, &here.values, 'w', 'e');
+        let (backward, other) = product(&module, &here.values, 'g', 'd');
+        counts.products += 1;
+        let apart = (forward - backward).abs();
+        if apart > 1e-11 * (size + other) + ABSOLUTE {
+            let of_forward = |values: &[f64]| product(&module, values, 'w', 'e').0;
+            let noise = rounding(&module, &at, &here, difference)
+                + rounding(&module, &at, &here, of_forward);
+            if apart > 16.0 * noise {
+                return Err(report(format!(
+                    "products: {forward:e} forward, {backward:e} backward"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
