@@ -59,7 +59,7 @@ pub struct CustomDerivatives {
     pub forward: Option<FuncId>,
     /// The backward derivative.
     pub backward: Option<FuncId>,
-    /// A function of the same signature, which is differentiated in its place.
+    /// A function of the same signature, which derived code has in its place.
     pub substitute: Option<FuncId>,
     /// Whether its derivative is zero on purpose.
     pub is_zero: bool,

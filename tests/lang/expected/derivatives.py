@@ -135,6 +135,40 @@ def rules():
     }
 
 
+def substitutes():
+    # x itself where it is called, 2 x in every derivative.
+    def own(x):
+        return x
+
+    def substitute(x):
+        return 2 * x
+
+    def f(g, x):
+        return x * x if g(x) > 1.5 else 5 * x
+
+    def h(g, x, y):
+        return g(x) * y
+
+    # The condition of f is the substitute's.
+    f_slope = _slope(lambda x: f(lambda _: substitute(1.0), x), 1.0)
+    h_slopes = _gradient(lambda x, y: h(substitute, x, y), 3.0, 1.0)
+    shifted = substitute(3.0) + 1
+    return {
+        "of_f": f(own, 1.0),
+        "forward_f": (f(substitute, 1.0), f_slope),
+        "backward_f": f_slope,
+        "of_h": h(own, 3.0, 1.0),
+        "backward_h": h_slopes[1],
+        "forward_h": (h(substitute, 3.0, 1.0), h_slopes[1]),
+        "both_h": h_slopes,
+        "of_k": (shifted * 2.0 + substitute(2.0), shifted),
+        "backward_k": shifted,
+        "of_rule": (substitute(2.0), substitute(3.0)),
+        "backward_rule": substitute(3.0),
+        "called_rule": (own(2.0), own(3.0)),
+    }
+
+
 def orders():
     def square_slope(x):
         return math.sin(2 * x)

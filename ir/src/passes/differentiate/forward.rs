@@ -311,7 +311,6 @@ impl Forward<'_, '_> {
     }
 
     fn call(&mut self, inst: &Inst, callee: FuncId, arrays: &[ArrayId]) -> Result<(), Loss> {
-        let callee = self.differentiator.substituted(callee);
         let wanted = self.active.of_call(inst, arrays);
         let wanted = self.differentiator.wanted(callee, wanted);
         let function = self.differentiator.function(callee);

@@ -171,8 +171,7 @@ impl Linear {
                 });
             }
             InstKind::Call(callee, arrays) => {
-                let callee = differentiator.substituted(*callee);
-                if let Some(call) = self.call(differentiator, callee, arrays, &inst, out)? {
+                if let Some(call) = self.call(differentiator, *callee, arrays, &inst, out)? {
                     self.calls.insert((region, out.len()), call);
                 }
                 out.push(inst);

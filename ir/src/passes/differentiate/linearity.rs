@@ -61,7 +61,6 @@ impl Differentiator<'_> {
             }
             let first = open.len();
             for (callee, wanted, span) in check.calls {
-                let callee = self.substituted(callee);
                 let custom = &self.function(callee).custom;
                 if custom.is_zero {
                     continue;
@@ -86,8 +85,7 @@ impl Differentiator<'_> {
             if !self.making.contains(&id) {
                 self.complete(id)?;
             }
-            let substituted = self.substituted(id);
-            let reached = callees(self.function(id)).chain([substituted]);
+            let reached = callees(self.function(id));
             open.extend(reached.filter(|&id| seen.insert(id)));
         }
         Ok(())

@@ -8,6 +8,7 @@
 //! functions.
 //!
 //! - `field`: numbers that write IR, on which the partials of the op table run.
+//! - `substitute`: calls of functions with substitutes, in derived code.
 //! - `order`: orders of derivatives, and so their tapes.
 //! - `activity`: the values that have a derivative that matters.
 //! - `forward`: forward mode; `array`: what both modes do with arrays.
@@ -40,6 +41,7 @@ mod placeholder;
 mod plan;
 mod reverse;
 mod shape;
+mod substitute;
 mod sweep;
 mod tape;
 mod tape_report;
@@ -89,6 +91,7 @@ fn differentiate_by(
         finish(module);
         return Ok(Vec::new());
     }
+    substitute::substitute(module);
     let recursive = CallGraph::of_all(module).recursive;
     let orders = order::orders(module);
     let count = module.functions.len();
@@ -308,18 +311,6 @@ impl Differentiator<'_> {
         })
     }
 
-    /// The function that is differentiated in place of another.
-    fn substituted(&self, mut id: FuncId) -> FuncId {
-        // A cycle of substitutes ends after as many steps as there are functions.
-        for _ in 0..self.module.functions.len() {
-            match self.function(id).custom.substitute {
-                Some(substitute) => id = substitute,
-                None => break,
-            }
-        }
-        id
-    }
-
     /// Writes the body of a derived function, and of those that it is a derivative of.
     fn make(&mut self, id: FuncId) -> Result<(), Loss> {
         let mut path = vec![id];
@@ -328,7 +319,7 @@ impl Differentiator<'_> {
                 path.pop();
                 continue;
             };
-            let of = self.substituted(recipe.of);
+            let of = recipe.of;
             if self.function(of).recipe.is_some() {
                 if path.contains(&of) {
                     return Err(self.of_itself(of));

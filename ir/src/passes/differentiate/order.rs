@@ -30,8 +30,7 @@ impl FunctionOrder {
 
 /// The functions whose code becomes part of the sweeps of a function.
 fn swept(function: &Function) -> impl Iterator<Item = FuncId> {
-    let custom = [function.custom.forward, function.custom.substitute];
-    callees(function).chain(custom.into_iter().flatten())
+    callees(function).chain(function.custom.forward)
 }
 
 /// The orders, by function. Numbers beyond [`MAX_ORDER`] are one more than that.
