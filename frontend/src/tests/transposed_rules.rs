@@ -105,6 +105,53 @@ fn linear_rules_are_transposed() {
     assert_eq!(gradient("", "return diffPair(x.p, 0 * x.d);"), Ok(0.0));
 }
 
+/// 0 is linear, wherever it comes from: also where it has passed calls and arrays.
+#[test]
+fn zero_terms_of_rules_are_linear() {
+    let functions = "[Differentiable] float twin(float x) { return sign(x); }
+         float same(float d, int n) { for (int i = 0; i < n; i++) d = d; return d; }
+         float sum(float a, float b, int n) { float r = 0; for (int i = 0; i < n; i++) r += a + b; return r; }
+         void filled(out float w[2], float d, int n) { for (int i = 0; i < n; i++) w[i & 1] = d; }
+         float deep(float d, int n) { return n > 0 ? deep(d, n - 1) : d; }";
+    let cases = [
+        ("return fwd_diff(twin)(x);", 0.0),
+        ("return diffPair(x.p, fwd_diff(twin)(x).d + x.d);", 1.0),
+        ("return diffPair(x.p, same(0.0, n) + x.d);", 1.0),
+        ("return diffPair(x.p, sum(x.d, 0.0, n));", 3.0),
+        (
+            "float w[2]; filled(w, 0.0, n); w[n & 1] += x.d; return diffPair(x.p, w[1] + w[0]);",
+            1.0,
+        ),
+        (
+            "float w[2]; float z[2]; w[n & 1] = x.d; if (x.p > 5.0) w = z; return diffPair(x.p, w[1]);",
+            1.0,
+        ),
+        (
+            "float w[2] = { 0, 0 }; return diffPair(x.p, w[n & 1]);",
+            0.0,
+        ),
+        (
+            "float z = 0; if (n > 2) z = min(z, 0.0 * x.p); return diffPair(x.p, z * y.p + sqrt(z) + x.d);",
+            1.0,
+        ),
+    ];
+    for (body, slope) in cases {
+        // f has the factor 2, and o is the gradient by x and a hundred times that by y.
+        assert_eq!(gradient(functions, body), Ok(2.0 * slope), "{body}");
+    }
+    let foreign = [
+        "return diffPair(x.p, same(1.0, n) + x.d);",
+        "float w[2]; filled(w, x.p, n); w[n & 1] += x.d; return diffPair(x.p, w[1]);",
+        "return diffPair(x.p, sum(x.d, x.p, n));",
+        "return diffPair(x.p, x.d + cos(0.0));",
+    ];
+    for body in foreign {
+        assert!(gradient(functions, body).is_err(), "{body}");
+    }
+    // Around a cycle of calls nothing is known to be 0.
+    assert!(gradient(functions, "return diffPair(x.p, deep(0.0, n) + x.d);").is_err());
+}
+
 #[test]
 fn nonlinear_rules_are_refused() {
     let cases = [

@@ -6,7 +6,7 @@
 //! a tangent if one reaches it by any instruction, also by those that pass no derivative.
 
 use super::linear::{Linear, linear};
-use super::zeros::zeros;
+use super::zeros::{ZeroSlots, Zeros};
 use super::{Differentiator, Loss};
 use crate::calls::{CallGraph, callees};
 use crate::module::*;
@@ -30,25 +30,28 @@ impl Differentiator<'_> {
         name: &str,
         tape: TapeId,
     ) -> Result<(), Loss> {
-        if self.linear.contains(&(id, activity.clone())) {
+        let zeros = vec![false; activity.params.len() + activity.arrays.len()];
+        let mut open = vec![(id, activity.clone(), zeros)];
+        if self.linear.contains(&open[0]) {
             return Ok(());
         }
         self.complete_reached(id)?;
         let graph = CallGraph::of(self.module, vec![id]);
         let summaries = summarise(self.module, &graph, &mut DependenceAnalysis(self.module));
-        let mut open = vec![(id, activity.clone())];
-        while let Some((id, activity)) = open.pop() {
-            if !self.linear.insert((id, activity.clone())) {
+        while let Some((id, activity, given_zeros)) = open.pop() {
+            if !(self.linear).insert((id, activity.clone(), given_zeros.clone())) {
                 continue;
             }
             let function = self.function(id).clone();
             let linear = linear(self, &function, &activity, tape)?;
             let joins = Joins::new(&linear.function);
+            let zeros = Zeros::new(self.module).of(&linear.function, &joins, &given_zeros);
             let mut check = Check {
                 linear: &linear,
                 activity: &activity,
                 dependence: Dependence::new(&linear.function, &activity, &summaries),
-                zeros: zeros(&linear.function, &joins),
+                given_zeros: &given_zeros,
+                zeros,
                 joins,
                 calls: Vec::new(),
             };
@@ -60,7 +63,7 @@ impl Differentiator<'_> {
                 return Err(not_linear(span));
             }
             let first = open.len();
-            for (callee, wanted, span) in check.calls {
+            for (callee, wanted, zeros, span) in check.calls {
                 let custom = &self.function(callee).custom;
                 if custom.is_zero {
                     continue;
@@ -69,7 +72,7 @@ impl Differentiator<'_> {
                 if *custom != CustomDerivatives::default() {
                     return Err(not_linear(span));
                 }
-                open.push((callee, wanted));
+                open.push((callee, wanted, zeros));
             }
             open[first..].reverse();
         }
@@ -236,15 +239,17 @@ struct Check<'l> {
     linear: &'l Linear,
     activity: &'l Activity,
     dependence: Dependence,
-    zeros: Vec<bool>,
+    /// By parameter: whether callers pass 0.
+    given_zeros: &'l [bool],
+    zeros: ZeroSlots,
     joins: Joins,
-    /// Active calls, to be checked too.
-    calls: Vec<(FuncId, Activity, Span)>,
+    /// Active calls, to be checked too, with the parameters that are 0.
+    calls: Vec<(FuncId, Activity, Vec<bool>, Span)>,
 }
 
 impl Check<'_> {
     fn is_zero(&self, value: ValueId) -> bool {
-        self.zeros[value.index()]
+        self.zeros.value(value)
     }
 
     /// Whether the value has a derivative by a tangent.
@@ -298,6 +303,7 @@ impl Check<'_> {
             array.mode != Some(PassingMode::Out)
                 && self.is_active_array(id)
                 && !self.activity.arrays[id.index()]
+                && !self.given_zeros[function.params().len() + id.index()]
         }) {
             return Some(function.span);
         }
@@ -346,7 +352,9 @@ impl Check<'_> {
             InstKind::ArrayCopy { to, from } => {
                 linear.active.array(*to)
                     && (self.dependence.any(&inst.args)
-                        || self.is_active_array(*to) && !self.is_active_array(*from))
+                        || self.is_active_array(*to)
+                            && !self.is_active_array(*from)
+                            && !self.zeros.array(*from))
             }
             InstKind::If(then, other) => {
                 let yields = inst.results.iter().any(|result| self.is_active(result));
@@ -372,7 +380,8 @@ impl Check<'_> {
                 let given = inst.args.iter().zip(&wanted.params);
                 let is_violated =
                     (given.into_iter()).any(|(&arg, &is)| self.dependence.value(arg) && !is);
-                self.calls.push((*callee, wanted, inst.span));
+                let zeros = self.zeros.passed(&linear.function, inst, arrays);
+                self.calls.push((*callee, wanted, zeros, inst.span));
                 is_violated
             }
             InstKind::Return => {

@@ -189,8 +189,8 @@ struct Differentiator<'m> {
     queue: Vec<FuncId>,
     /// Sweeps whose bodies are to be written.
     deferred: Vec<(FuncId, Activity, SweepPair)>,
-    /// Functions that are linear in what is active.
-    linear: FxHashSet<(FuncId, Activity)>,
+    /// Functions that are linear in what is active, by the parameters that are 0.
+    linear: FxHashSet<(FuncId, Activity, Vec<bool>)>,
     /// Functions whose bodies are being written.
     making: Vec<FuncId>,
     /// How many functions wait for the sweeps of those that they call.

@@ -12,7 +12,11 @@ use crate::passes::dataflow::FlowEdges;
 
 /// Replaces calls of substituted functions in what is differentiated.
 pub(super) fn substitute(module: &mut Module) {
-    if module.functions.iter().all(|f| f.custom.substitute.is_none()) {
+    if module
+        .functions
+        .iter()
+        .all(|f| f.custom.substitute.is_none())
+    {
         return;
     }
     let mut substitution = Substitution {
