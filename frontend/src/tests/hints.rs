@@ -88,6 +88,58 @@ fn forced_loop_is_unrolled_beyond_default_limit() {
     assert_eq!(loops(&body("[ForceUnroll]")), 0);
 }
 
+/// Loops that constants bound, and that are left or continued before.
+#[test]
+fn forced_loop_with_early_exits_is_unrolled() {
+    let bodies = [
+        "for (int i = 0; i < 3; i++) { r += x; if (r > 2.5) break; r *= x; }",
+        "for (int i = 0; i < 3; i++) { if (r > 2.0) continue; r += x * i; }",
+        "for (int i = 0; i < 3; i++) { r = r * x + 1.0; if (r > 3.0) return r * r; }",
+        "for (int i = 0; i < 4; i++) { if (i == 1) continue; if (r > 2.0) { if (n > 4) break; return r * x; } r += x * i; }",
+        "int i = 0; do { r *= x; if (r > 9.0) break; i += 2; } while (i < 5);",
+        "int i = 0; while (true) { if (r > 1.1) { if (i > 2) break; } i++; if (i >= 4) return r * r; r = r * x + 0.1; }",
+        "for (int i = 0; i < 3; i++) { for (int j = 0; j < n; j++) { if (j > i) return r * x; r = r * 0.9 + x; } if (r > 3.0) break; }",
+        "for (int i = 0; i < 2; i++) { switch (n) { case 3: r += x; if (r > 2.0) break; r *= x; break; default: return r; } r += x; }",
+        "int k = 1; for (int i = 0; i < 2; i++) { if (r > 1.5) k = 1; else k = 1; r += x; i += k - 1; if (r > 9.0) break; }",
+    ];
+    for body in bodies {
+        let (_, bits) = kept(&program("", body));
+        let text = match body.split_once("; ") {
+            Some((before, rest)) if before.starts_with("int ") => {
+                program("", &format!("{before}; [ForceUnroll] {rest}"))
+            }
+            _ => program("", &format!("[ForceUnroll] {body}")),
+        };
+        assert_eq!(kept(&text).1, bits, "{text}");
+        let module = derived(&text).expect("it can be made");
+        let loops = count(&module, |kind| matches!(kind, InstKind::Loop(_)));
+        let inner = body.matches("for (int j").count();
+        assert!(loops == 0 || inner > 0, "{text}");
+    }
+}
+
+#[test]
+fn forced_loop_that_stays_says_why() {
+    let why = |body: &str| {
+        let refused = derived(&program("", body)).expect_err("it stays");
+        assert_eq!(refused.code, Code::NotUnrolled);
+        refused.label
+    };
+    let endless = "no constant bounds its number of iterations";
+    assert_eq!(
+        why("[ForceUnroll] while (true) { r += x; if (r > 9.0) break; }"),
+        endless
+    );
+    assert_eq!(
+        why("[ForceUnroll] for (int i = 0; i < n; i++) { r += x; if (r > 9.0) break; }"),
+        endless
+    );
+    let long = why(
+        "[ForceUnroll] for (int i = 0; i < 30000; i++) { r = r * 0.5 + x; if (r > 9.0) break; }",
+    );
+    assert!(long.contains("65536 instructions"), "{long}");
+}
+
 #[test]
 fn forced_loop_without_known_iterations_is_refused() {
     let text = program("", "[ForceUnroll] for (int i = 0; i < n; i++) r = r * x;");

@@ -7,7 +7,7 @@
 
 use super::inline::inline;
 use super::pipeline::PassRunner;
-use super::unroll::{self, MAX_FORCED};
+use super::unroll::{self, MAX_FORCED, NotUnrolled};
 use crate::calls::{CallGraph, callees};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
@@ -32,17 +32,23 @@ pub(super) fn straighten(
     for id in order {
         // The number of iterations of an inner loop can be known once an outer one is unrolled.
         let at = id.index();
-        while unroll::unroll_forced(&mut module.functions[at], &module.hints, &mut capacity) {
+        let mut stays = None;
+        while unroll::unroll_forced(
+            &mut module.functions[at],
+            &module.hints,
+            &mut capacity,
+            &mut stays,
+        ) {
             runner.cleanup(module, id);
         }
-        if let Some(span) = unroll::left(module.function(id), &module.hints) {
-            return Err(not_unrolled(span));
+        if let Some((span, reason)) = stays {
+            return Err(not_unrolled(span, reason));
         }
         let function = &mut module.functions[at];
         match unroll::unroll_blocks(function, &module.hints, &mut capacity) {
             Ok(false) => {}
             Ok(true) => runner.cleanup(module, id),
-            Err(span) => return Err(not_unrolled(span)),
+            Err(span) => return Err(not_unrolled(span, NotUnrolled::TooLarge)),
         }
     }
     Ok(())
@@ -64,14 +70,18 @@ fn differentiated(module: &Module) -> Vec<bool> {
     seen
 }
 
-fn not_unrolled(span: Span) -> Diagnostic {
+fn not_unrolled(span: Span, reason: NotUnrolled) -> Diagnostic {
+    let here = match reason {
+        NotUnrolled::Endless => "no constant bounds its number of iterations".to_owned(),
+        NotUnrolled::TooLarge => {
+            format!("it and the loops before it become more than {MAX_FORCED} instructions")
+        }
+    };
     Diagnostic::new(
         Code::NotUnrolled,
         span,
         "a loop with `[ForceUnroll]` cannot be unrolled",
     )
-    .here(format!(
-        "its number of iterations is not known, or it and the loops before it become more than {MAX_FORCED} instructions"
-    ))
+    .here(here)
     .help("remove it, or write `[ForceUnroll(4)]`, which keeps the loop")
 }

@@ -11,12 +11,14 @@
 //!
 //! Hints of the shader writer change that, for loops that are differentiated: a loop that has more
 //! iterations than `[MaxIters]` says stays; one with `[ForceUnroll]` may become [`MAX_FORCED`]
-//! instructions; one with `[ForceUnroll(n)]` stays as blocks of n iterations (`unroll/blocks.rs`).
+//! instructions, and becomes a block if it is left early (`unroll/forced.rs`); one with
+//! `[ForceUnroll(n)]` stays as blocks of n iterations (`unroll/blocks.rs`).
 //!
 //! Values that depend on the iteration's number are constant then, and engines get long
 //! straight-line segments.
 
 mod blocks;
+mod forced;
 mod iterations;
 
 use super::replacement::{Replacements, pass_on_name};
@@ -24,6 +26,7 @@ use crate::copy::Copied;
 use crate::derivative::HintKind;
 use crate::module::*;
 use crate::span::Span;
+pub(super) use forced::NotUnrolled;
 use iterations::Iterations;
 
 /// The most instructions that a loop becomes.
@@ -50,6 +53,9 @@ pub(super) fn unroll(
     hints: &DerivativeHints,
     capacity: &mut usize,
 ) -> bool {
+    if *capacity == 0 {
+        return false;
+    }
     Unroller::run(function, hints, capacity, |unroller, id, is_within| {
         let most = match is_within {
             true => MAX_UNROLLED_WITHIN,
@@ -60,18 +66,22 @@ pub(super) fn unroll(
 }
 
 /// Unrolls the loops of a function that have `[ForceUnroll]`, as far as their numbers of iterations
-/// are known.
+/// are bounded. `stays` becomes where the first one that is left was asked for, and why it is.
 pub(super) fn unroll_forced(
     function: &mut Function,
     hints: &DerivativeHints,
     capacity: &mut usize,
+    stays: &mut Option<(Span, NotUnrolled)>,
 ) -> bool {
+    *stays = None;
     Unroller::run(function, hints, capacity, |unroller, id, _| {
         let most = *unroller.capacity;
         unroller.region(id, |span| match hints.forces(span) {
             Some(_) => most,
             None => 0,
         });
+        let refused = unroller.forced(id);
+        *stays = refused.or(*stays);
     })
 }
 
@@ -92,19 +102,6 @@ pub(super) fn unroll_blocks(
     error.map_or(Ok(any), Err)
 }
 
-/// Where `[ForceUnroll]` was written before a loop that is still there.
-pub(super) fn left(function: &Function, hints: &DerivativeHints) -> Option<Span> {
-    let mut left = None;
-    function.for_each_region(|id| {
-        for inst in &function.region(id).insts {
-            if let InstKind::Loop(_) = inst.kind {
-                left = left.or(hints.forces(inst.span));
-            }
-        }
-    });
-    left
-}
-
 impl DerivativeHints {
     /// Where `[ForceUnroll]` was written before the loop of an instruction at that span.
     fn forces(&self, span: Span) -> Option<Span> {
@@ -122,9 +119,6 @@ impl<'f> Unroller<'f> {
         capacity: &'f mut usize,
         mut each: impl FnMut(&mut Unroller<'f>, RegionId, bool),
     ) -> bool {
-        if *capacity == 0 {
-            return false;
-        }
         // Regions come before those nested in them.
         let mut around = Vec::new();
         let mut is_within = vec![false; function.regions.len()];
@@ -277,6 +271,11 @@ impl Unroller<'_> {
     /// operands.
     fn copy_list(&mut self, id: RegionId, out: &mut Vec<Inst>) -> Args {
         let insts = self.function.region(id).insts.clone();
+        self.copy_all(&insts, out)
+    }
+
+    /// The same of a list of them.
+    fn copy_all(&mut self, insts: &[Inst], out: &mut Vec<Inst>) -> Args {
         let (last, rest) = insts.split_last().expect("a region ends with a terminator");
         rest.iter().for_each(|inst| self.copy(inst, out));
         self.copied.args(&last.args)

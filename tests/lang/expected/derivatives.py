@@ -169,6 +169,14 @@ def substitutes():
     }
 
 
+def unrolled_exits():
+    # Along the path that is taken: 4 x, and x alone at 1; x^4, and (x^3)^2 at 3.
+    return {
+        "of_broken": (_slope(lambda x: 4 * x, 0.5), _slope(lambda x: x, 1.0)),
+        "of_returned": (_slope(lambda x: x**4, 2.0), _slope(lambda x: x**6, 3.0)),
+    }
+
+
 def zero_rules():
     return {"of_g": _slope(lambda x: math.copysign(1, x), 2.0), "of_h": 5.0}
 

@@ -38,7 +38,7 @@ impl Unroller<'_> {
     }
 
     /// The number of instructions of a region, with those of nested ones.
-    fn size(&self, id: RegionId) -> usize {
+    pub(super) fn size(&self, id: RegionId) -> usize {
         let mut size = 0;
         let insts = |id| self.function.region(id).insts.len();
         self.function
@@ -47,7 +47,7 @@ impl Unroller<'_> {
     }
 
     /// Whether a loop is continued only by its own terminator.
-    fn continues_at_end(&self, body: RegionId) -> bool {
+    pub(super) fn continues_at_end(&self, body: RegionId) -> bool {
         let mut continues = Vec::new();
         self.function.for_each_region_within(body, |id| {
             if self.function.terminator(id).kind == InstKind::Continue(body) {
@@ -67,7 +67,7 @@ impl Unroller<'_> {
         for _ in 1..count {
             let carried = match is_straight {
                 true => self.copy_list(body, &mut out),
-                false => self.block(body, &params, &mut out),
+                false => self.block(body, &insts, &params, &mut out),
             };
             out.push(next_iteration(end));
             self.carry(&params, &carried);
@@ -78,11 +78,17 @@ impl Unroller<'_> {
         self.carry(&params, &params);
     }
 
-    /// Appends an iteration as a block. Returns the loop-carried values after it.
-    fn block(&mut self, body: RegionId, params: &[ValueId], out: &mut Vec<Inst>) -> Args {
+    /// Appends an iteration as a block: copies of these instructions, which continue what is copied as
+    /// `body`. Returns the loop-carried values after it.
+    pub(super) fn block(
+        &mut self,
+        body: RegionId,
+        insts: &[Inst],
+        params: &[ValueId],
+        out: &mut Vec<Inst>,
+    ) -> Args {
         let block = RegionId(self.function.regions.len() as u32);
         self.function.regions.push(Region::default());
-        let insts = self.function.region(body).insts.clone();
         let mut copies = Vec::with_capacity(insts.len());
         insts.iter().for_each(|inst| self.copy(inst, &mut copies));
         self.function.regions[block.index()].insts = copies;
