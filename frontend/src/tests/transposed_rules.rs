@@ -148,6 +148,20 @@ fn zero_terms_of_rules_are_linear() {
     for body in foreign {
         assert!(gradient(functions, body).is_err(), "{body}");
     }
+    // Nor is 0 followed through more calls than the limit.
+    let chain = |count: usize| {
+        let mut text = "float u0(float d, int n) { float r = d; for (int i = 0; i < n; i++) r = r * 2; return r; }".to_owned();
+        for at in 1..count {
+            text += &format!(
+                "float u{at}(float d, int n) {{ return u{}(d, n); }}",
+                at - 1
+            );
+        }
+        let body = format!("return diffPair(x.p, u{}(0.0, n) + x.d);", count - 1);
+        gradient(&text, &body)
+    };
+    assert_eq!(chain(adumbra_ir::passes::MAX_ZERO_CALLS), Ok(2.0));
+    assert!(chain(adumbra_ir::passes::MAX_ZERO_CALLS + 1).is_err());
     // Around a cycle of calls nothing is known to be 0.
     assert!(gradient(functions, "return diffPair(x.p, deep(0.0, n) + x.d);").is_err());
 }

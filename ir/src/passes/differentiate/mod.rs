@@ -51,6 +51,7 @@ mod zeros;
 pub use choose::KeepReason;
 pub use loss::{no_forward_rule, shadow_in_backward};
 pub use tape_report::{KeptKind, KeptPer, KeptReader, KeptRecord, KeptValue};
+pub use zeros::MAX_ZERO_CALLS;
 
 use super::shadow_flow::DerivativeWiring;
 use crate::calls::CallGraph;

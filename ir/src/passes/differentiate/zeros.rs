@@ -13,7 +13,7 @@ use adumbra_ops::{MAX_OPERANDS, Op};
 use rustc_hash::FxHashMap;
 
 /// How many calls within each other are followed.
-pub(super) const MAX_ZERO_CALLS: usize = 64;
+pub const MAX_ZERO_CALLS: usize = 64;
 
 /// What of a function is 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
