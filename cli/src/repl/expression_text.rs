@@ -84,11 +84,11 @@ pub fn reached(text: &str, sources: &Sources) -> Vec<Reached> {
         let (arena, mut interner) = (Bump::new(), Interner::new());
         let (file, _) = adumbra_frontend::parse(&arena, &mut interner, id, source.text());
         for item in file.items {
-            let (name, attributes) = match item.kind {
+            let (name, attributes, params) = match item.kind {
                 ItemKind::Function(function) if !function.is_shader() => {
-                    (function.name, function.attributes)
+                    (function.name, function.attributes, function.parameters)
                 }
-                ItemKind::Struct(of) => (of.name, &[][..]),
+                ItemKind::Struct(of) => (of.name, &[][..], &[][..]),
                 _ => continue,
             };
             let name = interner.name(name.symbol).to_owned();
@@ -109,7 +109,12 @@ pub fn reached(text: &str, sources: &Sources) -> Vec<Reached> {
                 }
             }
             let bytes = item.span.start as usize..item.span.end as usize;
-            let named = names(source.text().get(bytes).unwrap_or_default());
+            // A parameter hides what has its name elsewhere.
+            let mut named = names(source.text().get(bytes).unwrap_or_default());
+            named.retain(|name| {
+                let mut params = params.iter();
+                !params.any(|param| interner.name(param.declarator.name.symbol) == name)
+            });
             let reached = Reached {
                 name,
                 place: item.span,
@@ -139,6 +144,18 @@ mod tests {
     #[test]
     fn names_are_no_members() {
         assert_eq!(names("f(x, p.y) + x /* z */"), ["f", "x", "p"]);
+    }
+
+    #[test]
+    fn names_of_parameters_reach_nothing() {
+        let source = "float g(float x) { return x; } float h(float g) { return g; } float f(float y) { return g(y); }";
+        let sources = Sources::new("<input>", source);
+        let names = |text: &str| {
+            let reached = reached(text, &sources).into_iter();
+            reached.map(|of| of.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("h(1.0)"), ["h"]);
+        assert_eq!(names("f(1.0)"), ["g", "f"]);
     }
 
     #[test]
