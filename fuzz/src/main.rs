@@ -8,6 +8,7 @@ use adumbra_fuzz::generate::derived::DerivedKind;
 use adumbra_fuzz::numerics::engine::SweepEngine;
 use adumbra_fuzz::numerics::report;
 use adumbra_fuzz::oracle::batch::TierChoice;
+use adumbra_fuzz::oracle::losses::{LossProgram, run_losses};
 use adumbra_fuzz::{GeneratedProgram, Profile, bits, campaign, mutations, seeds};
 use adumbra_vm::SimdLevel;
 use clap::{Parser, ValueEnum};
@@ -65,6 +66,18 @@ enum Command {
         #[arg(value_enum)]
         kind: DerivedChoice,
         /// Number of programs
+        #[arg(long)]
+        programs: u64,
+        /// The seed to begin with
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Print the program of the seed instead
+        #[arg(long)]
+        show: bool,
+    },
+    /// Hold what is said of lost gradients against programs that lose one or none by construction
+    Losses {
+        /// Number of programs, half of each kind
         #[arg(long)]
         programs: u64,
         /// The seed to begin with
@@ -175,6 +188,14 @@ fn main() -> ExitCode {
             let at = TierChoice::EveryEngine;
             let (counts, failure) = campaign::run_derived(seed, programs, kind.kind(), at);
             let failure = failure.or_else(|| counts.hollow());
+            finish(&counts, failure)
+        }
+        Command::Losses { seed, show, .. } if show => {
+            print!("{}", LossProgram::of_seed(seed).source);
+            ExitCode::SUCCESS
+        }
+        Command::Losses { programs, seed, .. } => {
+            let (counts, failure) = run_losses(seed, programs);
             finish(&counts, failure)
         }
         Command::Bits {

@@ -5,6 +5,7 @@ use adumbra_fuzz::campaign::run_derived;
 use adumbra_fuzz::generate::derived::DerivedKind;
 use adumbra_fuzz::oracle::batch::TierChoice;
 use adumbra_fuzz::oracle::derived::DerivedCounts;
+use adumbra_fuzz::oracle::losses::run_losses;
 
 /// Runs that many programs, all of which have to agree.
 fn agreed(kind: DerivedKind, programs: u64) -> DerivedCounts {
@@ -68,4 +69,13 @@ fn losses_are_reported_without_marks() {
     assert_eq!(codes("fwd_diff(sampled)(diffPair(0.5, 1.0)).d"), ["E0553"]);
     assert_eq!(codes("fwd_diff(around)(diffPair(0.5, 1.0)).d"), ["W0515"]);
     assert_eq!(codes("fwd_diff(smooth)(diffPair(0.5, 1.0)).d"), [""; 0]);
+}
+
+/// What is lost matters in every other program, by construction, and else is dead, overwritten, only
+/// compared or multiplied by 0.
+#[test]
+fn losses_are_reported_where_they_matter() {
+    let (counts, failure) = run_losses(0, 2_000);
+    assert_eq!(failure, None);
+    assert_eq!((counts.losing, counts.keeping), (1_000, 1_000));
 }

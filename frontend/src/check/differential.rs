@@ -194,13 +194,6 @@ impl TypeTable {
         }
     }
 
-    /// Whether a value of the type holds an integer.
-    pub(crate) fn has_integers(&self, ty: TypeId) -> bool {
-        use adumbra_ir::Scalar::{I32, U32};
-        let is_integer = |leaf: &super::types::Leaf| matches!(leaf.scalar, I32 | U32);
-        self.leaves(ty).iter().any(is_integer)
-    }
-
     /// Whether a value of the type holds a float.
     pub(crate) fn has_floats(&self, ty: TypeId) -> bool {
         let is_float = |leaf: &super::types::Leaf| leaf.scalar == adumbra_ir::Scalar::F32;

@@ -331,13 +331,15 @@ impl<'a> TypeChecker<'a, '_> {
         match self.types.kind(value.ty) {
             TypeKind::Error => TypedExpr::error(span),
             TypeKind::Struct(number) => {
-                let members = self.types.members(number);
-                match members.iter().find(|member| member.name == name.symbol) {
+                let mut members = self.types.members(number).iter();
+                let member = members.find(|member| member.name == name.symbol).copied();
+                match member {
                     Some(member) => TypedExpr {
                         ty: member.ty,
                         kind: TypedExprKind::Member(self.alloc(value), member.leaf),
                         span,
                     },
+                    None if self.is_pair_of_plain(operand, &value, name) => TypedExpr::error(span),
                     None => self.unknown_member(operand, value.ty, name, span),
                 }
             }
@@ -350,6 +352,22 @@ impl<'a> TypeChecker<'a, '_> {
                 None => self.unknown_member(operand, value.ty, name, span),
             },
             _ => self.unknown_member(operand, value.ty, name, span),
+        }
+    }
+
+    /// Whether a member of a pair is asked for where a derivative gives a plain struct; reported if so.
+    fn is_pair_of_plain(
+        &mut self,
+        operand: &ast::Expr<'a>,
+        value: &TypedExpr<'a>,
+        name: ast::Ident,
+    ) -> bool {
+        match (value.kind, operand.kind) {
+            (TypedExprKind::Call(derivative, _), ast::ExprKind::Apply(callee, _)) => {
+                ["p", "d"].contains(&self.symbol_name(name.symbol))
+                    && self.is_plain_output_asked(derivative, callee.span)
+            }
+            _ => false,
         }
     }
 

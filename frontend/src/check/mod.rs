@@ -335,11 +335,20 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             self.diagnostics.truncate(MAX_DIAGNOSTICS);
             self.diagnostics.push(rest);
         }
-        let names = self.qualified_names();
         if self.diagnostics.is_empty() {
             self.warnings.sort_by_key(|d| (d.span.file, d.span.start));
-            self.diagnostics = self.warnings;
+            self.diagnostics = std::mem::take(&mut self.warnings);
         }
+        CheckOutput {
+            program: self.take_program(),
+            diagnostics: self.diagnostics,
+            entry,
+        }
+    }
+
+    /// The program, with the types of the checker, which has none left.
+    fn take_program(&mut self) -> TypedProgram<'a> {
+        let names = self.qualified_names();
         let function = |(f, name): (&DeclaredFunction<'a>, Symbol)| TypedFunction {
             name,
             span: f.name.span,
@@ -364,18 +373,14 @@ impl<'a, 'c> TypeChecker<'a, 'c> {
             locals: f.locals,
             body: f.body,
         };
-        CheckOutput {
-            program: TypedProgram {
-                functions: self.functions.iter().zip(names).map(function).collect(),
-                types: self.types,
-                textures: self.textures.iter().map(|name| name.symbol).collect(),
-                resources: self.resources.iter().map(|name| name.symbol).collect(),
-                closures: self.closures,
-                messages: self.messages,
-                globals: self.globals,
-            },
-            diagnostics: self.diagnostics,
-            entry,
+        TypedProgram {
+            functions: self.functions.iter().zip(names).map(function).collect(),
+            types: std::mem::take(&mut self.types),
+            textures: self.textures.iter().map(|name| name.symbol).collect(),
+            resources: self.resources.iter().map(|name| name.symbol).collect(),
+            closures: self.closures.clone(),
+            messages: self.messages.clone(),
+            globals: self.globals.clone(),
         }
     }
 

@@ -138,6 +138,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
             }
             TypedExprKind::Shadow(direction, inner) => self.shadow(direction, inner, span),
             TypedExprKind::Detach(inner) => {
+                self.shared.detached.push(inner.span);
                 if let TypedExprKind::Call(function, args) = inner.kind {
                     self.call_detached(function, args, inner.ty, span)
                 } else {

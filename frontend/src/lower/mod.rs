@@ -31,6 +31,7 @@ use adumbra_ir::module::{
 };
 use adumbra_ir::{Code, Diagnostic, Span};
 use derivative::RecipeKey;
+pub(crate) use derivative::{SignatureSlot, signature_slots};
 use observe::Observer;
 pub use observe::{
     ConditionKind, MAX_OBSERVED_ELEMENTS, MAX_OBSERVED_SCALARS, Observation, ObservedArguments,
@@ -66,6 +67,55 @@ pub fn lower_observed(
     with_shadows: bool,
 ) -> Result<(Module, Vec<Option<Observation>>), Diagnostic> {
     lower_with(program, interner, entry, Some(Observer::new(with_shadows)))
+}
+
+/// Where a function of a module comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoweredFrom {
+    /// A function of the program.
+    Function(FunctionId),
+    /// A derivative of one.
+    Derivative(DifferentiationMode, FunctionId),
+    /// A custom derivative.
+    Rule,
+}
+
+/// Functions without an entry, for analyses.
+pub(crate) struct LoweredFunctions {
+    /// The module.
+    pub(crate) module: Module,
+    /// By function.
+    pub(crate) origins: Vec<LoweredFrom>,
+    /// What is under `no_diff` or in `detach(…)`.
+    pub(crate) detached: Vec<Span>,
+}
+
+/// Lowers these functions, and those that they reach.
+///
+/// # Errors
+/// As for [`lower`].
+pub(crate) fn lower_functions(
+    program: &TypedProgram,
+    interner: &Interner,
+    functions: impl IntoIterator<Item = FunctionId>,
+) -> Result<LoweredFunctions, Diagnostic> {
+    let mut lowering = ModuleLowering::new(program, interner, None);
+    lowering.has_entry = false;
+    lowering.has_derivatives = true;
+    for function in functions {
+        lowering.reach(function);
+    }
+    lowering.work_off()?;
+    let origin = |work: &Work| match *work {
+        Work::Function(function) => LoweredFrom::Function(function),
+        Work::Recipe((mode, of, _)) => LoweredFrom::Derivative(mode, of),
+        Work::Adapter(..) => LoweredFrom::Rule,
+    };
+    Ok(LoweredFunctions {
+        origins: lowering.queue.iter().map(origin).collect(),
+        module: lowering.module,
+        detached: lowering.detached,
+    })
 }
 
 fn lower_with(
@@ -131,6 +181,10 @@ struct ModuleLowering<'p, 'a> {
     /// Whether the program has derivatives of functions; if not, nothing needs to be a constant for
     /// them.
     has_derivatives: bool,
+    /// Whether the first function is a shader.
+    has_entry: bool,
+    /// What is under `no_diff` or in `detach(…)`.
+    detached: Vec<Span>,
     /// The derived functions that are reached.
     recipes: HashMap<RecipeKey, FuncId>,
     textures: Vec<Option<TextureId>>,
@@ -160,6 +214,8 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
             reached: vec![None; program.functions.len()],
             queue: Vec::new(),
             has_derivatives: program.functions.iter().any(|f| f.derived.is_some()),
+            has_entry: true,
+            detached: Vec::new(),
             recipes: HashMap::new(),
             textures: vec![None; program.textures.len()],
             resources: vec![None; program.resources.len()],
@@ -186,7 +242,9 @@ impl<'p, 'a> ModuleLowering<'p, 'a> {
         let mut next = 0;
         while let Some(work) = self.queue.get(next).cloned() {
             let function = match work {
-                Work::Function(function) => function::lower(self, function, next == 0),
+                Work::Function(function) => {
+                    function::lower(self, function, self.has_entry && next == 0)
+                }
                 Work::Recipe(key) => self.derived_function(key),
                 Work::Adapter(mode, of, rule) => derivative::adapter(self, mode, of, rule),
             };

@@ -211,6 +211,108 @@ fn nothing_is_said_where_nothing_is_lost() {
     }
 }
 
+/// What is dead, overwritten, only compared or multiplied by 0 loses nothing.
+#[test]
+fn dead_losses_are_no_alarms() {
+    let before = "float u(float x) { return x * x; } struct S : IDifferentiable { float a; float b; };
+         [Differentiable] float second(float a, float b) { return b; }
+         [Differentiable] void both(float a, float b, out float p, out float q) { p = a; q = b * b; }";
+    let sample = "texture2d_sample_alpha<t>(x, x)";
+    for lost in [sample, "(float)((int)(x * 10))", "u(x)"] {
+        for body in [
+            "float k = LOST; k = x * x; return k;",
+            "float k = LOST; if (x > 1) k = x; else k = 2 * x; return k;",
+            "float k = LOST; return k > 0.5 ? x : 2 * x;",
+            "float k = LOST; int n = (int)k; return n > 2 ? x : 2 * x;",
+            "float w[2]; w[0] = LOST; w[0] = x; w[1] = 2; return w[0] * w[1];",
+            "float w[2]; w[0] = LOST; w[1] = x; return w[1] * w[1];",
+            "float w[2], z[2]; w[0] = LOST; z[0] = x; z[1] = 2; w = z; return w[0] * w[1];",
+            "S s; s.a = LOST; s.b = x; return s.b * x;",
+            "float3 v = float3(LOST, x, 1); return v.y * v.z;",
+            "return 0.0 * LOST + x;",
+            "float zero = 1.0 - 1.0; return LOST * zero + x;",
+            "float k = x; if (1 > 2) k = LOST; return k;",
+            "return second(LOST, x);",
+            "float p, q; both(LOST, x, p, q); return q;",
+            "float k = LOST; for (int i = 0; i < 3; i++) { k = x * i; } return x * x;",
+            "return x + floor(LOST);",
+        ] {
+            let body = body.replace("LOST", lost);
+            let f = format!("[Differentiable] float f(float x) {{ {body} }}");
+            let said = found(before, &f);
+            let alarms = said
+                .iter()
+                .filter(|(code, _)| *code != Code::UnreadVariable);
+            assert_eq!(alarms.count(), 0, "{f}: {said:?}");
+        }
+    }
+}
+
+/// A function that is called in more contexts than are kept apart loses nothing in silence.
+#[test]
+fn losses_beyond_the_limit_of_contexts_are_reported() {
+    let count = adumbra_ir::passes::MAX_CONTEXTS + 4;
+    let params: String = (0..count).map(|at| format!("float b{at}, ")).collect();
+    let sum: String = (0..count).map(|at| format!(" + b{at}")).collect();
+    // By itself it is not differentiated by the plain struct.
+    let g = format!(
+        "struct P {{ float v; }}; [Differentiable] void g(P a, {params} out float p, out float q) {{
+             p = texture2d_sample_alpha<t>(a.v, a.v); q = 0.0{sum}; }}"
+    );
+    let call = |varied: Option<usize>, a: &str| {
+        let arg = |at| if Some(at) == varied { "x, " } else { "1.0, " };
+        let args: String = (0..count).map(arg).collect();
+        format!("g({a}, {args} p, q);")
+    };
+    let calls: String = (0..count)
+        .map(|at| call(Some(at), "constant") + " r += q;")
+        .collect();
+    let f = |last: &str| {
+        let a = call(None, "varied");
+        format!(
+            "[Differentiable] float f(float x) {{ P constant, varied; varied.v = x; float r = 0, p, q; {calls} {a} {last} return r; }}"
+        )
+    };
+    let said = |last: &str| {
+        let codes = found(&g, &f(last)).into_iter().map(|(code, _)| code);
+        let codes = codes.filter(|&code| code != Code::UnreadVariable);
+        codes.collect::<Vec<_>>()
+    };
+    assert_eq!(said("r += q;"), []);
+    assert_eq!(said("r += p;"), [Code::LostInSample]);
+}
+
+/// Elements of long arrays are not told apart.
+#[test]
+fn elements_of_short_arrays_are_told_apart() {
+    let said = |len: u32| {
+        let f = format!(
+            "[Differentiable] float f(float x) {{ float w[{len}]; w[0] = (float)((int)x); w[1] = x; return w[1]; }}"
+        );
+        found("", &f).len()
+    };
+    assert_eq!(said(adumbra_ir::passes::MAX_ELEMENT_NODES), 0);
+    assert_eq!(said(adumbra_ir::passes::MAX_ELEMENT_NODES + 1), 1);
+}
+
+/// A plain struct that no varied value reaches loses nothing.
+#[test]
+fn plain_outputs_without_gradients_are_accepted() {
+    let found = |f: &str, call: &str| {
+        codes(&format!(
+            "struct ND {{ float nd; }}; [Differentiable] void f(out ND v1, inout ND v2, float x, out float y) {{ {f} }}
+             shader m(out float o) {{ ND v = {{ 1.0 }}; var x = diffPair(5.0); {call} o = x.d; }}"
+        ))
+    };
+    let call = "bwd_diff(f)(v, x, 1.0);";
+    assert_eq!(found("v1 = v2; v2.nd = v2.nd + 1.0; y = x * x;", call), []);
+    assert_eq!(
+        found("v1 = v2; v2.nd = v2.nd + x; y = x * x;", call),
+        [Code::PlainStructGradient]
+    );
+    assert_eq!(found("v1 = v2; v2.nd = floor(x); y = x * x;", call), []);
+}
+
 /// Each parameter of a backward derivative is looked at, and those of a forward one together.
 #[test]
 fn zero_gradients_are_reported_by_parameter() {

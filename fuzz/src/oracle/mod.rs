@@ -8,6 +8,7 @@ pub mod derived;
 pub mod gradients;
 pub mod group;
 pub mod ir_text;
+pub mod losses;
 pub mod modes;
 pub mod noisy;
 pub mod observation;

@@ -27,6 +27,7 @@ mod gvn;
 mod inline;
 mod lane_assignment;
 mod lineage;
+mod lost_gradients;
 mod lost_shadows;
 mod pass_times;
 mod pipeline;
@@ -48,6 +49,10 @@ pub use differentiate::{
     MAX_KEPT_RESULTS, MAX_ORDER, MAX_ZERO_CALLS, no_forward_rule, shadow_in_backward,
 };
 pub use inline::{MAX_COUNTED, MAX_INLINE, MAX_INLINED};
+pub use lost_gradients::{
+    GradientContext, GradientSignature, LossCause, LostGradient, LostGradients, MAX_CONTEXTS,
+    MAX_ELEMENT_NODES, lost_gradients,
+};
 pub use lost_shadows::{LostShadows, lost_shadows};
 pub use pass_times::PassTimes;
 pub use pipeline::{PASSES, PIPELINE, Pass, PassSlot};

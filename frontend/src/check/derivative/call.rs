@@ -188,6 +188,11 @@ impl<'a> TypeChecker<'a, '_> {
         let Some(chosen) = self.choose_derivative(&functions, &modes, name, arguments, at) else {
             return TypedExpr::error(span);
         };
+        if arguments.values.len() > self.declared(chosen).params.len()
+            && self.is_plain_output_asked(chosen, at)
+        {
+            return TypedExpr::error(span);
+        }
         self.note_reversed(chosen, at);
         let name = ast::Ident {
             symbol: self.function_name(chosen),

@@ -5,29 +5,13 @@ use super::super::typed_tree::{FunctionId, TypedParam};
 use super::super::types::TypeId;
 use super::super::{DeclaredFunction, TypeChecker};
 use super::attribute::NO_DIFF_THIS;
-use super::dependence::{CallSite, Sources, varied};
-use super::reach::ReachedFunctions;
+use super::reach::{ReachedFunctions, call_at};
 use crate::ast::ParamDirection;
+use crate::lower::SignatureSlot;
 use adumbra_ir::module::DifferentiationMode;
-use adumbra_ir::passes::shadow_in_backward;
+use adumbra_ir::passes::{LossCause, LostGradient, shadow_in_backward};
 use adumbra_ir::{Code, Diagnostic, Span};
 use std::collections::HashSet;
-
-/// A gradient that ends.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Loss {
-    /// At a call of an unmarked function, by its number in [`DependenceGraph::sites`], if what the call
-    /// gives back matters.
-    ///
-    /// [`DependenceGraph::sites`]: super::dependence::DependenceGraph::sites
-    Call(usize),
-    /// At a texture sample.
-    Sample(u32, Span),
-    /// In a closure.
-    Closure(Span),
-    /// In a plain struct that is passed to a function with custom derivatives.
-    PlainStruct(FunctionId, TypeId, Span),
-}
 
 impl<'a> TypeChecker<'a, '_> {
     /// Warns of derivatives that are 0 everywhere.
@@ -51,6 +35,18 @@ impl<'a> TypeChecker<'a, '_> {
             if primal.derived.is_some() || primal.marks.rules != Default::default() {
                 continue;
             }
+            let Some(number) = reached.number(derived.of) else {
+                continue;
+            };
+            let [ins, outs] = reached.slots(derived.of);
+            let gives = |slot: &SignatureSlot| {
+                slot.is_float
+                    && self.gives_gradient(derived.of, slot)
+                    && slot
+                        .param
+                        .is_none_or(|at| primal.params[at].direction != ParamDirection::In)
+            };
+            let outs: Vec<usize> = (0..outs.len()).filter(|&at| gives(&outs[at])).collect();
             let mut flat = Vec::new();
             let mut active = 0;
             for (index, param) in primal.params.iter().enumerate() {
@@ -62,14 +58,15 @@ impl<'a> TypeChecker<'a, '_> {
                     continue;
                 }
                 active += 1;
-                let mut outputs = reached.body(derived.of).outputs.iter();
-                let leads =
-                    outputs.any(|&output| reached.graph.sources(output).contains(varied(index)));
+                let mut own = (0..ins.len()).filter(|&at| ins[at].param == Some(index));
+                // The cotangent of what it becomes is passed in it.
+                let leads = param.direction == ParamDirection::InOut
+                    || own.any(|from| outs.iter().any(|&to| reached.found.leads(number, from, to)));
                 if !leads {
                     flat.push(param);
                 }
             }
-            let has_outputs = !reached.body(derived.of).outputs.is_empty();
+            let has_outputs = !outs.is_empty();
             // A forward derivative is one sum over all parameters. What each parameter of a function
             // of the library does, its page says.
             let is_sum = derived.mode == DifferentiationMode::Forward || primal.is_library;
@@ -147,48 +144,104 @@ impl<'a> TypeChecker<'a, '_> {
         });
     }
 
+    /// Reports the gradients that functions of the user lose, each place once.
+    pub(super) fn check_losses(&mut self, reached: &ReachedFunctions) {
+        let mut seen = HashSet::new();
+        for loss in &reached.found.losses {
+            let Some(within) = reached.function(loss.within) else {
+                continue;
+            };
+            if self.declared(within).is_library || reached.is_detached(loss.span) {
+                continue;
+            }
+            let place = self.place_of_loss(reached, within, loss);
+            let what = std::mem::discriminant(&loss.cause);
+            if seen.insert((what, place)) {
+                self.report_loss(reached, within, loss.cause, place);
+            }
+        }
+    }
+
+    /// The argument of a call at which the gradient is lost, if it is one.
+    fn place_of_loss(
+        &self,
+        reached: &ReachedFunctions,
+        within: FunctionId,
+        loss: &LostGradient,
+    ) -> Span {
+        let (slot, side) = match loss.cause {
+            LossCause::Rounding(Some(slot)) => (slot, 1),
+            LossCause::Parameter(_, slot) => (slot, 0),
+            _ => return loss.span,
+        };
+        let call = call_at(self.declared(within).body, loss.span);
+        let arg = call.and_then(|(callee, args)| {
+            reached.number(callee)?;
+            let slot = reached.slots(callee)[side].get(slot as usize)?;
+            args.get(slot.param?)
+        });
+        arg.map_or(loss.span, |arg| arg.span)
+    }
+
     /// Reports that the function `within` loses a gradient.
-    pub(super) fn report_loss(&mut self, loss: &Loss, within: FunctionId, sites: &[CallSite]) {
-        let within = *self.declared(within);
-        let around = self.symbol_name(within.name.symbol).to_owned();
-        let diagnostic = match *loss {
-            Loss::Call(site) => {
-                let CallSite { callee, span, .. } = sites[site];
-                let callee = *self.declared(callee);
+    fn report_loss(
+        &mut self,
+        reached: &ReachedFunctions,
+        within: FunctionId,
+        cause: LossCause,
+        span: Span,
+    ) {
+        let around = self.declared(within).name;
+        let around_name = self.symbol_name(around.symbol).to_owned();
+        let declared = |number| reached.function(number).map(|id| *self.declared(id));
+        let diagnostic = match cause {
+            LossCause::Unmarked(callee) => {
+                let Some(callee) = declared(callee) else {
+                    return;
+                };
                 let name = self.symbol_name(callee.name.symbol).to_owned();
                 let prototype = self.prototype(&callee, callee.result, callee.params);
-                let message =
-                    format!("`{name}` is not differentiable, so `{around}` would lose a gradient");
+                let message = format!(
+                    "`{name}` is not differentiable, so `{around_name}` would lose a gradient"
+                );
                 Diagnostic::new(Code::LostGradient, span, message)
                     .here("its derivative would be 0")
                     .label(callee.name.span, "not marked as differentiable")
                     .help(format!(
                         "write `[Differentiable]` before `{prototype}`; or `no_diff {name}(…)` if no gradient is wanted"
                     ))
+                    .label(around.span, "differentiable")
             }
-            Loss::Sample(texture, span) => {
-                let name = self.symbol_name(self.textures[texture as usize].symbol);
+            LossCause::Sample(texture) => {
+                let name = &reached.textures[texture.index()];
                 let message = format!(
-                    "a texture is sampled where coordinates have a gradient, which `{around}` would lose"
+                    "a texture is sampled where coordinates have a gradient, which `{around_name}` would lose"
                 );
                 Diagnostic::new(Code::LostInSample, span, message)
                     .here("its derivative would be 0")
                     .help(format!(
-                        "write `no_diff texture2d_sample<{name}>(…)` if no gradient is wanted, or give `{around}` a `[PrimalSubstitute(…)]`"
+                        "write `no_diff texture2d_sample<{name}>(…)` if no gradient is wanted, or give `{around_name}` a `[PrimalSubstitute(…)]`"
                     ))
             }
-            Loss::Closure(span) => {
+            LossCause::Closure => {
                 let message = format!(
-                    "a closure is made of a value with a gradient, which `{around}` would lose"
+                    "a closure is made of a value with a gradient, which `{around_name}` would lose"
                 );
                 Diagnostic::new(Code::LostInSample, span, message)
                     .here("closures have no derivative")
                     .help("write `no_diff` before the value: `make_closure<name>(no_diff x)`")
             }
-            Loss::PlainStruct(callee, ty, span) => {
-                let name = self
-                    .symbol_name(self.declared(callee).name.symbol)
-                    .to_owned();
+            LossCause::Rounding(_) => return self.warn_of_rounding(span, within),
+            LossCause::Parameter(callee, slot) => {
+                let Some(id) = reached.function(callee) else {
+                    return;
+                };
+                let callee = *self.declared(id);
+                let Some(param) = reached.slots(id)[0][slot as usize].param else {
+                    return;
+                };
+                let ty = callee.params[param].ty;
+                let name = self.symbol_name(callee.name.symbol).to_owned();
                 let is = self.quoted_type(ty);
                 let fix = self.differentiable_fix(ty);
                 let message = format!(
@@ -199,14 +252,106 @@ impl<'a> TypeChecker<'a, '_> {
                     .help(format!("{fix}; or `no_diff` before the value"))
             }
         };
-        let diagnostic = match diagnostic.code {
-            Code::LostGradient => diagnostic.label(within.name.span, "differentiable"),
-            _ => diagnostic,
-        };
         self.report(diagnostic);
     }
 
-    pub(super) fn warn_of_rounding(&mut self, span: Span, within: FunctionId) {
+    /// Reports derivatives of functions that lose a gradient in a plain struct which they give back.
+    pub(super) fn check_outputs(&mut self, reached: &ReachedFunctions) {
+        for (derivative, span) in self.derivatives.called.clone() {
+            let mut derived = self.declared(derivative).derived;
+            while let Some(inner) = derived.and_then(|d| self.declared(d.of).derived) {
+                derived = Some(inner);
+            }
+            let Some(derived) = derived else {
+                continue;
+            };
+            let primal = *self.declared(derived.of);
+            let Some(number) = reached.number(derived.of) else {
+                continue;
+            };
+            if primal.marks.rules != Default::default() {
+                continue;
+            }
+            let [ins, outs] = reached.slots(derived.of);
+            let is_varied = |slot: &SignatureSlot| {
+                slot.is_active
+                    && slot.param.is_some_and(|at| {
+                        !derived.plain[at] && primal.params[at].direction != ParamDirection::Out
+                    })
+            };
+            let varied: Vec<usize> = (0..ins.len()).filter(|&at| is_varied(&ins[at])).collect();
+            let loses = |at: &usize| {
+                let slot = &outs[*at];
+                let ty = slot.param.map_or(primal.result, |at| primal.params[at].ty);
+                slot.is_float
+                    && self.gives_gradient(derived.of, slot)
+                    && !self.is_differentiable_type(ty)
+                    && (varied.iter()).any(|&from| reached.found.leads(number, from, *at))
+            };
+            let Some(lost) = (0..outs.len()).find(loses) else {
+                continue;
+            };
+            self.report_plain_output(derived.of, outs[lost].param, span);
+        }
+    }
+
+    /// Reports that the gradient of a plain struct is asked for, if one comes out of the function that
+    /// this is a derivative of.
+    pub(in crate::check) fn is_plain_output_asked(
+        &mut self,
+        derivative: FunctionId,
+        span: Span,
+    ) -> bool {
+        let Some(derived) = self.declared(derivative).derived else {
+            return false;
+        };
+        let primal = *self.declared(derived.of);
+        let is_plain = |ty: TypeId| self.types.has_floats(ty) && !self.is_differentiable_type(ty);
+        let params = primal.params.iter().enumerate();
+        let mut params = params.filter(|(_, param)| {
+            param.direction != ParamDirection::In && !param.is_no_diff && is_plain(param.ty)
+        });
+        let asked = match !primal.is_no_diff && is_plain(primal.result) {
+            true => Some(None),
+            false => params.next().map(|(at, _)| Some(at)),
+        };
+        if let Some(output) = asked {
+            self.report_plain_output(derived.of, output, span);
+        }
+        asked.is_some()
+    }
+
+    /// Reports that the result of a function, or a parameter that it writes, is a plain struct, whose
+    /// gradient is lost.
+    fn report_plain_output(&mut self, of: FunctionId, output: Option<usize>, span: Span) {
+        let primal = *self.declared(of);
+        let name = self.symbol_name(primal.name.symbol).to_owned();
+        let (ty, declared, what) = match output {
+            None => (
+                primal.result,
+                primal.name.span,
+                format!("the result of `{name}`"),
+            ),
+            Some(at) => {
+                let param = primal.params[at];
+                let text = self.symbol_name(param.name);
+                (param.ty, param.span, format!("`{text}` of `{name}`"))
+            }
+        };
+        let is = self.quoted_type(ty);
+        let message = format!("{what} is {is}, which has floats and is not `IDifferentiable`");
+        let help = self.differentiable_fix(ty);
+        self.report(
+            Diagnostic::new(Code::PlainStructGradient, span, message)
+                .here("its gradient would be lost")
+                .label(declared, "declared here")
+                .help(format!(
+                    "{help}; or `no_diff` before {what}, if no gradient is wanted"
+                )),
+        );
+    }
+
+    fn warn_of_rounding(&mut self, span: Span, within: FunctionId) {
         let name = self.symbol_name(self.function_name(within)).to_owned();
         self.warn(
             Diagnostic::new(
@@ -223,57 +368,34 @@ impl<'a> TypeChecker<'a, '_> {
 
     /// Reports functions that `bwd_diff` is taken of, and that take screen derivatives of what
     /// depends on their parameters.
-    pub(super) fn check_reversed_shadows(
-        &mut self,
-        reached: &ReachedFunctions,
-        seeds: &[Option<Sources>],
-    ) {
-        let reversed = std::mem::take(&mut self.derivatives.reversed);
-        let mut shadows: Vec<(Span, Span, FunctionId)> = Vec::new();
-        for (function, span) in reversed {
+    pub(super) fn check_reversed_shadows(&mut self, reached: &ReachedFunctions) {
+        for (function, span) in std::mem::take(&mut self.derivatives.reversed) {
+            let function = self.underived(function).0;
             let mut seen = HashSet::from([function]);
             let mut open = vec![function];
             while let Some(id) = open.pop() {
-                let declared = *self.declared(id);
-                let rules = declared.marks.rules;
-                if let Some(next) = declared
-                    .derived
-                    .map(|derived| derived.of)
-                    .or(rules.substitute)
-                {
-                    if seen.insert(next) {
-                        open.push(next);
-                    }
+                let rules = self.declared(id).marks.rules;
+                if let Some(substitute) = rules.substitute {
+                    open.extend(seen.insert(substitute).then_some(substitute));
                     continue;
                 }
                 if rules != Default::default() {
                     continue;
                 }
-                let own = match &seeds[id.0 as usize] {
-                    Some(seeds) => seeds.clone(),
-                    None => self.differentiable_params(id),
-                };
-                let mut found = reached.body(id).shadows.iter();
-                let shadow = found.find(|(_, of)| reached.graph.sources(*of).meets(&own));
-                if let Some(&(shadow, _)) = shadow {
-                    shadows.push((span, shadow, id));
+                let mut found = reached.found.shadows.iter();
+                let shadow = found.find(|(within, _)| reached.function(*within) == Some(id));
+                if let Some(&(_, shadow)) = shadow {
+                    let name = self.symbol_name(self.function_name(id)).to_owned();
+                    let mut diagnostic = shadow_in_backward(&name, span);
+                    if !self.declared(id).is_library {
+                        diagnostic = diagnostic.label(shadow, "taken here");
+                    }
+                    self.report(diagnostic);
                     break;
                 }
-                let sites = reached.sites(id).iter();
-                open.extend(
-                    sites
-                        .map(|site| site.callee)
-                        .filter(|&callee| seen.insert(callee)),
-                );
+                let sites = reached.sites(id).iter().map(|(callee, _)| *callee);
+                open.extend(sites.filter(|&callee| seen.insert(callee)));
             }
-        }
-        for (span, shadow, id) in shadows {
-            let name = self.symbol_name(self.function_name(id)).to_owned();
-            let mut diagnostic = shadow_in_backward(&name, span);
-            if !self.declared(id).is_library {
-                diagnostic = diagnostic.label(shadow, "taken here");
-            }
-            self.report(diagnostic);
         }
     }
 }

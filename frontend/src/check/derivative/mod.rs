@@ -11,12 +11,10 @@
 //! | result | pair | last parameter, `in` differential |
 //! | no differential | as it is | `in`; `out` and result are left out |
 
-mod activity;
 pub(super) mod attribute;
 mod call;
 mod callee;
 mod choice;
-mod dependence;
 mod loss;
 pub(super) mod names;
 mod pair;
@@ -300,49 +298,10 @@ impl<'a> TypeChecker<'a, '_> {
             let given = primal.marks.rule_spans[1].unwrap_or(primal.name.span);
             no_forward_rule(&name, span).label(given, "the backward one is given here")
         } else {
-            return self.carries_gradients(of, span);
+            return true;
         };
         self.report(diagnostic);
         false
-    }
-
-    /// Whether no result of the function loses its gradient in a plain struct; reported if one
-    /// does.
-    fn carries_gradients(&mut self, of: FunctionId, span: Span) -> bool {
-        let primal = *self.declared(of);
-        let name = self.symbol_name(primal.name.symbol).to_owned();
-        let mut outputs: Vec<(TypeId, Span, String)> = Vec::new();
-        if !primal.is_no_diff && primal.result != TypeId::VOID {
-            outputs.push((
-                primal.result,
-                primal.name.span,
-                format!("the result of `{name}`"),
-            ));
-        }
-        for param in primal.params {
-            if param.direction != ParamDirection::In && !param.is_no_diff {
-                let text = self.symbol_name(param.name);
-                outputs.push((param.ty, param.span, format!("`{text}` of `{name}`")));
-            }
-        }
-        for (ty, declared, what) in outputs {
-            if self.differential(ty, span).is_some() || !self.types.has_floats(ty) {
-                continue;
-            }
-            let is = self.quoted_type(ty);
-            let message = format!("{what} is {is}, which has floats and is not `IDifferentiable`");
-            let help = self.differentiable_fix(ty);
-            self.report(
-                Diagnostic::new(Code::PlainStructGradient, span, message)
-                    .here("its gradient would be lost")
-                    .label(declared, "declared here")
-                    .help(format!(
-                        "{help}; or `no_diff` before {what}, if no gradient is wanted"
-                    )),
-            );
-            return false;
-        }
-        true
     }
 
     /// How a type becomes differentiable, for a help.

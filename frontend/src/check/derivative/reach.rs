@@ -1,40 +1,76 @@
-//! Which functions are differentiated, by which parameters, and what they lose.
+//! Which functions are differentiated, by which parameters, and what is asked of the analysis of
+//! lost gradients.
 //!
 //! A marked function is differentiated by all its differentiable parameters. So is a rule of a
-//! function of which a derivative of a derivative is taken. From these on, a call passes gradients
-//! to the parameters of its callee whose arguments have one: those of plain structs, and those of
-//! unmarked functions that rules call.
+//! function of which a derivative of a derivative is taken. These functions, and those that they
+//! reach, are lowered for [`lost_gradients`], which follows gradients from there.
 
-use super::super::typed_tree::FunctionId;
+use super::super::typed_tree::{FunctionId, TypedExpr, TypedExprKind, TypedStmt};
 use super::super::types::{TypeId, TypeKind};
 use super::super::{FunctionOrigin, TypeChecker};
-use super::activity::{Body, walk};
-use super::dependence::{CallSite, DependenceGraph, NodeId, Sources, varied};
-use super::loss::Loss;
 use crate::ast::ParamDirection;
 use crate::limits::MAX_DERIVATIVE_ORDER;
-use adumbra_ir::module::DifferentiationMode;
+use crate::lower::{
+    LoweredFrom, LoweredFunctions, SignatureSlot, lower_functions, signature_slots,
+};
+use adumbra_ir::Span;
+use adumbra_ir::calls::callees;
+use adumbra_ir::module::{DifferentiationMode, FuncId};
+use adumbra_ir::passes::{GradientContext, GradientSignature, LostGradients, lost_gradients};
 use std::collections::HashSet;
 
 /// What is known of the functions that derivatives reach.
 pub(super) struct ReachedFunctions {
-    pub(super) graph: DependenceGraph,
-    bodies: Vec<Option<Body>>,
+    /// What the analysis found.
+    pub(super) found: LostGradients,
+    /// By function of the IR.
+    origins: Vec<LoweredFrom>,
+    /// By function of the program.
+    numbers: Vec<Option<FuncId>>,
+    /// By function of the program: what goes into it, and what comes out.
+    slots: Vec<Option<[Vec<SignatureSlot>; 2]>>,
+    /// By function of the program: what it calls.
+    sites: Vec<Vec<Differentiated>>,
+    /// The names of the textures.
+    pub(super) textures: Vec<String>,
+    /// What is under `no_diff`.
+    detached: Vec<Span>,
 }
 
+/// A function, and the modes of derivatives of it, the innermost first.
+pub(super) type Differentiated = (FunctionId, Vec<DifferentiationMode>);
+
 impl ReachedFunctions {
-    pub(super) fn body(&self, id: FunctionId) -> &Body {
-        let body = self.bodies[id.0 as usize].as_ref();
-        body.expect("the function was reached")
+    /// The function that one of the IR was made of.
+    pub(super) fn function(&self, id: FuncId) -> Option<FunctionId> {
+        match self.origins[id.index()] {
+            LoweredFrom::Function(function) => Some(function),
+            LoweredFrom::Derivative(..) | LoweredFrom::Rule => None,
+        }
     }
 
-    /// Whether the function was reached.
-    pub(super) fn is_known(&self, id: FunctionId) -> bool {
-        self.bodies[id.0 as usize].is_some()
+    /// The function of the IR that was made of one, if that was reached.
+    pub(super) fn number(&self, id: FunctionId) -> Option<FuncId> {
+        self.numbers[id.0 as usize]
     }
 
-    pub(super) fn sites(&self, id: FunctionId) -> &[CallSite] {
-        &self.graph.sites[self.body(id).sites.clone()]
+    /// What goes into a function that was reached, and what comes out.
+    pub(super) fn slots(&self, id: FunctionId) -> &[Vec<SignatureSlot>; 2] {
+        let slots = self.slots[id.0 as usize].as_ref();
+        slots.expect("the function was reached")
+    }
+
+    /// What a function calls.
+    pub(super) fn sites(&self, id: FunctionId) -> &[Differentiated] {
+        &self.sites[id.0 as usize]
+    }
+
+    /// Whether a place is under `no_diff`.
+    pub(super) fn is_detached(&self, span: Span) -> bool {
+        let around = |outer: &Span| {
+            outer.file == span.file && outer.start <= span.start && span.end <= outer.end
+        };
+        self.detached.iter().any(around)
     }
 }
 
@@ -79,43 +115,154 @@ impl<'a> TypeChecker<'a, '_> {
                 self.differential(param.ty, param.span);
             }
         }
-        let reached = self.reached_functions(starts);
+        if !self.diagnostics.is_empty() {
+            return;
+        }
+        let Some(reached) = self.reached_functions(starts, marked) else {
+            return;
+        };
         self.check_rule_cycles(&reached);
-        let mut starts = marked;
-        starts.extend(self.differentiated_rules(&reached));
-        let seeds = self.seeds(&reached, starts);
-        self.check_losses(&reached, &seeds);
-        self.check_reversed_shadows(&reached, &seeds);
+        self.check_outputs(&reached);
+        self.check_losses(&reached);
+        self.check_reversed_shadows(&reached);
         self.warn_of_zero_derivatives(&reached);
     }
 
-    /// Walks these functions and all that they reach.
-    fn reached_functions(&self, starts: Vec<FunctionId>) -> ReachedFunctions {
-        let mut graph = DependenceGraph::new(self.functions.len());
-        let mut bodies: Vec<Option<Body>> = Vec::new();
-        bodies.resize_with(self.functions.len(), || None);
-        let mut open = starts;
-        while let Some(id) = open.pop() {
-            if bodies[id.0 as usize].is_some() {
-                continue;
+    /// Lowers these functions and all that they reach, and follows gradients from the marked ones and
+    /// from rules; `None` if they are too large to be lowered, which is reported then.
+    fn reached_functions(
+        &mut self,
+        starts: Vec<FunctionId>,
+        marked: Vec<FunctionId>,
+    ) -> Option<ReachedFunctions> {
+        let program = self.take_program();
+        let lowered = lower_functions(&program, self.interner, starts);
+        let slots = |id: &LoweredFrom| match id {
+            LoweredFrom::Function(id) => {
+                let function = &program.functions[id.0 as usize];
+                Some((*id, signature_slots(&program.types, function)))
             }
-            let body = walk(self, &mut graph, id);
-            let rules = self.declared(id).marks.rules;
-            open.extend(
-                [rules.forward, rules.backward, rules.substitute]
-                    .into_iter()
-                    .flatten(),
-            );
-            open.extend(graph.sites[body.sites.clone()].iter().map(|site| site.body));
-            bodies[id.0 as usize] = Some(body);
+            _ => None,
+        };
+        let known: Option<Vec<_>> = lowered
+            .as_ref()
+            .ok()
+            .map(|lowered| lowered.origins.iter().map(slots).collect());
+        self.types = program.types;
+        let LoweredFunctions {
+            module,
+            origins,
+            detached,
+        } = match lowered {
+            Ok(lowered) => lowered,
+            Err(diagnostic) => {
+                self.report(diagnostic);
+                return None;
+            }
+        };
+        let count = self.functions.len();
+        let mut reached = ReachedFunctions {
+            found: LostGradients::default(),
+            numbers: vec![None; count],
+            slots: vec![None; count],
+            sites: vec![Vec::new(); count],
+            textures: module.textures.clone(),
+            origins,
+            detached,
+        };
+        for (number, known) in (0..).map(FuncId).zip(known.into_iter().flatten()) {
+            let Some((id, slots)) = known else {
+                continue;
+            };
+            reached.numbers[id.0 as usize] = Some(number);
+            reached.slots[id.0 as usize] = Some(slots);
+            let site = |callee: FuncId| match reached.origins[callee.index()] {
+                LoweredFrom::Function(id) => Some((id, Vec::new())),
+                LoweredFrom::Derivative(mode, of) => {
+                    let (id, mut modes) = self.underived(of);
+                    modes.push(mode);
+                    Some((id, modes))
+                }
+                LoweredFrom::Rule => None,
+            };
+            let sites = callees(module.function(number)).filter_map(site).collect();
+            reached.sites[id.0 as usize] = sites;
         }
-        graph.close();
-        ReachedFunctions { graph, bodies }
+        let mut roots = marked;
+        roots.extend(self.differentiated_rules(&reached));
+        let reversed = self.derivatives.reversed.iter();
+        let reversed = reversed.map(|&(id, _)| self.underived(id).0);
+        let has_rules = |id: &FunctionId| self.declared(*id).marks.rules != Default::default();
+        roots.extend(reversed.filter(|id| !has_rules(id)));
+        let roots = roots.into_iter().filter_map(|id| {
+            let number = reached.number(id)?;
+            Some((number, self.full_context(&reached, id)))
+        });
+        let roots: Vec<_> = roots.collect();
+        let signatures: Vec<GradientSignature> = (reached.origins.iter())
+            .map(|&origin| self.gradient_signature(&reached, origin))
+            .collect();
+        reached.found = lost_gradients(module, &signatures, &roots);
+        Some(reached)
+    }
+
+    /// A function that is differentiated by all that it can be.
+    fn full_context(&self, reached: &ReachedFunctions, id: FunctionId) -> GradientContext {
+        let declared = *self.declared(id);
+        let [ins, outs] = reached.slots(id);
+        let is_read = |slot: &SignatureSlot| {
+            let param = slot.param.map(|at| declared.params[at].direction);
+            slot.is_active && param != Some(ParamDirection::Out)
+        };
+        GradientContext {
+            varied: ins.iter().map(is_read).collect(),
+            useful: outs
+                .iter()
+                .map(|slot| self.gives_gradient(id, slot))
+                .collect(),
+        }
+    }
+
+    /// Whether what comes out of a function there is not `no_diff`.
+    pub(super) fn gives_gradient(&self, id: FunctionId, slot: &SignatureSlot) -> bool {
+        let declared = self.declared(id);
+        !match slot.param {
+            Some(at) => declared.params[at].is_no_diff,
+            None => declared.is_no_diff,
+        }
+    }
+
+    fn gradient_signature(
+        &self,
+        reached: &ReachedFunctions,
+        origin: LoweredFrom,
+    ) -> GradientSignature {
+        let LoweredFrom::Function(id) = origin else {
+            return GradientSignature {
+                is_marked: true,
+                lost: Vec::new(),
+            };
+        };
+        let declared = *self.declared(id);
+        let lost = |slot: &SignatureSlot| {
+            let param = slot.param.map(|at| declared.params[at]);
+            slot.is_float
+                && !slot.is_active
+                && param.is_some_and(|param| {
+                    !param.is_no_diff
+                        && param.direction != ParamDirection::Out
+                        && !self.is_differentiable_type(param.ty)
+                })
+        };
+        GradientSignature {
+            is_marked: self.is_marked(id),
+            lost: reached.slots(id)[0].iter().map(lost).collect(),
+        }
     }
 
     /// The function whose derivative it is, at any order, with the modes from the innermost on;
     /// else itself.
-    pub(super) fn underived(&self, id: FunctionId) -> (FunctionId, Vec<DifferentiationMode>) {
+    pub(super) fn underived(&self, id: FunctionId) -> Differentiated {
         let (mut id, mut modes) = (id, Vec::new());
         while let Some(derived) = self.declared(id).derived {
             modes.push(derived.mode);
@@ -125,35 +272,6 @@ impl<'a> TypeChecker<'a, '_> {
         (id, modes)
     }
 
-    /// By parameter: the parameter of the underived function whose value it has.
-    pub(super) fn underived_params(&self, id: FunctionId) -> Vec<Option<usize>> {
-        let mut id = id;
-        let mut params: Vec<Option<usize>> =
-            (0..self.declared(id).params.len()).map(Some).collect();
-        while let Some(derived) = self.declared(id).derived {
-            let primal = self.declared(derived.of).params;
-            let inner: Vec<Option<usize>> = match derived.mode {
-                DifferentiationMode::Forward => (0..primal.len()).map(Some).collect(),
-                DifferentiationMode::Backward => {
-                    let is_passed = |&at: &usize| {
-                        let is_active = !primal[at].is_no_diff
-                            && !derived.plain[at]
-                            && self.types.known_differential(primal[at].ty).is_some();
-                        is_active || primal[at].direction != ParamDirection::Out
-                    };
-                    let has_value = |at: usize| primal[at].direction != ParamDirection::Out;
-                    let passed = (0..primal.len()).filter(is_passed);
-                    passed.map(|at| has_value(at).then_some(at)).collect()
-                }
-            };
-            for param in &mut params {
-                *param = param.and_then(|at| inner.get(at).copied().flatten());
-            }
-            id = derived.of;
-        }
-        params
-    }
-
     /// Whether values of the type have differentials, as far as that was asked for; floats always.
     pub(super) fn is_differentiable_type(&self, ty: TypeId) -> bool {
         self.types.has_floats(ty)
@@ -161,23 +279,8 @@ impl<'a> TypeChecker<'a, '_> {
                 || !matches!(self.types.kind(ty), TypeKind::Struct(_)))
     }
 
-    /// The differentiable parameters of a function.
-    pub(super) fn differentiable_params(&self, id: FunctionId) -> Sources {
-        let mut seeds = Sources::default();
-        for (at, param) in self.declared(id).params.iter().enumerate() {
-            if param.direction != ParamDirection::Out
-                && !param.is_no_diff
-                && self.is_differentiable_type(param.ty)
-            {
-                seeds.insert(varied(at));
-            }
-        }
-        seeds
-    }
-
     /// The rules that are differentiated, since derivatives of derivatives are taken.
     fn differentiated_rules(&self, reached: &ReachedFunctions) -> Vec<FunctionId> {
-        type Differentiated = (FunctionId, Vec<DifferentiationMode>);
         let mut found = Vec::new();
         let called = self.derivatives.called.iter();
         let mut open: Vec<Differentiated> = called.map(|&(id, _)| self.underived(id)).collect();
@@ -198,11 +301,11 @@ impl<'a> TypeChecker<'a, '_> {
                 Instead::Nothing => {
                     let sites = reached.sites(id).iter();
                     sites
-                        .map(|site| {
-                            let (callee, mut all) = self.underived(site.callee);
+                        .map(|(callee, of)| {
+                            let mut all = of.clone();
                             all.extend_from_slice(&modes);
                             all.truncate(MAX_DERIVATIVE_ORDER);
-                            (callee, all)
+                            (*callee, all)
                         })
                         .collect()
                 }
@@ -230,95 +333,6 @@ impl<'a> TypeChecker<'a, '_> {
             (None, None) => Instead::Nothing,
         }
     }
-
-    /// By function: the parameters that have a gradient, if it is differentiated.
-    fn seeds(&self, reached: &ReachedFunctions, starts: Vec<FunctionId>) -> Vec<Option<Sources>> {
-        let mut seeds: Vec<Option<Sources>> = vec![None; self.functions.len()];
-        for &id in &starts {
-            seeds[id.0 as usize] = Some(self.differentiable_params(id));
-        }
-        let mut open = starts;
-        while let Some(id) = open.pop() {
-            let Some(own) = seeds[id.0 as usize].clone() else {
-                continue;
-            };
-            for site in reached.sites(id) {
-                let rules = self.declared(site.body).marks.rules;
-                let callee = match rules.substitute {
-                    Some(substitute) => substitute,
-                    None if rules != Default::default() => continue,
-                    // It is reported that the callee is not marked.
-                    None if self.is_marked(id) && !self.is_marked(site.body) => continue,
-                    None => site.body,
-                };
-                let mut is_new = false;
-                for (at, arg) in site.args.iter().enumerate() {
-                    if reached.graph.meets(arg.varied, &own) {
-                        let seeds = &mut seeds[callee.0 as usize];
-                        is_new |= seeds.get_or_insert_default().insert(varied(at));
-                    }
-                }
-                if is_new {
-                    open.push(callee);
-                }
-            }
-        }
-        seeds
-    }
-
-    fn check_losses(&mut self, reached: &ReachedFunctions, seeds: &[Option<Sources>]) {
-        let mut losses: Vec<(Loss, FunctionId)> = Vec::new();
-        // What passes gradients on, or loses them whatever becomes of it.
-        let mut ends: Vec<NodeId> = Vec::new();
-        let mut uses: Vec<NodeId> = Vec::new();
-        let mut users: Vec<FunctionId> = Vec::new();
-        for (index, seeds) in seeds.iter().enumerate() {
-            let id = FunctionId(index as u32);
-            let Some(seeds) = seeds.as_ref().filter(|_| !self.functions[index].is_library) else {
-                continue;
-            };
-            let body = reached.body(id);
-            ends.extend(&body.outputs);
-            for &(loss, node) in &body.losses {
-                let is_call = matches!(loss, Loss::Call(_));
-                if (self.is_marked(id) || !is_call) && reached.graph.sources(node).meets(seeds) {
-                    losses.push((loss, id));
-                    ends.extend((!is_call).then_some(node));
-                }
-            }
-            let gives_gradients = !body.outputs.is_empty();
-            if gives_gradients && reached.graph.sources(body.uses).meets(seeds) {
-                uses.push(body.uses);
-                users.push(id);
-            }
-        }
-        if losses.iter().any(|(loss, _)| matches!(loss, Loss::Call(_))) {
-            let leading = reached.graph.leading_to(&ends);
-            let matters = |node: &NodeId| leading.binary_search(node).is_ok();
-            losses.retain(|(loss, _)| match *loss {
-                Loss::Call(site) => reached.graph.sites[site].results.iter().any(matters),
-                _ => true,
-            });
-        }
-        for (loss, id) in &losses {
-            self.report_loss(loss, *id, &reached.graph.sites);
-        }
-        let leading = reached.graph.leading_to(&uses);
-        for id in users {
-            let Some(seeds) = &seeds[id.0 as usize] else {
-                continue;
-            };
-            let nodes = &reached.body(id).nodes;
-            let first = leading.partition_point(|&node| node < nodes.start);
-            let own = leading[first..]
-                .iter()
-                .take_while(|&&node| node < nodes.end);
-            let varied = own.filter(|&&node| reached.graph.sources(node).meets(seeds));
-            for cast in varied.filter_map(|&node| reached.graph.cast_at(node)) {
-                self.warn_of_rounding(cast, id);
-            }
-        }
-    }
 }
 
 /// What is written in place of a derivative.
@@ -330,4 +344,46 @@ pub(super) enum Instead {
     /// That it is zero.
     Zero,
     Nothing,
+}
+
+/// The call at a place.
+pub(super) fn call_at<'a>(
+    statements: &[TypedStmt<'a>],
+    span: Span,
+) -> Option<(FunctionId, &'a [TypedExpr<'a>])> {
+    statements.iter().find_map(|statement| match *statement {
+        TypedStmt::Expr(expr) => call_in(expr, span),
+        TypedStmt::Declare(_, init) => init.and_then(|init| call_in(init, span)),
+        TypedStmt::Block(inner) => call_at(inner, span),
+        TypedStmt::If(chosen) => {
+            let mut arms = chosen.arms.iter();
+            let found = arms
+                .find_map(|arm| call_in(arm.condition, span).or_else(|| call_at(arm.body, span)));
+            found.or_else(|| call_at(chosen.otherwise, span))
+        }
+        TypedStmt::Loop(looped) => {
+            let condition = looped
+                .condition
+                .and_then(|condition| call_in(condition, span));
+            condition
+                .or_else(|| call_at(looped.body, span))
+                .or_else(|| looped.updates.iter().find_map(|expr| call_in(expr, span)))
+        }
+        TypedStmt::Switch(chosen) => call_in(chosen.value, span).or_else(|| {
+            chosen
+                .cases
+                .iter()
+                .find_map(|case| call_at(case.body, span))
+        }),
+        TypedStmt::Return(value, _) => value.and_then(|value| call_in(value, span)),
+        TypedStmt::Break(_) | TypedStmt::Continue(_) => None,
+    })
+}
+
+/// The call at a place within an expression.
+fn call_in<'a>(expr: &TypedExpr<'a>, span: Span) -> Option<(FunctionId, &'a [TypedExpr<'a>])> {
+    match expr.kind {
+        TypedExprKind::Call(callee, args) if expr.span == span => Some((callee, args)),
+        _ => (expr.children().into_iter()).find_map(|child| call_in(child, span)),
+    }
 }

@@ -74,7 +74,11 @@ impl<'a> TypeChecker<'a, '_> {
         if rules.is_empty() {
             return;
         }
-        let differentiated = self.differentiated_calls(reached);
+        // The calls whose results have gradients that reach those of their function.
+        let calls = reached.found.active_calls.iter();
+        let differentiated: Differentiated = calls
+            .filter_map(|&(within, span)| Some((reached.function(within)?, span)))
+            .collect();
         let returns = self.runs_that_return(&rules, &differentiated);
         let is_endless = |run: &Run| returns.get(run) == Some(&false);
         // The walk that reached each run first.
@@ -109,27 +113,6 @@ impl<'a> TypeChecker<'a, '_> {
         for rule in cycles {
             self.report_rule_cycle(rule);
         }
-    }
-
-    /// The calls whose results have gradients that reach those of their function.
-    fn differentiated_calls(&self, reached: &ReachedFunctions) -> Differentiated {
-        let functions = (0..self.functions.len() as u32).map(FunctionId);
-        let known: Vec<FunctionId> = functions.filter(|&id| reached.is_known(id)).collect();
-        let outputs = known.iter().flat_map(|&id| &reached.body(id).outputs);
-        let outputs: Vec<_> = outputs.copied().collect();
-        let leading = reached.graph.leading_to(&outputs);
-        let is_leading = |node| leading.binary_search(&node).is_ok();
-        let mut found = Differentiated::new();
-        for id in known {
-            for site in reached.sites(id) {
-                let mut args = site.args.iter().filter_map(|arg| arg.varied);
-                let is_varied = args.any(|arg| !reached.graph.sources(arg).is_empty());
-                if is_varied && site.results.iter().copied().any(is_leading) {
-                    found.insert((id, site.span));
-                }
-            }
-        }
-        found
     }
 
     /// The rule that a run is one of.

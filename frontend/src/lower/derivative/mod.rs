@@ -13,7 +13,7 @@ use super::function::{FunctionLowering, LeafValues};
 use super::ssa::LeafValue;
 use super::{ModuleLowering, Work};
 use crate::ast::ParamDirection;
-use crate::check::typed_tree::{DerivedFunction, FunctionId, TypedExpr};
+use crate::check::typed_tree::{DerivedFunction, FunctionId, TypedExpr, TypedFunction};
 use crate::check::types::{TypeId, TypeTable};
 pub(super) use adapter::adapter;
 use adumbra_ir::module::{
@@ -22,6 +22,32 @@ use adumbra_ir::module::{
 };
 use adumbra_ir::{FunctionBuilder, Scalar, Span};
 use canonical::{Canonical, Slot, array_of, declare, members};
+
+/// A scalar or an array of a function's signature.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SignatureSlot {
+    /// The parameter; `None` for the result.
+    pub(crate) param: Option<usize>,
+    /// Whether derivatives have it.
+    pub(crate) is_active: bool,
+    /// Whether it is a float, or some.
+    pub(crate) is_float: bool,
+}
+
+/// What goes into a function, scalars before arrays, and what comes out of it.
+pub(crate) fn signature_slots(
+    types: &TypeTable,
+    function: &TypedFunction<'_>,
+) -> [Vec<SignatureSlot>; 2] {
+    let canonical = Canonical::new(types, function, &[]);
+    let slot = |slot: &Slot| SignatureSlot {
+        param: slot.param,
+        is_active: slot.is_active,
+        is_float: slot.scalar == Scalar::F32,
+    };
+    [&canonical.params, &canonical.results]
+        .map(|scalars| scalars.iter().chain(&canonical.arrays).map(slot).collect())
+}
 
 /// A derivative as the IR has it: mode, primal function, and which of its parameters are plain.
 pub(super) type RecipeKey = (DifferentiationMode, FunctionId, Vec<bool>);
