@@ -64,6 +64,8 @@ impl Type {
             Type::Scalar(s) => f(*s),
             Type::Vector(n) => (0..*n).for_each(|_| f(Scalar::F32)),
             Type::Matrix(n) => (0..*n * *n).for_each(|_| f(Scalar::F32)),
+            // An array of what has no scalars may be long.
+            Type::Array(element, _) if element.scalar_count() == 0 => {}
             Type::Array(element, n) => (0..*n).for_each(|_| element.for_each_scalar(f)),
             Type::Struct(s) => s.members.iter().for_each(|(_, t)| t.for_each_scalar(f)),
         }

@@ -7,7 +7,7 @@
 //! Liveness is a backward data-flow analysis over the blocks (Aho, Lam, Sethi and Ullman,
 //! "Compilers", 2006, section 9.2.5), through calls and returns.
 
-use crate::bytecode::{Bytecode, Opcode, OperandRole, Successors, for_each_def, for_each_use};
+use crate::bytecode::{Bytecode, Opcode, OperandRole, Operands, Successors};
 use std::ops::Range;
 
 #[cfg(feature = "batch")]
@@ -22,6 +22,7 @@ pub(crate) const MAX_LIVENESS_WORDS: usize = 1 << 20;
 /// The basic blocks of a program, with the registers that are live at their ends.
 pub(crate) struct BasicBlocks<'p> {
     program: &'p Bytecode,
+    pub(crate) operands: &'p Operands<'p>,
     /// Per instruction, whether a point bails out there, which reads all registers; empty if none
     /// does.
     bails_out: &'p [bool],
@@ -39,20 +40,18 @@ pub(crate) struct BasicBlocks<'p> {
 }
 
 impl<'p> BasicBlocks<'p> {
-    pub(crate) fn new(program: &'p Bytecode, bails_out: &'p [bool]) -> BasicBlocks<'p> {
-        let mut in_array = vec![false; program.registers as usize];
-        for array in &program.arrays {
-            in_array[array.base as usize..][..array.registers() as usize].fill(true);
-        }
+    pub(crate) fn new(operands: &'p Operands<'p>, bails_out: &'p [bool]) -> BasicBlocks<'p> {
+        let program = operands.program;
         let starts = starts(program, bails_out);
         let mut blocks = BasicBlocks {
             program,
+            operands,
             bails_out,
             functions: (starts[..starts.len() - 1].iter())
                 .map(|&start| program.functions.partition_point(|f| f.start <= start) - 1)
                 .collect(),
             starts,
-            in_array,
+            in_array: in_arrays(program),
             live_in: None,
             live_out: None,
         };
@@ -153,10 +152,11 @@ impl<'p> BasicBlocks<'p> {
                 out.copy_from_slice(&live);
                 for position in range.rev() {
                     let code = &program.code[position as usize];
-                    for_each_def(program, code, |register| {
+                    self.operands.for_each_def(code, |register| {
                         live[register as usize / 64] &= !(1 << (register % 64));
                     });
-                    for_each_use(program, code, |register| add(&mut live, register as usize));
+                    self.operands
+                        .for_each_use(code, |register| add(&mut live, register as usize));
                 }
                 let at = &mut live_in[block * words..][..words];
                 if at != &live[..] {
@@ -191,6 +191,23 @@ fn unite(to: &mut [u64], from: &[u64]) -> bool {
         *to |= from;
     }
     changed
+}
+
+/// Marks the registers within arrays. Arrays may overlap, and there may be many.
+fn in_arrays(program: &Bytecode) -> Vec<bool> {
+    let mut spans: Vec<(u32, u32)> = (program.arrays.iter())
+        .map(|array| (array.base, array.base + array.registers()))
+        .collect();
+    spans.sort_unstable();
+    let mut in_array = vec![false; program.registers as usize];
+    let mut covered = 0;
+    for (start, end) in spans {
+        if end > covered {
+            in_array[start.max(covered) as usize..end as usize].fill(true);
+            covered = end;
+        }
+    }
+    in_array
 }
 
 /// Marks the instructions that are jump targets.

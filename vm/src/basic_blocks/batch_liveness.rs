@@ -2,7 +2,7 @@
 //! points keep.
 
 use super::{BasicBlocks, add, unite};
-use crate::bytecode::{Bytecode, Opcode, for_each_def, for_each_use};
+use crate::bytecode::{Opcode, Operands};
 use std::ops::Deref;
 
 /// The last use of a register that is live-out of its block.
@@ -28,8 +28,8 @@ impl<'p> Deref for BatchBlocks<'p> {
 }
 
 impl<'p> BatchBlocks<'p> {
-    pub(crate) fn new(program: &'p Bytecode, bails_out: &'p [bool]) -> BatchBlocks<'p> {
-        let blocks = BasicBlocks::new(program, bails_out);
+    pub(crate) fn new(operands: &'p Operands<'p>, bails_out: &'p [bool]) -> BatchBlocks<'p> {
+        let (program, blocks) = (operands.program, BasicBlocks::new(operands, bails_out));
         BatchBlocks {
             targets: super::jump_targets(program),
             live_in_inactive: blocks.find_live_in_inactive(),
@@ -64,7 +64,7 @@ impl<'p> BatchBlocks<'p> {
         };
         for position in range.rev() {
             let code = &program.code[position as usize];
-            for_each_def(program, code, |register| {
+            blocks.operands.for_each_def(code, |register| {
                 let (of, at) = last_read[register as usize];
                 let last_use = if of == block as u32 {
                     at
@@ -74,7 +74,7 @@ impl<'p> BatchBlocks<'p> {
                 last_uses.all.push(last_use);
                 last_read[register as usize] = (block as u32, 0);
             });
-            for_each_use(program, code, |register| {
+            blocks.operands.for_each_use(code, |register| {
                 let last = &mut last_read[register as usize];
                 if last.0 != block as u32 {
                     *last = (block as u32, later(register));
@@ -131,7 +131,7 @@ impl BasicBlocks<'_> {
 }
 
 /// The last uses of the registers that the instructions of a block write: positions, 0 for never,
-/// [`LIVE_OUT`] for a live-out register. They are in the order of [`for_each_def`], those of the
+/// [`LIVE_OUT`] for a live-out register. They are in the order of [`Operands::for_each_def`], those of the
 /// last instruction first.
 pub(crate) struct LastUses {
     all: Vec<u32>,

@@ -10,6 +10,7 @@
 //! Unified Lattice Model", 1977), forward and monotone. Each word has a set of kinds, joined where
 //! paths meet. A function is walked with the joined states of all its callers. Loops have one head,
 //! and calls restore what they save ([`structure`]), so one walk of a loop is nearly always enough.
+//! A loop is walked again only if the state at a head around it has grown.
 //! Registers that no instruction separates are one *atom*.
 
 mod fixpoint;
@@ -19,13 +20,14 @@ mod structure;
 mod tests;
 mod transfer;
 
-use super::Bytecode;
+use super::{Bytecode, Operands};
 use adumbra_ir::types::Scalar;
 use adumbra_ops::definition::OperandKind;
 use partition::RegisterPartition;
 
-/// Bytes of states that checking a program may copy or join: about a second or two. Ordinary
-/// programs take 0.1 % of it.
+/// Bytes of states that checking a program may copy or join, about a second. Running an instruction
+/// counts as some ([`TransferFunction::work`](transfer::TransferFunction::work)). Ordinary programs
+/// take 0.1 % of it.
 const MAX_WORK: u64 = 1 << 33;
 /// The fault of a program beyond these limits: many registers in deeply nested loops.
 pub(crate) const TOO_LARGE: &str = "it is too large to be checked";
@@ -81,8 +83,15 @@ pub(super) fn readable_as_operand(kind: OperandKind) -> WordKinds {
 /// # Errors
 /// A message that names the fault and the instruction.
 pub(crate) fn check(program: &Bytecode) -> Result<(), String> {
+    spend(program, CheckBudget::default()).map(drop)
+}
+
+/// Checks a valid program within a budget; returns what was spent.
+fn spend(program: &Bytecode, budget: CheckBudget) -> Result<CheckBudget, String> {
     let loops = structure::check(program)?;
-    fixpoint::check(program, &RegisterPartition::new(program), &loops)
+    let operands = Operands::new(program);
+    let atoms = RegisterPartition::new(&operands);
+    fixpoint::check(&operands, &atoms, &loops, budget)
 }
 
 /// The work done and the memory held so far.

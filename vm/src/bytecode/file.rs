@@ -9,7 +9,7 @@
 //! rely on.
 
 use super::instruction::{BytecodeInstruction, Opcode, OperandRole};
-use super::{Bytecode, BytecodeArray, BytecodeFunction, BytecodeTape, Interface};
+use super::{Bytecode, BytecodeArray, BytecodeFunction, BytecodeTape, Interface, TOO_LARGE};
 use adumbra_ir::codes::Code;
 use adumbra_ir::diagnostic::Diagnostic;
 use adumbra_ir::limits::{MAX_TYPE_DEPTH, MAX_TYPE_SCALARS};
@@ -28,6 +28,10 @@ pub const MAGIC: [u8; 4] = *b"\x7fadb";
 pub const VERSION: u32 = 6;
 
 const HEADER: usize = 16;
+
+/// Bytes of memory that the lists of a file may take: some elements take 24 times as much as in the
+/// file.
+const MAX_READ_BYTES: usize = 1 << 28;
 
 /// FNV-1a, 64 bits.
 fn checksum(bytes: &[u8]) -> u64 {
@@ -87,6 +91,7 @@ impl Bytecode {
         let mut reader = Reader {
             bytes: payload,
             ops: Vec::new(),
+            free: MAX_READ_BYTES,
         };
         let mut out = Bytecode::empty();
         let read = program(&mut reader, &mut out).and_then(|()| match reader.bytes {
@@ -177,6 +182,8 @@ impl Stream for Writer {
 struct Reader<'a> {
     bytes: &'a [u8],
     ops: Vec<Op>,
+    /// Bytes of memory that lists may still take.
+    free: usize,
 }
 
 impl Reader<'_> {
@@ -232,6 +239,8 @@ impl Stream for Reader<'_> {
         mut each: impl FnMut(&mut Self, &mut T) -> Done,
     ) -> Done {
         for _ in 0..self.len()? {
+            let free = self.free.checked_sub(size_of::<T>());
+            self.free = free.ok_or(TOO_LARGE)?;
             let mut item = blank.clone();
             each(self, &mut item)?;
             list.push(item);

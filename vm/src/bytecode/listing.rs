@@ -4,7 +4,7 @@
 //! of each operand, the registers that it writes, those that it reads. `r` are registers, `#`
 //! constants, `a` arrays, `t` tapes, `→` positions.
 
-use super::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register, argument_count};
+use super::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Operands, Register};
 use std::fmt::{self, Write};
 
 impl fmt::Display for Bytecode {
@@ -24,6 +24,7 @@ impl fmt::Display for Bytecode {
                 array.len, array.base
             )?;
         }
+        let operands = Operands::new(self);
         let mut functions = self.functions.iter().peekable();
         for (position, instruction) in self.code.iter().enumerate() {
             if let Some(function) = functions.next_if(|g| g.start as usize == position) {
@@ -34,7 +35,7 @@ impl fmt::Display for Bytecode {
                 writeln!(f, ":")?;
             }
             write!(f, "{position:5}  ")?;
-            self.instruction(f, instruction)?;
+            self.instruction(f, &operands, instruction)?;
             writeln!(f)?;
         }
         Ok(())
@@ -68,7 +69,8 @@ struct Line<'p> {
 
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.program.instruction(f, self.instruction)
+        let operands = Operands::new(self.program);
+        self.program.instruction(f, &operands, self.instruction)
     }
 }
 
@@ -87,27 +89,28 @@ impl Bytecode {
     fn instruction(
         &self,
         f: &mut fmt::Formatter<'_>,
+        operands: &Operands<'_>,
         instruction: &BytecodeInstruction,
     ) -> fmt::Result {
         let roles = instruction.opcode.roles();
         let words = || instruction.words.into_iter().zip(roles);
-        let count = |word: usize| argument_count(self, instruction, word);
         write!(f, "{}", mnemonic(instruction.opcode))?;
         let mut separator = "  ";
-        for (word, role) in words() {
+        for (i, (word, role)) in words().enumerate() {
             match role {
                 OperandRole::Write(..) => {
                     write!(f, "{separator}{}", self.register(Register(word)))?;
                     separator = ", ";
                 }
-                OperandRole::WriteList(n) => {
-                    for &register in &self.lists[word as usize..][..n as usize] {
+                OperandRole::WriteList(_) => {
+                    for &register in operands.list(instruction, i) {
                         write!(f, "{separator}{}", self.register(Register(register)))?;
                         separator = ", ";
                     }
                 }
                 OperandRole::Taken => {
-                    write!(f, "{separator}{}", self.registers(word, count(1)))?;
+                    let listed = self.registers(operands.list(instruction, i));
+                    write!(f, "{separator}{listed}")?;
                     separator = ", ";
                 }
                 _ => {}
@@ -135,8 +138,9 @@ impl Bytecode {
                 OperandRole::Message => {
                     format!("{:?}", self.interface.messages[word as usize].format)
                 }
-                OperandRole::ReadList(n) => self.registers(word, n as usize),
-                OperandRole::Arguments => self.registers(word, count(i)),
+                OperandRole::ReadList(_) | OperandRole::Arguments => {
+                    self.registers(operands.list(instruction, i))
+                }
                 OperandRole::Number => word.to_string(),
             };
             if !text.is_empty() {
@@ -147,8 +151,8 @@ impl Bytecode {
         Ok(())
     }
 
-    fn registers(&self, list: u32, count: usize) -> String {
-        let registers = self.lists[list as usize..][..count].iter();
+    fn registers(&self, list: &[u32]) -> String {
+        let registers = list.iter();
         let names: Vec<String> = registers.map(|&s| self.register(Register(s))).collect();
         names.join(", ")
     }

@@ -20,7 +20,7 @@ pub use instruction::{
 };
 
 pub(crate) use dataflow::{TOO_LARGE, check as check_flow};
-pub(crate) use operands::{argument_count, for_each_def, for_each_use};
+pub(crate) use operands::Operands;
 pub(crate) use validate::validate;
 
 use adumbra_ir::heap_of;
@@ -37,6 +37,10 @@ pub const MAX_REGISTERS: u32 = 1 << 24;
 /// The most registers of a function that may be active twice, for its parameters and values, since
 /// its calls save them.
 pub const MAX_SAVED_REGISTERS: u32 = 1 << 15;
+
+/// The most registers that the lists of all instructions name together: arguments of closures and
+/// messages, words of records. Engines resolve them one by one.
+pub const MAX_LISTED_REGISTERS: u64 = 1 << 22;
 
 /// A local array in the register file: consecutive elements, each with its shadows like any value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

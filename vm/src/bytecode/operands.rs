@@ -1,7 +1,8 @@
-//! Definitions and uses of bytecode instructions: the registers that each one writes and reads.
+//! Operands of bytecode instructions: the registers that each one writes and reads, and the words
+//! that it moves.
 
-use super::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register};
-use adumbra_ir::types::{Direction, Lanes};
+use super::{Bytecode, BytecodeInstruction, BytecodeTape, Opcode, OperandRole, Register};
+use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
 use std::ops::Range;
 
 /// Calls `each` for the registers of a value with these lanes.
@@ -14,85 +15,108 @@ fn each_word(register: u32, lanes: Lanes, mut each: impl FnMut(u32)) {
     }
 }
 
-fn list(program: &Bytecode, start: u32, count: usize) -> &[u32] {
-    &program.lists[start as usize..][..count]
-}
-
 /// The registers that an instruction saves or restores.
 fn saved(code: &BytecodeInstruction) -> Range<u32> {
     let [start, len, ..] = code.words;
     start..start + len
 }
 
-/// The registers that an instruction writes, except those within arrays that it names.
-pub(crate) fn for_each_def(
-    program: &Bytecode,
-    code: &BytecodeInstruction,
-    mut each: impl FnMut(u32),
-) {
-    if code.opcode == Opcode::Restore {
-        saved(code).for_each(&mut each);
-    }
-    for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
-        match role {
-            OperandRole::Write(lanes, _) => each_word(word, lanes, &mut each),
-            OperandRole::WriteList(count) => {
-                list(program, word, count as usize)
-                    .iter()
-                    .for_each(|&register| each(register));
-            }
-            OperandRole::Taken => {
-                let registers = list(program, word, argument_count(program, code, i));
-                let written = registers
-                    .iter()
-                    .filter(|&&register| Register(register).as_constant().is_none());
-                written.for_each(|&register| each(register));
-            }
-            _ => {}
-        }
-    }
+/// The operands of a program's instructions. Its types are walked once, since they are short to
+/// write but long to walk.
+pub(crate) struct Operands<'p> {
+    pub(crate) program: &'p Bytecode,
+    /// Of each closure shape, message and tape the type of each word that an instruction lists for
+    /// it.
+    closures: Box<[Box<[Scalar]>]>,
+    messages: Box<[Box<[Scalar]>]>,
+    tapes: Box<[Box<[Scalar]>]>,
 }
 
-/// The registers that an instruction reads, except constants and those within arrays that it names.
-pub(crate) fn for_each_use(
-    program: &Bytecode,
-    code: &BytecodeInstruction,
-    mut each: impl FnMut(u32),
-) {
-    if code.opcode == Opcode::Save {
-        saved(code).for_each(&mut each);
-    }
-    let mut read = |register: u32, lanes| {
-        if Register(register).as_constant().is_none() {
-            each_word(register, lanes, &mut each);
+impl<'p> Operands<'p> {
+    /// The program's types have sizes that validation has bounded.
+    pub(crate) fn new(program: &'p Bytecode) -> Operands<'p> {
+        fn scalars(types: &[Type]) -> Box<[Scalar]> {
+            let mut scalars = Vec::new();
+            let mut push = |scalar| scalars.push(scalar);
+            types.iter().for_each(|ty| ty.for_each_scalar(&mut push));
+            scalars.into_boxed_slice()
         }
-    };
-    for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
-        match role {
-            OperandRole::Read(lanes, _) => read(word, lanes),
-            OperandRole::ReadList(count) => {
-                let registers = list(program, word, count as usize);
-                registers
-                    .iter()
-                    .for_each(|&register| read(register, Lanes::NONE));
-            }
-            OperandRole::Arguments => {
-                let registers = list(program, word, argument_count(program, code, i));
-                registers
-                    .iter()
-                    .for_each(|&register| read(register, Lanes::NONE));
-            }
-            _ => {}
+        let record = |tape: &BytecodeTape| {
+            let words = tape.fields.iter().flat_map(|&field| {
+                let shadows = tape.lanes_of(field).count() as usize;
+                std::iter::once(field).chain(std::iter::repeat_n(Scalar::F32, shadows))
+            });
+            words.collect()
+        };
+        let interface = &program.interface;
+        let closures = interface.closures.iter();
+        let messages = interface.messages.iter();
+        Operands {
+            program,
+            closures: closures.map(|shape| scalars(&shape.params)).collect(),
+            messages: messages.map(|message| scalars(&message.params)).collect(),
+            tapes: program.tapes.iter().map(record).collect(),
         }
     }
-}
 
-/// The number of registers in the list of arguments, or of words taken, that the word `word` names.
-pub(crate) fn argument_count(program: &Bytecode, code: &BytecodeInstruction, word: usize) -> usize {
-    let of = code.words[word - 1] as usize;
-    match code.opcode.roles()[word - 1] {
-        OperandRole::Tape => program.tapes[of].words(),
-        OperandRole::Message => program.interface.messages[of].word_count(),
-        _ => program.interface.arguments(of),
+    /// The types of the arguments, or of the words taken, that the word `word` lists.
+    pub(crate) fn arguments(&self, code: &BytecodeInstruction, word: usize) -> &[Scalar] {
+        let of = code.words[word - 1] as usize;
+        match code.opcode.roles()[word - 1] {
+            OperandRole::Tape => &self.tapes[of],
+            OperandRole::Message => &self.messages[of],
+            _ => &self.closures[of],
+        }
+    }
+
+    /// The registers that the word `word` lists; none if it is no list.
+    pub(crate) fn list(&self, code: &BytecodeInstruction, word: usize) -> &'p [u32] {
+        let count = match code.opcode.roles()[word] {
+            OperandRole::ReadList(count) | OperandRole::WriteList(count) => count as usize,
+            OperandRole::Arguments | OperandRole::Taken => self.arguments(code, word).len(),
+            _ => return &[],
+        };
+        &self.program.lists[code.words[word] as usize..][..count]
+    }
+
+    /// The registers that an instruction writes, except those within arrays that it names.
+    pub(crate) fn for_each_def(&self, code: &BytecodeInstruction, mut each: impl FnMut(u32)) {
+        if code.opcode == Opcode::Restore {
+            saved(code).for_each(&mut each);
+        }
+        for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
+            match role {
+                OperandRole::Write(lanes, _) => each_word(word, lanes, &mut each),
+                OperandRole::WriteList(_) | OperandRole::Taken => {
+                    self.each_listed(code, i, &mut each);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The registers that an instruction reads, except constants and those within arrays that it
+    /// names.
+    pub(crate) fn for_each_use(&self, code: &BytecodeInstruction, mut each: impl FnMut(u32)) {
+        if code.opcode == Opcode::Save {
+            saved(code).for_each(&mut each);
+        }
+        for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
+            match role {
+                OperandRole::Read(lanes, _) if Register(word).as_constant().is_none() => {
+                    each_word(word, lanes, &mut each);
+                }
+                OperandRole::ReadList(_) | OperandRole::Arguments => {
+                    self.each_listed(code, i, &mut each);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn each_listed(&self, code: &BytecodeInstruction, word: usize, each: impl FnMut(u32)) {
+        let registers = self.list(code, word).iter().copied();
+        let registers = registers.filter(|&register| Register(register).as_constant().is_none());
+        registers.for_each(each);
     }
 }

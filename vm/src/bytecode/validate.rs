@@ -11,10 +11,10 @@
 mod tests;
 
 use super::{
-    Bytecode, BytecodeArray, BytecodeInstruction, MAX_REGISTERS, Opcode, OperandRole, Register,
+    Bytecode, BytecodeArray, BytecodeInstruction, MAX_LISTED_REGISTERS, MAX_REGISTERS, Opcode,
+    OperandRole, Operands, Register, TOO_LARGE,
 };
 use adumbra_ir::limits::MAX_RECORD_FIELDS;
-use adumbra_ir::module::ClosureShape;
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::MAX_OPERANDS;
 use adumbra_ops::definition::OperandKind;
@@ -26,14 +26,15 @@ type Valid = Result<(), String>;
 /// # Errors
 /// A message that names the fault and the instruction.
 pub(crate) fn validate(program: &Bytecode) -> Valid {
+    interface(program)?;
+    layout(program)?;
     let mut checker = Checker {
         program,
+        operands: Operands::new(program),
         global_words: program.interface.global_words() as u64,
-        shapes: Vec::new(),
+        wants_resource: wants_resource(program),
+        listed: 0,
     };
-    checker.interface()?;
-    checker.layout()?;
-    checker.shapes();
     checker.functions()?;
     let mut function = 0;
     for (position, instruction) in (0..).zip(&program.code) {
@@ -52,104 +53,91 @@ pub(crate) fn validate(program: &Bytecode) -> Valid {
 
 struct Checker<'p> {
     program: &'p Bytecode,
+    operands: Operands<'p>,
     global_words: u64,
-    shapes: Vec<Shape>,
-}
-
-/// The properties of a closure shape that are checked.
-struct Shape {
-    arguments: usize,
-    /// Whether a resource is among its arguments.
-    resource: bool,
+    /// By closure shape, whether a resource is among its arguments.
+    wants_resource: Vec<bool>,
+    /// Registers in the lists of the instructions so far.
+    listed: u64,
 }
 
 fn check(holds: bool, what: &str) -> Valid {
     if holds { Ok(()) } else { Err(what.to_owned()) }
 }
 
+/// Checks the sizes of what the host sees. Types are short to write but long to walk.
+fn interface(p: &Bytecode) -> Valid {
+    let i = &p.interface;
+    let most = MAX_REGISTERS as usize;
+    let outputs: usize = i.outputs.iter().map(|o| o.ty.scalar_count()).sum();
+    let arguments: usize = (0..i.closures.len()).map(|c| i.arguments(c)).sum();
+    check(i.global_words() <= most, "the globals are too large")?;
+    check(i.input_words() <= most, "the inputs are too large")?;
+    check(3 * outputs <= most, "the outputs are too large")?;
+    check(arguments <= most, "the closures are too large")?;
+    for message in &i.messages {
+        check(message.is_valid(), "a message does not fit its types")?;
+    }
+    for input in &i.inputs {
+        let words = input.default.len() == input.ty.scalar_count();
+        check(words, "a default has not its type's words")?;
+    }
+    let scalars = i.output_scalars();
+    let lanes = &p.output_lanes;
+    check(
+        lanes.len() == scalars.len(),
+        "an output has no shadows said",
+    )?;
+    for (&scalar, lanes) in scalars.iter().zip(lanes) {
+        let fits = scalar == Scalar::F32 || lanes.is_none();
+        check(fits, "an output that is no float has shadows")?;
+    }
+    Ok(())
+}
+
+/// Checks registers, arrays, tapes and lists.
+fn layout(p: &Bytecode) -> Valid {
+    let registers = u64::from(p.registers);
+    check(p.registers <= MAX_REGISTERS, "it has too many registers")?;
+    check(
+        p.constants.len() <= MAX_REGISTERS as usize,
+        "it has too many constants",
+    )?;
+    let fixed = 3 * p.output_lanes.len() + p.interface.input_words();
+    check(
+        fixed as u64 <= registers,
+        "outputs and inputs have no registers",
+    )?;
+    for array in &p.arrays {
+        check(array.len > 0, "an array has no elements")?;
+        let end = u64::from(array.base) + u64::from(array.len) * u64::from(array.stride());
+        check(end <= registers, "an array is outside of the register file")?;
+    }
+    for tape in &p.tapes {
+        let fits = (1..=MAX_RECORD_FIELDS).contains(&tape.fields.len());
+        check(fits, "a record has no fields, or too many")?;
+        let handles = [Scalar::Closure, Scalar::Resource];
+        let is_word = tape.fields.iter().all(|field| !handles.contains(field));
+        check(is_word, "a record has a field that is no number")?;
+    }
+    for &register in &p.lists {
+        read(p, register, Lanes::NONE)?;
+    }
+    let rising = p.spans.windows(2).all(|s| s[0].0 < s[1].0);
+    check(rising, "its places are not in order")
+}
+
+fn wants_resource(p: &Bytecode) -> Vec<bool> {
+    let shapes = p.interface.closures.iter().map(|shape| {
+        let mut found = false;
+        let mut find = |scalar| found |= scalar == Scalar::Resource;
+        (shape.params.iter()).for_each(|ty| ty.for_each_scalar(&mut find));
+        found
+    });
+    shapes.collect()
+}
+
 impl Checker<'_> {
-    fn interface(&self) -> Valid {
-        let i = &self.program.interface;
-        // Types are short to write but long to walk, so their sizes come first.
-        let most = MAX_REGISTERS as usize;
-        let outputs: usize = i.outputs.iter().map(|o| o.ty.scalar_count()).sum();
-        let arguments: usize = (0..i.closures.len()).map(|c| i.arguments(c)).sum();
-        check(
-            self.global_words <= most as u64,
-            "the globals are too large",
-        )?;
-        check(i.input_words() <= most, "the inputs are too large")?;
-        check(3 * outputs <= most, "the outputs are too large")?;
-        check(arguments <= most, "the closures are too large")?;
-        for message in &i.messages {
-            check(message.is_valid(), "a message does not fit its types")?;
-        }
-        for input in &i.inputs {
-            let words = input.default.len() == input.ty.scalar_count();
-            check(words, "a default has not its type's words")?;
-        }
-        let scalars = i.output_scalars();
-        let lanes = &self.program.output_lanes;
-        check(
-            lanes.len() == scalars.len(),
-            "an output has no shadows said",
-        )?;
-        for (&scalar, lanes) in scalars.iter().zip(lanes) {
-            let fits = scalar == Scalar::F32 || lanes.is_none();
-            check(fits, "an output that is no float has shadows")?;
-        }
-        Ok(())
-    }
-
-    fn layout(&self) -> Valid {
-        let p = self.program;
-        let registers = u64::from(p.registers);
-        check(p.registers <= MAX_REGISTERS, "it has too many registers")?;
-        check(
-            p.constants.len() <= MAX_REGISTERS as usize,
-            "it has too many constants",
-        )?;
-        let fixed = 3 * p.output_lanes.len() + p.interface.input_words();
-        check(
-            fixed as u64 <= registers,
-            "outputs and inputs have no registers",
-        )?;
-        for array in &p.arrays {
-            check(array.len > 0, "an array has no elements")?;
-            let end = u64::from(array.base) + u64::from(array.len) * u64::from(array.stride());
-            check(end <= registers, "an array is outside of the register file")?;
-        }
-        for tape in &p.tapes {
-            let fits = (1..=MAX_RECORD_FIELDS).contains(&tape.fields.len());
-            check(fits, "a record has no fields, or too many")?;
-            let handles = [Scalar::Closure, Scalar::Resource];
-            let is_word = tape.fields.iter().all(|field| !handles.contains(field));
-            check(is_word, "a record has a field that is no number")?;
-        }
-        for &register in &p.lists {
-            self.read(register, Lanes::NONE)?;
-        }
-        let rising = p.spans.windows(2).all(|s| s[0].0 < s[1].0);
-        check(rising, "its places are not in order")
-    }
-
-    fn shapes(&mut self) {
-        let interface = &self.program.interface;
-        let shapes = interface.closures.iter().enumerate();
-        let shape = |(index, shape): (usize, &ClosureShape)| {
-            let mut resource = false;
-            for ty in &shape.params {
-                ty.for_each_scalar(&mut |scalar| resource |= scalar == Scalar::Resource);
-            }
-            let arguments = interface.arguments(index);
-            Shape {
-                arguments,
-                resource,
-            }
-        };
-        self.shapes = shapes.map(shape).collect();
-    }
-
     fn functions(&self) -> Valid {
         let p = self.program;
         check(
@@ -177,7 +165,7 @@ impl Checker<'_> {
     }
 
     fn instruction(
-        &self,
+        &mut self,
         position: u32,
         instruction: &BytecodeInstruction,
         function: usize,
@@ -190,8 +178,8 @@ impl Checker<'_> {
             let index = word as usize;
             match role {
                 OperandRole::Unused => check(word == 0, "an unused word is not zero")?,
-                OperandRole::Write(lanes, _) => self.written(word, lanes)?,
-                OperandRole::Read(lanes, _) => self.read(word, lanes)?,
+                OperandRole::Write(lanes, _) => written(p, word, lanes)?,
+                OperandRole::Read(lanes, _) => read(p, word, lanes)?,
                 OperandRole::Target => {
                     let range = p.functions[function].start..self.end(function);
                     check(
@@ -214,7 +202,7 @@ impl Checker<'_> {
                 OperandRole::Shape => self.shape(index)?,
                 OperandRole::WriteList(n) => {
                     for &register in self.list(word, n as usize)? {
-                        self.written(register, Lanes::NONE)?;
+                        written(p, register, Lanes::NONE)?;
                     }
                 }
                 OperandRole::ReadList(n) => self.list(word, n as usize).map(|_| ())?,
@@ -223,13 +211,10 @@ impl Checker<'_> {
                 }
                 // Where constants are listed to be taken, words are dropped.
                 OperandRole::Arguments | OperandRole::Taken => {
-                    let of = words[i - 1] as usize;
-                    let count = match roles[i - 1] {
-                        OperandRole::Tape => p.tapes[of].words(),
-                        OperandRole::Message => p.interface.messages[of].word_count(),
-                        _ => self.shapes[of].arguments,
-                    };
+                    let count = self.operands.arguments(instruction, i).len();
                     self.list(word, count).map(|_| ())?;
+                    self.listed += count as u64;
+                    check(self.listed <= MAX_LISTED_REGISTERS, TOO_LARGE)?;
                 }
                 OperandRole::Tape => check(index < p.tapes.len(), "the tape is missing")?,
                 OperandRole::Number => {}
@@ -287,8 +272,9 @@ impl Checker<'_> {
     }
 
     fn shape(&self, index: usize) -> Valid {
-        let shape = self.shapes.get(index).ok_or("the closure is missing")?;
-        let has = !shape.resource || !self.program.interface.resources.is_empty();
+        let wants = self.wants_resource.get(index);
+        let has = !*wants.ok_or("the closure is missing")?
+            || !self.program.interface.resources.is_empty();
         check(has, "the closure wants a resource, of which there are none")
     }
 
@@ -297,31 +283,28 @@ impl Checker<'_> {
         let list = rest.and_then(|r| r.get(..count));
         list.ok_or_else(|| "the list is missing".to_owned())
     }
+}
 
-    fn written(&self, register: u32, lanes: Lanes) -> Valid {
-        check(
-            Register(register).as_constant().is_none(),
-            "a constant is written",
-        )?;
-        self.read(register, lanes)
-    }
+fn written(p: &Bytecode, register: u32, lanes: Lanes) -> Valid {
+    check(
+        Register(register).as_constant().is_none(),
+        "a constant is written",
+    )?;
+    read(p, register, lanes)
+}
 
-    fn read(&self, register: u32, lanes: Lanes) -> Valid {
-        match Register(register).as_constant() {
-            Some(index) => {
-                check(lanes.is_none(), "a constant has shadows")?;
-                check(
-                    (index as usize) < self.program.constants.len(),
-                    "the constant is missing",
-                )
-            }
-            None => {
-                let last = u64::from(register) + u64::from(extent(lanes));
-                check(
-                    last < u64::from(self.program.registers),
-                    "the register is missing",
-                )
-            }
+fn read(p: &Bytecode, register: u32, lanes: Lanes) -> Valid {
+    match Register(register).as_constant() {
+        Some(index) => {
+            check(lanes.is_none(), "a constant has shadows")?;
+            check(
+                (index as usize) < p.constants.len(),
+                "the constant is missing",
+            )
+        }
+        None => {
+            let last = u64::from(register) + u64::from(extent(lanes));
+            check(last < u64::from(p.registers), "the register is missing")
         }
     }
 }

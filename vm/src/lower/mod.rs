@@ -18,8 +18,8 @@ mod register_allocation;
 mod spans;
 
 use crate::bytecode::{
-    Bytecode, BytecodeArray, BytecodeFunction, Interface, MAX_REGISTERS, MAX_SAVED_REGISTERS,
-    Register, TOO_LARGE, check_flow, register_count, validate,
+    Bytecode, BytecodeArray, BytecodeFunction, Interface, MAX_LISTED_REGISTERS, MAX_REGISTERS,
+    MAX_SAVED_REGISTERS, Register, TOO_LARGE, check_flow, register_count, validate,
 };
 use adumbra_ir::calls::{CallGraph, SavedSteps, callees};
 use adumbra_ir::codes::Code;
@@ -59,8 +59,8 @@ pub(crate) struct FunctionFrame {
 /// If the verifier does not accept the module.
 ///
 /// # Errors
-/// `ProgramTooLarge` if registers and arrays do not fit into [`MAX_REGISTERS`], or those that a
-/// recursive call saves into [`MAX_SAVED_REGISTERS`].
+/// `ProgramTooLarge` if registers and arrays do not fit into [`MAX_REGISTERS`], those that a
+/// recursive call saves into [`MAX_SAVED_REGISTERS`], or lists into [`MAX_LISTED_REGISTERS`].
 pub fn lower(module: &Module) -> Result<Bytecode, Diagnostic> {
     lower_with(module, None)
 }
@@ -108,6 +108,9 @@ fn lower_with<'m>(
             top = function::lower(&mut lowering, id, top, &mut work);
             if top > MAX_REGISTERS {
                 return Err(too_large(module, id));
+            }
+            if lowering.out.lists.len() as u64 > MAX_LISTED_REGISTERS {
+                return Err(too_much_listed(module, id));
             }
             if cyclic && lowering.parameter_slots(id) + (top - start) > MAX_SAVED_REGISTERS {
                 return Err(too_much_to_save(module, id));
@@ -258,6 +261,19 @@ fn too_large(module: &Module, function: FuncId) -> Diagnostic {
         "with its callees it takes more than {MAX_REGISTERS} words"
     ))
     .help("make its arrays smaller")
+}
+
+fn too_much_listed(module: &Module, function: FuncId) -> Diagnostic {
+    let function = module.function(function);
+    Diagnostic::new(
+        Code::ProgramTooLarge,
+        function.span,
+        format!("`{}` needs more operands than a program may have", function.name),
+    )
+    .here(format!(
+        "the records, closures and messages of the program have more than {MAX_LISTED_REGISTERS} words"
+    ))
+    .help("differentiate a smaller part, or make closures of fewer arguments")
 }
 
 fn too_much_to_save(module: &Module, function: FuncId) -> Diagnostic {

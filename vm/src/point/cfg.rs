@@ -7,9 +7,7 @@
 
 use super::state::index;
 use crate::basic_blocks::{BasicBlocks, MAX_LIVENESS_WORDS};
-use crate::bytecode::{
-    Bytecode, BytecodeInstruction, Opcode, Register, for_each_def, for_each_use,
-};
+use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Operands, Register};
 use crate::native::{
     ArithmeticInst, ArithmeticKind, CfgEntry, CondBranch, Condition, DualOperand, EXIT_FINISHED,
     Edge, PointBlock, PointCfg, PointTerminator, WordLocation,
@@ -28,7 +26,8 @@ type Span = Range<u32>;
 
 /// The code of single points for a native backend: the CFG of each function that has any block.
 pub fn point_cfgs(program: &Bytecode) -> Vec<PointCfg> {
-    let blocks = BasicBlocks::new(program, &[]);
+    let operands = Operands::new(program);
+    let blocks = BasicBlocks::new(&operands, &[]);
     let mut spans = Vec::new();
     let mut point_cfgs = Vec::new();
     let mut block = 0;
@@ -390,12 +389,12 @@ impl Finder<'_> {
                 {
                     all[point_block * words..][..words].copy_from_slice(&live);
                 }
-                for_each_def(self.program, code, |register| {
+                blocks.operands.for_each_def(code, |register| {
                     live[register as usize / 64] &= !(1 << (register % 64));
                 });
-                for_each_use(self.program, code, |register| {
-                    add(&mut live, register as usize)
-                });
+                blocks
+                    .operands
+                    .for_each_use(code, |register| add(&mut live, register as usize));
             }
         }
         let mut arrays = vec![0; words];

@@ -20,9 +20,7 @@ use super::instruction::{
     BailOutValue, BatchInstruction, BatchLoop, BatchOp, OperandLocation, RoutineCall, SampleDetail,
 };
 use crate::basic_blocks::{BatchBlocks, ends_basic_block};
-use crate::bytecode::{
-    Bytecode, BytecodeInstruction, Opcode, Register, ShadowPattern, argument_count, for_each_def,
-};
+use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Operands, Register, ShadowPattern};
 use crate::native::{ArithmeticKind, CompileUnit};
 use adumbra_ir::module::Channels;
 use adumbra_ir::types::Direction;
@@ -92,10 +90,11 @@ pub(super) fn load(
     without: SuperinstructionSet,
 ) -> BatchCode {
     let calls = BatchCalls::of(program);
-    let mut blocks = BatchBlocks::new(program, &calls.bails_out);
+    let operands = Operands::new(program);
+    let mut blocks = BatchBlocks::new(&operands, &calls.bails_out);
     let mut written = vec![false; program.registers as usize];
     for code in &program.code {
-        for_each_def(program, code, |register| written[register as usize] = true);
+        operands.for_each_def(code, |register| written[register as usize] = true);
     }
     let inputs = 3 * program.output_lanes.len() as u32;
     let inputs = inputs..inputs + program.interface.input_words() as u32;
@@ -115,6 +114,7 @@ pub(super) fn load(
     let written_inputs: Vec<u32> = relocated.map(|(_, input)| input).collect();
     let mut loader = Loader {
         program,
+        operands: &operands,
         level,
         uniform,
         native,
@@ -190,6 +190,7 @@ pub(super) fn load(
 
 struct Loader<'p> {
     program: &'p Bytecode,
+    operands: &'p Operands<'p>,
     level: SimdLevel,
     uniform: &'p [bool],
     native: bool,
@@ -304,7 +305,7 @@ impl Loader<'_> {
 
     fn instruction(&mut self, code: &BytecodeInstruction, last_uses: &[u32]) {
         let [a, b, c, ..] = code.words;
-        let program = self.program;
+        let (program, lists) = (self.program, self.operands);
         let array = |number: u32| program.arrays[number as usize];
         match code.opcode {
             Opcode::Arithmetic(op, pattern) => self.arithmetic(op, pattern, &code.words, last_uses),
@@ -445,29 +446,25 @@ impl Loader<'_> {
                 self.sample(code, channels, SampleDetail::Level, operands);
             }
             Opcode::Message => {
-                let operands = self.arguments(code, 1);
+                let operands = self.all(lists.list(code, 1));
                 self.emit(BatchOp::Message(a), operands);
             }
             Opcode::Keep => {
-                let operands = self.arguments(code, 1);
+                let operands = self.all(lists.list(code, 1));
                 // A point that bails out keeps its record elsewhere.
                 let elsewhere = self.list_bail_out_values(self.position);
                 self.emit(BatchOp::Keep { tape: a, elsewhere }, operands);
             }
             Opcode::Take => {
-                let count = argument_count(program, code, 1);
-                let registers = &program.lists[b as usize..][..count];
+                let registers = lists.list(code, 1);
                 let written = registers.iter().copied();
                 let is_written = |register: &u32| Register(*register).as_constant().is_none();
                 self.prepare_writes(written.filter(is_written));
-                let operands: Vec<OperandLocation> = registers
-                    .iter()
-                    .map(|&register| self.location(register))
-                    .collect();
+                let operands = self.all(registers);
                 self.emit(BatchOp::Take(a), operands);
             }
             Opcode::MakeClosure => {
-                let operands = self.arguments(code, 2);
+                let operands = self.all(lists.list(code, 2));
                 self.closure(BatchOp::MakeClosure(b), a, operands);
             }
             Opcode::ClosureAdd | Opcode::ClosureScale => {
@@ -492,14 +489,8 @@ impl Loader<'_> {
         std::array::from_fn(|i| self.location(program.lists[start as usize + i]))
     }
 
-    fn arguments(&mut self, code: &BytecodeInstruction, word: usize) -> Vec<OperandLocation> {
-        let program = self.program;
-        let count = argument_count(program, code, word);
-        let registers = &program.lists[code.words[word] as usize..][..count];
-        registers
-            .iter()
-            .map(|&register| self.location(register))
-            .collect()
+    fn all(&mut self, registers: &[u32]) -> Vec<OperandLocation> {
+        (registers.iter().map(|&register| self.location(register))).collect()
     }
 
     fn closure(&mut self, batch_op: BatchOp, to: u32, operands: Vec<OperandLocation>) {

@@ -4,8 +4,9 @@ use super::partition::{RegisterPartition, inputs};
 use super::structure::{LoopBounds, target};
 use super::transfer::{DataflowState, SavedRange, TransferFunction};
 use super::{ALL_STALE, CheckBudget, WordKinds, word_kinds};
-use crate::bytecode::{Bytecode, Opcode};
+use crate::bytecode::{Opcode, Operands};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// The summary of a function.
 struct Summary {
@@ -23,13 +24,11 @@ struct Summary {
     is_used: bool,
 }
 
-/// A loop around the position.
-struct Open {
-    head: u32,
-    end: u32,
-    /// The state at its head.
+/// The head of a loop.
+struct LoopHead {
+    /// The states that came there so far, joined.
     held: DataflowState,
-    /// Whether that has changed since it was walked.
+    /// Whether that has changed since the loop was walked.
     is_changed: bool,
 }
 
@@ -41,7 +40,12 @@ struct Walk {
     state: Option<DataflowState>,
     /// The states that jumps carry to later positions.
     pending: BTreeMap<u32, DataflowState>,
-    open: Vec<Open>,
+    /// The heads of the loops around the position, with the positions of their last back edges.
+    open: Vec<(u32, u32)>,
+    /// The outermost of those, and all loops in it that were walked, by the positions of their
+    /// heads. Walking a loop again goes on from what its inner loops had, so the walks of a loop are
+    /// as many as the changes of the heads around it, whatever its depth.
+    heads: BTreeMap<u32, LoopHead>,
     saves: Vec<SavedRange>,
 }
 
@@ -54,17 +58,19 @@ struct Checker<'p> {
     again: bool,
 }
 
-/// Checks all functions that the shader reaches.
+/// Checks all functions that the shader reaches; returns what was spent.
 pub(super) fn check(
-    program: &Bytecode,
+    operands: &Operands<'_>,
     atoms: &RegisterPartition,
     loops: &LoopBounds,
-) -> Result<(), String> {
+    budget: CheckBudget,
+) -> Result<CheckBudget, String> {
+    let program = operands.program;
     let mut checker = Checker {
-        transfer: TransferFunction::new(program, atoms),
+        transfer: TransferFunction::new(operands, atoms),
         loops,
         summaries: Vec::new(),
-        budget: CheckBudget::default(),
+        budget,
         again: true,
     };
     checker.summarise()?;
@@ -82,7 +88,7 @@ pub(super) fn check(
         }
         checker.round(entry)?;
     }
-    Ok(())
+    Ok(checker.budget)
 }
 
 /// Joins one state into another; returns whether it grew.
@@ -120,13 +126,11 @@ impl Checker<'_> {
                 if code.opcode == Opcode::Call {
                     callers[code.words[0] as usize].push(number);
                 }
-                let mut count = 0;
+                self.budget.spend(self.transfer.work(code))?;
                 self.transfer.touched(code, |atom, is_write| {
                     touched[atom] = true;
                     written[atom] |= is_write;
-                    count += 1;
                 });
-                self.budget.spend(count)?;
             }
             self.summaries.push(Summary {
                 touched,
@@ -202,6 +206,7 @@ impl Checker<'_> {
             state: Some(self.budget.keep(entry)?),
             pending: BTreeMap::new(),
             open: Vec::new(),
+            heads: BTreeMap::new(),
             saves: Vec::new(),
         })
     }
@@ -226,30 +231,28 @@ impl Checker<'_> {
     /// Passes one instruction; returns the function that has to be walked before that.
     fn step(&mut self, walk: &mut Walk) -> Result<Option<usize>, String> {
         let (program, position) = (self.transfer.program, walk.position);
+        let code = &program.code[position as usize];
+        self.budget.spend(self.transfer.work(code))?;
         if let Some(arriving) = walk.pending.remove(&position) {
             self.arrive(&mut walk.state, arriving)?;
+        }
+        if walk.state.is_some()
+            && let Some(&end) = self.loops.get(&position)
+            && walk.open.last().is_none_or(|&(head, _)| head != position)
+        {
+            self.open_loop(walk, (position, end))?;
         }
         let Some(state) = &mut walk.state else {
             return Ok(None);
         };
-        let is_open = walk.open.last().is_some_and(|open| open.head == position);
-        if let (Some(&end), false) = (self.loops.get(&position), is_open) {
-            walk.open.push(Open {
-                head: position,
-                end,
-                held: self.budget.keep(state)?,
-                is_changed: false,
-            });
-        }
-        let code = &program.code[position as usize];
         self.transfer.run(state, &mut walk.saves, code)?;
         let [first, second, ..] = code.words;
         match code.opcode {
             Opcode::Loop => {
-                let open = walk.open.iter_mut().rfind(|open| open.head == first);
-                let open = open.expect("control comes there by the head alone");
+                let head = walk.heads.get_mut(&first);
+                let head = head.expect("control comes there by the head alone");
                 self.budget.spend(state.len())?;
-                open.is_changed |= join(&mut open.held, state);
+                head.is_changed |= join(&mut head.held, state);
                 self.end_path(walk);
             }
             Opcode::Return => {
@@ -324,18 +327,41 @@ impl Checker<'_> {
         Ok(None)
     }
 
+    /// Control comes to the head of a loop from outside. The state there is joined with those of
+    /// earlier walks: what comes there in a later walk of the loops around it only grows.
+    fn open_loop(&mut self, walk: &mut Walk, bounds: (u32, u32)) -> Result<(), String> {
+        walk.open.push(bounds);
+        let state = walk.state.as_mut().expect("control comes there");
+        self.budget.spend(state.len())?;
+        match walk.heads.entry(bounds.0) {
+            Entry::Vacant(head) => drop(head.insert(LoopHead {
+                held: self.budget.keep(state)?,
+                is_changed: false,
+            })),
+            Entry::Occupied(mut head) => {
+                join(&mut head.get_mut().held, state);
+                state.copy_from_slice(&head.get().held);
+            }
+        }
+        Ok(())
+    }
+
     /// Ends a loop: walks it once more if the state at its head has changed.
     fn end_loop(&mut self, walk: &mut Walk) -> Result<(), String> {
-        while let Some(open) = walk.open.last_mut()
-            && open.end < walk.position
+        while let Some(&(head, end)) = walk.open.last()
+            && end < walk.position
         {
-            if std::mem::take(&mut open.is_changed) {
-                let held = self.budget.keep(&open.held)?;
-                walk.position = open.head;
-                walk.state = Some(held);
+            let head_state = walk.heads.get_mut(&head).expect("it was opened");
+            if std::mem::take(&mut head_state.is_changed) {
+                walk.position = head;
+                walk.state = Some(self.budget.keep(&head_state.held)?);
             } else {
-                self.budget.give_back(&open.held);
                 walk.open.pop();
+            }
+        }
+        if walk.open.is_empty() {
+            for (_, head) in std::mem::take(&mut walk.heads) {
+                self.budget.give_back(&head.held);
             }
         }
         Ok(())

@@ -1,66 +1,87 @@
 //! The partition of registers into atoms: registers that no instruction separates.
 
-use crate::bytecode::{Bytecode, BytecodeArray, Opcode, OperandRole, Register, argument_count};
+use crate::bytecode::{Bytecode, BytecodeArray, Opcode, OperandRole, Operands, Register};
 use adumbra_ir::types::{Direction, Lanes, Scalar};
 use std::ops::Range;
 
 /// The atoms of a program: its registers, cut where an instruction, an array or the type of an
 /// input starts or ends.
 pub(super) struct RegisterPartition {
-    /// The first register of each atom, by rising number; then the number of registers.
-    starts: Vec<u32>,
+    /// A bit for the first register of each atom.
+    starts: Vec<u64>,
+    /// The number of atoms that start before each word of bits.
+    before: Vec<u32>,
+    len: usize,
 }
 
 impl RegisterPartition {
-    pub(super) fn new(program: &Bytecode) -> RegisterPartition {
-        let mut starts = vec![0, program.registers];
+    /// Takes time in proportion to the program's size: a list that several instructions name is cut
+    /// once.
+    pub(super) fn new(operands: &Operands<'_>) -> RegisterPartition {
+        let program = operands.program;
+        let mut starts = vec![0; program.registers as usize / 64 + 1];
+        let mut start = |register: u32| starts[register as usize / 64] |= 1 << (register % 64);
         let mut cut = |register: u32, len: u32| {
             if Register(register).as_constant().is_none() {
-                starts.extend([register, register + len]);
+                start(register);
+                start(register + len);
             }
         };
+        cut(0, program.registers);
         for array in &program.arrays {
             cut(array.base, array.registers());
         }
         for input in inputs(program) {
             cut(input.0.start, input.0.end - input.0.start);
         }
+        // How many more lists cover each place than the one before.
+        let mut covering = vec![0_i32; program.lists.len() + 1];
         for code in &program.code {
             if let Opcode::Save | Opcode::Restore = code.opcode {
                 cut(code.words[0], code.words[1]);
             }
             for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
-                let mut list = |count: usize| {
-                    let registers = &program.lists[word as usize..][..count];
-                    registers.iter().for_each(|&register| cut(register, 1));
-                };
-                match role {
-                    OperandRole::Read(lanes, _) | OperandRole::Write(lanes, _) => {
-                        words(word, lanes).for_each(|register| cut(register, 1));
-                    }
-                    OperandRole::ReadList(count) | OperandRole::WriteList(count) => {
-                        list(count as usize)
-                    }
-                    OperandRole::Arguments | OperandRole::Taken => {
-                        list(argument_count(program, code, i))
-                    }
-                    _ => {}
+                if let OperandRole::Read(lanes, _) | OperandRole::Write(lanes, _) = role {
+                    words(word, lanes).for_each(|register| cut(register, 1));
+                }
+                let listed = operands.list(code, i).len();
+                if listed > 0 {
+                    covering[word as usize] += 1;
+                    covering[word as usize + listed] -= 1;
                 }
             }
         }
-        starts.sort_unstable();
-        starts.dedup();
-        RegisterPartition { starts }
+        let mut covered = 0;
+        for (&register, change) in program.lists.iter().zip(covering) {
+            covered += change;
+            if covered > 0 {
+                cut(register, 1);
+            }
+        }
+        // The end of the last atom starts none.
+        starts[program.registers as usize / 64] &= !(1 << (program.registers % 64));
+        let mut len = 0;
+        let count = |bits: &u64| {
+            len += bits.count_ones();
+            len - bits.count_ones()
+        };
+        RegisterPartition {
+            before: starts.iter().map(count).collect(),
+            starts,
+            len: len as usize,
+        }
     }
 
     /// The number of atoms.
     pub(super) fn len(&self) -> usize {
-        self.starts.len() - 1
+        self.len
     }
 
     /// The atom of a register.
     pub(super) fn at(&self, register: u32) -> usize {
-        self.starts.partition_point(|&start| start <= register) - 1
+        let word = register as usize / 64;
+        let up_to = self.starts[word] & (u64::MAX >> (63 - register % 64));
+        (self.before[word] + up_to.count_ones()) as usize - 1
     }
 
     /// The atoms of registers that start and end with one.

@@ -2,7 +2,7 @@
 //! a call saves are restored right after it.
 
 use crate::bytecode::{Bytecode, BytecodeInstruction, MAX_SAVED_REGISTERS, Opcode, OperandRole};
-use adumbra_ir::host::ELEMENTS_PER_STEP;
+use adumbra_ir::host::WORDS_PER_STEP;
 use std::collections::BTreeMap;
 
 /// By the position of each loop's head, that of its last back edge.
@@ -97,7 +97,7 @@ impl Saved {
             }
             Opcode::Call if is_open && !self.is_called => {
                 // Registers that functions save, arrays apart, are bounded; elements take steps.
-                let elements = u64::from(ELEMENTS_PER_STEP) * (u64::from(second) + 1);
+                let elements = u64::from(WORDS_PER_STEP) * (u64::from(second) + 1);
                 if self.words > u64::from(MAX_SAVED_REGISTERS) + 3 * elements {
                     return Err("more is saved than the call takes steps for");
                 }

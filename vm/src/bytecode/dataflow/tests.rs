@@ -1,5 +1,7 @@
 //! Programs with one fault each.
 
+mod hostile;
+
 use super::*;
 use crate::bytecode::{BytecodeArray, BytecodeInstruction, Opcode, validate};
 use adumbra_ir::span::FileId;

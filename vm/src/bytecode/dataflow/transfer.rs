@@ -5,11 +5,18 @@ use super::{
     ALL_STALE, BOOL, FLOAT, INT, STALE, WordKinds, readable_as, readable_as_operand, word_kinds,
 };
 use crate::bytecode::{
-    Bytecode, BytecodeArray, BytecodeInstruction, BytecodeTape, Holds, Opcode, OperandRole,
-    Register, argument_count,
+    Bytecode, BytecodeArray, BytecodeInstruction, Holds, Opcode, OperandRole, Operands, Register,
 };
-use adumbra_ir::types::{Direction, Lanes, Scalar, Type};
+use adumbra_ir::types::{Direction, Lanes, Scalar};
 use adumbra_ops::definition::OperandKind;
+
+/// The work of running an instruction apart from what it lists, in bytes of states: they take as
+/// long to copy or join.
+const INSTRUCTION_WORK: usize = 1 << 10;
+/// The same for a register that it lists.
+const REGISTER_WORK: usize = 1 << 6;
+/// The same for a register that it saves or restores: engines walk those too.
+const SAVED_WORK: usize = 1 << 3;
 
 /// The kinds that the words of a program hold at one position, by atom.
 pub(super) type DataflowState = Vec<WordKinds>;
@@ -21,22 +28,21 @@ pub(super) struct SavedRange {
     pub(super) held: DataflowState,
 }
 
-/// The types of the words that a field of a record has: its own, and float for each shadow.
-fn words_of(field: Scalar, tape: &BytecodeTape) -> impl Iterator<Item = Scalar> + use<> {
-    let shadows = tape.lanes_of(field).count() as usize;
-    std::iter::once(field).chain(std::iter::repeat_n(Scalar::F32, shadows))
-}
-
 /// The transfer functions of a program's instructions.
 pub(super) struct TransferFunction<'p> {
     pub(super) program: &'p Bytecode,
+    pub(super) operands: &'p Operands<'p>,
     pub(super) atoms: &'p RegisterPartition,
     /// The kinds of each word of the host's globals.
     globals: Vec<WordKinds>,
 }
 
 impl<'p> TransferFunction<'p> {
-    pub(super) fn new(program: &'p Bytecode, atoms: &'p RegisterPartition) -> TransferFunction<'p> {
+    pub(super) fn new(
+        operands: &'p Operands<'p>,
+        atoms: &'p RegisterPartition,
+    ) -> TransferFunction<'p> {
+        let program = operands.program;
         let mut globals = Vec::with_capacity(program.interface.global_words());
         for global in &program.interface.globals {
             let ty = &global.ty;
@@ -45,6 +51,7 @@ impl<'p> TransferFunction<'p> {
         }
         TransferFunction {
             program,
+            operands,
             atoms,
             globals,
         }
@@ -80,14 +87,6 @@ impl<'p> TransferFunction<'p> {
                 "register {register} holds another type than is read"
             )),
         }
-    }
-
-    fn read_list(&self, state: &DataflowState, start: u32, count: u32) -> Result<(), String> {
-        let registers = &self.program.lists[start as usize..][..count as usize];
-        (registers.iter()).try_for_each(|&register| {
-            self.read(state, register, readable_as(Scalar::F32))
-                .map(drop)
-        })
     }
 
     fn write(&self, state: &mut DataflowState, register: u32, held: WordKinds) {
@@ -170,36 +169,33 @@ impl<'p> TransferFunction<'p> {
         Err("the array that was saved is another".to_owned())
     }
 
-    /// Calls `each` with every register of a list of arguments or of words taken, and its type.
-    fn for_each_argument(
+    /// Each register of a list of arguments or of words taken, and its type.
+    fn arguments(
         &self,
         code: &BytecodeInstruction,
         word: usize,
-        mut each: impl FnMut(u32, Scalar) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let of = code.words[word - 1] as usize;
-        let start = code.words[word] as usize;
-        let count = argument_count(self.program, code, word);
-        let mut registers = self.program.lists[start..][..count].iter();
-        let mut valid = Ok(());
-        let mut next = |scalar| {
-            let register = *registers.next().expect("a register for each word");
-            if valid.is_ok() {
-                valid = each(register, scalar);
+    ) -> impl Iterator<Item = (u32, Scalar)> {
+        let registers = self.operands.list(code, word).iter().copied();
+        registers.zip(self.operands.arguments(code, word).iter().copied())
+    }
+
+    /// The work of running an instruction, in bytes of states: that of the instruction, of each
+    /// register that it lists or saves, and of the atoms of arrays that it names.
+    pub(super) fn work(&self, code: &BytecodeInstruction) -> usize {
+        if let Opcode::Save | Opcode::Restore = code.opcode {
+            return INSTRUCTION_WORK + SAVED_WORK * code.words[1] as usize;
+        }
+        let roles = code.opcode.roles();
+        let is_whole = !matches!(code.opcode, Opcode::Load(..) | Opcode::Store(..));
+        let work = |(i, (&word, role)): (usize, (&u32, OperandRole))| match role {
+            OperandRole::Array => {
+                let array = self.program.arrays[word as usize];
+                self.atoms.array(array).len() << u32::from(is_whole)
             }
+            _ => REGISTER_WORK * self.operands.list(code, i).len(),
         };
-        let types: &[Type] = match code.opcode.roles()[word - 1] {
-            OperandRole::Tape => {
-                let tape = &self.program.tapes[of];
-                let fields = tape.fields.iter();
-                fields.flat_map(|&f| words_of(f, tape)).for_each(&mut next);
-                &[]
-            }
-            OperandRole::Message => &self.program.interface.messages[of].params,
-            _ => &self.program.interface.closures[of].params,
-        };
-        types.iter().for_each(|ty| ty.for_each_scalar(&mut next));
-        valid
+        let words = code.words.iter().zip(roles).enumerate();
+        INSTRUCTION_WORK + words.map(work).sum::<usize>()
     }
 
     /// The kinds that may be read as such a value.
@@ -234,10 +230,16 @@ impl<'p> TransferFunction<'p> {
                     let is_word = holds == Holds::Operand(OperandKind::Word);
                     all |= if is_word { last } else { 0 };
                 }
-                OperandRole::ReadList(count) => self.read_list(state, word, count)?,
-                OperandRole::Arguments => self.for_each_argument(code, i, |register, scalar| {
-                    self.read(state, register, readable_as(scalar)).map(drop)
-                })?,
+                OperandRole::ReadList(_) => {
+                    for &register in self.operands.list(code, i) {
+                        self.read(state, register, readable_as(Scalar::F32))?;
+                    }
+                }
+                OperandRole::Arguments => {
+                    for (register, scalar) in self.arguments(code, i) {
+                        self.read(state, register, readable_as(scalar))?;
+                    }
+                }
                 _ => {}
             }
         }
@@ -274,7 +276,7 @@ impl<'p> TransferFunction<'p> {
                 let held = self.array(state, array(b))?;
                 self.copy(array(a), array(b), held, self.saved(saves, array(a), c)?);
             }
-            _ => self.write_results(state, code, last, all)?,
+            _ => self.write_results(state, code, last, all),
         }
         Ok(())
     }
@@ -287,7 +289,7 @@ impl<'p> TransferFunction<'p> {
         code: &BytecodeInstruction,
         last: WordKinds,
         all: WordKinds,
-    ) -> Result<(), String> {
+    ) {
         for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
             match role {
                 OperandRole::Write(lanes, holds) => {
@@ -302,20 +304,21 @@ impl<'p> TransferFunction<'p> {
                     };
                     self.write_value(state, word, lanes, held);
                 }
-                OperandRole::WriteList(count) => {
-                    let registers = &self.program.lists[word as usize..][..count as usize];
-                    (registers.iter()).for_each(|&register| self.write(state, register, FLOAT));
-                }
-                OperandRole::Taken => self.for_each_argument(code, i, |register, scalar| {
-                    if Register(register).as_constant().is_none() {
-                        self.write(state, register, word_kinds(scalar));
+                OperandRole::WriteList(_) => {
+                    for &register in self.operands.list(code, i) {
+                        self.write(state, register, FLOAT);
                     }
-                    Ok(())
-                })?,
+                }
+                OperandRole::Taken => {
+                    for (register, scalar) in self.arguments(code, i) {
+                        if Register(register).as_constant().is_none() {
+                            self.write(state, register, word_kinds(scalar));
+                        }
+                    }
+                }
                 _ => {}
             }
         }
-        Ok(())
     }
 
     /// Checks the words that the host reads when the shader returns.
@@ -335,42 +338,18 @@ impl<'p> TransferFunction<'p> {
 
     /// The atoms that an instruction itself reads or writes.
     pub(super) fn touched(&self, code: &BytecodeInstruction, mut each: impl FnMut(usize, bool)) {
-        for (i, (&word, role)) in code.words.iter().zip(code.opcode.roles()).enumerate() {
-            let list = |count: usize| &self.program.lists[word as usize..][..count];
-            let mut registers = |registers: &[u32], is_write: bool| {
-                for &register in registers {
-                    if Register(register).as_constant().is_none() {
-                        each(self.atoms.at(register), is_write);
-                    }
-                }
-            };
-            match role {
-                OperandRole::Read(lanes, _) => {
-                    words(word, lanes).for_each(|register| registers(&[register], false))
-                }
-                OperandRole::Write(lanes, _) => {
-                    words(word, lanes).for_each(|register| registers(&[register], true))
-                }
-                OperandRole::ReadList(count) => registers(list(count as usize), false),
-                OperandRole::WriteList(count) => registers(list(count as usize), true),
-                OperandRole::Arguments => {
-                    registers(list(argument_count(self.program, code, i)), false)
-                }
-                OperandRole::Taken => {
-                    registers(list(argument_count(self.program, code, i)), true);
-                }
-                OperandRole::Array => {
-                    let range = self.atoms.array(self.program.arrays[word as usize]);
-                    range.for_each(|atom| each(atom, true));
-                }
-                _ => {}
-            }
+        let (operands, atoms) = (self.operands, self.atoms);
+        if let Opcode::Save | Opcode::Restore = code.opcode {
+            let range = atoms.range(code.words[0], code.words[1]);
+            return range.for_each(|atom| each(atom, code.opcode == Opcode::Restore));
         }
-        if let Opcode::Restore = code.opcode {
-            let [register, len, ..] = code.words;
-            self.atoms
-                .range(register, len)
-                .for_each(|atom| each(atom, true));
+        operands.for_each_use(code, |register| each(atoms.at(register), false));
+        operands.for_each_def(code, |register| each(atoms.at(register), true));
+        for (&word, role) in code.words.iter().zip(code.opcode.roles()) {
+            if role == OperandRole::Array {
+                let range = atoms.array(self.program.arrays[word as usize]);
+                range.for_each(|atom| each(atom, true));
+            }
         }
     }
 }
