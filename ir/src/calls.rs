@@ -5,7 +5,7 @@
 //! Tarjan (1972), *Depth-first search and linear graph algorithms*, with an explicit stack: it is
 //! linear, and a chain of any length is fine.
 
-use crate::host::array_steps;
+use crate::host::move_steps;
 use crate::instruction::FieldMut;
 use crate::module::{Array, FuncId, Function, InstKind, Module};
 
@@ -44,7 +44,7 @@ impl SavedSteps {
         let elements = |sum: u32, array: &Array| sum.saturating_add(array.len);
         let steps = |function: &Function| {
             // One sum over all arrays, since many small ones take as long as a large one.
-            array_steps(function.arrays.iter().fold(0, elements))
+            move_steps(function.arrays.iter().fold(0, elements))
         };
         let mut by_function: Vec<(u32, u64)> =
             module.functions.iter().map(|f| (0, steps(f))).collect();

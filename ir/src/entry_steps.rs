@@ -3,9 +3,9 @@
 //!
 //! An array begins as zeros. If the function clears all of it before any other use, entering need
 //! not do so. Any other array that the caller does not fill is cleared on entry, and takes steps
-//! for it ([`array_steps`]).
+//! for it ([`move_steps`]).
 
-use crate::host::array_steps;
+use crate::host::move_steps;
 use crate::module::{ArrayId, FuncId, Function, Inst, InstKind, Module, PassingMode, RegionId};
 
 /// The first use of an array in a function.
@@ -83,12 +83,12 @@ impl EntrySteps {
     /// Computes the steps for a module.
     pub fn new(module: &Module) -> EntrySteps {
         let steps = |function: &Function| -> Vec<u64> {
-            if function.arrays.iter().all(|a| array_steps(a.len) == 0) {
+            if function.arrays.iter().all(|a| move_steps(a.len) == 0) {
                 return Vec::new();
             }
             let arrays = function.arrays.iter().zip(cleared_arrays(function));
             let cleared = arrays.filter(|(_, cleared)| *cleared);
-            cleared.map(|(array, _)| array_steps(array.len)).collect()
+            cleared.map(|(array, _)| move_steps(array.len)).collect()
         };
         EntrySteps {
             by_function: module.functions.iter().map(steps).collect(),

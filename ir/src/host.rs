@@ -15,8 +15,8 @@ use std::iter::{Chain, Copied, Flatten, Once, once};
 use std::slice;
 
 /// Steps that a point may take: one for each iteration of a loop but its first, one for each
-/// function entered, the shader's own included, and those of work on large arrays
-/// ([`array_steps`]).
+/// function entered, the shader's own included, and those of instructions that move many words
+/// ([`move_steps`]).
 pub const DEFAULT_STEPS: u64 = 1 << 20;
 /// Functions that may be active at once, the shader's own included.
 pub const DEFAULT_CALL_DEPTH: u32 = 256;
@@ -36,9 +36,10 @@ pub const MAX_CALL_DEPTH: u32 = 1 << 14;
 pub const MAX_ARRAY_ELEMENTS: u32 = 1 << 24;
 /// The upper bound of [`Limits::kept_words`].
 pub const MAX_KEPT_WORDS: u32 = 1 << 26;
-/// Elements that are cleared or copied for one step. So no program can keep an engine busy for long
-/// within its budget, and arrays of ordinary size cost nothing extra.
-pub const ELEMENTS_PER_STEP: u32 = 256;
+/// Words that an instruction moves for one step: elements, arguments, values of a record, each one
+/// word whether it has shadows or not. So no program can keep an engine busy for long within its
+/// budget, and arrays and records of ordinary size cost nothing extra.
+pub const WORDS_PER_STEP: u32 = 256;
 /// Distinct faults that are kept for a point.
 pub const MAX_FAULTS: usize = 16;
 
@@ -46,12 +47,13 @@ pub const MAX_FAULTS: usize = 16;
 /// long, though: an iteration may run through all of the longest source.
 pub const CANCEL_PERIOD: u64 = 1 << 10;
 
-/// Steps for clearing or copying `elements` elements. They are taken at `array_zero`, `array_copy`
-/// and `array_resize`, and for arrays that entering a function [clears](crate::entry_steps). A call
-/// takes them for array parameters, in and out. It takes them for all arrays of a caller that may
-/// be entered again before the call returns.
-pub const fn array_steps(elements: u32) -> u64 {
-    (elements / ELEMENTS_PER_STEP) as u64
+/// Steps for moving `words` words. Instructions take them before they do anything else, for the
+/// words that they [move](crate::moved_words), and `array_resize` for those that it clears. Entering
+/// a function takes them for arrays that it [clears](crate::entry_steps). A call takes them for array
+/// parameters, in and out. It takes them for all arrays of a caller that may be entered again before
+/// the call returns.
+pub const fn move_steps(words: u32) -> u64 {
+    (words / WORDS_PER_STEP) as u64
 }
 
 /// Whether a query for cancellation is due: `taken` steps were taken, 1 or more, and `left` are

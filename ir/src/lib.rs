@@ -20,6 +20,7 @@ pub mod memory;
 pub mod message;
 pub mod metadata;
 pub mod module;
+pub mod moved_words;
 pub mod passes;
 pub mod quad;
 pub mod random;

@@ -7,7 +7,7 @@ use super::function::{FunctionLowering, LeafValues, for_each_host_scalar};
 use super::ssa::LeafValue;
 use crate::check::typed_tree::{LocalId, TypedExpr, TypedExprKind};
 use crate::check::types::{TypeId, TypeKind};
-use adumbra_ir::host::array_steps;
+use adumbra_ir::host::move_steps;
 use adumbra_ir::module::{ArrayId, InstKind, ValueId};
 use adumbra_ir::{Scalar, Span};
 
@@ -157,7 +157,7 @@ impl<'a> FunctionLowering<'_, '_, 'a> {
         for (storage, leaf) in storage.iter_mut().zip(self.leaves(ty)) {
             if leaf.len == 0 {
                 *storage = self.builder.constant(leaf.scalar, 0, span).into();
-            } else if !is_new || array_steps(leaf.len) > 0 {
+            } else if !is_new || move_steps(leaf.len) > 0 {
                 let kind = InstKind::ArrayZero(storage.array());
                 self.builder.inst(kind, [], [], span);
             }

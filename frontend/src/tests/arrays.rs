@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::limits::MAX_RUN_TIME_ARRAY_SCALARS;
-use adumbra_ir::host::{ELEMENTS_PER_STEP, FaultKind};
+use adumbra_ir::host::{FaultKind, WORDS_PER_STEP};
 
 #[test]
 fn arrays_of_arrays() {
@@ -212,7 +212,7 @@ fn work_on_large_arrays_takes_steps() {
         assert!(result.faults.is_empty());
         result.steps - 1
     };
-    let (len, per) = (8 * ELEMENTS_PER_STEP, u64::from(ELEMENTS_PER_STEP));
+    let (len, per) = (8 * WORDS_PER_STEP, u64::from(WORDS_PER_STEP));
     assert_eq!(steps("", "int w[9]; int v[9]; v = w; o0 = v[1];"), 0);
     let body = format!("int w[{len}]; int v[{len}]; v = w; o0 = v[1];");
     assert_eq!(steps("", &body), 3 * 8);

@@ -8,7 +8,7 @@ use super::suspended::{EvalFrame, EvalState, RegionCursor};
 use super::{EvalOptions, EvalOutcome, EvalPoint, EvalValue, Number};
 use crate::calls::SavedSteps;
 use crate::entry_steps::EntrySteps;
-use crate::host::{FaultKind, Host, array_steps, canonical_float, is_cancel_check_due};
+use crate::host::{FaultKind, Host, canonical_float, is_cancel_check_due, move_steps};
 use crate::module::*;
 use crate::quad::QuadPause;
 use crate::span::Span;
@@ -240,7 +240,7 @@ impl<'a, F: Number> Evaluation<'a, F> {
     ) -> Result<(), Halt<F>> {
         for array in self.module.function(callee).array_params() {
             if array.mode.is_some_and(|mode| ways.contains(&mode)) {
-                self.take_steps(array_steps(array.len), span)?;
+                self.take_steps(move_steps(array.len), span)?;
             }
         }
         Ok(())

@@ -51,8 +51,8 @@ fn many_steps_at_once_ask_as_often_as_single_ones() {
             assert_eq!(is_cancel_check_due(left, taken), single, "{left} {taken}");
         }
     }
-    assert_eq!(array_steps(ELEMENTS_PER_STEP - 1), 0);
-    assert_eq!(array_steps(3 * ELEMENTS_PER_STEP), 3);
+    assert_eq!(move_steps(WORDS_PER_STEP - 1), 0);
+    assert_eq!(move_steps(3 * WORDS_PER_STEP), 3);
 }
 
 #[test]

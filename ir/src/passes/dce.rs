@@ -2,15 +2,17 @@
 //!
 //! Assumes a function that the verifier accepts. Guarantees: every value left is used, but for
 //! parameters of the function, and results of calls and samples. Calls and loops stay, since their
-//! entries and iterations are counted; so do `If`s and `Block`s around them. Stores to an array
+//! entries and iterations are counted; so do `If`s and `Block`s around them, and what takes steps
+//! for the words that it moves. Stores to an array
 //! that is never read are removed, unless their index could fault. Parameters of loops that feed
 //! only themselves are removed. Values, regions and arrays are numbered in program order, each
 //! once: equal programs have equal numbers.
 
 use crate::copy::Copied;
-use crate::host::array_steps;
+use crate::host::move_steps;
 use crate::instruction::{Effect, InstField};
 use crate::module::*;
+use crate::moved_words::moved_words;
 
 /// Eliminates the dead code of a function in place.
 pub(super) fn dce(function: &mut Function) {
@@ -67,7 +69,7 @@ pub(super) fn is_numbered(function: &Function) -> bool {
 /// Whether clearing or copying the array takes no steps. If it takes some it stays, as loops do, so
 /// that the budget does not depend on passes.
 fn is_free(function: &Function, array: ArrayId) -> bool {
-    array_steps(function.arrays[array.index()].len) == 0
+    move_steps(function.arrays[array.index()].len) == 0
 }
 
 const NONE: u32 = u32::MAX;
@@ -187,6 +189,7 @@ impl Index {
                     InstKind::Yield => NOWHERE,
                     InstKind::Break(to) | InstKind::Continue(to) => depth[to.index()],
                     kind => match kind.effect() {
+                        _ if move_steps(moved_words(function, inst)) > 0 => 0,
                         Effect::Pure | Effect::MakesClosure => NOWHERE,
                         _ => 0,
                     },

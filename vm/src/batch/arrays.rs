@@ -7,7 +7,7 @@ use super::active::{VectorRun, points_of};
 use super::chunk::{Chunk, RunContext};
 use super::planes::OperandRef;
 use crate::bytecode::{BytecodeArray, ShadowPattern};
-use adumbra_ir::host::{FaultKind, array_steps};
+use adumbra_ir::host::{FaultKind, move_steps};
 use adumbra_ir::types::{Direction, Lanes};
 use std::ops::Range;
 
@@ -298,8 +298,7 @@ impl Chunk {
         }
     }
 
-    pub(super) fn array_zero(&mut self, array: BytecodeArray, context: &mut RunContext<'_>) {
-        self.take_steps(array_steps(array.len), context, self.site());
+    pub(super) fn array_zero(&mut self, array: BytecodeArray) {
         self.clear(array.base, array.registers());
     }
 
@@ -333,7 +332,7 @@ impl Chunk {
             elements(point).is_none().then_some(FaultKind::ArraySize)
         });
         let elements = |point| elements(point).unwrap_or(0);
-        self.take_steps_by_point(|point| array_steps(elements(point)), context, site);
+        self.take_steps_by_point(|point| move_steps(elements(point)), context, site);
         for point in self.active.iter() {
             let registers = elements(point) * array.stride();
             let parts = granted(point);
@@ -347,14 +346,8 @@ impl Chunk {
         }
     }
 
-    pub(super) fn array_copy(
-        &mut self,
-        to: BytecodeArray,
-        from: BytecodeArray,
-        context: &mut RunContext<'_>,
-    ) {
+    pub(super) fn array_copy(&mut self, to: BytecodeArray, from: BytecodeArray) {
         let len = to.len.min(from.len);
-        self.take_steps(array_steps(len), context, self.site());
         if !self.active.is_all_points() {
             for point in self.active.iter() {
                 // SAFETY: the arrays and the point exist.
@@ -391,10 +384,7 @@ impl Chunk {
         to: BytecodeArray,
         from: BytecodeArray,
         refs: *const OperandRef,
-        context: &mut RunContext<'_>,
     ) {
-        let steps = array_steps(to.len.min(from.len));
-        self.take_steps(steps, context, self.site());
         for point in self.active.iter() {
             // SAFETY: guaranteed by the caller; the part lies inside the longer array.
             unsafe {

@@ -118,24 +118,30 @@ pub(super) enum BatchOp {
     /// each of these shadows.
     Store { array: BytecodeArray, from: Lanes },
     /// Clears an array.
-    ArrayZero(BytecodeArray),
+    ArrayZero { array: BytecodeArray, steps: u32 },
     /// Operands: the plane for the number of parts, how many are asked for.
     ArrayResize { array: BytecodeArray, part: u32 },
     /// Copies the elements that both have.
     ArrayCopy {
         to: BytecodeArray,
         from: BytecodeArray,
+        steps: u32,
     },
     /// Operand: where the part of the longer begins.
     ArrayCopyPart {
         to: BytecodeArray,
         from: BytecodeArray,
+        steps: u32,
     },
     /// Keeps a record. Operands: its words. Registers that are not in their planes: see
-    /// [`BailOutValue`].
-    Keep { tape: u32, elsewhere: (u32, u32) },
+    /// [`BailOutValue`]. It takes `steps` steps for them, as do the others that have such.
+    Keep {
+        tape: u32,
+        steps: u32,
+        elsewhere: (u32, u32),
+    },
     /// Takes a record. Operands: a plane for each word of it, or a uniform if it is dropped.
-    Take(u32),
+    Take { tape: u32, steps: u32 },
     /// Operands: u, v, dudx, dudy, dvdx, dvdy, the level if it is explicit, then a plane for each
     /// channel.
     Sample {
@@ -152,9 +158,9 @@ pub(super) enum BatchOp {
         elsewhere: (u32, u32),
     },
     /// Operands: the arguments.
-    Message(u32),
+    Message { message: u32, steps: u32 },
     /// A closure of a shape. Operands: the plane for it, the arguments.
-    MakeClosure(u32),
+    MakeClosure { shape: u32, steps: u32 },
     /// Operands: the plane for it, two closures.
     ClosureAdd,
     /// Operands: the plane for it, a closure, a weight.

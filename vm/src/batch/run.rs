@@ -229,23 +229,35 @@ impl Chunk {
                     // the array is among the registers.
                     unsafe { self.store(array, from, refs) };
                 }
-                BatchOp::ArrayZero(array) => self.array_zero(array, context),
+                BatchOp::ArrayZero { array, steps } => {
+                    self.take_move_steps(steps, context);
+                    self.array_zero(array);
+                }
                 BatchOp::ArrayResize { array, part } => {
                     // SAFETY: the plane for the number of parts, and how many are asked for;
                     // validation checked that the array is among the registers.
                     unsafe { self.array_resize(array, part, refs, context) };
                 }
-                BatchOp::ArrayCopy { to, from } => self.array_copy(to, from, context),
-                BatchOp::ArrayCopyPart { to, from } => {
+                BatchOp::ArrayCopy { to, from, steps } => {
+                    self.take_move_steps(steps, context);
+                    self.array_copy(to, from);
+                }
+                BatchOp::ArrayCopyPart { to, from, steps } => {
+                    self.take_move_steps(steps, context);
                     // SAFETY: where the part begins; validation checked that both arrays are among
                     // the registers.
-                    unsafe { self.array_copy_part(to, from, refs, context) };
+                    unsafe { self.array_copy_part(to, from, refs) };
                 }
-                BatchOp::Keep { tape, elsewhere } => {
-                    // SAFETY: an operand for each word of a record (`Loader::arguments`).
-                    unsafe { self.keep(tape, elsewhere, refs, context) };
+                BatchOp::Keep {
+                    tape,
+                    steps,
+                    elsewhere,
+                } => {
+                    // SAFETY: an operand for each word of a record (`Loader::all`).
+                    unsafe { self.keep(tape, steps, elsewhere, refs, context) };
                 }
-                BatchOp::Take(tape) => {
+                BatchOp::Take { tape, steps } => {
+                    self.take_move_steps(steps, context);
                     // SAFETY: an operand for each word of a record; uniforms among them are
                     // constants, which are not written.
                     unsafe { self.take(tape, refs) };
@@ -267,12 +279,14 @@ impl Chunk {
                     // SAFETY: the plane for the difference, and the value.
                     unsafe { self.difference(direction, elsewhere, refs, context) };
                 }
-                BatchOp::Message(message) => {
+                BatchOp::Message { message, steps } => {
+                    self.take_move_steps(steps, context);
                     // SAFETY: validation checked that the message exists and that there is an
                     // argument for each of its scalars.
                     unsafe { self.message(message, refs, context) };
                 }
-                BatchOp::MakeClosure(shape) => {
+                BatchOp::MakeClosure { shape, steps } => {
+                    self.take_move_steps(steps, context);
                     // SAFETY: the plane for the closure; validation checked that the shape exists
                     // and that there is an argument for each of its scalars.
                     unsafe { self.make_closure(shape, refs) };
@@ -458,6 +472,13 @@ impl Chunk {
     pub(super) fn is_too_deep(&self, open: Option<u32>) -> bool {
         let depth = |open: u32| (open as usize).saturating_add(self.depth + 2);
         open.is_some_and(|open| depth(open) > self.limits.call_depth as usize)
+    }
+
+    /// Takes the steps for the words that an instruction moves.
+    pub(super) fn take_move_steps(&mut self, steps: u32, context: &mut RunContext<'_>) {
+        if steps > 0 {
+            self.take_steps(steps.into(), context, self.site());
+        }
     }
 
     /// Takes the steps of an iteration, or of an inlined call around which `open` inlined calls are

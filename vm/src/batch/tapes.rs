@@ -178,35 +178,39 @@ enum Transfer {
 }
 
 impl Chunk {
-    /// The active points keep a record.
+    /// The active points keep a record. Those that bail out take its steps there.
     ///
     /// # Safety
     /// The operands are the words of the record.
     pub(super) unsafe fn keep(
         &mut self,
         tape: u32,
+        steps: u32,
         elsewhere: (u32, u32),
         refs: *const OperandRef,
         context: &mut RunContext<'_>,
     ) {
+        let (mut bounds, points) = (self.level_bounds(tape), self.active.points);
+        if !self.tapes.grow(tape, bounds.1) {
+            self.bail_out_from(elsewhere, context);
+            return;
+        }
+        self.take_move_steps(steps, context);
         let fields = u64::from(self.tapes.tapes[tape as usize].fields);
         let limit = u64::from(self.limits.kept_words);
         if self.tapes.most_kept() + fields > limit {
             self.stop_beyond(limit - fields.min(limit), fields > limit);
-            if self.active.points == 0 {
-                return;
-            }
         }
-        let bounds = self.level_bounds(tape);
-        let highest = bounds.1;
-        if !self.tapes.grow(tape, highest) {
-            self.bail_out_from(elsewhere, context);
+        if self.active.points == 0 {
             return;
+        }
+        if self.active.points < points {
+            bounds = self.level_bounds(tape);
         }
         // SAFETY: guaranteed by the caller; the tape has grown.
         unsafe { self.transfer(Transfer::Keep, tape, bounds, refs) };
         let tape = &mut self.tapes.tapes[tape as usize];
-        tape.highest = tape.highest.max(highest + 1);
+        tape.highest = tape.highest.max(bounds.1 + 1);
     }
 
     /// The active points take the last record that they kept; points without one are stopped.
@@ -214,6 +218,9 @@ impl Chunk {
     /// # Safety
     /// The operands are planes for the words of the record, uniforms for those that are dropped.
     pub(super) unsafe fn take(&mut self, tape: u32, refs: *const OperandRef) {
+        if self.active.points == 0 {
+            return;
+        }
         let mut bounds = self.level_bounds(tape);
         if bounds.0 == 0 {
             let tapes = std::mem::take(&mut self.tapes.tapes);

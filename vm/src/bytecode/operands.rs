@@ -79,6 +79,28 @@ impl<'p> Operands<'p> {
         &self.program.lists[code.words[word] as usize..][..count]
     }
 
+    /// The words that an instruction moves whenever it is executed, for which it takes steps
+    /// ([`move_steps`](adumbra_ir::host::move_steps)). All others take a constant time, but
+    /// `ArrayResize`, which clears what it is asked for, and calls, which have the steps for what
+    /// they save.
+    pub(crate) fn moved_words(&self, code: &BytecodeInstruction) -> u32 {
+        let is_whole = !matches!(
+            code.opcode,
+            Opcode::Load(..) | Opcode::Store(..) | Opcode::ArrayResize
+        );
+        let words = code.words.iter().zip(code.opcode.roles()).enumerate();
+        let moved = words.filter_map(|(i, (&word, role))| match role {
+            OperandRole::Array if is_whole => Some(self.program.arrays[word as usize].len),
+            // A value is one word, whether it has shadows or not.
+            OperandRole::Tape => Some(self.program.tapes[word as usize].fields.len() as u32),
+            OperandRole::Arguments if code.opcode.roles()[i - 1] != OperandRole::Tape => {
+                Some(self.arguments(code, i).len() as u32)
+            }
+            _ => None,
+        });
+        moved.min().unwrap_or(0)
+    }
+
     /// The registers that an instruction writes, except those within arrays that it names.
     pub(crate) fn for_each_def(&self, code: &BytecodeInstruction, mut each: impl FnMut(u32)) {
         if code.opcode == Opcode::Restore {
@@ -118,5 +140,72 @@ impl<'p> Operands<'p> {
         let registers = self.list(code, word).iter().copied();
         let registers = registers.filter(|&register| Register(register).as_constant().is_none());
         registers.for_each(each);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytecode::BytecodeArray;
+    use adumbra_ir::host::WORDS_PER_STEP;
+    use adumbra_ir::module::{ClosureShape, Message};
+    use std::sync::Arc;
+
+    const LEN: u32 = 1_000;
+
+    /// Every kind of instruction on long arrays, records and lists moves as many words, or names a
+    /// few registers.
+    #[test]
+    fn every_instruction_is_short_or_moves_words() {
+        let long = vec![Type::Array(Arc::new(Type::FLOAT), LEN)];
+        let mut program = Bytecode::empty();
+        program.arrays.push(BytecodeArray {
+            base: 0,
+            len: LEN,
+            lanes: Lanes::XY,
+        });
+        program.tapes.push(BytecodeTape {
+            fields: vec![Scalar::F32; LEN as usize],
+            lanes: Lanes::XY,
+        });
+        program.interface.closures.push(ClosureShape {
+            name: String::new(),
+            params: long.clone(),
+        });
+        program.interface.messages.push(Message {
+            params: long,
+            ..Message::default()
+        });
+        program.lists = vec![0; 3 * LEN as usize];
+        let operands = Operands::new(&program);
+        let mut moving = Vec::new();
+        let fields = (0..=255).flat_map(|field| [0, 1, 64].map(|other| [field, other]));
+        for [tag, field, other] in
+            (0..=255).flat_map(|tag| fields.clone().map(move |[a, b]| [tag, a, b]))
+        {
+            let Some(opcode) = Opcode::decode([tag, field, other, 0]) else {
+                continue;
+            };
+            let code = BytecodeInstruction::new(opcode, []);
+            // Calls take steps for what is saved; a resize for the parts that it is asked for.
+            if let Opcode::Save | Opcode::Restore | Opcode::ArrayResize = opcode {
+                continue;
+            }
+            let mut named = 0;
+            operands.for_each_def(&code, |_| named += 1);
+            operands.for_each_use(&code, |_| named += 1);
+            let roles = opcode.roles();
+            let is_element = matches!(opcode, Opcode::Load(..) | Opcode::Store(..));
+            let is_long = roles.contains(&OperandRole::Array) && !is_element;
+            match operands.moved_words(&code) {
+                0 => assert!(named < WORDS_PER_STEP && !is_long, "{opcode:?} {named}"),
+                words => {
+                    assert_eq!(words, LEN, "{opcode:?}");
+                    moving.push(opcode);
+                }
+            }
+        }
+        moving.dedup();
+        assert_eq!(moving.len(), 9, "{moving:?}");
     }
 }

@@ -4,7 +4,7 @@ use super::arithmetic::offset;
 use super::moves::{by_lanes, copy, read};
 use super::state::{Handler, PointState, ThreadedInstruction, next};
 use crate::bytecode::{BytecodeArray, register_count};
-use adumbra_ir::host::{FaultKind, array_steps};
+use adumbra_ir::host::{FaultKind, move_steps};
 use adumbra_ir::types::{Direction, Lanes};
 
 /// The index clamped below `len`; a fault if it was out of range.
@@ -65,7 +65,7 @@ pub(super) fn find_store(to: Lanes, from: Lanes) -> Handler {
     by_lanes!(body, to, from)
 }
 
-/// `words`: first register, number of registers, number of elements.
+/// `words`: first register, number of registers.
 ///
 /// # Safety
 /// As for [`Handler`].
@@ -79,8 +79,8 @@ pub(super) unsafe fn array_zero(
 ) -> *const ThreadedInstruction {
     // SAFETY: validation checked the array.
     unsafe {
-        let [base, registers, len, ..] = (*ip).words;
-        if let Some(kind) = state.take_steps(array_steps(len)) {
+        let [base, registers, ..] = (*ip).words;
+        if let Some(kind) = state.take_move_steps(ip) {
             return state.stop(ip, kind);
         }
         file.add(base as usize).write_bytes(0, registers as usize);
@@ -114,7 +114,7 @@ pub(super) unsafe fn array_resize(
         let Some(elements) = elements.filter(|&n| n <= array.len) else {
             return state.stop(ip, FaultKind::ArraySize);
         };
-        if let Some(kind) = state.take_steps(array_steps(elements)) {
+        if let Some(kind) = state.take_steps(move_steps(elements)) {
             return state.stop(ip, kind);
         }
         let registers = elements * array.stride();
@@ -167,11 +167,10 @@ unsafe fn two_arrays(
     state: &mut PointState,
 ) -> Result<[BytecodeArray; 2], FaultKind> {
     // SAFETY: guaranteed by the caller.
-    let words = unsafe { (*ip).words };
-    let arrays = [words[0], words[1]].map(|array| state.program.arrays[array as usize]);
-    match state.take_steps(array_steps(arrays[0].len.min(arrays[1].len))) {
+    let (words, fault) = unsafe { ((*ip).words, state.take_move_steps(ip)) };
+    match fault {
         Some(kind) => Err(kind),
-        None => Ok(arrays),
+        None => Ok([words[0], words[1]].map(|array| state.program.arrays[array as usize])),
     }
 }
 

@@ -261,6 +261,9 @@ pub(super) unsafe fn message(
     // SAFETY: validation checked the message and the list's registers; the caller of `execute` has
     // lent the host (`PointMachine::lend`).
     unsafe {
+        if let Some(kind) = state.take_move_steps(ip) {
+            return state.stop(ip, kind);
+        }
         let [message, list, ..] = (*ip).words;
         let buffer = std::mem::take(&mut state.arguments);
         let params = &state.program.interface.messages[message as usize].params;
@@ -313,6 +316,9 @@ pub(super) unsafe fn make_closure(
 ) -> *const ThreadedInstruction {
     // SAFETY: validation checked the shape, and the list's registers.
     unsafe {
+        if let Some(kind) = state.take_move_steps(ip) {
+            return state.stop(ip, kind);
+        }
         let [_, shape, list, ..] = (*ip).words;
         let buffer = std::mem::take(&mut state.arguments);
         let params = &state.program.interface.closures[shape as usize].params;

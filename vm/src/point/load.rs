@@ -2,15 +2,19 @@
 //! resolved.
 
 use super::arithmetic::{FindArithmetic, FindBranch, ForwardedValue, shadow_mask};
-use super::state::{Handler, MAX_TAIL_CALLS, ThreadedInstruction, index, pause};
+use super::state::{Handler, MAX_TAIL_CALLS, MOVE_STEPS, ThreadedInstruction, index, pause};
 use super::{arrays, control, host, moves, tapes};
 use crate::basic_blocks::jump_targets;
-use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, OperandRole, Register, WORDS};
+use crate::bytecode::{
+    Bytecode, BytecodeInstruction, Opcode, OperandRole, Operands, Register, WORDS,
+};
+use adumbra_ir::host::move_steps;
 use adumbra_simd::SimdLevel;
 
 /// Loads a whole program for a processor of that level.
 pub(super) fn load(program: &Bytecode, level: SimdLevel) -> Box<[ThreadedInstruction]> {
     let targets = jump_targets(program);
+    let operands = Operands::new(program);
     let mut code = Vec::with_capacity(index(program.code.len() as u32) as usize);
     let mut forwarded = None;
     for (position, instruction) in (0..).zip(&program.code) {
@@ -24,7 +28,7 @@ pub(super) fn load(program: &Bytecode, level: SimdLevel) -> Box<[ThreadedInstruc
         if targets[position as usize] {
             forwarded = None;
         }
-        let words = words(program, position, instruction);
+        let words = words(&operands, position, instruction);
         code.push(ThreadedInstruction {
             handler: handler(instruction.opcode, words, level, forwarded),
             words,
@@ -107,7 +111,12 @@ fn handler(
 }
 
 /// The words in the form that the handler documents.
-fn words(program: &Bytecode, position: u32, instruction: &BytecodeInstruction) -> [u32; WORDS] {
+fn words(
+    operands: &Operands<'_>,
+    position: u32,
+    instruction: &BytecodeInstruction,
+) -> [u32; WORDS] {
+    let program = operands.program;
     let mut words = instruction.words;
     for (word, role) in words.iter_mut().zip(instruction.opcode.roles()) {
         match role {
@@ -125,13 +134,17 @@ fn words(program: &Bytecode, position: u32, instruction: &BytecodeInstruction) -
     match instruction.opcode {
         Opcode::Load(..) => replaced(&[a, c, array(b).base, array(b).len]),
         Opcode::Store(..) => replaced(&[array(a).base, array(a).len, b, c]),
-        Opcode::ArrayZero => replaced(&[array(a).base, array(a).registers(), array(a).len]),
+        Opcode::ArrayZero => replaced(&[array(a).base, array(a).registers()]),
         Opcode::Call => {
             let function = &program.functions[a as usize];
             let distance = index(function.start).wrapping_sub(index(position));
             replaced(&[distance, function.elements, b]);
         }
         _ => {}
+    }
+    let moved = operands.moved_words(instruction);
+    if moved > 0 {
+        words[MOVE_STEPS] = move_steps(moved) as u32;
     }
     words
 }

@@ -31,6 +31,9 @@ pub(super) struct ThreadedInstruction {
     pub(super) words: [u32; WORDS],
 }
 
+/// The word of an instruction that moves words which has the steps for them.
+pub(super) const MOVE_STEPS: usize = WORDS - 1;
+
 /// Runs an instruction and those after it up to the next pause or jump; returns the instruction to
 /// continue at, null to end.
 ///
@@ -210,6 +213,23 @@ impl PointState {
         self.steps = left;
         let cancelled = is_cancel_check_due(left, steps) && self.is_cancelled();
         cancelled.then_some(FaultKind::Cancelled)
+    }
+
+    /// Takes the steps for the words that an instruction moves; returns the fault that stops the
+    /// point, if any.
+    ///
+    /// # Safety
+    /// The instruction exists.
+    #[inline(always)]
+    pub(super) unsafe fn take_move_steps(
+        &mut self,
+        ip: *const ThreadedInstruction,
+    ) -> Option<FaultKind> {
+        // SAFETY: guaranteed by the caller.
+        match unsafe { (*ip).words[MOVE_STEPS] } {
+            0 => None,
+            steps => self.take_steps(steps.into()),
+        }
     }
 
     #[cold]

@@ -85,6 +85,9 @@ pub(super) unsafe fn keep(
 ) -> *const ThreadedInstruction {
     // SAFETY: validation checked the tape, the list and its registers.
     unsafe {
+        if let Some(kind) = state.take_move_steps(ip) {
+            return state.stop(ip, kind);
+        }
         let [tape, list, ..] = (*ip).words;
         let (fields, size) = state.tapes.shapes[tape as usize];
         let kept = state.tapes.kept.saturating_add(fields);
@@ -116,6 +119,9 @@ pub(super) unsafe fn take(
     // SAFETY: validation checked the tape, the list and its registers; constants, which come after
     // all registers in the file, are not written.
     unsafe {
+        if let Some(kind) = state.take_move_steps(ip) {
+            return state.stop(ip, kind);
+        }
         let [tape, list, ..] = (*ip).words;
         let (fields, size) = state.tapes.shapes[tape as usize];
         let words = &mut state.tapes.words[tape as usize];

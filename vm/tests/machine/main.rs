@@ -7,6 +7,7 @@ mod control;
 mod files;
 mod limits;
 mod memory;
+mod moved_words;
 mod park;
 mod quads;
 mod support;

@@ -3,8 +3,9 @@
 use super::{Evaluation, Halt, Values, answered, canonical_value, masked, read};
 use crate::eval::number::{operand_bits, operand_floats};
 use crate::eval::{EvalValue, Number};
-use crate::host::{ClosureRef, FaultKind, SampleRequest, Sampled, array_steps, canonical_float};
+use crate::host::{ClosureRef, FaultKind, SampleRequest, Sampled, canonical_float, move_steps};
 use crate::module::*;
+use crate::moved_words::moved_words;
 use crate::quad::QuadPause;
 use crate::span::Span;
 use crate::types::{Direction, Scalar};
@@ -29,7 +30,7 @@ impl<F: Number> Evaluation<'_, F> {
         let Some(elements) = parts.max(1).checked_mul(part).filter(|&n| n <= len) else {
             return self.stop(FaultKind::ArraySize, span);
         };
-        self.take_steps(array_steps(elements), span)?;
+        self.take_steps(move_steps(elements), span)?;
         self.frame().arrays[array.index()][..elements as usize].fill(EvalValue::default());
         Ok(parts)
     }
@@ -70,6 +71,10 @@ impl<F: Number> Evaluation<'_, F> {
         inst: &Inst,
         args: &[EvalValue<F>],
     ) -> Result<Values<F>, Halt<F>> {
+        let steps = move_steps(moved_words(self.function(), inst));
+        if steps > 0 {
+            self.take_steps(steps, inst.span)?;
+        }
         let value = match inst.kind {
             InstKind::Const(bits) => {
                 let ty = self.function().value(inst.results.first).ty;
@@ -100,15 +105,10 @@ impl<F: Number> Evaluation<'_, F> {
                 return Ok(Values::new());
             }
             InstKind::ArrayZero(array) => {
-                let len = self.function().arrays[array.index()].len;
-                self.take_steps(array_steps(len), inst.span)?;
                 self.frame().arrays[array.index()].fill(EvalValue::default());
                 return Ok(Values::new());
             }
             InstKind::ArrayCopy { to, from } => {
-                let arrays = &self.function().arrays;
-                let len = arrays[to.index()].len.min(arrays[from.index()].len);
-                self.take_steps(array_steps(len), inst.span)?;
                 let start = args.first().map_or(0, |start| start.word as i32);
                 self.copy_array(to, from, start);
                 return Ok(Values::new());

@@ -22,6 +22,7 @@ use super::instruction::{
 use crate::basic_blocks::{BatchBlocks, ends_basic_block};
 use crate::bytecode::{Bytecode, BytecodeInstruction, Opcode, Operands, Register, ShadowPattern};
 use crate::native::{ArithmeticKind, CompileUnit};
+use adumbra_ir::host::move_steps;
 use adumbra_ir::module::Channels;
 use adumbra_ir::types::Direction;
 use adumbra_ops::Op;
@@ -307,6 +308,7 @@ impl Loader<'_> {
         let [a, b, c, ..] = code.words;
         let (program, lists) = (self.program, self.operands);
         let array = |number: u32| program.arrays[number as usize];
+        let steps = move_steps(lists.moved_words(code)) as u32;
         match code.opcode {
             Opcode::Arithmetic(op, pattern) => self.arithmetic(op, pattern, &code.words, last_uses),
             Opcode::Branch(op, when) => {
@@ -405,14 +407,17 @@ impl Loader<'_> {
                 let locations = [index].into_iter().chain(value.locations());
                 self.emit(BatchOp::Store { array, from }, locations);
             }
-            Opcode::ArrayZero => self.emit(BatchOp::ArrayZero(array(a)), []),
+            Opcode::ArrayZero => {
+                let array = array(a);
+                self.emit(BatchOp::ArrayZero { array, steps }, []);
+            }
             Opcode::ArrayCopy => {
                 let (to, from) = (array(a), array(b));
-                self.emit(BatchOp::ArrayCopy { to, from }, []);
+                self.emit(BatchOp::ArrayCopy { to, from, steps }, []);
             }
             Opcode::ArrayCopyPart => {
                 let (to, from, start) = (array(a), array(b), self.location(c));
-                self.emit(BatchOp::ArrayCopyPart { to, from }, [start]);
+                self.emit(BatchOp::ArrayCopyPart { to, from, steps }, [start]);
             }
             Opcode::ArrayResize => {
                 let (array, parts, part) = (array(b), self.location(c), code.words[3]);
@@ -447,13 +452,18 @@ impl Loader<'_> {
             }
             Opcode::Message => {
                 let operands = self.all(lists.list(code, 1));
-                self.emit(BatchOp::Message(a), operands);
+                self.emit(BatchOp::Message { message: a, steps }, operands);
             }
             Opcode::Keep => {
                 let operands = self.all(lists.list(code, 1));
                 // A point that bails out keeps its record elsewhere.
                 let elsewhere = self.list_bail_out_values(self.position);
-                self.emit(BatchOp::Keep { tape: a, elsewhere }, operands);
+                let keep = BatchOp::Keep {
+                    tape: a,
+                    steps,
+                    elsewhere,
+                };
+                self.emit(keep, operands);
             }
             Opcode::Take => {
                 let registers = lists.list(code, 1);
@@ -461,11 +471,11 @@ impl Loader<'_> {
                 let is_written = |register: &u32| Register(*register).as_constant().is_none();
                 self.prepare_writes(written.filter(is_written));
                 let operands = self.all(registers);
-                self.emit(BatchOp::Take(a), operands);
+                self.emit(BatchOp::Take { tape: a, steps }, operands);
             }
             Opcode::MakeClosure => {
                 let operands = self.all(lists.list(code, 2));
-                self.closure(BatchOp::MakeClosure(b), a, operands);
+                self.closure(BatchOp::MakeClosure { shape: b, steps }, a, operands);
             }
             Opcode::ClosureAdd | Opcode::ClosureScale => {
                 let operands = vec![self.location(b), self.location(c)];
