@@ -3,9 +3,8 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::group::Group;
-use crate::sources::{Loader, MAX_SOURCE_BYTES, Sources};
+use crate::sources::{Loader, MAX_SOURCE_BYTES, Sources, open_file};
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -58,12 +57,8 @@ impl Loader for Folder {
     fn load(&self, name: &str) -> Result<String, String> {
         let path = self.root.join(name);
         let why = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
-        // A path that is no file could block for ever, or have no end.
-        if !path.metadata().map_err(why)?.is_file() {
-            return Err(format!("{} is not a file", path.display()));
-        }
         let mut bytes = Vec::new();
-        let mut file = File::open(&path)
+        let mut file = open_file(&path)
             .map_err(why)?
             .take(MAX_SOURCE_BYTES as u64 + 1);
         file.read_to_end(&mut bytes).map_err(why)?;

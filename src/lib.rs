@@ -79,6 +79,7 @@ mod nan_origins;
 mod native;
 #[cfg(feature = "objects")]
 pub mod object;
+mod open_file;
 pub mod program;
 pub mod render;
 pub mod session;

@@ -2,6 +2,7 @@
 
 pub use crate::folder::Folder;
 pub use crate::includes::{Loader, MAX_INCLUDE_DEPTH, MAX_INCLUDED, MAX_INCLUDED_BYTES};
+pub use crate::open_file::open_file;
 pub use adumbra_frontend::limits::MAX_SOURCE_BYTES;
 
 use adumbra_frontend::STDLIB_FILE;

@@ -54,11 +54,6 @@ impl Loader for FileLoader {
 
     fn load(&self, name: &str) -> Result<String, String> {
         let path = Path::new(name);
-        match path.metadata() {
-            Ok(found) if found.is_file() => {}
-            Ok(_) => return Err(format!("{name} is not a file")),
-            Err(error) => return Err(format!("cannot read {name}: {error}")),
-        }
         // Standard input has no name here: a source called `-` is a file.
         let bytes = input::read_file(path).map_err(|failure| match failure {
             CliError::Usage(why) => why,

@@ -6,8 +6,8 @@ use adumbra::{
     Diagnostic, Diagnostics, Sources,
     diagnostics::{Code, FileId, Span},
     group::Group,
+    sources::open_file,
 };
-use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -48,7 +48,7 @@ pub fn is_stdin(path: &Path) -> bool {
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    limited(fs::File::open(path)?)
+    limited(open_file(path)?)
 }
 
 fn limited(from: impl Read) -> io::Result<Vec<u8>> {

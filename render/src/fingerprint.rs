@@ -1,6 +1,7 @@
 //! Fingerprints: 64 bits that say whether inputs are the same as before. They are the same on every
 //! machine, and no protection against forgery.
 
+use adumbra::sources::open_file;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -87,18 +88,14 @@ impl Fingerprint {
     }
 
     fn try_add_file(&mut self, path: &Path, most: u64) -> io::Result<()> {
-        let metadata = std::fs::metadata(path)?;
-        // A path that is no file could block for ever.
-        if !metadata.is_file() {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
+        let mut file = open_file(path)?;
+        let metadata = file.metadata()?;
         let is_hashed = metadata.len() <= most;
         self.add(metadata.len());
         if !is_hashed {
             let modified = metadata.modified()?.duration_since(UNIX_EPOCH);
             self.add_debug(&modified.ok());
         }
-        let mut file = File::open(path)?;
         let mut chunk = vec![0; CHUNK];
         loop {
             let count = read_full(&mut file, &mut chunk)?;

@@ -221,3 +221,20 @@ fn files_of_units_include_others() {
         ran.stderr
     );
 }
+
+/// A FIFO would be waited for until something writes to it.
+#[cfg(unix)]
+#[test]
+fn fifo_as_source_is_refused() {
+    let group = scratch(
+        "fifo.json",
+        br#"{"units":{"p":{"source":"fifo"}},"outputs":{"r":"p.o"}}"#,
+    );
+    let fifo = std::path::Path::new(&group).with_file_name("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.is_ok_and(|status| status.success()) || fifo.exists());
+    let ran = adumbra(["check", "--group", &group]);
+    assert!(ran.stderr.contains("it is not a file"), "{ran:?}");
+    let ran = adumbra(["check", fifo.to_str().expect("it is UTF-8")]);
+    assert!(ran.stderr.contains("it is not a file"), "{ran:?}");
+}

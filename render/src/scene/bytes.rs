@@ -1,5 +1,6 @@
 //! Files of scenes as bytes, within a limit.
 
+use adumbra::sources::open_file;
 use std::io::Read;
 use std::path::Path;
 
@@ -9,13 +10,8 @@ pub const MAX_FILE_BYTES: u64 = 1 << 32;
 /// All bytes of a file, of at most [`MAX_FILE_BYTES`].
 pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     let why = |error: std::io::Error| format!("it cannot be read: {error}");
-    let metadata = std::fs::metadata(path).map_err(why)?;
-    // A path that is no file could block for ever, or have no end.
-    if !metadata.is_file() {
-        return Err("it is not a file".to_owned());
-    }
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(why)?;
+    let file = open_file(path).map_err(why)?;
     file.take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(why)?;

@@ -1,6 +1,7 @@
 //! Images that materials sample.
 
 use crate::texture::Wrap;
+use adumbra::sources::open_file;
 use adumbra_image::{Image, ImageError, read_image, srgb};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -105,6 +106,6 @@ fn extension(bytes: &[u8]) -> &'static str {
 fn is_encoded(path: &Path) -> std::io::Result<bool> {
     use std::io::Read;
     let mut start = [0; 4];
-    let read = std::fs::File::open(path)?.read(&mut start)?;
+    let read = open_file(path)?.read(&mut start)?;
     Ok(extension(&start[..read]) != "exr")
 }

@@ -220,7 +220,7 @@ fn wrong_scene_files_are_reported_with_places() {
     std::fs::create_dir(files.path("folder.json")).unwrap();
     assert_eq!(
         error(&files, "folder.json"),
-        "folder.json: it is not a file"
+        "folder.json: it cannot be read: it is not a file"
     );
 }
 

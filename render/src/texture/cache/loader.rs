@@ -2,6 +2,7 @@
 
 use super::Shared;
 use super::tile::TileLoad;
+use adumbra::sources::open_file;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
@@ -24,7 +25,7 @@ impl OpenFiles {
     pub(super) fn open(&mut self, texture: u32, path: &Path) -> io::Result<&mut File> {
         let file = match self.files.iter().position(|(of, _)| *of == texture) {
             Some(at) => self.files.remove(at),
-            None => (texture, File::open(path)?),
+            None => (texture, open_file(path)?),
         };
         if self.files.len() == OPEN_FILES {
             self.files.remove(0);

@@ -13,6 +13,7 @@ pub use texels::TileTexels;
 pub use write::{SampleFormat, TiledOptions, convert_to_tiled, write_tiled, write_tiled_levels};
 
 use super::Wrap;
+use adumbra::sources::open_file;
 use exr::block::UncompressedBlock;
 use exr::block::chunk::{Chunk, CompressedBlock, CompressedTileBlock, TileCoordinates};
 use exr::math::{RoundingMode, Vec2};
@@ -62,11 +63,7 @@ impl TiledFile {
     /// if it may be an image of another kind.
     pub fn open(path: &Path) -> Result<TiledFile, TiledFileError> {
         let fail = |error| TiledFileError::new(path, error);
-        let opened = File::open(path).map_err(|error| fail(error.into()))?;
-        let is_file = opened.metadata().is_ok_and(|metadata| metadata.is_file());
-        if !is_file {
-            return Err(fail(std::io::Error::other("it is not a file").into()));
-        }
+        let opened = open_file(path).map_err(|error| fail(error.into()))?;
         guarded(|| TiledFile::read(path, opened)).map_err(fail)
     }
 
