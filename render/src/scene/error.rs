@@ -1,6 +1,7 @@
 //! Errors of scenes, each with its file and place.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// Where in a file an error is.
@@ -57,6 +58,16 @@ impl SceneError {
         };
         SceneError::new(file, place, message)
     }
+}
+
+/// Reads a file by a library that may panic if the file is malformed.
+pub(super) fn guarded<T>(
+    file: &Path,
+    read: impl FnOnce() -> Result<T, SceneError>,
+) -> Result<T, SceneError> {
+    let why = "it is malformed: the library for such files cannot read it";
+    let read = catch_unwind(AssertUnwindSafe(read));
+    read.unwrap_or_else(|_| Err(SceneError::file(file, why)))
 }
 
 impl fmt::Display for SceneError {

@@ -4,7 +4,7 @@ use super::builder::{Builder, Model, PlacedMesh};
 use super::bytes::read_model_bytes;
 use super::camera::{DEFAULT_SIZE, MAX_SIDE, camera, framing_camera};
 use super::compile::{self, MaterialCompiler};
-use super::error::{SceneError, ScenePlace};
+use super::error::{SceneError, ScenePlace, guarded};
 use super::file::{InstanceSection, MaterialSection, MeshSection, SceneFile};
 use super::section::{
     read_environment, read_light, read_mesh, read_texture, read_transform, shader_instance,
@@ -199,8 +199,8 @@ fn read_model(
             let file = read_scene_file(path)?;
             read_scene(builder, path, file)?
         }
-        FileKind::Gltf => gltf::read(builder, path)?,
-        FileKind::Obj => obj::read(builder, path)?,
+        FileKind::Gltf => guarded(path, || gltf::read(builder, path))?,
+        FileKind::Obj => guarded(path, || obj::read(builder, path))?,
     };
     builder.open.pop();
     let model = Rc::new(model);

@@ -4,7 +4,7 @@
 
 use super::builder::{Builder, Model, PlacedMesh};
 use super::bytes::read_bytes;
-use super::error::{SceneError, ScenePlace};
+use super::error::{SceneError, ScenePlace, guarded};
 use super::gltf::append;
 use super::standard::{Alpha, MapRole, StandardMap, StandardMaterial};
 use super::{SceneTexture, TextureSource};
@@ -84,8 +84,10 @@ fn load(builder: &mut Builder<'_>, path: &Path) -> Result<ObjContent, SceneError
             Err(why) => Err(SceneError::file(&file, why)),
             Ok(bytes) => {
                 let mut lines = Lines::new(&bytes);
-                let loaded = tobj::load_mtl_buf(&mut lines);
-                loaded.map_err(|error| SceneError::new(&file, place(&lines), error))
+                guarded(&file, || {
+                    let loaded = tobj::load_mtl_buf(&mut lines);
+                    loaded.map_err(|error| SceneError::new(&file, place(&lines), error))
+                })
             }
         };
         result

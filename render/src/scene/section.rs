@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, check_light};
 use super::compile::{compile_error, set_input};
-use super::error::SceneError;
+use super::error::{SceneError, guarded};
 use super::file::{
     EnvironmentSection, LightSection, MeshSection, ShaderSection, StandardSection, TextureSection,
     TransformSection,
@@ -109,8 +109,8 @@ pub(super) fn read_mesh(
             let file = folder(path).join(&section.path);
             let name = section.name.as_deref();
             return match FileKind::of(&file)? {
-                FileKind::Gltf => gltf::read_mesh(builder, &file, name),
-                FileKind::Obj => obj::read_mesh(builder, &file, name),
+                FileKind::Gltf => guarded(&file, || gltf::read_mesh(builder, &file, name)),
+                FileKind::Obj => guarded(&file, || obj::read_mesh(builder, &file, name)),
                 FileKind::Scene => {
                     let message = "a mesh is in a glTF or OBJ file; `instances` may have a `scene`";
                     Err(SceneError::item(path, item, message))

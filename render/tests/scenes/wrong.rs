@@ -452,3 +452,20 @@ fn scenes_larger_than_the_limits_are_refused() {
     let (_, message) = refused("many.obj");
     assert_eq!(message, "there are 101 triangles; the limit is 100");
 }
+
+/// What the libraries for models panic at is an error of the file.
+#[test]
+fn malformed_models_are_errors_of_their_files() {
+    let files = Files::new();
+    files.write(
+        "m.gltf",
+        r#"{"asset":{"version":"2.0"},"meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}]}"#,
+    );
+    assert!(error(&files, "m.gltf").starts_with("m.gltf"));
+    files.write(
+        "m.obj",
+        "mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
+    );
+    files.write("m.mtl", "Kd 1\n");
+    assert!(error(&files, "m.obj").starts_with("m.mtl"));
+}
