@@ -90,16 +90,21 @@ pub fn lattice_numbers<W: LatticeWord, const N: usize, const M: usize>(
         point[i] = cell[i].plus(step[i]);
     }
     let h = hash(salt, seed, point);
-    let mut all = [h; M];
-    let mut shift = 32;
-    for field in &mut all {
-        shift -= bits;
-        *field = h.shr(h.lit(shift)) & h.lit((1 << bits) - 1);
+    // A loop, for vectors stay in registers: LLVM does not inline the closure of an array's `map`
+    // into routines with features.
+    let mut numbers = [number(h, 0, bits); M];
+    for i in 1..M {
+        numbers[i] = number(h, i as u32, bits);
     }
-    all.map(|field| {
-        let whole = field.number();
-        whole * whole.lit(0.5_f64.powi(bits as i32))
-    })
+    numbers
+}
+
+/// The number from the share of `bits` bits of the hash that has this index, from the top.
+#[inline(always)]
+fn number<W: LatticeWord>(h: W, index: u32, bits: u32) -> W::Number {
+    let share = h.shr(h.lit(32 - (index + 1) * bits)) & h.lit((1 << bits) - 1);
+    let whole = share.number();
+    whole * whole.lit(0.5_f64.powi(bits as i32))
 }
 
 /// A number of [`Field::lattice`] that is `bits` long, moved from 0..1 to the middle of its step in
