@@ -2,6 +2,7 @@
 //!
 //! A new failure goes into `fuzz/regressions` as a source; the longer search is `cargo run --release -p adumbra-fuzz -- campaign --seconds 600`.
 
+use crate::counts::{AGREEMENT, AGREEMENT_DRAWN};
 use adumbra_fuzz::campaign::checked;
 use adumbra_fuzz::mix::ProgramMix;
 use adumbra_fuzz::oracle::chain::check_agreement;
@@ -12,18 +13,12 @@ use proptest::proptest;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use std::path::Path;
 
-/// Programs whose seeds are 0, 1, 2, …
-const PROGRAMS: u64 = 1_500;
-
-/// Programs that proptest draws, which are mostly smaller.
-const CASES: u32 = 500;
-
 /// Programs that shrinking looks at.
 const MAX_SHRINKS: u32 = 5_000;
 
 #[test]
 fn engines_and_compilations_agree_on_random_programs() {
-    let (mix, failure) = check_seeds(0..PROGRAMS, &ProgramMix::default(), |seed, mix| {
+    let (mix, failure) = check_seeds(0..AGREEMENT, &ProgramMix::default(), |seed, mix| {
         let program = GeneratedProgram::of_seed(seed, Profile::ANY);
         checked(&program, |program| check_agreement(program, mix))
     });
@@ -37,7 +32,7 @@ fn engines_and_compilations_agree_on_random_programs() {
 /// Failures stay as seeds of proptest's, which come first the next time.
 fn config() -> Config {
     Config {
-        cases: CASES,
+        cases: AGREEMENT_DRAWN,
         max_shrink_iters: MAX_SHRINKS,
         rng_seed: RngSeed::Fixed(1),
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(

@@ -2,6 +2,7 @@
 //!
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --programs 1000000`.
 
+use crate::counts::BATCHES;
 use adumbra::{
     Compiler, Derivatives, Evaluator, Globals, GlobalsLayout, Instance, Limits, NoTextures,
     Options, Outcome, Program, Sources, Type,
@@ -15,12 +16,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::thread;
 
-/// Programs whose seeds are 0, 1, 2, …
-const PROGRAMS: u64 = 5_000;
-
 #[test]
 fn batches_show_what_points_show() {
-    let (report, failure) = run_batch(0, PROGRAMS, TierChoice::OneEngine);
+    let (report, failure) = run_batch(0, BATCHES, TierChoice::OneEngine);
     if let Some(failure) = failure {
         panic!("{failure}");
     }

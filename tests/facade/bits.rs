@@ -2,12 +2,10 @@
 //!
 //! `cargo run --release -p adumbra-fuzz -- bits` compares all of its random programs with it.
 
+use crate::counts::RECORDED_BLOCKS;
 use adumbra_fuzz::bits::kept;
 use adumbra_fuzz::bits::record::HashRecord;
 use adumbra_fuzz::bits::run::{BLOCK, RecordItem, compare, compute, missing};
-
-/// Random programs that the suite runs.
-const PROGRAMS: u64 = 2 * BLOCK;
 
 /// Random programs that are recorded.
 const RECORDED: u64 = 100_000;
@@ -30,7 +28,7 @@ fn written_programs_give_recorded_bits() {
 
 #[test]
 fn random_programs_give_recorded_bits() {
-    let items: Vec<RecordItem> = RecordItem::blocks(PROGRAMS).collect();
+    let items: Vec<RecordItem> = RecordItem::blocks(RECORDED_BLOCKS * BLOCK).collect();
     let record = record();
     let report = compare(compute(&items, &record), &record);
     assert!(report.wrong.is_empty(), "{report}");

@@ -1,5 +1,6 @@
 //! Derivatives of functions: random marked programs against differences, shadows and each other.
 
+use crate::counts::GRADIENTS;
 use adumbra::{Compiler, GlobalsLayout, Sources};
 use adumbra_fuzz::campaign::run_derived;
 use adumbra_fuzz::generate::derived::DerivedKind;
@@ -20,8 +21,11 @@ fn agreed(kind: DerivedKind, programs: u64) -> DerivedCounts {
 
 #[test]
 fn no_gradient_is_lost_in_silence() {
-    let counts = agreed(DerivedKind::Gradient, 20_000);
-    assert!(counts.refused > 200 && counts.nonzero > 20_000, "{counts}");
+    let counts = agreed(DerivedKind::Gradient, GRADIENTS);
+    assert!(
+        counts.refused as u64 > GRADIENTS / 100 && counts.nonzero as u64 > GRADIENTS,
+        "{counts}"
+    );
 }
 
 #[test]

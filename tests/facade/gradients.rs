@@ -1,5 +1,6 @@
 //! Derivatives are those of the values: random programs against finite differences, and `f32` against `f64`.
 
+use crate::counts::DERIVATIVES;
 use adumbra_fuzz::campaign::checked;
 use adumbra_fuzz::feature::ProgramKind;
 use adumbra_fuzz::mix::ProgramMix;
@@ -8,8 +9,6 @@ use adumbra_fuzz::oracle::gradients::GradientComparison;
 use adumbra_fuzz::parallel::check_seeds;
 use adumbra_fuzz::{GeneratedProgram, Profile};
 use std::ops::AddAssign;
-
-const PROGRAMS: u64 = 700;
 
 #[derive(Clone)]
 struct Counted {
@@ -30,7 +29,7 @@ fn shadows_are_the_slopes_of_values() {
         mix: ProgramMix::of(ProgramKind::Gradient),
         compared: GradientComparison::default(),
     };
-    let (counted, failure) = check_seeds(0..PROGRAMS, &nothing, |seed, counted| {
+    let (counted, failure) = check_seeds(0..DERIVATIVES, &nothing, |seed, counted| {
         let Counted { mix, compared } = counted;
         let program = GeneratedProgram::of_seed(seed, Profile::GRADIENT);
         checked(&program, |program| check_gradients(program, mix, compared))

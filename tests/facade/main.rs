@@ -8,6 +8,7 @@ mod assembly;
 mod batch;
 mod bits;
 mod closures;
+mod counts;
 mod crates;
 mod derived;
 mod dropped;

@@ -2,6 +2,7 @@
 //!
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --native --programs 1000000`.
 
+use crate::counts::NATIVE_BATCHES;
 use adumbra::assembly::{Kernel, KernelPurpose};
 use adumbra::{
     Compiler, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits, NoTextures, Options,
@@ -15,9 +16,6 @@ use adumbra_fuzz::campaign::run_batch;
 use adumbra_fuzz::oracle::batch::TierChoice;
 use std::sync::Arc;
 use std::thread;
-
-/// Programs whose seeds are 0, 1, 2, …
-const PROGRAMS: u64 = 3_000;
 
 /// Whether there is machine code for this processor; says so if not.
 fn is_there() -> bool {
@@ -33,7 +31,7 @@ fn code_shows_what_points_show() {
     if !is_there() {
         return;
     }
-    let (report, failure) = run_batch(1_000_000, PROGRAMS, TierChoice::Native);
+    let (report, failure) = run_batch(1_000_000, NATIVE_BATCHES, TierChoice::Native);
     if let Some(failure) = failure {
         panic!("{failure}");
     }

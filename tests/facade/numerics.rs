@@ -1,5 +1,6 @@
 //! Every op is as accurate as it claims, and no more: a few million operands of the sweeps that `adumbra-fuzz numerics` makes over all floats.
 
+use crate::counts::{OPERAND_PAIRS, OPERAND_STRIDE};
 use adumbra_fuzz::numerics::engine::SweepEngine;
 use adumbra_fuzz::numerics::operands::SweepOperands;
 use adumbra_fuzz::numerics::report::{stated, sweep_error};
@@ -9,18 +10,12 @@ use adumbra_ir::Op::{self, *};
 use adumbra_ops::definition::OpClass;
 use std::f64::consts::FRAC_PI_2;
 
-/// Each how manieth pattern of one operand is looked at; a prime that no other test uses.
-const STRIDE: u32 = 30_011;
-
-/// The number of pairs that are drawn.
-const DRAWN: u64 = 50_000;
-
 #[test]
 fn no_error_is_larger_than_claimed() {
     for op in swept_ops() {
         let found = sweep(
             op,
-            &SweepOperands::of(op, STRIDE, DRAWN),
+            &SweepOperands::of(op, OPERAND_STRIDE, OPERAND_PAIRS),
             SweepEngine::Table,
             1,
             |_, _| {},

@@ -3,6 +3,7 @@
 //! Random programs with an observer give the bits, request the textures, and have the faults that
 //! they have without one.
 
+use crate::counts::OBSERVED;
 use adumbra::evaluator::Engine;
 use adumbra::host::MessageId;
 use adumbra::inspect::{Observation, ObservedEvent};
@@ -13,9 +14,6 @@ use adumbra_fuzz::bundle;
 use adumbra_fuzz::oracle::chain::layout;
 use adumbra_fuzz::{GeneratedProgram as Generated, Profile};
 use std::sync::Arc;
-
-/// Programs whose seeds are 0, 1, 2, …
-const PROGRAMS: u64 = 300;
 
 /// Few steps, so that many points are stopped: observers take none.
 const STEPS: [u64; 2] = [40, 20_000];
@@ -102,7 +100,7 @@ fn run(
 #[test]
 fn observed_programs_do_what_they_do_otherwise() {
     let (mut notes, mut without_derivatives) = (0, 0);
-    for seed in 0..PROGRAMS {
+    for seed in 0..OBSERVED {
         let generated = Generated::of_seed(seed, Profile::GRADIENT);
         let sources = bundle::sources(&generated.source).expect("its parts are there");
         let options = Options {
@@ -143,5 +141,5 @@ fn observed_programs_do_what_they_do_otherwise() {
     }
     println!("{notes} notes, {without_derivatives} points that are not finite");
     assert!(notes > 100_000, "{notes}");
-    assert!(without_derivatives < PROGRAMS * 4, "{without_derivatives}");
+    assert!(without_derivatives < OBSERVED * 4, "{without_derivatives}");
 }

@@ -1,5 +1,6 @@
 //! Derivatives from neighbours: what GPUs compute, what is refused, and that all engines agree on it.
 
+use crate::counts::QUADS;
 use adumbra::{
     Compiler, Derivatives, Diagnostics, Evaluator, Globals, GlobalsLayout, Host, Instance, Limits,
     NoTextures, Options, Outcome, Program, SampleRequest, Sampled, Sources, Type,
@@ -675,7 +676,7 @@ fn programs_with_large_arrays_have_quads_too() {
 /// The longer search is `cargo run --release -p adumbra-fuzz -- quads --programs 100000`.
 #[test]
 fn engines_agree_on_random_programs_in_quads() {
-    let (mix, failure) = run_quads(0, 400, TierChoice::OneEngine);
+    let (mix, failure) = run_quads(0, QUADS, TierChoice::OneEngine);
     if let Some(failure) = failure {
         panic!("{failure}");
     }

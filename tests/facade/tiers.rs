@@ -2,10 +2,11 @@
 //!
 //! The longer search is `cargo run --release -p adumbra-fuzz -- batch --auto --programs 1000000`.
 
+use crate::counts::{AUTO_BATCHES, AUTO_QUADS};
 use adumbra::{
     Compiler, Evaluator, GlobalsLayout, Host, Instance, Limits, NoTextures, Outcome, Program,
     SampleRequest, Sampled, Sources, Type,
-    batch::{BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Part, Tier, TierUp},
+    batch::{BatchEvaluator, BatchGlobals, BatchSetup, CompileWhen, Part, SimdLevel, Tier, TierUp},
     evaluator::Engine,
 };
 use adumbra_fuzz::campaign::{run_batch, run_quads};
@@ -130,13 +131,13 @@ fn random_programs_that_rise_show_what_points_show() {
     if !is_there() {
         return;
     }
-    let (report, failure) = run_batch(2_000_000, 1_000, TierChoice::Auto);
+    let (report, failure) = run_batch(2_000_000, AUTO_BATCHES, TierChoice::Auto);
     if let Some(failure) = failure {
         panic!("{failure}");
     }
     println!("{report}");
     assert_eq!(report.mix.missing_coverage(), None);
-    let (mix, failure) = run_quads(2_000_000, 100, TierChoice::Auto);
+    let (mix, failure) = run_quads(2_000_000, AUTO_QUADS, TierChoice::Auto);
     if let Some(failure) = failure {
         panic!("{failure}");
     }
