@@ -321,8 +321,8 @@ impl ChunkMemory {
         }
     }
 
-    /// Sets inputs and globals, for points from `first` on. If they are `whole`, their number is a
-    /// multiple of [`at_once`](ChunkMemory::at_once).
+    /// Sets inputs and globals, for points from `first` on. Planes are read up to `read` points, which
+    /// are those up to a multiple of [`at_once`](ChunkMemory::at_once).
     ///
     /// # Safety
     /// The sources reach as far as the points, which are not more than the planes have, and stay
@@ -333,7 +333,7 @@ impl ChunkMemory {
         sources: &[GlobalSource<'_>],
         first: usize,
         points: usize,
-        whole: bool,
+        read: usize,
     ) {
         // SAFETY: uniforms and planes are in the memory; the caller guarantees the sources.
         unsafe {
@@ -344,9 +344,14 @@ impl ChunkMemory {
                 let plane = self.register(self.first_input + input);
                 fill(plane, inputs[input as usize], points);
             }
-            let width = self.plane - GAP;
+            let range = PointRange {
+                first,
+                points,
+                read,
+                width: self.plane - GAP,
+            };
             for global in &mut self.globals {
-                let at = global.begin(sources[global.word as usize], [first, points, width], whole);
+                let at = global.begin(sources[global.word as usize], &range);
                 global.refer(at, &mut self.refs);
             }
         }
@@ -372,16 +377,18 @@ impl GlobalWord {
         }
     }
 
-    /// Sets the values, and returns the plane where they are.
+    /// Sets the values, and returns the plane where they are: the host's, if it has all words that are
+    /// read.
     ///
     /// # Safety
     /// As for [`ChunkMemory::begin`].
-    unsafe fn begin(
-        &mut self,
-        source: GlobalSource<'_>,
-        [first, points, width]: [usize; 3],
-        whole: bool,
-    ) -> *mut u32 {
+    unsafe fn begin(&mut self, source: GlobalSource<'_>, range: &PointRange) -> *mut u32 {
+        let &PointRange {
+            first,
+            points,
+            read,
+            width,
+        } = range;
         // SAFETY: guaranteed by the caller.
         unsafe {
             if let Some(uniform) = self.uniform {
@@ -397,7 +404,7 @@ impl GlobalWord {
                 }
                 GlobalSource::Varying { words, stride } => {
                     let from = words.as_ptr().add(first * stride);
-                    if stride == 1 && whole {
+                    if stride == 1 && words.len() - first >= read {
                         return from.cast_mut();
                     }
                     self.filled = None;
@@ -411,6 +418,17 @@ impl GlobalWord {
     }
 }
 
+/// The points of a run.
+struct PointRange {
+    /// The first one's index in the sources.
+    first: usize,
+    points: usize,
+    /// Words of a plane that are read: those of the points, up to whole vectors.
+    read: usize,
+    /// Words of the machine's planes.
+    width: usize,
+}
+
 /// Sets words to one value.
 ///
 /// # Safety
@@ -418,4 +436,44 @@ impl GlobalWord {
 unsafe fn fill(at: *mut u32, word: u32, count: usize) {
     // SAFETY: guaranteed by the caller.
     unsafe { std::slice::from_raw_parts_mut(at, count).fill(word) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plane_with_whole_vectors_is_read_in_place() {
+        let words: Vec<u32> = (100..140).collect();
+        let mut own = [0; UNIFORM_WORDS];
+        let plane = own.as_mut_ptr();
+        let mut global = GlobalWord {
+            word: 0,
+            plane,
+            uniform: None,
+            refs: Box::default(),
+            at: plane,
+            filled: None,
+        };
+        let mut begin = |first, stride| {
+            let source = GlobalSource::Varying {
+                words: &words,
+                stride,
+            };
+            let range = PointRange {
+                first,
+                points: 3,
+                read: 16,
+                width: UNIFORM_WORDS,
+            };
+            // SAFETY: the source has three points from the first one on, and the plane has space.
+            unsafe { global.begin(source, &range) }
+        };
+        assert_eq!(begin(24, 1), words[24..].as_ptr().cast_mut());
+        for (first, stride, expected) in [(25, 1, [125, 126, 127]), (0, 2, [100, 102, 104])] {
+            assert_eq!(begin(first, stride), plane);
+            // SAFETY: it is `own`.
+            assert_eq!(unsafe { *plane.cast::<[u32; 3]>() }, expected);
+        }
+    }
 }

@@ -42,10 +42,9 @@ use adumbra_simd::{SimdLevel, SuperinstructionSet};
 use chunk::{Chunk, RunContext};
 use load::{BatchCode, SCRATCH_PLANES, load};
 use memory::{ChunkMemory, plane_words};
-use planes::OperandRef;
+use planes::{OperandRef, UNIFORM_WORDS};
 use quads::QUAD;
 use std::mem::MaybeUninit;
-use std::ops::Range;
 use std::sync::Arc;
 
 pub use source::GlobalSource;
@@ -290,11 +289,11 @@ impl BatchMachine {
             first,
         };
         if self.in_planes {
-            let whole = points.is_multiple_of(self.at_once);
+            let read = points.next_multiple_of(self.at_once);
             // SAFETY: the sources reach that far and the points are no more than the width, as was
             // checked; the level is available.
             unsafe {
-                chunk.memory.begin(inputs, globals, first, points, whole);
+                chunk.memory.begin(inputs, globals, first, points, read);
                 chunk.start(points, self.entry, &mut context);
             }
             if cfg!(debug_assertions) {
@@ -453,28 +452,16 @@ impl BatchMachine {
             to[..points].fill(MaybeUninit::new(0));
             return;
         }
-        let by_points = |to: &mut [MaybeUninit<u32>], points: Range<usize>| {
+        if !is_float || stride != 1 {
             // Single words are compared as floats; an exception that a host has not masked would
             // end the process.
             let _mode = FloatEnvironment::enter();
-            for point in points {
+            for point in 0..points {
                 to[point * stride].write(self.output(scalar, part, point));
             }
-        };
-        if !is_float || stride != 1 {
-            return by_points(to, 0..points);
+            return;
         }
-        let from = OperandRef {
-            at: self.chunk.memory.register((3 * scalar + part) as u32),
-            mask: usize::MAX,
-        };
-        let refs = [
-            OperandRef {
-                at: to.as_mut_ptr().cast(),
-                mask: usize::MAX,
-            },
-            from,
-        ];
+        let from = self.chunk.memory.register((3 * scalar + part) as u32);
         let routines = self.canonical_copies[usize::from(part > 0)];
         let full = routines.unmasked.expect("planes have an unmasked routine");
         let lanes = vector_width(self.level);
@@ -483,11 +470,21 @@ impl BatchMachine {
             vectors: whole as u32,
             ..VectorRun::FIRST
         };
+        let refs = [to.as_mut_ptr().cast(), from].map(OperandRef::to_plane);
         // SAFETY: plane and slice have these vectors; the level is available.
         unsafe { full(refs.as_ptr(), &[run]) };
-        if whole * lanes < points {
-            by_points(to, whole * lanes..points);
+        let rest = &mut to[whole * lanes..points];
+        if rest.is_empty() {
+            return;
         }
+        // The plane has the whole of the last vector, the slice only a part.
+        let mut last = [0; UNIFORM_WORDS];
+        // SAFETY: the plane has space for whole vectors, and so has `last`.
+        let refs = unsafe { [last.as_mut_ptr(), from.add(whole * lanes)] };
+        let refs = refs.map(OperandRef::to_plane);
+        // SAFETY: there is a vector in both, and the level is available.
+        unsafe { full(refs.as_ptr(), &[VectorRun::FIRST]) };
+        rest.write_copy_of_slice(&last[..rest.len()]);
     }
 
     /// Bytes that it takes, its own included but not the program's.
