@@ -120,7 +120,8 @@ pub enum Tier {
     /// Machine code that is compiled for the program. x86-64 with AVX2 and FMA, or aarch64.
     Native,
     /// The interpreter first, and machine code after [`TierUp`](crate::batch::TierUp)'s number of points, if it is
-    /// measured to be faster. Where there is no machine code, the interpreter.
+    /// measured to be faster. Where there is no machine code, the interpreter: at a SIMD level
+    /// without vectors that of single points.
     Auto,
 }
 

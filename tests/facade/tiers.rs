@@ -211,3 +211,53 @@ fn points_that_wait_are_answered_after_a_tier_up() {
     assert!(tiers.contains(&Tier::Interpreter) && tiers.contains(&Tier::Native));
     assert!(found == expected);
 }
+
+/// The sizes of the groups in which requests come.
+#[derive(Default)]
+struct Groups(Vec<usize>);
+
+impl Host for Groups {
+    fn sample(&mut self, request: &SampleRequest) -> Sampled {
+        self.0.push(1);
+        Sampled::Ready(texel(request))
+    }
+
+    fn sample_batch(&mut self, _: &[usize], requests: &[SampleRequest], answers: &mut [Sampled]) {
+        self.0.push(requests.len());
+        for (request, answer) in requests.iter().zip(answers) {
+            *answer = Sampled::Ready(texel(request));
+        }
+    }
+}
+
+/// At a level without vectors batches are slower than single points, and there is no code for it.
+#[test]
+fn auto_without_vectors_runs_points_one_by_one() {
+    let program = compiled(
+        "texture2d t; shader s(out color c) { c = texture2d_sample<t>(global_value<x>, 0.5); }",
+    );
+    let x = x();
+    let mut globals = BatchGlobals::new(program.globals());
+    globals.plane("x", Part::Value, 0, &x, 1).unwrap();
+    let shown = |tier| {
+        let setup = BatchSetup {
+            width: Some(WIDTH),
+            simd: Some(SimdLevel::Baseline),
+            tier,
+            ..BatchSetup::default()
+        };
+        let mut evaluator = BatchEvaluator::with(&Instance::new(&program), &setup).unwrap();
+        let mut groups = Groups::default();
+        evaluator.evaluate(&globals, 0, WIDTH, &mut groups);
+        let bits = (0..WIDTH).flat_map(|point| evaluator.words(point).collect::<Vec<_>>());
+        (bits.collect::<Vec<_>>(), groups.0)
+    };
+    let (expected, groups) = shown(Tier::Interpreter);
+    assert_eq!(groups, [WIDTH]);
+    let (found, groups) = shown(Tier::Auto);
+    assert_eq!(found, expected);
+    // Elsewhere the baseline has vectors.
+    if cfg!(target_arch = "x86_64") {
+        assert_eq!(groups, [1; WIDTH]);
+    }
+}

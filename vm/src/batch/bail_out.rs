@@ -79,6 +79,7 @@ impl Chunk {
             return_addresses: returns,
             point_machines,
             tapes,
+            uniform,
             ..
         } = self;
         let calls = returns[..depth].iter().map(|&back| {
@@ -98,9 +99,7 @@ impl Chunk {
             let elsewhere = &memory.bail_out_values[elsewhere.0 as usize..elsewhere.1 as usize];
             // SAFETY: the point is the chunk's; where points run in planes, all registers have one.
             unsafe { memory.column(point, elsewhere, registers) };
-            for (global, source) in globals.iter_mut().zip(context.sources) {
-                *global = source.get(context.first + point);
-            }
+            context.read_globals(point, uniform, globals);
         });
         // SAFETY: the point is the chunk's.
         let columns = unsafe { tapes.columns(point) };

@@ -47,6 +47,16 @@ pub(super) struct RunContext<'a> {
     pub(super) first: usize,
 }
 
+impl RunContext<'_> {
+    /// The globals of a point; those that are `uniform` are the first point's.
+    pub(super) fn read_globals(&self, point: usize, uniform: &[bool], globals: &mut [u32]) {
+        let sources = self.sources.iter().zip(uniform);
+        for (global, (source, &is_uniform)) in globals.iter_mut().zip(sources) {
+            *global = source.get(self.first + if is_uniform { 0 } else { point });
+        }
+    }
+}
+
 pub(super) struct Chunk {
     pub(super) program: Arc<Bytecode>,
     pub(super) limits: Limits,
@@ -59,6 +69,8 @@ pub(super) struct Chunk {
     pub(super) quads: Option<Quads>,
     /// Buffer for the globals of one point.
     pub(super) globals: Box<[u32]>,
+    /// Words of the globals that are the same for all points.
+    pub(super) uniform: Box<[bool]>,
     pub(super) active: ActivePoints,
     pub(super) inactive: InactiveGroups,
     /// Steps that each point has left, less what its group owes; not written while they are
@@ -104,6 +116,7 @@ impl Chunk {
         memory: ChunkMemory,
         level: SimdLevel,
         [width, vector_width, depth, reconvergence_points]: [usize; 4],
+        uniform: Vec<bool>,
     ) -> Chunk {
         let padded = width.next_multiple_of(vector_width);
         let edge_counts = memory
@@ -126,6 +139,7 @@ impl Chunk {
                 .collect(),
             quads: Quads::of(program, width),
             globals: vec![0; program.interface.global_words()].into_boxed_slice(),
+            uniform: uniform.into_boxed_slice(),
             active: ActivePoints::new(width, vector_width),
             inactive: InactiveGroups::new(
                 width.min(reconvergence_points * (depth + 1)),
@@ -164,6 +178,7 @@ impl Chunk {
             point_machines,
             quads,
             globals,
+            uniform,
             active: group,
             inactive,
             steps,
@@ -194,6 +209,7 @@ impl Chunk {
                 .sum::<usize>()
             + quads.as_ref().map_or(0, Quads::heap)
             + size_of_val(&globals[..])
+            + size_of_val(&uniform[..])
             + group.memory()
             + inactive.heap()
             + size_of_val(&steps[..])
@@ -264,9 +280,7 @@ impl Chunk {
     /// Loads the globals and the index of the next point.
     pub(super) fn load_globals(&mut self, point: usize, context: &mut RunContext<'_>) {
         context.host.at_point(context.first + point);
-        for (global, source) in self.globals.iter_mut().zip(context.sources) {
-            *global = source.get(context.first + point);
-        }
+        context.read_globals(point, &self.uniform, &mut self.globals);
     }
 
     /// Whether an inactive group is at this position, or has to run before the active one.

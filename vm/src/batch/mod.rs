@@ -72,7 +72,7 @@ pub struct BatchMachine {
     level: SimdLevel,
     inputs: usize,
     entry: usize,
-    /// Whether all registers have planes; else only outputs have, and every point runs alone.
+    /// Whether all registers have planes; else only outputs have, and points run one by one.
     in_planes: bool,
     chunk: Chunk,
     /// Planes are read up to a multiple of this many points.
@@ -98,6 +98,8 @@ pub struct BatchOptions {
     /// Makes machine code for this program's arithmetic, where the level's SIMD vectors are long
     /// enough for it.
     pub native: Option<Arc<dyn NativeBackend>>,
+    /// Points run one by one, by a point machine: at a level without vectors that is faster.
+    pub pointwise: bool,
     /// Superinstructions that are not used: none, except in tests and benchmarks.
     #[doc(hidden)]
     pub without_fusions: SuperinstructionSet,
@@ -119,7 +121,8 @@ impl BatchMachine {
             .as_ref()
             .filter(|_| native::supports_level(level));
         // Registers without planes are not loaded: that takes memory for each.
-        let loaded = match may_have_planes(&program) {
+        let may_have_planes = !options.pointwise && may_have_planes(&program);
+        let loaded = match may_have_planes {
             true => {
                 let without = options.without_fusions;
                 load(&program, level, &uniform, native.is_some(), without)
@@ -142,7 +145,7 @@ impl BatchMachine {
             width.next_multiple_of(least)
         };
         let mut width = fitting(planes);
-        let in_planes = plane_bytes(planes, width) <= MAX_PLANE_BYTES;
+        let in_planes = may_have_planes && plane_bytes(planes, width) <= MAX_PLANE_BYTES;
         let outputs = 3 * program.output_lanes.len();
         let (entry, depth, reconvergence_points) = (
             loaded.entry as usize,
@@ -165,6 +168,7 @@ impl BatchMachine {
             memory,
             level,
             [width, vector_width(level), depth, reconvergence_points],
+            uniform,
         );
         let shape = OperandShape::Varying;
         BatchMachine {

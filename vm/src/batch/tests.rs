@@ -73,6 +73,8 @@ struct Case {
     points: usize,
     limits: Limits,
     without_fusions: SuperinstructionSet,
+    /// Whether the points of a chunk run one by one.
+    pointwise: bool,
 }
 
 const LIMITS: Limits = Limits {
@@ -127,6 +129,7 @@ impl Case {
             program,
             limits: LIMITS,
             without_fusions: SuperinstructionSet::NONE,
+            pointwise: false,
         }
     }
 
@@ -161,6 +164,7 @@ impl Case {
                 .map(|plane| plane.iter().all(|word| word == &plane[0]))
                 .collect(),
             native: None,
+            pointwise: self.pointwise,
             without_fusions: self.without_fusions,
         };
         let mut machine = BatchMachine::new(self.program.clone(), self.limits, &options);
@@ -302,6 +306,48 @@ fn limits_stop_same_points_in_chunks() {
         stopped += outcomes.filter(|&o| o == Outcome::Stopped).count();
     }
     assert!(in_place > 80 && stopped > 1_000, "{in_place} {stopped}");
+}
+
+#[test]
+fn points_run_one_by_one_have_point_results() {
+    for seed in 0..40 {
+        let mut case = Case::new(seed, 20);
+        case.pointwise = true;
+        check(&case, seed, 7);
+    }
+}
+
+/// Of a global that is uniform the first point's value counts, also where points run alone.
+#[test]
+fn uniform_global_is_that_of_first_point() {
+    const TEXT: &str = "adumbra ir 1
+        global g: float
+        output o: float
+        entry main
+        fn main() -> (f32) ^0 {
+          %0: f32 = global g[0]
+          return %0
+        }";
+    let module = parse(TEXT, FileId::MAIN).expect("it is IR");
+    let program = Arc::new(crate::lower(&module).expect("the module fits"));
+    let words: Vec<u32> = (0..9).map(|i| (i as f32).to_bits()).collect();
+    let of_words = GlobalSource::Varying {
+        words: &words,
+        stride: 1,
+    };
+    let globals = vec![of_words; program.interface.global_words()];
+    for pointwise in [false, true] {
+        let options = BatchOptions {
+            uniform: vec![true],
+            pointwise,
+            ..BatchOptions::default()
+        };
+        let mut machine = BatchMachine::new(program.clone(), LIMITS, &options);
+        machine.run(&globals, &[], 4, 5, &mut Recorder::default());
+        for point in 0..5 {
+            assert_eq!(machine.output(0, 0, point), words[4], "{pointwise}");
+        }
+    }
 }
 
 /// A program of these instructions, whose outputs are in the first nine registers. Of the four
