@@ -6,14 +6,12 @@
 //! nothing in a program is not measured there. `tests/facade/switches.rs` checks that results stay
 //! the same.
 
-use adumbra::{Compiler, GlobalsLayout, Options, Sources};
+use crate::materials;
 use adumbra_aot::{Optimisation, Optimisations, Target};
 use adumbra_cli::benchmarks::{
     BenchCandidate, PixelGlobals, ROUNDS, program, time_round_robin, workloads,
 };
-use adumbra_fuzz::bits::{materials, root};
 use adumbra_fuzz::generate::{GlobalBits, Point};
-use adumbra_fuzz::surface::{SIDE, middle, point};
 use adumbra_fuzz::switches::{SwitchEngine, SwitchSubject};
 use adumbra_vm::{SimdLevel, Superinstruction, SuperinstructionSet};
 
@@ -65,23 +63,7 @@ fn subjects() -> Vec<SwitchSubject> {
         let program = program(&workload.source, true);
         subjects.push(SwitchSubject::of(workload.name, &program, &points));
     }
-    let points: Vec<Point> = (0..SIDE * SIDE).map(|i| point(middle(i))).collect();
-    let points = &points[..MAX_POINTS.min(points.len())];
-    for path in materials::programs().expect("the materials are in the workspace") {
-        let source = std::fs::read_to_string(root().join(&path)).expect("a material can be read");
-        let compiler = Compiler::new(GlobalsLayout::hit()).with_options(Options {
-            output_derivatives: true,
-            ..Options::default()
-        });
-        let program = compiler.compile(&Sources::new(&*path, source));
-        let program = program.unwrap_or_else(|found| panic!("{path} is wrong:\n{found}"));
-        let name = path.rsplit('/').next().unwrap_or(&path);
-        subjects.push(SwitchSubject::of(
-            name.trim_end_matches(".adu"),
-            &program,
-            points,
-        ));
-    }
+    subjects.extend(materials::subjects());
     subjects
 }
 

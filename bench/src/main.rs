@@ -13,6 +13,7 @@ mod batch;
 mod c_reference;
 mod case;
 mod gains;
+mod materials;
 mod page;
 mod point;
 
@@ -34,6 +35,7 @@ fn main() {
     measure_engines(ROUNDS, &mut report);
     point::run(&mut report);
     batch::run(&mut report);
+    materials::run(&mut report);
     baselines::run(&mut report);
     if json {
         println!("{}", report.json());

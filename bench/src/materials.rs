@@ -1,0 +1,81 @@
+//! The materials of `examples/materials`: single points and batches by the interpreters, with the
+//! derivatives of outputs.
+//!
+//! W1 to W4 have no noise ops; most materials spend half of their time there.
+
+use adumbra::{Compiler, GlobalsLayout, Options, Sources};
+use adumbra_cli::benchmarks::{BenchCandidate, BenchReport, ROUNDS, RatioGoal, time_round_robin};
+use adumbra_fuzz::bits::{materials, root};
+use adumbra_fuzz::generate::Point;
+use adumbra_fuzz::surface::{SIDE, middle, point};
+use adumbra_fuzz::switches::{SwitchEngine, SwitchSubject};
+use adumbra_vm::{SimdLevel, SuperinstructionSet};
+
+/// The least that batches gain over single points.
+const GAIN: f64 = 3.0;
+
+/// The materials at the points of the surface.
+pub fn subjects() -> impl Iterator<Item = SwitchSubject> {
+    let points: Vec<Point> = (0..SIDE * SIDE).map(|i| point(middle(i))).collect();
+    let paths = materials::programs().expect("the materials are in the workspace");
+    paths.into_iter().map(move |path| {
+        let source = std::fs::read_to_string(root().join(&path)).expect("a material can be read");
+        let compiler = Compiler::new(GlobalsLayout::hit()).with_options(Options {
+            output_derivatives: true,
+            ..Options::default()
+        });
+        let program = compiler.compile(&Sources::new(&*path, source));
+        let program = program.unwrap_or_else(|found| panic!("{path} is wrong:\n{found}"));
+        let name = path.rsplit('/').next().unwrap_or(&path);
+        SwitchSubject::of(name.trim_end_matches(".adu"), &program, &points)
+    })
+}
+
+/// Checks and times the materials.
+pub fn run(report: &mut BenchReport) {
+    report.title("materials, with derivatives: nanoseconds a point");
+    let levels: Vec<SimdLevel> = SimdLevel::available()
+        .filter(|&level| level > SimdLevel::Baseline)
+        .collect();
+    // The logarithms of the gains at each level.
+    let mut gains = vec![0.0; levels.len()];
+    let mut count = 0.0;
+    for subject in subjects() {
+        let name = &subject.name;
+        let batches = levels.iter().map(|&level| SwitchEngine::Batch {
+            level,
+            without: SuperinstructionSet::NONE,
+        });
+        let engines = std::iter::once(SwitchEngine::Point).chain(batches);
+        let mut runners: Vec<_> = engines.filter_map(|engine| subject.on(engine)).collect();
+        let shown: Vec<_> = runners.iter_mut().map(|runner| runner.shown()).collect();
+        assert!(
+            shown.iter().all(|shown| shown == &shown[0]),
+            "{name}: engines differ"
+        );
+        let mut titles = vec!["point".to_owned()];
+        titles.extend(levels.iter().map(SimdLevel::to_string));
+        let candidates = runners.iter_mut().zip(&titles);
+        let mut candidates: Vec<BenchCandidate<'_>> = candidates
+            .map(|(runner, title)| BenchCandidate::new(&**title, || runner.run()))
+            .collect();
+        let samples = time_round_robin(&mut candidates, ROUNDS, subject.points());
+        let point = samples[0].1.min;
+        for (title, sample) in &samples {
+            report.timing(format!("material_{name}_{title}"), "ns", *sample);
+        }
+        for ((level, gain), (_, sample)) in levels.iter().zip(&mut gains).zip(&samples[1..]) {
+            let ratio = point / sample.min;
+            report.ratio(format!("material_{name}_point_over_{level}"), ratio, None);
+            *gain += ratio.ln();
+        }
+        count += 1.0;
+    }
+    for (level, gain) in levels.iter().zip(gains) {
+        report.ratio(
+            format!("materials_point_over_{level}"),
+            (gain / count).exp(),
+            Some(RatioGoal::AtLeast(GAIN)),
+        );
+    }
+}
