@@ -12,7 +12,7 @@ use adumbra_fuzz::switches::{SwitchEngine, SwitchSubject};
 use adumbra_vm::{SimdLevel, SuperinstructionSet};
 
 /// The least that batches gain over single points.
-const GAIN: f64 = 3.0;
+const GAIN: f64 = 4.5;
 
 /// The materials at the points of the surface.
 pub fn subjects() -> impl Iterator<Item = SwitchSubject> {
