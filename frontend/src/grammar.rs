@@ -15,6 +15,7 @@ mod item;
 mod parse_error;
 mod statement;
 mod types;
+mod without_meaning;
 
 pub(crate) use expression::{ASSIGNMENT_OPERATORS, LITERALS, PRECEDENCE_LEVELS, UNARY_OPERATORS};
 pub(crate) use item::{repl_entries, single_expression, source_file};

@@ -6,6 +6,7 @@
 //! Everywhere else the longest mark wins.
 
 mod define;
+mod directive;
 mod number;
 
 use crate::interner::Interner;
@@ -13,6 +14,7 @@ use crate::limits::MAX_DIAGNOSTICS;
 use crate::token::{Include, Token, TokenStream};
 use crate::token_kind::TokenKind;
 use adumbra_ir::{Code, Diagnostic, FileId, Span};
+use directive::Directive;
 
 /// The output of the lexer.
 #[derive(Debug)]
@@ -36,6 +38,7 @@ pub fn lex(interner: &mut Interner, file: FileId, text: &str) -> LexOutput {
         bytes: text.as_bytes(),
         at: 0,
         starts_line: true,
+        directives: Vec::new(),
         interner,
         lexed: LexOutput {
             tokens: TokenStream {
@@ -51,6 +54,7 @@ pub fn lex(interner: &mut Interner, file: FileId, text: &str) -> LexOutput {
         },
     };
     lexer.run();
+    lexer.refuse_directives();
     lexer.lexed
 }
 
@@ -60,11 +64,13 @@ struct Lexer<'s> {
     at: usize,
     /// Whether a line break came since the last token.
     starts_line: bool,
+    /// The directives so far that mean something to a preprocessor.
+    directives: Vec<Directive<'s>>,
     interner: &'s mut Interner,
     lexed: LexOutput,
 }
 
-impl Lexer<'_> {
+impl<'s> Lexer<'s> {
     fn run(&mut self) {
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
@@ -258,47 +264,6 @@ impl Lexer<'_> {
         .help(
             "the escapes are `\\n`, `\\t`, `\\r`, `\\\"` and `\\\\`; a backslash itself is `\\\\`",
         );
-        self.report(diagnostic);
-    }
-
-    /// `#include "path"`; the rest of the line of other directives is skipped.
-    fn directive(&mut self) {
-        let start = self.at;
-        self.line_comment();
-        let line = self.text[start..self.at].trim_end();
-        let rest = line[1..].trim_start();
-        let word = &rest[..word_len(rest.as_bytes())];
-        if word == "include" {
-            let line = line.to_owned();
-            return self.include(start, &line);
-        }
-        let after = rest[word.len()..].trim_start();
-        if word == "define" {
-            let name = after[..word_len(after.as_bytes())].to_owned();
-            if !name.is_empty() {
-                let symbol = self.interner.intern(&name);
-                let span = self.span(start, start + line.len());
-                self.lexed.tokens.macros.push((symbol, span));
-            }
-        }
-        let help = match word {
-            "define" => &define::define_fix(after),
-            "import" => "write `#include \"file.adu\"`; the standard library is always there",
-            "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif" => {
-                "use an ordinary `if`: what a constant condition never reaches costs nothing"
-            }
-            _ => "remove the line: nothing takes its place",
-        };
-        let diagnostic = Diagnostic::new(
-            Code::NoPreprocessor,
-            self.span(start, start + line.len()),
-            format!(
-                "there is no preprocessor, so `{}` means nothing",
-                shortened(&line[..line.len() - rest.len() + word.len()])
-            ),
-        )
-        .here("not part of the language")
-        .help(help);
         self.report(diagnostic);
     }
 

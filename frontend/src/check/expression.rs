@@ -404,20 +404,23 @@ fn is_constant(value: &TypedExpr) -> bool {
     }
 }
 
-/// The components that a swizzle of a vector names: 1 to 4 of `xyzw` and `rgba`, in any mixture.
+/// The most components that a swizzle names.
+const MAX_PICKED: usize = 4;
+
+/// The sets that the letters of a swizzle are of, each in the order of the components. Those of
+/// `xyzw` and `rgba` may be mixed.
+const COMPONENT_LETTERS: [&str; 2] = ["xyzwrgba", "stpq"];
+
+/// The components that a swizzle of a vector names: 1 to 4 letters of one set.
 pub(super) fn swizzle(text: &str, width: u32) -> Option<Swizzle> {
-    let mut components = [0; 4];
-    if text.is_empty() || text.len() > components.len() {
+    let mut components = [0; MAX_PICKED];
+    if text.len() > MAX_PICKED {
         return None;
     }
-    for (component, byte) in components.iter_mut().zip(text.bytes()) {
-        *component = match byte {
-            b'x' | b'r' => 0,
-            b'y' | b'g' => 1,
-            b'z' | b'b' => 2,
-            b'w' | b'a' => 3,
-            _ => return None,
-        };
+    let first = text.chars().next()?;
+    let letters = COMPONENT_LETTERS.iter().find(|set| set.contains(first))?;
+    for (component, letter) in components.iter_mut().zip(text.chars()) {
+        *component = (letters.find(letter)? % MAX_PICKED) as u8;
         if u32::from(*component) >= width {
             return None;
         }

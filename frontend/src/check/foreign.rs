@@ -24,15 +24,15 @@ const TYPES: &[(&[&str], &str)] = &[
     (&["half4", "double4", "dvec4"], "use `float4`"),
     (
         &["mat2", "mat2x2"],
-        "use `float2x2`, made from its rows: GLSL's numbers are columns, so exchange them or call `transpose`",
+        "use `float2x2` with the same numbers, its rows being GLSL's columns, and exchange factors: `M * v` is `mul(v, M)`, `A * B` is `mul(B, A)`",
     ),
     (
         &["mat3", "mat3x3"],
-        "use `float3x3`, made from its rows: GLSL's numbers are columns, so exchange them or call `transpose`",
+        "use `float3x3` with the same numbers, its rows being GLSL's columns, and exchange factors: `M * v` is `mul(v, M)`, `A * B` is `mul(B, A)`",
     ),
     (
         &["mat4", "mat4x4"],
-        "use `float4x4`, made from its rows: GLSL's numbers are columns, so exchange them or call `transpose`",
+        "use `float4x4` with the same numbers, its rows being GLSL's columns, and exchange factors: `M * v` is `mul(v, M)`, `A * B` is `mul(B, A)`",
     ),
     (&["matrix"], "use `float4x4`"),
     (

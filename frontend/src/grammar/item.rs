@@ -2,7 +2,8 @@
 
 use super::attribute::attribute_list;
 use super::expression::literal;
-use super::statement::{StatementRules, statement_rules};
+use super::statement::{StatementRules, declaration, statement_rules};
+use super::without_meaning::{FILE_WORDS, METHOD_WORDS, no_parameters, precision, skip_words};
 use super::{
     GrammarExtra, GrammarRule, NodeBuilder, enclosed, mark, name, one, seen, semicolon,
     skip_to_end, word,
@@ -99,11 +100,14 @@ pub(crate) fn repl_entries<'t, 'a: 't>() -> GrammarRule<'t, 'a, &'a [ReplEntry<'
         .boxed()
 }
 
-/// One item; `None` for a lone `;`. Recovers at its end.
+/// One item; `None` for a lone `;` and for a default precision. Recovers at its end.
 fn item<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, Option<Item<'a>>> {
-    let declaration = rules
-        .declaration
-        .clone()
+    let constant = mark(TokenKind::Const)
+        .then_ignore(skip_words(FILE_WORDS))
+        .or_not()
+        .map(|written| written.is_some());
+    let constant = skip_words(FILE_WORDS).ignore_then(constant);
+    let declaration = declaration(constant, rules.ty.clone(), rules.declarator.clone())
         .then_ignore(semicolon())
         .map(ItemKind::Declaration);
     let skip = skip_to_end(STARTS).map_with(|(), e| {
@@ -116,6 +120,7 @@ fn item<'t, 'a: 't>(rules: &StatementRules<'t, 'a>) -> GrammarRule<'t, 'a, Optio
         .or(declaration)
         .map(Some)
         .or(mark(TokenKind::Semicolon).to(None));
+    let item = precision().to(None).or(item);
     item.recover_with(via_parser(skip.map(Some)))
         .map_with(|kind, e| {
             let (builder, span) = seen(e);
@@ -176,11 +181,12 @@ fn function<'t, 'a: 't>(
         .map(Some)
         .or(mark(TokenKind::Semicolon).to(None));
     let ty = rules.ty.clone().map(Some);
-    let result = match may_be_shader {
-        true => ty.or(mark(TokenKind::Shader).to(None)).boxed(),
-        false => ty.boxed(),
+    let (words, result) = match may_be_shader {
+        true => (FILE_WORDS, ty.or(mark(TokenKind::Shader).to(None)).boxed()),
+        false => (METHOD_WORDS, ty.boxed()),
     };
     attribute_list(rules.attribute.clone(), false)
+        .then_ignore(skip_words(words))
         .then(no_diff())
         .then(result)
         .then(name())
@@ -210,7 +216,7 @@ fn no_diff<'t, 'a: 't>() -> impl Parser<'t, &'t [TokenKind], bool, GrammarExtra<
         .map(|written| written.is_some())
 }
 
-/// `(float a, out float b = 1)` and its span; `None` if it cannot be parsed.
+/// `(float a, out float b = 1)`, `(void)` and its span; `None` if it cannot be parsed.
 fn parameters<'t, 'a: 't>(
     rules: &StatementRules<'t, 'a>,
 ) -> GrammarRule<'t, 'a, (Option<&'a [ParamDecl<'a>]>, Span)> {
@@ -236,6 +242,7 @@ fn parameters<'t, 'a: 't>(
         .separated_by(mark(TokenKind::Comma))
         .collect::<SmallVec<[_; 4]>>()
         .map_with(|list, e| Some(&*e.state().arena.alloc_slice_copy(&list)));
+    let list = no_parameters().to(Some(&[][..])).or(list);
     enclosed(TokenKind::LParen, list, TokenKind::RParen, |_, _| None)
         .map_with(|list, e| (list, seen(e).1))
         .boxed()

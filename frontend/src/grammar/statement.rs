@@ -4,6 +4,7 @@
 use super::attribute::{attribute, attribute_list};
 use super::expression::{expression, initializer, list_expression};
 use super::types::{dimensions, ty};
+use super::without_meaning::precision;
 use super::{
     GrammarExtra, GrammarRule, NodeBuilder, enclosed, mark, name, one, seen, semicolon, skip_to_end,
 };
@@ -53,7 +54,10 @@ pub(super) fn statement_rules<'t, 'a: 't>() -> StatementRules<'t, 'a> {
     let attribute = attribute(expression.clone());
     let ty = ty(dimensions.clone());
     let declarator = declarator(dimensions.clone(), expression.clone());
-    let declaration = declaration(ty.clone(), declarator.clone());
+    let constant = one(TokenSet::of(&[TokenKind::Const]))
+        .or_not()
+        .map(|written| written.is_some());
+    let declaration = declaration(constant, ty.clone(), declarator.clone());
     let statement = recursive(|statement| {
         let statement = statement.boxed();
         alternatives(
@@ -142,6 +146,7 @@ fn alternatives<'t, 'a: 't>(
     let switched = switch(expression.clone(), condition, statement);
     let word = |kind, stmt: StmtKind<'a>| mark(kind).ignore_then(semicolon()).to(stmt);
     let kinds = choice((
+        precision().to(StmtKind::Empty),
         declared,
         evaluated,
         block.map(StmtKind::Block),
@@ -314,8 +319,9 @@ fn declarator<'t, 'a: 't>(
         .boxed()
 }
 
-/// `const float a = 1, b`
-fn declaration<'t, 'a: 't>(
+/// `const float a = 1, b`, where `constant` reads what is before the type: whether it has `const`.
+pub(super) fn declaration<'t, 'a: 't>(
+    constant: impl Parser<'t, &'t [TokenKind], bool, GrammarExtra<'t, 'a>> + Clone + 't,
     ty: GrammarRule<'t, 'a, TypeExpr<'a>>,
     declarator: GrammarRule<'t, 'a, Declarator<'a>>,
 ) -> GrammarRule<'t, 'a, &'a Declaration<'a>> {
@@ -323,14 +329,13 @@ fn declaration<'t, 'a: 't>(
         .separated_by(mark(TokenKind::Comma))
         .at_least(1)
         .collect::<SmallVec<[_; 2]>>();
-    one(TokenSet::of(&[TokenKind::Const]))
-        .or_not()
+    constant
         .then(ty)
         .then(list)
-        .map_with(|((constant, ty), list), e| {
+        .map_with(|((is_const, ty), list), e| {
             let (builder, span) = seen(e);
             &*builder.arena.alloc(Declaration {
-                is_const: constant.is_some(),
+                is_const,
                 is_no_diff: false,
                 ty,
                 declarators: builder.arena.alloc_slice_copy(&list),

@@ -1,5 +1,6 @@
 //! Types: keywords and names, their arguments, `.Differential`, dimensions.
 
+use super::without_meaning::{PRECISIONS, skip_words};
 use super::{
     GrammarExtra, GrammarRule, NodeBuilder, ParseError, Reader, Seen, enclosed, mark, name, seen,
     type_keyword, word,
@@ -43,11 +44,12 @@ pub(super) fn ty<'t, 'a: 't>(
         .map(|name| TypeName::Struct(name.symbol));
     let plain = choice((keyword, named, structure)).map(|name| (name, &[][..]));
     recursive(|ty| {
-        parametrised(ty)
+        let written = parametrised(ty)
             .or(plain)
             .then(path())
             .then(dimensions)
-            .map_with(made_type)
+            .map_with(made_type);
+        skip_words(PRECISIONS).ignore_then(written)
     })
     .boxed()
 }

@@ -31,7 +31,8 @@ pub(super) fn define_fix(after: &str) -> String {
     }
 }
 
-fn without_comment(text: &str) -> &str {
+/// The text before a comment.
+pub(super) fn without_comment(text: &str) -> &str {
     let end = text.find("//").into_iter().chain(text.find("/*")).min();
     text[..end.unwrap_or(text.len())].trim()
 }

@@ -287,12 +287,6 @@ fn shapes(case: &Case) -> Option<Diagnostic> {
             "only a declaration takes a list",
             "call a constructor, as in `float3(x, y, z)`, or declare a variable with the list and use that",
         ),
-        TokenKind::RParen if before == (Some(TokenKind::LParen), Some(TokenKind::Void)) => report(
-            case.previous_span(),
-            "a parameter cannot be `void`",
-            "not a parameter",
-            "leave the parentheses empty: `()`",
-        ),
         TokenKind::RParen | TokenKind::Comma | TokenKind::Assign
             if is_parameter_without_type(case) =>
         {

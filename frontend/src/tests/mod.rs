@@ -24,6 +24,7 @@ mod tape_report;
 mod transposed_rules;
 mod values;
 mod warnings;
+mod without_meaning;
 
 use crate::check::typed_tree::{FunctionId, TypedProgram};
 use crate::check::{CheckRequest, SessionOutput, check};
