@@ -1,4 +1,4 @@
-//! Words of other languages that mean nothing here: they are accepted where only they can stand, and
+//! Words of other languages that mean nothing here: they are accepted where nothing else can be, and
 //! are names everywhere else.
 
 use super::{GrammarExtra, NodeBuilder, ParseError, Reader, mark, name, type_keyword, word};

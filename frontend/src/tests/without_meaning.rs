@@ -47,7 +47,7 @@ fn guard_around_whole_source_is_accepted() {
     for (before, after) in [
         ("#ifndef TWO_ADU\n#define TWO_ADU\n", "#endif"),
         (
-            "// who\n#pragma once\n#version 300 es\n#ifndef A // a\n# define A /* b */\n",
+            "// begin\n#pragma once\n#version 300 es\n#ifndef A // a\n# define A /* b */\n",
             "#endif // A\n// end\n",
         ),
         ("#if !defined(A)\n#define A 1\n", "#endif\n"),
