@@ -26,6 +26,41 @@ pub(crate) fn functions() -> Vec<Function> {
             .equal("safe_divide(a, 0.0)", "0.0")
             .equal("safe_divide(a * 0.125, 0.125)", "a")
             .equal("safe_divide(p4 * 3.0, float4(3.0))", "p4"),
+        function("safe_fmod")
+            .componentwise()
+            .equal("safe_fmod(a, 0.0)", "0.0")
+            .equal("safe_fmod(a, 0.75)", "fmod(a, 0.75)")
+            .equal("safe_fmod(a, -0.75)", "fmod(a, -0.75)"),
+        function("safe_sqrt")
+            .componentwise()
+            .equal("safe_sqrt(-0.5 - t)", "0.0")
+            .equal("safe_sqrt(0.0)", "0.0")
+            .equal("safe_sqrt(0.0625)", "0.25")
+            .equal("safe_sqrt(0.25 + t)", "sqrt(0.25 + t)"),
+        function("safe_inversesqrt")
+            .componentwise()
+            .equal("safe_inversesqrt(-0.5 - t)", "0.0")
+            .equal("safe_inversesqrt(0.0)", "0.0")
+            .equal("safe_inversesqrt(0.0625)", "4.0")
+            .equal("safe_inversesqrt(0.25 + t)", "rsqrt(0.25 + t)"),
+        function("safe_pow")
+            .componentwise()
+            .equal("safe_pow(-0.5 - t, 0.5)", "0.0")
+            .equal("safe_pow(0.0, -1.0 - t)", "0.0")
+            .equal("safe_pow(0.0, 0.0)", "1.0")
+            .equal("safe_pow(-2.0, 3.0)", "-8.0")
+            .equal("safe_pow(-2.0, -1.0)", "-0.5")
+            .equal("safe_pow(0.5 + t, a)", "pow(0.5 + t, a)"),
+        function("safe_acos")
+            .componentwise()
+            .equal("safe_acos(1.0 + t)", "0.0")
+            .near(1e-06, "safe_acos(-1.0 - t)", "3.14159265")
+            .equal("safe_acos(t - 0.5)", "acos(t - 0.5)"),
+        function("safe_asin")
+            .componentwise()
+            .near(1e-06, "safe_asin(1.0 + t)", "1.57079633")
+            .near(1e-06, "safe_asin(-1.0 - t)", "-1.57079633")
+            .equal("safe_asin(t - 0.5)", "asin(t - 0.5)"),
         function("wrap")
             .takes("lo", -2.0, -1.0)
             .takes("hi", 1.0, 2.0)
