@@ -123,10 +123,16 @@ pub use diagnostics::Diagnostics;
 pub use dual::Dual;
 #[doc(inline)]
 pub use evaluator::{Evaluator, NoTextures};
+/// The crate whose vectors and matrices are values, in the version that this one is built with.
+#[cfg(feature = "glam")]
+pub use glam;
 #[doc(inline)]
 pub use globals::{Globals, GlobalsLayout, ShaderGlobals};
 #[doc(inline)]
 pub use host::{Host, Limits, SampleRequest, Sampled};
+/// The crate whose vectors and matrices are values, in the version that this one is built with.
+#[cfg(feature = "mint")]
+pub use mint;
 #[doc(inline)]
 pub use program::{Instance, Program};
 #[doc(inline)]
