@@ -3,6 +3,7 @@
 //! The other rules are in `CONTRIBUTING.md`.
 
 mod dependency_cycles;
+mod paths;
 mod techniques;
 mod type_names;
 mod words;
