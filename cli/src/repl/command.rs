@@ -1,7 +1,8 @@
 //! The commands of the REPL, such as `:help`. [`help::COMMANDS`] lists them.
 
+use super::gradient::{self, OTHER_VALUE, READS_SHADOWS, is_other_value};
 use super::session::{CompiledEntry, ReplSession};
-use super::{NextAction, failed, gradient, help, plot};
+use super::{NextAction, failed, help, plot};
 use crate::args::{Cli, Command};
 use crate::emit::lanes_text;
 use crate::error::{CliError, CliResult};
@@ -120,15 +121,19 @@ pub fn is_known_command(line: &str) -> bool {
 /// The command to type, for a word that ends or explains other REPLs; none if the word is a name
 /// here.
 pub fn command_without_colon(session: &ReplSession, item: &str) -> Option<CliError> {
-    let mut words = item.split_whitespace();
-    let (word, rest, None) = (words.next()?, words.next(), words.next()) else {
-        return None;
-    };
-    let word = word.trim_end_matches("()");
+    let item = item.trim();
+    let (word, rest) = item.split_once(char::is_whitespace).unwrap_or((item, ""));
+    let (word, rest) = (word.trim_end_matches("()"), rest.trim());
+    // An operator after the word makes it an expression.
+    let is_operand =
+        rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '(' | '"' | '/' | '~'));
     let fix = match (word, rest) {
-        ("quit" | "exit" | "q", None) => "leave by `:quit`, or Ctrl-D".to_owned(),
-        ("help" | "?" | "h", None) => "`:help` lists what there is".to_owned(),
-        ("help" | "?", Some(topic)) => format!("write `:help {topic}`"),
+        ("quit" | "exit" | "q", "") => "leave by `:quit`, or Ctrl-D".to_owned(),
+        ("help" | "?" | "h", "") => "`:help` lists what there is".to_owned(),
+        ("help" | "?", topic) if is_operand => format!("write `:help {topic}`"),
+        _ if is_operand && help::COMMANDS.iter().any(|page| page.name == word) => {
+            format!("write `:{word} {rest}`")
+        }
         _ => return None,
     };
     let declared = session.declared();
@@ -261,12 +266,14 @@ fn differences_text(session: &ReplSession, text: &str) -> CliResult<String> {
             .map(str::to_owned)
             .to_vec(),
     ];
-    let mut kinked = false;
+    let (mut kinked, mut is_other) = (false, false);
+    let reads_shadows;
     if let Some(output) = evaluator
         .outputs()
         .next()
         .filter(|o| show::has_floats(o.ty()))
     {
+        reads_shadows = output.is_second_order();
         let parts = [output.value(), output.ddx(), output.ddy()]
             .map(|part| part.words().collect::<Vec<u32>>());
         for (i, difference) in differences.iter().enumerate().take(parts[0].len()) {
@@ -286,11 +293,17 @@ fn differences_text(session: &ReplSession, text: &str) -> CliResult<String> {
                 ]);
             }
             kinked |= smooth.contains(&false);
+            is_other |= is_other_value(f32::from_bits(parts[0][i]), value);
         }
     } else {
         return Err(CliError::usage("only floats and vectors have derivatives"));
     }
     let mut out = show::table(&rows);
+    if reads_shadows {
+        out.push_str(READS_SHADOWS);
+    } else if is_other {
+        out.push_str(OTHER_VALUE);
+    }
     if kinked {
         out.push_str("the points of a difference lie on different branches or sides of a kink: it means little\n");
     }

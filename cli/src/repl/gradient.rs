@@ -63,6 +63,7 @@ pub fn check(session: &ReplSession, text: &str) -> CliResult<Checked> {
     let header = ["", "forward", "reverse", "shadow", "differences"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     let mut agreement = Agreement::new();
+    let value = expression.value()?;
     let Modes {
         has_forward,
         has_reverse,
@@ -78,15 +79,17 @@ pub fn check(session: &ReplSession, text: &str) -> CliResult<Checked> {
                 true => expression.forward(variable, scalar)?,
                 false => Vec::new(),
             };
-            let (shadow, differences) = expression.compared(variable, scalar)?;
+            let compared = expression.compared(variable, scalar)?;
             for component in 0..expression.components() {
                 let found = [
                     forward.get(component).copied(),
                     reverse.get(component).map(|gradient| gradient[scalar]),
-                    Some(shadow[component]),
+                    compared.as_ref().map(|(shadow, _)| shadow[component]),
                 ];
-                let difference = &differences[component];
-                agreement.add(found, difference);
+                let difference = compared
+                    .as_ref()
+                    .map(|(_, differences)| differences[component]);
+                agreement.add(found, difference, value[component]);
                 let mut row = vec![format!(
                     "{}{}",
                     variable.label,
@@ -98,7 +101,8 @@ pub fn check(session: &ReplSession, text: &str) -> CliResult<Checked> {
                 }
                 let shown = |x: f32| HumanFloat(x).to_string();
                 row.extend(found.map(|x| x.map_or("—".to_owned(), shown)));
-                row.push(shown(difference.derivatives[0] as f32));
+                let difference = difference.map(|found| found.derivatives[0] as f32);
+                row.push(difference.map_or("—".to_owned(), shown));
                 rows.push(row);
             }
         }
@@ -114,8 +118,26 @@ pub fn check(session: &ReplSession, text: &str) -> CliResult<Checked> {
     Ok(Checked { text, is_complete })
 }
 
+/// Whether a value in f64 is another than that in f32: what is rounded decides it, as in a hash. Then
+/// differences in f64 are of another function.
+pub fn is_other_value(here: f32, in_f64: f64) -> bool {
+    let here = f64::from(here);
+    (here - in_f64).abs() > TOLERANCE * here.abs().max(1.0)
+}
+
+/// The sentence on differences of such an expression.
+pub const OTHER_VALUE: &str =
+    "in f64 the value is another, as of a hash of floats, so its differences mean little\n";
+
+/// The sentence on an expression that reads `ddx` or `ddy`.
+pub const READS_SHADOWS: &str = "it reads `ddx` or `ddy`: shadows leave out their change, and differences change them, so neither is compared\n";
+
 /// How far the derivatives of an expression agree.
 struct Agreement {
+    /// Whether differences are of a function with other values.
+    is_other: bool,
+    /// Whether there are shadows and differences to compare with.
+    is_compared: bool,
     /// With each other.
     among: bool,
     /// With the differences, where those are not at a kink.
@@ -129,6 +151,8 @@ struct Agreement {
 impl Agreement {
     fn new() -> Agreement {
         Agreement {
+            is_other: false,
+            is_compared: true,
             among: true,
             smooth: true,
             all: true,
@@ -136,23 +160,36 @@ impl Agreement {
         }
     }
 
-    /// Adds the derivatives that there are, and the differences.
-    fn add(&mut self, found: [Option<f32>; 3], difference: &CentralDifference) {
+    /// Adds the derivatives that there are, and the differences of the value.
+    fn add(&mut self, found: [Option<f32>; 3], difference: Option<CentralDifference>, value: f32) {
         let found = found.into_iter().flatten().map(f64::from);
-        let at_difference = difference.derivatives[0];
         let scale = found.clone().fold(1.0, |scale: f64, x| scale.max(x.abs()));
         let near = |x: f64, y: f64| (x - y).abs() <= TOLERANCE * scale;
+        self.among &= found.clone().all(|x| found.clone().all(|y| near(x, y)));
+        self.defined &= found.clone().all(|x| !x.is_nan());
+        let Some(difference) = difference else {
+            self.is_compared = false;
+            return;
+        };
+        let at_difference = difference.derivatives[0];
         let is_near = found.clone().all(|x| near(x, at_difference));
+        self.is_other |= is_other_value(value, difference.value);
         self.all &= is_near;
         self.smooth &= is_near || !difference.smooth[0];
-        self.among &= found.clone().all(|x| found.clone().all(|y| near(x, y)));
-        self.defined &= found.clone().all(|x| !x.is_nan()) && !at_difference.is_nan();
+        self.defined &= !at_difference.is_nan();
     }
 
     fn verdict(&self, is_complete: bool, causes: &Causes) -> String {
         let all = if is_complete { "all" } else { "the others" };
         if !self.defined {
             "where it is nan, the expression has no derivative\n".to_owned()
+        } else if !self.is_compared && self.among {
+            match is_complete {
+                true => format!("forward and reverse agree; {READS_SHADOWS}"),
+                false => READS_SHADOWS.to_owned(),
+            }
+        } else if self.is_other && self.among && !causes.is_lossy {
+            format!("{all} agree; {OTHER_VALUE}")
         } else if self.all {
             format!("{all} agree\n")
         } else if self.among && self.smooth && !causes.is_lossy {

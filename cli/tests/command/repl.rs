@@ -552,3 +552,19 @@ fn session_refuses_to_load_standard_input() {
         );
     }
 }
+
+#[test]
+fn command_without_colon_is_named() {
+    let square = "float f(float x) { return x * x; }\n";
+    for (line, fix) in [
+        ("plot f(u)", "write `:plot f(u)`"),
+        ("check f(u)", "write `:check f(u)`"),
+        ("fd u * u", "write `:fd u * u`"),
+        ("sin u", "write `sin(u)`"),
+    ] {
+        let ran = session(&format!("{square}{line}"));
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.stderr.contains(fix), "{line}: {}", ran.stderr);
+    }
+    assert!(said("plot = 2.0\nplot").contains("2.0"));
+}

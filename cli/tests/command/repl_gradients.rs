@@ -261,3 +261,30 @@ fn endless_functions_are_stopped_with_their_place() {
         );
     }
 }
+
+#[test]
+fn check_of_hash_says_that_f64_differs() {
+    let hash = "float h(float2 i) { return fract(sin(dot(i, float2(12.9898, 78.233))) * 43758.5453); }
+                float n(float2 p) { float2 i = floor(p); float t = fract(p.x); return mix(h(i), h(i + float2(1.0, 0.0)), t * t * (3.0 - 2.0 * t)); }
+                x = 2.5 : 1 : 0
+                y = 3.3 : 0 : 1\n";
+    for command in [":check", ":fd"] {
+        let text = said(&format!("{hash}{command} n(float2(x, y))"));
+        assert!(text.contains("in f64 the value is another"), "{text}");
+        assert!(!text.contains("do not agree"), "{text}");
+    }
+}
+
+#[test]
+fn check_of_shadow_reader_compares_modes_alone() {
+    let reader = "float k(float2 p) { float v = p.x * p.y; return v / abs(ddx(v)); }
+                  x = 0.5 : 1 : 0
+                  y = 0.75 : 0 : 1\n";
+    // No gradient passes `ddx`, so reverse mode reports that.
+    let ran = session(&format!("{reader}:check k(float2(x, y))"));
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let table = "\ny  0.0      —        —       —\nit reads `ddx` or `ddy`";
+    assert!(ran.stdout.contains(table), "{ran:?}");
+    let text = said(&format!("{reader}:fd k(float2(x, y))"));
+    assert!(text.contains("it reads `ddx` or `ddy`"), "{text}");
+}

@@ -16,6 +16,7 @@ use adumbra::derivatives::{CentralDifference, central_differences};
 use adumbra::inspect::TapeStats;
 use adumbra::value::ValueView;
 use adumbra::{Diagnostics, Dual, Globals, Type};
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -383,18 +384,26 @@ impl<'s> Differentiated<'s> {
         view.value.to_string()
     }
 
-    /// The shadows of the result, and its central differences, by a scalar of a variable.
+    /// The shadows of the result, and its central differences, by a scalar of a variable; `None` if
+    /// the expression reads shadows, which the seeds of both change.
     pub fn compared(
         &self,
         variable: &Variable,
         scalar: usize,
-    ) -> CliResult<(Vec<f32>, Vec<CentralDifference>)> {
+    ) -> CliResult<Option<(Vec<f32>, Vec<CentralDifference>)>> {
         let compiled = self.compile(&self.text, &self.globals)?;
         let seeded = self.seeded(variable, scalar);
-        let shadows = evaluated(self.session, &compiled, &seeded, |output| output.ddx())?;
+        let reads_shadows = Cell::new(false);
+        let shadows = evaluated(self.session, &compiled, &seeded, |output| {
+            reads_shadows.set(output.is_second_order());
+            output.ddx()
+        })?;
+        if reads_shadows.get() {
+            return Ok(None);
+        }
         let host = &mut self.session.host();
         let differences = central_differences(&compiled.instance, &seeded, host);
-        Ok((shadows, differences.ok_or(CliError::Reported)?))
+        Ok(Some((shadows, differences.ok_or(CliError::Reported)?)))
     }
 
     /// Says which variables have no derivative.
